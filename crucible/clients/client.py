@@ -30,7 +30,7 @@ _LARGEST_COUNT = 1 << 50
 
 
 class GivenContext(NamedTuple):
-    """How to pass a text to a new session: command-line words, additions to the environment, and the user's arguments."""
+    """How to pass a text to a new session: words of the command line, environment variables, the user's arguments."""
 
     words: tuple[str, ...]
     env: Mapping[str, str]
@@ -41,9 +41,9 @@ class GivenContext(NamedTuple):
 class McpSettings:
     """How to register an MCP server with a client.
 
-    `places` returns the settings file and the file of instructions for the agent (a skill, or `AGENTS.md`), for the user or
-    for a project.  `entry` is the server's entry in `section` of a JSON file; a TOML file needs neither.  `shown_by` tells
-    the user how to check that it works.
+    `places` returns the settings file and the file of instructions for the agent (a skill, or `AGENTS.md`), for the
+    user or for a project.  `entry` is the server's entry in `section` of a JSON file; a TOML file needs neither.
+    `shown_by` tells the user how to check that it works.
     """
 
     places: Callable[[Mapping[str, str], Path, Path | None], tuple[Path, Path]]
@@ -78,18 +78,18 @@ class Answer:
 class ClientProfile:
     """The static facts about one client.
 
-    `name` is its name in a note's `sources`, `program` its executable and the name that users type, `package` its npm package.
-    `logs_folder` is where it keeps its sessions; the folder need not exist.
-    `give_context` passes a text, which is also in a file, to a new session.  `file_tools` read or change files.
-    `asking_tools` ask the user, so their result is the user's answer.
-    `retention_days` is the age at which the client deletes its logs, None if it keeps them.
+    `name` is its name in a note's `sources`, `program` its executable and the name that users type, `package` its npm
+    package. `logs_folder` is where it keeps its sessions; the folder need not exist. `give_context` passes a text,
+    which is also in a file, to a new session.  `file_tools` read or change files. `asking_tools` ask the user, so
+    their result is the user's answer. `retention_days` is the age at which the client deletes its logs, None if it
+    keeps them.
 
-    The other fields are empty for a client that cannot be resumed or asked.  `native` and `asked` are the words that name a
-    session and give a prompt in a terminal.  `piped` and `piped_native` are all words without a terminal, when the prompt is
-    standard input.  With `counted` the client prints its answer and the tokens as JSON, which `read_answer` parses: it gets
-    the JSON objects of the output and a fallback for the model's name, and returns None for another program's output.
-    `asked_once`, `asked_env` and `asked_more` answer one prompt that quotes foreign text: no tools, no files read into the
-    prompt, no hooks, no project instructions, no stored session.
+    The other fields are empty for a client that cannot be resumed or asked.  `native` and `asked` are the words that
+    name a session and give a prompt in a terminal.  `piped` and `piped_native` are all words without a terminal, when
+    the prompt is standard input.  With `counted` the client prints its answer and the tokens as JSON, which
+    `read_answer` parses: it gets the JSON objects of the output and a fallback for the model's name, and returns None
+    for another program's output. `asked_once`, `asked_env` and `asked_more` answer one prompt that quotes foreign
+    text: no tools, no files read into the prompt, no hooks, no project instructions, no stored session.
     """
 
     name: str
@@ -149,9 +149,9 @@ def command_line(
 ) -> list[str]:
     """Return the program and its arguments.
 
-    `native` is the id of the client's own session, "" for a new one.  In a terminal an empty `prompt` adds no words; without
-    a terminal the prompt is standard input and not an argument.  `more` are the user's own arguments.  They come last: an
-    option that takes several values would take a prompt after it as one of them.
+    `native` is the id of the client's own session, "" for a new one.  In a terminal an empty `prompt` adds no words;
+    without a terminal the prompt is standard input and not an argument.  `more` are the user's own arguments.  They
+    come last: an option that takes several values would take a prompt after it as one of them.
     """
     if terminal:
         words = (*(client.native if native else ()), *(client.asked if prompt else ()))

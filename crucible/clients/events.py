@@ -55,7 +55,7 @@ class CallEnd(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ContextSeen:
-    """The session's folder, branch, client version and entry point; sent first, and again whenever one of them changes."""
+    """The session's folder, branch, client version and entry point; sent first, and again after a change."""
 
     at: At
     session: str
@@ -109,7 +109,10 @@ class ToolUsed:
 
 @dataclass(frozen=True, slots=True)
 class ToolReturned:
-    """A call's result.  `feedback` is what the user said when rejecting it; the call itself may be missing from the log."""
+    """A call's result.
+
+    `feedback` is what the user said when rejecting it; the call itself may be missing from the log.
+    """
 
     at: At
     call: str
@@ -124,8 +127,8 @@ class ToolReturned:
 class Choice:
     """A question that the agent asked the user, and the exact answer ("" for none).
 
-    `options` are the offered labels with their descriptions (or ""); `picked` are the labels that the answer names, empty if the
-    user answered in their own words.
+    `options` are the offered labels with their descriptions (or ""); `picked` are the labels that the answer names,
+    empty if the user answered in their own words.
     """
 
     question: str
@@ -136,7 +139,10 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class QuestionsAnswered:
-    """The result of a call that asked the user; sent before its `ToolReturned`.  Unanswered questions have an empty answer."""
+    """The result of a call that asked the user; sent before its `ToolReturned`.
+
+    Unanswered questions have an empty answer.
+    """
 
     at: At
     call: str
@@ -147,8 +153,8 @@ class QuestionsAnswered:
 class PlanSettled:
     """The user's decision on a plan; sent before the call's `ToolReturned`.
 
-    `approved` is None if the log does not tell: usually an approval that continues with a fresh context.  The user's words on
-    a refusal are the `feedback` of `ToolReturned`.
+    `approved` is None if the log does not tell: usually an approval that continues with a fresh context.  The user's
+    words on a refusal are the `feedback` of `ToolReturned`.
     """
 
     at: At
@@ -173,8 +179,8 @@ class SubagentStarted:
 class SubagentReturned:
     """A subagent returned its report; this replaces its call's `ToolReturned`.
 
-    A subagent in the background returns later, and again whenever it was given more to do.  `text` is its report without the
-    client's trailer.  A call that the user rejected also has a `ToolReturned`, with what the user said.
+    A subagent in the background returns later, and again whenever it was given more to do.  `text` is its report
+    without the client's trailer.  A call that the user rejected also has a `ToolReturned`, with what the user said.
     """
 
     at: At
@@ -219,8 +225,8 @@ class TaskChanged:
 class UsageCounted:
     """Tokens of one message of the model; a later event of the same `message` replaces an earlier one.
 
-    `fresh` = input + cache writes, `cached` = cache reads, `said` = output.  `written` is the part of `fresh` that was written to
-    the cache, `written_1h` the part of that kept for an hour rather than five minutes.
+    `fresh` = input + cache writes, `cached` = cache reads, `said` = output.  `written` is the part of `fresh` that
+    was written to the cache, `written_1h` the part of that kept for an hour rather than five minutes.
     """
 
     at: At
@@ -262,8 +268,8 @@ class Compacted:
 class Rewound:
     """The user went back to an earlier point of the conversation; no prompt is waiting for an answer now.
 
-    `turns` is the number of prompts undone with their answers, None if the client does not say; `text` then describes it in a
-    few words (`2 messages`).  The event log keeps the messages themselves.
+    `turns` is the number of prompts undone with their answers, None if the client does not say; `text` then describes
+    it in a few words (`2 messages`).  The event log keeps the messages themselves.
     """
 
     at: At
@@ -309,8 +315,9 @@ class ContinuedIn:
 class Resumed:
     """`cru` resumed a session, so the prompt is not the user's.
 
-    No dialect emits this: the importer makes it of a `Prompted` that begins with a mark issued by `cru`.  `session` is the id of
-    the session's note, `after` the name of the phase that it continues ("" if unknown), `size` the prompt's size in bytes.
+    No dialect emits this: the importer makes it of a `Prompted` that begins with a mark issued by `cru`.  `session`
+    is the id of the session's note, `after` the name of the phase that it continues ("" if unknown), `size` the
+    prompt's size in bytes.
     """
 
     at: At

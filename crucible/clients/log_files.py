@@ -1,10 +1,11 @@
 """The files of a client's session, and reading JSON lines from them.
 
-`read_file` yields numbered records and holds one line at a time.  A line may be megabytes; one without end, as in a sparse
-file, is skipped in pieces.  Damaged content never raises: it becomes a record with a reason.
+`read_file` yields numbered records and holds one line at a time.  A line may be megabytes; one without end, as in a
+sparse file, is skipped in pieces.  Damaged content never raises: it becomes a record with a reason.
 
 Damage that clients leave in practice is repaired: two objects on one line, a whole row after a truncated one, unpaired
 surrogates, NUL bytes after a power loss.
+
 """
 
 from __future__ import annotations
@@ -36,7 +37,8 @@ _SURROGATES = re.compile(
     r"(\\\\|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})|\\u[dD][89a-fA-F][0-9a-fA-F]{2}"
 )
 _RESTART = '{"parentUuid":'
-"""The beginning of most of Claude Code's rows, which never occurs inside a row: reading continues there after a truncated row."""
+"""The beginning of most of Claude Code's rows, which never occurs inside a row: reading continues there after a
+truncated row."""
 
 
 class Record(NamedTuple):
@@ -141,9 +143,9 @@ DEEPEST = 20
 class SubagentFile:
     """The log of one subagent.
 
-    `agent` is its id, as in `At.agent` and `SubagentStarted.agent`.  `kind`, `description` and `call` (the id of the call that
-    started it) are "" if the client stores no metadata beside the log.  `run` is the client's workflow run it belonged to,
-    `depth` counts from 1 and is 0 if unknown.
+    `agent` is its id, as in `At.agent` and `SubagentStarted.agent`.  `kind`, `description` and `call` (the id of the
+    call that started it) are "" if the client stores no metadata beside the log.  `run` is the client's workflow run
+    it belonged to, `depth` counts from 1 and is 0 if unknown.
     """
 
     agent: str
@@ -159,11 +161,12 @@ class SubagentFile:
 class Transcript:
     """One native session: its main log (the trunk) and the logs of its subagents, sorted by file name.
 
-    If a client keeps many sessions in one file (a database), `path` is that file, for the subagents too, and `native_id` and a
-    subagent's `agent` distinguish them.
+    If a client keeps many sessions in one file (a database), `path` is that file, for the subagents too, and
+    `native_id` and a subagent's `agent` distinguish them.
 
     `follows` is the native id of the session that this one continues and whose rows it may repeat, "" if unknown.
     `followed_by` are the sessions that continue this one; it is filled in only when a single session is looked up.
+
     """
 
     client: str

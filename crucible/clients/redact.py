@@ -1,10 +1,11 @@
 """Redact every event before any part of it is written, to a note or to the event log.
 
-This module walks an event's texts; the rules for secrets are in `crucible.core.secrets`.  No writer may take an event that
-did not pass a `Redactor`.
+This module walks an event's texts; the rules for secrets are in `crucible.core.secrets`.  No writer may take an event
+that did not pass a `Redactor`.
 
 Ids (of calls, rows, messages, agents, sessions) connect rows and are kept, and so is the base64 of a picture.  A secret
 that is split over two events is not found.
+
 """
 
 from __future__ import annotations
@@ -36,7 +37,8 @@ from crucible.core.settings.settings import SecretSettings
 _ASKING_TOOLS = frozenset(map(str.casefold, ASKING_TOOLS))
 _SPOKEN = frozenset({PromptKind.TYPED, PromptKind.STEERING, PromptKind.COMMAND, PromptKind.SHELL})
 _SHORTEST, _SHORTEST_LINE = 8, 20
-"""Minimum lengths, in code points, of a private text, and of a single line of one, to be searched for elsewhere in the session."""
+"""Minimum lengths, in code points, of a private text, and of a single line of one, to be searched for elsewhere in
+the session."""
 _MOST = 200
 """The maximum number of private texts to search for; each is searched for in every text of the session."""
 
@@ -87,7 +89,7 @@ class Private:
 
 
 def _search_texts(part: PrivateText) -> Iterator[str]:
-    """The texts to search for: a private part with and without its marks, its long lines, and each of these as JSON writes it."""
+    """Yield the texts to search for: a private part with and without its marks, its long lines, and all as JSON."""
     whole_texts = [part.whole.strip(), part.inner.strip()] if part.inner.strip() else []
     lines = [line.strip() for line in part.inner.split("\n")]
     for text, least in (
@@ -110,9 +112,12 @@ def keep_all(event: Event) -> tuple[Event, Mapping[str, int]]:
 
 
 def redactor_of(settings: SecretSettings) -> Redactor:
-    """The redactor for these settings.  Pass it the events of one session, in order.  Raises `SecretsError` if it cannot work.
+    """The redactor for these settings.  Pass it the events of one session, in order.
+
+    Raises `SecretsError` if it cannot work.
 
     It remembers the user's private texts, to remove them wherever they are repeated.
+
     """
     scanner, private = scanner_of(settings), Private()
 

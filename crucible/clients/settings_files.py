@@ -1,4 +1,9 @@
-"""Edit the files of other programs, which those write too: only a file that is still as it was read."""
+"""Edit settings files of other programs: only if unchanged since they were read, and keeping comments.
+
+JSON may have comments and trailing commas.  `take_out` removes what `put_in` inserted to the byte, so that a file
+that was not changed in between is the same as before.  An empty bracket that existed gets its first member without
+white space; our own brackets never do.  So `take_out` knows which brackets to remove.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +23,7 @@ from crucible.core.errors import UsageError, VaultError, reason_of
 
 
 def changed(path: Path, edit: Callable[[str | None], str | None], folders: int = 0) -> bool:
-    """Give a file the text that `edit` makes of its own; None is a file that is not there.  Whether anything changed."""
+    """Replace a file's text with `edit` of it (None is a missing file); return whether anything changed."""
     old = load(path)
     with named(path):
         new = edit(old)
@@ -33,7 +38,7 @@ def changed(path: Path, edit: Callable[[str | None], str | None], folders: int =
 
 @contextmanager
 def named(path: Path) -> Iterator[None]:
-    """A fault in a text is a fault in its file."""
+    """Add the file's path to errors about its text."""
     try:
         yield
     except UsageError as error:
@@ -41,10 +46,10 @@ def named(path: Path) -> Iterator[None]:
 
 
 def load(path: Path) -> str | None:
-    """The text, None for no file; `VaultError` for what is no UTF-8 or cannot be read."""
+    """Return the text, None for a missing file.  Raises `VaultError` if it is not UTF-8 or cannot be read."""
     try:
         if not stat.S_ISREG(path.stat().st_mode) and not path.is_dir():
-            # A named pipe would keep us waiting for ever.
+            # A named pipe would block forever.
             raise VaultError(f"{path}: no regular file")
         return path.read_bytes().decode("utf-8")
     except FileNotFoundError:
@@ -56,8 +61,8 @@ def load(path: Path) -> str | None:
 
 
 def _save(path: Path, text: str, old: str | None) -> None:
-    """Write a file that is still as it was read: the client, and others, write it too."""
-    # Settings are often a link into a folder of dotfiles: the file that it means is written.
+    """Write a file unless it changed since it was read: the client and others write it too."""
+    # Settings are often a link into a folder of dotfiles: write the target.
     real = Path(os.path.realpath(path))
     try:
         real.parent.mkdir(parents=True, exist_ok=True)
@@ -70,12 +75,12 @@ def _save(path: Path, text: str, old: str | None) -> None:
 
 
 def _drop(path: Path, folders: int) -> None:
-    """Remove a file, and of the folders around it so many as are empty then."""
+    """Remove a file, and up to `folders` of its parent folders while they are empty."""
     try:
         Path(os.path.realpath(path)).unlink()
     except OSError as error:
         raise VaultError(f"{path}: cannot be removed: {reason_of(error)}") from error
-    with suppress(OSError):  # the first one that holds something else stays
+    with suppress(OSError):  # a folder that is not empty stays
         for folder in list(path.parents)[:folders]:
             folder.rmdir()
 
@@ -87,7 +92,7 @@ _DEEPEST = 200
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A value at `start` to `end`; in an object `key` and `key_start` say its member's.  `items` are what a bracket holds."""
+    """A value from `start` to `end`, with its key if it is a member of an object; `items` are those of a bracket."""
 
     start: int
     end: int
@@ -98,20 +103,20 @@ class Node:
 
     @property
     def first(self) -> int:
-        """Where it begins, its key included."""
+        """The offset at which it begins, including its key."""
         return self.start if self.key_start < 0 else self.key_start
 
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
-    """A text and its outermost value."""
+    """A text and its top-level value."""
 
     text: str
     root: Node
 
 
 def parse(text: str) -> Parsed:
-    """Read a text.  `UsageError` with the line where it is no JSON."""
+    """Parse a text.  Raises `UsageError` with the line of invalid JSON."""
     root = _value(text, _skip(text, int(text.startswith("\ufeff"))), 0)
     end = _skip(text, root.end)
     if end != len(text):
@@ -120,7 +125,7 @@ def parse(text: str) -> Parsed:
 
 
 def find(node: Node, *keys: str) -> Node | None:
-    """The value under these keys, None for none; of a key given twice the last counts, as in every reader of JSON."""
+    """Return the value at these keys, None for none; of a duplicate key the last counts, as in other JSON parsers."""
     found: Node | None = node
     for key in keys:
         found = found and next((item for item in reversed(found.items) if item.key == key), None)
@@ -128,21 +133,21 @@ def find(node: Node, *keys: str) -> Node | None:
 
 
 def new_file(text: str | None, value: object) -> str | None:
-    """A file with this value, if `text` has none yet; None is a file that is not there."""
+    """Return a file with only this value, None if `text` has a value; a `text` of None is a missing file."""
     if text is None:
         return json.dumps(value, indent=2) + "\n"
     return None if has_text(text) else text + json.dumps(value, indent=2)
 
 
 def has_text(text: str) -> bool:
-    """Whether there is anything but blanks."""
+    """Return whether a text has anything but white space."""
     return bool(text.strip("\ufeff \t\r\n"))
 
 
 def put_in(parsed: Parsed, keys: Sequence[str], value: Any, name: str) -> str:
-    """The text with a new value under these keys; `name` is what a complaint calls the file.
+    """Return the text with a new value at these keys; errors call the file `name`.
 
-    Where a list is there already, the items of the value, which is a list of one, go to its end.
+    If there is a list at these keys, the only item of the value, a list, is appended to it.
     """
     node = parsed.root
     for at, key in enumerate(keys):
@@ -158,12 +163,12 @@ def put_in(parsed: Parsed, keys: Sequence[str], value: Any, name: str) -> str:
 
 
 def take_out(parsed: Parsed, *nested: Node) -> str | None:
-    """The text without the first of these nodes, each of which holds the one before, and without what came with it.
+    """Return the text without the first of these nodes, each inside the next, and without our brackets around it.
 
-    None when the whole file did.
+    None if the whole file was ours.
     """
     for inner, outer in pairwise((*nested, parsed.root)):
-        # What was empty before had its first member glued to its bracket.
+        # A bracket that was empty before has its first member directly after it.
         if inner.first == outer.start + 1 or len(outer.items) > 1:
             return remove(parsed, outer, inner)
     around = parsed.text[: parsed.root.start], parsed.text[parsed.root.end :]
@@ -180,7 +185,8 @@ def _rendered(text: str, key: str, value: object) -> Callable[[str], str]:
     unit = _unit_of(text)
 
     def render(indent: str) -> str:
-        # In a file of one line, blanks instead of line breaks: a bracket of ours is never glued to what it holds.
+        # In a file of one line, use spaces for line breaks: our own bracket must not be followed directly by its
+        # member.
         broken = "\n" in indent
         return key + json.dumps(value, indent=unit if broken else "").replace("\n", indent if broken else " ")
 
@@ -188,14 +194,14 @@ def _rendered(text: str, key: str, value: object) -> Callable[[str], str]:
 
 
 def replaced(parsed: Parsed, node: Node, text: str) -> str:
-    """The text with another value in a node's place."""
+    """Return the text with another value in a node's place."""
     return parsed.text[: node.start] + text + parsed.text[node.end :]
 
 
 def _insert(parsed: Parsed, into: Node, render: Callable[[str], str]) -> str:
-    """The text with a new last item in a bracket.
+    """Return the text with a new last item in a bracket.
 
-    `render(indent)` gives the item, its later lines indented for standing at `indent`, which is a line break and blanks.
+    `render(indent)` returns the item with further lines indented by `indent`, a line break and white space.
     """
     text = parsed.text
     if not into.items:
@@ -203,30 +209,30 @@ def _insert(parsed: Parsed, into: Node, render: Callable[[str], str]) -> str:
         return text[:at] + render(_indent_of(text, into.start) + _unit_of(text)) + text[at:]
     last = into.items[-1]
     between = _lead(text, last.first)
-    # A comment behind the last item, in its line, stays with it.
+    # A comment after the last item, in its line, stays with it.
     tail = re.compile(r"[ \t]*,?[ \t]*(?://[^\r\n]*|/\*[^\r\n]*?\*/)").match(text, last.end)
-    comma_stands = bool(tail and "," in tail[0].partition("/")[0])
-    if tail is None or comma_stands:
+    has_comma = bool(tail and "," in tail[0].partition("/")[0])
+    if tail is None or has_comma:
         return text[: last.end] + "," + between + render(between) + text[last.end :]
     return text[: last.end] + "," + tail[0] + between + render(between) + text[tail.end() :]
 
 
 def remove(parsed: Parsed, within: Node, item: Node) -> str:
-    """The text without one item of a bracket, and without the comma that it had."""
+    """Return the text without one item of a bracket and without its comma."""
     text, place = parsed.text, within.items.index(item)
     if len(within.items) == 1:
-        glued = item.first == within.start + 1
-        end = item.end if glued else within.end - 1
+        is_adjacent = item.first == within.start + 1
+        end = item.end if is_adjacent else within.end - 1
         comma = _comma(text, item.end, within.end - 1)
-        end = comma + 1 if comma >= 0 and glued else end
+        end = comma + 1 if comma >= 0 and is_adjacent else end
         return text[: within.start + 1] + text[end:]
     if place == len(within.items) - 1:
         before = within.items[place - 1]
         comma = _comma(text, before.end, item.first)
-        start = _end_of_words(text, comma + 1, item.first)
+        start = _end_of_comments(text, comma + 1, item.first)
         return text[:comma] + text[comma + 1 : start] + text[item.end :]
     comma = _comma(text, item.end, within.items[place + 1].first)
-    start = item.first if place == 0 else _end_of_words(text, within.items[place - 1].end, item.first)
+    start = item.first if place == 0 else _end_of_comments(text, within.items[place - 1].end, item.first)
     after = re.compile(r"[ \t\r\n]*").match(text, comma + 1)
     end = after.end() if after and place == 0 else comma + 1
     return text[:start] + text[end:]
@@ -291,13 +297,13 @@ def _member(text: str, at: int, depth: int) -> Node:
 
 
 def _comma(text: str, start: int, end: int) -> int:
-    """The comma between two places, outside comments; -1 for none."""
+    """Return the offset of the comma between two offsets, outside comments; -1 for none."""
     at = _skip(text, start)
     return at if at < end and text[at] == "," else -1
 
 
-def _end_of_words(text: str, start: int, end: int) -> int:
-    """Where the last comment, or comma, before `end` ends; `start` when there is none."""
+def _end_of_comments(text: str, start: int, end: int) -> int:
+    """Return the end of the last comment or comma before `end`; `start` if there is none."""
     last = start
     for found in re.compile(r"//[^\r\n]*|/\*.*?\*/|,", re.DOTALL).finditer(text, start, end):
         last = found.end()
@@ -309,19 +315,19 @@ def _newline(text: str) -> str:
 
 
 def _indent_of(text: str, at: int) -> str:
-    """A line break and the blanks that the line of a place begins with."""
+    """Return a line break and the indentation of the line at an offset."""
     begin = text.rfind("\n", 0, at) + 1
     blanks = re.compile(r"[ \t]*").match(text, begin)
     return _newline(text) + (blanks[0] if blanks else "")
 
 
 def _unit_of(text: str) -> str:
-    """One step of indentation, as the file has it."""
+    """Return one step of indentation as used in the file."""
     found = re.compile(r"\n([ \t]+)\S").search(text)
     return found[1] if found else "  "
 
 
 def _lead(text: str, at: int) -> str:
-    """What stands between an item and what is before it in its line: a line break and blanks, or one blank."""
+    """Return the separator before an item: a line break and its indentation, or one space."""
     begin = text.rfind("\n", 0, at) + 1
     return _indent_of(text, at) if not text[begin:at].strip(" \t") else " "

@@ -1,7 +1,7 @@
 """Read rows of type `assistant`: the model's text, reasoning, tool calls and usage.
 
-Newer versions write one content block per row.  All rows of a message share its id and repeat its usage; the usage of the
-last row counts.
+Newer versions write one content block per row.  All rows of a message share its id and repeat its usage; the usage of
+the last row counts.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Read the results of tool calls in Claude Code's transcripts: outcome, feedback, details, tasks, moved outputs.
 
-A moved output is opened only in the session's own folder, whatever path the transcript names: a transcript is foreign text.
+A moved output is opened only in the session's own folder, whatever path the transcript names: a transcript is foreign
+text.
 """
 
 from __future__ import annotations
@@ -79,7 +80,7 @@ class _Result(NamedTuple):
 
 
 def facts_of_use(name: str, arguments: Mapping[str, Any]) -> dict[str, object]:
-    """Return facts from a call's arguments for the summary of its result: results of subagents' calls are not structured."""
+    """Return facts from a call's arguments: the results of subagents' calls are not structured."""
     if name == "Write":
         return {"lines": line_count(arguments.get("content"))}
     if name == "Edit":
@@ -91,8 +92,8 @@ def facts_of_use(name: str, arguments: Mapping[str, Any]) -> dict[str, object]:
 def details(name: str, raw: object, text: str, used: Mapping[str, object]) -> dict[str, object] | None:
     """Return a few flat facts about a result, or None for an unknown tool.
 
-    Keys: `lines`, `total_lines`, `kind` (create, update, image, pdf …), `added`, `removed`, `exit_code`, `note`, `background`,
-    `matches`, `files`, `code`, `bytes`, `results`, `edits`.
+    Keys: `lines`, `total_lines`, `kind` (create, update, image, pdf …), `added`, `removed`, `exit_code`, `note`,
+    `background`, `matches`, `files`, `code`, `bytes`, `results`, `edits`.
     """
     find = _DETAILS.get(name)
     if find is None:
@@ -189,7 +190,7 @@ def _strings(value: object) -> list[str]:
 
 
 def peel_agent_tail(text: str) -> tuple[str, str, int | None]:
-    """Return a subagent's report without the client's trailer, the agent's id ("" without a trailer), and its tokens."""
+    """Return a subagent's report without the client's trailer, and from the trailer the agent's id and tokens."""
     at = text.rfind("agentId: ")
     found = _AGENT_TAIL.match(text, at) if at == 0 or (at > 0 and text[at - 1] in "\n ") else None
     if found is None:
@@ -204,7 +205,10 @@ def peel_agent_tail(text: str) -> tuple[str, str, int | None]:
 def task_events(
     at: At, name: str, arguments: Mapping[str, Any], raw: object, text: str
 ) -> Iterator[TasksListed | TaskChanged]:
-    """Yield the changes that a successful task tool made to the list.  Only the result of `TaskCreate` has the task's id."""
+    """Yield the changes that a successful task tool made to the list.
+
+    Only the result of `TaskCreate` has the task's id.
+    """
     given = as_dict(raw)
     if name == "TodoWrite":
         yield TasksListed(at, _todos(arguments.get("todos", given.get("newTodos"))))

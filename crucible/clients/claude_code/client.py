@@ -25,7 +25,8 @@ from crucible.clients.client import (
 )
 
 NO_FILES: Mapping[str, str] = MappingProxyType({"CLAUDE_CODE_DISABLE_ATTACHMENTS": "1"})
-"""Environment that keeps Claude Code from reading files named with `@` in the prompt; it reads them even without tools."""
+"""Environment that keeps Claude Code from reading files named with `@` in the prompt; it reads them even without
+tools."""
 
 _CONTEXT_OPTION = "--append-system-prompt"
 _RETENTION_DAYS = 30

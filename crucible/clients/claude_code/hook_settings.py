@@ -1,4 +1,4 @@
-"""Our hooks in Claude Code's `settings.json`: put in, looked for, and taken out; nothing else in the file changes."""
+"""Install, find and remove our hooks in Claude Code's `settings.json`; nothing else in the file changes."""
 
 from __future__ import annotations
 
@@ -40,36 +40,36 @@ EVENTS: Mapping[str, Mapping[str, Any]] = {
     "PreCompact": {"timeout": 30},
     "SessionEnd": {"timeout": 10},
 }
-"""What is hooked, and how.  With `async` the client does not wait: nobody's tool call does for us."""
+"""The hooked events and their options.  With `async` the client does not wait: hooks never block tool calls."""
 
 _OURS = re.compile(r"""(?:(?:^|[/\\\s"'])cru(?:\.exe)?["']?|-m crucible) hook claude-code\b""")
 
 
 @dataclass(frozen=True, slots=True)
 class Installed:
-    """What of ours a settings file has: the events that are hooked, and those that are missing or not as they should be."""
+    """Our hooks in a settings file: the hooked events, and those that are missing or changed."""
 
     path: Path
     events: tuple[str, ...] = ()
     lacking: tuple[str, ...] = ()
     commands: tuple[str, ...] = ()
-    """What our entries call, each once."""
+    """The commands that our entries call, each once."""
 
 
 def settings_path(env: Mapping[str, str], home: Path, project: Path | None) -> Path:
-    """The user's settings file, or a project's."""
+    """Return the path of the user's settings file, or of a project's."""
     if project is not None:
         return project / ".claude" / "settings.json"
     return home_folder(env, home) / "settings.json"
 
 
 def install_hooks(path: Path, command: str) -> bool:
-    """Put our hooks into a settings file, which need not be there; whether anything changed."""
+    """Put our hooks into a settings file, which may be missing; return whether anything changed."""
     return changed(path, lambda text: with_hooks(text, command))
 
 
 def uninstall_hooks(path: Path) -> bool:
-    """Take our hooks out; a file, or a folder, that held nothing else goes too.  Whether anything changed."""
+    """Remove our hooks, and a file and folder that held nothing else; return whether anything changed."""
     return changed(
         path,
         lambda text: None if text is None else without_hooks(text),
@@ -78,7 +78,7 @@ def uninstall_hooks(path: Path) -> bool:
 
 
 def find_installed(path: Path, command: str = "") -> Installed:
-    """What is there; with a command, an entry that calls another one is lacking."""
+    """Find our hooks.  With a command, an entry that calls another command counts as missing."""
     text = load(path) or ""
     with named(path):
         ours = _ours(parse(text).root) if has_text(text) else ()
@@ -89,9 +89,9 @@ def find_installed(path: Path, command: str = "") -> Installed:
 
 
 def missing_program(command: str, search: str | None) -> str:
-    """The program that a command of ours calls, when it cannot be run; "" when it can.  `search` is a `PATH`.
+    """Return the program of one of our commands if it cannot be run, "" if it can.  `search` is a `PATH`.
 
-    Our commands hide their faults from the client, so nobody else says that a program is gone.
+    Our commands hide their errors from the client, so a missing program is reported only here.
     """
     try:
         words = shlex.split(command.partition(" hook claude-code")[0])
@@ -102,7 +102,7 @@ def missing_program(command: str, search: str | None) -> str:
     found = shutil.which(words[0], path=search)
     if found is None:
         return words[0]
-    # A script outlives the Python that it names, when that is upgraded or its environment moved.
+    # A script may name a Python that is gone after an upgrade or a move of its environment.
     interpreter = _interpreter_of(Path(found))
     return "" if interpreter is None or os.access(interpreter, os.X_OK) else f"{found} (made for {interpreter})"
 
@@ -121,7 +121,7 @@ def _interpreter_of(program: Path) -> str | None:
 
 
 def with_hooks(text: str | None, command: str) -> str:
-    """A settings file's text with our hooks; None is a file that is not there."""
+    """Return a settings file's text with our hooks; None is a missing file."""
     if new := new_file(text, {"hooks": {event: [_group(command, how)] for event, how in EVENTS.items()}}):
         return new
     for event, how in EVENTS.items():
@@ -130,7 +130,7 @@ def with_hooks(text: str | None, command: str) -> str:
 
 
 def without_hooks(text: str) -> str | None:
-    """The text without our hooks; None when the whole file came with us."""
+    """Return the text without our hooks; None if the whole file was ours."""
     while has_text(text):
         parsed = parse(text)
         ours = next(_ours(parsed.root), None)
@@ -148,7 +148,7 @@ def without_hooks(text: str) -> str | None:
 
 
 def _ours(root: Node) -> Iterator[tuple[Node, Node, Node, Node, Node]]:
-    """Each handler of ours, and what it is in: the list of handlers, the group, the event and the hooks."""
+    """Yield each of our handlers with its parents: the list of handlers, the group, the event and the hooks."""
     hooks = find(root, "hooks")
     for event in hooks.items if hooks and isinstance(hooks.value, dict) else ():
         for group in event.items if isinstance(event.value, list) else ():
@@ -161,11 +161,11 @@ def _ours(root: Node) -> Iterator[tuple[Node, Node, Node, Node, Node]]:
 
 def _with_event(text: str, event: str, command: str, how: Mapping[str, Any]) -> str:
     parsed = parse(text)
-    there = next((handler for handler, _, _, place, _ in _ours(parsed.root) if place.key == event), None)
-    if there is None:
+    existing = next((handler for handler, _, _, place, _ in _ours(parsed.root) if place.key == event), None)
+    if existing is None:
         return put_in(parsed, ("hooks", event), [_group(command, how)], "the settings")
-    wanted = _handler(command, how)
-    return text if there.value == wanted else replaced(parsed, there, json.dumps(wanted))
+    handler = _handler(command, how)
+    return text if existing.value == handler else replaced(parsed, existing, json.dumps(handler))
 
 
 def _handler(command: str, how: Mapping[str, Any]) -> dict[str, Any]:

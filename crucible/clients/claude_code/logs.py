@@ -4,16 +4,17 @@ A session's id is its file name, not the `sessionId` in its rows: one file may h
 
 Subagents are logged in four ways; `at.agent` of an event names its subagent:
 
-- in a file of its own, `<session>/subagents/agent-<id>.jsonl` (since 2.1.2; deeper for workflow runs) or, before, a sibling
-of the trunk: `find` lists both, `read` reads one;
-  - in rows of the trunk (the oldest versions), or embedded in its `progress` rows (about 2.1.0 to 2.1.4x): `read` of the trunk
-yields their events with `at.agent` set.  The embedded rows repeat the subagent's own file with the same uuids, so a
-  consumer drops the trunk's events of a subagent that has a `SubagentFile`, and takes the others as that subagent's log.
+- in a file of its own, `<session>/subagents/agent-<id>.jsonl` (since 2.1.2; deeper for workflow runs) or, before, a
+  sibling of the trunk: `find` lists both, `read` reads one;
+- in rows of the trunk (the oldest versions), or embedded in its `progress` rows (about 2.1.0 to 2.1.4x): `read` of
+  the trunk yields their events with `at.agent` set.  The embedded rows repeat the subagent's own file with the same
+  uuids, so a consumer drops the trunk's events of a subagent that has a `SubagentFile`, and takes the others as that
+  subagent's log.
 
-A fork (`--resume X --fork-session`, `/branch`) is a new file that begins with a copy of the other session's rows, with their
-uuids and times and in most versions with its own `sessionId`.  Copies emit no events: otherwise their work and tokens would
-count twice.  `followed` finds the original from a file's first rows, and orders files with common rows by their
-beginning, so that two files never take each other for the original.
+A fork (`--resume X --fork-session`, `/branch`) is a new file that begins with a copy of the other session's rows,
+with their uuids and times and in most versions with its own `sessionId`.  Copies emit no events: otherwise their work
+and tokens would count twice.  `followed` finds the original from a file's first rows, and orders files with common
+rows by their beginning, so that two files never take each other for the original.
 """
 
 from __future__ import annotations
@@ -57,7 +58,7 @@ _NEVER = datetime.max.replace(tzinfo=UTC)
 
 
 class _Head(NamedTuple):
-    """The beginning of a file: its time, the first row of a chain with its time, and another session that the row names."""
+    """The beginning of a file: its time, the first row of a chain and its time, and the session that the row names."""
 
     begun: datetime
     first: str
@@ -72,7 +73,7 @@ class _Head(NamedTuple):
 
 
 def followed(path: Path) -> str:
-    """Return the id of the session that this file continues and repeats, "" for none; its file is in the same folder."""
+    """Return the id of the session in the same folder that this file continues and repeats, "" for none."""
     head = _head(path)
     if not head.has_sign:
         return ""
@@ -82,7 +83,8 @@ def followed(path: Path) -> str:
     elder = [(other, its) for other, its in _beside(path, head.time) if its.begun < head.begun]
     candidates = [each for each in elder if each[1].first == head.first] or [e for e in elder if _holds(e[0], head)]
     if len(candidates) > 1:
-        # Of a fork's ancestors, which all hold its first rows, the nearest holds most rows.  Of two equal forks take the older.
+        # Of a fork's ancestors, which all hold its first rows, the nearest holds most rows.  Of two equal forks take
+        # the older.
         own = rows_of(path).uuids
         candidates.sort(key=lambda each: (-len(own & rows_of(each[0]).uuids), each[1].begun))
     return candidates[0][0].stem if candidates else ""
@@ -148,7 +150,7 @@ def _source_of(row: dict[str, Any], path: Path) -> str:
 
 
 def _has_parent(row: dict[str, Any]) -> bool:
-    """True if a row has a parent: a conversation's first row has none, the first row after a fork's compaction has one."""
+    """Return whether a row has a parent, as the first row after a fork's compaction has, but not a conversation's."""
     return bool(row.get("parentUuid") or row.get("logicalParentUuid"))
 
 
@@ -156,7 +158,7 @@ def _has_parent(row: dict[str, Any]) -> bool:
 
 
 def _beside(path: Path, since: datetime) -> Iterator[tuple[Path, _Head]]:
-    """Yield the folder's other sessions that were written to since a time: earlier ones cannot hold a row of that time."""
+    """Yield the folder's other sessions that changed since a time: the others cannot hold a row of that time."""
     if since == _NEVER:
         return
     with suppress(OSError):
@@ -265,9 +267,9 @@ def _is_row(row: dict[str, Any]) -> bool:
 def find(path: Path) -> Iterator[Transcript]:
     """Yield the sessions of a file, of a session's folder, of a project's folder or of the client's whole folder.
 
-    A file named directly always counts as a transcript; in a folder, only files that are named after a session id or pass
-    `sniff`.  A folder that cannot be listed is returned like a file, so that `read` reports why.  Raises `TranscriptError` for
-    a path that does not exist or may not be read.
+    A file named directly always counts as a transcript; in a folder, only files that are named after a session id or
+    pass `sniff`.  A folder that cannot be listed is returned like a file, so that `read` reports why.  Raises
+    `TranscriptError` for a path that does not exist or may not be read.
     """
     check_reachable(path)
     trunk = path.with_name(path.name + ".jsonl")

@@ -63,7 +63,7 @@ def _questions(value: object) -> Iterator[Row]:
 
 
 def _structured(given: Row, question: str) -> tuple[str, str]:
-    """Return an answer and the user's note on it; a reply to all questions applies to those without their own answer."""
+    """Return an answer and the user's note on it; a reply to all questions applies to the unanswered ones."""
     answer = as_dict(given.get("answers")).get(question)
     report_text = ", ".join(map(as_str, answer)) if isinstance(answer, list) else as_str(answer)
     notes = as_str(as_dict(as_dict(given.get("annotations")).get(question)).get("notes"))
@@ -220,7 +220,10 @@ def _facts(opened: OpenCall, result: Result) -> dict[str, object] | None:
 
 
 def _asked(state: State, opened: OpenCall, result: Result) -> str:
-    """Emit the user's answers or decision; return their other feedback.  If the call is missing, the result's shape tells which it was."""
+    """Emit the user's answers or decision; return their other feedback.
+
+    If the call is missing, the result's shape tells which it was.
+    """
     found: QuestionsAnswered | PlanSettled | None = None
     given = as_dict(result.raw)
     if opened.name == "AskUserQuestion" or "answers" in given:
@@ -304,7 +307,10 @@ def _named_in(text: str) -> str:
 
 
 def _fetched(state: State, task: Mapping[str, Any], at: At) -> None:
-    """Handle the report of a background subagent that the agent asked for.  Older versions put the calls before the report."""
+    """Handle the report of a background subagent that the agent asked for.
+
+    Older versions put the calls before the report.
+    """
     agent, end = as_str(task.get("task_id")), background_end(task.get("status"))
     call = call_of(state, agent) if task.get("task_type") == "local_agent" else ""
     if not call or end is None:

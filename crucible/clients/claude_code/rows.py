@@ -1,7 +1,7 @@
 """Convert Claude Code's rows to events, one at a time and in the order of the file.
 
-`ROWS` is the table of row types; `assistant` and `user` rows have modules of their own.  The order of the file is the history:
-`parentUuid` is not followed to rebuild it, and a row whose uuid was seen is a copy.
+`ROWS` is the table of row types; `assistant` and `user` rows have modules of their own.  The order of the file is the
+history: `parentUuid` is not followed to rebuild it, and a row whose uuid was seen is a copy.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The state of reading one Claude Code file.
 
-It grows with the number of rows and hardly with their size: uuids, a small entry for each message, open call and subagent,
-and the session's plan.
+It grows with the number of rows and hardly with their size: uuids, a small entry for each message, open call and
+subagent, and the session's plan.
 """
 
 from __future__ import annotations
@@ -57,8 +57,8 @@ class Queue:
     def typed(self, text: str, working: bool) -> PromptKind | None:
         """Return the kind of a user row's prompt; None if it was emitted already.
 
-        A notice may arrive without a row that takes it out of the queue, so it is removed here: otherwise the next entries would be
-        mistaken for it.
+        A notice may arrive without a row that takes it out of the queue, so it is removed here: otherwise the next
+        entries would be mistaken for it.
         """
         if any(text == waiting for waiting, _ in self._waiting):
             self._taken = self._take(text)
@@ -81,7 +81,7 @@ class Queue:
         return text, self.step
 
     def _is_new(self, text: str, source: str) -> bool:
-        """Return whether a source brings a new prompt: it logs each one once, so a second copy from it is a second prompt."""
+        """Return whether a prompt is new: a source logs each one once, so its second copy is a second prompt."""
         sources = self._delivered.get(text)
         if sources is None or source in sources:
             self._delivered[text] = {source}
@@ -113,7 +113,7 @@ NO_ROWS = Rows(frozenset(), frozenset())
 
 @dataclass(frozen=True, slots=True)
 class OpenCall:
-    """A call without its result: `kept` are the arguments of tools that change tasks or ask the user, `facts` are for a summary."""
+    """A call without its result: the arguments of tools that change tasks or ask the user, and facts for a summary."""
 
     name: str
     kept: Mapping[str, Any]

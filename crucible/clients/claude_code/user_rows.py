@@ -1,7 +1,7 @@
-"""Read rows of type `user` and other texts in the user's name: the user's prompts, tool results, the client's own texts.
+"""Read rows of type `user` and other texts in the user's name: prompts, tool results, the client's own texts.
 
-Nine of ten rows of type `user` hold nothing that the user typed.  The tags and sentences in which the client wraps its own
-texts tell them apart.
+Nine of ten rows of type `user` hold nothing that the user typed.  The tags and sentences in which the client wraps
+its own texts tell them apart.
 """
 
 from __future__ import annotations
@@ -222,7 +222,7 @@ def _say(state: State, texts: list[str], images: int, row: Row, at: At) -> None:
 
 
 def _from_client(row: Row, origin: str) -> bool:
-    """Return whether the client wrote a row: newer versions mark such rows, and a skill's text comes from the agent's own call."""
+    """Return whether the client wrote a row: newer versions mark it, or a call of the agent brought a skill's text."""
     return origin not in ("", "human") or row.get("promptSource") == "system" or bool(row.get("sourceToolUseID"))
 
 
@@ -232,7 +232,7 @@ def _is_marked(row: Row) -> bool:
 
 
 def _is_reply_to_prompt(state: State, text: str) -> bool:
-    """Return whether an unmarked text is the client's reply in place of the agent's, such as that a hook blocked the prompt."""
+    """Return whether an unmarked text is the client's reply to a prompt, such as that a hook blocked it."""
     return (state.unanswered or is_stopped(text)) and classify(text).speech is Speech.PROMPT
 
 

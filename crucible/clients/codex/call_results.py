@@ -78,10 +78,10 @@ def command_line(command: object) -> str:
 
 def of_output(output: object, *, failed: bool = False) -> Result:
     """Read the result of a call as the model saw it: text, parts, or JSON in a string with the output and exit code."""
-    told = parsed(output)
-    code = number(as_dict(told.get("metadata")).get("exit_code"))
-    if "output" in told and (code is not None or "metadata" in told):
-        text = as_str(told.get("output"))
+    document = parsed(output)
+    code = number(as_dict(document.get("metadata")).get("exit_code"))
+    if "output" in document and (code is not None or "metadata" in document):
+        text = as_str(document.get("output"))
     elif isinstance(output, dict):
         text, failed = _text(output.get("content")), failed or output.get("success") is False
     else:
@@ -105,8 +105,8 @@ def _finished_call(text: str, code: int | None, *, failed: bool) -> Result:
         body, failed = body[script.end() :], failed or script[1] == "failed"
     while (found := _HEADER.match(body)) and found.end():
         body = body[found.end() :]
-        told = found["code"] or found["exit"]
-        code = int(told) if told else code
+        exit_code = found["code"] or found["exit"]
+        code = int(exit_code) if exit_code else code
         session = found["session"] or session
     if session and code is None:
         return Result(body, CallEnd.OK, {"background": session}, open=True)
@@ -155,11 +155,11 @@ def of_patch(item: Row) -> Result:
 
 def change_facts(changes: object) -> dict[str, object]:
     """Return `files`, `added` and `removed` lines, and `kind` (create, update) of a set of changes by path."""
-    told = [change for change in as_dict(changes).values() if isinstance(change, dict)]
-    if not told:
+    changed = [change for change in as_dict(changes).values() if isinstance(change, dict)]
+    if not changed:
         return {}
     added = removed = 0
-    for change in told:
+    for change in changed:
         kind = as_str(change.get("type")) or next(iter(change), "")
         inner = as_dict(change.get(kind)) or change
         diff, content = (
@@ -168,8 +168,8 @@ def change_facts(changes: object) -> dict[str, object]:
         )
         added += sum(line.startswith("+") for line in diff) + (content if kind == "add" else 0)
         removed += sum(line.startswith("-") for line in diff) + (content if kind == "delete" else 0)
-    new = all((as_str(change.get("type")) or next(iter(change), "")) == "add" for change in told)
-    return {"kind": "create" if new else "update", "files": len(told), "added": added, "removed": removed}
+    new = all((as_str(change.get("type")) or next(iter(change), "")) == "add" for change in changed)
+    return {"kind": "create" if new else "update", "files": len(changed), "added": added, "removed": removed}
 
 
 # --- plans -----------------------------------------------------------------------------------------------------------
@@ -205,9 +205,9 @@ _FRESH = "A previous agent produced the plan below to accomplish the user's task
 
 def answered(at: At, call: str, arguments: Mapping[str, Any], output: str) -> QuestionsAnswered:
     """Return the questions of a call with the answers in its result, matched by id."""
-    told = as_dict(parsed(output).get("answers"))
+    answers = as_dict(parsed(output).get("answers"))
     questions = dicts(arguments.get("questions"))
-    given = (as_list(as_dict(told.get(as_str(question.get("id")))).get("answers")) for question in questions)
+    given = (as_list(as_dict(answers.get(as_str(question.get("id")))).get("answers")) for question in questions)
     return QuestionsAnswered(at, call, tuple(map(choice_of, questions, map(_words, given))))
 
 
@@ -225,11 +225,11 @@ def read_retained(state: State, row: Row, at: At) -> None:
         state.out.append(QuestionsAnswered(at, call, tuple(choices)))
 
 
-def _retained(told: Row) -> Choice:
+def _retained(record: Row) -> Choice:
     """Read a question, which may end with the picked option, and the answer with its note."""
     question, (label, _, note) = (
-        as_str(told.get("question")),
-        as_str(told.get("answer")).partition(f"\n{_NOTE}"),
+        as_str(record.get("question")),
+        as_str(record.get("answer")).partition(f"\n{_NOTE}"),
     )
     asked, picked, description = question.rpartition(f"\n{label}: ")
     options = [{"label": label, "description": description}] if picked else []

@@ -144,7 +144,10 @@ def _line(record: Record) -> Line:
 
 
 def _typed(value: Row) -> tuple[str, Row]:
-    """Return the type and payload of a row.  The oldest versions logged items without an envelope, and the head without a type."""
+    """Return the type and payload of a row.
+
+    The oldest versions logged items without an envelope, and the head without a type.
+    """
     kind, payload = as_str(value.get("type")), value.get("payload")
     if isinstance(payload, dict):
         return kind, payload
@@ -238,7 +241,8 @@ def is_rollout(path: Path) -> bool:
 def rollouts(folder: Path) -> Iterator[Path]:
     """Yield the rollouts of a folder, or of the client's whole folder, by name.
 
-    If a rollout exists both plain and compressed, only the plain file counts.  Raises `OSError` if a folder cannot be listed.
+    If a rollout exists both plain and compressed, only the plain file counts.  Raises `OSError` if a folder cannot be
+    listed.
     """
     homes = [folder / home for home in _HOMES if (folder / home).is_dir()]
     for home in homes or [folder]:
@@ -259,7 +263,10 @@ def place_of(path: Path) -> Path:
 
 
 def near(path: Path) -> Iterable[Path]:
-    """Return possible relatives of a rollout.  Only the client's own folders are searched recursively: a copy may be anywhere."""
+    """Return possible relatives of a rollout.
+
+    Only the client's own folders are searched recursively: a copy may be anywhere.
+    """
     place = place_of(path)
     if place != path.parent:
         return rollouts(place)
@@ -270,7 +277,7 @@ def near(path: Path) -> Iterable[Path]:
 
 
 def kin_of(own: Head) -> list[Head]:
-    """Return the heads of files near a rollout that may belong to its family: its ancestors, and files from their time."""
+    """Return the heads of nearby files that may belong to a rollout's family: ancestors and files from their time."""
     named = {found["id"]: path for path in near(own.path) if (found := _NAME.match(path.name))}
     heads = {own.id: own}
     root = own

@@ -2,9 +2,9 @@
 
 A session's id is in the first row of its rollout.
 
-For the client, a subagent is a session of its own, in a file beside its parent's.  Here it is a `SubagentFile` of its oldest
-ancestor that exists, also if nested, and a session only if its parent's file is missing.  A fork is a session of its own.
-Forks and some subagents begin with a copy of their parent's history, which is skipped.
+For the client, a subagent is a session of its own, in a file beside its parent's.  Here it is a `SubagentFile` of its
+oldest ancestor that exists, also if nested, and a session only if its parent's file is missing.  A fork is a session
+of its own. Forks and some subagents begin with a copy of their parent's history, which is skipped.
 """
 
 from __future__ import annotations
@@ -153,8 +153,8 @@ def reach(transcript: Transcript) -> Reach:
 def read_log(path: Path, agent: str = "") -> Iterator[Event]:
     """Yield the events of a file, with one row in memory at a time.
 
-    `agent` is the id of the subagent whose file it is.  Raises `TranscriptError` if the file cannot be opened; a row that cannot
-    be read becomes `Unreadable`.
+    `agent` is the id of the subagent whose file it is.  Raises `TranscriptError` if the file cannot be opened; a row
+    that cannot be read becomes `Unreadable`.
     """
     state = State(agent)
     titled = False
@@ -209,9 +209,10 @@ def _is_row(line: Line) -> bool:
 def find(path: Path) -> Iterator[Transcript]:
     """Yield the sessions of a file, of a folder or of the client's whole folder.
 
-    A file named directly always counts as a transcript; for a subagent's file with its parent's nearby, the parent's session is
-    returned.  In a folder, only files count that are named like a rollout or pass `sniff`.  A folder that cannot be listed is
-    returned like a file, so that `read` reports why.  Raises `TranscriptError` for a path that does not exist or may not be read.
+    A file named directly always counts as a transcript; for a subagent's file with its parent's nearby, the parent's
+    session is returned.  In a folder, only files count that are named like a rollout or pass `sniff`.  A folder that
+    cannot be listed is returned like a file, so that `read` reports why.  Raises `TranscriptError` for a path that
+    does not exist or may not be read.
     """
     check_reachable(path)
     if path.is_dir():

@@ -1,7 +1,7 @@
 """Read prompts, answers and reasoning in Codex's rollouts.
 
-Each is logged twice, by the API and by the interface; the first of the two is emitted.  Newer rows name the kind of each text
-in the user's name (`content_item_kinds`); in older rows the first words tell whether the user typed it.
+Each is logged twice, by the API and by the interface; the first of the two is emitted.  Newer rows name the kind of
+each text in the user's name (`content_item_kinds`); in older rows the first words tell whether the user typed it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from crucible.clients.log_values import Row, as_dict, as_list, as_str, text_in_t
 
 
 class UserMessage(NamedTuple):
-    """A message in the user's name: the user's own text, the number of pictures, and the texts that the client injected."""
+    """A message in the user's name: the user's own text, the number of pictures, and the client's injected texts."""
 
     text: str
     images: int
@@ -62,26 +62,26 @@ _SENTENCES = (
 )
 
 
-def _kind(text: str, told: str) -> str:
+def _kind(text: str, client_kind: str) -> str:
     """Return the kind of an injected text, "" for the user's own.
 
     The client's names of kinds are `user.text`, `environments.environment_context` and so on.
     """
-    if told.startswith("user."):
+    if client_kind.startswith("user."):
         return ""
     found = _TAG.match(text)
     kind = _INJECTED.get(found[1].lower(), "") if found else ""
     kind = kind or next((kind for words, kind in _SENTENCES if text.startswith(words)), "")
-    if kind or told in ("", "unknown"):
+    if kind or client_kind in ("", "unknown"):
         return kind
-    return told.rpartition(".")[2] or told
+    return client_kind.rpartition(".")[2] or client_kind
 
 
 def split_user_message(content: object, kinds: object = None) -> UserMessage:
     """Split the content of a message in the user's name; `kinds` has the client's name for each part's kind."""
     if isinstance(content, str):
         content = [{"type": "input_text", "text": content}]
-    told = [as_str(kind) for kind in as_list(kinds)]
+    client_kinds = [as_str(kind) for kind in as_list(kinds)]
     texts: list[str] = []
     injected: list[tuple[str, str]] = []
     images = 0
@@ -90,7 +90,7 @@ def split_user_message(content: object, kinds: object = None) -> UserMessage:
         if as_str(part.get("type")) in ("input_image", "image", "local_image"):
             images += 1
         elif text and not _IMAGE_TAG.match(text):
-            kind = _kind(text, told[place] if len(told) == len(as_list(content)) else "")
+            kind = _kind(text, client_kinds[place] if len(client_kinds) == len(as_list(content)) else "")
             if kind:
                 injected.append((kind, text))
             else:
@@ -134,8 +134,8 @@ def read_message(state: State, item: Row, at: At) -> None:
         state.plan = plan_in(parts) or state.plan
         _reply(state, "api", split_agent_message(content), item, at)
         return
-    told = as_dict(item.get("internal_chat_message_metadata_passthrough"))
-    kinds = told.get("content_item_kinds")
+    metadata = as_dict(item.get("internal_chat_message_metadata_passthrough"))
+    kinds = metadata.get("content_item_kinds")
     if role == "user":
         _prompt(state, "api", split_user_message(content, kinds), at)
         return
@@ -181,7 +181,7 @@ def _prompt(state: State, side: str, message: UserMessage, at: At) -> None:
     state.out.append(Prompted(at, message.text, kind, message.images))
     state.turn.prompted, state.turn.last_word = True, None
     state.compacted = state.aborted = state.at_rest = False
-    if not state.turns_told:
+    if not state.has_turn_rows:
         state.mirror.forget("agent")
 
 
@@ -227,7 +227,7 @@ def _reply(state: State, side: str, texts: list[str], item: Row, at: At) -> None
     if fresh:
         state.work()
         state.turn.spoke, state.turn.last_word = True, at
-        if not state.turns_told:
+        if not state.has_turn_rows:
             state.mirror.forget("user")
 
 

@@ -1,6 +1,7 @@
 """Convert Codex's rows to events, one at a time and in the order of the file.
 
-This module has the tables of row types, and reads the smaller types: context, turns, tokens, compactions, errors, reviews.
+This module has the tables of row types, and reads the smaller types: context, turns, tokens, compactions, errors,
+reviews.
 """
 
 from __future__ import annotations
@@ -56,8 +57,8 @@ def read_usage_record(state: State, record: Row, at: At) -> None:
 def read_token_count(state: State, event: Row, at: At) -> None:
     """Count the tokens since the last running total.
 
-    If the usage of each response is logged, the total only repeats it and nothing is counted.  The two may differ: a client that
-    was killed between writing them continues with the one that it wrote last.
+    If the usage of each response is logged, the total only repeats it and nothing is counted.  The two may differ: a
+    client that was killed between writing them continues with the one that it wrote last.
     """
     info = as_dict(event.get("info"))
     total = _total(as_dict(info.get("total_token_usage")))
@@ -148,7 +149,7 @@ def feed(state: State, line: Line) -> Events:
 def finish(state: State) -> Events:
     """Return the events at the end of the file: without logged turns, the last text is the answer."""
     word = state.turn.last_word
-    return [Answered(word)] if word and not state.turns_told else []
+    return [Answered(word)] if word and not state.has_turn_rows else []
 
 
 # --- where and with what ---------------------------------------------------------------------------------------------
@@ -194,7 +195,7 @@ def _turn_began(state: State, event: Row, _at: At) -> None:
 
 def _turn_ended(state: State, event: Row, at: At) -> None:
     turn, fault = state.turn, _fault_text(event.get("error"))
-    state.turns_told = True
+    state.has_turn_rows = True
     last = as_str(event.get("last_agent_message"))
     if last.strip() and not turn.spoke:
         state.out.append(Replied(at, last, model=state.model, final=True))
@@ -207,7 +208,7 @@ def _turn_ended(state: State, event: Row, at: At) -> None:
 
 def _turn_aborted(state: State, event: Row, at: At) -> None:
     reason = as_str(event.get("reason"))
-    state.turns_told = True
+    state.has_turn_rows = True
     if reason == "review_ended":
         state.out.append(Injected(at, "The review ended.", "review"))
     elif reason == "budget_limited":

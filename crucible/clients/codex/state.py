@@ -1,7 +1,7 @@
 """The state of reading one Codex file.
 
-Everything visible is logged twice, as an item of the API and as an event for the interface, in either order; `Mirror` finds
-the second of the two.
+Everything visible is logged twice, as an item of the API and as an event for the interface, in either order; `Mirror`
+finds the second of the two.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ Events: TypeAlias = list[Event]
 class Mirror:
     """Texts that were logged once and are still expected from the other side.
 
-    A side is "api" or "ui".  Within a turn, the n-th occurrence of a text on one side is the copy of the n-th on the other.
+    A side is "api" or "ui".  Within a turn, the n-th occurrence of a text on one side is the copy of the n-th on the
+    other.
     """
 
     __slots__ = ("_waiting",)
@@ -39,7 +40,7 @@ class Mirror:
         return False
 
     def forget(self, kind: str = "") -> None:
-        """Forget the expected copies (only those of `kind`, if given) when a turn begins or ends: they will not come."""
+        """Forget the expected copies (of `kind`, if given): after the end of a turn they do not come."""
         if not kind:
             self._waiting.clear()
             return
@@ -91,7 +92,7 @@ class State:
     model: str = ""
     mirror: Mirror = field(default_factory=Mirror)
     turn: Turn = field(default_factory=Turn)
-    turns_told: bool = False
+    has_turn_rows: bool = False
     """True if the file logs when turns begin and end."""
     calls: dict[str, OpenCall] = field(default_factory=dict)
     running: dict[str, str] = field(default_factory=dict)
@@ -118,7 +119,7 @@ class State:
     def begin_turn(self, *, known: bool) -> None:
         """Begin a turn."""
         self.turn = Turn(known=known)
-        self.turns_told = self.turns_told or known
+        self.has_turn_rows = self.has_turn_rows or known
         self.aborted = self.at_rest = False
         self.mirror.forget()
 

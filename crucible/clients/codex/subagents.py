@@ -1,7 +1,7 @@
 """Match subagents in Codex's rollouts with the calls that started them, and read their reports.
 
-A subagent is a session with a file of its own.  Its end is logged as a notice in the user's name, as a message from one agent
-to another, or as the result of `wait_agent`, and often as two of these.
+A subagent is a session with a file of its own.  Its end is logged as a notice in the user's name, as a message from
+one agent to another, or as the result of `wait_agent`, and often as two of these.
 """
 
 from __future__ import annotations
@@ -68,11 +68,11 @@ def emit_agent_id(state: State, at: At, call: str, agent: str, path: str = "") -
 def _report(state: State, at: At, agent: str, status: object) -> None:
     """Emit a subagent's report, once, if its status is an end."""
     agent = state.agents.get(agent, agent)
-    told = as_dict(status)
-    kind = as_str(status) or next((kind for kind in _ENDS if kind in told), "")
+    by_kind = as_dict(status)
+    kind = as_str(status) or next((kind for kind in _ENDS if kind in by_kind), "")
     if kind not in _ENDS or not agent:
         return
-    text = as_str(told.get(kind)) or as_str(as_dict(told.get(kind)).get("message"))
+    text = as_str(by_kind.get(kind)) or as_str(as_dict(by_kind.get(kind)).get("message"))
     mark = hash((kind, text))
     if state.reports.get(agent) != mark:
         state.reports[agent] = mark
@@ -81,8 +81,8 @@ def _report(state: State, at: At, agent: str, status: object) -> None:
 
 def read_notice(state: State, at: At, text: str) -> None:
     """Read a `<subagent_notification>`."""
-    told = parsed(text_in_tag(text, "subagent_notification").strip())
-    _report(state, at, as_str(told.get("agent_path")) or as_str(told.get("agent_id")), told.get("status"))
+    notice = parsed(text_in_tag(text, "subagent_notification").strip())
+    _report(state, at, as_str(notice.get("agent_path")) or as_str(notice.get("agent_id")), notice.get("status"))
 
 
 def read_statuses(state: State, at: At, output: Row) -> None:

@@ -1,7 +1,7 @@
 """Read tool calls and their results in Codex's rollouts, from either side.
 
-A call is an item of the API (such as `function_call`) or, if a code-mode script made it, only an event of the interface; its
-result is often both.  The call's id connects them, and the first result counts.
+A call is an item of the API (such as `function_call`) or, if a code-mode script made it, only an event of the
+interface; its result is often both.  The call's id connects them, and the first result counts.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def _return(state: State, at: At, call: str, result: Result) -> None:
 
 def _is_killed(state: State, result: Result) -> bool:
     """Return whether the client killed a background command after the turn that began it."""
-    return state.turns_told and not state.turn.known and (result.details or {}).get("exit_code") == _KILLED
+    return state.has_turn_rows and not state.turn.known and (result.details or {}).get("exit_code") == _KILLED
 
 
 def _plan(state: State, at: At, call: OpenCall) -> None:

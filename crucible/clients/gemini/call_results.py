@@ -1,6 +1,6 @@
-"""How tool calls end, in Gemini CLI's logs: outcome, text, small facts, the task list, subagents' reports.
+"""Read the results of tool calls in Gemini CLI's logs: outcome, text, details, the task list, subagents' reports.
 
-Owns the shapes of `toolCalls` and of `functionResponse`.  Which message a call belongs to is `messages`'.
+Results are in `toolCalls` and `functionResponse`.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from crucible.clients.gemini.texts import is_response, parts_of, pictures, text_
 from crucible.clients.log_values import Row, as_dict, as_list, as_str, choice_of, count, line_count
 
 AGENT_TOOLS = frozenset({"invoke_agent", "delegate_to_agent"})
-"""Tools that hand work to a subagent; older versions have a tool for each agent, and the call has an `agentId`."""
+"""Tools that hand work to a subagent.  Older versions have one tool per agent, whose calls have an `agentId`."""
 END_TOOL = "complete_task"
-"""A subagent's last call, whose argument is its report."""
+"""A subagent's last call; its argument is the report."""
 TASK_TOOL = "write_todos"
 QUESTION_TOOL = "ask_user"
 PLAN_TOOL = "exit_plan_mode"
@@ -31,7 +31,7 @@ _TAIL = re.compile(
     r"(?:\nError: [^\n]*)?(?:\nExit Code: (?P<code>-?\d{1,9}|\(none\)))?(?:\nSignal: (?P<signal>[^\n]*))?"
     r"(?:\nBackground PIDs: [^\n]*)?(?:\nProcess Group PGID: [^\n]*)?(?:\n</untrusted_context>)?\s*\Z"
 )
-"""The client's own lines after a command's output."""
+"""The lines that the client appends to a command's output."""
 _OUTPUT = re.compile(r"(?:\A|\n)(?:Output|Stdout): ")
 _STDERR = re.compile(r"\nStderr: ")
 _UNKNOWN_SIGNALS = frozenset({"", "0", "(none)"})
@@ -50,11 +50,11 @@ _ENDS = {
     "error": CallEnd.FAILED,
     "cancelled": CallEnd.INTERRUPTED,
 }
-"""How a call ended by its status; other states are of calls that go on."""
+"""The end of a call by its status; other statuses belong to running calls."""
 
 
 class Result(NamedTuple):
-    """A call's result; `feedback` is what the user said when refusing."""
+    """A call's result; `feedback` is what the user said when refusing it."""
 
     text: str
     end: CallEnd
@@ -63,7 +63,7 @@ class Result(NamedTuple):
 
 
 def result_of(name: str, call: Row) -> Result | None:
-    """The result of a record in `toolCalls`, None while the call goes on."""
+    """Return the result of a record in `toolCalls`, None while the call runs."""
     status, given = as_str(call.get("status")), call.get("result")
     end = _ENDS.get(status) if status else CallEnd.OK if given else None
     if end is None:
@@ -79,10 +79,10 @@ def result_of(name: str, call: Row) -> Result | None:
 
 
 def _text(given: object, call: str) -> tuple[str, bool]:
-    """The words of a result, and whether they tell an error.  The parts may be those of all calls of a message."""
+    """Return the text of a result, and whether it is an error.  The parts may belong to all calls of a message."""
     parts = parts_of(given)
-    told = [as_dict(part["functionResponse"]) for part in parts if is_response(part)]
-    own = [response for response in told if response.get("id") == call] or told[:1]
+    responses = [as_dict(part["functionResponse"]) for part in parts if is_response(part)]
+    own = [response for response in responses if response.get("id") == call] or responses[:1]
     response = as_dict(own[0].get("response")) if own else {}
     if not own:
         return text_of(given), False
@@ -114,57 +114,57 @@ def _finished(name: str, text: str, end: CallEnd, call: Row) -> Result:
 
 
 def _shell(text: str, end: CallEnd) -> tuple[str, CallEnd, dict[str, object]]:
-    """What a command printed.  The client calls it a success whatever its exit code."""
+    """Read a command's output.  The client logs success for every exit code."""
     if text.startswith(_TIMED_OUT):
         return text, CallEnd.FAILED, {}
     if text.startswith(_STOPPED):
         return text, CallEnd.INTERRUPTED, {}
-    output, tail = _OUTPUT.search(text), _TAIL.search(text)
+    start, tail = _OUTPUT.search(text), _TAIL.search(text)
     code = tail["code"] if tail else None
-    if tail is None or (code is None and output is None):
+    if tail is None or (code is None and start is None):
         return text, end, {}
     killed = code is None and (tail["signal"] or "") not in _UNKNOWN_SIGNALS
     exit_code = int(code) if code and code != "(none)" else 0
-    said = _printed(text[output.end() if output else 0 : tail.start()])
+    output = _printed(text[start.end() if start else 0 : tail.start()])
     if killed:
-        return said or text, CallEnd.FAILED, {"lines": line_count(said)}
-    facts: dict[str, object] = {"exit_code": exit_code, "lines": line_count(said)}
+        return output or text, CallEnd.FAILED, {"lines": line_count(output)}
+    facts: dict[str, object] = {"exit_code": exit_code, "lines": line_count(output)}
     if exit_code:
-        return f"Exit code {exit_code}\n{said or text}", CallEnd.FAILED, facts
-    return said, end, facts
+        return f"Exit code {exit_code}\n{output or text}", CallEnd.FAILED, facts
+    return output, end, facts
 
 
 def _printed(text: str) -> str:
-    """The bare output; older versions append what was printed to stderr."""
-    said = _STDERR.split(text)[0]
-    return "" if said in ("(empty)", "(none)") else said
+    """Return only standard output; older versions append standard error."""
+    output = _STDERR.split(text)[0]
+    return "" if output in ("(empty)", "(none)") else output
 
 
 # --- questions and plans ---------------------------------------------------------------------------------------------
 
 
 def choices_of(arguments: Mapping[str, object], text: str) -> tuple[Choice, ...]:
-    """The questions of a call with the answers in its result, matched by number."""
+    """Return the questions of a call with the answers in its result, matched by number."""
     try:
-        told = as_dict(as_dict(json.loads(text)).get("answers"))
+        answered = as_dict(as_dict(json.loads(text)).get("answers"))
     except (ValueError, RecursionError):
-        told = {}
+        answered = {}
     questions = map(as_dict, as_list(arguments.get("questions")))
-    answers = (as_str(told.get(str(number))) for number in count_up())
+    answers = (as_str(answered.get(str(number))) for number in count_up())
     return tuple(
         choice_of(question, [answer] if answer else []) for question, answer in zip(questions, answers, strict=False)
     )
 
 
 def plan_settled(result: Result) -> bool | None:
-    """Whether the user approved a plan; None if they never saw it."""
+    """Return whether the user approved a plan; None if they never saw it."""
     if result.end is CallEnd.REJECTED:
         return False
     return True if result.text.startswith(_PLAN_APPROVED) else None
 
 
 def written_plan(call: Row) -> tuple[str, str] | None:
-    """Name and text of a plan that a call wrote into the client's own folder of plans."""
+    """Return the name and text of a plan that a call wrote into the client's folder of plans."""
     display = as_dict(call.get("resultDisplay"))
     path, text = as_str(display.get("filePath")).replace("\\", "/"), display.get("newContent")
     folder, _, name = path.rpartition("/")
@@ -217,7 +217,7 @@ _FACTS: Mapping[str, Callable[[str, Row], dict[str, object]]] = {
 
 
 def todos(arguments: Mapping[str, object]) -> tuple[TaskState, ...]:
-    """The list that `write_todos` wrote; its tasks have no ids but their place."""
+    """Return the list that `write_todos` wrote; the position of a task is its id."""
     items = [as_dict(item) for item in as_list(arguments.get("todos"))]
     return tuple(
         TaskState(str(number), as_str(item.get("description")), as_str(item.get("status")) or "pending")
@@ -226,22 +226,22 @@ def todos(arguments: Mapping[str, object]) -> tuple[TaskState, ...]:
 
 
 def peel_report(text: str) -> tuple[str, bool]:
-    """A subagent's report without the client's head, and whether it came to its end."""
+    """Return a subagent's report without the client's heading, and whether the subagent reached its goal."""
     head = _REPORT.match(text)
     return (_report(text[head.end() :]), head["why"] == "GOAL") if head else (text, True)
 
 
 def _report(text: str) -> str:
-    """The text of a report that the client stores as JSON."""
+    """Return the text of a report that the client may store as JSON."""
     try:
-        told = json.loads(text) if text[:1] == "{" else None
+        document = json.loads(text) if text[:1] == "{" else None
     except (ValueError, RecursionError):
         return text
-    return report_of({"result": told}) if isinstance(told, dict) else text
+    return report_of({"result": document}) if isinstance(document, dict) else text
 
 
 def report_of(arguments: Mapping[str, object]) -> str:
-    """What a subagent handed back with its last call: a text, or an object whose first text counts."""
+    """Return the report in the arguments of a subagent's last call: a text, or the first text of an object."""
     given = arguments.get("result", next(iter(arguments.values()), None))
     if isinstance(given, dict):
         given = next((value for value in given.values() if isinstance(value, str)), _json(given))

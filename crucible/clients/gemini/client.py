@@ -1,4 +1,7 @@
-"""Gemini CLI: its program and logs.  `cru` cannot resume or ask it, and its first prompt is the only way to pass it a text."""
+"""Gemini CLI: its program and logs.
+
+`cru` cannot resume or ask it, and its first prompt is the only way to pass it a text.
+"""
 
 from __future__ import annotations
 

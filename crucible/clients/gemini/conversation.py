@@ -1,13 +1,14 @@
-"""Gemini CLI's log as the messages to be told, in their order, and what was taken back.
+"""Reduce Gemini CLI's log to the messages of the conversation, in order, and the points where messages were removed.
 
-Owns the rules of the log.  A message's record is written again, whole, whenever it grows: the last one counts, in the
-place of the first.  `$rewindTo` takes back a message and all behind it.  `$set` changes what the client knows of the
-session; what a message says is `messages`'.  Only places are kept here, no words.
+A message's record is written again, whole, whenever the message grows: the last record counts, in the position of the
+first. `$rewindTo` removes a message and all after it.  `$set` changes the session's metadata.  This module stores
+positions in the file instead of texts.
 
-`$set` with `messages` replaces the conversation, but the client uses it to keep the log in step with what it sends to
-the model: at every start (a resume within the minute writes an empty conversation into the same file), after a rewind,
-after a failed request, and when it compacts, with new ids for what it keeps.  None of that undoes what happened, so what
-was logged stays; these lists bear `lastUpdated`.  One that does not is an edit, and replaces.
+`$set` with `messages` replaces the conversation, but the client also uses it to keep the log in step with what it
+sends to the model: at every start (a resume within a minute writes an empty conversation into the same file), after a
+rewind, after a failed request, and when it compacts, with new ids for the messages it keeps.  None of that undoes
+what happened, so the logged messages stay.  These lists have `lastUpdated`; a list without it is an edit and replaces
+the conversation.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ _BETWEEN = re.compile(r"[\s,]*")
 
 
 class Place(NamedTuple):
-    """Where a message stands: a line of the file, the object in it, the message in its list (-1: the object itself)."""
+    """The position of a message: its line in bytes, the object in the line, and its index in a list, -1 without one."""
 
     offset: int
     length: int
@@ -41,7 +42,7 @@ class Place(NamedTuple):
 
 
 class Found(NamedTuple):
-    """One object, its line (from 1) and its place; or None and the reason why it could not be read."""
+    """One object with its line (from 1) and position; or None and the reason why it could not be read."""
 
     line: int
     place: Place
@@ -50,7 +51,7 @@ class Found(NamedTuple):
 
 
 class LogFile:
-    """A file, open.  Raises `TranscriptError` when it cannot be opened or read."""
+    """An open log.  Raises `TranscriptError` if it cannot be opened or read."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -71,7 +72,7 @@ class LogFile:
         self._stream.close()
 
     def records(self) -> Iterator[Found]:
-        """Every object of the file, in order."""
+        """Yield every object of the file, in order."""
         try:
             if self._looks_like_document():
                 yield from self._document()
@@ -81,7 +82,7 @@ class LogFile:
             raise TranscriptError(f"{self.path}: {error.strerror or error}") from error
 
     def fetch(self, place: Place) -> Row:
-        """The message at a place again; an empty one when the file was changed in the meantime."""
+        """Read the message at a position again; empty if the file was changed in the meantime."""
         if place.offset != self._at and not self._is_document:
             try:
                 self._stream.seek(place.offset)
@@ -106,7 +107,7 @@ class LogFile:
     # --- the older format --------------------------------------------------------------------------------------------
 
     def _looks_like_document(self) -> bool:
-        """A log's first line is a whole object; a document's is its first brace, or all of it."""
+        """Return whether the file is one JSON document: its first line is only a brace, or the whole document."""
         head = self._stream.readline().strip()
         more = self._stream.readline().strip()
         self._stream.seek(0)
@@ -118,13 +119,13 @@ class LogFile:
         self._records = list(read_records([data]))
         whole = len(self._records) == 1 and self._records[0].value is not None
         if not whole:
-            self._records = list(_saved(data.decode("utf-8", "replace")))
+            self._records = list(_readable_messages(data.decode("utf-8", "replace")))
         for number, record in enumerate(self._records):
             yield Found(record.line, Place(0, len(data), number), record.value, record.reason)
 
 
-def _saved(text: str) -> Iterator[Record]:
-    """The messages of a document that was cut or damaged, as far as they can be read one after another."""
+def _readable_messages(text: str) -> Iterator[Record]:
+    """Yield the messages of a truncated or damaged document up to the damage."""
     opening = _MESSAGES.search(text)
     at = opening.end() if opening else len(text)
     line = 1
@@ -148,11 +149,11 @@ def _end(pattern: re.Pattern[str], text: str, at: int) -> int:
 
 @dataclass(slots=True)
 class Slot:
-    """One message.  `line` is that of its first record.
+    """One message.  `line` is the line of its first record.
 
-    `parts` are its parts in the order in which they were written, each with the number of the first record, of this
-    message's, that held it; `records` counts those.  `is_talk`: it holds more than results for the model.  `is_back`:
-    it was taken out of the conversation.
+    `parts` are its parts in the order in which they were written, each with the number of the message's first record
+    that had it; `records` counts the records.  `is_talk` is False if it holds only results for the model.  `is_back`
+    is True if it was removed from the conversation.
     """
 
     id: str
@@ -164,7 +165,7 @@ class Slot:
     is_back: bool = False
 
     def learn(self, message: Row, place: Place) -> None:
-        """The message was written again."""
+        """Update the message from another record of it."""
         self.place = place
         for part in part_names(message):
             self.parts.setdefault(part, self.records)
@@ -173,7 +174,7 @@ class Slot:
 
 @dataclass(frozen=True, slots=True)
 class TakenBack:
-    """`count` messages were taken out of the conversation; `how` is `rewound` or `replaced`."""
+    """`count` messages were removed from the conversation; `how` is `rewound` or `replaced`."""
 
     line: int
     time: datetime | None
@@ -183,7 +184,7 @@ class TakenBack:
 
 @dataclass(frozen=True, slots=True)
 class Damage:
-    """A line, or a part of one, that could not be read."""
+    """A line, or a part of one, could not be read."""
 
     line: int
     reason: str
@@ -194,7 +195,7 @@ Step: TypeAlias = Slot | TakenBack | Damage
 
 @dataclass(slots=True)
 class Conversation:
-    """`metadata` is what the client knew of the session last; `summary_line` where it was given its name."""
+    """`metadata` is the session's last metadata; `summary_line` is the line that named it."""
 
     metadata: Row = field(default_factory=dict)
     summary_line: int = 0
@@ -202,12 +203,12 @@ class Conversation:
 
 
 def is_metadata(row: Row) -> bool:
-    """Whether an object is a session's: the first line of a log, or a document."""
+    """Return whether an object describes a session: the first line of a log, or a document."""
     return isinstance(row.get("sessionId"), str) and ("projectHash" in row or "startTime" in row)
 
 
 def read_conversation(log: LogFile) -> Conversation:
-    """Go through a log once."""
+    """Read a log once."""
     reading = _Reading()
     for found in log.records():
         reading.take(found)
@@ -215,7 +216,7 @@ def read_conversation(log: LogFile) -> Conversation:
 
 
 def part_names(message: Row) -> Iterator[str]:
-    """What a message holds, as keys that later records of it keep."""
+    """Yield the keys of a message's parts, which are the same in all its records."""
     if message.get("thoughts"):
         yield "thoughts"
     yield "words"
@@ -226,7 +227,7 @@ def part_names(message: Row) -> Iterator[str]:
 
 
 def call_key(call: Row, number: int) -> str:
-    """A call's key in its message: its id, or its place where it has none."""
+    """Return a call's key in its message: its id, or its position if it has none."""
     return f"call {as_str(call.get('id')) or number}"
 
 
@@ -269,12 +270,13 @@ class _Reading:
             slot = self._alive[name] = Slot(name, found.line, found.place, _is_talk(message))
             self.told.steps.append(slot)
         slot.learn(message, found.place)
-        self._by_words[_likeness(message)] = name
+        self._by_words[_content_key(message)] = name
 
     def _is_copy(self, message: Row) -> bool:
-        """Whether the client writes its history down again, under new ids, as it does when a request was cancelled.
+        """Return whether a record belongs to the history that the client logs again after a cancelled request.
 
-        Such a run of records begins with the context, or with a message of the model's that names no model, and ends with the list.
+        Such a run of records has new ids.  It begins with the context, or with a message of the model that names no model,
+        and ends with the list.
         """
         by_model = message.get("type") == "gemini"
         begins = is_context(message) or (by_model and isinstance(message.get("content"), list))
@@ -282,7 +284,7 @@ class _Reading:
         self._copying = not is_new and (self._copying or (begins and bool(self._by_words)))
         if not self._copying or message["id"] in self._alive:
             return False
-        known = self._by_words.get(_likeness(message))
+        known = self._by_words.get(_content_key(message))
         if known is not None:
             self._other_names[message["id"]] = known
         return known is not None
@@ -311,14 +313,17 @@ class _Reading:
             self._take_back([slot for name, slot in self._alive.items() if name not in kept], "replaced", found)
 
     def _listed(self, message: Row, found: Found, item: int) -> str:
-        """A message of a list; one that was logged is known by its id, or by its words when it got a new one."""
+        """Add a message of a list; a logged one is recognized by its id or, with a new id, by its text.
+
+        Return its id.
+        """
         ident = message.get("id")
         if not isinstance(ident, str):
             self._damage(found, "a message without an id")
             return ""
         name = self._name(ident)
         if name not in self._alive:
-            name = self._by_words.get(_likeness(message), name)
+            name = self._by_words.get(_content_key(message), name)
         if name in self._alive:
             self._other_names[ident] = name
             self._reword(self._alive[name], message, found, item)
@@ -328,12 +333,12 @@ class _Reading:
         return name
 
     def _reword(self, slot: Slot, message: Row, found: Found, item: int) -> None:
-        """What the client keeps for the model is shortened and masked; only an edit counts more than the log."""
+        """Update a message from a list if that is an edit: other lists have shortened and masked text for the model."""
         if "lastUpdated" not in as_dict((found.row or {}).get("$set")):
             slot.learn(message, found.place._replace(item=item))
 
     def _rewind(self, ident: str, found: Found) -> None:
-        """Take back a message and all behind it; everything when it is not known, as the client does."""
+        """Remove a message and all after it; all messages if it is unknown, as the client does."""
         slots = list(self._alive.values())
         name = self._name(ident)
         first = next((number for number, slot in enumerate(slots) if slot.id == name), 0)
@@ -355,8 +360,8 @@ def _is_talk(message: Row) -> bool:
     return message.get("type") == "gemini"
 
 
-def _likeness(message: Row) -> str:
-    """By what a message is known again under another id: who spoke, and the words, or the calls where there are none."""
+def _content_key(message: Row) -> str:
+    """Return a key to recognize a message with another id: its role and text, or its calls if it has no text."""
     content = message.get("content")
     words = text_of(content).strip()
     parts = parts_of(content)

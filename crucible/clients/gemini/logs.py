@@ -1,10 +1,9 @@
-"""Gemini CLI's transcripts: where they lie, which files are one session, and their messages as events.
+"""Find Gemini CLI's transcripts, group their files into sessions, and read their events.
 
-Owns the files; what a log does is `gemini_cli.conversation`'s, what a message says `gemini_cli.messages`'.
-
-`~/.gemini/tmp/<project>/chats/session-<time>-<8 of the id>.jsonl` (a log that is appended to) or `.json` (one document,
-before); a subagent's log is `chats/<id of its parent>/<its id>.jsonl`.  A session is the `sessionId` in its first line, not
-its file: a resume leaves a second, nearly empty file with the same id, and a document that is resumed becomes a log.
+A session is `~/.gemini/tmp/<project>/chats/session-<time>-<8 of the id>.jsonl` (a log that is appended to) or `.json`
+(one document, in older versions); a subagent's log is `chats/<id of its parent>/<its id>.jsonl`.  A session's id is
+the `sessionId` in its first line, not its file: a resume leaves a second, nearly empty file with the same id, and a
+resumed document becomes a log.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ from crucible.clients.gemini.conversation import (
     is_metadata,
     read_conversation,
 )
-from crucible.clients.gemini.messages import Teller
+from crucible.clients.gemini.messages import MessageReader
 from crucible.clients.gemini.texts import row_id
 from crucible.clients.log_files import DEEPEST, Reach, SubagentFile, Transcript, check_reachable, read_records
 from crucible.clients.log_values import Row, as_dict, as_list, as_str, as_time
@@ -40,36 +39,36 @@ _STAMP = re.compile(rb'"(?:timestamp|lastUpdated|startTime)"\s*:\s*"([^"]{10,40}
 _FIELD = re.compile(rb'"(sessionId|kind|projectHash|startTime)"\s*:\s*"((?:[^"\\]|\\.){1,400})"')
 _WORKSPACE = re.compile(r"\*\*Workspace Directories:\*\*\n\s*- ([^\n]+)")
 _NO_SESSIONS = frozenset({"tool-outputs", "checkpoints", "logs", "plans", "tracker", "tasks", "bin", "history"})
-"""Folders of the client that hold no sessions."""
+"""The client's folders without sessions."""
 
 
 def read(transcript: Transcript, agent: str = "") -> Iterator[Event]:
-    """The events of one log: the trunk's, or the subagent's of that id."""
+    """Yield the events of the trunk or, with its id, of a subagent."""
     return read_log(transcript.path_of(agent), agent)
 
 
 def read_log(path: Path, agent: str = "") -> Iterator[Event]:
-    """The events of a file, one message of it in memory at a time; a document of the older format is held whole.
+    """Yield the events of a file, with one message in memory at a time, or all of a document of the older format.
 
-    `agent` is the id of the subagent whose file it is.  Raises `TranscriptError` when the file cannot be opened; what
-    cannot be read inside it becomes `Unreadable`.
+    `agent` is the id of the subagent whose file it is.  Raises `TranscriptError` if the file cannot be opened; a
+    record that cannot be read becomes `Unreadable`.
     """
     with LogFile(path) as log:
         conversation = read_conversation(log)
         yield from _context(path, log, conversation, agent)
-        teller = Teller(agent, by_agent=conversation.metadata.get("kind") == "subagent")
+        reader = MessageReader(agent, by_agent=conversation.metadata.get("kind") == "subagent")
         for step in conversation.steps:
             match step:
                 case Slot():
-                    yield from teller.tell(step, log.fetch(step.place))
+                    yield from reader.tell(step, log.fetch(step.place))
                 case TakenBack():
-                    yield from teller.take_back(step)
+                    yield from reader.take_back(step)
                 case Damage():
                     yield Unreadable(At(step.line, agent=agent), step.reason)
 
 
 def _context(path: Path, log: LogFile, conversation: Conversation, agent: str) -> Iterator[Event]:
-    """Where the session ran, and its name: both are known from the whole log."""
+    """Yield the session's folder and its title, which depend on the whole log."""
     metadata = conversation.metadata
     session, title = as_str(metadata.get("sessionId")), as_str(metadata.get("summary"))
     if session:
@@ -84,22 +83,22 @@ def _context(path: Path, log: LogFile, conversation: Conversation, agent: str) -
 
 
 def _folder_of(path: Path, log: LogFile, conversation: Conversation) -> str:
-    """The project's folder: the client's own note of it, what the log says, or the register of projects."""
+    """Return the project's folder, from the client's file for it, the log, or the client's list of projects."""
     directories = as_list(conversation.metadata.get("directories"))
     return (
-        _root_note(path)
-        or _told_to_model(log, conversation)
+        _stored_folder(path)
+        or _folder_in_first_message(log, conversation)
         or next((each for each in directories if isinstance(each, str)), "")
-        or _registered(path, as_str(conversation.metadata.get("projectHash")))
+        or _listed_folder(path, as_str(conversation.metadata.get("projectHash")))
     )
 
 
 def _project_folder(path: Path) -> Path | None:
-    """`tmp/<project>` of a log in it."""
+    """Return the `tmp/<project>` folder that a log is in."""
     return next((parent.parent for parent in list(path.parents)[:3] if parent.name == "chats"), None)
 
 
-def _root_note(path: Path) -> str:
+def _stored_folder(path: Path) -> str:
     project = _project_folder(path)
     try:
         return (project / ".project_root").read_text(encoding="utf-8").strip() if project else ""
@@ -107,8 +106,8 @@ def _root_note(path: Path) -> str:
         return ""
 
 
-def _told_to_model(log: LogFile, conversation: Conversation) -> str:
-    """The first message of a session is the client's and names the folder."""
+def _folder_in_first_message(log: LogFile, conversation: Conversation) -> str:
+    """Return the folder named in the session's first message, which the client writes."""
     first = next((step for step in conversation.steps if isinstance(step, Slot)), None)
     message = log.fetch(first.place) if first else {}
     texts = [as_str(as_dict(part).get("text")) for part in as_list(message.get("content"))]
@@ -116,7 +115,7 @@ def _told_to_model(log: LogFile, conversation: Conversation) -> str:
     return found[1].strip() if found else ""
 
 
-def _registered(path: Path, project_hash: str) -> str:
+def _listed_folder(path: Path, project_hash: str) -> str:
     project = _project_folder(path)
     if project is None:
         return ""
@@ -137,26 +136,26 @@ def _registered(path: Path, project_hash: str) -> str:
 
 
 def sniff(path: Path) -> bool:
-    """Whether a file begins as ours do; False for what cannot be read."""
+    """Return whether a file begins like Gemini CLI's; False if it cannot be read."""
     if path.suffix not in _SUFFIXES:
         return False
     head = _head(path)
-    return bool(_session_of(head)) or any(_is_ours(row) for row in _rows(head))
+    return bool(_session_of(head)) or any(_is_record(row) for row in _rows(head))
 
 
-def _is_ours(row: Row) -> bool:
-    """A record of a log whose first line is lost."""
+def _is_record(row: Row) -> bool:
+    """Return whether a record belongs to a log whose first line is lost."""
     if isinstance(row.get("$rewindTo"), str) or isinstance(row.get("$set"), dict):
         return True
     return isinstance(row.get("id"), str) and row.get("type") == "gemini" and "timestamp" in row
 
 
 def find(path: Path) -> Iterator[Transcript]:
-    """The sessions of a file, of a folder of chats, of a project's folder or of the client's whole folder.
+    """Yield the sessions of a file, of a folder of chats, of a project's folder or of the client's whole folder.
 
-    A file that is named is a transcript whatever it holds; in a folder, files count whose name is a session's or that
-    `sniff` knows.  A folder that cannot be listed comes as if it were a file: `read` says why.  Raises `TranscriptError`
-    for a path that cannot be reached.
+    A file named directly always counts as a transcript; in a folder, only files that are named like a session or pass
+    `sniff`. A folder that cannot be listed is returned like a file, so that `read` reports why.  Raises
+    `TranscriptError` for a path that does not exist or may not be read.
     """
     check_reachable(path)
     if not path.is_dir():
@@ -188,7 +187,7 @@ def _is_trunk(path: Path) -> bool:
         return False
     if path.name.startswith("session-"):
         return True
-    # A subagent's log lies in the folder of its parent and is found with it; one whose parent is gone stands alone.
+    # A subagent's log is in the folder of its parent and found with it; without the parent it is a session of its own.
     return sniff(path)
 
 
@@ -198,7 +197,7 @@ def _transcript(trunk: Path) -> Transcript:
 
 
 def _subagents(chats: Path, parent: str, depth: int, seen: set[str]) -> Iterator[SubagentFile]:
-    """Every subagent of a session, their own subagents behind them."""
+    """Yield every subagent of a session, each followed by its own subagents."""
     try:
         entries = sorted((chats / _plain(parent)).iterdir()) if _plain(parent) else []
     except OSError:
@@ -211,7 +210,7 @@ def _subagents(chats: Path, parent: str, depth: int, seen: set[str]) -> Iterator
 
 
 def _plain(session: str) -> str:
-    """A session's id as the client names a folder or file by it."""
+    """Return a session's id as the client writes it in names of folders and files."""
     return re.sub(r"[^A-Za-z0-9-]", "_", session)
 
 
@@ -219,7 +218,7 @@ def _plain(session: str) -> str:
 
 
 def reach(transcript: Transcript) -> Reach:
-    """How far a transcript goes, told by a quick look; `OSError` when there is none."""
+    """Return how far a transcript goes, from its head and tail.  Raises `OSError` if it does not exist."""
     path = transcript.path
     size = path.stat().st_size
     with path.open("rb") as file:
@@ -240,15 +239,15 @@ def _head(path: Path) -> bytes:
 
 
 def _session_of(head: bytes) -> str:
-    """The session that a log's first line, or a document's first lines, name; "" for a file that is not ours."""
+    """Return the session id in a log's first line or a document's first lines; "" for a file of another program."""
     start = head[:4096].lstrip(b"\xef\xbb\xbf \t\r\n")
     if not start.startswith(b"{"):
         return ""
     for row in _rows(head.partition(b"\n")[0]):
         return as_str(row["sessionId"]) if is_metadata(row) else ""
-    told: dict[bytes, bytes] = dict(reversed(_FIELD.findall(start.partition(b'"messages"')[0])))
-    if b"sessionId" in told and (b"projectHash" in told or b"startTime" in told):
-        return told[b"sessionId"].decode("utf-8", "replace")
+    fields: dict[bytes, bytes] = dict(reversed(_FIELD.findall(start.partition(b'"messages"')[0])))
+    if b"sessionId" in fields and (b"projectHash" in fields or b"startTime" in fields):
+        return fields[b"sessionId"].decode("utf-8", "replace")
     return ""
 
 

@@ -1,7 +1,6 @@
-"""Gemini CLI's messages to events, one at a time and in the order of the conversation.
+"""Convert Gemini CLI's messages to events, one at a time and in the order of the conversation.
 
-Owns what a message of each type means.  Which messages there are is `conversation`'s, what a text in the user's name is
-`texts`', how a call ended `calls`'.
+`conversation` lists the messages, `texts` classifies texts in the user's name, and `call_results` reads results.
 """
 
 from __future__ import annotations
@@ -53,8 +52,8 @@ from crucible.clients.gemini.call_results import (
 )
 from crucible.clients.gemini.conversation import Slot, TakenBack, call_key
 from crucible.clients.gemini.texts import (
-    Said,
     Speech,
+    UserText,
     is_acknowledgement,
     is_cancellation,
     is_response,
@@ -62,8 +61,8 @@ from crucible.clients.gemini.texts import (
     parts_of,
     pictures,
     row_id,
-    said_by_user,
     text_of,
+    texts_of_user,
 )
 from crucible.clients.log_values import Row, arguments_of, as_dict, as_list, as_str, as_time, count
 
@@ -74,13 +73,13 @@ _HUMAN = {
     Speech.STEERING: PromptKind.STEERING,
 }
 _TITLE = 80
-"""Code points of a task's first line that name it; the client gives it no name."""
+"""Maximum length of a task's title in code points: its first line, since the client gives no title."""
 _NO_FAULTS = ("Unknown command:",)
-"""Errors that are only the client's answer to what somebody typed."""
+"""Errors that are only the client's reply to what the user typed."""
 
 
 class _Message(NamedTuple):
-    """A message, its slot, and where its parts stand."""
+    """A message and its slot; `at` gives the positions of its parts."""
 
     slot: Slot
     row: Row
@@ -91,10 +90,10 @@ class _Message(NamedTuple):
         return At(self.slot.line, row_id(self.slot.id, *part), as_time(time) or self.time, self.agent)
 
 
-class Teller:
-    """What happened, message by message.  `agent` is the subagent's id whose log this is.
+class MessageReader:
+    """Converts one message after the other.  `agent` is the id of the subagent whose log this is.
 
-    `by_agent` when the log says that an agent asks in it and no human: one whose parent is gone is read as a trunk.
+    With `by_agent`, an agent gives the prompts and not a user: a subagent's log is a trunk if its parent's is missing.
     """
 
     def __init__(self, agent: str = "", *, by_agent: bool = False) -> None:
@@ -108,7 +107,7 @@ class Teller:
         self._plans: dict[str, str] = {}
 
     def tell(self, slot: Slot, row: Row) -> Iterator[Event]:
-        """The events of one message."""
+        """Yield the events of one message."""
         message = _Message(slot, row, as_time(row.get("timestamp")), self.agent)
         if slot.is_back:
             return self._tell_taken(message)
@@ -123,7 +122,7 @@ class Teller:
                 return iter([Unknown(message.at("type"), as_str(other))])
 
     def take_back(self, step: TakenBack) -> Iterator[Event]:
-        """That messages are no longer part of the conversation; what was spent on them is."""
+        """Yield that messages were removed from the conversation, and the tokens spent on them."""
         at = At(step.line, row_id(step.how, step.line), step.time, self.agent)
         if self._told:
             yield from self._spend(at)
@@ -134,10 +133,10 @@ class Teller:
 
     def _user(self, message: _Message) -> Iterator[Event]:
         images = pictures(message.row.get("content"))
-        said = said_by_user(message.row)
-        if images and not any(each.speech in _HUMAN for each in said):
-            said = [Said(Speech.PROMPT, ""), *said]
-        for number, each in enumerate(said):
+        texts = texts_of_user(message.row)
+        if images and not any(each.speech in _HUMAN for each in texts):
+            texts = [UserText(Speech.PROMPT, ""), *texts]
+        for number, each in enumerate(texts):
             at = message.at("words", number)
             if each.speech in _HUMAN:
                 yield self._prompt(at, each, images)
@@ -147,14 +146,14 @@ class Teller:
                 yield Injected(at, each.text, each.kind)
         yield from self._responses(message)
 
-    def _prompt(self, at: At, said: Said, images: int) -> Prompted:
-        kind = PromptKind.TASK if self._by_agent else _HUMAN[said.speech]
+    def _prompt(self, at: At, text: UserText, images: int) -> Prompted:
+        kind = PromptKind.TASK if self._by_agent else _HUMAN[text.speech]
         if kind in (PromptKind.TYPED, PromptKind.STEERING, PromptKind.TASK):
             self._told, self._answered = True, False
-        return Prompted(at, said.text, kind, images)
+        return Prompted(at, text.text, kind, images)
 
     def _responses(self, message: _Message) -> Iterator[Event]:
-        """Results of calls that were logged as parts of what the model said."""
+        """Yield results of calls that were logged as parts of a reply."""
         for part in filter(is_response, parts_of(message.row.get("content"))):
             response = as_dict(part["functionResponse"])
             call = as_str(response.get("id")) or as_str(response.get("name"))
@@ -180,8 +179,8 @@ class Teller:
                     at = event.at
                     yield event
             if self._answered:
-                # As the log stood then: an import at that time took it for the answer, and calls that come with a later
-                # record open the turn again.
+                # An import at that time took this text for the answer, so it stays one here; calls in a later record
+                # open the turn again.
                 yield Answered(at)
 
     def _part(self, message: _Message, part: str, calls: Mapping[str, Row]) -> Iterator[Event]:
@@ -252,7 +251,7 @@ class Teller:
     def _settled(
         self, at: At, call: str, name: str, arguments: Mapping[str, object], result: Result
     ) -> Iterator[Event]:
-        """What the user decided: answers, or that of a plan."""
+        """Yield the user's decision: answers to questions, or the approval of a plan."""
         if name == QUESTION_TOOL and result.end is not CallEnd.FAILED:
             yield QuestionsAnswered(at, call, choices_of(arguments, result.text))
         approved = plan_settled(result) if name == PLAN_TOOL else None
@@ -287,7 +286,7 @@ class Teller:
     # --- what was taken back -----------------------------------------------------------------------------------------
 
     def _tell_taken(self, message: _Message) -> Iterator[Event]:
-        """Its words are kept whole, though nobody finds them in the conversation any more."""
+        """Yield the text of a removed message for the event log, and keep its tokens for `_spend`."""
         kind = as_str(message.row.get("type")) or "message"
         calls = [as_str(as_dict(call).get("name")) for call in as_list(message.row.get("toolCalls"))]
         text = "\n".join(filter(None, [text_of(message.row.get("content")), *calls]))
@@ -296,7 +295,7 @@ class Teller:
         self._taken += _usage(message)
 
     def _spend(self, at: At) -> Iterator[Event]:
-        """What messages cost that were taken back, told where there is a phase to count them for."""
+        """Yield the tokens of removed messages, at a point where there is a phase to count them for."""
         for event in self._taken:
             yield UsageCounted(
                 At(at.line, event.at.row, at.time, at.agent),
@@ -318,22 +317,25 @@ def _thoughts(message: _Message) -> Iterator[Event]:
 
 
 def _usage(message: _Message) -> Iterator[UsageCounted]:
-    """`cached` is part of `input`; tokens of tools' prompts are part of it or stand beside it, which the total tells."""
-    told = message.row.get("tokens")
-    if not isinstance(told, dict):
+    """Yield a message's tokens.
+
+    `cached` is part of `input`.  The tokens of tools' prompts may be part of it or not, which the total shows.
+    """
+    tokens = message.row.get("tokens")
+    if not isinstance(tokens, dict):
         return
-    given, said, cached, thoughts, tool, total = (
-        count(told.get(key)) for key in ("input", "output", "cached", "thoughts", "tool", "total")
+    sent, output, cached, thoughts, tool, total = (
+        count(tokens.get(key)) for key in ("input", "output", "cached", "thoughts", "tool", "total")
     )
-    beside = tool if total >= given + said + thoughts + tool else 0
-    fresh = max(0, given - cached) + beside
+    extra = tool if total >= sent + output + thoughts + tool else 0
+    fresh = max(0, sent - cached) + extra
     yield UsageCounted(
         message.at("tokens"),
         message.slot.id,
         as_str(message.row.get("model")),
         fresh,
         cached,
-        said + thoughts,
+        output + thoughts,
     )
 
 

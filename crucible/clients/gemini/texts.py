@@ -1,4 +1,4 @@
-"""Who spoke: what a text in the user's name is in Gemini CLI's logs, and the shapes that text comes in.
+"""Read texts in Gemini CLI's logs, and classify those in the user's name.
 
 Content is a string, a part, or a list of either (`PartListUnion`).
 """
@@ -16,41 +16,41 @@ from crucible.clients.log_values import Row, as_dict, as_str
 
 
 def parts_of(content: object) -> list[Row]:
-    """The parts of a message's content or of a call's result, strings as text parts."""
+    """Return the parts of a message's content or of a call's result; strings become text parts."""
     raw = content if isinstance(content, list) else [content]
     parts = ({"text": part} if isinstance(part, str) else part for part in raw)
     return [part for part in parts if isinstance(part, dict)]
 
 
 def is_thought(part: Mapping[str, Any]) -> bool:
-    """Whether a part is what the model thought, not what it said."""
+    """Return whether a part is the model's reasoning."""
     return bool(part.get("thought"))
 
 
 def is_response(part: Mapping[str, Any]) -> bool:
-    """Whether a part hands a call's result to the model."""
+    """Return whether a part hands a call's result to the model."""
     return isinstance(part.get("functionResponse"), dict)
 
 
 def text_of(content: object) -> str:
-    """The words of a content, thoughts left out."""
+    """Return the text of a content without reasoning."""
     return "".join(as_str(part.get("text")) for part in parts_of(content) if not is_thought(part))
 
 
 def pictures(content: object) -> int:
-    """How many images stand beside the words."""
+    """Count the images in a content."""
     data = (as_dict(part.get("inlineData") or part.get("fileData")) for part in parts_of(content))
     return sum(as_str(each.get("mimeType")).startswith("image/") for each in data)
 
 
 def row_id(*names: object) -> str:
-    """16 hex digits for a part of a message: the same in every copy of a log, however often it was written again.
+    """Return 16 hex digits for a part of a message: the same in every copy of a log and after every rewrite.
 
-    The client's own ids are of messages, and two parts of one must not look alike in their first 8 characters, by which
-    a note says how far it goes.
+    The client has ids only for messages, but the parts of a message must differ in their first 8 characters, with
+    which a note records how far it goes.
     """
-    told = json.dumps(names, default=str).encode("utf-8", "surrogatepass")
-    return blake2s(told, digest_size=8).hexdigest()
+    key = json.dumps(names, default=str).encode("utf-8", "surrogatepass")
+    return blake2s(key, digest_size=8).hexdigest()
 
 
 _CONTEXT = ("<session_context>", "This is the Gemini CLI. We are setting up the context for our chat.")
@@ -77,14 +77,14 @@ _NOTICES = (
     "Here is a summary of changes in the user's editor context",
     "Please continue.",
 )
-"""What the client tells a model, or a subagent that goes wrong, in the user's name."""
+"""Texts that the client sends to the model in the user's name, such as when a subagent goes wrong."""
 _ACKNOWLEDGEMENTS = ("Got it. Thanks for the context!", "Got it. Thanks for the additional context!")
-"""What the client answers in the model's name when it gave it context."""
+"""Texts that the client writes in the model's name after sending it context."""
 _CANCELLATIONS = ("Request cancelled.", "User cancelled the request.")
 
 
 class Speech(Enum):
-    """What a text is."""
+    """The kind of a text in the user's name."""
 
     PROMPT = auto()
     COMMAND = auto()
@@ -94,18 +94,18 @@ class Speech(Enum):
     INJECTED = auto()
 
 
-class Said(NamedTuple):
-    """A text and what it is; `kind` of injected text."""
+class UserText(NamedTuple):
+    """A text and its kind; `kind` is the kind of injected text."""
 
     speech: Speech
     text: str
     kind: str = ""
 
 
-def said_by_user(message: Row) -> list[Said]:
-    """The texts of a record of type `user`, in order; none when it only hands results to the model.
+def texts_of_user(message: Row) -> list[UserText]:
+    """Return the texts of a record of type `user`, in order; none if it only hands results to the model.
 
-    `displayContent` is what the user typed where the client put more into what it sent.
+    `displayContent` is what the user typed, if the client added more to what it sent.
     """
     shown = message.get("displayContent")
     sent = _texts(message.get("content"))
@@ -113,22 +113,22 @@ def said_by_user(message: Row) -> list[Said]:
         typed = "".join(_texts(shown))
         if typed.strip():
             whole = "".join(sent)
-            return [_classify(typed), *([Said(Speech.INJECTED, whole, "sent")] if whole != typed else [])]
+            return [_classify(typed), *([UserText(Speech.INJECTED, whole, "sent")] if whole != typed else [])]
     return _without_files(sent)
 
 
 def is_context(message: Row) -> bool:
-    """True if a record begins with the context that the client sends to the model."""
+    """Return whether a record begins with the context that the client sends to the model."""
     return message.get("type") == "user" and "".join(_texts(message.get("content"))).lstrip().startswith(_CONTEXT)
 
 
 def is_acknowledgement(text: str) -> bool:
-    """Whether the client spoke in the model's name."""
+    """Return whether the client wrote a text in the model's name."""
     return text.strip() in _ACKNOWLEDGEMENTS
 
 
 def is_cancellation(text: str) -> bool:
-    """Whether a notice says that the user stopped the agent."""
+    """Return whether a notice says that the user stopped the agent."""
     return text.strip().startswith(_CANCELLATIONS)
 
 
@@ -136,38 +136,38 @@ def _texts(content: object) -> list[str]:
     return [as_str(part.get("text")) for part in parts_of(content) if part.get("text") and not is_thought(part)]
 
 
-def _without_files(texts: list[str]) -> list[Said]:
-    """A prompt, and apart from it what hooks and `@file` put behind it."""
+def _without_files(texts: list[str]) -> list[UserText]:
+    """Separate a prompt from the texts that hooks and `@file` appended to it."""
     hooks = [text for text in texts if text.lstrip().startswith(_HOOK)]
     steering = [text for text in texts if _STEERING.match(text.lstrip())]
     own = [text for text in texts if text not in hooks and text not in steering]
     files = next((number for number, text in enumerate(own) if text.lstrip().startswith(_FILES)), len(own))
     prompt, attached = "".join(own[:files]), "".join(own[files:])
-    said = [_classify(prompt)] if prompt.strip() else []
-    said += [Said(Speech.INJECTED, attached, "files")] if attached else []
-    said += [each for text in steering for each in _steered(text)]
-    return said + [Said(Speech.INJECTED, text, "hook") for text in hooks]
+    found = [_classify(prompt)] if prompt.strip() else []
+    found += [UserText(Speech.INJECTED, attached, "files")] if attached else []
+    found += [each for text in steering for each in _steered(text)]
+    return found + [UserText(Speech.INJECTED, text, "hook") for text in hooks]
 
 
-def _steered(text: str) -> list[Said]:
-    """What was typed while the agent worked, without the client's wrapping, which is also used for finished background tasks."""
+def _steered(text: str) -> list[UserText]:
+    """Return what was typed while the agent worked, without the wrapping that finished background tasks also have."""
     found = _STEERING.match(text.lstrip())
     words = found["words"] if found else ""
     typed = bool(words.strip()) and not words.startswith(_BACKGROUND)
-    return [*([Said(Speech.STEERING, words)] if typed else []), Said(Speech.INJECTED, text, "steering")]
+    return [*([UserText(Speech.STEERING, words)] if typed else []), UserText(Speech.INJECTED, text, "steering")]
 
 
-def _classify(text: str) -> Said:
+def _classify(text: str) -> UserText:
     bare = text.strip()
     if bare.startswith(_CONTEXT):
-        return Said(Speech.INJECTED, text, "context")
+        return UserText(Speech.INJECTED, text, "context")
     if bare.startswith(_SNAPSHOT[0]) or (bare.endswith(_SNAPSHOT[1]) and _SNAPSHOT[0] in bare):
-        return Said(Speech.SNAPSHOT, text)
+        return UserText(Speech.SNAPSHOT, text)
     if bare.startswith(_BACKGROUND):
-        return Said(Speech.INJECTED, text, "background")
+        return UserText(Speech.INJECTED, text, "background")
     if bare.startswith(_NOTICES):
-        return Said(Speech.INJECTED, text, "notice")
+        return UserText(Speech.INJECTED, text, "notice")
     shell = _SHELL.match(bare)
     if shell:
-        return Said(Speech.SHELL, "!" + shell["command"])
-    return Said(Speech.COMMAND if _COMMAND.match(bare) else Speech.PROMPT, text)
+        return UserText(Speech.SHELL, "!" + shell["command"])
+    return UserText(Speech.COMMAND if _COMMAND.match(bare) else Speech.PROMPT, text)

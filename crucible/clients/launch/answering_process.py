@@ -1,6 +1,7 @@
 """Run a program that answers: with limited time and output, and leaving no process running.
 
-Each program runs in its own process group, and `Reins.stop` ends all of them.  `ask` writes the prompts and reads the answers.
+Each program runs in its own process group, and `Reins.stop` ends all of them.  `ask` writes the prompts and reads the
+answers.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ class Stopped(AgentFailed):
 
 
 class Exited(AgentFailed):
-    """A program failed: `code` is its exit code, or minus the signal that killed it; `output` is what it had printed."""
+    """A program failed: `code` is its exit code, or minus the signal that killed it, and `output` its output."""
 
     def __init__(self, message: str, code: int, output: bytes) -> None:
         super().__init__(message)
@@ -55,7 +56,8 @@ class Reins:
     def __init__(self, started: Callable[[int], None] = lambda _pid: None) -> None:
         self.stopped = False
         self._started = started
-        # Without a lock, because a signal handler may call `stop` while this thread would hold it; a list and a flag need none.
+        # Without a lock, because a signal handler may call `stop` while this thread would hold it; a list and a flag
+        # need none.
         self._running: list[subprocess.Popen[bytes]] = []
 
     def stop(self, *, at_once: bool = False) -> None:
@@ -89,11 +91,11 @@ def run_program(
     reins: Reins | None = None,
     most: int = MOST_BYTES,
 ) -> bytes:
-    """Return the output of a program that reads `prompt` from standard input and runs in `folder`, by default an empty one.
+    """Return the output of a program that reads `prompt` from standard input and runs in `folder`, or in an empty one.
 
-    Child processes that keep its output open are killed when it ends.  Raises `AgentFailed` if it cannot be started, exceeds
-    `timeout` seconds (`TimedOut`), prints more than `most` bytes, is stopped by the `reins` (`Stopped`), or exits with a code
-    other than 0 (`Exited`, with the last line of its standard error).
+    Child processes that keep its output open are killed when it ends.  Raises `AgentFailed` if it cannot be started,
+    exceeds `timeout` seconds (`TimedOut`), prints more than `most` bytes, is stopped by the `reins` (`Stopped`), or
+    exits with a code other than 0 (`Exited`, with the last line of its standard error).
     """
     with ExitStack() as stack:
         if not folder:

@@ -25,7 +25,8 @@ from crucible.core.patterns import late_pattern
 from crucible.core.settings.settings import AgentSettings
 
 _REMOVED_VARIABLES = (RESUMING_ENVIRONMENT, "CRU_SESSION", "CLAUDECODE")
-"""Removed from the environment: the session to write to, and the variable that keeps Claude Code from starting inside itself."""
+"""Removed from the environment: the session to write to, and the variable that keeps Claude Code from starting inside
+itself."""
 
 _LLM = (sys.executable, "-m", "crucible.clients.launch.llm_model")
 
@@ -56,8 +57,8 @@ def asker_of(settings: AgentSettings, env: Mapping[str, str]) -> Program | None:
 def program_of(agent: str, where: str, env: Mapping[str, str], timeout: float | None) -> Program:
     """Return the program for a client's name, which then gets no tools, or for a command line, split as a shell does.
 
-    In both cases Claude Code reads no files named with `@` in the prompt.  `where` is the option or setting to name in the
-    message of `AgentFailed`.
+    In both cases Claude Code reads no files named with `@` in the prompt.  `where` is the option or setting to name
+    in the message of `AgentFailed`.
     """
     client = client_of(agent.strip())
     if client is not None:

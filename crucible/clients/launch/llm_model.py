@@ -1,7 +1,7 @@
-"""Ask a model of the `llm` library: `python -m crucible.clients.launch.llm_model MODEL`, with the prompt on standard input.
+"""Ask a model of the `llm` library: `python -m crucible.clients.launch.llm_model MODEL`, prompt on standard input.
 
-The answer is printed as JSON.  This is a separate process because the library takes a second to import, has no time-out, and
-loads all plugins that the user installed; like any other agent it can be limited and stopped.
+The answer is printed as JSON.  This is a separate process because the library takes a second to import, has no
+time-out, and loads all plugins that the user installed; like any other agent it can be limited and stopped.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Marks for agents' sessions that `cru` itself started.
 
-Hooks and imports skip a session that `cru` started to ask an agent.  A session that `cru` started to resume another one is
-folded into that one's note.  The marks are in the prompt, because clients log nothing else that we can set.
+Hooks and imports skip a session that `cru` started to ask an agent.  A session that `cru` started to resume another
+one is folded into that one's note.  The marks are in the prompt, because clients log nothing else that we can set.
 This module imports nothing: every hook loads it first.
 """
 
@@ -26,7 +26,10 @@ def resume_mark(session_id: str, ticket: str) -> str:
 
 
 def find_resume_mark(prompt: str) -> tuple[str, str] | None:
-    """Return the session id and ticket of a prompt that begins with a mark.  The caller checks that the ticket was issued."""
+    """Return the session id and ticket of a prompt that begins with a mark.
+
+    The caller checks that the ticket was issued.
+    """
     text = prompt.lstrip()
     if not text.startswith(_OPEN):
         return None

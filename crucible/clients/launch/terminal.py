@@ -47,8 +47,9 @@ def run_client(
 ) -> int:
     """Run a command in a folder and wait for its end; return its exit code, or minus the signal that killed it.
 
-    `program` is the file to run, `command` its arguments, beginning with its own name.  It inherits our standard streams;
-    `stdin` replaces standard input.  `started` is called with the process id.  Raises `ClientMissing` if it cannot be started.
+    `program` is the file to run, `command` its arguments, beginning with its own name.  It inherits our standard
+    streams; `stdin` replaces standard input.  `started` is called with the process id.  Raises `ClientMissing` if it
+    cannot be started.
     """
     # Some clients prefer PWD to their working directory.
     client_env = {**env, "PWD": str(folder)}
@@ -116,8 +117,8 @@ _ENDS = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr
 def _keys_passed_on(running: Sequence[subprocess.Popen[bytes]]) -> Iterator[None]:
     """Leave the signals of keys to the client, which the terminal sends them to as well, and pass on requests to end.
 
-    The handler for keys does nothing: a client would inherit an ignored signal.  We go on after the client's end and record
-    its session.
+    The handler for keys does nothing: a client would inherit an ignored signal.  We go on after the client's end and
+    record its session.
     """
 
     def ignore(_number: int, _frame: FrameType | None) -> None:
@@ -140,8 +141,8 @@ _LATE_KEYS = 2.0
 def protect_finish() -> Iterator[Callable[[], None]]:
     """Protect the work after a client's end from signals that were meant for the client.
 
-    A closed terminal sends SIGHUP several times: they are ignored.  SIGTERM becomes an exception, so that every caller can
-    clean up.  Yields a function to call when the client has ended.
+    A closed terminal sends SIGHUP several times: they are ignored.  SIGTERM becomes an exception, so that every
+    caller can clean up.  Yields a function to call when the client has ended.
     """
     gone: list[float] = []
 

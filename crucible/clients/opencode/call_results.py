@@ -1,7 +1,4 @@
-"""How OpenCode's tool calls end: outcome, what the user said, small facts, tasks, a subagent's report.
-
-Owns the sentences and shapes of tool states.
-"""
+"""Read the results of OpenCode's tool calls: outcome, feedback, details, tasks, a subagent's report."""
 
 from __future__ import annotations
 
@@ -24,7 +21,7 @@ from crucible.clients.events import (
 from crucible.clients.log_values import Row, arguments_of, as_dict, as_list, as_str, choice_of, count, line_count
 
 AGENT_TOOLS = frozenset({"task", "subagent"})
-"""`task` became `subagent` in 2.0; both hand work to a session of its own."""
+"""Tools that hand work to a subagent, which is a session of its own; `task` was renamed to `subagent` in 2.0."""
 _QUESTION_TOOL, _PLAN_TOOL = "question", "plan_exit"
 _REJECTED = ("The user rejected permission to use this", "The user dismissed this question")
 _FEEDBACK = "with the following feedback: "
@@ -33,7 +30,7 @@ _BY_USER = "User aborted the command"
 _CUT = re.compile(
     rf"<(?:shell|bash)_metadata>\n(?:[^<]*\n)?({_BY_USER}|[^\n<]*exceeding timeout[^\n<]*)[^<]*</(?:shell|bash)_metadata>\s*\Z"
 )
-"""How the client ends the output of a command that it stopped."""
+"""The end of a command's output if the client stopped the command."""
 _INVALID = "invalid"
 _NO_RESULT = "The client stopped before it ended."
 _REPORT = re.compile(
@@ -47,7 +44,7 @@ _REPORT_ENDS = {"error": CallEnd.FAILED, "failed": CallEnd.FAILED, "cancelled": 
 
 
 class Tool(NamedTuple):
-    """A call: `child` is the session that it handed work to, "" for none or while unknown."""
+    """A call; `child` is the session that it handed work to, "" for none or while unknown."""
 
     call: str
     name: str
@@ -58,7 +55,7 @@ class Tool(NamedTuple):
 
 
 class Report(NamedTuple):
-    """A subagent's report: whose, in what state the client says it is, and the words without the client's tags."""
+    """A subagent's report: its session, its status in the client's words, and the text without the client's tags."""
 
     child: str
     state: str
@@ -76,7 +73,7 @@ class Report(NamedTuple):
 
 
 def tool_of(data: Row, ident: str) -> Tool:
-    """The call in a tool part; `ident` stands in for an id that is missing."""
+    """Return the call in a tool part; `ident` replaces a missing id."""
     state = as_dict(data.get("state"))
     given = state.get("input")
     arguments = arguments_of(None if given == "" else given)
@@ -86,25 +83,26 @@ def tool_of(data: Row, ident: str) -> Tool:
 
 
 def called(tool: Tool) -> tuple[str, Row]:
-    """The name and the arguments of a call as the model made it.
+    """Return the name and the arguments of a call as the model made it.
 
-    A call of a tool that there is not, or with arguments that are no JSON, is logged as one of `invalid`.
+    A call of an unknown tool, or with arguments that are not JSON, is logged as a call of `invalid`.
     """
-    meant = as_str(tool.arguments.get("tool")) if tool.name == _INVALID else ""
-    return (meant, {}) if meant else (tool.name, tool.arguments)
+    intended = as_str(tool.arguments.get("tool")) if tool.name == _INVALID else ""
+    return (intended, {}) if intended else (tool.name, tool.arguments)
 
 
 def started(at: At, tool: Tool) -> SubagentStarted:
-    """The work that a call handed out."""
+    """Return the event for work that a call handed to a subagent."""
     get = tool.arguments.get
     kind = as_str(get("subagent_type")) or as_str(get("agent")) or "general"
     return SubagentStarted(at, tool.call, kind, as_str(get("prompt")), as_str(get("description")), tool.child)
 
 
 def returned(at: At, tool: Tool, plan: str = "", *, attended: bool = True) -> Iterator[Event]:
-    """What came of a call; `plan` is the text of the plan as it stands.
+    """Yield the result of a call; `plan` is the current text of the plan.
 
-    Where nobody attended to the session, the client refuses in the user's name.
+    In a session without a user (`attended` is False), the client refuses permissions in the user's name: these are
+    failures.
     """
     text, end, feedback = _end(tool)
     if end is CallEnd.REJECTED and not attended and not feedback:
@@ -152,7 +150,7 @@ def _failed(error: str, tool: Tool) -> tuple[str, CallEnd, str]:
 
 
 def find_report(text: str) -> Report:
-    """A subagent's report out of a tool's output or a notice of the client's; the text itself when it is neither."""
+    """Return a subagent's report from a tool's output or a notice of the client; other text is the report itself."""
     found = _REPORT.match(text)
     if found:
         inner = _RESULT.match(found[4])
@@ -162,7 +160,7 @@ def find_report(text: str) -> Report:
 
 
 def _answers(at: At, tool: Tool) -> QuestionsAnswered:
-    """The questions of a call, each with the answers at its place."""
+    """Return the questions of a call, with the answers matched by position."""
     questions = [as_dict(question) for question in as_list(tool.arguments.get("questions"))]
     answers = as_list(tool.metadata.get("answers")) + [None] * len(questions)
     given = ([each for each in as_list(answer) if isinstance(each, str)] for answer in answers)
@@ -170,7 +168,7 @@ def _answers(at: At, tool: Tool) -> QuestionsAnswered:
 
 
 def written_plan(tool: Tool, plan: str) -> str:
-    """The plan after a call of the agent that plans; its plan is the only file that it may write."""
+    """Return the plan after a call of the planning agent; its plan is the only file that it may write."""
     get = tool.arguments.get
     if tool.state.get("status") != "completed":
         return plan
@@ -222,10 +220,10 @@ def _of_write(tool: Tool) -> dict[str, object]:
 
 def _of_edit(tool: Tool) -> dict[str, object]:
     changed = [as_dict(tool.metadata.get("filediff")), *map(as_dict, as_list(tool.metadata.get("files")))]
-    told = [each for each in changed if "additions" in each]
-    if not told:
+    diffs = [each for each in changed if "additions" in each]
+    if not diffs:
         return {"kind": "update"}
-    added, removed = (sum(count(each.get(key)) for each in told) for key in ("additions", "deletions"))
+    added, removed = (sum(count(each.get(key)) for each in diffs) for key in ("additions", "deletions"))
     return {"kind": "update", "added": added, "removed": removed}
 
 

@@ -1,14 +1,12 @@
-"""OpenCode's SQLite file, read beside the client that may be writing it.
+"""Read OpenCode's SQLite file while a client may be writing to it, without changing or adding any file.
 
-Owns how the file is opened, so that nothing is disturbed and nothing is left behind; which tables are read is `tables`'.
-A write-ahead log can be in three states, told by the two files beside the database:
+The two files beside the database show the state of its write-ahead log:
 
-- both `-wal` and `-shm` are there: a client is at work, or died.  It is opened read-only and read like any other reader
-  does, which makes no new file.
-- no `-wal`, or an empty one without `-shm`: nobody has it open.  SQLite would make both files, so it is told that the
-  file does not change, and after every look we see for ourselves that it did not.
-- a `-wal` with something in it and no `-shm` (a copied folder), or files that we may not write: a copy in a temporary
-  folder is read.
+- `-wal` and `-shm` exist: a client is running, or died.  The database is opened read-only, which creates no file.
+- There is no `-wal`, or an empty one without `-shm`: no process has the database open.  SQLite would create both
+  files, so it is opened as immutable, and we check after every read that it did not change.
+- There is a `-wal` with content and no `-shm` (a copied folder), or we may not write to the files: a copy in a
+  temporary folder is read.
 """
 
 from __future__ import annotations
@@ -29,13 +27,13 @@ from crucible.core.errors import TranscriptError
 _MAGIC = b"SQLite format 3\x00"
 _WAL_VERSION = 2
 _PATIENCE = 5.0
-"""Seconds to wait for a writer of a database without a write-ahead log."""
+"""Seconds to wait for a writer if the database has no write-ahead log."""
 _FETCH = 32
 _TRIES = 3
 
 
 class Database:
-    """An open database.  What it gives is one state of it, though a client goes on writing."""
+    """An open database.  All reads see the same state of it, even if a client goes on writing."""
 
     def __init__(self, connection: sqlite3.Connection, check: Callable[[], None]) -> None:
         self._connection = connection
@@ -43,7 +41,7 @@ class Database:
         self._columns: dict[str, tuple[str, ...]] = {}
 
     def rows(self, sql: str, *values: object) -> Iterator[tuple[Any, ...]]:
-        """The rows of a query, some of them in memory at a time."""
+        """Yield the rows of a query, with a few of them in memory at a time."""
         with closing(self._connection.execute(sql, values)) as cursor:
             while found := cursor.fetchmany(_FETCH):
                 self._check()
@@ -51,15 +49,15 @@ class Database:
         self._check()
 
     def columns(self, table: str) -> tuple[str, ...]:
-        """The names of a table's columns; none when there is no such table."""
+        """Return the names of a table's columns; none if the table does not exist."""
         if table not in self._columns:
-            told = self.rows("SELECT name FROM pragma_table_info(?)", table)
-            self._columns[table] = tuple(row[0] for row in told if isinstance(row[0], str))
+            names = self.rows("SELECT name FROM pragma_table_info(?)", table)
+            self._columns[table] = tuple(row[0] for row in names if isinstance(row[0], str))
         return self._columns[table]
 
 
 def is_database(path: Path) -> bool:
-    """Whether a file begins as an SQLite database does; False for what cannot be read."""
+    """Return whether a file begins like an SQLite database; False if it cannot be read."""
     try:
         return _head(path).startswith(_MAGIC)
     except OSError:
@@ -68,7 +66,7 @@ def is_database(path: Path) -> bool:
 
 @contextmanager
 def opened(path: Path) -> Iterator[Database]:
-    """A database for reading.  `TranscriptError`, with what to do, for all that SQLite has to say."""
+    """Open a database for reading.  Raises `TranscriptError`, with a hint, for every error of SQLite."""
     try:
         with _connected(path) as (connection, check), closing(connection):
             connection.text_factory = _text
@@ -97,8 +95,8 @@ def _advice(message: str) -> str:
 # --- opening ---------------------------------------------------------------------------------------------------------
 
 
-class _Standing(NamedTuple):
-    """How a database lies there; `has_log` when there is a write-ahead log with something in it."""
+class _FileState(NamedTuple):
+    """The state of a database's files; `has_log` if the write-ahead log has content."""
 
     is_wal: bool
     has_log: bool
@@ -111,7 +109,7 @@ def _head(path: Path) -> bytes:
         return file.read(100)
 
 
-def _standing(path: Path) -> _Standing:
+def _file_state(path: Path) -> _FileState:
     head = _head(path)
     if not head:
         raise TranscriptError(f"{path}: empty", "take a backup of it, or leave it out")
@@ -119,7 +117,7 @@ def _standing(path: Path) -> _Standing:
         raise TranscriptError(f"{path}: no SQLite database, or an encrypted one", _advice("not a database"))
     log = _beside(path, "-wal")
     size = log.stat().st_size if log.exists() else 0
-    return _Standing(_WAL_VERSION in head[18:20], size > 0, _beside(path, "-shm").exists(), log.exists())
+    return _FileState(_WAL_VERSION in head[18:20], size > 0, _beside(path, "-shm").exists(), log.exists())
 
 
 def _beside(path: Path, ending: str) -> Path:
@@ -128,22 +126,22 @@ def _beside(path: Path, ending: str) -> Path:
 
 @contextmanager
 def _connected(path: Path) -> Iterator[tuple[sqlite3.Connection, Callable[[], None]]]:
-    """A connection that can read, and what to ask after each look."""
-    path = Path(os.path.realpath(path))  # SQLite looks for the log beside the file that a link leads to
-    standing = _standing(path)
-    if standing.is_wal and not standing.has_log and not (standing.has_shared and standing.log_exists):
+    """Yield a connection for reading, and a check to call after each read."""
+    path = Path(os.path.realpath(path))  # SQLite expects the log beside the target of a link
+    state = _file_state(path)
+    if state.is_wal and not state.has_log and not (state.has_shared and state.log_exists):
         yield _connect(path, "mode=ro&immutable=1"), _unchanged(path)
         return
-    connection = None if standing.is_wal and not standing.has_shared else _reader(path)
+    connection = None if state.is_wal and not state.has_shared else _reader(path)
     if connection:
         yield connection, _nothing
     else:
-        copy = _copy(path, _signature(path))  # held here, so that it stays while it is read
+        copy = _copy(path, _signature(path))  # this reference keeps the copy while it is read
         yield _connect(copy.path, "mode=rw"), _nothing
 
 
 def _reader(path: Path) -> sqlite3.Connection | None:
-    """A connection beside a writer; None where SQLite would have to write to files that we may not write."""
+    """Return a connection that tolerates a writer; None if SQLite would write to files that are read-only for us."""
     connection = _connect(path, "mode=ro")
     try:
         connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
@@ -166,7 +164,7 @@ def _connect(path: Path, how: str) -> sqlite3.Connection:
 
 
 def _nothing() -> None:
-    """A connection that sees one state of the database needs no check."""
+    """Check nothing: the connection sees one state of the database."""
 
 
 def _unchanged(path: Path) -> Callable[[], None]:
@@ -180,14 +178,14 @@ def _unchanged(path: Path) -> Callable[[], None]:
 
 
 def _signature(path: Path) -> tuple[tuple[int, int, int], ...]:
-    """What changes when a database or its log is written."""
+    """Return a value that changes when the database or its log is written."""
     stats = [each.stat() for ending in ("", "-wal", "-journal") if (each := _beside(path, ending)).exists()]
-    # An empty log is what a reader leaves behind.
+    # An empty log may be left by another reader.
     return tuple((stat.st_ino, stat.st_size, stat.st_mtime_ns) for stat in stats if stat.st_size)
 
 
 class _Copy:
-    """A copy of a database; its folder goes when nobody holds this any more, or at the end of the process."""
+    """A copy of a database; its folder is removed with the last reference, or when the process ends."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -196,7 +194,7 @@ class _Copy:
 
 @lru_cache(maxsize=1)
 def _copy(path: Path, signature: tuple[tuple[int, int, int], ...]) -> _Copy:
-    """The database with its log, as they are now; the same copy for the next session in it."""
+    """Copy the database with its log; the next session in the same database uses the same copy."""
     for _ in range(_TRIES):
         copy = _Copy(Path(mkdtemp(prefix="crucible-")) / path.name)
         for ending in ("", "-wal", "-journal"):

@@ -1,10 +1,9 @@
-"""OpenCode's sessions: the database since 1.2, the JSON tree before, and exported documents.
+"""Find OpenCode's sessions (in a database since 1.2, in a JSON tree before, in exports), and read their events.
 
-Owns where they lie and which sessions are one: a subagent is a session with a parent, and all its descendants belong to
-the first session of the line.  How rows are kept, ordered and told is `transcript.open_code`'s.
+A subagent is a session with a parent; all descendants belong to the oldest ancestor.
 
-Many sessions lie in one file; `Transcript.path` is that file, and ids tell the sessions apart.  A subagent's `call` stays
-"": the events name the subagent's session, and finding the call here would cost a look at every part.
+One file may hold many sessions; `Transcript.path` is that file, and ids distinguish the sessions.  A subagent's
+`call` is "": the events name the subagent's session, and finding the call here would require reading every part.
 """
 
 from __future__ import annotations
@@ -17,19 +16,19 @@ from crucible.clients.events import Event
 from crucible.clients.log_files import DEEPEST, Reach, SubagentFile, Transcript, check_reachable
 from crucible.clients.opencode.client import CLIENT
 from crucible.clients.opencode.database import is_database, opened
-from crucible.clients.opencode.messages import bare_title, kind_in, tell
+from crucible.clients.opencode.messages import bare_title, kind_in, read_session
 from crucible.clients.opencode.stored import Head, Store, utc
 from crucible.clients.opencode.stores import Tables, Tree, has_sessions, read_export, read_head, session_files
 from crucible.core.errors import TranscriptError
 
 NAME = CLIENT.name
 _DATABASES = ("opencode.db", "opencode-*.db")
-"""Another channel of releases has a database of its own."""
+"""Each release channel has a database of its own."""
 _NO_SESSIONS = frozenset({"node_modules", ".git", "snapshot", "repos", "log", "bin", "tool-output", "shell"})
 
 
 def sniff(path: Path) -> bool:
-    """Whether a file is a database with OpenCode's tables, an export, or a session's file in the tree."""
+    """Return whether a file is a database with OpenCode's tables, an export, or a session's file in the tree."""
     try:
         with _store(path):
             return True
@@ -38,17 +37,17 @@ def sniff(path: Path) -> bool:
 
 
 def read(transcript: Transcript, agent: str = "") -> Iterator[Event]:
-    """The events of one session: the trunk's, or the subagent's of that id, little of it in memory at a time."""
+    """Yield the events of the trunk or, with its id, of a subagent; little of it is in memory at a time."""
     path, session = transcript.path_of(agent), agent or transcript.native_id
     with _store(path) as store:
         head = store.head(session)
         if head is None:
             raise TranscriptError(f"{path}: no session {session}", "import the folder, or another file")
-        yield from tell(store, head, agent)
+        yield from read_session(store, head, agent)
 
 
 def reach(transcript: Transcript) -> Reach:
-    """How far a session goes: its last change, its messages in number, and the first one's id."""
+    """Return how far a session goes: its last change, its number of messages, and the first one's id."""
     size = transcript.path.stat().st_size
     try:
         with _store(transcript.path) as store:
@@ -60,7 +59,7 @@ def reach(transcript: Transcript) -> Reach:
 
 @contextmanager
 def _store(path: Path) -> Iterator[Store]:
-    """The sessions of a file; `TranscriptError` when it holds none."""
+    """Open the sessions of a file.  Raises `TranscriptError` if it holds none."""
     if is_database(path) or path.suffix == ".db":
         with opened(path) as database:
             if not has_sessions(database):
@@ -79,10 +78,10 @@ def _store(path: Path) -> Iterator[Store]:
 
 
 def find(path: Path) -> Iterator[Transcript]:
-    """The sessions of a database, a document, a session's file in the tree, or a folder with any of them below it.
+    """Yield the sessions of a database, a document, a session's file in the tree, or of all these below a folder.
 
-    A file that cannot be read as what it seems to be comes as one session: `read` says why.  Raises `TranscriptError`
-    for a path that cannot be reached.
+    A file that cannot be read is returned as one session, so that `read` reports why.  Raises `TranscriptError` for a
+    path that does not exist or may not be read.
     """
     check_reachable(path)
     if not path.is_dir():
@@ -106,7 +105,7 @@ def _walk(folder: Path, depth: int) -> Iterator[Transcript]:
                 yield transcript
     storage = folder if _is_storage(folder) else folder / "storage"
     for transcript in _of_tree(storage) if _is_storage(storage) else ():
-        # What was carried over into the database goes on there.
+        # A session that was migrated to the database continues there.
         if transcript.native_id not in seen:
             yield transcript
     for entry in entries:
@@ -155,7 +154,7 @@ def _subagent(head: Head, depth: int, path: Path) -> SubagentFile:
 
 
 def _families(heads: Iterable[Head]) -> Iterator[tuple[Head, list[tuple[Head, int]]]]:
-    """Each session that has no parent here, with its descendants and how deep they are; a circle has a first one too."""
+    """Yield each session without a parent here (or the first of a cycle), with its descendants and their depths."""
     by_id = {head.id: head for head in heads}
     children: dict[str, list[Head]] = {}
     for head in by_id.values():
@@ -171,11 +170,11 @@ def _families(heads: Iterable[Head]) -> Iterator[tuple[Head, list[tuple[Head, in
 
 
 def _parent(head: Head, by_id: Mapping[str, Head]) -> str:
-    """The parent's id, "" when it is not here or when its line leads back to this session."""
+    """Return the parent's id, "" if it is not here; one session of a cycle has no parent."""
     seen = {head.id}
     above = head.parent
     while above in by_id and above not in seen:
         seen.add(above)
         above = by_id[above].parent
-    circles = above in seen
-    return head.parent if head.parent in by_id and not (circles and head.id == min(seen)) else ""
+    is_cycle = above in seen
+    return head.parent if head.parent in by_id and not (is_cycle and head.id == min(seen)) else ""

@@ -1,7 +1,4 @@
-"""What OpenCode's messages and parts mean, as events.
-
-Owns who spoke and what a step cost; how a call ended is `tools`', the order of it all `order`'s.
-"""
+"""Convert OpenCode's messages and parts to events, in the order of `stored.moments`."""
 
 from __future__ import annotations
 
@@ -61,54 +58,55 @@ _USERS_SHELL = "The following tool was executed by the user"
 _NOT_IN_NOTE = (ContextSeen, Injected, Unknown, Unreadable)
 _WHOLE = (Kind.MESSAGE, Kind.USER, Kind.STEERING)
 _PLANNER = "plan"
-_KEPT = 4
-"""Messages that are kept at hand: moments of neighbours alternate."""
+_CACHED = 4
+"""Number of messages to cache: moments of neighbouring messages alternate."""
 
 
 @dataclass(slots=True)
 class _State:
-    """One session as far as it was told."""
+    """The state after the moments read so far."""
 
     head: Head
     by_agent: bool
-    """Whether an agent asks and no human, also where the parent is gone and the session is read as a trunk."""
+    """True if an agent gives the prompts and not a user; also if the parent is missing and the session is a trunk."""
     cwd: str
     shells: set[str] = field(default_factory=set)
-    """Messages of the user's that ran a shell command."""
+    """The user's messages that ran a shell command."""
     compactions: dict[str, str] = field(default_factory=dict)
-    """What set off a compaction, by the message that asked for it."""
+    """The trigger of a compaction (`auto` or `manual`), by the message that requested it."""
     interrupted: bool = False
     plan: str = ""
-    """The plan as its agent wrote it."""
+    """The current plan of the planning agent."""
 
 
-def tell(store: Store, head: Head, agent: str) -> Iterator[Event]:
-    """The events of a session; `agent` is its id when it is read as a subagent's."""
+def read_session(store: Store, head: Head, agent: str) -> Iterator[Event]:
+    """Yield the events of a session; `agent` is its id if it is read as a subagent's."""
     state = _State(head, bool(agent or head.parent), head.directory)
     ordered = moments(store.messages(head.id))
     at = At(1, head.id, utc(head.created), agent)
     yield ContextSeen(at, head.id, head.directory, "", head.version)
-    kept: dict[str, Message | None] = {}
-    taken = 0
+    cached: dict[str, Message | None] = {}
+    reverted = 0
     for line, moment in enumerate(ordered, 2):
-        if moment.id not in kept:
-            if len(kept) >= _KEPT:
-                kept.pop(next(iter(kept)))
-            kept[moment.id] = store.message(head.id, moment.id)
-        message = kept[moment.id]
+        if moment.id not in cached:
+            if len(cached) >= _CACHED:
+                cached.pop(next(iter(cached)))
+            cached[moment.id] = store.message(head.id, moment.id)
+        message = cached[moment.id]
         here = At(line, _row(moment, message), utc(moment.time), agent)
-        for event in _told(state, moment, message, here):
+        for event in _events_of_moment(state, moment, message, here):
             at = at if isinstance(event, _NOT_IN_NOTE) else here
-            # Ids of messages rise.
-            taken += isinstance(event, Prompted) and moment.id >= head.reverted_to
+            # Message ids are ascending.
+            reverted += isinstance(event, Prompted) and moment.id >= head.reverted_to
             yield event
     if head.reverted_to:
-        # Until the next prompt, when the client deletes what was taken back.
+        # The reverted messages exist until the next prompt, when the client deletes them.
         at = At(len(ordered) + 2, f"{head.reverted_to}.revert", _later(at, utc(head.updated)), agent)
-        yield Rewound(at, taken or None)
+        yield Rewound(at, reverted or None)
     title = bare_title(head.title)
     if title and not agent:
-        # With the last row that a note holds: a title that came after an import counts as news with the next row.
+        # At the position of the last row in a note: a title that came after an import is new together with the next
+        # row.
         yield Titled(at, title)
 
 
@@ -117,18 +115,18 @@ def _later(at: At, time: datetime | None) -> datetime | None:
 
 
 def bare_title(title: str) -> str:
-    """A title without the client's tail; "" when it is the client's stopgap."""
+    """Return a title without the client's suffix; "" for the client's default title."""
     return "" if _DEFAULT_TITLE.match(title) else _OF_SUBAGENT.sub("", title)
 
 
 def kind_in(title: str) -> str:
-    """The kind of agent that the client's tail of a title names, "" without one."""
+    """Return the kind of agent in the client's suffix of a title, "" without one."""
     found = _OF_SUBAGENT.search(title)
     return found[1] if found else ""
 
 
 def _row(moment: Moment, message: Message | None) -> str:
-    """The id of a moment: a row's own, with a tail for what was written into that row later."""
+    """Return the id of a moment: the row's own, with a suffix for what was written into that row later."""
     if moment.kind is Kind.END:
         return f"{moment.id}.end"
     if moment.kind in _WHOLE or message is None or not message.parts:
@@ -137,7 +135,7 @@ def _row(moment: Moment, message: Message | None) -> str:
     return f"{ident}.end" if moment.kind is Kind.RESULT else ident
 
 
-def _told(state: _State, moment: Moment, message: Message | None, at: At) -> Iterator[Event]:
+def _events_of_moment(state: _State, moment: Moment, message: Message | None, at: At) -> Iterator[Event]:
     if message is None:
         yield Unreadable(at, "a message without an id")
         return
@@ -170,7 +168,7 @@ def _compaction(_state: _State, _moment: Moment, data: Row, at: At) -> Iterator[
         yield Compacted(at, as_str(data.get("reason")), None, as_str(data.get("summary")))
 
 
-def _quiet(state: _State, _moment: Moment, data: Row, at: At) -> Iterator[Event]:
+def _interruption(state: _State, _moment: Moment, data: Row, at: At) -> Iterator[Event]:
     if data.get("outcome") == "interrupted" and not state.interrupted:
         yield Interrupted(at)
 
@@ -182,13 +180,13 @@ def _unknown_role(_state: _State, _moment: Moment, data: Row, at: At) -> Iterato
 _ROLES: dict[str, Callable[[_State, Moment, Row, At], Iterator[Event]]] = {
     "shell": _shell,
     "compaction": _compaction,
-    **dict.fromkeys(QUIET_ROLES, _quiet),
+    **dict.fromkeys(QUIET_ROLES, _interruption),
 }
 
 # --- the user --------------------------------------------------------------------------------------------------------
 
 
-def _user(state: _State, message: Message, at: At, how: PromptKind) -> Iterator[Event]:
+def _user(state: _State, message: Message, at: At, kind_of_prompt: PromptKind) -> Iterator[Event]:
     state.interrupted = False
     at = At(at.line, at.row, utc(created_at(message)) or at.time, at.agent)
     words: list[str] = []
@@ -204,29 +202,29 @@ def _user(state: _State, message: Message, at: At, how: PromptKind) -> Iterator[
         elif kind == "file":
             images += as_str(data.get("mime")).startswith("image/")
         else:
-            yield from _beside(state, message.id, data, at)
+            yield from _other_user_part(state, message.id, data, at)
     text = "\n".join(filter(None, words))
     if text or images:
         text = _as_typed(text) if state.head.by_command and not state.by_agent else text
-        yield Prompted(at, text, PromptKind.TASK if state.by_agent else how, images)
+        yield Prompted(at, text, PromptKind.TASK if state.by_agent else kind_of_prompt, images)
 
 
 def _as_typed(text: str) -> str:
-    """`opencode run` puts quotes around an argument that holds a blank."""
+    """Remove the quotes that `opencode run` puts around an argument with a space."""
     inner = text[1:-1]
     quoted = len(text) > 2 and text[0] == text[-1] == '"' and " " in inner
     return inner.replace('\\"', '"') if quoted and not re.search(r'(?<!\\)"', inner) else text
 
 
-def _beside(state: _State, message: str, data: Row, at: At) -> Iterator[Event]:
-    """What stands in a user's message and is no word of the user's."""
+def _other_user_part(state: _State, message: str, data: Row, at: At) -> Iterator[Event]:
+    """Yield the events of a part of a user's message that the user did not type."""
     kind = as_str(data.get("type"))
     if kind == "text":
         yield from _injected(state, message, data, at)
     elif kind == "subtask":
         command = as_str(data.get("command"))
-        said = f"/{command.removeprefix('/')}" if command else as_str(data.get("prompt"))
-        yield Prompted(at, said, PromptKind.COMMAND if command else PromptKind.TYPED)
+        prompt = f"/{command.removeprefix('/')}" if command else as_str(data.get("prompt"))
+        yield Prompted(at, prompt, PromptKind.COMMAND if command else PromptKind.TYPED)
     elif kind == "compaction":
         state.compactions[message] = "auto" if data.get("auto") is True else "manual"
     elif kind not in _SILENT_PARTS:
@@ -270,7 +268,7 @@ def _assistant(state: _State, moment: Moment, message: Message, at: At) -> Itera
 
 
 def _is_summary(data: Row) -> bool:
-    """Whether the agent sums up what is compacted away; nobody reads that as an answer."""
+    """Return whether the agent writes the summary for a compaction, which is no answer."""
     return data.get("summary") is True or data.get("mode") == "compaction"
 
 
@@ -317,7 +315,7 @@ def _retry(_message: Message, part: Part, at: At) -> Iterator[Event]:
 
 
 def _step(message: Message, part: Part, at: At) -> Iterator[Event]:
-    """A step's tokens.  A message has one step; the oldest versions went on in the same message."""
+    """Yield a step's tokens.  A message has one step; the oldest versions continued in the same message."""
     steps = [each.id for each in message.parts if (each.data or {}).get("type") == "step-finish"]
     ident = message.id if steps[0] == part.id else part.id
     yield from _usage(as_dict((part.data or {}).get("tokens")), ident, _model(message), at)
@@ -326,11 +324,11 @@ def _step(message: Message, part: Part, at: At) -> Iterator[Event]:
 def _usage(tokens: Row, ident: str, model: str, at: At) -> Iterator[Event]:
     cache = as_dict(tokens.get("cache"))
     sent, written, read = count(tokens.get("input")), count(cache.get("write")), count(cache.get("read"))
-    said, thought, total = (count(tokens.get(key)) for key in ("output", "reasoning", "total"))
-    if not total or total != sent + written + read + said:
-        said += thought  # told apart from the output, unless the total says that it is part of it
-    if sent or written or read or said:
-        yield UsageCounted(at, ident, model, sent + written, read, said, written)
+    output, reasoning, total = (count(tokens.get(key)) for key in ("output", "reasoning", "total"))
+    if not total or total != sent + written + read + output:
+        output += reasoning  # reasoning is separate from the output, unless the total shows that it is included
+    if sent or written or read or output:
+        yield UsageCounted(at, ident, model, sent + written, read, output, written)
 
 
 def _unknown_part(_message: Message, part: Part, at: At) -> Iterator[Event]:
@@ -367,7 +365,7 @@ def _words(message: Message) -> str:
 
 
 def _is_answer(message: Message, data: Row) -> bool:
-    """Whether the agent stopped of itself, by the reason it gave, or because words came last."""
+    """Return whether the agent finished, by the logged reason or, without one, because text came last."""
     steps = [part.data or {} for part in message.parts]
     reasons = [as_str(data.get("finish")), *(as_str(step.get("reason")) for step in reversed(steps))]
     reason = next(filter(None, reasons), "")
@@ -387,8 +385,8 @@ def _broken(state: _State, message: Message, error: Row, at: At) -> Event:
 
 
 def _fault(error: Row) -> str:
-    """What the provider or the client said went wrong."""
+    """Return the error message of the provider or the client."""
     data = as_dict(error.get("data"))
-    told = as_str(data.get("message")) or as_str(error.get("message")) or as_str(error.get("name"))
+    message = as_str(data.get("message")) or as_str(error.get("message")) or as_str(error.get("name"))
     status = count(data.get("statusCode")) or count(data.get("status"))
-    return f"{told} ({status})" if told and status and str(status) not in told else told
+    return f"{message} ({status})" if message and status and str(status) not in message else message

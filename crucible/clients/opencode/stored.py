@@ -1,6 +1,14 @@
-"""One OpenCode session in memory: a head, messages and their parts, from any of its stores.
+"""An OpenCode session from any of its stores: its head, its messages and their parts, and the order of its moments.
 
-Rows of `session_message` (2.0) are turned into the older shape here: one row is a whole step of the model.
+Rows of `session_message` (2.0) are converted to the older shape: one row is a whole step of the model.
+
+OpenCode rewrites rows in place: a call gets its result, a text grows, a message gets its end.  An importer that
+continues where it stopped needs an append-only log.  So `moments` splits each row into moments, each with the time at
+which it was written, and a session only grows at its end.
+
+Unfinished parts are left out until they are complete: a text or arguments that are being streamed, and all parts
+after them in their message.  A message is complete when it says so, or when the agent began a later one; then its
+unfinished parts stay as they are.
 """
 
 from __future__ import annotations
@@ -22,9 +30,9 @@ from crucible.clients.log_values import Row, as_dict, as_list, as_str
 class Head:
     """A session without its messages.  Times are milliseconds since 1970, 0 when unknown.
 
-    `parent` is the session that handed the work out, `agent` the kind of agent.  `by_command` when it was begun by
-    `opencode run`, which puts quotes around a prompt that holds a blank.  `reverted_to` is the message before which the
-    user went back.
+    `parent` is the session that handed out the work, `agent` the kind of agent.  `by_command` if it was begun by
+    `opencode run`, which puts quotes around a prompt with a space.  `reverted_to` is the message to whose beginning
+    the user went back.
     """
 
     id: str
@@ -43,7 +51,7 @@ class Head:
 class Part:
     """A part of a message.
 
-    `created` and `updated` say when the client wrote it, 0 when unknown; `data` is None when it cannot be read, for
+    `created` and `updated` are the times of writing, 0 if unknown; `data` is None if the part cannot be read, for
     `reason`.
     """
 
@@ -56,7 +64,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """A message with its parts in the order of their ids; `data` is None when it cannot be read, for `reason`."""
+    """A message with its parts in the order of their ids; `data` is None if it cannot be read, for `reason`."""
 
     id: str
     created: int
@@ -67,43 +75,43 @@ class Message:
 
 
 class Store(Protocol):
-    """Sessions in one place.  Every method may raise `TranscriptError`."""
+    """The sessions in one place.  Every method may raise `TranscriptError`."""
 
     def heads(self) -> list[Head]:
-        """All sessions, the oldest first."""
+        """Return all sessions, oldest first."""
 
     def head(self, session: str) -> Head | None:
-        """One session, None when it is not here."""
+        """Return one session, None if it is not here."""
 
     def messages(self, session: str) -> Iterator[Message]:
-        """The messages of a session in their order, one of them in memory at a time."""
+        """Yield the messages of a session in order, with one in memory at a time."""
 
     def message(self, session: str, ident: str) -> Message | None:
-        """One message again."""
+        """Read one message."""
 
     def size(self, session: str) -> tuple[int, int, str]:
-        """The last time that anything was written (0 unknown), the number of messages, and the first one's id."""
+        """Return the time of the last change (0 if unknown), the number of messages, and the first one's id."""
 
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _LAST = 253_402_300_799_000
-"""Milliseconds to the end of the year 9999."""
+"""The end of the year 9999 in milliseconds."""
 
 
 def millis(value: object) -> int:
-    """A time in milliseconds since 1970, 0 for anything else."""
+    """Return a time in milliseconds since 1970, 0 for anything else."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= _LAST:
         return 0
     return int(value)
 
 
 def utc(time: int) -> datetime | None:
-    """A time of `millis`; None for 0, which is no time."""
+    """Convert milliseconds to a time; None for 0, which means unknown."""
     return _EPOCH + timedelta(milliseconds=time) if time else None
 
 
 def parse(text: object) -> Row | None:
-    """A JSON object; None for what is none."""
+    """Parse a JSON object; None for anything else."""
     if not isinstance(text, str | bytes):
         return None
     try:
@@ -114,13 +122,13 @@ def parse(text: object) -> Row | None:
 
 
 QUIET_ROLES = frozenset({"agent-switched", "model-switched", "location-switched", "idle"})
-"""Rows that say nothing in a note; `idle` may tell of an interruption."""
+"""Rows without content for a note, except that `idle` may report an interruption."""
 _STATUS = {"streaming": "pending"}
 _EXIT_LINE = "Command exited with code"
 
 
 def message_of_row(ident: str, kind: str, created: int, updated: int, data: Row) -> Message:
-    """`kind` is the row's type, which becomes the message's `role`."""
+    """Convert a row of `session_message`; its type `kind` becomes the message's `role`."""
     role, parts = _SHAPES.get(kind, _other)(ident, kind, data)
     if role == "assistant":
         model = as_dict(data.get("model"))
@@ -161,7 +169,7 @@ def _assistant(ident: str, _kind: str, data: Row) -> tuple[str, list[Part]]:
 
 
 def _content(ident: str, content: list[object], ended: int) -> Iterator[Part]:
-    """A text has no times of its own: it ended when the next piece began, at the latest."""
+    """Yield the parts of a row.  A text without an end time ended at the latest when the next piece began."""
     for number, raw in enumerate(content):
         item = as_dict(raw)
         times = as_dict(item.get("time"))
@@ -194,7 +202,7 @@ def _tool(item: Row, times: Row) -> Row:
 
 
 def _output(state: Row) -> str:
-    """What the tool gave; the exit code, which the client tells the model as a text of its own, is in `metadata`."""
+    """Return a tool's output without the exit code, which the client appends and also has in `metadata`."""
     texts = [as_str(as_dict(item).get("text")) for item in as_list(state.get("content"))]
     if len(texts) > 1 and texts[-1].startswith(_EXIT_LINE) and "exit" in as_dict(state.get("metadata")):
         texts.pop()
@@ -211,32 +219,32 @@ _SHAPES: dict[str, Callable[[str, str, Row], tuple[str, list[Part]]]] = {
 
 
 _NEAR = 60_000
-"""Milliseconds within which a row's own column tells better than its data when it was written.  Later, the row was
-written again (a result that was pruned, a database that was carried over)."""
+"""Maximum difference in milliseconds at which a row's column has a better time of writing than its data.
+With a larger difference, the row was written again (a result was pruned, or the database migrated)."""
 _ENDED = ("completed", "error")
 _OF_AGENT = frozenset({"step-start", "step-finish", "tool", "reasoning"})
 
 
 class Kind(Enum):
-    """What of a row happened."""
+    """The kind of a moment."""
 
     MESSAGE = auto()
-    """A row that is told as a whole."""
+    """A row that is one moment."""
     USER = auto()
-    """A user's words."""
+    """A user's prompt."""
     STEERING = auto()
-    """The same, while the agent was in the middle of a turn."""
+    """A user's prompt in the middle of the agent's turn."""
     PART = auto()
     RESULT = auto()
-    """A call's result; or that there will be none."""
+    """A call's result, or that there will be none."""
     END = auto()
-    """A message is whole."""
+    """The end of a message."""
 
 
 class Moment(NamedTuple):
     """One step of a session.
 
-    `time` is in milliseconds; `message`, `part` and `step` keep the order of what has one time.  `id` is the message's.
+    `time` is in milliseconds; `message`, `part` and `step` order moments with the same time.  `id` is the message's.
     """
 
     time: int
@@ -248,7 +256,7 @@ class Moment(NamedTuple):
 
 
 def moments(messages: Iterable[Message]) -> list[Moment]:
-    """The moments of a session in order."""
+    """Return the moments of a session in order."""
     found: list[Moment] = []
     steps: list[_Step] = []
     last: tuple[int, Message] | None = None
@@ -267,14 +275,17 @@ def moments(messages: Iterable[Message]) -> list[Moment]:
 
 
 class _Step(NamedTuple):
-    """From when to when the agent was in a turn."""
+    """A period in which the agent was in a turn."""
 
     begin: int
     end: float
 
 
 def _step(message: Message, following: Message | None) -> _Step:
-    """A message of the agent's that has no end and was followed by another one is what a dead client left behind."""
+    """Return the period of an agent's message.
+
+    One without an end before another message was left by a client that died.
+    """
     begin, end = created_at(message), _end(message)
     if following is None:
         return _Step(begin, end or inf)
@@ -292,16 +303,16 @@ def _steered(moment: Moment, steps: list[_Step]) -> Moment:
 
 
 def created_at(message: Message) -> int:
-    """When a message was begun, in milliseconds; 0 unknown."""
+    """Return when a message was begun, in milliseconds; 0 if unknown."""
     return message.created or millis(as_dict((message.data or {}).get("time")).get("created"))
 
 
-def _written(told: int, column: int) -> int:
-    return column if 0 <= column - told <= _NEAR else told or column
+def _written(data_time: int, column: int) -> int:
+    return column if 0 <= column - data_time <= _NEAR else data_time or column
 
 
 def role_of(message: Message) -> str:
-    """Whose message it is; where its own row cannot be read, its parts tell."""
+    """Return the role of a message; if its own row cannot be read, its parts show it."""
     if message.data is not None:
         return as_str(message.data.get("role"))
     kinds = {as_str((part.data or {}).get("type")) for part in message.parts}
@@ -309,12 +320,12 @@ def role_of(message: Message) -> str:
 
 
 def _whole(number: int, message: Message, role: str) -> Iterator[Moment]:
-    """A row that is told at once; a shell command of the user's has a result."""
+    """Yield the moment of a row, and that of a result if it is the user's shell command."""
     data, time = message.data or {}, created_at(message)
     if role == "user" and message.parts:
         time = max(_written(time, part.created) for part in message.parts)
     elif role == "user" and message.data is not None:
-        return  # its words are still to come
+        return  # its text is not written yet
     elif role == "compaction" and data.get("status") == "running":
         return
     elif role == "compaction":
@@ -326,7 +337,7 @@ def _whole(number: int, message: Message, role: str) -> Iterator[Moment]:
 
 
 def _answer(number: int, message: Message, later: int) -> Iterator[Moment]:
-    """The agent's message; `later` is when it began another one, 0 when it did not."""
+    """Yield the moments of an agent's message; `later` is when the agent began another one, 0 if it did not."""
     end = _end(message)
     over = end or later
     time = last = created_at(message)
@@ -336,7 +347,7 @@ def _answer(number: int, message: Message, later: int) -> Iterator[Moment]:
         began = _began(part, over)
         if began is None:
             return
-        # A step ends after its calls; the tree of files does not say when.
+        # A step ends after its calls, but the tree of files has no time for it.
         time = max(time, began, last if (part.data or {}).get("type") == "step-finish" else 0)
         yield Moment(time, number, place, 0, Kind.PART, message.id)
         returned = _returned(part, over)
@@ -348,14 +359,14 @@ def _answer(number: int, message: Message, later: int) -> Iterator[Moment]:
 
 
 def _end(message: Message) -> int:
-    """When a message was whole, 0 when it is not."""
+    """Return when a message was complete, 0 if it is not."""
     data = message.data or {}
     completed = millis(as_dict(data.get("time")).get("completed"))
     return completed or ((message.updated or created_at(message)) if data.get("error") else 0)
 
 
 def _began(part: Part, over: int) -> int | None:
-    """When a part stood there as it is; None while it is being written."""
+    """Return when a part was complete; None while it is being written."""
     data = part.data or {}
     kind = data.get("type")
     if kind == "tool":
@@ -375,7 +386,7 @@ def _began(part: Part, over: int) -> int | None:
 
 
 def _returned(part: Part, over: int) -> int | None:
-    """When a call had its result, or can have none any more; None when it is no call, or runs."""
+    """Return when a call had its result, or could no longer get one; None for a running call and for other parts."""
     data = part.data or {}
     if data.get("type") != "tool":
         return None

@@ -1,7 +1,7 @@
-"""Where OpenCode keeps sessions: SQLite tables (1.2 and 2.0), the older tree of JSON files, and exported documents.
+"""Read OpenCode's sessions from SQLite tables (1.2 and 2.0), the older tree of JSON files, and exported documents.
 
-Columns came and went, so a missing one is empty.  A database migrated to 2.0 may hold a session in both shapes: the newer one
-counts as soon as it has messages.  The tree is `storage/session/<project>/<session>.json`,
+Columns differ between versions, so a missing one is empty.  A database migrated to 2.0 may hold a session in both
+shapes: the newer one counts as soon as it has messages.  The tree is `storage/session/<project>/<session>.json`,
 `storage/message/<session>/<message>.json` and `storage/part/<message>/<part>.json`.
 """
 
@@ -24,7 +24,7 @@ _ROW = ("id", "time_created", "time_updated", "data")
 
 
 def has_sessions(database: Database) -> bool:
-    """Whether these are OpenCode's tables."""
+    """Return whether a database has OpenCode's tables."""
     heads = any({"id", "directory"} <= set(database.columns(table)) for table in _HEADS)
     first = all("data" in database.columns(table) for table in ("message", "part"))
     return heads and (first or "data" in database.columns("session_message"))
@@ -37,7 +37,7 @@ class Tables:
         self._database = database
 
     def heads(self) -> list[Head]:
-        """All sessions, the oldest first."""
+        """Return all sessions, oldest first."""
         found: dict[str, Head] = {}
         for table in _HEADS:
             for row in self._select(table, _HEAD):
@@ -47,12 +47,12 @@ class Tables:
         return sorted(found.values(), key=lambda head: (head.created, head.id))
 
     def head(self, session: str) -> Head | None:
-        """One session, None when it is not here."""
+        """Return one session, None if it is not here."""
         found = (_head(row) for table in _HEADS for row in self._select(table, _HEAD, "id", session))
         return next(found, None)
 
     def messages(self, session: str) -> Iterator[Message]:
-        """The messages of a session in their order."""
+        """Yield the messages of a session in order."""
         if self._is_second(session):
             for row in self._select("session_message", (*_ROW, "type"), "session_id", session, order="seq, id"):
                 yield _second(row)
@@ -61,14 +61,14 @@ class Tables:
             yield self._first(row)
 
     def message(self, session: str, ident: str) -> Message | None:
-        """One message again."""
+        """Read one message."""
         if self._is_second(session):
             rows = self._select("session_message", (*_ROW, "type"), "id", ident)
             return next((_second(row) for row in rows), None)
         return next((self._first(row) for row in self._select("message", _ROW, "id", ident)), None)
 
     def size(self, session: str) -> tuple[int, int, str]:
-        """The last time that anything was written, the number of messages, and the first one's id."""
+        """Return the time of the last change, the number of messages, and the first one's id."""
         table, order = ("session_message", "seq, id") if self._is_second(session) else ("message", "time_created, id")
         head = self.head(session)
         last, number, first = (head.updated if head else 0), 0, ""
@@ -81,7 +81,7 @@ class Tables:
         return last, number, first
 
     def _is_second(self, session: str) -> bool:
-        """Whether the newer tables hold this session's messages."""
+        """Return whether the newer tables hold this session's messages."""
         rows = self._select("session_message", ("id",), "session_id", session, order="id LIMIT 1")
         return any(True for _ in rows)
 
@@ -98,18 +98,18 @@ class Tables:
         )
 
     def _select(
-        self, table: str, wanted: tuple[str, ...], key: str = "", value: object = None, order: str = "id"
+        self, table: str, columns: tuple[str, ...], key: str = "", value: object = None, order: str = "id"
     ) -> Iterator[dict[str, Any]]:
-        """The wanted columns by name, None for those that this version lacks; nothing without the table or the key."""
-        there = self._database.columns(table)
-        if "id" not in there or (key and key not in there):
+        """Yield rows with these columns, None for missing ones; nothing if the table or the key column is missing."""
+        existing = self._database.columns(table)
+        if "id" not in existing or (key and key not in existing):
             return
-        names = [name if name in there else "NULL" for name in wanted]
+        names = [name if name in existing else "NULL" for name in columns]
         where = f' WHERE "{key}" = ?' if key else ""
-        order = ", ".join(part for part in order.split(", ") if part.split(" ")[0] in there)
+        order = ", ".join(part for part in order.split(", ") if part.split(" ")[0] in existing)
         sql = f'SELECT {", ".join(names)} FROM "{table}"{where} ORDER BY {order}'  # noqa: S608  names of our own
         for row in self._database.rows(sql, *((value,) if key else ())):
-            yield dict(zip(wanted, row, strict=True))
+            yield dict(zip(columns, row, strict=True))
 
 
 def _head(row: Row) -> Head:
@@ -128,7 +128,7 @@ def _head(row: Row) -> Head:
 
 
 def began_by_command(permission: object) -> bool:
-    """Whether the rules of a session, JSON or as a value, are those of `opencode run`: nobody is there to be asked."""
+    """Return whether a session's rules (JSON or a value) are those of `opencode run`, which has no user to ask."""
     rules = as_list(permission) if not isinstance(permission, str) else _rules(permission)
     denied = {as_str(as_dict(rule).get("permission")) for rule in rules if as_dict(rule).get("action") == "deny"}
     return {"question", "plan_enter"} <= denied
@@ -158,28 +158,28 @@ _ROLES = frozenset({"user", "assistant"})
 
 
 def session_files(storage: Path) -> list[Path]:
-    """The files of all sessions in a `storage` folder."""
+    """Return the files of all sessions in a `storage` folder."""
     return sorted(path for path in (storage / "session").glob("*/*.json") if path.is_file())
 
 
 def read_head(path: Path) -> Head | None:
-    """The session in a file of the tree, None when it is none."""
+    """Read the session in a file of the tree, None if it holds none."""
     data = _read(path)
     if path.parent.parent.name != "session" or data is None or "messages" in data:
         return None
-    # Files are found by their names, so the name is the id.
+    # The client finds files by name, so the name is the id.
     return _head_tree({**data, "id": path.stem}) if as_str(data.get("id")) or "time" in data else None
 
 
 def read_export(path: Path) -> Export | None:
-    """An exported session, None when the file holds none."""
+    """Read an exported session, None if the file holds none."""
     try:
         with path.open("rb") as file:
             look = file.read(_LOOK)
             begin = look.find(b"{")
             if begin < 0 or b'"info"' not in look:
                 return None
-            # What the client says on its way may stand before the document.
+            # The client's messages may precede the document.
             data = parse(look[begin:] + file.read())
     except OSError:
         return None
@@ -230,27 +230,27 @@ class Tree:
         self._storage = storage
 
     def heads(self) -> list[Head]:
-        """All sessions, the oldest first; one whose file cannot be read is named after it."""
+        """Return all sessions, oldest first; one whose file cannot be read has the file's name as its id."""
         found = [read_head(path) or Head(path.stem) for path in session_files(self._storage)]
         return sorted(found, key=lambda head: (head.created, head.id))
 
     def head(self, session: str) -> Head | None:
-        """One session, None when it is not here."""
+        """Return one session, None if it is not here."""
         paths = (path for path in session_files(self._storage) if path.stem == session)
         return next((read_head(path) or Head(session) for path in paths), None)
 
     def messages(self, session: str) -> Iterator[Message]:
-        """The messages of a session in their order."""
+        """Yield the messages of a session in order."""
         for _, path in self._ordered(session):
             yield self._message(session, path)
 
     def message(self, session: str, ident: str) -> Message | None:
-        """One message again."""
+        """Read one message."""
         paths = (folder / f"{ident}.json" for folder in self._folders(session))
         return next((self._message(session, path) for path in paths if path.is_file()), None)
 
     def size(self, session: str) -> tuple[int, int, str]:
-        """The last time that anything was written, the number of messages, and the first one's id."""
+        """Return the time of the last change, the number of messages, and the first one's id."""
         head = self.head(session)
         names = sorted(path.stem for path in self._files(session))
         return (head.updated if head else 0), len(names), names[0] if names else ""
@@ -296,23 +296,23 @@ class Export:
         self._messages = {message.id: message for message in found}
 
     def heads(self) -> list[Head]:
-        """The session."""
+        """Return the session."""
         return [self._head]
 
     def head(self, session: str) -> Head | None:
-        """The session, None for any other."""
+        """Return the session, None for any other id."""
         return self._head if session == self._head.id else None
 
     def messages(self, _session: str) -> Iterator[Message]:
-        """Its messages, in the order of the document."""
+        """Yield its messages, in the order of the document."""
         yield from self._messages.values()
 
     def message(self, _session: str, ident: str) -> Message | None:
-        """One message again."""
+        """Read one message."""
         return self._messages.get(ident)
 
     def size(self, _session: str) -> tuple[int, int, str]:
-        """The last time that anything was written, the number of messages, and the first one's id."""
+        """Return the time of the last change, the number of messages, and the first one's id."""
         return self._head.updated, len(self._messages), next(iter(self._messages), "")
 
 
