@@ -25,7 +25,15 @@ from crucible.clients.launch.terminal import check_installed, ending_of, run_cli
 from crucible.commands.codify.codify_sessions import RecordedSession, codify
 from crucible.commands.codify.refine import find_template, refine
 from crucible.commands.codify.refine_check import errors_of
-from crucible.commands.codify.workflow_file import Choice, Kept, keep_as, keep_note, place_draft, revise, stamped
+from crucible.commands.codify.workflow_file import (
+    Choice,
+    SavedWorkflow,
+    edit_draft,
+    place_draft,
+    save_workflow,
+    save_workflow_as,
+    stamped,
+)
 from crucible.commands.resume.material_gathering import load_children
 from crucible.core.errors import CrucibleError, UsageError
 from crucible.core.secrets.redaction import redact_of
@@ -297,18 +305,18 @@ def _export(workflow: Workflow) -> dict[str, Any]:
     return dict(export_workflow(workflow, graph, check_workflow(workflow, graph)))
 
 
-def _keep(vault: Vault, text: str, slug: str, wish: _Target) -> Kept:
+def _keep(vault: Vault, text: str, slug: str, wish: _Target) -> SavedWorkflow:
     if wish.output is None:
-        return keep_note(vault, text, slug, force=wish.force)
-    kept = keep_as(vault, Path(from_here(wish.output)), text, force=wish.force)
+        return save_workflow(vault, text, slug, force=wish.force)
+    kept = save_workflow_as(vault, Path(from_here(wish.output)), text, force=wish.force)
     return kept._replace(path=Path(wish.output))
 
 
-def _edited(vault: Vault, text: str, slug: str, wish: _Target) -> Kept:
+def _edited(vault: Vault, text: str, slug: str, wish: _Target) -> SavedWorkflow:
     """Let the user edit the draft; its file is deleted only after the note is written."""
     draft = place_draft(vault, slug, text)
     try:
-        saved = revise(draft, text, TerminalEditor())
+        saved = edit_draft(draft, text, TerminalEditor())
         kept = None if saved is None else _keep(vault, saved, slug, wish)
     except BaseException:
         say_draft_kept(draft)

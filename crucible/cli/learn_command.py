@@ -41,13 +41,13 @@ from crucible.cli.output import PROBLEMS_FOUND, Show, bar, clean_line, say, warn
 from crucible.cli.vault_access import open_vault
 from crucible.clients.client import Answer
 from crucible.commands.learn.case import Case, CaseStatus, CaseType, Puzzle
-from crucible.commands.learn.case_folder import keep_cases
+from crucible.commands.learn.case_folder import write_case_notes
 from crucible.commands.learn.case_gathering import CaseFilter, Gatherer, SessionCases
 from crucible.commands.learn.export import Export, export_files, export_stream
 from crucible.commands.learn.puzzle_cases import attribute, judge_case
-from crucible.commands.learn.puzzle_files import exports_folder, put_puzzles
+from crucible.commands.learn.puzzle_files import exports_folder, write_puzzles
 from crucible.commands.learn.scrubbing import Scrubber
-from crucible.commands.learn.selection import Dedupe, Families, SelectedCases, Splits, parse_splits, pick
+from crucible.commands.learn.selection import Dedupe, Families, SelectedCases, Splits, parse_splits, select_cases
 from crucible.commands.learn.training_rows import Shape
 from crucible.core.errors import UsageError
 from crucible.core.processes import cores, spread
@@ -201,7 +201,7 @@ def learn(door: Door, /, sessions: tuple[str, ...], *, every: bool, format_: str
     gatherer = Gatherer(vault, redact, wish.wanted)
     seen = CaseTally(exporting=ways.export is not None)
     with bar("learning") if chosen.paths else nullcontext(lambda *_: None) as show:
-        picked = pick(_cases(vault, gatherer, chosen, seen, show), wish.dedupe, wish.limit, wish.seed)
+        picked = select_cases(_cases(vault, gatherer, chosen, seen, show), wish.dedupe, wish.limit, wish.seed)
         report = _export_cases(_LearnRun(vault, chosen, gatherer, seen, wish, ways, improve), picked)
     report(format_, door)
     seen.tell(picked.dropped)
@@ -332,12 +332,12 @@ def _export_cases(task: _LearnRun, picked: SelectedCases) -> Callable[[str, Door
     keeps = ways.export == MARKDOWN
     cases = (task.improve.improved(case, settled=keeps and seen.is_edited(case)) for case in picked.cases)
     if keeps:
-        kept = keep_cases(task.vault, cases, task.gatherer.heading, seen.place, seen.tell_problem)
+        kept = write_case_notes(task.vault, cases, task.gatherer.heading, seen.place, seen.tell_problem)
         return lambda format_, _: say_kept(task.vault, kept, format_)
     scrubber = Scrubber(task.improve.redact, os.path.expanduser("~"))
     if ways.export == PUZZLE:
         folder = exports_folder(task.vault.root) if ways.output is None else Path(from_here(ways.output))
-        put = put_puzzles(folder, cases, scrubber, force=ways.force)
+        put = write_puzzles(folder, cases, scrubber, force=ways.force)
         return lambda format_, _: say_puzzles(put, format_)
     return _export_rows(task, cases, scrubber)
 

@@ -18,7 +18,7 @@ from crucible.cli.table_output import write_rows
 from crucible.commands.learn.case import Case, CaseStatus, CaseType, Puzzle
 from crucible.commands.learn.case_folder import WrittenCases
 from crucible.commands.learn.case_gathering import SessionCases
-from crucible.commands.learn.correction_cases import RecurringRule, diff_of, rules_of, with_rules
+from crucible.commands.learn.correction_cases import RecurringRule, recurring_corrections, unified_diff_of, with_rules
 from crucible.commands.learn.export import Exported
 from crucible.commands.learn.puzzle_files import WrittenPuzzles
 from crucible.core import files
@@ -204,7 +204,7 @@ def propose_rules(
 ) -> bool:
     """Print the diff, or all corrections as JSON, and write the file if that was asked for; False if a note could not be read."""
     wrong: list[CrucibleError] = []
-    rules = rules_of(_sessions(vault, paths, wrong), redact)
+    rules = recurring_corrections(_sessions(vault, paths, wrong), redact)
     place = Path(from_here(file))
     place = _place(place.resolve()) if place.is_dir() else place
     old = _text(place)
@@ -212,7 +212,7 @@ def propose_rules(
     if format_ == "json":
         write_json([_row(rule) for rule in rules])
     elif new != old:
-        for line in diff_of(place.name, old, new).rstrip("\n").split("\n"):
+        for line in unified_diff_of(place.name, old, new).rstrip("\n").split("\n"):
             write(clean(line))
     warn(*wrong)
     recurring = sum(rule.recurs for rule in rules)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from crucible.commands.learn.case_folder import keep_cases
+from crucible.commands.learn.case_folder import write_case_notes
 from crucible.commands.learn.puzzle_files import puzzle_file_names, render_puzzle_file, render_solution_file
 from crucible.vault.notes.vault import Vault
 from tests.journeys.notes import LIMITER, write
@@ -24,7 +24,7 @@ GOOD = "The server resets it. Change app.py: each get is retried with backoff."
 
 @pytest.fixture
 def kept(vault: Vault) -> Path:
-    keep_cases(vault, made_cases())
+    write_case_notes(vault, made_cases())
     return vault.root / "cases"
 
 
@@ -155,7 +155,7 @@ def test_a_session_is_no_case(cru: Cru, vault: Vault) -> None:
 
 def test_sound_cases_have_no_problem(cru: Cru, vault: Vault) -> None:
     write(vault, "2026-11-21-limiter", LIMITER)
-    keep_cases(vault, [case_of(PUZZLE, session="2026-11-21-limiter")])
+    write_case_notes(vault, [case_of(PUZZLE, session="2026-11-21-limiter")])
     result = cru("cases", "check")
     assert (result.exit_code, result.stdout, result.stderr) == (
         0,

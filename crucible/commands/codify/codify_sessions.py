@@ -28,15 +28,15 @@ from crucible.commands.codify.draft_steps import (
     RemarkKind,
     StepRun,
     Stretch,
-    merged,
+    is_merge,
     slug_of,
     tidy_name,
     work_name,
 )
-from crucible.commands.codify.generalize import repeated
-from crucible.commands.codify.parameters import INPUTS, filled, parameters_of
+from crucible.commands.codify.generalize import repeatable_requests
+from crucible.commands.codify.parameters import INPUTS, parameters_of, with_parameters
 from crucible.commands.codify.session_tree import TreeBuilder
-from crucible.commands.codify.step_commands import lines_of
+from crucible.commands.codify.step_commands import command_remarks
 from crucible.commands.codify.workflow_assembly import assemble
 from crucible.core.secrets.scanner import Redact
 from crucible.core.text.sentences import cut_at_word
@@ -82,7 +82,7 @@ def codify(recorded: Sequence[RecordedSession], redact: Redact) -> Workflow:
 def draft_session(session: Session, nodes: list[Node], again: Collection[str] = ()) -> Draft:
     """A session's steps; `again` are the keys of requests that other sessions have too."""
     title = cut_at_word(normal_line(untagged(session.title)), 120) or "Untitled"
-    kept, parameters, title = repeated(title, nodes, parameters_of(session, nodes), again)
+    kept, parameters, title = repeatable_requests(title, nodes, parameters_of(session, nodes), again)
     for node in kept:
         fold(node)
     kept = [*_worth_keeping(kept)] if kept == nodes else kept
@@ -162,7 +162,7 @@ class _Drafter:
             node.agent,
             node.channel,
             Grade.CRITICAL if work.is_critical else Grade.PLAIN,
-            tuple(lines_of(work.acts, self._values)),
+            tuple(command_remarks(work.acts, self._values)),
             tuple(work.acts),
             report,
             takes,
@@ -277,7 +277,7 @@ class _Cleaner:
         )
 
     def _filled(self, text: str) -> str:
-        return filled(self._clean(text), self._values)
+        return with_parameters(self._clean(text), self._values)
 
     def _text(self, value: _T, clean: Callable[[str], str]) -> _T:
         """Clean every text in a value."""
@@ -308,7 +308,7 @@ def fold(node: Node) -> None:
         if isinstance(part, Node):
             fold(part)
         else:
-            part.acts = folded_acts(part.acts)
+            part.acts = without_dead_ends(part.acts)
     node.parts = _joined([part for part in node.parts if isinstance(part, Node) or part.acts])
 
 
@@ -337,7 +337,7 @@ def _joined(parts: Sequence[Stretch | Node]) -> list[Stretch | Node]:
 _Key = tuple[Act | Deed, str, int]
 
 
-def folded_acts(acts: Iterable[Act]) -> list[Act]:
+def without_dead_ends(acts: Iterable[Act]) -> list[Act]:
     """Acts without noise, repeats and dead ends; a check occurs once, and again after each merge."""
     kept: dict[_Key, Act] = {}
     merges = 0
@@ -350,7 +350,7 @@ def folded_acts(acts: Iterable[Act]) -> list[Act]:
             gone = set(act.writes)
             kept = {key: one for key, one in kept.items() if one.deed not in CHANGING or not set(one.writes) <= gone}
         elif act.outcome is not Outcome.FAILED:
-            merges += merged(act)
+            merges += is_merge(act)
             if act.deed is Deed.RUN:  # as in `git push`
                 _keep_last(kept, (act, "", 0), act)
             kept.setdefault((act, "", 0), act)

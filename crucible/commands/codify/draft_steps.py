@@ -144,12 +144,12 @@ CONFLICT = "conflict"
 STOPPED = frozenset({Outcome.REJECTED, Outcome.INTERRUPTED})
 
 
-def is_done(act: Act) -> bool:
+def succeeded(act: Act) -> bool:
     """True if it succeeded."""
     return act.outcome is Outcome.OK
 
 
-def merged(act: Act) -> bool:
+def is_merge(act: Act) -> bool:
     """True if other work was merged, after which everything is checked again."""
     return act.command.startswith(MERGES) and "--abort" not in act.command
 

@@ -20,8 +20,8 @@ from crucible.commands.codify.draft_steps import (
     Remark,
     RemarkKind,
     Stretch,
-    is_done,
-    merged,
+    is_merge,
+    succeeded,
 )
 from crucible.commands.codify.parameters import (
     INPUTS,
@@ -29,15 +29,21 @@ from crucible.commands.codify.parameters import (
     LONGEST,
     REQUEST,
     Input,
-    Words,
-    filled,
-    held,
+    SplitRequest,
     in_words,
     is_specific,
     name_of,
-    parted,
+    reusable_remark,
+    split_request,
+    with_parameters,
 )
-from crucible.commands.codify.step_commands import commands_name, generalized_check, hands_on, is_variant, lines_of
+from crucible.commands.codify.step_commands import (
+    command_remarks,
+    commands_name,
+    generalized_check,
+    is_variant,
+    publishes,
+)
 from crucible.documents.markdown.containment import normal_line
 from crucible.documents.session.session import Outcome
 from crucible.documents.workflow.workflow import key_of
@@ -46,15 +52,15 @@ from crucible.documents.workflow.workflow import key_of
 def generalize(nodes: Sequence[Node]) -> None:
     """Keep the work that another run can do, on the files that it changes."""
     checks = [act for node in nodes for act in node.acts() if act.deed in PROVING]
-    complete = {act.what: act.deed for act in checks if is_done(act) and generalized_check(act) == act.what}
+    complete = {act.what: act.deed for act in checks if succeeded(act) and generalized_check(act) == act.what}
     is_changed = False
     for node in nodes:
         text = " ".join([node.name, *(one.text for one in node.remarks)])
         for part in node.all_stretches():
             found, part.acts = part.acts, []
             for act in _unmended(found, node):
-                is_changed |= act.deed in CHANGING and is_done(act)
-                if act.deed not in PROVING or (is_done(act) and not _is_part(act, complete)):
+                is_changed |= act.deed in CHANGING and succeeded(act)
+                if act.deed not in PROVING or (succeeded(act) and not _is_part(act, complete)):
                     part.acts.append(_generalized(act, text, is_changed=is_changed))
 
 
@@ -74,7 +80,7 @@ def _unmended(acts: Iterable[Act], node: Node) -> Iterator[Act]:
     is_refused = False
     for act in acts:
         is_refused |= act.outcome is Outcome.FAILED and act.command.startswith("git push")
-        if is_asked or not merged(act) or not (is_refused or act.verdict):
+        if is_asked or not is_merge(act) or not (is_refused or act.verdict):
             yield act
 
 
@@ -102,7 +108,7 @@ _FEW = 6
 """Most words of a later request that may name its step; longer ones are talk, and their work names the step."""
 
 
-class Repeated(NamedTuple):
+class RepeatableRequests(NamedTuple):
     """A session's requests for another run, and their title."""
 
     nodes: list[Node]
@@ -110,13 +116,15 @@ class Repeated(NamedTuple):
     title: str
 
 
-def repeated(title: str, nodes: Sequence[Node], parameters: Sequence[Parameter], again: Collection[str]) -> Repeated:
+def repeatable_requests(
+    title: str, nodes: Sequence[Node], parameters: Sequence[Parameter], again: Collection[str]
+) -> RepeatableRequests:
     """The requests worth repeating; nodes without a user's words were written as steps and stay as they are.
 
     `again` are the keys of requests that several sessions have.
     """
     if not any(_asked(node) for node in nodes):
-        return Repeated(list(nodes), tuple(parameters), title)
+        return RepeatableRequests(list(nodes), tuple(parameters), title)
     return _Repeater(parameters, again).made(title, nodes)
 
 
@@ -140,7 +148,7 @@ class _Repeater:
         self._opening = ""
         self._is_done = False
 
-    def made(self, title: str, nodes: Sequence[Node]) -> Repeated:
+    def made(self, title: str, nodes: Sequence[Node]) -> RepeatableRequests:
         self._first = next(filter(_asked, nodes))
         self._opening = _asked(self._first)
         opening = self._parted(self._first)
@@ -158,7 +166,7 @@ class _Repeater:
         if not any(map(_repeats, self._kept)):
             self._kept = []
         generalize(self._kept)
-        return Repeated(
+        return RepeatableRequests(
             self._kept,
             (*self._parameters, *self._given.values()),
             self._title("" if key_of(title) in later else title),
@@ -169,7 +177,7 @@ class _Repeater:
         if not self._kept:
             return title
         first, *others = self._kept
-        text = filled(title, self._parameters)
+        text = with_parameters(title, self._parameters)
         if id(first) not in self._one_off:
             return first.name if not text or is_specific(text) else in_words(text)
         names = [first.name, *(node.name for node in others[:2] if node.name != CHOSEN)]
@@ -177,7 +185,7 @@ class _Repeater:
             names.insert(1, "check it")
         return normal_line(", ".join([names[0], *(name[:1].lower() + name[1:] for name in names[1:])]))
 
-    def _open(self, first: Node, opening: Words) -> None:
+    def _open(self, first: Node, opening: SplitRequest) -> None:
         """The first words of a session give later ones their meaning."""
         if opening.lead and not opening.lead.endswith("?") and (_asked(first) or first.name == CHOSEN):
             first.remarks.insert(0, Remark(RemarkKind.ASKED, self._with_given(opening)))
@@ -194,8 +202,8 @@ class _Repeater:
         self._give(REQUEST, self._opening)
         self._generalize(node, ANY, f"{{{{{REQUEST.name}}}}}")
 
-    def _parted(self, node: Node) -> Words:
-        return parted(filled(_asked(node), self._parameters))
+    def _parted(self, node: Node) -> SplitRequest:
+        return split_request(with_parameters(_asked(node), self._parameters))
 
     def _take(self, node: Node) -> None:
         words = self._parted(node)
@@ -206,9 +214,9 @@ class _Repeater:
         _flatten(node)
         acts = node.acts()
         before = self._last_changed
-        is_changed = any(act.deed in CHANGING and is_done(act) for act in acts)
-        commands = [one for one in lines_of(filter(is_done, acts)) if one.kind is not RemarkKind.CHECK]
-        is_handed_on = hands_on(acts)
+        is_changed = any(act.deed in CHANGING and succeeded(act) for act in acts)
+        commands = [one for one in command_remarks(filter(succeeded, acts)) if one.kind is not RemarkKind.CHECK]
+        is_handed_on = publishes(acts)
         if self._last_changed is not None:  # from here on, talk only adds to the work
             repeats = is_handed_on or (bool(words.lead) and _delegates(node))
         else:
@@ -232,7 +240,7 @@ class _Repeater:
         is_step = id(node) in self._lines and not _ended_red(node)
         self._is_done |= is_step and (is_changed or is_handed_on)
 
-    def _repeat(self, node: Node, words: Words, lines: set[str]) -> None:
+    def _repeat(self, node: Node, words: SplitRequest, lines: set[str]) -> None:
         keys = {key_of(one.name) for one in self._kept}
         is_known = lines and any(lines <= known for known in self._lines.values())
         if not self._pending and (key_of(node.name) in keys or is_known):
@@ -245,7 +253,7 @@ class _Repeater:
         self._kept += [*self._pending, node]
         self._pending = []
 
-    def _worded(self, node: Node, words: Words) -> None:
+    def _worded(self, node: Node, words: SplitRequest) -> None:
         """A request in its own words; a pasted log is the output of the check that the words name."""
         lead, given = words.lead, words.given
         name = name_of(lead) if given or "{{" in lead else node.name
@@ -259,9 +267,9 @@ class _Repeater:
             node.add(Remark(RemarkKind.LOOK, check))
         if given:
             self._one_off.add(id(node))
-        self._generalize(node, name, self._with_given(Words(lead, given, words.rest)))
+        self._generalize(node, name, self._with_given(SplitRequest(lead, given, words.rest)))
 
-    def _with_given(self, words: Words) -> str:
+    def _with_given(self, words: SplitRequest) -> str:
         if words.given is None:
             return words.lead.rstrip(":")
         self._give(words.given, words.rest)
@@ -270,7 +278,7 @@ class _Repeater:
     def _generalize(self, node: Node, name: str, asked: str) -> None:
         """Keep only the words of a step that apply to another run."""
         others = [one for one in node.remarks if one.kind is not RemarkKind.ASKED]
-        kept = (held(one, is_one_off=id(node) in self._one_off) for one in others)
+        kept = (reusable_remark(one, is_one_off=id(node) in self._one_off) for one in others)
         node.remarks = [*([Remark(RemarkKind.ASKED, asked)] if asked else []), *filter(None, kept)]
         node.name = name
         node.is_late = False
@@ -286,14 +294,14 @@ class _Repeater:
 
 def _worked(node: Node) -> bool:
     """True if something was changed, run, checked or delegated with success."""
-    return _reports(node) or any(is_done(act) and act.deed not in LOOKING | NOISE for act in node.acts())
+    return _reports(node) or any(succeeded(act) and act.deed not in LOOKING | NOISE for act in node.acts())
 
 
 def _repeats(node: Node) -> bool:
     """True if a step looks up, checks, hands on or delegates work, or changes what its own words ask for."""
     says_kind = node.name not in (ANY, CHOSEN) or _reports(node)
     is_changed = any(act.deed in CHANGING for act in node.acts())
-    return (says_kind and is_changed) or _delegates(node) or any(map(bool, lines_of(node.acts())))
+    return (says_kind and is_changed) or _delegates(node) or any(map(bool, command_remarks(node.acts())))
 
 
 def _reports(node: Node) -> bool:
@@ -317,7 +325,7 @@ def _ended_red(node: Node) -> bool:
     """True if work was handed on although its last check failed: the fix follows."""
     acts = node.acts()
     last = next((act for act in reversed(acts) if act.deed in PROVING), None)
-    return last is not None and last.outcome is Outcome.FAILED and hands_on(acts)
+    return last is not None and last.outcome is Outcome.FAILED and publishes(acts)
 
 
 def _flatten(node: Node) -> None:
@@ -370,16 +378,16 @@ def _says_its_kind(part: Node, *, can_tell: bool) -> bool:
 def _absorb(before: Node, node: Node) -> None:
     """A step takes over the checks and the command corrections of requests that continue it."""
     before.run = before.run.plus(node.run)
-    for one in filter(None, (held(one, is_one_off=True) for one in node.remarks)):
+    for one in filter(None, (reusable_remark(one, is_one_off=True) for one in node.remarks)):
         if one.kind is RemarkKind.CONSTRAINT:
             before.add(one)
     for stretch in node.stretches():
         stretch.acts = [act for act in stretch.acts if act.deed in CHANGING | PROVING]
-        home = next((one for one in before.stretches() if hands_on(one.acts)), None)
+        home = next((one for one in before.stretches() if publishes(one.acts)), None)
         if home is None:
             before.parts.append(stretch)
         else:  # checks come before a commit and a push
-            at = next(at for at, act in enumerate(home.acts) if hands_on([act]))
+            at = next(at for at, act in enumerate(home.acts) if publishes([act]))
             home.acts[at:at] = stretch.acts
             home.is_critical |= stretch.is_critical
     _flatten(before)
@@ -388,7 +396,7 @@ def _absorb(before: Node, node: Node) -> None:
 def _red_at_first(acts: Iterable[Act]) -> Iterator[str]:
     """The checks that failed before any change: their output says what to fix."""
     for act in acts:
-        if act.deed in CHANGING and is_done(act):
+        if act.deed in CHANGING and succeeded(act):
             return
         if act.deed in PROVING and act.outcome is Outcome.FAILED:
             yield generalized_check(act)

@@ -93,7 +93,7 @@ def _formed(forms: re.Pattern[str], text: str) -> Iterator[tuple[str, str]]:
         yield from ((_SAME.get(kind, kind), value) for kind, value in found)
 
 
-def filled(text: str, parameters: Sequence[Parameter]) -> str:
+def with_parameters(text: str, parameters: Sequence[Parameter]) -> str:
     """Replace values by `{{name}}`, longest first; a bare number only after words such as `PR`."""
     names = {one.value: one.name for one in parameters if one.value in text}
     if not names:
@@ -118,7 +118,7 @@ _TWICE = late_pattern(r"\b(the [a-z ]{2,20})(?: \1)+\b")
 _FILLED = late_pattern(r"\{\{([a-z_]+?)(?:_url)?(?:_\d+)?\}\}")
 
 
-def unfilled(text: str) -> str:
+def without_parameters(text: str) -> str:
     """The text without its parameters."""
     return _FILLED.sub("", text)
 
@@ -160,7 +160,7 @@ _DETAILS = Input("details", "the rest of the request")
 INPUTS = frozenset(one.name for one in (REQUEST, _PLAN, LOG, _POINTS, _DETAILS))
 
 
-class Words(NamedTuple):
+class SplitRequest(NamedTuple):
     """A request: the words that name the kind of work ("" if none), and the parameter for the rest, if any."""
 
     lead: str
@@ -170,10 +170,10 @@ class Words(NamedTuple):
 
 def is_specific(text: str) -> bool:
     """True if a text names a part of the code, or something by its number."""
-    return bool(_SPECIFIC.search(unfilled(text)))
+    return bool(_SPECIFIC.search(without_parameters(text)))
 
 
-def parted(words: str) -> Words:
+def split_request(words: str) -> SplitRequest:
     """Split a request into its kind of work and its pasted or detailed text."""
     text = words.strip()
     lead, _, rest = text.partition("\n")
@@ -185,7 +185,7 @@ def parted(words: str) -> Words:
         lead, rest = text[:end], text[end:]
     lead, rest = normal_line(lead), rest.strip()
     given = _input_of(rest) if rest else None
-    return Words("" if is_specific(lead) else lead, given, rest)
+    return SplitRequest("" if is_specific(lead) else lead, given, rest)
 
 
 def _input_of(text: str) -> Input:
@@ -196,7 +196,7 @@ def _input_of(text: str) -> Input:
     return _POINTS if len(_ITEM.findall(text)) > 1 else _DETAILS
 
 
-def held(one: Remark, *, is_one_off: bool) -> Remark | None:
+def reusable_remark(one: Remark, *, is_one_off: bool) -> Remark | None:
     """The remarks of a step that apply to its next run."""
     if one.kind not in (RemarkKind.CONSTRAINT, RemarkKind.DECIDED, RemarkKind.DID, RemarkKind.LEARNED):
         return one

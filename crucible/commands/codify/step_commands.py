@@ -15,7 +15,7 @@ from crucible.analysis.tools.file_kinds import INTERPRETERS, is_test_file, langu
 from crucible.analysis.tools.shell_parser import ShellCommand, parse_script
 from crucible.analysis.tools.shell_paths import command_text, leads_out
 from crucible.analysis.tools.tool_acts import Act, Deed
-from crucible.commands.codify.draft_steps import CHANGING, MERGES, PROVING, Remark, RemarkKind, join_words, merged
+from crucible.commands.codify.draft_steps import CHANGING, MERGES, PROVING, Remark, RemarkKind, is_merge, join_words
 from crucible.core.patterns import late_pattern
 from crucible.documents.session.session import Outcome
 
@@ -190,7 +190,7 @@ def _looks_up(act: Act, parameters: Sequence[str]) -> bool:
     return act.deed is Deed.OTHER and bool(_LOOKS.intersection(tool)) and any(value in act.what for value in parameters)
 
 
-def hands_on(acts: Iterable[Act]) -> bool:
+def publishes(acts: Iterable[Act]) -> bool:
     """True if work was handed on: committed, pushed, merged, or sent to a forge."""
     return any(_handed_on(act) for act in acts)
 
@@ -216,7 +216,7 @@ def commands_name(acts: Iterable[Act]) -> str:
     return join_words(verbs).capitalize()
 
 
-def lines_of(acts: Iterable[Act], parameters: Sequence[str] = ()) -> Iterator[Remark]:
+def command_remarks(acts: Iterable[Act], parameters: Sequence[str] = ()) -> Iterator[Remark]:
     """A remark for each command worth repeating, by its last run; checks come before commits."""
     acts = tuple(acts)
     found: dict[tuple[str, ...], Remark] = {}
@@ -230,7 +230,7 @@ def lines_of(acts: Iterable[Act], parameters: Sequence[str] = ()) -> Iterator[Re
         one = _line(act, parameters, is_changed=is_changed)
         if one is None or any(leads_out(text) or _VARIABLE.search(text) for text in (one.text, _folder(act))):
             continue
-        merges += merged(act)
+        merges += is_merge(act)
         key: tuple[str, ...] = (one.text,)
         if one.kind is RemarkKind.CHECK:
             key = (*(word for word in one.text.split() if not _AMOUNT.fullmatch(word)), str(merges))

@@ -43,7 +43,7 @@ _KEY, _SESSIONS = "codified", "sessions"
 _NUMBERED = r"-([2-9]|[1-9]\d{1,8})"
 
 
-class Kept(NamedTuple):
+class SavedWorkflow(NamedTuple):
     """The path of a workflow, and whether it was written."""
 
     path: Path
@@ -69,7 +69,7 @@ def sessions_of(source: Source) -> frozenset[str]:
     return frozenset(_ids(links if isinstance(links, list) else [links]))
 
 
-def keep_note(vault: Vault, text: str, slug: str, *, force: bool = False) -> Kept:
+def save_workflow(vault: Vault, text: str, slug: str, *, force: bool = False) -> SavedWorkflow:
     """Write a stamped note as `workflows/<slug>.md`, or `<slug>-2.md` and so on if that is another workflow's.
 
     A note of the same sessions is replaced if it is unchanged, or with `force`; else raises `NoteChanged`.
@@ -83,10 +83,10 @@ def keep_note(vault: Vault, text: str, slug: str, *, force: bool = False) -> Kep
                 return _replace(vault, note, text, sessions, force=force)
         path = _free(folder, slug)
         create_note(vault, path, _bytes_of(text, path))
-    return Kept(path, changed=True)
+    return SavedWorkflow(path, changed=True)
 
 
-def keep_as(vault: Vault, path: Path, text: str, *, force: bool = False) -> Kept:
+def save_workflow_as(vault: Vault, path: Path, text: str, *, force: bool = False) -> SavedWorkflow:
     """Write a text to a file that the user named, in the vault or outside; symlinks are followed.
 
     An existing file is replaced if it is empty or an unchanged note of the same sessions, or with `force`; else raises
@@ -99,7 +99,7 @@ def keep_as(vault: Vault, path: Path, text: str, *, force: bool = False) -> Kept
     with _turn(vault, real):
         old = files.read_bytes(real)[0] if os.path.lexists(real) else None
         if old == data:
-            return Kept(path, changed=False)
+            return SavedWorkflow(path, changed=False)
         if old is None:
             files.create_exclusive(real, data, fsync=vault.settings.fsync)
         else:
@@ -116,7 +116,7 @@ def keep_as(vault: Vault, path: Path, text: str, *, force: bool = False) -> Kept
             )
     if real.is_relative_to(vault.root):
         vault.touched.add(real)
-    return Kept(path, changed=True)
+    return SavedWorkflow(path, changed=True)
 
 
 # --- links to sessions -----------------------------------------------------------------------------------------------
@@ -158,12 +158,12 @@ def _free(folder: Path, slug: str) -> Path:
     return path
 
 
-def _replace(vault: Vault, note: Note, text: str, sessions: frozenset[str], *, force: bool) -> Kept:
+def _replace(vault: Vault, note: Note, text: str, sessions: frozenset[str], *, force: bool) -> SavedWorkflow:
     if note.source.text == text:
-        return Kept(note.path, changed=False)
+        return SavedWorkflow(note.path, changed=False)
     _check_own(note.path, note.source, sessions, "write it elsewhere with -o FILE", force=force)
     vault.save(note, replacement(note.source, text))
-    return Kept(note.path, changed=True)
+    return SavedWorkflow(note.path, changed=True)
 
 
 # --- what may be replaced --------------------------------------------------------------------------------------------
@@ -256,7 +256,7 @@ def place_draft(vault: Vault, slug: str, text: str) -> Path:
     raise AssertionError("never reached")
 
 
-def revise(path: Path, text: str, editor: DraftEditor) -> str | None:
+def edit_draft(path: Path, text: str, editor: DraftEditor) -> str | None:
     """The text to save, or None to quit; the draft file has the last text either way."""
     choice, drafted = Choice.EDIT, text
     problems = problems_of(text)

@@ -220,7 +220,7 @@ CUT = "[… cut …]"
 _T = TypeVar("_T")
 
 
-def names_of(kind: type) -> tuple[str, ...]:
+def field_names(kind: type) -> tuple[str, ...]:
     """Return the names of a dataclass's fields in order."""
     return tuple(each.name for each in fields(kind))
 
@@ -244,7 +244,7 @@ def _keyed_texts(value: object, key: str = "") -> Iterator[tuple[str, str]]:
         for one in value:
             yield from _keyed_texts(one, key)
     elif is_dataclass(value):
-        for name in names_of(type(value)):
+        for name in field_names(type(value)):
             yield from _keyed_texts(getattr(value, name))
 
 
@@ -267,7 +267,7 @@ def _with_texts(value: Any, texts: Iterator[str]) -> Any:
     if isinstance(value, tuple | list):
         return type(value)(map(_with_texts, value, repeat(texts)))
     if is_dataclass(value) and not isinstance(value, type):
-        names = names_of(type(value))
+        names = field_names(type(value))
         values = (getattr(value, name) for name in names)
         return replace(value, **dict(zip(names, map(_with_texts, values, repeat(texts)), strict=True)))
     return value
@@ -302,7 +302,7 @@ def _file_name(session: str) -> str:
     return f"{_NOT_PLAIN.sub('-', session).strip('-.')[:80]}-{_hex(session)}".lstrip("-")
 
 
-def distinct(cases: Iterable[Case]) -> Iterator[Case]:
+def with_unique_ids(cases: Iterable[Case]) -> Iterator[Case]:
     """Give the cases of a session unique ids; of several with one id, the first in the note keeps it."""
     taken: set[str] = set()
     for case in cases:
@@ -317,9 +317,9 @@ def distinct(cases: Iterable[Case]) -> Iterator[Case]:
 _COUNTER = Estimate()
 
 
-def measured(case: Case) -> Case:
+def with_digest(case: Case) -> Case:
     """Set a case's tokens and digest from its body; the digest ignores whitespace and the ids of calls."""
-    names = (name for name in names_of(type(case.body)) if name not in _UNCOUNTED)
+    names = (name for name in field_names(type(case.body)) if name not in _UNCOUNTED)
     texts = [*_words_of(tuple(getattr(case.body, name) for name in names))]
     hashed = "\x1e".join([case.type.value, *(" ".join(text.split()) for text in texts)])
     digest = blake2b(hashed.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()

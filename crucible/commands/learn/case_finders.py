@@ -15,10 +15,17 @@ from crucible.commands.learn.case import (
     Trajectory,
     content_words,
 )
-from crucible.commands.learn.excerpts import SENTENCE, SIDE, brief, brief_turns, request_of, with_words
+from crucible.commands.learn.excerpts import (
+    SENTENCE,
+    SIDE,
+    request_of,
+    shorten_middle,
+    shorten_turns,
+    with_prose_before,
+)
 from crucible.commands.learn.timeline import (
     Timeline,
-    corrections_by_place,
+    corrections_by_moment,
     make_case,
     moment_of_rows,
     outcome_of,
@@ -50,7 +57,9 @@ def find_delegations(timeline: Timeline, children: Mapping[str, Session | None])
         task = untagged(_task(entry, child)).strip().removeprefix("Task:").strip()
         result = _result(entry, child)
         used, evidence = _use(timeline, moment, task, result)
-        body = Delegation(entry.agent.name, brief(task, 2 * SIDE), brief(result, 4 * SIDE), used, evidence)
+        body = Delegation(
+            entry.agent.name, shorten_middle(task, 2 * SIDE), shorten_middle(result, 4 * SIDE), used, evidence
+        )
         anchor = entry.link or f"{task}\n{entry.summary or ''}"
         verification = verification_after(timeline, moment.at) if used else ""
         yield make_case(timeline, moment, body, anchor, finding=finding, verification=verification)
@@ -128,7 +137,7 @@ def find_trajectories(timeline: Timeline) -> Iterator[Case]:
 
 def _corrected(timeline: Timeline) -> set[str]:
     """The phases with work that the user corrected, there or at the beginning of a later one."""
-    before = (timeline.moments[:at] for at in corrections_by_place(timeline))
+    before = (timeline.moments[:at] for at in corrections_by_moment(timeline))
     last = (next((one for one in reversed(moments) if one.call), None) for moments in before)
     return {_top(moment) for moment in last if moment}
 
@@ -158,7 +167,7 @@ def _case(timeline: Timeline, part: list[Moment]) -> Case | None:
         return None
     goal = timeline.goal_of(_top(first))
     steps = _steps(timeline, part)
-    turns = brief_turns(steps, SIDE * 6, SIDE)
+    turns = shorten_turns(steps, SIDE * 6, SIDE)
     if not any(one.changed for one in steps) or sum(len(one.calls) for one in turns) < sum(
         bool(one.call) for one in steps
     ):
@@ -167,7 +176,7 @@ def _case(timeline: Timeline, part: list[Moment]) -> Case | None:
     anchor = f"{goal}\n{_phase(timeline, first).name}"
     begun = next((one.at for one in part if not isinstance(one.entry, Intervention)), first.at)
     is_long = len(goal.split()) >= SENTENCE
-    body = Trajectory(brief(goal, SIDE // 2) if is_long else request_of(timeline, begun), turns)
+    body = Trajectory(shorten_middle(goal, SIDE // 2) if is_long else request_of(timeline, begun), turns)
     return make_case(
         timeline, first, body, anchor, finding=outcome, verification=verification_after(timeline, first.at)
     )
@@ -176,7 +185,9 @@ def _case(timeline: Timeline, part: list[Moment]) -> Case | None:
 def _steps(timeline: Timeline, part: list[Moment]) -> list[Moment]:
     """The calls that changed or proved something, each with the words right before it, and the closing words."""
     closing = part[-1:] if isinstance(part[-1].entry, Prose) else []
-    return with_words(timeline, [*(one for one in part if one.passed and (one.commands or one.changed)), *closing])
+    return with_prose_before(
+        timeline, [*(one for one in part if one.passed and (one.commands or one.changed)), *closing]
+    )
 
 
 # --- which are worth a row -------------------------------------------------------------------------------------------
@@ -285,7 +296,7 @@ def _situation(timeline: Timeline, asked: _Asked) -> str:
     before = next((one.entry.text for one in reversed(earlier) if isinstance(one.entry, Prose)), "")
     request = request_of(timeline, at)
     question = "" if _bare(asked.question) in _bare(before) else asked.question
-    texts = [brief(request, SIDE // 4), brief(before, SIDE * 3 // 4), question]
+    texts = [shorten_middle(request, SIDE // 4), shorten_middle(before, SIDE * 3 // 4), question]
     if asked.finding.source == Source.CALLOUT:  # written after the choice, which earlier texts may mention
         texts = [one for one in texts if not _tells(one, asked)]
     parts = [one for one in texts if one.strip()]

@@ -54,7 +54,7 @@ class CaseNote(NamedTuple):
 # --- writing ---------------------------------------------------------------------------------------------------------
 
 
-def keep_cases(
+def write_case_notes(
     vault: Vault,
     cases: Iterable[Case],
     heading_of: Callable[[Place], str] | None = None,

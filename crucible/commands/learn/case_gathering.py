@@ -29,9 +29,9 @@ from crucible.commands.learn.case import (
     Puzzle,
     Role,
     Trajectory,
-    distinct,
-    measured,
     texts_of,
+    with_digest,
+    with_unique_ids,
 )
 from crucible.commands.learn.case_finders import find_choices, find_delegations, find_trajectories
 from crucible.commands.learn.case_folder import load_case
@@ -277,7 +277,7 @@ def extract(
     found = [case for case in _found(timeline, children) if is_teachable(case.body, told=case.finding in told)]
     found = [case for case in found if case.type in _UNGRADED or is_gradable(case.body)]
     found.sort(key=lambda case: case.place.line)  # a stable order within a line
-    return tuple(map(measured, map(scrubber.clean, distinct(found))))
+    return tuple(map(with_digest, map(scrubber.clean, with_unique_ids(found))))
 
 
 _UNGRADED = (CaseType.WORKFLOW, CaseType.DELEGATION)

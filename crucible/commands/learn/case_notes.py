@@ -19,9 +19,9 @@ from crucible.commands.learn.case import (
     Delegation,
     Place,
     Puzzle,
-    measured,
-    names_of,
+    field_names,
     type_of,
+    with_digest,
 )
 from crucible.commands.learn.note_blocks import (
     NO_PART,
@@ -152,7 +152,7 @@ def _properties(case: Case) -> dict[str, Value]:
         "format": FORMAT,
     }
     if isinstance(body, Puzzle) and body.attribution:
-        parts |= {name: getattr(body.attribution, name) for name in names_of(Attribution)}
+        parts |= {name: getattr(body.attribution, name) for name in field_names(Attribution)}
     if isinstance(body, Delegation):
         parts |= {"delegate": body.agent, "used": body.used}
     shown = {key: property_of(parts[key] if key in parts else getattr(case, key, None)) for key in _KEYS}
@@ -247,7 +247,7 @@ def read_case(source: Source, name: str) -> ParsedCase:
     as_written = is_as_written(source, found)
     problems = tuple(sorted(told.problems, key=lambda one: one.line))
     if case and not as_written:
-        case = measured(case)
+        case = with_digest(case)
     return ParsedCase(
         None if any(map(_is_unclear, problems)) else case,
         problems,

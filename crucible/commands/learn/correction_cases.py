@@ -13,8 +13,8 @@ from itertools import accumulate
 
 from crucible.analysis.tools.tool_calls import CHANGES, RUNS, Moment
 from crucible.commands.learn.case import Case, Correction, content_words, texts_of
-from crucible.commands.learn.excerpts import SIDE, brief, brief_turns, request_of, with_words
-from crucible.commands.learn.timeline import Timeline, corrections_by_place, make_case, verification_after
+from crucible.commands.learn.excerpts import SIDE, request_of, shorten_middle, shorten_turns, with_prose_before
+from crucible.commands.learn.timeline import Timeline, corrections_by_moment, make_case, verification_after
 from crucible.core.patterns import late_pattern
 from crucible.core.text.words import overlap
 from crucible.documents.markdown.containment import contain_line, cut, normal_line
@@ -28,7 +28,7 @@ _DID, _THEN = 2, 4
 
 def find_corrections(timeline: Timeline) -> Iterator[Case]:
     """The corrections of a session, in the order of its note, but not those that the user had to repeat."""
-    found = corrections_by_place(timeline)
+    found = corrections_by_moment(timeline)
     for at in sorted(found):
         then = _what_followed(timeline, at)
         end = then[-1].at if then else at
@@ -51,10 +51,10 @@ def _case(
     did = [refused] if refused else _what_was_done(timeline, said.at)
     body = Correction(
         request_of(timeline, (did[0] if did else said).at, corrections),
-        brief_turns(with_words(timeline, did)),
-        brief(words, SIDE // 2),
-        brief_turns(_changes(then), 3 * SIDE, 2 * SIDE),
-        brief(line, SIDE // 8),
+        shorten_turns(with_prose_before(timeline, did)),
+        shorten_middle(words, SIDE // 2),
+        shorten_turns(_changes(then), 3 * SIDE, 2 * SIDE),
+        shorten_middle(line, SIDE // 8),
     )
     anchor = f"{words}\n{line}" if line else words
     verification = verification_after(timeline, said.at)
@@ -175,7 +175,9 @@ class RecurringRule:
         return len(self.sessions) >= _RECURS
 
 
-def rules_of(sessions: Iterable[Session], redact: Callable[[str], tuple[str, object]]) -> list[RecurringRule]:
+def recurring_corrections(
+    sessions: Iterable[Session], redact: Callable[[str], tuple[str, object]]
+) -> list[RecurringRule]:
     """The corrections of some sessions, the oldest first; the most frequent come first."""
     rules: list[RecurringRule] = []
     for session in sessions:
@@ -233,7 +235,7 @@ def with_rules(text: str, rules: Sequence[RecurringRule]) -> str:
     return end.join([*lines, ""])
 
 
-def diff_of(name: str, old: str, new: str) -> str:
+def unified_diff_of(name: str, old: str, new: str) -> str:
     """A unified diff that `git apply` and `patch` take."""
     before = f"a/{name}" if old else "/dev/null"
     parts = unified_diff(old.splitlines(keepends=True), new.splitlines(keepends=True), before, f"b/{name}")

@@ -20,7 +20,7 @@ from crucible.documents.session.session import Intervention, Outcome, Prose
 SIDE = 3200
 """Code points of a part of a case."""
 _SAID, _RESULT, _ARGUMENT = 700, 400, 1600
-TELLING = late_pattern(
+ERROR_WORDS = late_pattern(
     r"(?i)error|exception|fail|fatal|panic|cannot|denied|not found|no such|reset|unknown|undefined|missing|invalid|expected|actual|want|:\d+:"
 )
 _EXIT = late_pattern(r"\A\s*(?:Error:\s*)?(?:Command failed with )?exit code:? (-?\d+)\.?[ \t]*\n?", re.IGNORECASE)
@@ -31,7 +31,7 @@ _AROUND = 6
 """Lines of a file that are shown before and after the lines that change."""
 
 
-def brief(text: str, most: int) -> str:
+def shorten_middle(text: str, most: int) -> str:
     """The text, or its first two thirds and its end."""
     if len(text) <= most:
         return text
@@ -45,19 +45,19 @@ def message_of(text: str) -> str:
     return _EXIT.sub("", _WRAPPED.sub("", _REMINDER.sub("", bare)), count=1).strip()
 
 
-def telling(text: str, most: int = SIDE // 2) -> str:
+def error_excerpt(text: str, most: int = SIDE // 2) -> str:
     """A failing output, or the lines of it that report a problem, each with its neighbours; the last ones if there are too many."""
     if len(text) <= most:
         return text
     lines = text[-20_000:].split("\n")
-    near = {at + step for at, line in enumerate(lines) if TELLING.search(line[:400]) for step in (-1, 0, 1)}
+    near = {at + step for at, line in enumerate(lines) if ERROR_WORDS.search(line[:400]) for step in (-1, 0, 1)}
     shown = [line[:400] for at, line in enumerate(lines) if at in near] or lines
     sizes = accumulate(len(line) + 1 for line in reversed(shown))
     fits = sum(size <= most for size in sizes)
     return "\n".join([CUT, *shown[len(shown) - fits :]])
 
 
-def brief_turns(moments: Iterable[Moment], most: int = SIDE, longest: int = _ARGUMENT) -> tuple[CaseTurn, ...]:
+def shorten_turns(moments: Iterable[Moment], most: int = SIDE, longest: int = _ARGUMENT) -> tuple[CaseTurn, ...]:
     """The turns of some moments, each shortened, and of those the last ones that fit; an argument has up to `longest` code points."""
     turns = [_shortened(turn, longest) for turn in turns_of(map(_acknowledged, moments))]
     kept: list[CaseTurn] = []
@@ -71,7 +71,7 @@ def brief_turns(moments: Iterable[Moment], most: int = SIDE, longest: int = _ARG
     return tuple(kept)
 
 
-def with_words(timeline: Timeline, moments: Iterable[Moment]) -> list[Moment]:
+def with_prose_before(timeline: Timeline, moments: Iterable[Moment]) -> list[Moment]:
     """The moments in order, each with what the agent said right before it."""
     found: dict[int, Moment] = {}
     for moment in moments:
@@ -90,9 +90,11 @@ def _acknowledged(moment: Moment) -> Moment:
 
 def _shortened(turn: CaseTurn, longest: int) -> CaseTurn:
     text = (
-        brief(message_of(turn.text), _RESULT) if turn.role is Role.TOOL else brief(turn.text, max(_SAID, longest // 2))
+        shorten_middle(message_of(turn.text), _RESULT)
+        if turn.role is Role.TOOL
+        else shorten_middle(turn.text, max(_SAID, longest // 2))
     )
-    return replace(turn, text=text, calls=map_texts(turn.calls, lambda given, _: brief(given, longest)))
+    return replace(turn, text=text, calls=map_texts(turn.calls, lambda given, _: shorten_middle(given, longest)))
 
 
 def _size(turn: CaseTurn) -> int:
@@ -109,13 +111,13 @@ def request_of(timeline: Timeline, at: int, besides: Collection[int] = ()) -> st
         if not isinstance(moment.entry, Intervention) or moment.at in besides:
             continue
         words = moment.entry.words
-        told.insert(0, "\n\n".join(filter(None, (words, brief(moment.expansion, SIDE // 8)))))
+        told.insert(0, "\n\n".join(filter(None, (words, shorten_middle(moment.expansion, SIDE // 8)))))
         if len(words.split()) >= SENTENCE or words.startswith("/"):
             break
     else:
         goal = _first_goal(timeline, at, besides)
         told = [goal, *(one for one in told if one not in goal)]
-    return brief("\n\n".join([told[0], *told[-1:]] if len(told) > 1 else told), SIDE // 4)
+    return shorten_middle("\n\n".join([told[0], *told[-1:]] if len(told) > 1 else told), SIDE // 4)
 
 
 def _first_goal(timeline: Timeline, at: int, besides: Collection[int]) -> str:
@@ -138,7 +140,7 @@ def files_before(earlier: Sequence[Moment], changes: Iterable[Moment], most: int
     for moment in changes:
         path = next((act.what for act in moment.acts if act.deed in CHANGES), "")
         for old in _replaced(moment.arguments or {}) or _whole(earlier, path):
-            part = f"{path}:\n{brief(_with_context(earlier, path, old), _ARGUMENT)}"
+            part = f"{path}:\n{shorten_middle(_with_context(earlier, path, old), _ARGUMENT)}"
             most -= len(part)
             if part not in parts and (most >= 0 or not parts):
                 parts.append(part)

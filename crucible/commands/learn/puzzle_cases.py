@@ -19,25 +19,25 @@ from crucible.analysis.tools.tool_calls import CHANGES, RUNS, Moment, acts_of
 from crucible.clients.launch.ask import Asker
 from crucible.commands.learn.case import CUT, Case, CaseCall, CaseTurn, Fault, Puzzle, map_texts, texts_of
 from crucible.commands.learn.excerpts import (
+    ERROR_WORDS,
     SENTENCE,
     SIDE,
-    TELLING,
-    brief,
-    brief_turns,
+    error_excerpt,
     files_before,
     message_of,
     request_of,
-    telling,
-    with_words,
+    shorten_middle,
+    shorten_turns,
+    with_prose_before,
 )
 from crucible.commands.learn.timeline import (
     Timeline,
     make_case,
     moment_of_rows,
     placed_findings,
+    proof_of,
     turns_of,
     verification_after,
-    verified_by,
 )
 from crucible.core.patterns import late_pattern
 from crucible.core.templates import Renderer
@@ -86,14 +86,14 @@ def find_puzzles(timeline: Timeline) -> Iterator[Case]:
 
 def _case(timeline: Timeline, fixed: _Fixed) -> Case:
     first, changes = fixed.first, _fix(fixed)
-    failure = telling(_failure(fixed))
+    failure = error_excerpt(_failure(fixed))
     body = Puzzle(
         goal=request_of(timeline, first.at),
         state=files_before(timeline.moments[: first.at], changes),
         tried=_tried(fixed, failure),
         failure=failure,
         expected="\n\n".join(filter(None, (fixed.finding.cause, fixed.finding.resolution))),
-        solution=brief_turns(with_words(timeline, changes), 3 * SIDE, 2 * SIDE),
+        solution=shorten_turns(with_prose_before(timeline, changes), 3 * SIDE, 2 * SIDE),
         hints=_hints_for(failure, changes),
     )
     call = fixed.failed.call if fixed.failed else None
@@ -106,7 +106,7 @@ def _tried(fixed: _Fixed, failure: str) -> tuple[CaseTurn, ...]:
         return ()
     return map_texts(
         turns_of([replace(fixed.failed, result=failure)]),
-        lambda text, _: brief(text, SIDE // 2 + len(CUT) + 1),
+        lambda text, _: shorten_middle(text, SIDE // 2 + len(CUT) + 1),
     )
 
 
@@ -140,7 +140,7 @@ def _fixed(timeline: Timeline, finding: Finding, told: Moment) -> _Fixed:
 
 
 def _message(moment: Moment) -> str:
-    return telling(message_of(moment.result))
+    return error_excerpt(message_of(moment.result))
 
 
 def _quotes(finding: Finding, moment: Moment) -> bool:
@@ -228,7 +228,7 @@ def _fix(fixed: _Fixed) -> list[Moment]:
 
 
 def _verification(timeline: Timeline, fixed: _Fixed) -> str:
-    proof = verified_by(fixed.passed) if fixed.passed else ""
+    proof = proof_of(fixed.passed) if fixed.passed else ""
     return proof or verification_after(timeline, (fixed.passed or fixed.told).at)
 
 
@@ -246,7 +246,7 @@ def _hints_for(failure: str, solution: Sequence[Moment]) -> tuple[str, ...]:
 
 def _of_message(failure: str) -> Iterator[str]:
     lines = [line.strip() for line in message_of(failure[:8000]).split("\n") if line.strip()]
-    telling = [line for line in lines if TELLING.search(line[:400])]
+    telling = [line for line in lines if ERROR_WORDS.search(line[:400])]
     if len(lines) > 1 and telling:
         yield f"The most specific line: {_line(telling[-1])}"
     found = list(_POINTS_TO.finditer(failure[:8000]))

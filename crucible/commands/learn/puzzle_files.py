@@ -212,7 +212,7 @@ def exports_folder(root: Path) -> Path:
     return files.make_folders(root, exports / "puzzles")
 
 
-def put_puzzles(folder: Path, cases: Iterable[Case], scrubber: Scrubber, *, force: bool = False) -> WrittenPuzzles:
+def write_puzzles(folder: Path, cases: Iterable[Case], scrubber: Scrubber, *, force: bool = False) -> WrittenPuzzles:
     """Write `<id>.puzzle.md` and, of a solved one, `<id>.solution.md`; other cases are left out.
 
     What somebody changed is not written over without `force`, nor is the other one of its pair.  `VaultError` when the disk says no.

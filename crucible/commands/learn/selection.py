@@ -43,7 +43,7 @@ _MOST = 64
 """Cases that are compared with one, for each key: so the time grows with the text."""
 
 
-def pick(
+def select_cases(
     cases: Iterable[Case], dedupe: Dedupe | None = None, limit: int | None = None, seed: int | None = None
 ) -> SelectedCases:
     """Those that go out; all are held where they must be known together, else none is."""

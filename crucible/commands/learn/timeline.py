@@ -173,7 +173,7 @@ def outcome_of(timeline: Timeline, phase: str) -> Finding | None:
     return next((one for one in reversed(own) if one.kind == Kind.OUTCOME), None)
 
 
-def corrections_by_place(timeline: Timeline) -> dict[int, Finding]:
+def corrections_by_moment(timeline: Timeline) -> dict[int, Finding]:
     """Each correction by the place of its words in the timeline: the user's prompt, else a refused call."""
     spoken = [one for one in timeline.moments if isinstance(one.entry, Intervention)]
     refused = [one for one in timeline.moments if one.outcome is Outcome.REJECTED]
@@ -222,13 +222,13 @@ def verification_after(timeline: Timeline, at: int) -> str:
         if moment.outcome is not Outcome.OK:
             continue
         if is_proof and not _is_empty(moment):
-            return verified_by(moment)
+            return proof_of(moment)
         runs = (act.what for act in moment.acts if act.deed is Deed.RUN and not is_proof)
         ran = ran or next((_line(one) for one in runs if one and not _SHOWS.match(one)), "")
     return ran
 
 
-def verified_by(moment: Moment) -> str:
+def proof_of(moment: Moment) -> str:
     """A call that passed, as a proof; nothing where no command was run, or a test that ran nothing."""
     is_proof = _deeds(moment) & {*_PROOFS, Deed.RUN} and not _is_empty(moment)
     return _command_of(moment) if is_proof else ""

@@ -150,7 +150,7 @@ def plain_messages(messages: Sequence[ChatMessage], no_answer: str, tool: Role) 
     for message in messages:
         answers = _answers(message, no_answer) if message is not messages[-1] else []
         responses = "\n".join(f"<tool_response>\n{text}\n</tool_response>" for text in answers)
-        for role, text in ((message.role, spoken([message])), (tool, responses)):
+        for role, text in ((message.role, assistant_text([message])), (tool, responses)):
             if plain and plain[-1][0] is role:
                 plain[-1] = role, _joined(plain[-1][1], text)
             elif text.strip():
@@ -158,7 +158,7 @@ def plain_messages(messages: Sequence[ChatMessage], no_answer: str, tool: Role) 
     return plain
 
 
-def spoken(messages: Iterable[ChatMessage]) -> str:
+def assistant_text(messages: Iterable[ChatMessage]) -> str:
     """What messages say, with their calls as `<tool_call>`, without any answer."""
     pieces: list[str] = []
     for message in messages:
@@ -320,7 +320,7 @@ def _prompt_completion(lesson: Lesson) -> Row | None:
 
 def _preference(lesson: Lesson) -> Row | None:
     prompt, chosen = _asked(lesson)
-    rejected = spoken(_last_step(conversation(lesson.wrong), refused=lesson.no_answer == REFUSED))
+    rejected = assistant_text(_last_step(conversation(lesson.wrong), refused=lesson.no_answer == REFUSED))
     if not prompt or not rejected or chosen == rejected:
         return None
     return {"prompt": prompt, "chosen": [_says(chosen)], "rejected": [_says(rejected)]}
@@ -363,7 +363,7 @@ def _asked(lesson: Lesson) -> tuple[list[Row], str]:
     # A message that nobody says stands for the answer: so the results of the last calls before it are told.
     told = plain_messages([*before, ChatMessage(Role.ASSISTANT, "")], lesson.no_answer, Role.USER)
     first = next((at for at, one in enumerate(taught, 1) if one.calls), len(taught))
-    answer = spoken(taught[:first])
+    answer = assistant_text(taught[:first])
     if not answer or not told or told[-1][0] is not Role.USER or CUT in answer:
         return [], ""
     return [{"role": role.value, "content": text} for role, text in told], answer

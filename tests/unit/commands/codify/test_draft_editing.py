@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from crucible.commands.codify.workflow_file import (
     Choice,
+    edit_draft,
     place_draft,
     problems_of,
-    revise,
     with_problems,
     without_problems,
 )
@@ -69,13 +69,13 @@ def unlinks(path: Path) -> str:
 
 def test_a_workflow_that_is_left_as_it_was_is_saved_as_it_was(vault: Vault) -> None:
     desk = Desk([leaves], [Choice.SAVE])
-    assert revise(place_draft(vault, "it", GOOD), GOOD, desk) == GOOD
+    assert edit_draft(place_draft(vault, "it", GOOD), GOOD, desk) == GOOD
     assert (desk.seen, desk.told, desk.asked) == ([GOOD], [], [(0, False)])
 
 
 def test_problems_stand_as_comments_with_the_lines_that_an_editor_shows(vault: Vault) -> None:
     desk = Desk([writes(BAD), writes(GOOD)], [Choice.EDIT, Choice.SAVE])
-    assert revise(place_draft(vault, "it", GOOD), GOOD, desk) == GOOD
+    assert edit_draft(place_draft(vault, "it", GOOD), GOOD, desk) == GOOD
     first, *_ = desk.seen[1].split("\n")
     line = int(first.split()[1].partition(":")[0])
     assert first.startswith("%% ")
@@ -88,20 +88,20 @@ def test_problems_stand_as_comments_with_the_lines_that_an_editor_shows(vault: V
 def test_comments_are_taken_off_again_when_nothing_was_mended(vault: Vault) -> None:
     path = place_draft(vault, "it", BAD)
     desk = Desk([leaves, leaves], [Choice.EDIT, Choice.SAVE, Choice.SAVE])
-    assert revise(path, BAD, desk) == BAD
+    assert edit_draft(path, BAD, desk) == BAD
     assert desk.seen[0].startswith("%% ")
     assert path.read_text("utf-8") == BAD
 
 
 def test_saving_errors_needs_a_second_yes(vault: Vault) -> None:
     desk = Desk([leaves, writes(GOOD)], [Choice.SAVE, Choice.EDIT, Choice.SAVE])
-    assert revise(place_draft(vault, "it", BAD), BAD, desk) == GOOD
+    assert edit_draft(place_draft(vault, "it", BAD), BAD, desk) == GOOD
     assert [sure for _, sure in desk.asked] == [False, True, False]
 
 
 def test_quitting_saves_nothing_and_keeps_the_draft(vault: Vault) -> None:
     path = place_draft(vault, "it", GOOD)
-    assert revise(path, GOOD, Desk([writes(BAD)], [Choice.QUIT])) is None
+    assert edit_draft(path, GOOD, Desk([writes(BAD)], [Choice.QUIT])) is None
     assert path.read_text("utf-8") == BAD
 
 
@@ -109,7 +109,7 @@ def test_quitting_saves_nothing_and_keeps_the_draft(vault: Vault) -> None:
 def test_an_editor_that_leaves_nothing_loses_nothing(vault: Vault, editor: Editor) -> None:
     path = place_draft(vault, "it", GOOD)
     desk = Desk([editor], [Choice.QUIT])
-    assert revise(path, GOOD, desk) is None
+    assert edit_draft(path, GOOD, desk) is None
     assert path.read_text("utf-8") == GOOD
     assert "put back" in desk.told[-1]
 
@@ -121,7 +121,7 @@ def test_an_editor_that_fails_is_told_and_what_it_wrote_counts(vault: Vault) -> 
 
     path = place_draft(vault, "it", GOOD)
     desk = Desk([fails, writes_and_fails], [Choice.EDIT, Choice.QUIT])
-    assert revise(path, GOOD, desk) is None
+    assert edit_draft(path, GOOD, desk) is None
     assert desk.told[:2] == ["vi: ended with exit code 1", "vi: was killed by SIGKILL"]
     assert path.read_text("utf-8") == BAD
 
@@ -132,7 +132,7 @@ def test_bytes_that_are_no_utf_8_come_through(vault: Vault) -> None:
         return ""
 
     path = place_draft(vault, "it", GOOD)
-    saved = revise(path, GOOD, Desk([editor], [Choice.SAVE]))
+    saved = edit_draft(path, GOOD, Desk([editor], [Choice.SAVE]))
     assert saved is not None
     assert saved.encode("utf-8", "surrogateescape") == b"# It\n\n## One\n\n\xff\xfe\n"
 
@@ -195,7 +195,7 @@ c → d
 def test_a_heading_that_is_renamed_renames_its_row_and_the_ways_to_it(vault: Vault) -> None:
     path = place_draft(vault, "it", RENAMED)
     text = RENAMED.replace("## One", "## Run the tests").replace("## Two", "## Mend it")
-    saved = revise(path, RENAMED, Desk([writes(text)], [Choice.SAVE]))
+    saved = edit_draft(path, RENAMED, Desk([writes(text)], [Choice.SAVE]))
     assert saved is not None
     for old, new in (("  One,", "  RunTheTests,"), ("  Two,", "  MendIt,"), ("to Two", "to Mend it")):
         text = text.replace(old, new)
@@ -206,4 +206,4 @@ def test_a_heading_that_is_renamed_renames_its_row_and_the_ways_to_it(vault: Vau
 def test_a_row_of_a_step_that_was_taken_out_is_left_alone(vault: Vault) -> None:
     path = place_draft(vault, "it", GOOD + f"\n```session-toon\n{ROWS}```\n")
     text = GOOD + f"\n## More\n\n```session-toon\n{ROWS}```\n"
-    assert revise(path, GOOD, Desk([writes(text)], [Choice.SAVE])) == text
+    assert edit_draft(path, GOOD, Desk([writes(text)], [Choice.SAVE])) == text

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crucible.commands.codify.workflow_file import is_untouched, keep_as, keep_note, sessions_of, stamped
+from crucible.commands.codify.workflow_file import is_untouched, save_workflow, save_workflow_as, sessions_of, stamped
 from crucible.core import files
 from crucible.core.errors import CrucibleError, NoteChanged, NoteExists, OutsideVault, UsageError
 from crucible.documents.markdown.frontmatter import find_frontmatter
@@ -90,7 +90,7 @@ def test_sessions_are_read_from_links_with_paths_and_aliases_too() -> None:
 
 
 def test_a_note_is_made_in_the_folder_of_workflows(vault: Vault) -> None:
-    kept = keep_note(vault, made(), "it")
+    kept = save_workflow(vault, made(), "it")
     assert kept.path == vault.root / "workflows" / "it.md"
     assert kept.changed
     assert kept.path.read_text("utf-8") == made()
@@ -100,44 +100,44 @@ def test_a_note_is_made_in_the_folder_of_workflows(vault: Vault) -> None:
 def test_an_untouched_note_of_the_same_sessions_is_replaced_and_an_unchanged_one_not_written(
     vault: Vault,
 ) -> None:
-    path = keep_note(vault, made(), "it").path
+    path = save_workflow(vault, made(), "it").path
     before = path.stat()
-    assert keep_note(vault, made(), "it") == (path, False)
+    assert save_workflow(vault, made(), "it") == (path, False)
     assert path.stat().st_mtime_ns == before.st_mtime_ns
-    assert keep_note(vault, made("## Two\n"), "it") == (path, True)
+    assert save_workflow(vault, made("## Two\n"), "it") == (path, True)
     assert files_of(vault) == {"it.md": made("## Two\n")}
 
 
 def test_an_edited_note_is_refused_and_stays_unless_forced(vault: Vault) -> None:
-    path = keep_note(vault, made(), "it").path
+    path = save_workflow(vault, made(), "it").path
     path.write_text(made() + "\nA run's marker.\n", encoding="utf-8")
     with pytest.raises(NoteChanged) as refused:
-        keep_note(vault, made("## Two\n"), "it")
+        save_workflow(vault, made("## Two\n"), "it")
     assert "--force" in refused.value.hint
     assert "-o" in refused.value.hint
     assert files_of(vault) == {"it.md": made() + "\nA run's marker.\n"}
-    assert keep_note(vault, made("## Two\n"), "it", force=True) == (path, True)
+    assert save_workflow(vault, made("## Two\n"), "it", force=True) == (path, True)
     assert files_of(vault) == {"it.md": made("## Two\n")}
 
 
 def test_another_workflows_name_is_left_to_it(vault: Vault) -> None:
     other, third = made("## Other\n", "other"), made("## Third\n", "other", "2026-11-21-add")
     for text, name in ((other, "it.md"), (third, "it-2.md"), (made(), "it-3.md")):
-        assert keep_note(vault, text, "it").path.name == name
-    assert keep_note(vault, made("## New\n"), "it") == (vault.root / "workflows" / "it-3.md", True)
+        assert save_workflow(vault, text, "it").path.name == name
+    assert save_workflow(vault, made("## New\n"), "it") == (vault.root / "workflows" / "it-3.md", True)
     assert files_of(vault) == {"it.md": other, "it-2.md": third, "it-3.md": made("## New\n")}
 
 
 def test_with_force_too_another_workflow_is_left_alone(vault: Vault) -> None:
-    keep_note(vault, made("## Other\n", "other"), "it")
-    assert keep_note(vault, made(), "it", force=True).path.name == "it-2.md"
+    save_workflow(vault, made("## Other\n", "other"), "it")
+    assert save_workflow(vault, made(), "it", force=True).path.name == "it-2.md"
 
 
 def test_a_note_keeps_its_numbered_name_when_the_first_one_is_gone(vault: Vault) -> None:
-    keep_note(vault, made("", "other"), "it")
-    keep_note(vault, made(), "it")
+    save_workflow(vault, made("", "other"), "it")
+    save_workflow(vault, made(), "it")
     (vault.root / "workflows" / "it.md").unlink()
-    assert keep_note(vault, made("## New\n"), "it").path.name == "it-2.md"
+    assert save_workflow(vault, made("## New\n"), "it").path.name == "it-2.md"
 
 
 def test_names_of_other_slugs_are_not_looked_at(vault: Vault) -> None:
@@ -145,12 +145,12 @@ def test_names_of_other_slugs_are_not_looked_at(vault: Vault) -> None:
     folder.mkdir()
     for name in ("it-again.md", "it-0.md", "it-1.md", "it-02.md", "xit.md", "it.mdx"):
         (folder / name).write_text(made(), encoding="utf-8")
-    assert keep_note(vault, made("## New\n"), "it").path.name == "it.md"
+    assert save_workflow(vault, made("## New\n"), "it").path.name == "it.md"
 
 
 def test_what_cannot_be_read_is_somebody_elses(vault: Vault) -> None:
     (vault.root / "workflows" / "it.md").mkdir(parents=True)
-    assert keep_note(vault, made(), "it").path.name == "it-2.md"
+    assert save_workflow(vault, made(), "it").path.name == "it-2.md"
 
 
 def test_a_symlink_out_of_the_vault_is_not_written_through(vault: Vault, tmp_path: Path) -> None:
@@ -162,20 +162,20 @@ def test_a_symlink_out_of_the_vault_is_not_written_through(vault: Vault, tmp_pat
         if there:
             target.write_text(made("## Old\n"), encoding="utf-8")
         with pytest.raises(OutsideVault):
-            keep_note(vault, made(), "it", force=True)
+            save_workflow(vault, made(), "it", force=True)
     assert target.read_text("utf-8") == made("## Old\n")
 
 
 def test_a_folder_of_workflows_that_leads_out_of_the_vault_is_refused(vault: Vault, tmp_path: Path) -> None:
     (vault.root / "workflows").symlink_to(tmp_path)
     with pytest.raises(OutsideVault):
-        keep_note(vault, made(), "it")
+        save_workflow(vault, made(), "it")
     assert not (tmp_path / "it.md").exists()
 
 
 def test_several_at_once_make_one_note_of_one_workflow(vault: Vault) -> None:
     def keep(number: int) -> str:
-        return keep_note(Vault(vault.root), made("## One\n", f"s{number % 3}"), "it").path.name
+        return save_workflow(Vault(vault.root), made("## One\n", f"s{number % 3}"), "it").path.name
 
     with ThreadPoolExecutor(8) as pool:
         names = list(pool.map(keep, range(24)))
@@ -193,7 +193,7 @@ print(keep_note(Vault(Path(sys.argv[1])), sys.stdin.read(), "it").path.name)
 
 
 def test_processes_that_replace_one_note_leave_a_whole_one(vault: Vault) -> None:
-    keep_note(vault, made(), "it")
+    save_workflow(vault, made(), "it")
     texts = [made(f"## Number {number}\n" * 2000) for number in range(4)]
     running = [
         subprocess.Popen(
@@ -222,15 +222,15 @@ def test_processes_that_replace_one_note_leave_a_whole_one(vault: Vault) -> None
 
 def test_a_named_file_may_lie_anywhere(vault: Vault, tmp_path: Path) -> None:
     path = tmp_path / "mine.md"
-    assert keep_as(vault, path, made()) == (path, True)
-    assert keep_as(vault, path, made()) == (path, False)
-    assert keep_as(vault, path, made("## Two\n")) == (path, True)
+    assert save_workflow_as(vault, path, made()) == (path, True)
+    assert save_workflow_as(vault, path, made()) == (path, False)
+    assert save_workflow_as(vault, path, made("## Two\n")) == (path, True)
     assert path.read_text("utf-8") == made("## Two\n")
     assert not vault.touched
 
 
 def test_a_named_file_in_the_vault_is_told_to_the_index(vault: Vault) -> None:
-    assert keep_as(vault, vault.root / "mine.md", made()).changed
+    assert save_workflow_as(vault, vault.root / "mine.md", made()).changed
     assert vault.touched == {vault.root / "mine.md"}
 
 
@@ -239,30 +239,30 @@ def test_a_named_file_of_somebody_elses_is_refused_and_stays(vault: Vault, tmp_p
     path = tmp_path / "mine.md"
     path.write_text(there, encoding="utf-8")
     with pytest.raises((NoteExists, NoteChanged)) as refused:
-        keep_as(vault, path, made("## New\n"))
+        save_workflow_as(vault, path, made("## New\n"))
     assert "--force" in refused.value.hint
     assert path.read_text("utf-8") == there
-    assert keep_as(vault, path, made("## New\n"), force=True).changed
+    assert save_workflow_as(vault, path, made("## New\n"), force=True).changed
     assert path.read_text("utf-8") == made("## New\n")
 
 
 def test_an_empty_file_holds_nothing_to_lose(vault: Vault, tmp_path: Path) -> None:
     path = tmp_path / "mine.md"
     path.touch()
-    assert keep_as(vault, path, made()).changed
+    assert save_workflow_as(vault, path, made()).changed
 
 
 def test_a_sessions_note_is_not_written_over_even_with_force(vault: Vault) -> None:
     path = vault.sessions / "a.md"
     path.write_text("---\ntype: session\n---\n", encoding="utf-8")
     with pytest.raises(NoteExists):
-        keep_as(vault, path, made(), force=True)
+        save_workflow_as(vault, path, made(), force=True)
     assert path.read_text("utf-8") == "---\ntype: session\n---\n"
 
 
 def test_a_named_symlink_is_followed_and_stays_one(vault: Vault, tmp_path: Path) -> None:
     (tmp_path / "link.md").symlink_to(tmp_path / "target.md")
-    keep_as(vault, tmp_path / "link.md", made())
+    save_workflow_as(vault, tmp_path / "link.md", made())
     assert (tmp_path / "link.md").is_symlink()
     assert (tmp_path / "target.md").read_text("utf-8") == made()
 
@@ -270,17 +270,17 @@ def test_a_named_symlink_is_followed_and_stays_one(vault: Vault, tmp_path: Path)
 def test_what_is_no_file_is_refused_by_name(vault: Vault, tmp_path: Path) -> None:
     for path in (tmp_path, tmp_path / "gone" / "mine.md"):
         with pytest.raises(UsageError):
-            keep_as(vault, path, made())
+            save_workflow_as(vault, path, made())
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(CrucibleError, match="no regular file"):
-        keep_as(vault, tmp_path / "pipe", made())
+        save_workflow_as(vault, tmp_path / "pipe", made())
 
 
 def test_what_a_killed_writer_left_beside_a_file_of_the_vault_goes_when_it_is_replaced(vault: Vault) -> None:
     path = vault.root / "mine.md"
-    keep_as(vault, path, made("## One\n"))
+    save_workflow_as(vault, path, made("## One\n"))
     left = path.with_name(files._temporary_prefix(path) + "dead.tmp")
     left.write_text("half a no")
-    keep_as(vault, path, made("## Two\n"))
+    save_workflow_as(vault, path, made("## Two\n"))
     assert "## Two" in path.read_text("utf-8")
     assert not left.exists()

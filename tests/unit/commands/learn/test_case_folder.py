@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from crucible.commands.learn.case import CaseStatus
-from crucible.commands.learn.case_folder import WrittenCases, find_case, keep_cases, load_cases, review_case
+from crucible.commands.learn.case_folder import WrittenCases, find_case, load_cases, review_case, write_case_notes
 from crucible.core.errors import CrucibleError, OutsideVault, UsageError, VaultError
 from crucible.documents.markdown import frontmatter
 from crucible.documents.markdown.frontmatter_values import read_properties
@@ -36,7 +36,7 @@ def edit(path: Path, old: str, new: str) -> bytes:
 
 def test_cases_are_written_and_read_back(vault: Vault) -> None:
     cases = made_cases()
-    kept = keep_cases(vault, cases)
+    kept = write_case_notes(vault, cases)
     assert [path.name for path in kept.new] == [f"{case.id}.md" for case in cases]
     assert sorted(one.read.id for one in load_cases(vault)) == sorted(case.id for case in cases)
     assert {one.read.case.id: one.read.case for one in load_cases(vault) if one.read.case} == {
@@ -53,23 +53,23 @@ def test_properties_are_read_once_a_note(vault: Vault, monkeypatch: pytest.Monke
         return read_properties(text, start, end)
 
     monkeypatch.setattr(frontmatter, "read_properties", counted)
-    for step in (lambda: keep_cases(vault, made_cases()), lambda: [*load_cases(vault)]):
+    for step in (lambda: write_case_notes(vault, made_cases()), lambda: [*load_cases(vault)]):
         read.clear()
         step()
         assert len(read) == len(made_cases())
 
 
 def test_a_second_time_writes_nothing(vault: Vault) -> None:
-    keep_cases(vault, made_cases())
+    write_case_notes(vault, made_cases())
     before = {path: (path.read_bytes(), path.stat().st_mtime_ns) for path in (vault.root / "cases").iterdir()}
-    kept = keep_cases(vault, made_cases())
+    kept = write_case_notes(vault, made_cases())
     assert len(kept.same) == len(made_cases())
     assert {path: (path.read_bytes(), path.stat().st_mtime_ns) for path in before} == before
 
 
 def test_an_untouched_one_is_replaced_when_the_case_changed(vault: Vault) -> None:
-    keep_cases(vault, [case_of(CHOICE)])
-    kept = keep_cases(vault, [case_of(replace(CHOICE, outcome="Quiet."))])
+    write_case_notes(vault, [case_of(CHOICE)])
+    kept = write_case_notes(vault, [case_of(replace(CHOICE, outcome="Quiet."))])
     assert kept == WrittenCases(replaced=(note(vault),))
     assert "Quiet." in note(vault).read_text("utf-8")
 
@@ -79,9 +79,9 @@ def test_an_untouched_one_is_replaced_when_the_case_changed(vault: Vault) -> Non
     [("It spreads them.", "It spreads."), ("status: proposed", "status: accepted"), ("difficulty: easy", "difficulty: hard"), ("\n## Choice", "\nmine\n\n## Choice")],
 )  # fmt: skip
 def test_what_a_human_touched_is_left(vault: Vault, old: str, new: str) -> None:
-    keep_cases(vault, [case_of(CHOICE)])
+    write_case_notes(vault, [case_of(CHOICE)])
     mine = edit(note(vault), old, new)
-    assert keep_cases(vault, [case_of(replace(CHOICE, outcome="Quiet."))]) == WrittenCases(left=(note(vault),))
+    assert write_case_notes(vault, [case_of(replace(CHOICE, outcome="Quiet."))]) == WrittenCases(left=(note(vault),))
     assert note(vault).read_bytes() == mine
 
 
@@ -94,16 +94,16 @@ def test_what_a_human_touched_is_left(vault: Vault, old: str, new: str) -> None:
     ],
 )
 def test_a_remark_beside_what_does_not_count_is_left_too(vault: Vault, old: str, new: str) -> None:
-    keep_cases(vault, [case_of(CHOICE)])
+    write_case_notes(vault, [case_of(CHOICE)])
     told = edit(note(vault), old, new)
-    assert keep_cases(vault, [case_of(replace(CHOICE, outcome="Quiet."))]) == WrittenCases(left=(note(vault),))
+    assert write_case_notes(vault, [case_of(replace(CHOICE, outcome="Quiet."))]) == WrittenCases(left=(note(vault),))
     assert note(vault).read_bytes() == told
 
 
 def test_a_file_that_is_something_else_is_left(vault: Vault) -> None:
     note(vault).parent.mkdir()
     note(vault).write_text("# Mine\n")
-    assert keep_cases(vault, [case_of(CHOICE)]).left == (note(vault),)
+    assert write_case_notes(vault, [case_of(CHOICE)]).left == (note(vault),)
     assert note(vault).read_text() == "# Mine\n"
     assert not [*load_cases(vault)]
 
@@ -111,7 +111,7 @@ def test_a_file_that_is_something_else_is_left(vault: Vault) -> None:
 @pytest.mark.parametrize("id_", ["../x", "a/b", "", ".hidden", "a\nb", "x" * 201])
 def test_an_id_that_names_no_file_is_refused(vault: Vault, id_: str) -> None:
     with pytest.raises(VaultError, match="no id of a case"):
-        keep_cases(vault, [case_of(CHOICE, id_)])
+        write_case_notes(vault, [case_of(CHOICE, id_)])
     assert not [*(vault.root / "cases").iterdir()]
 
 
@@ -119,12 +119,12 @@ def test_a_folder_that_leaves_the_vault_is_refused(vault: Vault, tmp_path_factor
     outside = tmp_path_factory.mktemp("outside")
     (vault.root / "cases").symlink_to(outside)
     with pytest.raises(OutsideVault):
-        keep_cases(vault, [case_of(CHOICE)])
+        write_case_notes(vault, [case_of(CHOICE)])
     assert not [*outside.iterdir()]
 
 
 def test_the_table_is_written_once_and_is_the_users_then(vault: Vault) -> None:
-    keep_cases(vault, [case_of(CHOICE)])
+    write_case_notes(vault, [case_of(CHOICE)])
     table = vault.root / "Cases.base"
     views = yaml.safe_load(table.read_bytes())["views"]
     assert [view["name"] for view in views] == ["To review", "Accepted", "Rejected", "By type"]
@@ -135,18 +135,18 @@ def test_the_table_is_written_once_and_is_the_users_then(vault: Vault) -> None:
     for view in views:
         assert {*view["order"], *(sort["property"] for sort in view["sort"])} <= known
     table.write_text("mine")
-    keep_cases(vault, [case_of(CHOICE)])
+    write_case_notes(vault, [case_of(CHOICE)])
     assert table.read_text() == "mine"
 
 
 def test_nothing_makes_no_folder(vault: Vault) -> None:
-    assert keep_cases(vault, []) == WrittenCases()
+    assert write_case_notes(vault, []) == WrittenCases()
     assert not (vault.root / "cases").exists()
     assert not [*load_cases(vault)]
 
 
 def test_a_review_changes_its_own_line_only(vault: Vault) -> None:
-    keep_cases(vault, [case_of(CHOICE)])
+    write_case_notes(vault, [case_of(CHOICE)])
     before = edit(note(vault), "\n## Outcome", "\nmy words  \r\n## Outcome")
     assert review_case(vault, note(vault), CaseStatus.REJECTED)
     assert note(vault).read_bytes() == before.replace(b"status: proposed", b"status: rejected")
@@ -165,7 +165,7 @@ def test_a_note_that_is_no_case_is_not_reviewed(vault: Vault) -> None:
 
 
 def test_a_case_is_found_by_its_id_its_path_and_its_beginning(vault: Vault) -> None:
-    keep_cases(vault, [case_of(CHOICE, "alpha-1"), case_of(CHOICE, "alpha-12"), case_of(CHOICE, "beta")])
+    write_case_notes(vault, [case_of(CHOICE, "alpha-1"), case_of(CHOICE, "alpha-12"), case_of(CHOICE, "beta")])
     for ref in ("alpha-1", "cases/alpha-1.md", "alpha-1.md", str(note(vault, "alpha-1"))):
         assert find_case(vault, ref) == note(vault, "alpha-1")
     assert find_case(vault, "be") == note(vault, "beta")
@@ -177,7 +177,7 @@ def test_a_case_is_found_by_its_id_its_path_and_its_beginning(vault: Vault) -> N
 
 
 def test_what_cannot_be_read_is_told(vault: Vault) -> None:
-    keep_cases(vault, [case_of(CHOICE)])
+    write_case_notes(vault, [case_of(CHOICE)])
     (vault.root / "cases" / "dir.md").symlink_to(vault.root / "nowhere")
     told: list[CrucibleError] = []
     assert [one.read.id for one in load_cases(vault, told.append)] == ["c1"]

@@ -13,7 +13,7 @@ from crucible.commands.learn.case import (
     Choice,
     Delegation,
     Trajectory,
-    measured,
+    with_digest,
 )
 from crucible.commands.learn.case_gathering import extract
 from crucible.documents.session.findings import findings_of
@@ -87,8 +87,8 @@ def test_a_digest_is_of_the_words_and_not_of_their_place() -> None:
     assert isinstance(one.body, Choice)
     assert isinstance(two.body, Choice)
     same = replace(two, body=replace(two.body, situation=one.body.situation))
-    assert measured(same).digest == one.digest
-    assert measured(replace(one, body=replace(one.body, choice="a set"))).digest != one.digest
+    assert with_digest(same).digest == one.digest
+    assert with_digest(replace(one, body=replace(one.body, choice="a set"))).digest != one.digest
 
 
 def test_a_case_says_where_it_comes_from() -> None:

@@ -11,10 +11,10 @@ from string import ascii_letters
 import pytest
 
 from crucible.commands.learn.case import Case
-from crucible.commands.learn.case_folder import keep_cases
+from crucible.commands.learn.case_folder import write_case_notes
 from crucible.commands.learn.case_gathering import CaseFilter, Gatherer
 from crucible.commands.learn.export import Export, export_files
-from crucible.commands.learn.puzzle_files import put_puzzles
+from crucible.commands.learn.puzzle_files import write_puzzles
 from crucible.commands.learn.scrubbing import Scrubber
 from crucible.commands.learn.training_rows import Shape
 from crucible.core.secrets.redaction import redact_of
@@ -112,7 +112,7 @@ def test_no_secret_and_nobody_is_in_any_row(shape: Shape, planted: Vault, cases:
 
 
 def test_no_secret_and_nobody_is_in_any_puzzle(planted: Vault, cases: list[Case], tmp_path: Path) -> None:
-    assert len(put_puzzles(tmp_path, cases, _scrubber(planted)).written) > 10
+    assert len(write_puzzles(tmp_path, cases, _scrubber(planted)).written) > 10
     left = _left(tmp_path)
     for word in (*SECRETS, "rosalind", "9fX2qLm0Tz"):
         assert word not in left, word
@@ -120,7 +120,7 @@ def test_no_secret_and_nobody_is_in_any_puzzle(planted: Vault, cases: list[Case]
 
 def test_no_secret_is_in_any_note(planted: Vault, cases: list[Case]) -> None:
     gatherer = Gatherer(planted, redact_of(planted.settings.secrets), CaseFilter())
-    kept = keep_cases(planted, cases, gatherer.heading)
+    kept = write_case_notes(planted, cases, gatherer.heading)
     assert len(kept.new) == len(cases)
     left = _left(planted.root / "cases")
     for word in (*SECRETS, "9fX2qLm0Tz"):

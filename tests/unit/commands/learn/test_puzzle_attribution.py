@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 
 from crucible.analysis.failure_causes import classify, find_template
-from crucible.commands.learn.case import Case, Fault, Puzzle, measured
+from crucible.commands.learn.case import Case, Fault, Puzzle, with_digest
 from crucible.commands.learn.case_notes import read_case, render_case
 from crucible.commands.learn.puzzle_cases import attribute, judge_case, report_of
 from crucible.core.errors import AgentFailed
@@ -119,7 +119,7 @@ def test_only_puzzles_have_one() -> None:
 
 
 def test_the_rules_attribution_is_the_classifiers_and_nothing_else_changes() -> None:
-    case = measured(case_of(SED))
+    case = with_digest(case_of(SED))
     report = report_of(case)
     assert report is not None
     found = attribute(case)
@@ -128,7 +128,7 @@ def test_the_rules_attribution_is_the_classifiers_and_nothing_else_changes() -> 
     by_rule = classify(report)
     assert by_rule
     assert by_rule.category is Category.TOOL_MISUSE
-    assert measured(found) == found
+    assert with_digest(found) == found
     assert attribute(found) == found
 
 

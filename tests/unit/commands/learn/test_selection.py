@@ -18,7 +18,7 @@ from crucible.commands.learn.selection import (
     SessionRelations,
     duplicates,
     parse_splits,
-    pick,
+    select_cases,
     sketch_of,
 )
 from crucible.core.errors import UsageError
@@ -127,7 +127,7 @@ def many(count: int) -> list[Case]:
 
 
 def drawn(cases: list[Case], limit: int, seed: int) -> list[str]:
-    return [case.id for case in pick(cases, limit=limit, seed=seed).cases]
+    return [case.id for case in select_cases(cases, limit=limit, seed=seed).cases]
 
 
 @given(COUNTS, st.integers(min_value=1, max_value=40), st.integers())
@@ -153,14 +153,14 @@ def test_without_a_seed_the_first_ones_go_out_and_no_more_are_looked_at(count: i
             looked.append(case.id)
             yield case
 
-    found = [case.id for case in pick(cases(), limit=limit).cases]
+    found = [case.id for case in select_cases(cases(), limit=limit).cases]
     assert found == looked == [f"c{n}" for n in range(min(count, limit))]
 
 
 def test_duplicates_go_before_a_sample_is_drawn() -> None:
     twins = [replace(case, digest="same") for case in many(10)]
     other = case_of(WORKFLOW, "other", digest="another")
-    picked = pick([*twins, other], dedupe=Dedupe.EXACT, limit=2, seed=1)
+    picked = select_cases([*twins, other], dedupe=Dedupe.EXACT, limit=2, seed=1)
     assert [case.id for case in picked.cases] == ["c0", "other"]
     assert picked.dropped == 9
 

@@ -8,7 +8,7 @@ from crucible.analysis.tools.recorded_calls import recorded_calls_of
 from crucible.analysis.tools.tool_acts import Deed
 from crucible.commands.learn.case import Role
 from crucible.commands.learn.excerpts import request_of
-from crucible.commands.learn.timeline import build_timeline, turns_of, verification_after, verified_by
+from crucible.commands.learn.timeline import build_timeline, proof_of, turns_of, verification_after
 from crucible.documents.session.session import (
     AgentRef,
     Decision,
@@ -167,4 +167,4 @@ def test_a_test_that_ran_nothing_and_what_only_prepares_prove_nothing(line: str,
 
 def test_of_several_commands_the_one_that_does_the_work_is_named() -> None:
     (moment,) = timeline_of((done("Bash apt-get install --yes sqlite3 && python3 fts.py --build"),)).moments
-    assert verified_by(moment) == "python3 fts.py --build"
+    assert proof_of(moment) == "python3 fts.py --build"
