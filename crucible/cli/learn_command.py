@@ -283,7 +283,7 @@ def _cases(vault: Vault, gatherer: Gatherer, chosen: SelectedSessions, seen: Cas
         show(done, len(chosen.paths))
         yield from seen.counted(gathered)
     for session in sorted({*gatherer.reviewed} - chosen.known) if chosen.every else ():
-        yield from seen.counted(gatherer.kept_only(session))
+        yield from seen.counted(gatherer.reviewed_only(session))
 
 
 _MANY, _CHUNK = 200, 32
@@ -298,7 +298,7 @@ def _gathered(vault: Vault, gatherer: Gatherer, paths: Sequence[Path]) -> Iterat
         yield from map(gatherer.gather, paths)
         return
     chunks = [paths[at : at + _CHUNK] for at in range(0, len(paths), _CHUNK)]
-    for some in spread(_gather, chunks, cores(), partial(_begin, vault, gatherer.wanted)):
+    for some in spread(_gather, chunks, cores(), partial(_begin, vault, gatherer.case_filter)):
         yield from some
 
 

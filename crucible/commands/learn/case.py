@@ -79,7 +79,7 @@ class CaseCall:
 
 @dataclass(frozen=True, slots=True)
 class CaseTurn:
-    """One message.  An assistant's may hold calls; a tool's answers the call with the id `answers`, which may have `failed`."""
+    """One message.  An assistant's may hold calls; a tool's is the result of the call with the id `answers`."""
 
     role: Role
     text: str = ""

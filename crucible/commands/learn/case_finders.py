@@ -1,4 +1,4 @@
-"""All cases of a session, in the order of its note, without secrets; also how delegations and workflows are found."""
+"""Find the decisions, the delegations and the completed workflows of a session, in the order of its note."""
 
 from __future__ import annotations
 
@@ -39,16 +39,16 @@ from crucible.documents.session.session import Callout, Intervention, Outcome, P
 from crucible.documents.session.titles import untagged
 
 _LATER = 12
-"""Moments after a delegation that are looked at."""
+"""Moments after a delegation that are searched for a use of its result."""
 _BEFORE = 6
-"""Moments before it whose words are no news."""
+"""Moments before a delegation whose words do not count as new in its result."""
 _ENOUGH = 2
-"""Words that only the result had said, in what the parent says or does later."""
+"""New words of the result that must occur in the parent's later work to show that it was used."""
 _LONGEST = 300
 
 
 def find_delegations(timeline: Timeline, children: Mapping[str, Session | None]) -> Iterator[Case]:
-    """The delegations of a session, in the order of its note; `children` are the subagents' sessions by id."""
+    """Yield the delegations of a session; `children` are the subagents' sessions by link."""
     for finding, moment in placed_findings(timeline, Kind.REPORT):
         entry = moment.entry
         if not isinstance(entry, Subagent) or _has_failed(entry):
@@ -66,59 +66,59 @@ def find_delegations(timeline: Timeline, children: Mapping[str, Session | None])
 
 
 def _has_failed(entry: Subagent) -> bool:
-    """Whether a note says that the subagent came to no answer; what stands as its result is an error then."""
+    """Return whether the callout says that the subagent failed; its result is then an error message."""
     return any(line.strip(" .").casefold() == "the subagent failed" for line in entry.text.split("\n"))
 
 
 def _task(entry: Subagent, child: Session | None) -> str:
-    """The subagent's task: from its note, else from the callout."""
+    """Return the subagent's task, from its note or else from the callout."""
     if child is not None:
-        told = next((one.text for one in child.preamble if isinstance(one, Prose)), "")
-        if told.strip():
-            return told
+        prompt = next((one.text for one in child.preamble if isinstance(one, Prose)), "")
+        if prompt.strip():
+            return prompt
     return entry.task or entry.text or (child.title if child else "")
 
 
 def _result(entry: Subagent, child: Session | None) -> str:
-    """What came back: the last words of the subagent's note, else all that the callout has of them."""
+    """Return the subagent's last prose or the callout's summary, whichever is longer."""
     entries = list(child.all_entries()) if child is not None else list(entry.entries)
     last = next((one.text for one in reversed(entries) if isinstance(one, Prose)), "")
     return max(last, entry.summary or "", key=len)
 
 
 def _use(timeline: Timeline, moment: Moment, task: str, result: str) -> tuple[bool | None, str]:
-    """Whether the result was used, and what shows it."""
-    known = content_words(task) | _said_before(timeline, moment)
+    """Return True with the text that shows that the result was used, or None and "" if nothing shows it."""
+    known = content_words(task) | _words_before(timeline, moment)
     news, names = content_words(result) - known, _names_in(result) - _names_in(task)
     seen: set[str] = set()
     for later in timeline.moments[moment.at + 1 : moment.at + 1 + _LATER]:
         if isinstance(later.entry, Intervention):
             break
-        text = later.entry.text if isinstance(later.entry, Prose) else _made(later)
+        text = later.entry.text if isinstance(later.entry, Prose) else _written_by(later)
         seen |= news & content_words(text)
         if len(seen) >= min(_ENOUGH, len(news) or _ENOUGH) or names & _names_in(text):
             return True, cut(normal_line(text), _LONGEST)
     return None, ""
 
 
-_NAME_DELEGATIONS = late_pattern(r"[A-Za-z_]\w*(?:[._/-]\w+)+|`[^`\n]{2,80}`")
+_NAME_IN_TEXT = late_pattern(r"[A-Za-z_]\w*(?:[._/-]\w+)+|`[^`\n]{2,80}`")
 
 
 def _names_in(text: str) -> set[str]:
-    """Names of code and files, which nobody says by chance."""
-    return {name.strip("`") for name in _NAME_DELEGATIONS.findall(text[:8000])}
+    """Return names of code and files, which hardly occur by chance."""
+    return {name.strip("`") for name in _NAME_IN_TEXT.findall(text[:8000])}
 
 
-def _said_before(timeline: Timeline, moment: Moment) -> frozenset[str]:
-    """What was known before: the goal, and what was said and called last."""
+def _words_before(timeline: Timeline, moment: Moment) -> frozenset[str]:
+    """Return the words known before the delegation: of the goal, and of the agent's last prose and calls."""
     before = timeline.moments[max(0, moment.at - _BEFORE) : moment.at]
-    said_then = (one.entry.text for one in before if isinstance(one.entry, Prose))
-    called = (one.call.call for one in before if one.call)
-    return content_words(" ".join([timeline.goal_of(moment.phase), *said_then, *called]))
+    prose = (one.entry.text for one in before if isinstance(one.entry, Prose))
+    calls = (one.call.call for one in before if one.call)
+    return content_words(" ".join([timeline.goal_of(moment.phase), *prose, *calls]))
 
 
-def _made(moment: Moment) -> str:
-    """What a call wrote; looking at something shows nothing."""
+def _written_by(moment: Moment) -> str:
+    """Return the text that a call wrote; "" for a call that only read."""
     if moment.call is None or not any(act.writes for act in moment.acts):
         return ""
     values = moment.arguments.values() if moment.arguments else [moment.call.call]
@@ -126,7 +126,7 @@ def _made(moment: Moment) -> str:
 
 
 def find_trajectories(timeline: Timeline) -> Iterator[Case]:
-    """The workflows of a session: each phase that was completed, came to an outcome and was not corrected."""
+    """Yield the workflows of a session: phases with an outcome that were completed and not corrected."""
     parts = [list(group) for _, group in groupby(timeline.moments, key=_top)]
     corrected = _corrected(timeline)
     for part in parts:
@@ -136,7 +136,7 @@ def find_trajectories(timeline: Timeline) -> Iterator[Case]:
 
 
 def _corrected(timeline: Timeline) -> set[str]:
-    """The phases with work that the user corrected, there or at the beginning of a later one."""
+    """Return the phases whose work the user corrected, there or at the start of a later phase."""
     before = (timeline.moments[:at] for at in corrections_by_moment(timeline))
     last = (next((one for one in reversed(moments) if one.call), None) for moments in before)
     return {_top(moment) for moment in last if moment}
@@ -171,8 +171,8 @@ def _case(timeline: Timeline, part: list[Moment]) -> Case | None:
     if not any(one.changed for one in steps) or sum(len(one.calls) for one in turns) < sum(
         bool(one.call) for one in steps
     ):
-        return None  # a piece of a phase is no workflow
-    # Of a phase what stays when others come before it, as its number does not; `distinct` parts those with the same name.
+        return None  # only part of the phase fits
+    # Goal and name stay when earlier phases are added; the number does not. `with_unique_ids` handles equal names.
     anchor = f"{goal}\n{_phase(timeline, first).name}"
     begun = next((one.at for one in part if not isinstance(one.entry, Intervention)), first.at)
     is_long = len(goal.split()) >= SENTENCE
@@ -183,7 +183,7 @@ def _case(timeline: Timeline, part: list[Moment]) -> Case | None:
 
 
 def _steps(timeline: Timeline, part: list[Moment]) -> list[Moment]:
-    """The calls that changed or proved something, each with the words right before it, and the closing words."""
+    """Return the calls that changed or proved something, each with the prose right before it, and the closing prose."""
     closing = part[-1:] if isinstance(part[-1].entry, Prose) else []
     return with_prose_before(
         timeline, [*(one for one in part if one.passed and (one.commands or one.changed)), *closing]
@@ -194,11 +194,11 @@ def _steps(timeline: Timeline, part: list[Moment]) -> list[Moment]:
 
 
 _NEAR, _LATE = 8, 40
-"""Most moments to search before the answer for the agent's words, and most moments between the answer and its callout."""
+"""Moments to search for the agent's prose before the reply, and for the reply before its callout."""
 
 
 class _Asked(NamedTuple):
-    """A decision with its question ("" for none), the choice, the other options, and the moment of the reply, or of the callout."""
+    """A decision: its question ("" for none), choice and other options, and the moment of the reply or callout."""
 
     finding: Finding
     question: str
@@ -208,31 +208,31 @@ class _Asked(NamedTuple):
 
 
 def find_choices(timeline: Timeline) -> Iterator[Case]:
-    """The decisions of a session, in the order of its note; without plans and replies that name several or finished options."""
+    """Yield the decisions of a session, except plans, unclear replies, and options that were done already."""
     for finding, moment in placed_findings(timeline, Kind.DECISION):
         asked = _asked(timeline, finding, moment)
         if finding.source == Source.PLAN or _is_unclear(asked):
             continue
         found = verification_after(timeline, moment.at)
         outcome = f"`{found}` passed afterwards." if found else ""
-        # In alphabetical order their place does not tell which one was chosen.
-        options = tuple(sorted(_told(asked), key=str.casefold)) if asked.others else ()
-        # The text before a reply in the user's own words is part of the situation.
+        # Sorted, so that the position does not reveal the choice.
+        options = tuple(sorted(_shown_options(asked), key=str.casefold)) if asked.others else ()
+        # The details of a reply in the user's own words are part of the situation.
         why = "" if finding.source == Source.REPLY else finding.details
         body = Choice(_situation(timeline, asked), options, asked.choice, why, outcome)
         yield make_case(timeline, moment, body, finding.summary, finding=finding, verification=found)
 
 
-def _told(asked: _Asked) -> list[str]:
-    """The options as the user saw them: all with their descriptions, or none."""
-    shown = _options_in(asked.reply.arguments or {})
+def _shown_options(asked: _Asked) -> list[str]:
+    """Return the options as the user saw them: all with descriptions, or none."""
+    descriptions = _options_in(asked.reply.arguments or {})
     names = [asked.choice, *(one.partition(": ")[0] for one in asked.others)]
-    told = [f"{name}: {shown[name]}" for name in names if shown.get(name)]
-    return told if len(told) == len(names) else names
+    shown = [f"{name}: {descriptions[name]}" for name in names if descriptions.get(name)]
+    return shown if len(shown) == len(names) else names
 
 
 def _options_in(value: object) -> dict[str, str]:
-    """The labels in the arguments of a question, each with its description."""
+    """Return the options in the arguments of a question tool: descriptions by label."""
     if isinstance(value, Mapping):
         label, description = value.get("label"), value.get("description")
         own = {_name(label): description} if isinstance(label, str) and isinstance(description, str) else {}
@@ -244,11 +244,11 @@ def _options_in(value: object) -> dict[str, str]:
 
 
 def _name(option: str) -> str:
-    """An option without the agent's recommendation, which would give the answer away."""
+    """Return an option without the agent's "(Recommended)", which would give the answer away."""
     return option.removesuffix("(Recommended)").rstrip()
 
 
-def _asked(timeline: Timeline, finding: Finding, told: Moment) -> _Asked:
+def _asked(timeline: Timeline, finding: Finding, callout: Moment) -> _Asked:
     question, mark, choice = finding.summary.rpartition(" → ")
     if not mark:
         question, mark, choice = finding.summary.partition("? ")
@@ -257,31 +257,31 @@ def _asked(timeline: Timeline, finding: Finding, told: Moment) -> _Asked:
         question, choice = "", finding.summary
     others = [_name(one.strip()) for one in finding.alternatives.split(";") if one.strip()]
     choice = _name(choice)
-    reply = _reply(timeline, finding, choice, told)
+    reply = _reply(timeline, finding, choice, callout)
     if finding.source == Source.REPLY and isinstance(reply.entry, Intervention):
-        choice = reply.entry.words  # the summary may have shortened them
+        choice = reply.entry.words  # the summary may be shortened
     return _Asked(finding, question, choice, others, reply)
 
 
-def _reply(timeline: Timeline, finding: Finding, choice: str, told: Moment) -> Moment:
-    """The user's words, or the question with its answer, by the finding's row or by the choice; else the callout."""
-    before = timeline.moments[: told.at]
-    said = (one for one in reversed(before[-_LATE:]) if isinstance(one.entry, Intervention))
-    last = next(said, told)
+def _reply(timeline: Timeline, finding: Finding, choice: str, callout: Moment) -> Moment:
+    """Return the moment of the reply, found by the finding's rows or by the choice; else that of the callout."""
+    before = timeline.moments[: callout.at]
+    replies = (one for one in reversed(before[-_LATE:]) if isinstance(one.entry, Intervention))
+    last = next(replies, callout)
     is_choice = isinstance(last.entry, Intervention) and _bare(choice)[:_LATE] in _bare(last.entry.words)
-    return moment_of_rows(before, finding.rows) or (last if is_choice else told)
+    return moment_of_rows(before, finding.rows) or (last if is_choice else callout)
 
 
 def _is_unclear(asked: _Asked) -> bool:
-    """True for a reply that answers no question, or whose choice is unclear: several options, or a finished one."""
+    """True if the reply answers no question, picks several options, or names one that is done already."""
     words = asked.reply.entry.words if isinstance(asked.reply.entry, Intervention) else ""
     if asked.finding.source == Source.REPLY:
         is_answer = is_go_ahead(words) or content_words(asked.question) & content_words(words)
-        if not (asked.question.endswith("?") and is_answer):  # the next request
+        if not (asked.question.endswith("?") and is_answer):  # a new request
             return True
     is_several = asked.finding.source == Source.OPTION and (" + " in asked.choice or len(set(_PICK.findall(words))) > 1)
     offered = _options_in(asked.reply.arguments or {})
-    is_typed = bool(offered) and asked.choice not in offered  # not an option, but the user's own words
+    is_typed = bool(offered) and asked.choice not in offered  # the user's own words instead of an option
     return is_several or is_typed or any(mark in one for one in (asked.choice, *asked.others) for mark in _FINISHED)
 
 
@@ -290,20 +290,21 @@ _FINISHED = ("✅", "✓", "~~", "[x]")
 
 
 def _situation(timeline: Timeline, asked: _Asked) -> str:
-    """The user's request, the agent's last words before the reply, and the question; "" if only the question is known."""
+    """Return the user's request, the agent's last prose and the question; "" if only the question is known."""
     at = asked.reply.at
     earlier = timeline.moments[max(0, at - _NEAR) : at]
     before = next((one.entry.text for one in reversed(earlier) if isinstance(one.entry, Prose)), "")
     request = request_of(timeline, at)
     question = "" if _bare(asked.question) in _bare(before) else asked.question
     texts = [shorten_middle(request, SIDE // 4), shorten_middle(before, SIDE * 3 // 4), question]
-    if asked.finding.source == Source.CALLOUT:  # written after the choice, which earlier texts may mention
-        texts = [one for one in texts if not _tells(one, asked)]
+    if asked.finding.source == Source.CALLOUT:  # written after the choice, so these texts may mention it
+        texts = [one for one in texts if not _reveals(one, asked)]
     parts = [one for one in texts if one.strip()]
     return "\n\n".join(parts) if len(parts) > 1 or not asked.question else ""
 
 
-def _tells(text: str, asked: _Asked) -> bool:
+def _reveals(text: str, asked: _Asked) -> bool:
+    """True if a text names the choice without all other options."""
     words = _bare(text)
     return _bare(asked.choice) in words and not (asked.others and all(_bare(one) in words for one in asked.others))
 

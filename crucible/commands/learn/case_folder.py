@@ -1,6 +1,6 @@
-"""The folder `cases/` of a vault: write, find and review case notes.
+"""Write, find and review the case notes in a vault's folder `cases/`.
 
-A note that a user reviewed or edited is never replaced; an untouched one is, when its case changed.
+A note is only replaced if its case changed and the user neither reviewed nor edited it.
 """
 
 from __future__ import annotations
@@ -32,10 +32,9 @@ _ID = late_pattern(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,199}")
 
 
 class WrittenCases(NamedTuple):
-    """What came of writing cases.
+    """The notes of written cases, by what happened to them.
 
-    The notes that are new, that took the place of untouched ones, that said the same already, and that were left because a
-    human reviewed or changed them.
+    `same` were up to date; `left` were not written because the user had reviewed or changed them.
     """
 
     new: tuple[Path, ...] = ()
@@ -45,7 +44,7 @@ class WrittenCases(NamedTuple):
 
 
 class CaseNote(NamedTuple):
-    """A case's note and what was read of it."""
+    """A case note and the case parsed from it."""
 
     note: Note
     read: ParsedCase
@@ -61,10 +60,11 @@ def write_case_notes(
     place_of: Callable[[Case], Path | None] | None = None,
     on_error: OnError | None = None,
 ) -> WrittenCases:
-    """Write each case as `cases/<id>.md`, or where `place_of` says that its note is, and `Cases.base` where there is none; `heading_of` is `render_case`'s.
+    """Write each case as `cases/<id>.md`, and `Cases.base` if there is none.
 
-    What is no note (a folder, a symlink that leaves the vault), or was changed at this moment, is passed to `on_error`, and the rest is written.
-    `VaultError` for an id that can name no file, and when the disk says no.
+    `place_of` gives the path of a case's existing note, `heading_of` the heading that it links to.  A note that cannot
+    be replaced, or that changed meanwhile, is passed to `on_error`, and the others are still written.  Raises
+    `VaultError` for an id that is no file name, and if writing fails.
     """
     found: dict[str, list[Path]] = {name: [] for name in WrittenCases._fields}
     folder: Path | None = None
@@ -91,7 +91,7 @@ def _checked(id_: str) -> str:
 
 
 def _keep(vault: Vault, path: Path, text: str) -> str:
-    """Write a note unless somebody touched it; the name of the field of `WrittenCases` that says what came of it."""
+    """Write a note unless the user touched it; return the field of `WrittenCases` that it belongs to."""
     data = Source(text).to_bytes()
     if len(data) > files.LARGEST_NOTE:
         raise VaultError(f"{path}: too large for a note", "leave it out with --max-tokens")
@@ -109,7 +109,7 @@ def _keep(vault: Vault, path: Path, text: str) -> str:
 
 
 def _is_ours(source: Source) -> bool:
-    """Whether nobody reviewed it and nobody changed it."""
+    """True if the user neither reviewed nor changed the note."""
     found = find_frontmatter(source)
     proposed = found.values.get("status") == CaseStatus.PROPOSED.value
     return proposed and is_case(source, found) and is_as_written(source, found)
@@ -119,12 +119,12 @@ def _is_ours(source: Source) -> bool:
 
 
 def load_cases(vault: Vault, on_error: OnError | None = None) -> Iterator[CaseNote]:
-    """Every case of the folder by its path; what cannot be read is told to `on_error`, what says it is something else is left out."""
+    """Yield the cases of the folder by path; unreadable notes go to `on_error`, notes of other types are skipped."""
     return (one for one in _NOTES.load(vault, load_case, on_error) if one.read.says_case)
 
 
 def load_case(vault: Vault, path: Path) -> CaseNote:
-    """The case of a note, read without a guess."""
+    """Read the case note at a path."""
     note = vault.read(path)
     return CaseNote(note, read_case(note.source, note.name))
 
@@ -135,11 +135,11 @@ _NOTES = FolderNotes(
 find_case = _NOTES.find
 
 
-# --- a human's word --------------------------------------------------------------------------------------------------
+# --- reviewing -------------------------------------------------------------------------------------------------------
 
 
 def review_case(vault: Vault, path: Path, review: CaseStatus) -> bool:
-    """Set a case's status, by its own line only; whether that changed anything.  `UsageError` for a note that is no case."""
+    """Set a case's status and return whether it changed; raises `UsageError` if the note is no case."""
     changed = False
 
     def edits(note: Note) -> list[Edit]:

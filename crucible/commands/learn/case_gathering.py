@@ -1,7 +1,7 @@
-"""The cases of sessions, extracted from their notes and event logs or read from `cases/`.
+"""Gather the cases of sessions: extract them from notes and event logs, and merge them with the notes in `cases/`.
 
-A case note that a user reviewed or edited replaces what its session says; from an untouched one only a model's
-attribution is kept. One that cannot be parsed keeps its case from being exported.
+A case note that the user reviewed or edited replaces the extracted case; from any other only an agent's attribution is
+used. If a case note cannot be parsed, its case is not exported.
 """
 
 from __future__ import annotations
@@ -54,12 +54,12 @@ from crucible.vault.notes.vault import Vault
 from crucible.vault.notes.walk import CASES, find_notes, note_name
 
 _HELD = 16
-"""Sessions in memory: a parent and its subagents are asked for one after the other."""
+"""Number of notes cached: a parent and its subagents are requested one after the other."""
 _CASE_ID = late_pattern(r"(?P<session>.+)-(?P<what>(?:" + "|".join(CaseType) + r")-[0-9a-f]{8}(?:-[0-9]+)?)")
 
 
 class CaseFilter(NamedTuple):
-    """Which cases.  Tokens are those of a case; `accepted` leaves out what no human accepted."""
+    """Conditions on a case: its type, its tokens (`least` to `most`), and if it is verified or accepted by the user."""
 
     types: Collection[CaseType] = frozenset(CaseType)
     least: int | None = None
@@ -67,8 +67,8 @@ class CaseFilter(NamedTuple):
     verified: bool = False
     accepted: bool = False
 
-    def wants(self, case: Case) -> bool:
-        """Whether a case is one of them."""
+    def matches(self, case: Case) -> bool:
+        """Return whether a case meets all conditions."""
         return (
             case.type in self.types
             and (self.least is None or case.tokens >= self.least)
@@ -81,8 +81,8 @@ class CaseFilter(NamedTuple):
 class SessionCases(NamedTuple):
     """The cases of a session, in the order of its note.
 
-    `problems` are what kept some from being read, `places` the notes of those that have one, by their ids; `edited` are the ids of those
-    whose note is a human's word, which is never written over.
+    `problems` are the reasons why some could not be read.  `places` are the paths of existing case notes by case id;
+    `edited` are the ids of cases whose note the user reviewed or changed, which must not be overwritten.
     """
 
     session: str
@@ -93,28 +93,28 @@ class SessionCases(NamedTuple):
 
 
 class Gatherer:
-    """Makes the cases of a vault's sessions, one session after the other."""
+    """Gathers the cases of a vault, session by session."""
 
-    def __init__(self, vault: Vault, redact: Redact, wanted: CaseFilter) -> None:
+    def __init__(self, vault: Vault, redact: Redact, case_filter: CaseFilter) -> None:
         self._vault = vault
         self._redact = redact
-        self.wanted = wanted
+        self.case_filter = case_filter
         self._paths: dict[str, Path] = {}
-        for path in vault.session_paths():  # of two of one name the first one counts
+        for path in vault.session_paths():  # of several notes with one name, the first counts
             self._paths.setdefault(note_name(path.name), path)
         self._kept = _kept(vault, self._paths.keys())
         self._note = lru_cache(_HELD)(vault.read)
 
     @property
     def reviewed(self) -> Collection[str]:
-        """The sessions of which there are notes in `cases/`, whether or not they are in the vault themselves."""
+        """The ids of sessions that have notes in `cases/`, including sessions that were deleted."""
         return self._kept.keys()
 
     def gather(self, path: Path) -> SessionCases:
-        """The wanted cases of the session at `path`.
+        """Return the matching cases of the session at `path`.
 
-        A note that cannot be read is a problem, and has none; so is one whose name another one has before it, since both would
-        have cases of the same ids.
+        A note that cannot be read is a problem.  So is the second of two notes with the same name, since their cases
+        would have the same ids.
         """
         name = note_name(path.name)
         first = self._paths.get(name, path)
@@ -125,7 +125,7 @@ class Gatherer:
             )
         made: tuple[Case, ...] = ()
         problems: list[CrucibleError] = []
-        if not self.wanted.accepted:  # what a human accepted is a note
+        if not self.case_filter.accepted:  # accepted cases are always notes
             try:
                 session = self._note(path).session
                 children = self._children(session)
@@ -136,12 +136,12 @@ class Gatherer:
                 problems.append(error)
         return self._gathered(name, made, problems)
 
-    def kept_only(self, session: str) -> SessionCases:
-        """The wanted cases of a session that is gone: those that a human said something of."""
+    def reviewed_only(self, session: str) -> SessionCases:
+        """Return the matching cases of a deleted session: those whose notes the user reviewed or changed."""
         return self._gathered(session, (), [])
 
     def heading(self, place: Place) -> str:
-        """The heading of a phase as its session's note has it, to link to; "" where that is gone, or would tell a secret."""
+        """Return the phase's heading in its session's note, to link to; "" if it is gone or holds a secret."""
         path = self._paths.get(place.session)
         try:
             heading = heading_of(self._note(path), place.phase) if path else ""
@@ -159,12 +159,14 @@ class Gatherer:
             places = {case.id: one.path for case, one in settled if one}
             edited = {case.id for case, one in settled if one and one.read.is_edited}
             found = (case for case, _ in settled)
-        return SessionCases(name, tuple(filter(self.wanted.wants, found)), tuple(problems), places, frozenset(edited))
+        return SessionCases(
+            name, tuple(filter(self.case_filter.matches, found)), tuple(problems), places, frozenset(edited)
+        )
 
     # --- from the session ---------------------------------------------------------------------------------------------
 
     def _session(self, name: str) -> Session | None:
-        """A session by its id, or by a link to it; None where its note is gone or cannot be read."""
+        """Return a session by its id or by a link to it; None if its note is gone or cannot be read."""
         path = self._paths.get(note_name(name.rpartition("/")[2]))
         try:
             return self._note(path).session if path else None
@@ -176,10 +178,10 @@ class Gatherer:
         links = {entry.link for entry in session.all_entries() if isinstance(entry, Subagent) and entry.link}
         return {link: self._session(link) for link in links}
 
-    # --- from its cases' notes ----------------------------------------------------------------------------------------
+    # --- from case notes --------------------------------------------------------------------------------------------
 
     def _noted(self, paths: Iterable[Path], problems: list[CrucibleError]) -> list[_Noted]:
-        """What the notes say: those that are somebody's word first, then those that are not understood."""
+        """Parse case notes: first those that the user reviewed or changed, then those that could not be parsed."""
         found = []
         for path in paths:
             try:
@@ -197,26 +199,26 @@ class Gatherer:
 
 
 class _Noted(NamedTuple):
-    """A case's note."""
+    """A parsed case note."""
 
     path: Path
     read: ParsedCase
 
 
 def _what(ident: str) -> str:
-    """What of an id stays when its session gets another name."""
-    told = _CASE_ID.fullmatch(ident)
-    return told["what"] if told else ident
+    """Return the part of a case's id that stays the same when its session is renamed."""
+    match = _CASE_ID.fullmatch(ident)
+    return match["what"] if match else ident
 
 
 def _kept(vault: Vault, sessions: Collection[str]) -> Mapping[str, list[Path]]:
-    """The notes in `cases/` by their session, which a name tells; a note is read where it tells none of `sessions`."""
+    """Return the notes in `cases/` by session, known from the file name; if that names no session, the note is read."""
     found: defaultdict[str, list[Path]] = defaultdict(list)
     for folder, names in find_notes(vault.root, vault.root / CASES):
         for name in sorted(names):
-            told = _CASE_ID.fullmatch(note_name(name))
-            session = told["session"] if told else ""
-            if session not in sessions:  # it got another name, or is gone
+            match = _CASE_ID.fullmatch(note_name(name))
+            session = match["session"] if match else ""
+            if session not in sessions:  # renamed or deleted
                 linked = _session_in(vault, folder / name)
                 session = linked if linked in sessions else session or linked
             if session:
@@ -225,7 +227,7 @@ def _kept(vault: Vault, sessions: Collection[str]) -> Mapping[str, list[Path]]:
 
 
 def _session_in(vault: Vault, path: Path) -> str:
-    """The session that a note tells; "" for what is no case, which `cru cases check` names."""
+    """Return the session that a case note names; "" for other notes, which `cru cases check` reports."""
     with suppress(CrucibleError):
         read = load_case(vault, path).read
         return read.session if read.says_case else ""
@@ -233,7 +235,7 @@ def _session_in(vault: Vault, path: Path) -> str:
 
 
 def _settled_all(made: Iterable[Case], notes: Iterable[_Noted]) -> Iterator[tuple[Case, _Noted | None]]:
-    """Each case as it counts, with its note, then those that only notes have; none whose note is not understood."""
+    """Yield each case merged with its note, then the cases that only notes have; unreadable notes are skipped."""
     known: dict[str, _Noted] = {}
     for one in notes:
         known.setdefault(_what(one.read.id), one)
@@ -249,14 +251,14 @@ def _settled_all(made: Iterable[Case], notes: Iterable[_Noted]) -> Iterator[tupl
 
 
 def _settled(case: Case, noted: Case, *, edited: bool) -> Case:
-    """The case as it counts by its note, which keeps its id when the session is renamed."""
-    # Whole events are put away some day, and a clone never had them.
+    """Merge a case with its note.  The note's id wins, since it stays when the session is renamed."""
+    # Events may have been archived, and a clone has none: then the note knows more.
     if edited or (noted.complete and not case.complete):
         return noted
     case = replace(case, id=noted.id)
-    told = noted.body.attribution if isinstance(noted.body, Puzzle) else None
-    if isinstance(case.body, Puzzle) and told and not told.judge.startswith("rules"):
-        return replace(case, body=replace(case.body, attribution=told))
+    known = noted.body.attribution if isinstance(noted.body, Puzzle) else None
+    if isinstance(case.body, Puzzle) and known and not known.judge.startswith("rules"):
+        return replace(case, body=replace(case.body, attribution=known))
     return case
 
 
@@ -266,22 +268,21 @@ def extract(
     calls: RecordedCalls,
     redact: Redact,
 ) -> tuple[Case, ...]:
-    """The cases of a session: the same ones in the same order for the same note and records.
+    """Extract the redacted cases of a session, in the order of its note.
 
-    `children` are its subagents' sessions by id, None where a note is gone.  `evidence` gives what the records of a
-    session say, by its id, anew each time.
+    `children` are the sessions of its subagents by link, None if a note is missing; `calls` are its recorded calls.
     """
     timeline = build_timeline(session, calls)
     scrubber = Scrubber(redact, personal=False)
-    told = {one.id for one in findings_of(session) if one.source == Source.CALLOUT}
-    found = [case for case in _found(timeline, children) if is_teachable(case.body, told=case.finding in told)]
+    noted = {one.id for one in findings_of(session) if one.source == Source.CALLOUT}
+    found = [case for case in _found(timeline, children) if is_teachable(case.body, is_noted=case.finding in noted)]
     found = [case for case in found if case.type in _UNGRADED or is_gradable(case.body)]
     found.sort(key=lambda case: case.place.line)  # a stable order within a line
     return tuple(map(with_digest, map(scrubber.clean, with_unique_ids(found))))
 
 
 _UNGRADED = (CaseType.WORKFLOW, CaseType.DELEGATION)
-"""Types of cases without an answer to grade."""
+"""Types of case whose answers cannot be graded."""
 
 
 def _found(timeline: Timeline, children: Mapping[str, Session | None]) -> Iterator[Case]:
@@ -293,31 +294,31 @@ def _found(timeline: Timeline, children: Mapping[str, Session | None]) -> Iterat
 
 
 _ASKED, _CHOSEN, _TASK, _FOUND = 3, 3, 6, 15
-"""Least words of a request, a choice, a task and a result."""
+"""Fewest words of a request, a choice, a task and a result."""
 
 
 _NAME = late_pattern(r"\w+\.[A-Za-z]{1,4}\b|[A-Za-z]\w*[a-z][A-Z]\w*|[A-Za-z]+_\w+")
 
 
-def is_teachable(body: Body, *, told: bool = False) -> bool:
-    """True for a case with a question that can be understood alone and an answer that can be checked against it.
+def is_teachable(body: Body, *, is_noted: bool = False) -> bool:
+    """Return whether the question can be understood alone and the answer can be trusted.
 
-    A callout that a person or an agent wrote (`told`) needs no proof by calls.
+    If a user or an agent wrote the finding as a callout (`is_noted`), calls need not prove it.
     """
     match body:
         case Puzzle():
-            return bool(body.goal) and (_is_fix(body) or (told and bool(body.expected)))
+            return bool(body.goal) and (_is_fix(body) or (is_noted and bool(body.expected)))
         case Correction():
             return (
                 bool(body.did)
                 and bool(body.then)
-                and (told or (_is_long(body.words, _ASKED) and any(_good(body.then)) and _is_whole(body.then)))
+                and (is_noted or (_is_long(body.words, _ASKED) and any(_good(body.then)) and _is_whole(body.then)))
             )
         case Choice():
-            is_weighed = len(body.options) > 1 or (bool(body.rationale) if told else _is_long(body.choice, _CHOSEN))
+            is_weighed = len(body.options) > 1 or (bool(body.rationale) if is_noted else _is_long(body.choice, _CHOSEN))
             return bool(body.situation) and is_weighed
         case Delegation():
-            return body.used is True and (told or (_is_long(body.task, _TASK) and _is_long(body.result, _FOUND)))
+            return body.used is True and (is_noted or (_is_long(body.task, _TASK) and _is_long(body.result, _FOUND)))
         case Trajectory():
             return _is_long(body.goal, _ASKED) and any(_good(body.turns))
         case _:
@@ -329,22 +330,22 @@ def _is_long(text: str, least: int) -> bool:
 
 
 def _is_fix(body: Puzzle) -> bool:
-    """True if a change is shown that touches something the failure names."""
+    """True if an uncut change touches a file or name from the failure message."""
     made = [call for turn in body.solution for call in turn.calls]
     return bool(made) and bool(_names([body.failure]) & _names(texts_of(made))) and _is_whole(body.solution)
 
 
 def _is_whole(turns: Iterable[CaseTurn]) -> bool:
-    """True if no call was shortened."""
+    """True if no call's arguments were cut."""
     return not any(CUT in text for turn in turns for text in texts_of(turn.calls))
 
 
 def _names(texts: Iterable[str]) -> set[str]:
-    """Names in the code and of files, without folders: words with an extension, a `_` or an inner capital."""
+    """Return the names of files and of code in texts: words with an extension, a `_` or an inner capital."""
     return {name for text in texts for name in _NAME.findall(text)}
 
 
 def _good(turns: Iterable[CaseTurn]) -> Iterator[CaseTurn]:
-    """The calls that have a result and did not fail."""
+    """Yield the turns whose call has a result and did not fail."""
     good = {turn.answers for turn in turns if turn.role is Role.TOOL and not turn.failed}
     return (turn for turn in turns if any(call.id in good for call in turn.calls))

@@ -1,6 +1,6 @@
-"""A case as a note, and the case of a note that a user may have edited.
+"""Render a case as a note, and parse a note that the user may have edited.
 
-`read_case` returns the same case that `render_case` wrote. Unknown parts are reported.
+`read_case` returns the case that `render_case` wrote. Unknown sections are reported as problems.
 """
 
 from __future__ import annotations
@@ -61,27 +61,27 @@ _KEYS = (
 FIELDS = (
     "title", "finding", "agent", "model", "channel", "project", "digest", "tools", "tags", "problems", "started", "difficulty", "tokens", "fault", "complete",
 )  # fmt: skip
-"""Properties with the same name as their field of a case."""
+"""Properties with the name of their field in `Case`."""
 STAMP, STAMP_BESIDES = "written", ("session", "status")
-"""The property by which an edit is known, and those that change when a session is renamed, and when the case is reviewed."""
+"""The property that detects edits, and the properties that a rename of the session or a review may change."""
 _ORIGIN = "From [["
 _ORIGIN_LINE = late_pattern(r"^From \[\[(?:(?!\]\]).)*\]\], line -?[0-9]+\.\n", re.MULTILINE)
 
 
 class PartFormat(NamedTuple):
-    """How a part is written and parsed."""
+    """Functions that render and parse a section."""
 
     render: Callable[[Any], str]
     read: Callable[[Sequence[str]], object]
 
 
 _TEXT, _EXACT = PartFormat(render_text, read_text), PartFormat(render_exact, read_text)
-"""Prose where that can be, and never."""
+"""Text as prose where possible, and text that is always fenced."""
 _ITEMS, _TURNS = PartFormat(render_items, read_items), PartFormat(render_turns, read_turns)
 
 
 class CaseSection(NamedTuple):
-    """A level-2 heading, the field of the case's body under it, and its form."""
+    """A level-2 heading, the field of the body below it, and the format of that field."""
 
     heading: str
     field: str
@@ -122,14 +122,14 @@ SECTIONS: Mapping[CaseType, tuple[CaseSection, ...]] = {
 
 
 def render_case(case: Case, heading: str = "") -> str:
-    """The whole note.  `heading` is that of the phase as its session's note has it, to link to; without one the session is linked."""
+    """Render the note; it links to `heading` in the session's note, or to the session if that is ""."""
     parts = [f"# {_title(case)}", _origin(case.place, heading), *render_sections(sections_of(case.body))]
     text = render_frontmatter(_properties(case)) + "\n" + "\n\n".join(parts) + "\n"
     return stamped(text, STAMP, STAMP_BESIDES, without_origin)
 
 
 def without_origin(text: str) -> str:
-    """The note without the line that links to where it comes from, as long as that says nothing else."""
+    """Remove the line with the link to the session, unless the user added to it."""
     return _ORIGIN_LINE.sub("", text, count=1)
 
 
@@ -137,7 +137,7 @@ def without_origin(text: str) -> str:
 
 
 def _properties(case: Case) -> dict[str, Value]:
-    """What is empty is left out."""
+    """Return the frontmatter's properties, without empty ones."""
     place, body = case.place, case.body
     parts: dict[str, Any] = {
         "type": "case",
@@ -181,31 +181,32 @@ def _origin(place: Place, heading: str) -> str:
     link = f"{_ORIGIN}{place.session}]]"
     if heading:
         alias = strip_heading_for_link(normal_line(place.phase_name)) or None
-        with suppress(EditRefused):  # the session alone is a place too
+        with suppress(EditRefused):  # then only the session is linked
             link = "From " + render_link(place.session, strip_heading_for_link(heading), alias)
     return f"{link}, line {place.line}."
 
 
 def sections_of(body: Body) -> dict[str, str]:
-    """The blocks of a body by their headings, "" for what is empty."""
+    """Return the rendered sections of a body by heading, "" for empty ones."""
     return {one.heading: one.form.render(getattr(body, one.field)) for one in SECTIONS[type_of(body)]}
 
 
 def render_sections(sections: Mapping[str, str]) -> Iterator[str]:
-    """Each block under its heading."""
+    """Yield each section with its heading, without empty ones."""
     return (f"## {heading}\n\n{block}" for heading, block in sections.items() if block)
 
 
 _LINK = late_pattern(r"\s*\[\[([^\[\]]+)\]\]\s*")
 _UNCLEAR = frozenset({"broken-yaml", "yaml-too-large", "unclosed-frontmatter", "bad-turns"})
-"""Problems of a note that could not be read completely."""
+"""Problems that leave the content of a note uncertain."""
 
 
 class ParsedCase(NamedTuple):
-    """The case of a note, and what is wrong with the note.
+    """A parsed case note.
 
-    `case` is None for a note that is no case, or where a part or what a human said of it is not understood.  `says_case` tells whether the note says
-    that it is one, `id` and `session` what it names; `as_written` that the content is as it was extracted, reviewed or not.
+    `case` is None for a note of another type (`says_case` is false), and if its content or its review is uncertain.
+    `id` and `session` are those that the note names.  `as_written` is true if its content is as extracted, reviewed or
+    not.
     """
 
     case: Case | None
@@ -217,35 +218,35 @@ class ParsedCase(NamedTuple):
 
     @property
     def is_edited(self) -> bool:
-        """Whether it is a human's word: he reviewed it, or changed it."""
+        """True if the user reviewed or changed the note."""
         return self.case is not None and (not self.as_written or self.case.review is not CaseStatus.PROPOSED)
 
 
 def is_case(source: Source, found: Frontmatter | None = None) -> bool:
-    """Whether a note says that it is a case; `found` is its frontmatter, where that is known."""
+    """Return whether a note's type is `case`; `found` is its frontmatter, if already parsed."""
     return (found or find_frontmatter(source)).values.get("type") == "case"
 
 
 def is_as_written(source: Source, found: Frontmatter | None = None) -> bool:
-    """Whether a case's content is as it was extracted; it may have been reviewed."""
+    """Return whether a note's content is as extracted; it may have been reviewed."""
     found = found or find_frontmatter(source)
     besides = [span for key, span in (*found.keys.items(), *found.repeats) if key in STAMP_BESIDES]
-    # What is besides the stamp may hold a remark.
+    # The stamp does not cover these properties, so check them for comments.
     remarked = any("#" in source.slice(span) for span in besides)
     return not remarked and is_stamped(source, STAMP, STAMP_BESIDES, without_origin, found)
 
 
 def read_case(source: Source, name: str) -> ParsedCase:
-    """The case of a note; `name` is the file's without `.md`, its id where it tells none."""
+    """Parse a case note; `name` is its file name without `.md`, its id if the note has none."""
     found = find_frontmatter(source)
-    told = Properties(source, found)
-    ident, session = told.line("case") or name, _session_of(told)
+    properties = Properties(source, found)
+    ident, session = properties.line("case") or name, _session_of(properties)
     if not is_case(source, found):
-        told.tell("no-case", "its type is not case")
-        return ParsedCase(None, tuple(told.problems), name, session)
-    case = _read_case(told, found, ident, session)
+        properties.tell("no-case", "its type is not case")
+        return ParsedCase(None, tuple(properties.problems), name, session)
+    case = _read_case(properties, found, ident, session)
     as_written = is_as_written(source, found)
-    problems = tuple(sorted(told.problems, key=lambda one: one.line))
+    problems = tuple(sorted(properties.problems, key=lambda one: one.line))
     if case and not as_written:
         case = with_digest(case)
     return ParsedCase(
@@ -259,78 +260,78 @@ def read_case(source: Source, name: str) -> ParsedCase:
 
 
 def _is_unclear(problem: Problem) -> bool:
-    """True if a case, or a human's verdict on it, may be misread."""
+    """True if the case or its review may be misread."""
     is_word = problem.code == "bad-field" and problem.message.startswith(("status:", "case_type:"))
     return is_word or problem.code in _UNCLEAR
 
 
-def _session_of(told: Properties) -> str:
-    text = told.text("session") or ""
+def _session_of(properties: Properties) -> str:
+    text = properties.text("session") or ""
     return linktext_of(text).target.rpartition("/")[2] if _LINK.fullmatch(text) else with_links(text)
 
 
-def _counted(told: tuple[str, ...]) -> Iterator[tuple[str, int]]:
-    for one in map(with_links, told):
+def _counted(texts: tuple[str, ...]) -> Iterator[tuple[str, int]]:
+    for one in map(with_links, texts):
         count, _, rule = one.partition(" ")
         if count.isascii() and count.isdecimal() and len(count) < 16:
             yield rule, int(count)
 
 
-def _read_case(told: Properties, found: Frontmatter, ident: str, session: str) -> Case | None:
-    type_ = told.word("case_type", CaseType)
+def _read_case(properties: Properties, found: Frontmatter, ident: str, session: str) -> Case | None:
+    type_ = properties.word("case_type", CaseType)
     if type_ is None:
-        if "case_type" not in found.values:  # else its line is a problem already
-            told.tell("no-case-type", f"case_type is one of {', '.join(CaseType)}")
+        if "case_type" not in found.values:  # an invalid value is reported already
+            properties.tell("no-case-type", f"case_type is one of {', '.join(CaseType)}")
         return None
-    body = _read_body(type_, told, told.source.text.replace("\r\n", "\n").split("\n"), found.lines.end)
-    passed = told.flag("verified") is not False
+    body = _read_body(type_, properties, properties.source.text.replace("\r\n", "\n").split("\n"), found.lines.end)
+    passed = properties.flag("verified") is not False
     return Case(
         id=ident,
         type=type_,
-        place=Place(session, told.line("phase"), told.line("phase_name"), told.count("line") or 0),
+        place=Place(session, properties.line("phase"), properties.line("phase_name"), properties.count("line") or 0),
         body=body,
-        verification=told.line("verification") if passed else "",
-        redactions=dict(_counted(told.texts("redactions"))),
-        review=told.word("status", CaseStatus) or CaseStatus.PROPOSED,
-        **told.fields_of(Case, FIELDS),
+        verification=properties.line("verification") if passed else "",
+        redactions=dict(_counted(properties.texts("redactions"))),
+        review=properties.word("status", CaseStatus) or CaseStatus.PROPOSED,
+        **properties.fields_of(Case, FIELDS),
     )
 
 
-def _read_body(type_: CaseType, told: Properties, lines: list[str], first: int) -> Body:
+def _read_body(type_: CaseType, properties: Properties, lines: list[str], first: int) -> Body:
     parts: dict[str, NotePart] = {}
     known = {section.heading.lower() for section in SECTIONS[type_]}
     for part in parts_of(lines[first:], first + 1)[1:]:
         key, shown = part.title.lower(), f"“{part.title[:60]}”"
         if key not in known:
-            told.tell(
+            properties.tell(
                 "unknown-section",
                 f"{shown} is no part of a {type_.value}; it is kept, and not exported",
                 part.line - 1,
             )
         elif key in parts:
-            told.tell("section-twice", f"{shown} stands here again; only the first counts", part.line - 1)
+            properties.tell("section-twice", f"{shown} stands here again; only the first counts", part.line - 1)
         else:
             parts[key] = part
-    fields = {section.field: _read_section(section, parts, told) for section in SECTIONS[type_]}
+    fields = {section.field: _read_section(section, parts, properties) for section in SECTIONS[type_]}
     if type_ is CaseType.PUZZLE:
-        fields["attribution"] = _attribution(told)
+        fields["attribution"] = _attribution(properties)
     if type_ is CaseType.DELEGATION:
-        fields |= {"agent": told.line("delegate"), "used": told.flag("used")}
+        fields |= {"agent": properties.line("delegate"), "used": properties.flag("used")}
     return BODIES[type_](**fields)
 
 
-def _read_section(section: CaseSection, parts: Mapping[str, NotePart], told: Properties) -> Any:
+def _read_section(section: CaseSection, parts: Mapping[str, NotePart], properties: Properties) -> Any:
     part = parts.get(section.heading.lower(), NO_PART)
     try:
         return section.form.read(part.lines)
     except UsageError as error:
-        told.tell("bad-turns", str(error), part.line)
+        properties.tell("bad-turns", str(error), part.line)
         return ()
 
 
-def _attribution(told: Properties) -> Attribution | None:
-    category = told.word("category", Category)
+def _attribution(properties: Properties) -> Attribution | None:
+    category = properties.word("category", Category)
     if category is None:
         return None
-    told_of = told.fields_of(Attribution, ("root_cause", "preventable_with", "judge"))
-    return Attribution(category, confidence=told.share("confidence") or 0.0, **told_of)
+    fields = properties.fields_of(Attribution, ("root_cause", "preventable_with", "judge"))
+    return Attribution(category, confidence=properties.share("confidence") or 0.0, **fields)

@@ -1,6 +1,6 @@
-"""What of a session's texts goes into a case: whole where it is short, else the part that matters.
+"""Shorten a session's texts to the excerpts that a case holds, and find requests and replaced file parts.
 
-A case holds at most `SIDE` code points of each part before its answer and twice as many of the answer; the session's note and event log have the rest.
+Each part of a case before its answer has at most `SIDE` code points.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from crucible.core.patterns import ANSI, late_pattern
 from crucible.documents.session.session import Intervention, Outcome, Prose
 
 SIDE = 3200
-"""Code points of a part of a case."""
-_SAID, _RESULT, _ARGUMENT = 700, 400, 1600
+"""Most code points of a part of a case."""
+_PROSE, _RESULT, _ARGUMENT = 700, 400, 1600
 ERROR_WORDS = late_pattern(
     r"(?i)error|exception|fail|fatal|panic|cannot|denied|not found|no such|reset|unknown|undefined|missing|invalid|expected|actual|want|:\d+:"
 )
@@ -28,11 +28,11 @@ _WRAPPED = late_pattern(r"</?(?:tool_use_error|error|stderr|stdout)>")
 _REMINDER = late_pattern(r"(?s)<system-reminder>.*?(?:</system-reminder>|\Z)")
 _NUMBERED = late_pattern(r"(?m)^[ \t]*\d+(?:→|\t)")
 _AROUND = 6
-"""Lines of a file that are shown before and after the lines that change."""
+"""Lines of a file that are shown before and after the changed lines."""
 
 
 def shorten_middle(text: str, most: int) -> str:
-    """The text, or its first two thirds and its end."""
+    """Cut a text to `most` code points: two thirds from its start and one third from its end."""
     if len(text) <= most:
         return text
     head, tail = text[: most * 2 // 3], text[-(most // 3) :]
@@ -40,13 +40,13 @@ def shorten_middle(text: str, most: int) -> str:
 
 
 def message_of(text: str) -> str:
-    """Remove colours, the client's own words and the exit code from a result."""
+    """Remove colours, the client's wrapping and the exit code from a tool's result."""
     bare = ANSI.sub("", text) if "\x1b" in text else text
     return _EXIT.sub("", _WRAPPED.sub("", _REMINDER.sub("", bare)), count=1).strip()
 
 
 def error_excerpt(text: str, most: int = SIDE // 2) -> str:
-    """A failing output, or the lines of it that report a problem, each with its neighbours; the last ones if there are too many."""
+    """Cut a failing output to the last lines that report a problem, each with its neighbours."""
     if len(text) <= most:
         return text
     lines = text[-20_000:].split("\n")
@@ -58,8 +58,11 @@ def error_excerpt(text: str, most: int = SIDE // 2) -> str:
 
 
 def shorten_turns(moments: Iterable[Moment], most: int = SIDE, longest: int = _ARGUMENT) -> tuple[CaseTurn, ...]:
-    """The turns of some moments, each shortened, and of those the last ones that fit; an argument has up to `longest` code points."""
-    turns = [_shortened(turn, longest) for turn in turns_of(map(_acknowledged, moments))]
+    """Return the last turns of moments that fit into `most` code points.
+
+    Each turn is shortened; an argument keeps up to `longest` code points.
+    """
+    turns = [_shortened(turn, longest) for turn in turns_of(map(_without_client_text, moments))]
     kept: list[CaseTurn] = []
     for turn in reversed(turns):
         most -= _size(turn)
@@ -72,7 +75,7 @@ def shorten_turns(moments: Iterable[Moment], most: int = SIDE, longest: int = _A
 
 
 def with_prose_before(timeline: Timeline, moments: Iterable[Moment]) -> list[Moment]:
-    """The moments in order, each with what the agent said right before it."""
+    """Return the moments in order, each with the agent's prose right before it."""
     found: dict[int, Moment] = {}
     for moment in moments:
         before = timeline.moments[max(0, moment.at - 1)]
@@ -81,8 +84,8 @@ def with_prose_before(timeline: Timeline, moments: Iterable[Moment]) -> list[Mom
     return list(found.values())
 
 
-def _acknowledged(moment: Moment) -> Moment:
-    """A change without the excerpt of the new file that a client sends back, a refused call without the client's sentence."""
+def _without_client_text(moment: Moment) -> Moment:
+    """Remove the client's own text from results: excerpts of changed files, and the notice of a rejected call."""
     if moment.outcome is Outcome.REJECTED:
         return replace(moment, result="")
     return replace(moment, result=moment.result.partition("\n")[0][:120]) if moment.changed else moment
@@ -92,7 +95,7 @@ def _shortened(turn: CaseTurn, longest: int) -> CaseTurn:
     text = (
         shorten_middle(message_of(turn.text), _RESULT)
         if turn.role is Role.TOOL
-        else shorten_middle(turn.text, max(_SAID, longest // 2))
+        else shorten_middle(turn.text, max(_PROSE, longest // 2))
     )
     return replace(turn, text=text, calls=map_texts(turn.calls, lambda given, _: shorten_middle(given, longest)))
 
@@ -102,44 +105,44 @@ def _size(turn: CaseTurn) -> int:
 
 
 def request_of(timeline: Timeline, at: int, besides: Collection[int] = ()) -> str:
-    """The user's request at a moment: the last sentence, and shorter prompts after it; for a slash command, its expansion.
+    """Return the user's request that applies at a moment: the last full sentence and the last prompt after it.
 
-    The words at `besides` do not count.
+    A slash command is shown with its expansion.  The messages at the places `besides` do not count.
     """
-    told: list[str] = []
+    prompts: list[str] = []
     for moment in reversed(timeline.moments[:at]):
         if not isinstance(moment.entry, Intervention) or moment.at in besides:
             continue
         words = moment.entry.words
-        told.insert(0, "\n\n".join(filter(None, (words, shorten_middle(moment.expansion, SIDE // 8)))))
+        prompts.insert(0, "\n\n".join(filter(None, (words, shorten_middle(moment.expansion, SIDE // 8)))))
         if len(words.split()) >= SENTENCE or words.startswith("/"):
             break
     else:
         goal = _first_goal(timeline, at, besides)
-        told = [goal, *(one for one in told if one not in goal)]
-    return shorten_middle("\n\n".join([told[0], *told[-1:]] if len(told) > 1 else told), SIDE // 4)
+        prompts = [goal, *(one for one in prompts if one not in goal)]
+    return shorten_middle("\n\n".join([prompts[0], *prompts[-1:]] if len(prompts) > 1 else prompts), SIDE // 4)
 
 
 def _first_goal(timeline: Timeline, at: int, besides: Collection[int]) -> str:
-    """The goal of the moment's phase; if that is what `besides` says, of the one before it."""
+    """Return the goal of the moment's phase, or of the nearest earlier one that is not a message at `besides`."""
     words = {entry.words for one in besides if isinstance(entry := timeline.moments[one].entry, Intervention)}
     goals = (timeline.goal_of(one.phase) for one in reversed(timeline.moments[:at] or timeline.moments[:1]))
     return next((goal for goal in goals if goal not in words), "")
 
 
 SENTENCE = 6
-"""Least words of a request that can be understood alone."""
+"""Fewest words of a request that can be understood alone."""
 
 
 # --- files ------------------------------------------------------------------------------------------------------------
 
 
 def files_before(earlier: Sequence[Moment], changes: Iterable[Moment], most: int = SIDE) -> str:
-    """The part of each file that the changes replaced, as it was, under its name; "" if no call shows it."""
+    """Return the parts of files that changes replaced, each below the file's name; "" if no call shows any."""
     parts: list[str] = []
     for moment in changes:
         path = next((act.what for act in moment.acts if act.deed in CHANGES), "")
-        for old in _replaced(moment.arguments or {}) or _whole(earlier, path):
+        for old in _replaced(moment.arguments or {}) or _file_before(earlier, path):
             part = f"{path}:\n{shorten_middle(_with_context(earlier, path, old), _ARGUMENT)}"
             most -= len(part)
             if part not in parts and (most >= 0 or not parts):
@@ -147,8 +150,8 @@ def files_before(earlier: Sequence[Moment], changes: Iterable[Moment], most: int
     return "\n\n".join(parts)
 
 
-def _whole(earlier: Sequence[Moment], path: str) -> list[str]:
-    """A file that was written as a whole, as it was last read or written before."""
+def _file_before(earlier: Sequence[Moment], path: str) -> list[str]:
+    """Return a file as it was last read or written before; [] if unknown."""
     for moment in reversed(earlier):
         if any(act.what == path for act in moment.acts) and moment.outcome is Outcome.OK:
             if moment.arguments is None:
@@ -160,7 +163,7 @@ def _whole(earlier: Sequence[Moment], path: str) -> list[str]:
 
 
 def _replaced(arguments: Mapping[str, object]) -> list[str]:
-    """The old text of an edit, of each edit of several, or of each hunk of a patch."""
+    """Return the old text of an edit, of each of several edits, or of each hunk of a patch."""
     found = [one for name, one in arguments.items() if name in ("old_string", "oldString") and isinstance(one, str)]
     for several in (arguments.get("edits"), arguments.get("changes")):
         for each in several if isinstance(several, list) else ():
@@ -173,7 +176,7 @@ def _replaced(arguments: Mapping[str, object]) -> list[str]:
 
 
 def _with_context(earlier: Sequence[Moment], path: str, old: str) -> str:
-    """The old text with the lines around it, from the last time that the file was read."""
+    """Return the old text with the lines around it, as the file was last read."""
     for moment in reversed(earlier):
         if any(act.deed is Deed.READ and act.what == path for act in moment.acts):
             text = _NUMBERED.sub("", message_of(moment.result))

@@ -31,17 +31,17 @@ from crucible.core.patterns import late_pattern
 from crucible.core.templates import render_template
 
 CARD_MARK = "<!-- written by cru session learn -->"
-"""What tells a card of ours from a README of somebody else's."""
+"""The line that distinguishes our cards from other READMEs."""
 
 _TABLES = ("type", "split", "agent", "model", "difficulty", "project", "fault", "category", "review")
 _MOST = 40
-"""Rows of a table; the rest is told as a number."""
+"""Most rows of a table; the others are summed up."""
 _SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
 
 
 @dataclass(slots=True)
 class Tally:
-    """Counts of the rows that were written, by what their metadata say; of what gave none, by its type; of what was taken out of them, by rule."""
+    """Counts of an export: rows `by` metadata, cases `left_out` by type, and redactions by rule."""
 
     rows: int = 0
     tokens: int = 0
@@ -58,7 +58,7 @@ class Tally:
 
 
 class ExportedFile(NamedTuple):
-    """A file of the set that was written beside the card, with its split."""
+    """An exported file with its split."""
 
     path: Path
     split: str
@@ -67,7 +67,7 @@ class ExportedFile(NamedTuple):
 
 
 def render_card(shape: Shape, tally: Tally, files: Sequence[ExportedFile], provenance: Provenance) -> str:
-    """The card's text."""
+    """Render the dataset card."""
     return render_template(
         "dataset-card.md.j2",
         mark=CARD_MARK,
@@ -85,7 +85,7 @@ def render_card(shape: Shape, tally: Tally, files: Sequence[ExportedFile], prove
 
 
 def _table(counts: Counter[Any]) -> list[tuple[str, int]]:
-    """The most frequent ones first, and what the rest comes to."""
+    """Return counts, most frequent first, with the sum of the others at the end."""
     found = sorted(counts.items(), key=lambda one: (-one[1], one[0]))
     rows = [(_code(name), count) for name, count in found[:_MOST]]
     rest = sum(count for _, count in found[_MOST:])
@@ -96,7 +96,7 @@ _UNSAFE = late_pattern(r"[`|\x00-\x1f\x7f-\x9f\u2028\u2029]+")
 
 
 def _code(text: str) -> str:
-    """A name as code in one line of a table; what would end either is a blank."""
+    """Return a name as a code span in a table; characters that would end either become a space."""
     clean = _UNSAFE.sub(" ", text).strip()[:120]
     return f"`{clean}`" if clean else "(none)"
 
@@ -106,25 +106,25 @@ _KNOWN = late_pattern(r"[a-z0-9][a-z0-9.+-]{1,40}")
 
 
 def _licence(licence: str) -> list[tuple[str, str]]:
-    """The hub's fields: an identifier as it is, any other wording by name."""
-    wanted = licence.lower()
-    if wanted == "unspecified":
+    """Return the Hugging Face Hub's license fields: an identifier as it is, any other text as a name."""
+    name = licence.lower()
+    if name == "unspecified":
         return [("license", "unknown")]
-    if _KNOWN.fullmatch(wanted):
-        return [("license", _yaml(wanted))]
+    if _KNOWN.fullmatch(name):
+        return [("license", _yaml(name))]
     return [("license", "other"), ("license_name", _yaml(licence))]
 
 
 def _yaml(text: str) -> str:
-    """A text as YAML's double quotes hold it, which are JSON's; what no YAML may hold is a blank."""
+    """Quote a text for YAML, as in JSON; characters that YAML forbids become a space."""
     return orjson.dumps(_UNREADABLE.sub(" ", text)).decode()
 
 
 _KINDS = {bool: "boolean", int: "integer", float: "number", str: "string", list: "array", dict: "object"}
 
 
-def with_tools(rows: Iterable[Row]) -> Iterator[Row]:
-    """Rows with `messages`, each with its `tools` after them; the first is yielded after all are read."""
+def with_tool_schemas(rows: Iterable[Row]) -> Iterator[Row]:
+    """Add `tools` to rows with `messages`; yields the first row only after it has read all."""
     calls: Counter[str] = Counter()
     known: dict[str, dict[str, set[str]]] = {}
     with tempfile.TemporaryFile() as spool:
@@ -162,55 +162,58 @@ def _functions(row: Row) -> Iterator[Row]:
 
 
 class Provenance(NamedTuple):
-    """What every row says of where it comes from: the licence of the data, the vault's name, and its split ("" for none)."""
+    """The origin that every row names: the data's licence, the vault's name, and the split ("" for none)."""
 
     licence: str = "unspecified"
     source: str = "crucible"
     split: str = ""
 
 
-_UNSAID = Provenance()
+_NO_PROVENANCE = Provenance()
 
 
-def row_of(case: Case, shape: Shape, provenance: Provenance = _UNSAID) -> Row | None:
-    """The row that a case gives in a shape, its `metadata` last; None where it gives none."""
+def row_of(case: Case, shape: Shape, provenance: Provenance = _NO_PROVENANCE) -> Row | None:
+    """Return the row of a case in a shape, with `metadata` last; None if the shape has no row for it."""
     lesson = lesson_of(case)
-    # Of a case that is not complete it is not known what its calls were given: a schema of their lines would be made up.
+    # The arguments of an incomplete case are unknown, so a tool schema would be made up.
     if lesson is None or (shape is Shape.TOOLS and not case.complete):
         return None
     columns = COLUMNS[shape](lesson)
     return {**columns, "metadata": metadata_of(case, provenance)} if columns else None
 
 
-_AS_THEY_ARE = (
+_COPIED = (
     "id", "type", "title", "finding", "agent", "model", "channel", "project", "difficulty", "tokens", "fault", "review", "complete", "digest"
 )  # fmt: skip
 
 
 def metadata_of(case: Case, provenance: Provenance) -> Row:
-    """What to filter rows by: texts, numbers and booleans, none of them null, and no text with a mark of a chat template."""
+    """Return the values to filter rows by: texts, numbers and booleans, with the same keys and types in all rows.
+
+    Readers infer types from the first rows, so no value is null, no text is a time, and lists are texts with commas.
+    """
     why = case.body.attribution if isinstance(case.body, Puzzle) else None
-    told: Row = {name: getattr(case, name) for name in _AS_THEY_ARE}
-    told |= case.place._asdict()
-    told |= {name: ",".join(one.replace(",", " ") for one in getattr(case, name)) for name in ("tools", "tags")}
-    told |= {
+    row: Row = {name: getattr(case, name) for name in _COPIED}
+    row |= case.place._asdict()
+    row |= {name: ",".join(one.replace(",", " ") for one in getattr(case, name)) for name in ("tools", "tags")}
+    row |= {
         "rubric": rubric_json(rubric_of(case.body)),
         "verified": bool(case.verification),
         "category": why.category if why else "",
         "problems": "; ".join(case.problems),
         "redactions": sum(case.redactions.values()),
     }
-    told |= provenance._asdict()
-    return {name: without_marks(one) if isinstance(one, str) else one for name, one in told.items()}
+    row |= provenance._asdict()
+    return {name: without_marks(one) if isinstance(one, str) else one for name, one in row.items()}
 
 
 _Line: TypeAlias = tuple[str, bytes]
-"""A row as JSON with its line end, behind the split that it belongs to ("" for none)."""
+"""The split of a row ("" for none), and the row as a line of JSON."""
 
 
 @dataclass(frozen=True, slots=True)
 class Export:
-    """What is to be written: the shape, how it is parted, and what every row says of itself.  Without `metadata` no row says anything."""
+    """The options of an export; `metadata` is false to leave out that column."""
 
     shape: Shape
     splits: Splits | None = None
@@ -221,7 +224,7 @@ class Export:
 
 
 class Exported(NamedTuple):
-    """What came of it: the files, the card (None where there is no place for one), and the counts."""
+    """The result of an export: the files, the card (None for a stream), and the counts."""
 
     files: tuple[ExportedFile, ...]
     card: Path | None
@@ -232,9 +235,9 @@ class Exported(NamedTuple):
 
 
 def _lines(cases: Iterable[Case], export: Export, scrubber: Scrubber, tally: Tally) -> Iterator[_Line]:
-    """Each row that the cases give; `tally` counts them as they come.  `SecretsError` when secrets cannot be looked for."""
+    """Yield the rows of cases, counted in `tally`; raises `SecretsError` if the secret scanner fails."""
     rows = _rows(cases, export, scrubber, tally)
-    for row in with_tools(rows) if export.shape is Shape.TOOLS else rows:
+    for row in with_tool_schemas(rows) if export.shape is Shape.TOOLS else rows:
         metadata = row["metadata"]
         tally.add(metadata)
         if not export.metadata:
@@ -245,7 +248,7 @@ def _lines(cases: Iterable[Case], export: Export, scrubber: Scrubber, tally: Tal
 def _rows(cases: Iterable[Case], export: Export, scrubber: Scrubber, tally: Tally) -> Iterator[dict[str, Any]]:
     for case in cases:
         split = export.splits.side(export.families.of(case.place.session)) if export.splits else ""
-        clean = scrubber.named_cleanly(case)
+        clean = scrubber.clean_with_id(case)
         row = row_of(clean, export.shape, Provenance(export.licence, export.source, split))
         if row is None:
             tally.left_out[case.type.value] += 1
@@ -260,16 +263,16 @@ def _rows(cases: Iterable[Case], export: Export, scrubber: Scrubber, tally: Tall
 def export_stream(
     cases: Iterable[Case], export: Export, scrubber: Scrubber, write: Callable[[Iterable[bytes]], None]
 ) -> Exported:
-    """Write all rows with `write`; their `metadata` names the split, as a stream has no card."""
+    """Write all rows with `write`; only their `metadata` names the split, and there is no card."""
     tally = Tally()
     write(data for _, data in _lines(cases, export, scrubber, tally))
     return Exported((), None, tally)
 
 
 def export_files(cases: Iterable[Case], export: Export, scrubber: Scrubber, target: Path) -> Exported:
-    """Write a file for each split, at `target` or in it where it is a folder (see `target_of`), and the card beside them.
+    """Write a file for each split at the place that `target_of` gives, and the card beside them.
 
-    `UsageError` for a target that cannot be one, `VaultError` when the disk says no.
+    Raises `UsageError` for an invalid target, and `VaultError` if writing fails.
     """
     places = {split: target_of(target, split) for split in (export.splits.shares if export.splits else [""])}
     folder = next(iter(places.values())).parent
@@ -299,7 +302,7 @@ def export_files(cases: Iterable[Case], export: Export, scrubber: Scrubber, targ
 
 
 def target_of(target: Path, split: str) -> Path:
-    """Where a split's rows go: `TARGET/train.jsonl` in a folder, or what has no ending; beside `cases.jsonl`, `cases.train.jsonl`."""
+    """Return the file of a split: `TARGET/train.jsonl` for a folder, `cases.train.jsonl` for `cases.jsonl`."""
     if target.is_dir() or not target.suffix:
         if target.exists() and not target.is_dir():
             raise UsageError(f"{target}: no folder", "name another one, or a file such as -o cases.jsonl")
@@ -314,7 +317,7 @@ def target_of(target: Path, split: str) -> Path:
 
 
 def _write(lines: Iterable[_Line], drafts: dict[str, Path]) -> Counter[str]:
-    """Each row into its split's draft; how many came to each."""
+    """Write each row into the draft of its split; return the number of rows by split."""
     rows: Counter[str] = Counter()
     with ExitStack() as stack:
         files = {split: stack.enter_context(draft.open("wb")) for split, draft in drafts.items()}
@@ -325,7 +328,7 @@ def _write(lines: Iterable[_Line], drafts: dict[str, Path]) -> Counter[str]:
 
 
 def _put(draft: Path, path: Path) -> None:
-    """In its place, or, where it has no rows, nothing there: rows of an earlier export would be those of another split now."""
+    """Move a draft into place; if it is empty, remove the file of an earlier export, whose split would be wrong."""
     if draft.stat().st_size:
         draft.replace(path)
     else:
@@ -333,7 +336,7 @@ def _put(draft: Path, path: Path) -> None:
 
 
 def _card_beside(first: Path) -> Path:
-    """`README.md`, or where that is somebody else's, `cases.README.md` after the first file, or one with a number."""
+    """Return the card's path: `README.md`; if another file has it, `cases.README.md`, if needed with a number."""
     names = ["README", f"{first.stem}.README"]
     numbered = (f"{first.stem}.README-{number}" for number in count(2))
     paths = (first.with_name(f"{name}.md") for some in (names, numbered) for name in some)
@@ -346,7 +349,7 @@ def _card_at(path: Path) -> str:
 
 
 def _check_others(paths: Iterable[Path]) -> None:
-    """What would have to go, since no row comes there now, is of an earlier export: a card beside it names it."""
+    """Raise `VaultError` if a file that would be removed is of no earlier export: no card beside it names it."""
     for path in paths:
         cards = map(_card_at, [path.with_name("README.md"), *path.parent.glob("*.README*.md")])
         name = orjson.dumps(path.name).decode()

@@ -1,7 +1,7 @@
-"""Texts, lists and turns as blocks of a note that a person edits, and back to the letter.
+"""Render texts, lists and turns as Markdown blocks that a user may edit, and parse them without loss.
 
-A text is contained prose if it reads back as it was, else a fence `text`; a list is a Markdown list or a fence `json`; turns are a fence `json`.
-Foreign text never makes a heading: those are ours, and outside of fences.
+A text is prose if it parses back unchanged, else a `text` fence; a list is a Markdown list or a `json` fence; turns are
+a `json` fence. Foreign text never becomes a heading.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ _HEADING = late_pattern(r"##[ \t](.*)")
 _ODD = late_pattern(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufffe\uffff\ud800-\udfff]"
 )
-"""What no editor shows, or keeps."""
+"""Characters that editors do not show or do not keep."""
 
 
 class NotePart(NamedTuple):
-    """What stands under a heading: `title` is "" before the first one, `line` is that of `lines[0]`, from 1."""
+    """The lines below a heading; `title` is "" before the first heading, `line` is the number of `lines[0]`, from 1."""
 
     title: str
     lines: list[str]
@@ -38,7 +38,7 @@ NO_PART = NotePart("", [], 1)
 
 
 def parts_of(lines: Sequence[str], line: int = 1) -> list[NotePart]:
-    """The lines parted at the level-2 headings that stand outside of fences; `line` is the number of the first."""
+    """Split lines at level-2 headings outside of fences; `line` is the number of the first line."""
     parts, code = [NotePart("", [], line)], fenced_lines(lines)
     for at, text in enumerate(lines):
         heading = None if at in code else _HEADING.fullmatch(text)
@@ -53,7 +53,7 @@ def parts_of(lines: Sequence[str], line: int = 1) -> list[NotePart]:
 
 
 def render_text(text: str) -> str:
-    """The text as a block of Markdown; "" for ""."""
+    """Render a text as prose if it parses back unchanged, else as a fence; "" for ""."""
     if not text.strip() or normal(text) != text:
         return render_exact(text)
     shown = contain(text)
@@ -64,14 +64,14 @@ def render_text(text: str) -> str:
 
 
 def render_exact(text: str) -> str:
-    """The text in a fence, as it is; "" for ""."""
+    """Render a text unchanged in a fence; "" for ""."""
     if not text:
         return ""
     return _json(text) if _ODD.search(text) else fenced(contain_code(text), "text")
 
 
 def read_text(lines: Sequence[str]) -> str:
-    """The text of a block, which the user may have edited."""
+    """Parse the text of a block, which the user may have edited."""
     block = "\n".join(lines).strip("\n")
     info, inner = _fenced(block)
     if info == "text":
@@ -81,7 +81,7 @@ def read_text(lines: Sequence[str]) -> str:
 
 
 def _fenced(block: str) -> tuple[str, str]:
-    """The word and the text of a block that is one fence; "" and "" for another."""
+    """Return the info string and the text of a block that is one fence; "" and "" for any other block."""
     first, *inner = block.strip().split("\n")
     fence = _FENCE.fullmatch(first)
     if fence is None or not inner or inner.pop().strip() != fence[1]:
@@ -95,7 +95,7 @@ def _json(value: object) -> str:
 
 
 def _value(block: str) -> object:
-    """The value of a fence `json`; None for what is none."""
+    """Return the value of a `json` fence; None for any other block."""
     info, inner = _fenced(block)
     try:
         return json.loads(inner) if info == "json" else None
@@ -103,18 +103,18 @@ def _value(block: str) -> object:
         return None
 
 
-# --- several texts ---------------------------------------------------------------------------------------------------
+# --- lists of texts --------------------------------------------------------------------------------------------------
 
 
 def render_items(texts: Sequence[str]) -> str:
-    """Texts as a list; "" for none."""
+    """Render texts as a list; "" for none."""
     lines = [f"- {render_text(text)}" for text in texts]
     is_plain = all(text[:1].isalnum() for text in texts) and read_items(lines) == tuple(texts)
     return "\n".join(lines) if is_plain else _json(list(texts))
 
 
 def read_items(lines: Sequence[str]) -> tuple[str, ...]:
-    """The texts of a list, one a line."""
+    """Parse the texts of a list, one a line."""
     value = _value("\n".join(lines))
     if isinstance(value, list):
         return tuple(map(str, value))
@@ -125,23 +125,23 @@ def read_items(lines: Sequence[str]) -> tuple[str, ...]:
 
 
 def render_turns(turns: Sequence[CaseTurn]) -> str:
-    """Turns as a list of objects; a text of several lines is a list of them."""
-    return _json([_told(turn) for turn in turns]) if turns else ""
+    """Render turns as a JSON list of objects; a text of several lines is a list of lines."""
+    return _json([_row(turn) for turn in turns]) if turns else ""
 
 
-def _told(turn: CaseTurn) -> Mapping[str, object]:
-    told = {
+def _row(turn: CaseTurn) -> Mapping[str, object]:
+    row = {
         "role": turn.role.value,
         "answers": turn.answers,
         "failed": turn.failed,
         "text": turn.text.split("\n") if "\n" in turn.text else turn.text,
         "calls": [{"id": one.id, "name": one.name, "arguments": one.arguments} for one in turn.calls],
     }
-    return {name: value for name, value in told.items() if value}
+    return {name: value for name, value in row.items() if value}
 
 
 def read_turns(lines: Sequence[str]) -> tuple[CaseTurn, ...]:
-    """The turns of a block; `UsageError` for what is none."""
+    """Parse the turns of a block; raises `UsageError` for anything else."""
     block = "\n".join(lines)
     if not block.strip():
         return ()

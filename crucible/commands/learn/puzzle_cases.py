@@ -1,4 +1,4 @@
-"""Puzzles: what failed and what fixed it, and the category of the failure.
+"""Puzzles: cases of a failure and its fix, and the attribution of the failure to a category.
 
 A puzzle shows the request, the failed call and the files before the fix; its solution is the changes.
 """
@@ -48,40 +48,40 @@ from crucible.documents.session.findings import Finding, Kind
 from crucible.documents.session.session import Intervention, Outcome, ToolCall
 
 _BACK = 400
-"""How many moments before a callout are searched for its failed call."""
+"""Moments before a callout that are searched for its failed call."""
 _CONFLICT = "CONFLICT ("
-"""Git's own word, in any language, for a merge that it leaves to a person."""
+"""Git's untranslated mark of a merge conflict."""
 
 
 class _Fixed(NamedTuple):
-    """A fixed failure: its callout, the last call that failed with it, and what followed up to the next run of its command."""
+    """A fixed failure: its callout, the last call that failed with it, and the moments up to its next run."""
 
     finding: Finding
-    told: Moment
+    callout: Moment
     failed: Moment | None
     passed: Moment | None
     later: Sequence[Moment]
 
     @property
     def first(self) -> Moment:
-        """Where the puzzle begins."""
-        return self.failed or self.told
+        """The moment at which the puzzle starts."""
+        return self.failed or self.callout
 
 
 def find_puzzles(timeline: Timeline) -> Iterator[Case]:
-    """The puzzles of a session, in the order of its note; without conflicts of a merge, and tests that were written to fail first."""
+    """Yield the puzzles of a session in the order of its note, except merge conflicts and tests meant to fail."""
     found = [_fixed(timeline, finding, moment) for finding, moment in placed_findings(timeline, Kind.FAILURE)]
     own = {one.first.at: one for one in found if one.first.row.startswith(one.finding.rows or "-")}
     for fixed in found:
-        if own.get(fixed.first.at, fixed) is not fixed:  # the other failure of this run
+        if own.get(fixed.first.at, fixed) is not fixed:  # another failure of the same run
             continue
-        if _is_told(fixed):
+        if _needs_user(fixed):
             continue
         if _is_conflict(fixed) or _is_test_first(timeline, fixed) or _is_unrecorded(timeline, fixed):
             continue
         case = _case(timeline, fixed)
         if isinstance(case.body, Puzzle) and sum(len(one.calls) for one in case.body.solution) == len(_fix(fixed)):
-            yield case  # a part of a fix is not a fix
+            yield case  # only if the whole fix fits
 
 
 def _case(timeline: Timeline, fixed: _Fixed) -> Case:
@@ -113,19 +113,19 @@ def _tried(fixed: _Fixed, failure: str) -> tuple[CaseTurn, ...]:
 # --- the calls -------------------------------------------------------------------------------------------------------
 
 
-def _fixed(timeline: Timeline, finding: Finding, told: Moment) -> _Fixed:
-    """The last run with this failure before its callout, and what followed up to the next run of the same command."""
-    before = timeline.moments[max(0, told.at - _BACK) : told.at]
+def _fixed(timeline: Timeline, finding: Finding, callout: Moment) -> _Fixed:
+    """Find the last run with this failure before its callout, and the moments up to the next run of its command."""
+    before = timeline.moments[max(0, callout.at - _BACK) : callout.at]
     key = finding.summary.partition(": ")[0].split()
     calls = [one for one in before if one.call]
     recorded = moment_of_rows(before, finding.rows[:1])
-    if recorded and not recorded.call:  # the user's words, with a log
-        return _Fixed(finding, recorded, None, None, timeline.moments[recorded.at + 1 : told.at])
+    if recorded and not recorded.call:  # a user's message with a log
+        return _Fixed(finding, recorded, None, None, timeline.moments[recorded.at + 1 : callout.at])
     failed = (one for one in reversed(calls) if one.outcome is Outcome.FAILED)
     quoting = (one for one in reversed(calls) if _quotes(finding, one))
     red = recorded or next(quoting, None) or next(failed, None)
     if red is None:
-        return _Fixed(finding, told, None, None, _turn(timeline, told))
+        return _Fixed(finding, callout, None, None, _turn(timeline, callout))
     aims = _aims(red, key)
     runs = [one for one in calls if one.at > red.at and aims & _aims(one, key)]
     for run in runs:
@@ -134,9 +134,9 @@ def _fixed(timeline: Timeline, finding: Finding, told: Moment) -> _Fixed:
         if _lines(run) & _lines(red):  # not fixed yet
             red = run
         elif changed and not (run.outcome is Outcome.FAILED and any(map(_message(run).count, changed))):
-            return _Fixed(finding, told, red, run, changes)
+            return _Fixed(finding, callout, red, run, changes)
     passed = next((one for one in reversed(runs) if one.outcome is Outcome.OK), None)
-    return _Fixed(finding, told, red, passed, timeline.moments[red.at + 1 : (passed or told).at])
+    return _Fixed(finding, callout, red, passed, timeline.moments[red.at + 1 : (passed or callout).at])
 
 
 def _message(moment: Moment) -> str:
@@ -144,7 +144,7 @@ def _message(moment: Moment) -> str:
 
 
 def _quotes(finding: Finding, moment: Moment) -> bool:
-    """True if a call printed what the finding says; a pipe may hide that it failed."""
+    """True if a call printed the finding's message; a pipe may have hidden its failure."""
     quoted = finding.summary.partition(": ")[2].split(" / ")
     return any(len(part) > _QUOTE and part[:60] in moment.result for part in quoted)
 
@@ -153,7 +153,7 @@ _QUOTE = 8
 
 
 def _lines(moment: Moment) -> set[str]:
-    """The lines of an output that distinguish failures, without line numbers, which change with each edit."""
+    """Return the lines of an output that identify its failures, without numbers, which change with each edit."""
     return {_DIGITS.sub("", line) for line in _PLACE.findall(moment.result)}
 
 
@@ -161,21 +161,21 @@ _PLACE = late_pattern(r"(?m)^[ \t]*(?:\S+\.\w+:\d+.*|--- FAIL: \S+|FAILED \S+|E 
 _DIGITS = late_pattern(r"\d+")
 
 
-def _turn(timeline: Timeline, told: Moment) -> Sequence[Moment]:
-    """What was done about a failure that no command shows: around its callout, between two messages of the user."""
+def _turn(timeline: Timeline, callout: Moment) -> Sequence[Moment]:
+    """Return the moments around a callout between two messages of the user, for a failure that no command shows."""
     breaks = [one.at for one in timeline.moments if isinstance(one.entry, Intervention)]
-    start = max((at for at in breaks if at < told.at), default=-1)
-    end = min((at for at in breaks if at > told.at), default=len(timeline.moments))
+    start = max((at for at in breaks if at < callout.at), default=-1)
+    end = min((at for at in breaks if at > callout.at), default=len(timeline.moments))
     return timeline.moments[start + 1 : end]
 
 
 def _aims(moment: Moment, key: Sequence[str]) -> set[str]:
-    """The purpose of a command: as many of its words as the failure's summary names, at least two."""
+    """Return the first words of each command: as many as the failure's summary names, at least two."""
     return {" ".join(act.what.split()[: max(2, len(key))]) for act in moment.acts if act.deed in RUNS}
 
 
 def _is_conflict(fixed: _Fixed) -> bool:
-    """True for a conflict of a merge, by git's words or by the marks that the fix removed."""
+    """True for a merge conflict, known from git's message or from the conflict markers that the fix removed."""
     removed = (text for one in _fix(fixed) for text in texts_of(one.arguments or {}))
     return _CONFLICT in _failure(fixed) or any(_MARKS in f"\n{text}" for text in removed)
 
@@ -183,24 +183,24 @@ def _is_conflict(fixed: _Fixed) -> bool:
 _MARKS = "\n<<<<<<< "
 
 
-def _is_told(fixed: _Fixed) -> bool:
-    """True if it depends on the user's words: a report without a log, or a request between the failure and its fix."""
+def _needs_user(fixed: _Fixed) -> bool:
+    """True if the fix depends on the user's words: a report without a log, or a request before the fix."""
     first = fixed.first.entry
     if isinstance(first, Intervention) and not _PLACE.search(first.words):
         return True
-    said = (one.entry.words for one in fixed.later if isinstance(one.entry, Intervention))
-    return fixed.failed is not None and any(len(words.split()) >= SENTENCE for words in said)
+    messages = (one.entry.words for one in fixed.later if isinstance(one.entry, Intervention))
+    return fixed.failed is not None and any(len(words.split()) >= SENTENCE for words in messages)
 
 
 def _is_unrecorded(timeline: Timeline, fixed: _Fixed) -> bool:
-    """True if nobody knows what the fix changed, though the session's events were kept."""
+    """True if the arguments of the fix are unknown although other calls have theirs."""
     changes = _fix(fixed)
     unknown = bool(changes) and not any(one.arguments for one in changes)
     return unknown and any(one.arguments for one in timeline.moments)
 
 
 def _is_test_first(timeline: Timeline, fixed: _Fixed) -> bool:
-    """True for a test that was meant to fail: only tests had changed before, and then what they test was written."""
+    """True for a test that was meant to fail: only tests changed before it, and no tests after it."""
     if not fixed.failed or not any(act.deed is Deed.TEST for act in fixed.failed.acts):
         return False
     before = {
@@ -214,22 +214,22 @@ def _is_test_first(timeline: Timeline, fixed: _Fixed) -> bool:
 
 
 def _failure(fixed: _Fixed) -> str:
-    """What the call printed, or the finding's text if it printed nothing."""
-    if isinstance(fixed.told.entry, Intervention):
-        return fixed.told.entry.words
-    said = message_of(fixed.failed.result) if fixed.failed else ""
-    return said or fixed.finding.summary
+    """Return the output of the failed call, or the finding's text if it printed nothing."""
+    if isinstance(fixed.callout.entry, Intervention):
+        return fixed.callout.entry.words
+    message = message_of(fixed.failed.result) if fixed.failed else ""
+    return message or fixed.finding.summary
 
 
 def _fix(fixed: _Fixed) -> list[Moment]:
-    """The changes up to the next run of the command."""
+    """Return the changes up to the next run of the command, those with known arguments if there are any."""
     found = [one for one in fixed.later if one.changed]
     return [one for one in found if one.arguments] or found
 
 
 def _verification(timeline: Timeline, fixed: _Fixed) -> str:
     proof = proof_of(fixed.passed) if fixed.passed else ""
-    return proof or verification_after(timeline, (fixed.passed or fixed.told).at)
+    return proof or verification_after(timeline, (fixed.passed or fixed.callout).at)
 
 
 # --- hints -----------------------------------------------------------------------------------------------------------
@@ -240,15 +240,15 @@ _MANY = 3
 
 
 def _hints_for(failure: str, solution: Sequence[Moment]) -> tuple[str, ...]:
-    """The hints for a failure, from its message and the moments that fixed it; without those, from the message alone."""
+    """Return hints from the failure's message and from the files that the fix changed."""
     return tuple(dict.fromkeys([*_of_message(failure), *_of_solution(solution)]))
 
 
 def _of_message(failure: str) -> Iterator[str]:
     lines = [line.strip() for line in message_of(failure[:8000]).split("\n") if line.strip()]
-    telling = [line for line in lines if ERROR_WORDS.search(line[:400])]
-    if len(lines) > 1 and telling:
-        yield f"The most specific line: {_line(telling[-1])}"
+    relevant = [line for line in lines if ERROR_WORDS.search(line[:400])]
+    if len(lines) > 1 and relevant:
+        yield f"The most specific line: {_line(relevant[-1])}"
     found = list(_POINTS_TO.finditer(failure[:8000]))
     if found:
         yield f"The message points to {_line(found[-1]['file'])}, line {found[-1]['line']}."
@@ -261,9 +261,9 @@ def _of_solution(solution: Sequence[Moment]) -> Iterator[str]:
 
 
 def _names(names: Iterable[str]) -> str:
-    told = list(dict.fromkeys(_line(name) for name in names if name))
-    more = f" and {len(told) - _MANY} more" if len(told) > _MANY else ""
-    return ", ".join(told[:_MANY]) + more
+    unique = list(dict.fromkeys(_line(name) for name in names if name))
+    more = f" and {len(unique) - _MANY} more" if len(unique) > _MANY else ""
+    return ", ".join(unique[:_MANY]) + more
 
 
 def _line(text: str) -> str:
@@ -274,7 +274,7 @@ _PUTS = (Deed.WRITE, Deed.EDIT)
 
 
 def attribute(case: Case) -> Case:
-    """The case with the category that the rule finds for its failure; unchanged if it holds no failure of the agent's."""
+    """Attribute a case's failure by the built-in rules; unchanged if it has no failure of the agent."""
     report = report_of(case)
     return case if report is None else _with(case, classify(report))
 
@@ -286,9 +286,9 @@ def judge_case(
     template: Renderer | None = None,
     budget: Budget = BUDGET,
 ) -> tuple[Case, str]:
-    """The case with what a model attributes its failure to; with what the rules do, and why, where it gave no answer that can be taken.
+    """Ask an agent to attribute a case's failure; return the case, and the problem if the rules had to do it.
 
-    Every text is redacted before the model sees it, and so is every word of its answer.  Never raises for what a model does or says.
+    All texts are redacted before the agent sees them, and so is its answer.  Never raises for an agent's failure.
     """
     report = report_of(case)
     if report is None:
@@ -303,7 +303,7 @@ def _with(case: Case, found: Attribution | None) -> Case:
 
 
 def report_of(case: Case) -> FailureReport | None:
-    """The failure of a puzzle as knowledge judges it; None for other cases, and for a failure that was not the agent's."""
+    """Return a puzzle's failure as a report; None for other cases and for failures not caused by the agent."""
     if not isinstance(case.body, Puzzle) or case.fault is not Fault.AGENT:
         return None
     puzzle = case.body
@@ -320,18 +320,21 @@ def report_of(case: Case) -> FailureReport | None:
 
 
 def _failed_call(puzzle: Puzzle) -> CaseCall | None:
-    """The first call that failed."""
+    """Return the first call that failed."""
     failed = {turn.answers for turn in puzzle.tried if turn.failed}
     return next((call for turn in puzzle.tried for call in turn.calls if call.id in failed), None)
 
 
 def _line_of(call: CaseCall) -> str:
-    """What a call was given, in one line."""
+    """Return a call's arguments in one line."""
     return call_line(call.name, call.arguments).partition(" ")[2]
 
 
 def _resolution(case: Case, puzzle: Puzzle, call: str) -> str:
-    """The expected behaviour in words; a call of the same program where one alone did it, since that shows how the failed one was wrong."""
+    """Return the resolution in words, or the one call that solved it if that runs the same program.
+
+    Such a call shows what was wrong with the failed one.
+    """
     if call and puzzle.is_open:
         return call if case.verification == call else ""
     lines = [_line_of(one) for turn in puzzle.solution for one in turn.calls]
@@ -340,7 +343,7 @@ def _resolution(case: Case, puzzle: Puzzle, call: str) -> str:
 
 
 def _changed(puzzle: Puzzle) -> Iterator[str]:
-    """The files that the solution wrote or changed."""
+    """Yield the files that the solution wrote or changed."""
     files = Files()
     for call in (one for turn in puzzle.solution for one in turn.calls):
         line = ToolCall(call_line(call.name, call.arguments))

@@ -1,7 +1,7 @@
-"""What an answer to a case must have: checks made from its solution, and whether an answer meets them.
+"""Make checks from the solution of a case, and check answers against them.
 
-A check looks for what only the answer has: names in the code that the fix introduces and the question lacks, or the chosen option's words.
-An answer is text, and nothing in it is run.
+A check looks for words that the question lacks: names that the fix introduces, or the words of the chosen option. An
+answer is only text; nothing in it is run.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from crucible.core.patterns import late_pattern
 
 
 class CheckKind(StrEnum):
-    """What a check looks for: names of files, commands, words that only the answer has, and lines that must not be there."""
+    """What a check looks for: file names, commands, words that only the answer has, or lines that must not occur."""
 
     FILES = "files"
     COMMANDS = "commands"
@@ -40,7 +40,7 @@ class CheckKind(StrEnum):
 
 
 class RubricCheck(NamedTuple):
-    """At least `least` of `wants` must be there, and none of `gone`."""
+    """A check that passes if at least `least` of `wants` occur; for `GONE`, if none does."""
 
     kind: CheckKind
     wants: tuple[str, ...]
@@ -48,21 +48,21 @@ class RubricCheck(NamedTuple):
 
 
 class CheckResult(NamedTuple):
-    """A check that was held against an answer: `found` of its wants are there."""
+    """A check and those of its `wants` that an answer has."""
 
     check: RubricCheck
     found: tuple[str, ...]
 
     @property
     def is_met(self) -> bool:
-        """Whether it is as wanted."""
+        """True if the answer passes the check."""
         if self.check.kind is CheckKind.GONE:
             return not self.found
         return len(self.found) >= self.check.least
 
 
 def rubric_of(body: Body) -> tuple[RubricCheck, ...]:
-    """The checks that the answer of a case gives; none for an open puzzle, and for a delegation whose result nobody used."""
+    """Return the checks for answers to a case; none for an open puzzle, or a delegation whose result was not used."""
     match body:
         case Puzzle() if body.is_open:
             return ()
@@ -82,12 +82,12 @@ def rubric_of(body: Body) -> tuple[RubricCheck, ...]:
 
 
 def is_gradable(body: Body) -> bool:
-    """True if an answer can be told right from wrong by words that the question does not say itself."""
+    """True if checks look for words or commands that the question lacks."""
     return any(one.kind in (CheckKind.TERMS, CheckKind.COMMANDS) for one in rubric_of(body))
 
 
 def rubric_json(checks: Iterable[RubricCheck], indent: int | None = None, *, plain: bool = False) -> str:
-    """The checks as a JSON list, by which an answer can be graded without its session."""
+    """Return the checks as a JSON list, to grade answers without the session."""
     rows = [{"check": one.kind, "wants": one.wants, "least": one.least} for one in checks]
     return json.dumps(rows, ensure_ascii=plain, indent=indent)
 
@@ -100,23 +100,23 @@ _CHANGES = late_pattern(r"(?i)edit|write|patch|create|replace|insert|notebook|de
 _PATHS = ("file_path", "filePath", "absolute_path", "notebook_path", "path", "filename", "file")
 
 
-def _checks(turns: Sequence[CaseTurn], shown: object, said: str = "") -> tuple[RubricCheck, ...]:
-    """The files that calls change and the names that they introduce; for an answer without calls, the words of `said`."""
+def _checks(turns: Sequence[CaseTurn], question: object, answer: str = "") -> tuple[RubricCheck, ...]:
+    """Check for the files that calls change and the names that they add; without calls, for the words of `answer`."""
     calls = [call for turn in turns for call in turn.calls]
-    known = "\n".join(texts_of(shown))
+    known = "\n".join(texts_of(question))
     files = _unique(name for call in calls for name in _changed_files(call))
-    spoken = "\n".join([said, *(turn.text for turn in turns if not turn.answers)])
+    prose = "\n".join([answer, *(turn.text for turn in turns if not turn.answers)])
     names = [name for name in _new_names(calls) if not _has(known, name)]
     # Names that the agent mentions are best, numbers worst.
-    names.sort(key=lambda name: (name[0].isdigit(), not _has(spoken, name)))
+    names.sort(key=lambda name: (name[0].isdigit(), not _has(prose, name)))
     return _filled(
         RubricCheck(CheckKind.FILES, files, len(files)),
-        _terms(names if _is_shown(calls) else _words(said or spoken, known)),
+        _terms(names if _is_shown(calls) else _words(answer or prose, known)),
     )
 
 
 def _is_shown(calls: Iterable[CaseCall]) -> bool:
-    """True if the calls' arguments are known."""
+    """True if the arguments of any call are known, besides its one-line form and paths."""
     return any(name not in ("input", *_PATHS) for call in calls for name in call.arguments)
 
 
@@ -134,7 +134,7 @@ def _unique(texts: Iterable[str]) -> tuple[str, ...]:
 
 
 def _changed_files(call: CaseCall) -> Iterator[str]:
-    """The names, without their folders, of what a call writes."""
+    """Yield the names, without folders, of the files that a call writes."""
     patches = (text for text in texts_of(call.arguments) if "*** Begin Patch" in text)
     paths = [one.path for text in patches for one in patched_files(text)]
     if not paths and _CHANGES.search(call.name):
@@ -145,13 +145,13 @@ def _changed_files(call: CaseCall) -> Iterator[str]:
 
 
 def _command(call: CaseCall) -> str:
-    """The command of a shell's call, if it is one line of some two hundred characters at most."""
+    """Return a shell call's command; "" if it has several lines or more than 200 characters."""
     line = _argument(call, _COMMANDS)
     return line if "\n" not in line and len(line) <= 200 else ""
 
 
 def _argument(call: CaseCall, names: Iterable[str]) -> str:
-    """The first of some arguments that is there, as a text."""
+    """Return the first existing argument of some names as text."""
     found = next((call.arguments[name] for name in names if name in call.arguments), "")
     return " ".join(map(str, found)) if isinstance(found, list) else str(found)
 
@@ -161,7 +161,7 @@ _NAME = late_pattern(
     r"|(?<=[\w)\]]\.)[A-Z]\w{2,}(?![\w\"'`])|(?<=\w:)[a-z]\w{2,}|--?[a-z][\w-]+"
     r"|(?<=[\"'`])[A-Za-z]\w*[./:-][\w./:-]+(?=[\"'`]))"
 )
-"""A name in the code: an inner capital or `_`, a call, a member, an option, a quoted word with a mark."""
+"""A name in code: with an inner capital or `_`, a call, a member, an option, or a quoted word with punctuation."""
 _NUMBER = late_pattern(r"(?<![\w.])(?:\d+\.\d+|\d{2,})(?![\w.])")
 _DEFINED = late_pattern(
     r"\b(?:func(?:tion)?|def|class|type|const|let|var|fn|struct|interface)\b(.*)|(\w+(?:,\s*\w+)*)\s*:?=(?!=)"
@@ -169,12 +169,12 @@ _DEFINED = late_pattern(
 
 
 def _new_names(calls: Sequence[CaseCall]) -> Iterator[str]:
-    """The names in the new texts of edits and not in the old ones, or those of the first command; invented names do not count."""
+    """Yield the names that edits add, else those in the first command, except names that the code itself defines."""
     edits = [call for call in calls if not _argument(call, _COMMANDS)]
     code = [call for call in edits if not any(map(is_test_file, _changed_files(call)))]
-    told = code or edits or calls[:1]
-    new = "\n".join(map(_new_text, told))
-    old = "\n".join(_argument(call, [name]) for call in told for name in _OLD)
+    used = code or edits or calls[:1]
+    new = "\n".join(map(_new_text, used))
+    old = "\n".join(_argument(call, [name]) for call in used for name in _OLD)
     own = {name for line, made in _DEFINED.findall(new) for name in _OWN_NAME.findall(line or made)}
     for name in (*_NAME.findall(new), *_NUMBER.findall(new)):
         if name not in own and not _has(old, name) and not _TEST.match(name):
@@ -201,11 +201,11 @@ _WORD = late_pattern(r"[^\W\d_][\w.'-]*\w")
 _SHORTEST = 3
 
 
-def _words(told: str, shown: object) -> list[str]:
-    """The significant words of an answer, one for each stem, without those of the question."""
-    known = content_words("\n".join(texts_of(shown)))
+def _words(answer: str, question: object) -> list[str]:
+    """Return the significant words of an answer, one for each stem, without those of the question."""
+    known = content_words("\n".join(texts_of(question)))
     found: dict[str, str] = {}
-    for word in _WORD.findall(told):
+    for word in _WORD.findall(answer):
         stems = content_words(word)
         if len(word) >= _SHORTEST and stems and not stems & known:
             found.setdefault(min(stems), word.casefold())
@@ -213,12 +213,12 @@ def _words(told: str, shown: object) -> list[str]:
 
 
 def _of_correction(body: Correction) -> tuple[RubricCheck, ...]:
-    """The names that the right work introduces; for work that only runs commands, the first command and not the refused one."""
-    shown = (body.goal, body.did, body.words)
-    if checks := _checks(body.then, shown):
+    """Check for the names that the corrected work adds; for commands alone, the first, and not the rejected one."""
+    question = (body.goal, body.did, body.words)
+    if checks := _checks(body.then, question):
         return checks
     calls = [call for turn in body.then for call in turn.calls]
-    known = "\n".join(texts_of(shown))
+    known = "\n".join(texts_of(question))
     parts = [one for line in map(_command, calls[:1]) for one in _NEXT.split(line)]
     lines = [_PIPED.split(one, maxsplit=1)[0].strip() for one in parts]
     refused = [_command(call) for turn in body.did for call in turn.calls if body.rejected]
@@ -233,40 +233,40 @@ _NEXT, _PIPED, _BLANK = late_pattern(r"&&|\|\||;"), late_pattern(r"\||\d?>"), " 
 
 
 def _of_delegation(body: Delegation) -> tuple[RubricCheck, ...]:
-    """The names in the result that are not in the task, those that the parent used first; without names, its words."""
+    """Check for names in the result that the task lacks, first those that the parent used; without names, for words."""
     names = [name for name in _NAME.findall(body.result) if not _has(body.task, name)]
     names.sort(key=lambda name: not _has(body.evidence, name))
     return _filled(_terms(names or _words(body.result, body.task)))
 
 
 def _of_choice(body: Choice) -> tuple[RubricCheck, ...]:
-    """The chosen option's own words, and none of the other options; without options, the words that are not in the situation."""
+    """Check for the words of the choice and against the other options; without options, for new words."""
     chosen = _flat(body.choice).rstrip(".")
     others = [one.partition(": ")[0] for one in body.options if not _flat(one).startswith(chosen)]
     words = _words(f"{body.choice} {'' if others else body.rationale}", others or body.situation)
-    if not (others or body.rationale) and len(words := words[1:]) < _OWN:  # the first one says yes
+    if not (others or body.rationale) and len(words := words[1:]) < _OWN:  # the first word may just be "yes"
         return ()
     return _filled(_terms(words), RubricCheck(CheckKind.GONE, tuple(others), 0))
 
 
 _OWN = 3
-"""Least words of a reply that decides something by itself."""
+"""Fewest words of a reply that is a decision in itself."""
 
 
-# --- held against an answer ------------------------------------------------------------------------------------------
+# --- checking an answer ----------------------------------------------------------------------------------------------
 
 _BLANKS = late_pattern(r"\s+")
 
 
 def check_answer(checks: Iterable[RubricCheck], answer: str) -> tuple[CheckResult, ...]:
-    """Each check with what the answer has of it.  Only a whole line counts as one that must be gone; a sentence may quote it."""
+    """Check an answer.  For `GONE` only a whole line counts, since a sentence may quote it."""
     lines = {_flat(line).lstrip("-* ") for line in answer.split("\n")}
     text = _flat(answer)
 
     def has(kind: CheckKind, want: str) -> bool:
         if kind is CheckKind.GONE:
             return want in lines
-        # Forms of one word have one stem.
+        # A stem matches all forms of a word.
         stem = min(content_words(want), default=want) if want.isalpha() else want
         return _has(text, stem, is_begun=kind is CheckKind.TERMS)
 
@@ -276,13 +276,13 @@ def check_answer(checks: Iterable[RubricCheck], answer: str) -> tuple[CheckResul
 
 
 def _has(text: str, want: str, *, is_begun: bool = False) -> bool:
-    # `make test` is another command than `make test:all`.
+    # `make test` and `make test:all` are different commands.
     end = "" if is_begun else r"(?!\w|:\w)" if " " in want else r"(?!\w)"
     return bool(want) and bool(re.search(rf"(?<!\w){re.escape(want)}{end}", text))
 
 
 def is_met(results: Sequence[CheckResult]) -> bool | None:
-    """True if all checks pass; None if nothing is wanted."""
+    """Return whether all checks pass; None if no check looks for anything that must occur."""
     if all(one.check.kind is CheckKind.GONE for one in results):
         return None
     return all(one.is_met for one in results)

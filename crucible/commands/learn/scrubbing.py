@@ -1,7 +1,7 @@
 """Redact secrets and personal data in a case.
 
-A name in a home folder's path becomes `user`, another home folder `~`, an e-mail address `user@example.com`; each is
-counted.
+A user name in the path of a home folder becomes `user`, the exporting user's home folder elsewhere becomes `~`, and an
+e-mail address becomes `user@example.com`.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ _NO_MAIL = frozenset(
         "txt",
     ]
 )
-"""What is the end of a file's name, and of no address."""
+"""Extensions of file names that look like the end of an e-mail address."""
 _OPEN = ("example.com", "example.org", "example.net", ".example", ".invalid", ".test", ".local", ".localhost")
 
 
@@ -66,9 +66,9 @@ _SEVERAL = ("tools", "tags", "problems")
 
 
 class Scrubber:
-    """Cleans cases; `counts` has by rule how much was taken out of all so far.  `home` is the folder of whoever exports, or "".
+    """Cleans cases and counts redactions by rule; `home` is the user's home folder, or "".
 
-    Without `personal` only secrets are taken out: what stays in the vault has its messages to the letter.
+    Without `personal` only secrets are redacted, for cases that stay in the vault.
     """
 
     def __init__(self, redact: Redact, home: str = "", *, personal: bool = True) -> None:
@@ -81,21 +81,21 @@ class Scrubber:
             self._home = re.compile(rf"(?<![\w.-]){re.escape(folder)}(?![\w.-])")
 
     def clean(self, case: Case) -> Case:
-        """The case without them; its `redactions` have those that were counted here as well."""
+        """Redact all texts of a case, and add the redactions to the case's own."""
         before, self.counts = self.counts, Counter()
         changed: dict[str, Any] = {name: self.text(getattr(case, name)) for name in _ONE}
         changed |= {name: tuple(map(self.text, getattr(case, name))) for name in _SEVERAL}
         clean = replace(
             case,
-            body=map_texts(case.body, self._told),
+            body=map_texts(case.body, self._argument),
             place=case.place._replace(phase_name=self.text(case.place.phase_name)),
             **changed,
         )
         taken, self.counts = self.counts, before + self.counts
         return replace(clean, redactions=dict(Counter(case.redactions) + taken)) if taken else clean
 
-    def named_cleanly(self, case: Case) -> Case:
-        """The case without them, also in its session's name, which is part of its id."""
+    def clean_with_id(self, case: Case) -> Case:
+        """Redact a case including its session's id, which is part of the case's id."""
         clean = self.clean(case)
         session = self.text(case.place.session)
         if session == case.place.session:
@@ -104,11 +104,11 @@ class Scrubber:
         return replace(clean, id=plain, place=clean.place._replace(session=session))
 
     def text(self, text: str) -> str:
-        """A text without them; itself where there are none."""
-        whole = text
-        if not text.isascii():  # half a pair is no character, and no file can hold it
-            whole = text.encode("utf-8", "replace").decode("utf-8")
-        found, counts = self._redact(whole) if whole else (whole, {})
+        """Redact a text; returns the same object if nothing changed."""
+        valid = text
+        if not text.isascii():  # no file can hold a lone surrogate
+            valid = text.encode("utf-8", "replace").decode("utf-8")
+        found, counts = self._redact(valid) if valid else (valid, {})
         self.counts.update(counts)
         if self._is_personal:
             found = self._impersonal(found)
@@ -140,8 +140,8 @@ class Scrubber:
         self.counts["email"] += 1
         return "user@example.com"
 
-    def _told(self, text: str, key: str) -> str:
-        """A text without them, and without a secret recognized by the argument's name."""
+    def _argument(self, text: str, key: str) -> str:
+        """Redact a text, also if only its argument's name shows that it is a secret."""
         clean = self.text(text)
         if not key or clean != text or len(text) > _LONGEST_SECRET or "\n" in text:
             return clean

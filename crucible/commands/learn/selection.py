@@ -1,4 +1,4 @@
-"""Which cases are exported: without duplicates, sampled, and split into training and test data.
+"""Select the cases to export: drop duplicates, sample, and split into training and test data.
 
 Samples and splits are drawn by hashes, so new cases move few old ones. A session, its subagents and its continuations
 share a split.
@@ -24,14 +24,14 @@ from crucible.core.text.words import overlap
 
 
 class Dedupe(StrEnum):
-    """What counts as the same."""
+    """When two cases count as duplicates."""
 
     EXACT = "exact"
     NEAR = "near"
 
 
 class SelectedCases(NamedTuple):
-    """The cases that go out, in their order, and how many said what another one says."""
+    """The selected cases in order, and the number of dropped duplicates."""
 
     cases: Iterable[Case]
     dropped: int = 0
@@ -40,13 +40,13 @@ class SelectedCases(NamedTuple):
 _WORD = late_pattern(r"\w+")
 _RUN, _KEYS, _ALIKE = 3, 16, 0.8
 _MOST = 64
-"""Cases that are compared with one, for each key: so the time grows with the text."""
+"""Most cases compared with one for each key, so that the time stays linear."""
 
 
 def select_cases(
     cases: Iterable[Case], dedupe: Dedupe | None = None, limit: int | None = None, seed: int | None = None
 ) -> SelectedCases:
-    """Those that go out; all are held where they must be known together, else none is."""
+    """Select cases; they are held in memory only for deduplication or a random sample."""
     dropped: set[str] = set()
     if dedupe:
         cases = list(cases)
@@ -64,7 +64,7 @@ def _place(seed: int, id_: str) -> bytes:
 
 
 def duplicates(cases: Iterable[Case], mode: Dedupe) -> dict[str, str]:
-    """The ids of those that another one stands for, each with that one's."""
+    """Return the ids of duplicates with the ids of the cases that are kept instead."""
     exact: dict[tuple[str, str], str] = {}
     near: defaultdict[tuple[str, int], list[tuple[str, frozenset[int]]]] = defaultdict(list)
     dropped: dict[str, str] = {}
@@ -90,9 +90,9 @@ def _rank(case: Case) -> tuple[bool, bool, str, str]:
 
 
 def sketch_of(case: Case) -> frozenset[int]:
-    """The hashes of all runs of three words."""
+    """Return the hashes of all runs of three words."""
     body = case.body
-    if isinstance(body, Puzzle):  # what happened, and not what was made of it
+    if isinstance(body, Puzzle):  # only recorded texts, no derived ones
         body = replace(body, state="", hints=(), attribution=None)
     words = [word for text in texts_of(body) for word in _WORD.findall(text.casefold())]
     runs = (" ".join(words[at : at + _RUN]) for at in range(max(len(words) - _RUN + 1, 1)))
@@ -105,23 +105,23 @@ _HINT = "such as --split train=0.9,test=0.1"
 
 
 class SessionRelations(NamedTuple):
-    """A session, and those that it comes from: its parent, what it goes on with, what goes on with it."""
+    """A session with its related ones: its parent, the session it continues, and those that continue it."""
 
     session: str
     others: tuple[str, ...] = ()
 
 
 class Families:
-    """Which sessions belong together.  Who is not known is a family alone."""
+    """Groups of related sessions, which share a split; an unknown session is a group of its own."""
 
-    def __init__(self, kin: Iterable[SessionRelations] = ()) -> None:
+    def __init__(self, relations: Iterable[SessionRelations] = ()) -> None:
         self._above: dict[str, str] = {}
-        for one in kin:
+        for one in relations:
             for other in one.others:
                 self._join(one.session, other)
 
     def of(self, session: str) -> str:
-        """The name of a session's family: the first of its ids."""
+        """Return the name of a session's family: the first of its ids."""
         while (above := self._above.get(session, session)) != session:
             session = above
         return session
@@ -133,13 +133,13 @@ class Families:
 
 @dataclass(frozen=True, slots=True)
 class Splits:
-    """Names with their shares, which together are 1, in the order they were given."""
+    """Names with their shares, which sum to 1, in the given order."""
 
     shares: Mapping[str, float]
     seed: int = 0
 
     def side(self, family: str) -> str:
-        """The name of the split that a family belongs to, always the same one."""
+        """Return the name of a family's split, which depends only on the family and the seed."""
         digest = sha256(f"{self.seed}\0{family}".encode("utf-8", "surrogatepass")).digest()
         place = int.from_bytes(digest[:7], "big") / (1 << 56)
         passed = 0.0
@@ -151,7 +151,7 @@ class Splits:
 
 
 def parse_splits(text: str, *, seed: int = 0) -> Splits:
-    """Parse `--split`: names with shares, as parts of 1.  `UsageError` for an invalid value."""
+    """Parse `--split`: names with shares that sum to 1; raises `UsageError` for an invalid value."""
     shares: dict[str, float] = {}
     for part in text.split(","):
         name, _, share = (piece.strip() for piece in part.partition("="))

@@ -1,4 +1,4 @@
-"""A session's moments for finding cases: goals, findings in their places, turns, and what verified an outcome later."""
+"""A session's moments in order: their goals, findings and turns, the commands that verified them, and their cases."""
 
 from __future__ import annotations
 
@@ -43,7 +43,10 @@ from crucible.documents.session.titles import untagged
 
 @dataclass(frozen=True, slots=True)
 class Timeline:
-    """A session's moments; `complete` says whether every call's whole arguments are known.  `phases` are by id, in order."""
+    """A session's moments; `complete` is true if the full arguments of all calls are known.
+
+    `phases` and `goals` are by phase id, in order.
+    """
 
     session: Session
     moments: tuple[Moment, ...]
@@ -52,19 +55,19 @@ class Timeline:
     goals: Mapping[str, str] = field(default_factory=dict)
 
     def phase_of(self, at: int) -> Phase:
-        """The phase, or sub-phase, of a moment."""
+        """Return the phase or sub-phase of a moment."""
         return self.phases[self.moments[at].phase]
 
     def goal_of(self, phase: str) -> str:
-        """What a phase, by its id, was to reach: the words that opened it or the nearest one before, if more than two.
+        """Return the goal of a phase: the prompt of more than two words that opened it, or the nearest phase before.
 
-        Without any, the task that a subagent was given, the phase's name, or the session's title.
+        Without one, it is the subagent's task, the phase's name, or the session's title.
         """
         return self.goals.get(phase, self.session.title)
 
 
 def build_timeline(session: Session, evidence: RecordedCalls) -> Timeline:
-    """The timeline of a session; build a new one for each evidence."""
+    """Build the timeline of a session from its note and its recorded calls."""
     moments = tuple(moments_of(session, evidence))
     phases = {phase.id: phase for phase in session.all_phases()}
     complete = evidence.whole and not any(one.call and one.arguments is None for one in moments)
@@ -79,12 +82,12 @@ def _goals(session: Session, phases: Mapping[str, Phase]) -> Iterator[tuple[str,
 
 
 def _task(session: Session) -> str:
-    """What a subagent was asked to do, which stands before its phases."""
+    """Return a subagent's task, which its note has before the first phase."""
     return next((untagged(entry.text) for entry in session.preamble if isinstance(entry, Prose)), "")
 
 
 def _opening(phase: Phase) -> str:
-    """The words at a phase's beginning, of one prompt or of several in a row; too few ("go on") ask for nothing new."""
+    """Return the prompts at the start of a phase, without those that are too short to name a goal ("go on")."""
     opening = takewhile(lambda entry: isinstance(entry, Intervention), phase.entries)
     asked = [entry.words for entry in opening if isinstance(entry, Intervention)]
     return "\n\n".join(words for words in asked if len(words.split()) > _FEW)
@@ -97,23 +100,23 @@ _FEW = 2
 
 
 def turns_of(moments: Iterable[Moment]) -> tuple[CaseTurn, ...]:
-    """The conversation that some moments are: an assistant's prose and the call that follows it are one turn, each result another.
+    """Return moments as turns: prose and the call after it are one turn, each result is another.
 
-    Other entries are no turns.  A call's id is made of its place in the timeline: `call-12`.
+    Other entries are dropped.  A call's id is its place in the timeline: `call-12`.
     """
     turns: list[CaseTurn] = []
-    said: list[str] = []
+    prose: list[str] = []
     for moment in moments:
         if moment.call is not None:
-            turns.extend(_exchange_of(moment, "\n\n".join(said)))
-            said = []
+            turns.extend(_exchange_of(moment, "\n\n".join(prose)))
+            prose = []
         elif isinstance(moment.entry, Prose) and moment.entry.text:
-            said.append(moment.entry.text)
-    return (*turns, CaseTurn(Role.ASSISTANT, "\n\n".join(said))) if said else tuple(turns)
+            prose.append(moment.entry.text)
+    return (*turns, CaseTurn(Role.ASSISTANT, "\n\n".join(prose))) if prose else tuple(turns)
 
 
 def _exchange_of(moment: Moment, words: str = "") -> tuple[CaseTurn, CaseTurn]:
-    """The turn that makes a call, with the words before it, and the one that answers it."""
+    """Return the turn that makes a call, with the prose before it, and the turn with its result."""
     line = moment.call.call if moment.call else ""
     tool, _, rest = line.partition(" ")
     arguments = moment.arguments if moment.arguments is not None else {_argument_of(tool, rest): rest}
@@ -126,63 +129,62 @@ def _exchange_of(moment: Moment, words: str = "") -> tuple[CaseTurn, CaseTurn]:
 
 
 def _argument_of(tool: str, rest: str) -> str:
-    """What a call's line is an argument of: a shell's command where the line has all of it, else no argument that the tool has: `input`."""
+    """Return the argument that a call's line is stored under: a shell's own if the line is uncut, else `input`."""
     if tool.casefold() not in SHELLS or not rest or rest.endswith("…") or "⏎" in rest:
         return "input"
     return _COMMAND.get(tool, "command")
 
 
 _COMMAND = {"exec_command": "cmd"}
-"""Shells that have another name for it."""
+"""Shells whose command argument has another name."""
 
 
 # --- findings --------------------------------------------------------------------------------------------------------
 
 
 def placed_findings(timeline: Timeline, kind: Kind) -> Iterator[tuple[Finding, Moment]]:
-    """The findings of a kind that have a callout, each with its moment, in the order of the note."""
+    """Yield the findings of a kind with the moment of their callout, in the order of the note."""
     at = 0
     for finding in findings_of(timeline.session):
         if finding.kind == kind:
-            moment = next((one for one in timeline.moments[at:] if _tells(one, finding)), None)
+            moment = next((one for one in timeline.moments[at:] if _is_callout_of(one, finding)), None)
             if moment is not None:
                 at = moment.at + 1
                 yield finding, moment
 
 
 def moment_of_rows(moments: Iterable[Moment], rows: Collection[str]) -> Moment | None:
-    """The first moment of one of these rows; a finding has only their first characters."""
+    """Return the first moment whose row starts with one of `rows`, of which findings keep only the start."""
     return next((one for one in moments if one.row and one.row.startswith(tuple(rows))), None)
 
 
-def _tells(moment: Moment, finding: Finding) -> bool:
+def _is_callout_of(moment: Moment, finding: Finding) -> bool:
     entry = moment.entry
     if not isinstance(entry, Decision | Failure | Subagent):
         return False
     if finding.lines != NOWHERE:
         return entry.lines == finding.lines
-    is_told = not isinstance(entry, Failure) or (entry.resolution or "").strip()
-    said = entry.summary if isinstance(entry, Subagent) else entry.text
-    return bool(is_told) and said == finding.summary
+    is_resolved = not isinstance(entry, Failure) or bool((entry.resolution or "").strip())
+    text = entry.summary if isinstance(entry, Subagent) else entry.text
+    return is_resolved and text == finding.summary
 
 
 def outcome_of(timeline: Timeline, phase: str) -> Finding | None:
-    """The last outcome of a phase, with those of its sub-phases."""
+    """Return the last outcome of a phase or of its sub-phases; None if there is none."""
     found = findings_by_phase(timeline.session)
     own = [one for name, some in found.items() if name.partition(".")[0] == phase for one in some]
     return next((one for one in reversed(own) if one.kind == Kind.OUTCOME), None)
 
 
 def corrections_by_moment(timeline: Timeline) -> dict[int, Finding]:
-    """Each correction by the place of its words in the timeline: the user's prompt, else a refused call."""
+    """Return each correction by the place of its words in the timeline: a user's prompt or a rejected call."""
     spoken = [one for one in timeline.moments if isinstance(one.entry, Intervention)]
     refused = [one for one in timeline.moments if one.outcome is Outcome.REJECTED]
     found: dict[int, Finding] = {}
     for finding in findings_of(timeline.session):
         if finding.kind == Kind.CORRECTION:
             free = [one for one in (*spoken, *refused) if one.at not in found]
-            said = (one for one in free if is_said_in(finding, _words(one)))
-            moment = next(said, None)
+            moment = next((one for one in free if is_said_in(finding, _words(one))), None)
             if moment is not None:
                 found[moment.at] = finding
     return found
@@ -197,7 +199,7 @@ _SHOWS = late_pattern(
     r"(?:git|ls|cat|echo|pwd|mkdir|rm|cd|cp|mv|chmod|touch|which|sleep|export|apt|apt-get|sudo|find|head|tail|wc|date|ps|kill|ln)(?:\s|$)"
     r"|(?:python3? -m )?(?:uv )?(?:pip3?|npm|yarn|pnpm|poetry|cargo|go|brew|uv) (?:install|add|i|ci|get|sync)(?:\s|$)"
 )
-"""How commands begin that look, or prepare, and show nothing when they end well."""
+"""Commands that only look something up or prepare work, so their success proves nothing."""
 _NOTHING_RAN = late_pattern(
     r"\b(?:0|no) tests? (?:were )?(?:ran|run|collected|found|passed|executed)\b|\bcollected 0 items\b|\bran 0 tests\b|\brunning 0 tests\b|\[no test files\]",
     re.IGNORECASE,
@@ -208,16 +210,16 @@ _LONGEST = 300
 
 
 def verification_after(timeline: Timeline, at: int) -> str:
-    """The first test, check or build that passed after a moment in its phase, else a program that succeeded there.
+    """Return the first test, check or build that passed after a moment in its phase, else a program that succeeded.
 
-    Sub-phases count as one with their phase.  A failure in between ends the search: a pass before it proves nothing.
+    Sub-phases belong to their phase.  The search ends at the first failed test, check or build.
     """
-    whole = timeline.moments[at].phase.partition(".")[0]
+    phase = timeline.moments[at].phase.partition(".")[0]
     ran = ""
     for moment in timeline.moments[at + 1 :]:
         is_proof = bool(_deeds(moment) & _PROOFS)
         is_over = is_proof and moment.outcome is Outcome.FAILED
-        if is_over or moment.phase.partition(".")[0] != whole:
+        if is_over or moment.phase.partition(".")[0] != phase:
             break
         if moment.outcome is not Outcome.OK:
             continue
@@ -229,13 +231,13 @@ def verification_after(timeline: Timeline, at: int) -> str:
 
 
 def proof_of(moment: Moment) -> str:
-    """A call that passed, as a proof; nothing where no command was run, or a test that ran nothing."""
+    """Return the command of a passed call as proof; "" if it ran no command, or a test run had no tests."""
     is_proof = _deeds(moment) & {*_PROOFS, Deed.RUN} and not _is_empty(moment)
     return _command_of(moment) if is_proof else ""
 
 
 def _is_empty(moment: Moment) -> bool:
-    """Whether a test passed since there was none."""
+    """True for a test run that passed without running any test."""
     if Deed.TEST not in _deeds(moment):
         return False
     text = moment.result[-_READ:]
@@ -243,7 +245,7 @@ def _is_empty(moment: Moment) -> bool:
 
 
 def _command_of(moment: Moment) -> str:
-    """A call's command in one line: of its acts the one that proves most, else its line."""
+    """Return a call's most conclusive command in one line."""
     ran = [act.what for act in moment.acts if act.deed is Deed.RUN]
     proofs = [act.what for act in moment.acts if act.deed in _PROOFS] or [
         *(one for one in ran if not _SHOWS.match(one)),
@@ -270,9 +272,10 @@ def make_case(
     finding: Finding,
     verification: str = "",
 ) -> Case:
-    """The case of a body, not yet `measured`.
+    """Make the case of a body, without digest and tokens.
 
-    `anchor` are the words that tell it from the others of its type in the session; `moment` is where it stands; `finding` names it.
+    `anchor` are words that distinguish it from the session's other cases of its type; `moment` is its origin, and
+    `finding` gives its title.
     """
     session, phase = timeline.session, timeline.phase_of(moment.at)
     above = timeline.phases.get(moment.phase.partition(".")[0], phase)

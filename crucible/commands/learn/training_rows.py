@@ -1,16 +1,15 @@
 """Cases as rows of training data, in the shapes that trainers load.
 
-shape              columns                          a row from                                                 for
-messages           messages                         every lesson                                               TRL's SFT, OpenAI's chat files
-tools              messages, tools                  every lesson that holds a call, of complete cases          function calling, the same readers
-prompt-completion  prompt, completion               every lesson but a workflow's                              TRL's SFT on the answer alone
-preference         prompt, chosen, rejected         a correction; a puzzle whose resolution a check confirmed  TRL's DPO
-sharegpt           conversations (`from`, `value`)  every lesson                                               Axolotl, LLaMA-Factory
+shape              columns                          a row for                          made for
+messages           messages                         every lesson                       TRL's SFT, OpenAI's chat files
+tools              messages, tools                  complete lessons with a call       function calling
+prompt-completion  prompt, completion               every lesson but workflows         TRL's SFT on the answer alone
+preference         prompt, chosen, rejected         corrections, verified puzzles      TRL's DPO
+sharegpt           conversations (`from`, `value`)  every lesson                       Axolotl, LLaMA-Factory
 
-What a lesson is, `lessons` says.  Beside these columns each row has one `metadata`, with the same keys of the same types in all rows: a reader takes the
-types from what it sees first, so nothing is null, no text is a time (Arrow would read others as times too), no list may be empty (names of tools and tags are one text, parted by commas), and only `messages` and
-`tools`, which `datasets` reads as JSON values, hold objects that differ.  All other shapes have texts alone: a call is `<tool_call>` with its JSON,
-what it gave is `<tool_response>`, as Hermes and Qwen write them.
+A case becomes a `Lesson`, a lesson the columns of its shape. Readers infer column types from the first rows, so only
+`messages` and `tools`, which `datasets` reads as JSON values, hold objects that differ. The other shapes hold texts
+alone: a call is `<tool_call>` with JSON and its result is `<tool_response>`, as Hermes and Qwen write them.
 """
 
 from __future__ import annotations
@@ -49,16 +48,16 @@ _MARK = late_pattern(
     r"|<(?=</?SYS>>)"
     r"|\[(?=/?(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS|TOOL_CONTENT|IMG)\])"
 )
-"""Where a mark begins by which a chat template parts its messages: ChatML's and Llama's `<|…|>`, DeepSeek's, Mistral's, Gemma's, Hermes'."""
+"""The start of a control token: ChatML's and Llama's `<|…|>`, DeepSeek's, Mistral's, Gemma's, Hermes'."""
 
 _NO_NAME = late_pattern(r"[^A-Za-z0-9_-]")
 
 
 @dataclass(slots=True)
 class ChatMessage:
-    """One message.
+    """One message; `taught` is true if a model is to learn it.
 
-    `answers` are those of its calls, in their order, None where there is none; `taught` is what is to be learnt.
+    `answers` are the results of its calls in their order, None for an unknown one.
     """
 
     role: Role
@@ -69,17 +68,20 @@ class ChatMessage:
 
 
 def without_marks(text: str) -> str:
-    """A text in which nothing reads as a chat template's own mark: `< |im_start|>`, which a person reads as before."""
+    """Break up the control tokens of chat templates in a text: `< |im_start|>`."""
     return _MARK.sub(lambda found: found[0] + " ", text) if "<" in text or "[" in text else text
 
 
 def quoted(label: str, text: str) -> str:
-    """A text as data: under a label, in a fence that nothing in it ends."""
+    """Return a text as data: below a label, in a fence that the text cannot close."""
     return f"{label}:\n\n{fenced(text, 'text')}"
 
 
 def conversation(before: Sequence[CaseTurn], taught: Sequence[CaseTurn] = ()) -> list[ChatMessage]:
-    """The messages; an answer to no call in particular is the first one's that waits."""
+    """Join turns to messages of alternating roles, with results at their calls.
+
+    A result without an id goes to the first open call; one without an open call is quoted in the user's message.
+    """
     messages: list[ChatMessage] = []
     waiting: list[tuple[str, ChatMessage, int]] = []
     for turn, is_right in [*((turn, False) for turn in before), *((turn, True) for turn in taught)]:
@@ -112,14 +114,14 @@ def _joined(*texts: str) -> str:
     return "\n\n".join(text for text in texts if text.strip())
 
 
-# --- as rows hold them -----------------------------------------------------------------------------------------------
+# --- messages in rows ------------------------------------------------------------------------------------------------
 
 
 def chat_messages(messages: Sequence[ChatMessage], no_answer: str) -> list[Row]:
-    """With `tool_calls`, arguments as JSON, and tool messages; `no_answer` stands for an answer that is not known.
+    """Return messages with `tool_calls`, and tool messages; `no_answer` replaces unknown results.
 
-    An assistant's has `weight` 1 for what is taught and 0 for what is not.  Since a user's has none, the messages of each row differ in their keys,
-    so that `datasets` reads all messages as JSON values and none as a struct that lacks what comes later.
+    An assistant's message has the `weight` 1 if taught, else 0.  A user's has none, so that messages differ in their
+    keys in every row and `datasets` reads them as JSON values instead of structs that lack later keys.
     """
     rows: list[Row] = []
     numbers = count(1)
@@ -139,13 +141,13 @@ def chat_messages(messages: Sequence[ChatMessage], no_answer: str) -> list[Row]:
         if message.role is Role.ASSISTANT:
             row["weight"] = int(message.taught)
         if message is not messages[-1]:
-            told = zip(calls, _answers(message, no_answer), strict=True)
-            rows += [{"role": Role.TOOL.value, "content": text, "tool_call_id": own} for (own, _), text in told]
+            results = zip(calls, _answers(message, no_answer), strict=True)
+            rows += [{"role": Role.TOOL.value, "content": text, "tool_call_id": own} for (own, _), text in results]
     return rows
 
 
 def plain_messages(messages: Sequence[ChatMessage], no_answer: str, tool: Role) -> list[tuple[Role, str]]:
-    """Role and text alone: calls as `<tool_call>` in the assistant's text, answers as `<tool_response>` of the role `tool`."""
+    """Return messages as role and text: calls as `<tool_call>`, results as `<tool_response>` of the role `tool`."""
     plain: list[tuple[Role, str]] = []
     for message in messages:
         answers = _answers(message, no_answer) if message is not messages[-1] else []
@@ -159,7 +161,7 @@ def plain_messages(messages: Sequence[ChatMessage], no_answer: str, tool: Role) 
 
 
 def assistant_text(messages: Iterable[ChatMessage]) -> str:
-    """What messages say, with their calls as `<tool_call>`, without any answer."""
+    """Return the text of messages, with calls as `<tool_call>` and without results."""
     pieces: list[str] = []
     for message in messages:
         pieces.append(without_marks(message.text))
@@ -174,16 +176,16 @@ def _answers(message: ChatMessage, no_answer: str) -> list[str]:
 
 
 def _name(call: CaseCall) -> str:
-    """A tool's name as function calling takes it: letters, digits, `_` and `-`, 64 at most."""
+    """Return a tool's name as function calling accepts it: at most 64 letters, digits, `_` and `-`."""
     return _NO_NAME.sub("_", call.name)[:64] or "tool"
 
 
 def _json(value: object) -> str:
     try:
-        told = orjson.dumps(value, default=str, option=orjson.OPT_NON_STR_KEYS).decode()
-    except TypeError:  # a number beyond 64 bits, half a pair of a character
-        told = json.dumps(json.loads(json.dumps(value, default=str), parse_constant=lambda _: None))
-    return without_marks(told)
+        text = orjson.dumps(value, default=str, option=orjson.OPT_NON_STR_KEYS).decode()
+    except TypeError:  # a number beyond 64 bits, or a lone surrogate
+        text = json.dumps(json.loads(json.dumps(value, default=str), parse_constant=lambda _: None))
+    return without_marks(text)
 
 
 NO_ANSWER = "[no result was recorded]"
@@ -192,18 +194,21 @@ REFUSED = "[the user rejected this call]"
 
 @dataclass(frozen=True, slots=True)
 class Lesson:
-    """Turns before, those that are `right` and those that are `wrong` then; `no_answer` stands for results that are not known."""
+    """A conversation: the turns `before`, then the `right` turns, and the `wrong` ones if known.
+
+    `no_answer` is the text for unknown results.
+    """
 
     before: tuple[CaseTurn, ...]
     right: tuple[CaseTurn, ...]
     wrong: tuple[CaseTurn, ...] = ()
     no_answer: str = NO_ANSWER
     one_answer: bool = True
-    """Whether what is right is one answer, and no long piece of work."""
+    """True if `right` is one answer, and no long piece of work."""
 
 
 def lesson_of(case: Case) -> Lesson | None:
-    """What a case teaches; None for nothing."""
+    """Return the lesson of a case, None if it has none."""
     match case.body:
         case Puzzle() as body:
             return _of_puzzle(body, case.place, case.verification)
@@ -238,11 +243,11 @@ def _of_puzzle(body: Puzzle, place: Place, verification: str) -> Lesson | None:
 
 
 def _of_correction(body: Correction, place: Place) -> Lesson | None:
-    said = (CaseTurn(Role.USER, body.words),) if body.words.strip() else ()
+    reply = (CaseTurn(Role.USER, body.words),) if body.words.strip() else ()
     calls = any(one.calls for one in body.did)
-    if not body.then or not (said or calls):
+    if not body.then or not (reply or calls):
         return None
-    before = (*_begun(body.goal, place, body.did), *said)
+    before = (*_begun(body.goal, place, body.did), *reply)
     return Lesson(before, body.then, body.did, REFUSED if body.rejected else NO_ANSWER)
 
 
@@ -265,7 +270,7 @@ def _of_delegation(body: Delegation) -> Lesson | None:
 
 
 def _begun(goal: str, place: Place, turns: tuple[CaseTurn, ...], state: str = "") -> tuple[CaseTurn, ...]:
-    """The turns behind the goal, unless they begin with it, and behind what leads to them."""
+    """Put the goal and the state before turns, unless they begin with that goal."""
     first = turns[0] if turns else None
     if first and first.role is Role.USER and (not goal.strip() or first.text.strip() == goal.strip()):
         goal, turns = first.text, turns[1:]
@@ -276,7 +281,7 @@ def _begun(goal: str, place: Place, turns: tuple[CaseTurn, ...], state: str = ""
 
 
 class Shape(StrEnum):
-    """How a row is laid out."""
+    """The layout of rows."""
 
     MESSAGES = "messages"
     PREFERENCE = "preference"
@@ -289,17 +294,17 @@ class Shape(StrEnum):
 
 
 def _messages(lesson: Lesson) -> Row | None:
-    messages = _learnt(lesson)
+    messages = _taught_conversation(lesson)
     return {"messages": chat_messages(messages, lesson.no_answer)} if messages else None
 
 
 def _tools(lesson: Lesson) -> Row | None:
-    """The schemas come later, when all calls are known: see `toolbox`."""
-    return _messages(lesson) if any(message.calls for message in _learnt(lesson)) else None
+    """Return the messages of a lesson with calls; `export` adds the schemas when it knows all calls."""
+    return _messages(lesson) if any(message.calls for message in _taught_conversation(lesson)) else None
 
 
-def _learnt(lesson: Lesson) -> list[ChatMessage]:
-    """The conversation up to the last message that is taught: none of a call that failed, or is not shown whole."""
+def _taught_conversation(lesson: Lesson) -> list[ChatMessage]:
+    """Return the conversation up to the last taught message; failed or cut calls are not taught."""
     messages = conversation(lesson.before, lesson.right)
     failed = {turn.answers for turn in lesson.right if turn.failed}
     for message in messages:
@@ -309,7 +314,7 @@ def _learnt(lesson: Lesson) -> list[ChatMessage]:
 
 
 def _is_whole(message: ChatMessage) -> bool:
-    """True if no text or call of the message was shortened."""
+    """True if no text or call of the message was cut."""
     return CUT not in message.text and not any(CUT in repr(call.arguments) for call in message.calls)
 
 
@@ -332,9 +337,9 @@ _SPEAKERS = {Role.USER: "human", Role.ASSISTANT: "gpt", Role.TOOL: "tool"}
 def _sharegpt(lesson: Lesson) -> Row | None:
     messages = _up_to_taught(conversation(lesson.before, lesson.right))
     if any(message.taught and not _is_whole(message) for message in messages):
-        return None  # this shape has no weights: all that an assistant says is taught
-    told = plain_messages(messages, lesson.no_answer, Role.TOOL)
-    turns = [{"from": _SPEAKERS[role], "value": text} for role, text in told]
+        return None  # this shape has no weights: all assistant messages are taught
+    plain = plain_messages(messages, lesson.no_answer, Role.TOOL)
+    turns = [{"from": _SPEAKERS[role], "value": text} for role, text in plain]
     return {"conversations": turns} if turns else None
 
 
@@ -352,36 +357,36 @@ def _up_to_taught(messages: list[ChatMessage]) -> list[ChatMessage]:
 
 
 def _asked(lesson: Lesson) -> tuple[list[Row], str]:
-    """All that stands before what is taught, with the answers to its calls, and the answer up to its first calls.
+    """Return the prompt, with the results of its calls, and the answer up to its first calls.
 
-    What is said behind those knows what they gave, and who learns it without that learns to make it up.  Nothing where nobody but the
-    assistant spoke last, or where the answer is not shown whole.
+    Text after those calls depends on their results, so a model would learn to make them up.  Both are empty if the
+    prompt does not end with the user, or if the answer was cut.
     """
     messages = conversation(lesson.before, lesson.right)
     taught = [message for message in messages if message.taught]
     before = messages[: messages.index(taught[0])] if taught else messages
-    # A message that nobody says stands for the answer: so the results of the last calls before it are told.
-    told = plain_messages([*before, ChatMessage(Role.ASSISTANT, "")], lesson.no_answer, Role.USER)
+    # The empty message stands for the answer, so that the results of the calls before it are included.
+    prompt = plain_messages([*before, ChatMessage(Role.ASSISTANT, "")], lesson.no_answer, Role.USER)
     first = next((at for at, one in enumerate(taught, 1) if one.calls), len(taught))
     answer = assistant_text(taught[:first])
-    if not answer or not told or told[-1][0] is not Role.USER or CUT in answer:
+    if not answer or not prompt or prompt[-1][0] is not Role.USER or CUT in answer:
         return [], ""
-    return [{"role": role.value, "content": text} for role, text in told], answer
+    return [{"role": role.value, "content": text} for role, text in prompt], answer
 
 
 def _last_step(messages: Sequence[ChatMessage], *, refused: bool) -> Sequence[ChatMessage]:
-    """The last change that was made, since a test or bookkeeping behind it was not what was wrong; else the last thing that was done, or said.
+    """Return the last message that changed a file, else the last one with a call, else the last one.
 
-    Of what the user `refused` it is the last call, whatever that was.
+    Calls after the change, such as tests, were not what was wrong.  If the user rejected a call, it was the last one.
     """
-    spoke = [message for message in messages if message.role is Role.ASSISTANT]
-    did = [message for message in spoke if message.calls]
-    made = [message for message in did if any(_CHANGES.search(call.name) for call in message.calls)]
-    return (() if refused else made[-1:]) or did[-1:] or spoke[-1:]
+    spoken = [message for message in messages if message.role is Role.ASSISTANT]
+    calling = [message for message in spoken if message.calls]
+    changing = [message for message in calling if any(_CHANGES.search(call.name) for call in message.calls)]
+    return (() if refused else changing[-1:]) or calling[-1:] or spoken[-1:]
 
 
 _CHANGES = late_pattern(r"^(?!.*(?:todo|plan|memory)).*(?:write|edit|replace|patch|create_file)", re.IGNORECASE)
-"""Names of tools that change files, in any client."""
+"""Names of tools that change files in any client."""
 
 
 def _says(text: str) -> Row:

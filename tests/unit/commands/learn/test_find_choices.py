@@ -46,7 +46,7 @@ def test_a_decision_with_a_reason_alone_has_no_options() -> None:
 
 def test_a_decision_without_alternatives_and_reason_teaches_nothing() -> None:
     [one] = found(Decision("Keys are UUIDs."))
-    assert not is_teachable(one, told=True)
+    assert not is_teachable(one, is_noted=True)
 
 
 def test_a_reply_to_no_question_is_no_decision() -> None:

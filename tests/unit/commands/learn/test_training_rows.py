@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from crucible.commands.learn.case import CUT, Case, CaseTurn, Delegation, Role
 from crucible.commands.learn.case_notes import read_case, render_case
-from crucible.commands.learn.export import Export, Provenance, export_stream, row_of, with_tools
+from crucible.commands.learn.export import Export, Provenance, export_stream, row_of, with_tool_schemas
 from crucible.commands.learn.scrubbing import Scrubber
 from crucible.commands.learn.training_rows import Shape, quoted, without_marks
 from crucible.documents.markdown.source import Source
@@ -298,7 +298,7 @@ def test_metadata_says_where_a_row_comes_from() -> None:
 
 def _with_tools(*cases: Case) -> list[Any]:
     rows = (row_of(case, Shape.TOOLS) for case in cases)
-    return list(with_tools(row for row in rows if row))
+    return list(with_tool_schemas(row for row in rows if row))
 
 
 def test_a_tool_has_the_same_schema_in_every_row_from_all_its_calls() -> None:
