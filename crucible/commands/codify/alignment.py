@@ -1,6 +1,6 @@
-"""Align the drafts of several sessions: pair steps that are the same, and branch to those that only some sessions have.
+"""Align the drafts of several sessions: pair equal steps, and add branches to steps that only some sessions have.
 
-Steps are alike by what was done to which files, by kinds of work, and by name.
+Steps are compared by what was done to which files, by kinds of work, and by name.
 """
 
 from __future__ import annotations
@@ -40,12 +40,12 @@ _KINDS = {
     Deed.FETCH: _LOOK,
     Deed.PLAN: "",
 }
-"""Deeds of one kind; others are a kind of their own, and bookkeeping is none."""
+"""Deeds that count as one kind; any other deed is its own kind, and "" is ignored."""
 
 
 @dataclass(frozen=True, slots=True)
 class Traits:
-    """What a step and all below it do, and its name."""
+    """The name of a step, and what it and all steps below it did."""
 
     key: str
     words: frozenset[str]
@@ -54,7 +54,7 @@ class Traits:
 
 
 def traits_of(step: DraftStep) -> Traits:
-    """The traits of a step; lookups count only if nothing else was done."""
+    """Return the traits of a step; lookups count only if nothing else was done."""
     done = frozenset(trait for one in step.walk() for act in one.acts for trait in _done(act))
     worked = frozenset(trait for trait in done if trait[0] != _LOOK)
     words = frozenset(filter(None, map(key_of, step.name.split())))
@@ -62,16 +62,19 @@ def traits_of(step: DraftStep) -> Traits:
 
 
 def _done(act: Act) -> Iterator[tuple[str, str]]:
-    """An act's kind with each of its targets."""
+    """Yield an act's kind with each of its targets."""
     kind = _KINDS.get(act.deed, act.deed.value)
     if kind:
-        # What a check writes has the name of every other check's.
+        # All checks write data of one name, so compare what they read.
         data = act.writes if kind == _CHANGE else act.reads
         yield from ((kind, target.casefold()) for target in [one.name for one in data] or [act.what])
 
 
 def best_pairs(left: Sequence[Sequence[Traits]], right: Sequence[Traits]) -> list[tuple[int, int]]:
-    """The most similar pairs of positions, in order and without crossings; `left` has several sessions' steps."""
+    """Return the pairs of positions with the highest total similarity, in order and without crossings.
+
+    `left` has the traits of several sessions for each step.
+    """
     best = [[0.0] * (len(right) + 1)]
     for several in left:
         above, row = best[-1], [0.0]
@@ -93,7 +96,7 @@ def best_pairs(left: Sequence[Sequence[Traits]], right: Sequence[Traits]) -> lis
 
 
 def _alike(one: Traits, other: Traits) -> float:
-    """From 0 to 1; 0 for steps that are not to be paired."""
+    """Return the similarity of two steps from 0 to 1; 0 if they must not be paired."""
     same_name = one.key == other.key
     names = 1.0 if same_name else overlap(one.words, other.words, "union")
     if not one.done and not other.done:
@@ -127,7 +130,7 @@ class _Column:
 
 
 def align(drafts: Sequence[Draft]) -> tuple[DraftStep, ...]:
-    """The steps of one workflow of all these sessions; a session that is given twice counts once."""
+    """Merge drafts into the steps of one workflow; a session that occurs twice counts once."""
     given = {draft.session: draft for draft in reversed(drafts)}
     order = list(dict.fromkeys(draft.session for draft in drafts))
     if len(given) == 1:
@@ -141,7 +144,7 @@ def align(drafts: Sequence[Draft]) -> tuple[DraftStep, ...]:
 
 
 def _aligned(sequences: Mapping[str, Sequence[DraftStep]]) -> list[_Column]:
-    """The steps of one level, session by session, and then those below each."""
+    """Align the steps of one level session by session, then those below each."""
     columns: list[_Column] = []
     for session, steps in sequences.items():
         columns = _with(columns, session, steps)
@@ -153,7 +156,7 @@ def _aligned(sequences: Mapping[str, Sequence[DraftStep]]) -> list[_Column]:
 
 
 def _with(columns: Sequence[_Column], session: str, steps: Sequence[DraftStep]) -> list[_Column]:
-    """The columns with one more session; steps without a partner go between those of their neighbours."""
+    """Add a session to the columns; steps without a partner go between those of their neighbours."""
     own = [_Column({session: step}, [traits_of(step)]) for step in steps]
     woven: list[_Column] = []
     done = taken = 0
@@ -167,7 +170,7 @@ def _with(columns: Sequence[_Column], session: str, steps: Sequence[DraftStep]) 
 
 
 def _as_group(step: DraftStep) -> DraftStep:
-    """Make a step a group, as its counterparts are: its own work becomes its only child."""
+    """Make a step a group like its counterparts: its own work becomes its only child."""
     if step.children or not (step.acts or step.takes or step.report):
         return step
     work = replace(
@@ -190,7 +193,7 @@ def _walk(columns: Iterable[_Column]) -> Iterator[_Column]:
 
 
 def _name(every: Sequence[_Column]) -> None:
-    """Name each column as most of its sessions do; columns of more sessions choose first."""
+    """Name each column as most of its sessions do; columns with more sessions choose first."""
     names, reports = Names(), Names(str.casefold, "_")
     for column in sorted(every, key=lambda column: -len(column.members)):
         column.name = names.claim(_most(step.name for step in column.members.values()) or "Step")
@@ -203,7 +206,7 @@ _H = TypeVar("_H", bound=Hashable)
 
 
 def _most(values: Iterable[_H | None]) -> _H | None:
-    """The most frequent value, the first of several; None without any."""
+    """Return the most frequent value, the first of several; None if there is none."""
     counted = Counter(value for value in values if value)
     return max(counted, key=counted.__getitem__, default=None)
 
@@ -235,7 +238,7 @@ def _branch(every: Sequence[_Column], everyone: frozenset[str]) -> None:
 
 
 def _nexts(every: Sequence[_Column]) -> list[dict[int, set[str]]]:
-    """For each column its next columns with the sessions that went there; `len(every)` is the end."""
+    """Return for each column its next columns, with the sessions that went there; `len(every)` is the end."""
     following: dict[str, int] = {}
     nexts: list[dict[int, set[str]]] = [{} for _ in every]
     for at in range(len(every) - 1, -1, -1):
@@ -248,7 +251,7 @@ def _nexts(every: Sequence[_Column]) -> list[dict[int, set[str]]]:
 def _ways(
     every: Sequence[_Column], source: int, targets: Sequence[int], nexts: Mapping[int, set[str]]
 ) -> Iterator[tuple[str, _Column]]:
-    """A condition for each target.  If no session simply went on, the branch of most sessions is `Otherwise`."""
+    """Yield a condition for each target.  If no session simply went on, the branch of most sessions is `Otherwise`."""
     went_on = any(at == len(every) or every[at].sessions >= every[source].sessions for at in nexts)
     main: set[str] = set()
     if not went_on:
@@ -265,7 +268,7 @@ def _ways(
 
 
 def _opening(column: _Column) -> str:
-    """The words with which a user started this step, in the first session that has any."""
+    """Return the condition that names the user's words that started this step; "" if there are none."""
     for step in column.members.values():
         for one in step.walk():
             for remark in one.remarks:
@@ -275,7 +278,7 @@ def _opening(column: _Column) -> str:
 
 
 def _failure(column: _Column, sessions: Iterable[str]) -> str:
-    """What failed last in this step of these sessions."""
+    """Return the condition that names what failed last in this step in these sessions; "" if nothing did."""
     for session in sorted(sessions):
         step = column.members[session]
         acts = [act for one in step.walk() for act in one.acts if act.outcome is Outcome.FAILED and key_of(act.what)]
@@ -308,7 +311,7 @@ class _Merger:
         }
 
     def step(self, column: _Column) -> DraftStep:
-        """The step of a column."""
+        """Return the step of a column."""
         steps = list(column.members.values())
         below = tuple(self.step(part) for part in column.below)
         return DraftStep(
@@ -331,7 +334,7 @@ class _Merger:
                 yield self._reports.get((session, datum.name.casefold())) or datum
 
     def _runs(self, column: _Column) -> Iterator[StepRun]:
-        """Every run, with its own agent."""
+        """Yield every run, with its own agent."""
         for session in self._order:
             step = column.members.get(session)
             if step:
@@ -339,7 +342,7 @@ class _Merger:
 
 
 def _remarks(steps: Sequence[DraftStep]) -> Iterator[Remark]:
-    """Each remark once, the ones with a reason if any has one."""
+    """Yield each remark once; of equal ones, those with a reason."""
     by_text: defaultdict[tuple[RemarkKind, str], dict[str, Remark]] = defaultdict(dict)
     for remark in (remark for step in steps for remark in step.remarks):
         by_text[remark.kind, normal_line(remark.text)].setdefault(normal_line(remark.why), remark)
@@ -348,7 +351,7 @@ def _remarks(steps: Sequence[DraftStep]) -> Iterator[Remark]:
 
 
 def _not_below(remarks: Iterable[Remark], below: Sequence[DraftStep]) -> Iterator[Remark]:
-    """The remarks that the steps below do not have."""
+    """Yield the remarks that the steps below do not have."""
     known = {
         (remark.kind, normal_line(remark.text), why)
         for child in below
@@ -362,7 +365,7 @@ def _not_below(remarks: Iterable[Remark], below: Sequence[DraftStep]) -> Iterato
 
 
 def _acts(steps: Sequence[DraftStep]) -> tuple[Act, ...]:
-    """All acts, equal ones once; of these a successful one."""
+    """Return all acts without duplicates; of equal ones, a successful one."""
     acts: dict[tuple[object, ...], Act] = {}
     for act in (act for step in steps for act in step.acts):
         key = (act.deed, act.what, act.reads, act.writes)

@@ -1,6 +1,6 @@
 """Turn recorded sessions into one workflow: draft each session, redact it, align the drafts, assemble the steps.
 
-Reads no file and no clock.
+Pure: reads no file and no clock.
 """
 
 from __future__ import annotations
@@ -46,12 +46,12 @@ from crucible.documents.session.titles import untagged
 from crucible.documents.workflow.workflow import Datum, Grade, RunStatus, Workflow, key_of
 
 _EXAMPLE = 80
-"""Most code points of a parameter's example; cut after redaction, since half a secret is not recognized."""
+"""Most code points of a parameter's example.  Cut after redaction, since half a secret is not recognized."""
 
 
 @dataclass(frozen=True, slots=True)
 class RecordedSession:
-    """A session, all its subagents' sessions by id (None if missing), and the records of a session's calls."""
+    """A session, all its subagents' sessions by id (None if missing), and a function that loads a session's calls."""
 
     session: Session
     children: Mapping[str, Session | None] = field(default_factory=dict)
@@ -59,7 +59,7 @@ class RecordedSession:
 
 
 def codify(recorded: Sequence[RecordedSession], redact: Redact) -> Workflow:
-    """Make one workflow of sessions, titled after the first; the same sessions always give the same workflow.
+    """Make one workflow from sessions, titled after the first.
 
     Sessions without work are dropped from its `sessions`; if none has any, the workflow has no steps.
     """
@@ -80,7 +80,7 @@ def codify(recorded: Sequence[RecordedSession], redact: Redact) -> Workflow:
 
 
 def draft_session(session: Session, nodes: list[Node], again: Collection[str] = ()) -> Draft:
-    """A session's steps; `again` are the keys of requests that other sessions have too."""
+    """Draft the steps of a session; `again` are the keys of requests that other sessions have too."""
     title = cut_at_word(normal_line(untagged(session.title)), 120) or "Untitled"
     kept, parameters, title = repeatable_requests(title, nodes, parameters_of(session, nodes), again)
     for node in kept:
@@ -92,7 +92,10 @@ def draft_session(session: Session, nodes: list[Node], again: Collection[str] = 
 
 
 def _worth_keeping(nodes: Sequence[Node]) -> Sequence[Node]:
-    """Requests that worked or delegated; else those that looked; else those with findings; at least one."""
+    """Return the requests that did or delegated work, else those that only read, else those with findings.
+
+    Returns at least one request.
+    """
     worked = [node for node in nodes if not node.only_looked() or any(one.reports for one in node.walk())]
     looked = [node for node in nodes if node.parts]
     noted = [node for node in nodes if any(one.kind is not RemarkKind.ASKED for one in node.remarks)]
@@ -102,7 +105,7 @@ def _worth_keeping(nodes: Sequence[Node]) -> Sequence[Node]:
 class _Drafter:
     """Makes steps of nodes, in order.
 
-    `owed` are the reports that an agent, by its number, got and has not used; `last` is what it made last.
+    `_owed` are the reports that each agent, by its number, received and has not used yet; `_last` is its last output.
     """
 
     def __init__(self, parameters: Sequence[Parameter]) -> None:
@@ -114,7 +117,7 @@ class _Drafter:
         self._last: dict[int, Datum] = {}
 
     def step(self, node: Node, above: int) -> DraftStep:
-        """A node's step; `above` is the agent that gets its report."""
+        """Return the step of a node; `above` is the number of the agent that receives its report."""
         own = list(_own(node, node.by))
         name = self._names.claim(_name(node, own) or "Step")
         report = None
@@ -155,7 +158,7 @@ class _Drafter:
         return self._made(node, work, name, self._reports.get(id(work)))
 
     def _made(self, node: Node, work: Stretch, name: str, report: Datum | None) -> DraftStep:
-        """The step of a stretch."""
+        """Return the step of a stretch of work."""
         report, takes = self._handed(name, node.by, work.acts, report)
         return DraftStep(
             name,
@@ -172,7 +175,7 @@ class _Drafter:
     def _handed(
         self, name: str, by: int, acts: Sequence[Act], report: Datum | None
     ) -> tuple[Datum | None, tuple[Datum, ...]]:
-        """The report and the inputs of work; work without inputs takes what was made last."""
+        """Return the report and the inputs of work; work that reads nothing takes the agent's last output."""
         takes = tuple(self._owed.pop(by, ())) if acts else ()
         if not takes and by in self._last and (acts or report) and not any(act.reads for act in acts):
             takes = (self._last[by],)
@@ -183,7 +186,7 @@ class _Drafter:
         return report, takes
 
     def _findings(self, name: str, by: int, acts: Sequence[Act]) -> Datum | None:
-        """The findings of work that left no file, for the same agent's next work."""
+        """Return the findings of work that wrote no file, as input of the same agent's next work."""
         if not acts or any(act.writes for act in acts):
             return None
         is_run = any(act.deed is Deed.RUN for act in acts)
@@ -196,7 +199,7 @@ class _Drafter:
 
 
 def _own(node: Node, by: int) -> Iterator[Stretch]:
-    """The stretches of a node, and of its sub-phases, that are its own agent's work."""
+    """Yield the stretches of work that a node's own agent did, in the node and its sub-phases."""
     for part in node.parts:
         if isinstance(part, Stretch):
             yield part
@@ -205,17 +208,17 @@ def _own(node: Node, by: int) -> Iterator[Stretch]:
 
 
 def _name(node: Node, own: Sequence[Stretch]) -> str:
-    """Named after the request, else after the work."""
+    """Name a node after its request, else after its work."""
     return tidy_name(node.name) or work_name([act for stretch in own for act in stretch.acts])
 
 
 def _remarks(node: Node, name: str) -> tuple[Remark, ...]:
-    """The remarks, without a prompt that is the step's name."""
+    """Return the node's remarks, without a prompt that says the same as the step's name."""
     return tuple(one for one in node.remarks if not (one.kind is RemarkKind.ASKED and _says(name, one.text)))
 
 
 def _says(name: str, text: str) -> bool:
-    """True if a text is no more than the name, apart from punctuation at the end."""
+    """True if a text equals the name, apart from punctuation at the end."""
     return normal_line(text).rstrip(" .!").casefold() == name.rstrip(" .!").casefold()
 
 
@@ -257,7 +260,7 @@ class _Cleaner:
         self.used: set[str] = set()
 
     def step(self, step: DraftStep) -> DraftStep:
-        """A step and all below it."""
+        """Redact a step and all steps below it."""
         remarks = tuple(self._text(one, self._filled) for one in step.remarks)
         taken = [one.name for one in self._parameters if any(f"{{{{{one.name}}}}}" in r.text for r in remarks)]
         self.used.update(taken)
@@ -297,13 +300,13 @@ class _Cleaner:
         return AgentRef(self._word(agent.name, "agent") or "agent", self._word(agent.version, "version"))
 
     def _word(self, text: str | None, kind: Literal["agent", "version", "channel"]) -> str | None:
-        """A word of a heading, which stays one word."""
+        """Redact a word of a heading; the result is one word too."""
         clean = self._clean(text or "")
         return text if not text or clean == text else slug(clean, kind) or None
 
 
 def fold(node: Node) -> None:
-    """Drop noise from a node and all below it; what only looked joins the next stretch of work."""
+    """Drop noise and dead ends from a node and all below it, and join lookups with the next stretch of work."""
     for part in node.parts:
         if isinstance(part, Node):
             fold(part)
@@ -313,7 +316,10 @@ def fold(node: Node) -> None:
 
 
 def _joined(parts: Sequence[Stretch | Node]) -> list[Stretch | Node]:
-    """Move lookups into the next stretch that worked, else the last one; if none did, only nodes are work."""
+    """Move lookups into the next stretch that changed, ran or checked something, else into the last one.
+
+    If only nodes below did so, the lookups are dropped.
+    """
     own = [part for part in parts if isinstance(part, Stretch)]
     homes = [stretch for stretch in own if not stretch.only_looked()]
     if not homes and any(isinstance(part, Node) and not part.only_looked() for part in parts):
@@ -338,20 +344,23 @@ _Key = tuple[Act | Deed, str, int]
 
 
 def without_dead_ends(acts: Iterable[Act]) -> list[Act]:
-    """Acts without noise, repeats and dead ends; a check occurs once, and again after each merge."""
+    """Return acts without noise, repeats and dead ends; each check occurs once, and again after each merge.
+
+    Dead ends are refused and failed calls, and reverted edits.
+    """
     kept: dict[_Key, Act] = {}
     merges = 0
     for act in acts:
         if act.deed in NOISE or act.outcome in STOPPED:
             continue
-        if act.deed in PROVING:  # the last time counts
+        if act.deed in PROVING:  # keep the last run
             _keep_last(kept, (act.deed, act.what, merges), act)
         elif act.deed is Deed.REVERT:
             gone = set(act.writes)
             kept = {key: one for key, one in kept.items() if one.deed not in CHANGING or not set(one.writes) <= gone}
         elif act.outcome is not Outcome.FAILED:
             merges += is_merge(act)
-            if act.deed is Deed.RUN:  # as in `git push`
+            if act.deed is Deed.RUN:  # keep the last one, as of `git push`
                 _keep_last(kept, (act, "", 0), act)
             kept.setdefault((act, "", 0), act)
     return list(kept.values())

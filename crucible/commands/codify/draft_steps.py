@@ -1,7 +1,4 @@
-"""The two forms of a session's work: nodes as it happened, and draft steps for a workflow.
-
-Folding a node drops noise and dead ends: refused and failed calls, reverted edits, and checks before the last change.
-"""
+"""The two forms of a session's work: nodes, as it happened, and draft steps for a workflow; and the names of steps."""
 
 from __future__ import annotations
 
@@ -23,7 +20,7 @@ from crucible.documents.workflow.workflow import Datum, Grade, RunStatus, key_of
 
 
 class RemarkKind(StrEnum):
-    """What a line of a step's prose is; `workflow_assembly` has its label."""
+    """The kind of a line in a step's prose; `workflow_assembly` has the labels."""
 
     ASKED = "asked"
     CONSTRAINT = "constraint"
@@ -34,12 +31,12 @@ class RemarkKind(StrEnum):
     RUN = "run"
     CHECK = "check"
     ONLY_IN = "only-in"
-    """In a workflow of several sessions: those that had this step, if no earlier step could lead to it."""
+    """The sessions that had this step, in a workflow of several, if no earlier step could lead to it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Remark:
-    """A line of a step's prose: foreign text, decoded; `why` is the reason, `points` are its parts.
+    """A line of a step's prose: foreign text, decoded, with its reason `why` and its `points`.
 
     `finding` is the id of its finding, "" for the user's words and for commands.
     """
@@ -53,7 +50,7 @@ class Remark:
 
 @dataclass(frozen=True, slots=True)
 class StepRun:
-    """One session's execution of a step: when it began, how long it took and what it cost, as far as known."""
+    """One session's execution of a step: its start, duration and cost, as far as known."""
 
     session: str
     status: RunStatus = RunStatus.SUCCESS
@@ -63,7 +60,7 @@ class StepRun:
     tokens: int | None = None
 
     def plus(self, other: StepRun) -> StepRun:
-        """Include the figures of work that belongs to this one."""
+        """Add the figures of work that belongs to this run."""
         return replace(
             self,
             started=self.started or other.started,
@@ -78,7 +75,7 @@ def _sum(one: int | None, other: int | None) -> int | None:
 
 @dataclass(frozen=True, slots=True)
 class Branch:
-    """`If condition → proceed to` the step called `target`; an empty condition is `Otherwise`."""
+    """`If condition → proceed to` the step `target`; an empty condition means `Otherwise`."""
 
     condition: str
     target: str
@@ -88,9 +85,8 @@ class Branch:
 class DraftStep:
     """A step of a draft; names are unique in a draft by `key_of`.
 
-    `report` is what it hands on besides files: a subagent's report or, of work that left no file, its findings or
-    output; `takes` are reports that it was given.  A step with children has no acts.  `branches` lead on after
-    it.
+    `report` is an output that is no file: a subagent's report, or the findings or output of work that wrote no file.
+    `takes` are reports that it received.  A step with children has no acts.
     """
 
     name: str
@@ -106,14 +102,14 @@ class DraftStep:
     runs: tuple[StepRun, ...] = ()
 
     def walk(self) -> Iterator[DraftStep]:
-        """Itself, then every step below it, in order."""
+        """Yield the step, then every step below it, in order."""
         yield self
         for child in self.children:
             yield from child.walk()
 
 
 class Parameter(NamedTuple):
-    """What varies between runs: its name, meaning, and value in the session."""
+    """A value that varies between runs: its name, its meaning, and the value in the session."""
 
     name: str
     meaning: str
@@ -122,7 +118,7 @@ class Parameter(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A session as steps."""
+    """The steps of one session."""
 
     title: str
     steps: tuple[DraftStep, ...]
@@ -133,7 +129,7 @@ class Draft:
 # --- kinds of work ---------------------------------------------------------------------------------------------------
 
 NOISE = frozenset({Deed.PLAN, Deed.DELEGATE})
-"""An agent's own bookkeeping; delegated work is a step."""
+"""An agent's own bookkeeping.  Delegation is noise too, since the delegated work is a step."""
 LOOKING = frozenset({Deed.READ, Deed.SEARCH, Deed.FETCH})
 PROVING = frozenset({Deed.TEST, Deed.CHECK, Deed.BUILD})
 """Acts that show whether work is right; a step in which one failed is critical."""
@@ -145,12 +141,12 @@ STOPPED = frozenset({Outcome.REJECTED, Outcome.INTERRUPTED})
 
 
 def succeeded(act: Act) -> bool:
-    """True if it succeeded."""
+    """Return whether an act succeeded."""
     return act.outcome is Outcome.OK
 
 
 def is_merge(act: Act) -> bool:
-    """True if other work was merged, after which everything is checked again."""
+    """True if other work was merged, after which all checks run again."""
     return act.command.startswith(MERGES) and "--abort" not in act.command
 
 
@@ -159,7 +155,7 @@ def is_merge(act: Act) -> bool:
 
 @dataclass(slots=True)
 class Stretch:
-    """One agent's work without a break; `is_critical` if a check failed, `last_failed` if its last call did."""
+    """One agent's uninterrupted work; `is_critical` if a check failed, `last_failed` if its last call did."""
 
     acts: list[Act] = field(default_factory=list)
     is_critical: bool = False
@@ -173,7 +169,7 @@ class Stretch:
             self.last_failed = other.last_failed
 
     def only_looked(self) -> bool:
-        """True if nothing was changed, run or checked."""
+        """Return whether nothing was changed, run or checked."""
         return all(act.deed in LOOKING | NOISE for act in self.acts)
 
 
@@ -199,7 +195,7 @@ class Node:
     parts: list[Stretch | Node] = field(default_factory=list)
 
     def stretch(self) -> Stretch:
-        """The stretch at its end, to add work to."""
+        """Return the stretch at the end, to add work to; creates one after a node."""
         if not self.parts or isinstance(self.parts[-1], Node):
             self.parts.append(Stretch())
         last = self.parts[-1]
@@ -207,36 +203,36 @@ class Node:
         return last
 
     def add(self, remark: Remark) -> None:
-        """Add a remark once."""
+        """Add a remark unless it is there already."""
         if remark not in self.remarks:
             self.remarks.append(remark)
 
     def stretches(self) -> list[Stretch]:
-        """Its own work."""
+        """Return the node's own stretches, without those of nodes below."""
         return [part for part in self.parts if isinstance(part, Stretch)]
 
     def has_work(self) -> bool:
-        """True if anything was done in it or delegated."""
+        """Return whether anything was done in it or delegated."""
         return any(isinstance(p, Node) or any(a.deed not in NOISE for a in p.acts) for p in self.parts)
 
     def only_looked(self) -> bool:
-        """True if nothing in it or below it was changed, run or checked."""
+        """Return whether nothing in it or below it was changed, run or checked."""
         return all(part.only_looked() for part in self.parts)
 
     def failed(self) -> bool:
-        """True if an error stayed unresolved, or the last of its own work failed."""
+        """True if an error stayed unresolved, or if the last of its own work failed."""
         return self.is_open or any(stretch.last_failed for stretch in self.stretches()[-1:])
 
     def all_stretches(self) -> list[Stretch]:
-        """Its own work and all below it."""
+        """Return its own stretches and all below it."""
         return [stretch for one in self.walk() for stretch in one.stretches()]
 
     def acts(self) -> list[Act]:
-        """The acts in it and below it."""
+        """Return the acts in it and below it."""
         return [act for stretch in self.all_stretches() for act in stretch.acts]
 
     def walk(self) -> Iterator[Node]:
-        """Itself and all nodes below it."""
+        """Yield the node and all nodes below it."""
         yield self
         for part in self.parts:
             if isinstance(part, Node):
@@ -244,16 +240,16 @@ class Node:
 
 
 CHANGES = Datum("changes", "Files")
-"""The files that a step changes; another run changes others."""
+"""Placeholder for the files that a step changes, which differ in each run."""
 ANY, CHOSEN = "Carry out the request", "Make the changes that the user chooses"
-"""Steps whose words say nothing about the work."""
+"""Names of steps whose requests do not describe the work."""
 _LONGEST = 80
 _APOSTROPHE = late_pattern(r"['’]")
 _WORD = late_pattern(r"\w+")
 
 
 class Names:
-    """Gives out names once; later ones of the same key get a number."""
+    """Makes names unique: later names with the same key get a number."""
 
     def __init__(self, key: Callable[[str], str] = key_of, joint: str = " ") -> None:
         self._key = key
@@ -262,7 +258,7 @@ class Names:
         self._last: dict[str, int] = {}
 
     def claim(self, name: str) -> str:
-        """The name, with a number if it is taken."""
+        """Return the name, with a number if it is taken."""
         first = key = self._key(name)
         found = name
         while key in self._taken:
@@ -274,13 +270,13 @@ class Names:
 
 
 def tidy_name(name: str) -> str:
-    """A short name of one line; "" without a letter or digit, since no marker could match it."""
+    """Shorten a name to one line; "" without a letter or digit, since no marker could match it."""
     short = cut_at_word(normal_line(name), _LONGEST)
     return short if any(map(str.isalnum, short)) else ""
 
 
 def slug_of(name: str, kind: str) -> str:
-    """A name of one word for what a step hands on: `find_how_retries_done_report`."""
+    """Return a name of one word for a step's output: `find_how_retries_done_report`."""
     words = _WORD.findall(_APOSTROPHE.sub("", key_words(name, 32)).casefold())
     return "_".join([*(words[:-1] if words[-1:] == [kind] else words), kind])
 
@@ -292,19 +288,19 @@ _PROOFS = {Deed.TEST: "the tests", Deed.CHECK: "the checks"}
 
 
 def work_name(acts: Sequence[Act]) -> str:
-    """The work in a few words: `Edit limiter.py and run the tests`; "" for nothing that has a name."""
+    """Describe work in a few words: `Edit limiter.py and run the tests`; "" if it has no name."""
     parts = [*_changes(acts), *_proofs(acts)] or [*_others(acts)]
     joined = join_words(parts)
     return tidy_name(joined[:1].upper() + joined[1:])
 
 
 def join_words(words: Sequence[str]) -> str:
-    """`a, b and c`."""
+    """Join words as in `a, b and c`."""
     return " and ".join(filter(None, (", ".join(words[:-1]), *words[-1:])))
 
 
 def _changes(acts: Sequence[Act]) -> Iterable[str]:
-    """The changed files, each once, by what was done to it first."""
+    """Yield phrases for the changed files, each by the first deed to it."""
     done: dict[str, Deed] = {}
     for act in acts:
         if act.deed in _VERBS:
@@ -328,7 +324,7 @@ def _proofs(acts: Sequence[Act]) -> Iterable[str]:
 
 
 def _others(acts: Sequence[Act]) -> Iterable[str]:
-    """The commands, else the tools, else what was looked at."""
+    """Yield a phrase for the commands, else for the tools, else for what was read."""
     for deed, verb in _OTHERS.items():
         found = dict.fromkeys(act.what for act in acts if act.deed is deed and act.what)
         if found:

@@ -1,10 +1,10 @@
-"""Choose the requests worth repeating, and generalize their work: no file names and texts of this run only."""
+"""Choose the requests worth repeating, and generalize their work: drop file names and texts of this run only."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import TypeAlias
 
 from crucible.analysis.tools.tool_acts import Act, Deed
 from crucible.commands.codify.draft_steps import (
@@ -50,7 +50,7 @@ from crucible.documents.workflow.workflow import key_of
 
 
 def generalize(nodes: Sequence[Node]) -> None:
-    """Keep the work that another run can do, on the files that it changes."""
+    """Keep the acts that another run can repeat, on the files that it changes."""
     checks = [act for node in nodes for act in node.acts() if act.deed in PROVING]
     complete = {act.what: act.deed for act in checks if succeeded(act) and generalized_check(act) == act.what}
     is_changed = False
@@ -65,7 +65,7 @@ def generalize(nodes: Sequence[Node]) -> None:
 
 
 def _is_part(act: Act, complete: Mapping[str, Deed]) -> bool:
-    """True for a check of a part or a folder if everything was checked too; a build also counts then."""
+    """True for a check of a part or a folder if a complete check of its kind ran too; for a build, of any kind."""
     folder, _, command = act.what.rpartition(" && ")
     if folder and command in complete:
         return True
@@ -74,7 +74,7 @@ def _is_part(act: Act, complete: Mapping[str, Deed]) -> bool:
 
 
 def _unmended(acts: Iterable[Act], node: Node) -> Iterator[Act]:
-    """Work without a merge that only fixed a rejected push or had a conflict, unless the user asked for it."""
+    """Yield acts without merges that only fixed a rejected push or had a conflict, unless the user asked for them."""
     words = " ".join([node.name, *(one.text for one in node.remarks)]).casefold()
     is_asked = any(verb in words for verb in ("merge", "rebase", "pull ", "conflict"))
     is_refused = False
@@ -85,7 +85,7 @@ def _unmended(acts: Iterable[Act], node: Node) -> Iterator[Act]:
 
 
 def _generalized(act: Act, text: str, *, is_changed: bool) -> Act:
-    """An act for another run: it reads and writes what its step names, the checks' results, and changes."""
+    """Generalize an act: it reads and writes only what its step names, the results of checks, and changes."""
     reads = (CHANGES,) if is_changed and (act.reads or act.deed in PROVING) else ()
     writes = [one for one in act.writes if one.name in text or (act.deed is Deed.EDIT and _is_top(one.name, text))]
     if act.deed in PROVING:
@@ -99,32 +99,28 @@ def _generalized(act: Act, text: str, *, is_changed: bool) -> Act:
 
 
 def _is_top(file: str, text: str) -> bool:
-    """True for a text file at the top of the project, such as its changelog, if the step's own words explain it."""
+    """True for a text file at the top of the project, such as its changelog, if the request explains the change."""
     is_any = text.startswith((ANY, CHOSEN)) or any(f"{{{{{name}}}}}" in text for name in INPUTS)
     return not is_any and "/" not in file and not is_specific(file)
 
 
 _FEW = 6
-"""Most words of a later request that may name its step; longer ones are talk, and their work names the step."""
+"""Most words of a later request that may name its step; a step with a longer one is named after its work."""
 
 
-class RepeatableRequests(NamedTuple):
-    """A session's requests for another run, and their title."""
-
-    nodes: list[Node]
-    parameters: tuple[Parameter, ...]
-    title: str
+_Repeatable: TypeAlias = tuple[list[Node], tuple[Parameter, ...], str]
+"""The requests that another run can repeat, their parameters and their title."""
 
 
 def repeatable_requests(
     title: str, nodes: Sequence[Node], parameters: Sequence[Parameter], again: Collection[str]
-) -> RepeatableRequests:
-    """The requests worth repeating; nodes without a user's words were written as steps and stay as they are.
+) -> _Repeatable:
+    """Return the requests worth repeating; nodes without a user's words are steps already and stay unchanged.
 
     `again` are the keys of requests that several sessions have.
     """
     if not any(_asked(node) for node in nodes):
-        return RepeatableRequests(list(nodes), tuple(parameters), title)
+        return list(nodes), tuple(parameters), title
     return _Repeater(parameters, again).made(title, nodes)
 
 
@@ -133,7 +129,7 @@ def _asked(node: Node) -> str:
 
 
 class _Repeater:
-    """`pending` is work that only counts if a repeated step follows; else it is talk at the end."""
+    """Chooses requests; `_pending` is work that is only kept if a repeated step follows."""
 
     def __init__(self, parameters: Sequence[Parameter], again: Collection[str]) -> None:
         self._parameters = parameters
@@ -148,14 +144,14 @@ class _Repeater:
         self._opening = ""
         self._is_done = False
 
-    def made(self, title: str, nodes: Sequence[Node]) -> RepeatableRequests:
+    def made(self, title: str, nodes: Sequence[Node]) -> _Repeatable:
         self._first = next(filter(_asked, nodes))
         self._opening = _asked(self._first)
         opening = self._parted(self._first)
         later = {key_of(node.name) for node in nodes[1:]}
         for node in nodes:
             self._take(node)
-        if not self._is_done:  # the first lookups were the reason for the work
+        if not self._is_done:  # without finished work, the last lookups are the result
             self._kept += self._pending
         worked = [one for one in self._kept if self._lines.get(id(one)) or _worked(one)]
         self._kept = worked or self._kept
@@ -166,14 +162,11 @@ class _Repeater:
         if not any(map(_repeats, self._kept)):
             self._kept = []
         generalize(self._kept)
-        return RepeatableRequests(
-            self._kept,
-            (*self._parameters, *self._given.values()),
-            self._title("" if key_of(title) in later else title),
-        )
+        title = self._title("" if key_of(title) in later else title)
+        return self._kept, (*self._parameters, *self._given.values()), title
 
     def _title(self, title: str) -> str:
-        """The session's own title, unless it names one-time work."""
+        """Return the session's own title, unless it names one-time work."""
         if not self._kept:
             return title
         first, *others = self._kept
@@ -186,7 +179,7 @@ class _Repeater:
         return normal_line(", ".join([names[0], *(name[:1].lower() + name[1:] for name in names[1:])]))
 
     def _open(self, first: Node, opening: SplitRequest) -> None:
-        """The first words of a session give later ones their meaning."""
+        """Add the session's opening words to the first step, since later ones depend on them."""
         if opening.lead and not opening.lead.endswith("?") and (_asked(first) or first.name == CHOSEN):
             first.remarks.insert(0, Remark(RemarkKind.ASKED, self._with_given(opening)))
             first.name = name_of(opening.lead) or first.name
@@ -197,7 +190,7 @@ class _Repeater:
             first.remarks.insert(0, Remark(RemarkKind.ASKED, f"{{{{{REQUEST.name}}}}}"))
 
     def _request(self, node: Node) -> None:
-        """Any request may come first."""
+        """Turn a first request that cannot be repeated into a parameter."""
         self._one_off.add(id(node))
         self._give(REQUEST, self._opening)
         self._generalize(node, ANY, f"{{{{{REQUEST.name}}}}}")
@@ -217,7 +210,7 @@ class _Repeater:
         is_changed = any(act.deed in CHANGING and succeeded(act) for act in acts)
         commands = [one for one in command_remarks(filter(succeeded, acts)) if one.kind is not RemarkKind.CHECK]
         is_handed_on = publishes(acts)
-        if self._last_changed is not None:  # from here on, talk only adds to the work
+        if self._last_changed is not None:  # later talk only adds to the work
             repeats = is_handed_on or (bool(words.lead) and _delegates(node))
         else:
             looks = any(one.kind is RemarkKind.LOOK for one in commands)
@@ -254,7 +247,7 @@ class _Repeater:
         self._pending = []
 
     def _worded(self, node: Node, words: SplitRequest) -> None:
-        """A request in its own words; a pasted log is the output of the check that the words name."""
+        """Name a request by its own words; a pasted log is replaced by the check that the words name."""
         lead, given = words.lead, words.given
         name = name_of(lead) if given or "{{" in lead else node.name
         if not lead or (self._kept and len(lead.split()) > _FEW):
@@ -293,12 +286,12 @@ class _Repeater:
 
 
 def _worked(node: Node) -> bool:
-    """True if something was changed, run, checked or delegated with success."""
+    """True if something was changed, run, checked or delegated successfully."""
     return _reports(node) or any(succeeded(act) and act.deed not in LOOKING | NOISE for act in node.acts())
 
 
 def _repeats(node: Node) -> bool:
-    """True if a step looks up, checks, hands on or delegates work, or changes what its own words ask for."""
+    """True if a step looks something up, checks, publishes or delegates, or changes what its own words ask for."""
     says_kind = node.name not in (ANY, CHOSEN) or _reports(node)
     is_changed = any(act.deed in CHANGING for act in node.acts())
     return (says_kind and is_changed) or _delegates(node) or any(map(bool, command_remarks(node.acts())))
@@ -310,19 +303,19 @@ def _reports(node: Node) -> bool:
 
 
 def _named_check(node: Node, lead: str) -> str:
-    """The command of a check that a request names, as `fix lint errors` does `make lint`."""
+    """Return the command of a check that a request names, as `fix lint errors` names `make lint`."""
     words = {key_of(word).removesuffix("s") for word in lead.split()}
     checks = (act.what for act in node.acts() if act.deed in PROVING and act.outcome is Outcome.OK)
     return next((what for what in checks if words & {key_of(word) for word in what.split()}), "")
 
 
 def _delegates(node: Node) -> bool:
-    """True if work was delegated to several kinds of agents: then the delegation is part of the method."""
+    """True if work was delegated to several kinds of agents, so that delegation is part of the method."""
     return len({str(one.agent) for one in node.walk() if one.reports}) > 1
 
 
 def _ended_red(node: Node) -> bool:
-    """True if work was handed on although its last check failed: the fix follows."""
+    """True if work was published although its last check failed, so that a fix follows."""
     acts = node.acts()
     last = next((act for act in reversed(acts) if act.deed in PROVING), None)
     return last is not None and last.outcome is Outcome.FAILED and publishes(acts)
@@ -354,7 +347,7 @@ def _joined(parts: Iterable[Stretch | Node]) -> list[Stretch | Node]:
 
 
 def _delegate(node: Node, *, is_one_off: bool) -> None:
-    """Subagents whose step names a kind of work keep it; the work of the others is the request's own."""
+    """Keep subagents whose step names a kind of work; the work of the others becomes the request's own."""
     can_tell = not is_one_off or _delegates(node)
     parts: list[Stretch | Node] = []
     for part in node.parts:
@@ -369,14 +362,14 @@ def _delegate(node: Node, *, is_one_off: bool) -> None:
 
 
 def _says_its_kind(part: Node, *, can_tell: bool) -> bool:
-    """True for a task that names no code; otherwise the title of its note may replace it."""
+    """True if a task names a kind of work and no code; the title of its note may replace it."""
     if is_specific(part.name) or is_specific(_asked(part)) or len(_asked(part)) > LONGEST:
         part.name, part.remarks = part.about if can_tell else "", []
     return bool(name_of(part.name)) and not is_specific(part.name)
 
 
 def _absorb(before: Node, node: Node) -> None:
-    """A step takes over the checks and the command corrections of requests that continue it."""
+    """Add the checks and the corrections of commands of a request that continues a step to that step."""
     before.run = before.run.plus(node.run)
     for one in filter(None, (reusable_remark(one, is_one_off=True) for one in node.remarks)):
         if one.kind is RemarkKind.CONSTRAINT:
@@ -394,7 +387,7 @@ def _absorb(before: Node, node: Node) -> None:
 
 
 def _red_at_first(acts: Iterable[Act]) -> Iterator[str]:
-    """The checks that failed before any change: their output says what to fix."""
+    """Yield the checks that failed before any change: their output says what to fix."""
     for act in acts:
         if act.deed in CHANGING and succeeded(act):
             return

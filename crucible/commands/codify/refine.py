@@ -1,6 +1,6 @@
 """Ask an agent to refine a draft: clear names, missing types, decidable conditions.
 
-If no answer passes `refine_check`, the draft stays.
+If no answer passes `refine_check`, the draft stays unchanged.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _PHASE, _TEXT, _RESULT = 6000, 1500, 200
 
 
 def phase_text(phase: Phase, seen: Callable[[str], str]) -> str:
-    """A phase as text; only our own words start a line.  `seen` redacts each text before it is cut."""
+    """Return a phase as text in which only our own labels start a line; `seen` redacts each text before it is cut."""
     text = "\n".join(line for entry in phase.all_entries() for line in _entry_lines(entry, seen) if line)
     return f"PHASE {normal_line(seen(phase.name))[:200]}:\n{shorten(text, _PHASE)}"
 
@@ -105,7 +105,7 @@ _VARIABLES = frozenset({"rules", "sessions", "draft", "refused"})
 
 @dataclass(frozen=True, slots=True)
 class Refined:
-    """The refined workflow, or the draft and the `problem` with the answer; `answers` are all that were given."""
+    """The refined workflow, or the draft with the `problem` of the last answer; `answers` are all answers."""
 
     workflow: Workflow
     problem: str = ""
@@ -113,7 +113,7 @@ class Refined:
 
 
 def find_template(settings: VaultSettings) -> Renderer:
-    """The prompt's template: the vault's own `refine.md.j2` if the user accepted it, else the built-in one."""
+    """Return the prompt's template: the vault's own `refine.md.j2` if the user trusts it, else the built-in one."""
     return load_template(settings, TEMPLATE, names=_VARIABLES, required=_VARIABLES)
 
 
@@ -126,7 +126,7 @@ def refine(
     redact: Callable[[str], tuple[str, object]],
     budget: Budget = BUDGET,
 ) -> Refined:
-    """Ask for a refined workflow, as `ask_checked` does; never raises for an agent's failure or answer.
+    """Ask for a refined workflow as `ask_checked` does; never raises for an agent's failure or answer.
 
     Sessions are cut to the `budget`; the draft is shown in full.  `codify` already redacted its names.
     """
@@ -150,7 +150,7 @@ def refine(
 
 
 def _named(complaint: str, tagged: Tagged) -> str:
-    """A complaint with the names of the steps added to their ids."""
+    """Add the names of the steps to their ids in a complaint."""
 
     def name(found: re.Match[str]) -> str:
         step = tagged.steps.get(int(found[1]))
@@ -160,7 +160,7 @@ def _named(complaint: str, tagged: Tagged) -> str:
 
 
 def _seen(step: Step, seen: Callable[[str], str]) -> Step:
-    """The redacted step.  Prose is contained again, since removing an invisible character may open a comment."""
+    """Redact a step.  Its prose is contained again, since removing an invisible character may open a comment."""
     prose = seen(step.prose)
     return replace(
         step,
@@ -170,6 +170,6 @@ def _seen(step: Step, seen: Callable[[str], str]) -> Step:
 
 
 def _session_text(session: Session, seen: Callable[[str], str]) -> str:
-    """The title and phases of a session as text."""
+    """Return the title and phases of a session as text."""
     title = normal_line(seen(session.title))[:200] or session.id
     return "\n\n".join((f"SESSION: {title}", *(phase_text(phase, seen) for phase in session.phases)))

@@ -1,6 +1,6 @@
 """Check an agent's answer to a draft, and merge it with the draft's facts.
 
-A draft is shown with an id (`{s3}`) at each heading, to find its steps in the answer.  An answer may not lose or
+A draft is shown with an id (`{s3}`) at each heading, to find its steps in the answer.  An answer must not drop or
 change a decision or a correction, nor add prose, agents, commands or paths outside the project.
 """
 
@@ -34,7 +34,7 @@ _ITEM = late_pattern(r"[ \t]*(?:[-*+]|\d+[.)])[ \t]")
 _NAME = late_pattern(r"[\w .,/:+@*~#=()&'-]{1,200}")
 _TYPE = late_pattern(r"[\w.:/+-]{1,100}(?:\[\])?")
 _AFAR = late_pattern(r"\A\s*(?:[/\\~]|[A-Za-z]:|file:)|\.\.", re.IGNORECASE)
-"""A name that may be a path outside the project."""
+"""Matches a name that may be a path outside the project."""
 
 
 # --- ids -------------------------------------------------------------------------------------------------------------
@@ -51,12 +51,12 @@ class Tagged:
 
     @property
     def ids(self) -> re.Pattern[str]:
-        """Matches an id and the blanks before it; its group is the number."""
+        """A pattern for an id and the blanks before it; its group is the number."""
         return re.compile(rf"[ \t]*\{{{self.word}(\d{{1,9}})\}}")
 
 
 def tag(draft: Workflow) -> Tagged:
-    """The draft as an agent sees it."""
+    """Return the draft as an agent sees it."""
     bare = replace(draft, sessions=(), properties={}, steps=tuple(map(_unmarked, draft.steps)))
     source = Source(render_workflow(bare))
     text = source.text[find_frontmatter_span(source).end :].strip("\n") + "\n"
@@ -81,9 +81,9 @@ _START = late_pattern(
 
 
 def document_of(answer: str) -> str:
-    """The workflow in an answer: the content of a `markdown` fence, else everything from the first heading on."""
+    """Return the workflow in an answer: the content of a `markdown` fence, else the text from the first heading on."""
     start = _START.search(answer)
-    if start is None or answer.startswith("---"):  # refused by what it is
+    if start is None or answer.startswith("---"):  # has frontmatter, which `accept` refuses
         return answer.strip("\n") + "\n"
     if mark := start["mark"]:
         *inner, _ = re.split(rf"(?m)^{mark}[ \t]*$", answer[start.end() :])
@@ -97,9 +97,9 @@ def document_of(answer: str) -> str:
 
 
 def accept(text: str, tagged: Tagged, clean: Callable[[str], str] = str) -> Workflow:
-    """The workflow of an answer's document; raises `Refused`.
+    """Return the workflow of an answer's document; raises `Refused`.
 
-    `clean` redacts each text that the draft does not have, one by one: in the whole an id after `token:` would
+    `clean` redacts each text that the draft does not have, one by one: in the complete text, an id after `token:` would
     look like a secret.
     """
     if find_frontmatter_span(Source(text)).end:
@@ -131,7 +131,7 @@ def accept(text: str, tagged: Tagged, clean: Callable[[str], str] = str) -> Work
 
 
 def _retargeted(step: Step, renamed: Mapping[str, str], keys: set[str]) -> Step:
-    """Rename targets that have their name in the draft."""
+    """Rename targets that still have a step's name in the draft."""
     flows = (
         flow if key_of(flow.target) in keys else replace(flow, target=renamed.get(key_of(flow.target), flow.target))
         for flow in step.flows
@@ -141,7 +141,7 @@ def _retargeted(step: Step, renamed: Mapping[str, str], keys: set[str]) -> Step:
 
 
 def errors_of(workflow: Workflow) -> list[str]:
-    """A line for each error of a workflow."""
+    """Return a line for each error of a workflow."""
     return [
         f"{f'line {one.place.line}: ' if one.place.line else ''}{one.code}: {one.message}"
         for one in check_workflow(workflow, build_graph(workflow))
@@ -170,7 +170,7 @@ def _unreadable(found: Workflow) -> list[str]:
 
 
 def _lost_lines(found: Workflow, tagged: Tagged, origins: Mapping[int, Sequence[Step]]) -> Iterator[str]:
-    """Decisions and corrections that their step lost."""
+    """Yield a complaint for each step that lost decisions or corrections."""
     for number, origin in tagged.steps.items():
         kept = {item for item in _items_of(origin.prose) if item.startswith(_KEPT)}
         holders = [step for step in found.walk() if origin in origins[step.place.line]]
@@ -181,7 +181,7 @@ def _lost_lines(found: Workflow, tagged: Tagged, origins: Mapping[int, Sequence[
 
 
 def _items_of(prose: str) -> list[str]:
-    """The items and paragraphs of prose as decoded lines; labels in lower case."""
+    """Return the items and paragraphs of prose as decoded lines, with labels in lower case."""
     found: list[list[str]] = []
     goes_on = False
     for line in prose.split("\n"):
@@ -196,7 +196,7 @@ def _items_of(prose: str) -> list[str]:
 
 
 def _made_up(found: Workflow, draft: Workflow) -> Iterator[str]:
-    """Words, agents, channels, commands and data that the draft does not have."""
+    """Yield a complaint for words, agents, channels, commands and data that the draft does not have."""
     known = {item for prose in (draft.preamble, *(step.prose for step in draft.walk())) for item in _items_of(prose)}
     texts = [("the preamble", found.preamble), *((f"“{step.name}”", step.prose) for step in found.walk())]
     for where, prose in texts:
@@ -215,7 +215,7 @@ def _made_up(found: Workflow, draft: Workflow) -> Iterator[str]:
             yield f"“{step.name}” names an agent that the draft has not"
         if step.channel not in channels:
             yield f"“{step.name}” names a channel that the draft has not"
-        # A command is run when the workflow is.
+        # Commands in conditions run with the workflow.
         if any(
             flow.condition and "`" in flow.condition.text for flow in step.flows if flow.condition not in conditions
         ):
@@ -248,7 +248,7 @@ class _Merger:
         self._placed: set[str] = set()
 
     def workflow(self, found: Workflow) -> Workflow:
-        """The draft with the answer's title and steps."""
+        """Return the draft with the answer's title and steps."""
         return replace(
             self._draft,
             title=self._line(found.title) or self._draft.title,
@@ -260,7 +260,7 @@ class _Merger:
     def _step(self, step: Step) -> Step:
         origins = self._origins[step.place.line]
         name = self._line(step.name)
-        # Of a step that was parted, the first part has the figures.
+        # If a step was split, its first part gets the figures.
         rows = [(row, one) for one in origins if one.key not in self._placed for row in one.markers]
         self._placed.update(one.key for one in origins)
         is_critical = any(one.grade is Grade.CRITICAL for one in origins)
@@ -277,7 +277,7 @@ class _Merger:
         )
 
     def _agent(self, named: AgentRef | None, own: Sequence[AgentRef]) -> AgentRef | None:
-        """The draft's agent of this name, with its version."""
+        """Return the draft's agent with this name, with its version."""
         if named is None:
             return own[0] if own else None
         name = named.name.casefold()
@@ -287,7 +287,7 @@ class _Merger:
         return contain(uncontain(text if text in self._known else self._clean(text))) if text else ""
 
     def _line(self, text: str) -> str:
-        """A cleaned name in one line."""
+        """Clean a name and put it in one line."""
         line = normal_line(text)
         return line if line in self._known else normal_line(self._clean(line))
 
@@ -299,7 +299,7 @@ class _Merger:
         return replace(datum, name=self._line(datum.name), type=self._line(datum.type) if datum.type else None)
 
     def _condition(self, flow: Flow) -> Condition | None:
-        """A command is the draft's, and stays as it is."""
+        """Clean a condition; a command is the draft's and stays unchanged."""
         if (
             flow.condition is None
             or flow.condition.text in self._known
@@ -319,7 +319,7 @@ def _texts(draft: Workflow) -> Iterator[str]:
 
 
 def _marker(row: Marker, origin: Step, name: str) -> Marker:
-    """The row under its step's new name."""
+    """Return the row with its step's new name."""
     if key_of(row.phase) != origin.key or key_of(row.phase) == key_of(name):
         return row
     return Marker({**row.values, "phase": phase_name(name)})

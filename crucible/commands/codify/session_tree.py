@@ -69,9 +69,9 @@ def _remark(one: Finding) -> Remark:
 
 
 DEEPEST = 4
-"""Levels of steps below the first: a heading has at most six marks."""
+"""Levels of steps below the first, since a heading has at most six marks."""
 _FEW = 2
-"""Most words of a prompt that names no work: `go on`, `yes please`, `thanks`."""
+"""Most words of a prompt that names no work, such as `go on`, `yes please` or `thanks`."""
 _LONGEST, _SHORT = 4000, 120
 _ANSWERS = frozenset({Source.REPLY, Source.OPTION})
 _CONFLICT = ("CONFLICT (", "Automatic merge failed")
@@ -101,7 +101,7 @@ class TreeBuilder:
         self._agents = 0
 
     def requests(self) -> list[Node]:
-        """The session's work, request by request."""
+        """Return the session's work by request."""
         return self._requests(self._session, 0, self._next_agent())
 
     def _next_agent(self) -> int:
@@ -150,7 +150,7 @@ class TreeBuilder:
     # --- entries -----------------------------------------------------------------------------------------------------
 
     def _entries(self, at: _Target, entries: Sequence[Entry]) -> None:
-        """Add entries; the work of a subagent that is too deep for a step of its own comes after them."""
+        """Add entries; the work of subagents that are too deep for a step of their own comes last."""
         waiting = [(at, entries)]
         for here, part in waiting:
             for entry in part:
@@ -175,7 +175,7 @@ class TreeBuilder:
             yield at, entry.entries
 
     def _is_new(self, entry: Subagent) -> bool:
-        """False for a second callout of the same note."""
+        """Return False for a second callout of the same note."""
         is_new = entry.mode is Mode.INLINE or not entry.link or entry.link not in self._seen
         self._seen.add(entry.link or "")
         return is_new
@@ -215,7 +215,7 @@ class TreeBuilder:
         return None if entry.mode is Mode.INLINE else self._children.get(entry.link or "")
 
     def _child_phases(self, at: _Target, child: Session) -> None:
-        """A subagent with one phase is one step; the steps of several are below it."""
+        """Add a subagent's phases: one phase is the step itself, several are steps below it."""
         own = [phase for phase in _phases_of(child) if phase.entries or phase.subphases]
         if len(own) <= 1 or at.depth >= DEEPEST:
             found = findings_by_phase(child)
@@ -235,7 +235,7 @@ class TreeBuilder:
 
 
 def _judged(acts: Sequence[Act], call: ToolCall, evidence: RecordedCalls) -> tuple[Act, ...]:
-    """A call's acts with the verdict of its output, which makes a check of the one command that printed it."""
+    """Add the verdict of a call's output to its acts; it makes a check of the one command that printed it."""
     result = evidence.result(call)
     if call.outcome is Outcome.FAILED and any(mark in (result or call.result) for mark in _CONFLICT):
         return tuple(replace(act, outcome=Outcome.OK, verdict=CONFLICT) for act in acts)
@@ -262,9 +262,9 @@ def _ask(node: Node, words: str) -> None:
 
 
 def _before(nodes: Sequence[Node], phase: Phase, words: str, found: Sequence[Finding]) -> int | None:
-    """The position of the request that a prompt continues, None for a new one.
+    """Return the position of the request that a prompt continues, None for a new one.
 
-    A prompt that answers a proposal skips a question in between.
+    If the prompt answers a proposal, questions in between are skipped.
     """
     if not nodes or not _goes_on(nodes[-1], phase, words, found):
         return _same_request(nodes, phase.name)
@@ -279,7 +279,7 @@ def _is_question(node: Node) -> bool:
 
 
 def _same_request(nodes: Sequence[Node], name: str) -> int | None:
-    """The position of an earlier request with this name, if only lookups follow: plans are repeated like this."""
+    """Return the position of an earlier request with this name if only lookups follow, as for repeated plans."""
     for at in reversed(range(len(nodes))):
         if key_of(nodes[at].name) == key_of(name):
             return at
@@ -289,7 +289,7 @@ def _same_request(nodes: Sequence[Node], name: str) -> int | None:
 
 
 def _absorbed(nodes: Sequence[Node], at: int) -> list[Node]:
-    """The requests up to a position; those after it become part of it."""
+    """Return the requests up to a position, with all later ones merged into the last."""
     kept, first = list(nodes[: at + 1]), nodes[at]
     for node in nodes[at + 1 :]:
         first.run = first.run.plus(node.run)
@@ -306,7 +306,7 @@ def _first_words(phase: Phase) -> str:
 
 
 def _phase_name(phase: Phase, words: str) -> str:
-    """A phase's own name; one without words is named after its prompt."""
+    """Return a phase's name; one without words is named after its prompt."""
     name = untagged(phase.name)
     return prompt_name(words) if words and (name == UNTITLED or not any(map(str.isalnum, name))) else name
 
@@ -323,7 +323,7 @@ def _goes_on(before: Node, phase: Phase, words: str, found: Sequence[Finding]) -
 
 
 def _phases_of(session: Session) -> Sequence[Phase]:
-    """A session's phases; work before the first one belongs to it."""
+    """Return a session's phases; work before the first one is added to it."""
     loose = tuple(entry for entry in session.preamble if not isinstance(entry, Prose | Callout))
     if not loose:
         return session.phases
@@ -341,7 +341,7 @@ def _is_task(session: Session, phase: Phase) -> bool:
 
 
 def _task(entry: Subagent, child: Session | None, shown: str) -> str:
-    """A subagent's task, as far as known; `shown` is its callout's text."""
+    """Return a subagent's task as far as known; `shown` is its callout's text."""
     if child is None:
         return entry.task or shown
     text = "\n".join(part.text for part in child.preamble if isinstance(part, Prose))
@@ -354,7 +354,7 @@ def _agent_name(task: str, entry: Subagent) -> str:
 
 
 def _channel(child: Session | None) -> str | None:
-    """A note's channel, as a heading can hold it."""
+    """Return a note's channel in the form of a heading."""
     return (slug(child.channel, "channel") or None) if child and child.channel else None
 
 
@@ -365,7 +365,7 @@ def _phase_run(session: str, phase: Phase) -> StepRun:
 
 
 def _subagent_run(session: str, child: Session | None, tokens: int | None) -> StepRun:
-    """The figures of a subagent's own note, else its parent's."""
+    """Return the figures of a subagent's own note, else those of its parent's."""
     if child is None:
         return StepRun(session, tokens=tokens)
     known = child.duration()

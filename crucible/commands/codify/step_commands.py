@@ -1,6 +1,6 @@
-"""The commands in a step's prose: those to run again, checks and their results, and lookups.
+"""Choose the commands in a step's prose: those to run again, checks with their results, and lookups.
 
-A command is kept if it left something behind outside the step's files; a lookup if it reads from elsewhere, or names a
+A command is kept if it has an effect outside the step's files; a lookup if it reads from elsewhere or names a
 parameter.
 """
 
@@ -27,14 +27,14 @@ _PROGRAMS = _FORGES | frozenset(
     docker podman kubectl helm terraform ansible-playbook aws gcloud az fly vercel netlify heroku wrangler goreleaser twine rsync scp
     """.split()  # noqa: SIM905
 )
-"""Programs whose commands leave something behind in a repository, an environment or a service."""
+"""Programs whose commands change a repository, an environment or a service."""
 _LOOKS = frozenset(
     """
     view list ls status show diff log search info get describe checks outdated audit help version why env run-list tail logs whoami doctor
     tree metadata doc graph
     """.split()  # noqa: SIM905
 )
-"""Their subcommands that only show something."""
+"""Subcommands of these programs that only show something."""
 _SENDS = frozenset("-X --method -f -F --field --raw-field --input -d --data".split())  # noqa: SIM905
 """Options with which `gh api` and the like change something."""
 _VARIABLE = late_pattern(r"\$\{?[A-Za-z_]")
@@ -55,7 +55,7 @@ _RANGE = late_pattern(r"(?!.*:|.*\b(?=[a-f]*\d)[0-9a-f]{6,}\b)(?:origin/|.*[\w}]
 _KEYED = late_pattern(r"(\w+)=.*\s", re.DOTALL)
 _ID = late_pattern(r"\b\d{6,}\b")
 _LONG = 40
-"""Code points from which on an option's value is a text, written for each run."""
+"""Code points from which on an option's value counts as a text that varies between runs."""
 _TEXTS = {"-m": "message", "--message": "message", "-t": "title", "--title": "title", "-b": "body", "--body": "body"}  # fmt: skip
 
 
@@ -71,7 +71,7 @@ def _words_of(command: str) -> tuple[str, ...]:
 
 
 def _again(act: Act) -> str:
-    """The command for another run, with `{{message}}`, `{{files}}` or `{{branch}}` for what varies."""
+    """Return the command for another run, with `{{message}}`, `{{files}}` or `{{branch}}` for what varies."""
     parts = [part for part in parse_script(act.command) if part.words]
     if len(parts) != 1:
         return act.what
@@ -91,13 +91,13 @@ def _is_file(word: str) -> bool:
 
 
 def _typed(part: ShellCommand, words: Iterable[str]) -> str:
-    """A command with other words, in its folder."""
+    """Return a command with other words, in its folder."""
     text = command_text(part._replace(words=tuple(words), fed=None))
     return f"cd {part.folder} && {text}" if part.folder else text
 
 
 def _varied(word: str, option: str) -> str:
-    """A word of a command, for another run."""
+    """Generalize a word of a command."""
     if " " in word and (option in _TEXTS or len(word) > _LONG or "\n" in word):
         if keyed := _KEYED.match(word):
             return f"{keyed[1]}={{{{{keyed[1]}}}}}"
@@ -106,7 +106,7 @@ def _varied(word: str, option: str) -> str:
 
 
 def generalized_check(act: Act) -> str:
-    """A check with `{{tests}}` or `{{files}}` for the code it was given; all its options stay."""
+    """Return a check with `{{tests}}` or `{{files}}` for the code that it was given, and with all its options."""
     return _generalized_check(act.what, is_test=act.deed is Deed.TEST)
 
 
@@ -129,7 +129,7 @@ def _generalized_check(command: str, *, is_test: bool) -> str:
 
 
 def _is_part(word: str, option: str, words: Sequence[str]) -> bool:
-    """True for a test, a file of the checked language or a folder; the word of an option stays what it is."""
+    """True for a test, a file of the checked language or a folder, but not for an option's value."""
     if word[:1] in ("-", "/") or "=" in word or word.startswith("./...") or option in ("-o", "-f"):
         return False
     if "::" in word or is_test_file(word):
@@ -156,7 +156,7 @@ def _looks(words: Sequence[str]) -> bool:
 
 
 def has_effect(act: Act) -> bool:
-    """True for a command that succeeded and left something behind, and for a script of the project."""
+    """True for a successful command that changed something, and for a script of the project."""
     if act.deed is not Deed.RUN or act.outcome is Outcome.FAILED:
         return False
     words = _words(act)
@@ -168,7 +168,7 @@ def has_effect(act: Act) -> bool:
 
 
 def _looks_elsewhere(act: Act) -> bool:
-    """True for reading an address, a forge or another branch; web searches apply only once."""
+    """True if an act reads an address, a forge or another branch; web searches do not count."""
     if act.deed is Deed.FETCH:
         return "://" in act.what
     words = _words(act) if act.deed in (Deed.RUN, Deed.SEARCH) else ()
@@ -180,23 +180,23 @@ def _looks_elsewhere(act: Act) -> bool:
 
 
 def _folder(act: Act) -> str:
-    """The `cd` before a command."""
+    """Return the `cd` before a command."""
     return act.command.partition(" && ")[0] if act.command.startswith("cd ") else ""
 
 
 def _looks_up(act: Act, parameters: Sequence[str]) -> bool:
-    """True for an MCP tool that only shows something, with a parameter's value."""
+    """True for an MCP tool that only shows something and was given a parameter's value."""
     tool = act.what.partition(" ")[0].split("_")
     return act.deed is Deed.OTHER and bool(_LOOKS.intersection(tool)) and any(value in act.what for value in parameters)
 
 
 def publishes(acts: Iterable[Act]) -> bool:
-    """True if work was handed on: committed, pushed, merged, or sent to a forge."""
+    """True if work was committed, pushed, merged, or sent to a forge."""
     return any(_handed_on(act) for act in acts)
 
 
 def _handed_on(act: Act) -> str:
-    """The verb of a command that hands work on, "" for any other."""
+    """Return the verb of a command that publishes work, "" for any other."""
     words = [word for word in _words(act) if word[:1] != "-"]
     if not (_by_forge(act) and has_effect(act)) or leads_out(_folder(act)) or _VARIABLE.search(_folder(act)):
         return ""
@@ -211,20 +211,20 @@ def _by_forge(act: Act) -> bool:
 
 
 def commands_name(acts: Iterable[Act]) -> str:
-    """A step's name from its version control commands: `Commit and push`."""
+    """Return a step's name from its version control commands: `Commit and push`."""
     verbs = [verb for verb in dict.fromkeys(map(_handed_on, acts)) if verb and verb != "api"][:3]
     return join_words(verbs).capitalize()
 
 
 def command_remarks(acts: Iterable[Act], parameters: Sequence[str] = ()) -> Iterator[Remark]:
-    """A remark for each command worth repeating, by its last run; checks come before commits."""
+    """Yield a remark for each command worth repeating, by its last run; checks come before commits."""
     acts = tuple(acts)
     found: dict[tuple[str, ...], Remark] = {}
     is_changed = any(act.deed in CHANGING for act in acts)
     merges = 0
     for act in acts:
         begun, aborted, _ = act.what.partition(" --abort")
-        if aborted:  # `git rebase --abort`: what was begun is a dead end
+        if aborted:  # as in `git rebase --abort`: the aborted command is a dead end
             found.pop(next((key for key in reversed(found) if found[key].text.startswith(begun)), ()), None)
             continue
         one = _line(act, parameters, is_changed=is_changed)

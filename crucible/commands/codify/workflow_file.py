@@ -1,6 +1,7 @@
-"""Write a codified workflow to its file, and never over a user's edits or a run's rows.
+"""Save a codified workflow, and let the user edit its draft first.
 
-The property `codified` holds a digest of the rest of the file: only a file that still matches it may be replaced.
+A file is never replaced if the user edited it or a run wrote rows to it: the property `codified` holds a digest of the
+rest. No text is lost if an editor fails or empties the draft, or if saving is refused.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ _NUMBERED = r"-([2-9]|[1-9]\d{1,8})"
 
 
 class SavedWorkflow(NamedTuple):
-    """The path of a workflow, and whether it was written."""
+    """The path of a workflow; `changed` is true if the file was written."""
 
     path: Path
     changed: bool
@@ -56,12 +57,12 @@ def stamped(text: str) -> str:
 
 
 def is_untouched(source: Source) -> bool:
-    """True if a note is as it was written, apart from line ends, which git may change."""
+    """True if a note is unchanged since it was written, apart from line ends, which git may change."""
     return is_stamped(source, _KEY, (_SESSIONS,))
 
 
 def sessions_of(source: Source) -> frozenset[str]:
-    """The ids of the sessions that a note was codified from; none for any other file."""
+    """Return the ids of the sessions that a note was codified from; none for any other file."""
     values = find_frontmatter(source).values
     if kind_of(values.get("type")) == "session":
         return frozenset()
@@ -105,7 +106,7 @@ def save_workflow_as(vault: Vault, path: Path, text: str, *, force: bool = False
         else:
             _check_own(path, Source.from_bytes(old), sessions_of(Source(text)), "name another FILE", force=force)
             was = old
-            if real.is_relative_to(vault.root):  # we hold its lock, so leftovers are stale
+            if real.is_relative_to(vault.root):  # its lock is held, so leftover temporary files are stale
                 files.remove_leftovers(real)
             files.write_atomic(
                 real,
@@ -135,7 +136,7 @@ _LINK = late_pattern(r"\[\[(.+)\]\]", re.DOTALL)
 
 
 def _notes(vault: Vault, folder: Path, slug: str) -> Iterator[Note]:
-    """The notes at the slug and its numbered names, in order, without unreadable ones."""
+    """Yield the readable notes with the slug's name or a numbered one, in order."""
     called = re.compile(rf"{re.escape(slug)}(?:{_NUMBERED})?\.md")
     try:
         found = [match for name in os.listdir(folder) if (match := called.fullmatch(name))]
@@ -199,7 +200,7 @@ def _check_place(path: Path, real: Path) -> None:
 
 
 def _turn(vault: Vault, real: Path) -> AbstractContextManager[object]:
-    """The lock of a note in the vault; other files are only compared before they are replaced."""
+    """Return the lock of a note in the vault; other files are only compared before they are replaced."""
     return vault.locked(real) if real.is_relative_to(vault.root) else nullcontext()
 
 
@@ -244,7 +245,7 @@ class DraftEditor(Protocol):
 
 
 def place_draft(vault: Vault, slug: str, text: str) -> Path:
-    """Create a draft file; an older one keeps its name."""
+    """Create a draft file; an older draft is kept."""
     folder = files.make_folders(vault.root, vault.root / _FOLDER)
     for number in itertools.count(1):
         path = folder / (f"{slug}.md" if number == 1 else f"{slug}-{number}.md")
@@ -257,7 +258,7 @@ def place_draft(vault: Vault, slug: str, text: str) -> Path:
 
 
 def edit_draft(path: Path, text: str, editor: DraftEditor) -> str | None:
-    """The text to save, or None to quit; the draft file has the last text either way."""
+    """Return the text to save, or None to quit; in both cases the draft file has the last text."""
     choice, drafted = Choice.EDIT, text
     problems = problems_of(text)
     while choice is Choice.EDIT:
@@ -272,7 +273,7 @@ def edit_draft(path: Path, text: str, editor: DraftEditor) -> str | None:
 
 
 def _followed(text: str, drafted: str) -> str:
-    """Rename rows and targets of renamed steps: those whose name is gone, with their row below a new heading."""
+    """Rename marker rows and targets after their steps; a row below a new heading shows its step's new name."""
     old = {step.key: step.name for step in read_workflow(Source(drafted), "").walk()}
     steps = list(read_workflow(Source(text), "").walk())
     keys = {step.key for step in steps}
@@ -295,13 +296,13 @@ _WAY = late_pattern(r"(.*(?:→|->)[ \t]*proceed to )(\S.*?)[ \t]*\Z")
 
 
 def problems_of(text: str) -> tuple[Diagnostic, ...]:
-    """The problems of a workflow, by place."""
+    """Return the problems of a workflow by place."""
     workflow = read_workflow(Source(text), "")
     return check_workflow(workflow, build_graph(workflow))
 
 
 def _edited(path: Path, text: str, problems: Sequence[Diagnostic], editor: DraftEditor) -> str:
-    """The edited text; the text before if the file is empty."""
+    """Return the edited text, or the previous one if the file is empty."""
     files.write_atomic(path, Source(with_problems(text, problems)).to_bytes(), fsync=False)
     if failed := editor.edit(path):
         editor.tell(failed)
@@ -336,7 +337,7 @@ def with_problems(text: str, problems: Sequence[Diagnostic]) -> str:
 
 
 def without_problems(text: str) -> str:
-    """The text without those comments."""
+    """Remove those comments."""
     return _TOLD.sub("", text, count=1)
 
 
