@@ -186,9 +186,9 @@ def test_several_at_once_make_one_note_of_one_workflow(vault: Vault) -> None:
 _PROCESS = """
 import sys
 from pathlib import Path
-from crucible.commands.codify.workflow_file import keep_note
+from crucible.commands.codify.workflow_file import save_workflow
 from crucible.vault.notes.vault import Vault
-print(keep_note(Vault(Path(sys.argv[1])), sys.stdin.read(), "it").path.name)
+print(save_workflow(Vault(Path(sys.argv[1])), sys.stdin.read(), "it").path.name)
 """
 
 
