@@ -24,7 +24,7 @@ from typing import NamedTuple
 from benchmarks.kept import cru
 from benchmarks.measuring import Figure, clock, in_turns, median_ratio
 from crucible.core.settings.settings import VaultSettings
-from crucible.core.text.words import stop_words
+from crucible.core.text import stop_words
 from crucible.search.embedded.embedded_recall import EmbeddedRecall
 from crucible.search.recall import Question
 from crucible.vault.notes.init_vault import init_vault

@@ -16,9 +16,15 @@ from crucible.cli.output import ReadingLine, say, warn
 from crucible.commands.idle.idle_check import look_at
 from crucible.core.errors import CrucibleError
 from crucible.core.settings.settings import VaultSettings
-from crucible.vault.index.column_conditions import named_column, parse_condition
 from crucible.vault.index.index import Index, Refreshed
-from crucible.vault.index.query import STATUSES, SessionQuery, check_column, unreadable_rows
+from crucible.vault.index.query import (
+    STATUSES,
+    SessionQuery,
+    check_column,
+    named_column,
+    parse_condition,
+    unreadable_rows,
+)
 from crucible.vault.index.schema import TABLES, Row, View, path_of_cell
 
 Answer = TypeVar("Answer")

@@ -11,9 +11,8 @@ import click
 
 from crucible.cli.options import Door
 from crucible.cli.output import clean_line, in_color, room_of, write_json, write_text
-from crucible.cli.table_output import broadest, write_paths
+from crucible.cli.table_output import broadest, dump_rows, write_paths
 from crucible.core.patterns import late_pattern
-from crucible.core.toon import dump_rows
 from crucible.documents.markdown.containment import cut, normal_line
 from crucible.documents.markdown.wikilinks import strip_heading_for_link
 from crucible.search.recall import Answer, Event, EventKind, Hit, Question, SessionHit, Snippet

@@ -47,7 +47,7 @@ from crucible.commands.run.run_record import (
 from crucible.commands.run.step_prompt import command_of, spelled
 from crucible.core.errors import CrucibleError
 from crucible.core.secrets.scanner import Redact
-from crucible.core.text.durations import elapsed_words
+from crucible.core.text import elapsed_words
 from crucible.documents.markdown.frontmatter import find_frontmatter, set_key
 from crucible.documents.session.properties import link_to
 from crucible.documents.session.session import Session, Status

@@ -21,7 +21,7 @@ from crucible.cli.index_access import (
 from crucible.cli.options import NULL_OPTION, Door, check_null, format_option
 from crucible.cli.output import PROBLEMS_FOUND, clean_line, in_color, room_of, write_json, write_text
 from crucible.cli.table_output import aligned, broadest, write_index_rows, write_paths
-from crucible.core.text.durations import short_duration
+from crucible.core.text import short_duration
 from crucible.vault.index.query import COLUMNS, select
 from crucible.vault.index.stats import GROUPINGS, Stats, aggregate
 

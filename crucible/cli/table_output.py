@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -11,8 +12,25 @@ import toons
 
 from crucible.cli.options import Door
 from crucible.cli.output import clean_line, in_color, room_of, say, write_json, write_text
-from crucible.core.toon import dump_rows
 from crucible.vault.index.schema import LISTS, NUMBERS, TIMES, Row, path_of_cell, split_list
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def dump_rows(rows: Sequence[Mapping[str, object]], name: str = "") -> str:
+    """Rows of one shape as a TOON table, two spaces deep; `name` is the table's.
+
+    A list in a row would lose the table form, so its items are joined with `, `.
+    """
+    flat = [{key: _flat(value) for key, value in row.items()} for row in rows]
+    return toons.dumps({name: flat} if name else flat)
+
+
+def _flat(value: object) -> object:
+    text = ", ".join(map(str, value)) if isinstance(value, list | tuple) else value
+    # A byte that was no UTF-8 travels as a lone surrogate, which TOON cannot hold.
+    return _SURROGATE.sub("\ufffd", text) if isinstance(text, str) else text
+
 
 GAP = "  "
 """Between two columns of a table."""

@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from typing import NamedTuple
 
 from crucible.core.patterns import ANSI, late_pattern
-from crucible.core.text.words import WORD, stop_words
+from crucible.core.text import WORD, stop_words
 from crucible.search.recall import EventKind
 
 FIELDS = ("session", "kind", "agent", "channel", "project", "branch", "phase", "tag", "file")

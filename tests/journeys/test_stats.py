@@ -11,7 +11,7 @@ import toons
 from rich.cells import cell_len
 
 from crucible.cli.session_list import bar, shortened
-from crucible.core.text.durations import short_duration
+from crucible.core.text import short_duration
 from crucible.vault.notes.vault import Vault
 from tests.journeys.notes import CLOCK, LIMITER, note, write
 from tests.running import Cru, CruProcess

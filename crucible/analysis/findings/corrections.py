@@ -18,8 +18,7 @@ from crucible.analysis.findings.text_layout import first_line, is_question, plan
 from crucible.analysis.findings.turns import Pattern, TurnHistory, Utterance
 from crucible.clients.events import PromptKind
 from crucible.core.patterns import late_pattern
-from crucible.core.text.sentences import cut_at_word
-from crucible.core.text.words import long_words, overlap
+from crucible.core.text import cut_at_word, long_words, overlap
 from crucible.documents.recording.call_lines import relative
 from crucible.documents.session.findings import Kind, Source
 from crucible.documents.session.plain_text import SUMMARY, plain

@@ -38,8 +38,7 @@ from crucible.analysis.findings.text_layout import (
 from crucible.analysis.findings.turns import Pattern, TurnHistory
 from crucible.clients.events import PlanSettled, PromptKind, QuestionsAnswered
 from crucible.core.patterns import late_pattern
-from crucible.core.text.sentences import cut_at_word
-from crucible.core.text.words import long_words
+from crucible.core.text import cut_at_word, long_words
 from crucible.documents.recording.entry_texts import decision_of
 from crucible.documents.session.findings import Kind, Source
 from crucible.documents.session.plain_text import SUMMARY

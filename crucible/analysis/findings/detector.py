@@ -47,7 +47,7 @@ from crucible.clients.events import (
     ToolUsed,
 )
 from crucible.core.patterns import late_pattern
-from crucible.core.text.sentences import cut_at_word
+from crucible.core.text import cut_at_word
 from crucible.documents.session.findings import Kind, Source
 from crucible.documents.session.plain_text import SUMMARY, clipped, meaningful
 from crucible.documents.session.session import Decision, Failure, Noted

@@ -26,7 +26,7 @@ from crucible.analysis.findings.text_layout import first_line, is_question, pros
 from crucible.analysis.findings.turns import NOTHING, Pattern, SessionTurn, TurnHistory, Utterance
 from crucible.clients.events import CallEnd, PromptKind, ToolReturned
 from crucible.core.patterns import late_pattern
-from crucible.core.text.sentences import cut_at_word
+from crucible.core.text import cut_at_word
 from crucible.documents.recording.call_lines import one_line
 from crucible.documents.recording.result_lines import result_line
 from crucible.documents.session.findings import Source

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from crucible.analysis.findings.observed_calls import ObservedCall
 from crucible.analysis.findings.text_layout import Option, Options, options, trimmed
 from crucible.clients.events import PromptKind
-from crucible.core.text.words import long_words, overlap
+from crucible.core.text import long_words, overlap
 from crucible.documents.session.findings import Source
 from crucible.documents.session.session import Grounds
 

@@ -16,7 +16,7 @@ from crucible.analysis.review.agent_questions import Refused, visible
 from crucible.analysis.review.review_record import SAID, RecordLine, ReviewRecord, Tag
 from crucible.clients.launch.ask import objects_in
 from crucible.core.patterns import late_pattern
-from crucible.core.text.words import long_words, overlap
+from crucible.core.text import long_words, overlap
 from crucible.documents.markdown.containment import cut, normal_line
 from crucible.documents.session.findings import Kind
 from crucible.documents.session.plain_text import clipped, sentences

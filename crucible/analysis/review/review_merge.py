@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from crucible.analysis.review.review_answer import Claim, stems_of
-from crucible.core.text.words import overlap
+from crucible.core.text import overlap
 from crucible.documents.session.findings import Kind, findings_of
 from crucible.documents.session.findings_block import normal_noted, render_noted
 from crucible.documents.session.session import Decision, Failure, Grounds, Noted, Session

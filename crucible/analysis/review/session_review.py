@@ -45,9 +45,9 @@ from crucible.documents.session.session import (
     ToolCalls,
 )
 from crucible.vault.events.append_entry import append_entry
-from crucible.vault.events.event_decoding import events_of
 from crucible.vault.events.event_reader import EventRecord as Kept
 from crucible.vault.events.event_reader import read_records
+from crucible.vault.events.event_recorder import events_of
 from crucible.vault.notes.vault import Note, Vault
 
 _SAID = (1200, 800, 500, 300, 160)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from crucible.commands.briefing.briefing_parts import Quoter
-from crucible.core.text.durations import age_words
+from crucible.core.text import age_words
 from crucible.documents.session.task_block import CLOSED_TASKS
 from crucible.memory.bookmarks.bookmark import Bookmark, StopReason, load_bookmarks
 from crucible.vault.index.query import SessionQuery, matching

@@ -14,8 +14,7 @@ from itertools import chain, zip_longest
 from crucible.commands.briefing.briefing_parts import Item, Quoter, Rank, Section, stems, whole_words
 from crucible.commands.briefing.facts import Fact, ProjectFacts
 from crucible.core.patterns import late_pattern
-from crucible.core.text.durations import day_words
-from crucible.core.text.words import WORD, overlap, stop_words
+from crucible.core.text import WORD, day_words, overlap, stop_words
 from crucible.documents.session.findings import Kind, Source, is_named
 from crucible.memory.knowledge.knowledge_search import ItemShelf
 from crucible.memory.pending_questions import PendingItem as Waiting

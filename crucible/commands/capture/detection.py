@@ -17,7 +17,7 @@ from crucible.analysis.tools.tool_acts import Deed
 from crucible.analysis.tools.tool_calls import Moment, moments_of
 from crucible.commands.capture.candidates import PRESELECTED, PROPOSED, Candidate, CandidateKind
 from crucible.core.patterns import late_pattern
-from crucible.core.text.sentences import LINE_END, split_sentences
+from crucible.core.text import LINE_END, split_sentences
 from crucible.documents.knowledge.items import FailureReport
 from crucible.documents.markdown.containment import cut, normal
 from crucible.documents.markdown.fences import fenced_lines

@@ -23,7 +23,7 @@ from crucible.commands.codify.draft_steps import (
     work_name,
 )
 from crucible.core.patterns import late_pattern
-from crucible.core.text.words import overlap
+from crucible.core.text import overlap
 from crucible.documents.markdown.containment import contain_line, cut, normal_line
 from crucible.documents.session.session import Outcome
 from crucible.documents.workflow.workflow import Datum, Grade, RunStatus, key_of

@@ -39,7 +39,7 @@ from crucible.commands.codify.session_tree import TreeBuilder
 from crucible.commands.codify.step_commands import command_remarks
 from crucible.commands.codify.workflow_assembly import assemble
 from crucible.core.secrets.scanner import Redact
-from crucible.core.text.sentences import cut_at_word
+from crucible.core.text import cut_at_word
 from crucible.documents.markdown.containment import normal_line, slug
 from crucible.documents.session.session import AgentRef, Outcome, Session
 from crucible.documents.session.titles import untagged

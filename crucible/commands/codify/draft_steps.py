@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from crucible.analysis.tools.tool_acts import Act, Deed
 from crucible.core.patterns import late_pattern
-from crucible.core.text.sentences import cut_at_word
+from crucible.core.text import cut_at_word
 from crucible.documents.markdown.containment import normal_line
 from crucible.documents.session.session import AgentRef, Outcome
 from crucible.documents.session.titles import key_words

@@ -14,7 +14,7 @@ from itertools import repeat
 from typing import Any, NamedTuple, TypeAlias, TypeVar, cast
 
 from crucible.core.patterns import late_pattern
-from crucible.core.text.words import WORD, stem, stop_words
+from crucible.core.text import WORD, stem, stop_words
 from crucible.core.tokens import Estimate
 from crucible.documents.knowledge.items import Attribution
 from crucible.documents.markdown.containment import normal_line

@@ -16,7 +16,7 @@ from crucible.commands.learn.case import Case, Correction, content_words, texts_
 from crucible.commands.learn.excerpts import SIDE, request_of, shorten_middle, shorten_turns, with_prose_before
 from crucible.commands.learn.timeline import Timeline, corrections_by_moment, make_case, verification_after
 from crucible.core.patterns import late_pattern
-from crucible.core.text.words import overlap
+from crucible.core.text import overlap
 from crucible.documents.markdown.containment import contain_line, cut, normal_line
 from crucible.documents.markdown.wikilinks import without_links
 from crucible.documents.session.findings import Finding, Kind, Source, findings_of

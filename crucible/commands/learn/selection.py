@@ -20,7 +20,7 @@ from zlib import crc32
 from crucible.commands.learn.case import Case, CaseStatus, Puzzle, texts_of
 from crucible.core.errors import UsageError
 from crucible.core.patterns import late_pattern
-from crucible.core.text.words import overlap
+from crucible.core.text import overlap
 
 
 class Dedupe(StrEnum):

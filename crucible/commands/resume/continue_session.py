@@ -20,7 +20,7 @@ from crucible.commands.resume.context_parts import drift_part
 from crucible.commands.resume.material_gathering import Native, last_client
 from crucible.commands.resume.resume_material import Drift, Material, find_extent, last_active
 from crucible.core.errors import CrucibleError, EditRefused, UsageError
-from crucible.core.text.durations import age_words
+from crucible.core.text import age_words
 from crucible.documents.markdown.source import Edit
 from crucible.documents.markdown.yaml_scalars import Value
 from crucible.documents.session.edits import set_field

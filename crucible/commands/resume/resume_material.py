@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import NamedTuple, TypeVar
 
-from crucible.core.text.durations import age_words
+from crucible.core.text import age_words
 from crucible.documents.session.session import Callout, Entry, Intervention, Phase, Session, Subagent, ToolCalls
 from crucible.memory.bookmarks.bookmark import Bookmark, task_at_work
 from crucible.vault.index.time_filters import AFTERWARDS

@@ -12,119 +12,8 @@ from typing import NamedTuple
 
 from crucible.core.patterns import late_pattern
 from crucible.core.secrets.randomness import changes
-from crucible.core.secrets.rule import EOL, LEAD, SecretForm, SecretRule
+from crucible.core.secrets.rule import EOL, LEAD, SecretForm, SecretRule, table_lines
 from crucible.core.secrets.secret_values import is_chance, is_placeholder
-
-_COMMANDS = r"""
-mysql mysqldump mysqladmin mysqlimport mysqlshow mysqlsh mariadb mariadb-dump mariadb-admin mysqlcheck | -pV
-mysqladmin | ... password V
-sshpass | -pV | -p V
-redis-cli redis-benchmark | -a V | --pass V | -aV | auth V
-mongo mongosh mongodump mongorestore mongoexport mongoimport | -p V | -pV
-sqlcmd bcp osql isql | -P V | -PV
-cqlsh | -p V
-influx | -password V
-clickhouse-client | --password V
-beeline hdbsql impala-shell | -p V
-sqlplus | _/V@
-rman | _/V@
-curl | -u U:V | --user U:V | --proxy-user U:V | -U U:V | --oauth2-bearer V
-wget | --http-passwd V | --ftp-password V
-http https xh | -a U:V | --auth U:V
-az | -p V
-az | --admin-password V | --account-key V
-docker podman nerdctl buildah | login -p V
-helm | registry login -p V
-oras crane regctl | -p V | --password V
-skopeo | --creds U:V | --src-creds U:V | --dest-creds U:V
-oc~login | -p V
-cf~login | -p V
-cf~auth | _ V
-kubeadm | --token V
-kubectl | create secret --from-literal==V
-oc~create | secret --from-literal==V
-vault | kv put _ *=V | login V | kv patch _ *=V
-consul | -token V
-etcdctl | --user U:V
-bw | login _ V | unlock V
-wandb | login V
-ngrok | authtoken V | add-authtoken V
-doctl | -t V
-snyk | auth V
-codecov | -t V
-cargo | login V
-twine | -p V
-poetry | config http-basic.* _ V | config pypi-token.* V | publish -p V
-nuget | setapikey V | -apikey V
-dotnet | nuget push -k V | user-secrets set _ V
-pulumi | config set --secret _ V
-gh~secret | set -b V | set --body V
-glab | variable set --value V
-fly flyctl | secrets set *=V
-doppler supabase | secrets set *=V
-netlify | env:set _ V
-eas | --value V
-heroku | auth:token V
-railway | variables set *=V
-wrangler | secret put _ V
-rabbitmqctl | add_user _ V | change_password _ V | authenticate_user _ V
-rabbitmqadmin | -p V
-mc | alias set _ _ _ V | config host add _ _ _ V | admin user add _ _ V
-mosquitto_pub mosquitto_sub mosquitto_rr | -P V
-mosquitto_passwd htpasswd | -b _ _ V
-htpasswd | -nb _ V
-ipmitool | -P V | user set password _ V
-racadm ilorest redfishtool | -p V
-snmpwalk snmpget snmpset snmpbulkwalk snmpbulkget snmptrap snmpgetnext snmptable snmpstatus | -A V | -X V | -c V
-ldapsearch ldapadd ldapmodify ldapdelete ldapwhoami ldappasswd ldapcompare | -w V | -s V
-smbclient rpcclient smbget smbcacls winexe wmic net smbmap nmblookup | -U U%V | --user U%V
-mount.cifs | -o V
-nxc netexec crackmapexec evil-winrm smbmap xfreerdp rdesktop | -p V
-xfreerdp xfreerdp3 wlfreerdp mstsc | /p:V
-cmdkey | /pass:V
-psexec psexec.exe psexec64 | -p V
-schtasks | /rp V | /rp:V
-wmic | /password:V
-winrs | -p:V
-net~user | _ V
-plink pscp psftp putty kitty plink.exe pscp.exe | -pw V
-dscl | -passwd _ V
-security | unlock-keychain -p V | create-keychain -p V | add-generic-password -w V | add-internet-password -w V
-networksetup | -setairportnetwork _ _ V
-nmcli | ... password V
-wpa_passphrase | _ V
-ftp lftp ncftp ncftpput ncftpget | -u U,V
-ncftp ncftpput ncftpget | -p V
-swaks | -ap V | --auth-password V
-sendemail | -xp V
-x11vnc | -passwd V
-7z 7za 7zz rar unrar | -pV | -hpV
-zip unzip | -P V | -PV
-openssl | -passin pass:V | -passout pass:V | -pass pass:V | -k V | -K V | passwd -6 V | passwd -1 V | passwd -5 V | passwd -apr1 V
-gpg gpg2 | --passphrase V
-keytool jarsigner | -storepass V | -keypass V | -deststorepass V | -srcstorepass V | -destkeypass V
-signtool certutil | /p V | -p V
-qpdf | --encrypt V | --password V
-pdftk | ... user_pw V | ... owner_pw V | ... input_pw V
-pdftotext pdfinfo pdftoppm | -upw V | -opw V
-ssh-keygen | -N V | -P V
-caddy | --plaintext V
-rclone | obscure V
-aws | configure set aws_secret_access_key V | configure set aws_session_token V
-s3cmd | --secret_key V
-usermod useradd | -p V
-xcrun | altool -p V | --password V
-mysql_config_editor pgbouncer | -p V
-sshuttle | -p V
-telegram-send | --token V
-sonar-scanner | -Dsonar.login=V | -Dsonar.token=V | -Dsonar.password=V
-mvn gradle | -Dsonar.login=V | -Dsonar.token=V
-sentry-cli | --auth-token V
-npx | --token V
-huggingface-cli hf | login --token V
-infisical tailscale nordvpn | --token V | --authkey V | --auth-key V
-"""
-"""Commands, then their secrets: `V` is the secret, `_` an argument, `...` any number of them, `U` a user; flags come with `V` beside or behind them."""
 
 
 class _Argument(NamedTuple):
@@ -146,7 +35,7 @@ class _Notation(NamedTuple):
 def command_forms() -> list[SecretForm]:
     """The forms of all commands."""
     notations: dict[str, list[_Notation]] = {}
-    for line in filter(None, _COMMANDS.split("\n")):
+    for line in table_lines("command_passwords"):
         names, *given = (part.strip() for part in line.split("|"))
         for name in (name.replace("~", " ") for name in names.split()):
             notations.setdefault(name, []).extend(map(_notation, given))
@@ -363,3 +252,40 @@ def is_password_there(value: str) -> bool:
 def is_strong(value: str) -> bool:
     """Where another text may stand too, what is no word."""
     return not is_placeholder(value) and (is_chance(value) or (any(c.isdigit() for c in value) and changes(value) >= 2))
+
+
+_READERS = (
+    "password-stdin", "with-token", "sudo -s", "chpasswd", "secret put", "passphrase-fd", "cryptsetup", "passwd --stdin", "kinit",
+    "smbpasswd", "vercel env add", "gh secret set", "secret create", "pass insert", "secrets create", "versions add",
+    "pass stdin", "-pass-stdin", "passin stdin", "pass file:-", "login -", "htpasswd -i",
+)  # fmt: skip
+_ECHO = late_pattern(
+    r"(?:echo|printf)[ \t]+(?:-[neE]{1,3}[ \t]+)*(?:[\"']?%s(?:\\+n)?[\"']?[ \t]+)?\\*[\"']?(?:[\w.-]{1,32}:)?(?P<s>[^\s\"'|\\]{4,256})(?:\\+n)?\\*[\"']?[ \t]*\|"
+)
+_HERE = late_pattern(r"<<<[ \t]*\\*[\"']?(?:[\w.-]{1,32}:)?(?P<s>[^\s\"'|\\]{4,256})")
+_READER = late_pattern("|".join(re.escape(reader) for reader in _READERS))
+
+
+def piped_forms() -> list[SecretForm]:
+    """The forms of what is piped."""
+    return [
+        SecretForm("piped-password", _READERS, _find_piped),
+        SecretForm("piped-password", ("<<<",), _find_here),
+    ]
+
+
+def _find_piped(text: str, start: int, passed: int) -> tuple[int, list[tuple[int, int]]]:
+    """What `echo` gives to a command that reads a password."""
+    low = max(passed, start - 300, text.rfind("\n", 0, start))
+    at = max(text.rfind("echo ", low, start), text.rfind("printf ", low, start))
+    match = _ECHO.match(text, at, start) if at >= 0 else None
+    return start + 1, [match.span("s")] if match and is_password_there(match["s"]) else []
+
+
+def _find_here(text: str, start: int, passed: int) -> tuple[int, list[tuple[int, int]]]:
+    """What `<<<` gives to a command that reads a password."""
+    low = max(passed, start - 200, text.rfind("\n", 0, start))
+    match = _HERE.match(text, start)
+    if match is None or not _READER.search(text[low:start].lower()):
+        return start + 1, []
+    return match.end(), [match.span("s")] if is_password_there(match["s"]) else []

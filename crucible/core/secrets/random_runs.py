@@ -13,10 +13,10 @@ from functools import cache
 from typing import NamedTuple
 
 from crucible.core.patterns import late_pattern
+from crucible.core.secrets.providers import LONG, is_random, read_prefixes, run_rules
 from crucible.core.secrets.randomness import changes
 from crucible.core.secrets.rule import ESCAPED, NO_HASH, START, SecretRule
 from crucible.core.secrets.secret_values import is_hash, is_varied
-from crucible.core.secrets.token_prefixes import LONG, is_random, read_prefixes, run_rules
 
 
 class RunPlace(NamedTuple):

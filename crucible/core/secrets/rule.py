@@ -6,8 +6,10 @@ number.  Owns the shape of tables; the tables are `providers` and `services`.
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
 from typing import NamedTuple
 
 from crucible.core.patterns import late_pattern
@@ -49,14 +51,29 @@ class SecretForm(NamedTuple):
     surest: bool = False
 
 
-def read_table(table: str, accept: Callable[[str], bool], around: str = "{}") -> Iterator[SecretRule]:
-    """The rules of a table of lines `name | literals | pattern`, the pattern put into `around`.
+def _filled(line: str, values: Mapping[str, str]) -> str:
+    for placeholder, value in values.items():
+        line = line.replace(placeholder, value)
+    return line
 
-    `name <n` sets `back`, `name -` sets `whole_run`.
+
+@cache
+def table_lines(name: str) -> tuple[str, ...]:
+    """The lines of the data file `NAME.txt` beside this module, without comments."""
+    with open(os.path.join(os.path.dirname(__file__), f"{name}.txt"), encoding="utf-8") as file:
+        return tuple(line for line in file.read().split("\n") if line and line[0] != "#")
+
+
+def read_table(
+    table: str, values: Mapping[str, str], accept: Callable[[str], bool], around: str = "{}"
+) -> Iterator[SecretRule]:
+    """The rules of a data file with lines `name | literals | pattern`; each pattern is put into `around`.
+
+    `name <n` sets `back`, `name -` sets `whole_run`.  `values` replace placeholders such as `@UUID@`.
     """
-    for line in filter(None, map(str.strip, table.split("\n"))):
-        name, literals, pattern = line.split(" | ", 2)
-        name, _, mark = name.strip().partition(" ")
+    for line in table_lines(table):
+        head, literals, pattern = _filled(line, values).split(" | ", 2)
+        name, _, mark = head.strip().partition(" ")
         back = int(mark[1:]) if mark.startswith("<") else 0
         full = around.replace("{}", pattern.strip())
         if "(?<=" not in full:

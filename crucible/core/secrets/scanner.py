@@ -17,15 +17,12 @@ from typing import Any, NamedTuple, TypeAlias
 from crucible.core.errors import SecretsError
 from crucible.core.patterns import late_pattern
 from crucible.core.secrets.assignments import NAMES, find_values, is_value_of, secret_part
-from crucible.core.secrets.command_passwords import command_forms, command_rules
-from crucible.core.secrets.command_passwords_piped import piped_forms
-from crucible.core.secrets.multiline_forms import key_forms, manifest_forms
-from crucible.core.secrets.providers import provider_rules, service_rules
+from crucible.core.secrets.command_passwords import command_forms, command_rules, piped_forms
+from crucible.core.secrets.providers import prefix_rules, provider_rules, service_rules
 from crucible.core.secrets.random_runs import RunPlace, find_in_runs
 from crucible.core.secrets.rule import SecretForm, SecretRule
 from crucible.core.secrets.secret_names import NAME_LITERALS, Weight, is_named
-from crucible.core.secrets.shapes_of_secrets import DATA_URI, shape_rules
-from crucible.core.secrets.token_prefixes import prefix_rules
+from crucible.core.secrets.shapes_of_secrets import DATA_URI, key_forms, manifest_forms, shape_rules
 from crucible.core.secrets.visible_text import CONTROLS, Visible, plain_of
 from crucible.core.settings.settings import SecretSettings
 

@@ -3,8 +3,9 @@
 # No `from __future__ import annotations`: the annotations are read, see `settings_table`.
 from typing import Annotated, NamedTuple
 
-from crucible.core.settings.settings_table import Key, SettingsSection
 from crucible.core.settings.toml_values import (
+    Key,
+    SettingsSection,
     boolean,
     count,
     folder_of_ours,

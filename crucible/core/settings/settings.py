@@ -18,12 +18,14 @@ from crucible.core.settings.session_settings import (
     MemorySettings,
     TaskSettings,
 )
-from crucible.core.settings.settings_table import Key, SettingsSection, config_lines, read_settings
 from crucible.core.settings.toml_scan import expand, vault_named
 from crucible.core.settings.toml_values import (
+    Key,
+    SettingsSection,
     StrPath,
     Table,
     boolean,
+    config_lines,
     count,
     expressions,
     expressions_by_name,
@@ -34,6 +36,7 @@ from crucible.core.settings.toml_values import (
     minutes,
     one_of,
     positive,
+    read_settings,
     recall_backend,
     seconds,
     share,

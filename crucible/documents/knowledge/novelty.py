@@ -9,7 +9,7 @@ from typing import NamedTuple, TypeAlias
 
 from crucible.core.patterns import late_pattern
 from crucible.core.settings.settings import KnowledgeSettings
-from crucible.core.text.words import overlap, stop_words
+from crucible.core.text import overlap, stop_words
 from crucible.documents.knowledge.item_weight import Audience, WeightFacts, same_place, sees, weigh
 from crucible.documents.knowledge.items import Item
 

@@ -21,7 +21,7 @@ from crucible.clients.events import (
     ToolReturned,
 )
 from crucible.core.patterns import late_pattern
-from crucible.core.text.sentences import cut_at_word
+from crucible.core.text import cut_at_word
 from crucible.documents.markdown.containment import normal, normal_line, slug
 from crucible.documents.recording.call_lines import one_line
 from crucible.documents.session.plain_text import SUMMARY, clipped, plain, sentences

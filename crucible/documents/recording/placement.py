@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from crucible.clients.events import At, Prompted
-from crucible.core.text.sentences import cut_at_word
+from crucible.core.text import cut_at_word
 from crucible.documents.recording.call_lines import one_line
 from crucible.documents.recording.entry_texts import agent_ref, intervention, switch, whole_seconds
 from crucible.documents.recording.session_draft import OpenPhase

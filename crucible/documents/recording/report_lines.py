@@ -11,7 +11,7 @@ from enum import Enum, auto
 from typing import NamedTuple
 
 from crucible.core.patterns import late_pattern
-from crucible.core.text.sentences import cut_at_word
+from crucible.core.text import cut_at_word
 from crucible.documents.recording.call_lines import one_line
 
 _FENCE = late_pattern(r"[ \t]*(?:`{3,}|~{3,})")

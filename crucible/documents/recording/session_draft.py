@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import TypeAlias
 
-from crucible.core.text.sentences import cut_at_word
+from crucible.core.text import cut_at_word
 from crucible.documents.markdown.containment import slug
 from crucible.documents.recording.call_lines import one_line
 from crucible.documents.recording.entry_texts import ending

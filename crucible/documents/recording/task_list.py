@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from crucible.clients.events import TaskChanged, TaskState
-from crucible.core.text.words import long_words, overlap
+from crucible.core.text import long_words, overlap
 from crucible.documents.markdown.containment import normal_line
 from crucible.documents.session.session import Task
 from crucible.documents.session.task_block import PRIORITIES, TASK_STATUSES

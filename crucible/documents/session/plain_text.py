@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from crucible.core.patterns import late_pattern
-from crucible.core.text.sentences import cut_at_word, split_sentences
+from crucible.core.text import cut_at_word, split_sentences
 from crucible.documents.markdown.containment import normal
 
 SUMMARY = 200

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from enum import Enum, auto
 
 from crucible.core.patterns import late_pattern
-from crucible.core.text.sentences import CLAUSE_END, cut_at_word, split_sentences
+from crucible.core.text import CLAUSE_END, cut_at_word, split_sentences
 from crucible.documents.session.session import Status
 
 CLOSED_REASON = "the client was closed"

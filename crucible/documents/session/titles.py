@@ -6,8 +6,7 @@ import re
 from collections.abc import Iterator
 
 from crucible.core.patterns import late_pattern
-from crucible.core.text.sentences import TITLE_END, cut_at_word, split_sentences
-from crucible.core.text.words import stop_words
+from crucible.core.text import TITLE_END, cut_at_word, split_sentences, stop_words
 from crucible.documents.markdown.containment import normal, normal_line
 
 UNTITLED = "Untitled"

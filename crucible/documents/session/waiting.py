@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from functools import cached_property
 
 from crucible.core.patterns import late_pattern
-from crucible.core.text.words import stop_words
+from crucible.core.text import stop_words
 from crucible.documents.session.session import Callout, Decision, Entry, Failure, Intervention, Session
 
 QUESTIONS = frozenset(("decision_needed", "approval_required"))

@@ -14,7 +14,7 @@ from typing import TypeAlias
 
 from crucible.analysis.tools.recorded_calls import RecordedCalls
 from crucible.core.patterns import late_pattern
-from crucible.core.text.words import overlap
+from crucible.core.text import overlap
 from crucible.documents.session.findings import Finding, Kind, findings_of, is_named, without_guesses
 from crucible.documents.session.session import Intervention, Session, Task
 from crucible.documents.session.task_block import CLOSED_TASKS

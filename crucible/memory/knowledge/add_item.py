@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 from crucible.core import files
 from crucible.core.errors import NoteExists, UsageError
 from crucible.core.secrets.scanner import Redact
-from crucible.core.text.sentences import LINE_END
+from crucible.core.text import LINE_END
 from crucible.documents.knowledge.item_notes import HEADINGS, read_item, render_item, slug_of
 from crucible.documents.knowledge.item_weight import WeightFacts, type_weight
 from crucible.documents.knowledge.items import UNTITLED, FailureCause, Item, ItemSource, Origin, Verification

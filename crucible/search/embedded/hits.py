@@ -11,7 +11,7 @@ from pathlib import Path
 
 from crucible.core.files import LARGEST_NOTE
 from crucible.core.patterns import late_pattern
-from crucible.core.text.words import WORD
+from crucible.core.text import WORD
 from crucible.documents.markdown.code_spans import FORMAT, read_code
 from crucible.documents.markdown.containment import uncontain, uncontain_line
 from crucible.search.embedded.index_format import Card, RecallManifest, event_at, find_event, place_at

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from crucible.core.errors import IndexBroken
-from crucible.core.text.words import stop_words
+from crucible.core.text import stop_words
 from crucible.search.embedded.index_format import SIDES, Card, RecallManifest, load_card
 from crucible.search.embedded.recall_files import RecallStore
 from crucible.search.embedded.segments import analyze, open_side, refusals, schema_of

@@ -6,7 +6,7 @@ import toons
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crucible.core.toon import dump_rows
+from crucible.cli.table_output import dump_rows
 
 
 def test_rows_are_one_table_two_spaces_deep() -> None:

@@ -19,8 +19,7 @@ from crucible.core.settings.settings import (
     load_vault_settings,
     read_vault_settings,
 )
-from crucible.core.settings.settings_table import keys_of
-from crucible.core.settings.toml_values import Table
+from crucible.core.settings.toml_values import Table, keys_of
 from crucible.core.settings.trust import TEMPLATES, Ask
 from crucible.core.templates import OwnTemplate, load_template
 from crucible.integrations.hooks import claude_code_hook as claude_code

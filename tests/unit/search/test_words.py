@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from crucible.core.text.words import stop_words
+from crucible.core.text import stop_words
 from crucible.search.question_words import (
     FIELDS,
     indexable,

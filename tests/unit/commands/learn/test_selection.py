@@ -22,7 +22,7 @@ from crucible.commands.learn.selection import (
     sketch_of,
 )
 from crucible.core.errors import UsageError
-from crucible.core.text.words import overlap
+from crucible.core.text import overlap
 from tests.unit.commands.learn.sample_cases import WORKFLOW, any_case, case_of, made_cases
 
 WORDS = [f"word{number}" for number in range(200)]

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from crucible.commands.resume.resume_material import find_extent, last_active, position_line
-from crucible.core.text.durations import age_words
+from crucible.core.text import age_words
 from crucible.documents.session.session import Task
 from crucible.memory.bookmarks.bookmark import Bookmark, StopReason
 from tests.unit.commands.resume.contexts import NOW, START, phase, session

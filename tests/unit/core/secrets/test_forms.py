@@ -8,8 +8,7 @@ import pytest
 
 from crucible.core.secrets import Scanner
 from crucible.core.secrets.command_passwords import command_forms
-from crucible.core.secrets.providers import provider_rules, service_rules
-from crucible.core.secrets.token_prefixes import prefix_rules, read_prefixes
+from crucible.core.secrets.providers import prefix_rules, provider_rules, read_prefixes, service_rules
 from tests.paths import ROOT
 from tests.unit.core.secrets.made import HEX, LETTERS, chance
 

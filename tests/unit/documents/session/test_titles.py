@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crucible.core.text.sentences import cut_at_word
+from crucible.core.text import cut_at_word
 from crucible.documents.session.titles import Titles, has_content, key_words, prompt_name
 from samples.hostile_texts import hostile_text
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crucible.core.errors import UsageError
-from crucible.vault.index.column_conditions import named_column, parse_condition
+from crucible.vault.index.query import named_column, parse_condition
 from crucible.vault.index.schema import TABLES, Row, join_list
 from crucible.vault.index.time_filters import utc
 

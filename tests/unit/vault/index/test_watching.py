@@ -14,7 +14,7 @@ from crucible.vault.index.index import Index
 from crucible.vault.index.watch import file_events as listening
 from crucible.vault.index.watch.changed_notes import KnownNotes, NoteChange
 from crucible.vault.index.watch.file_events import FileEvent, Listener, unheard
-from crucible.vault.index.watch.watched_vault import line_of
+from crucible.vault.index.watch.watcher import line_of
 from crucible.vault.notes.vault import Vault
 from tests.journeys.notes import note, write
 

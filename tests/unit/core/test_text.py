@@ -8,9 +8,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crucible.core.text.durations import day_words, elapsed_words
-from crucible.core.text.sentences import CLAUSE_END, LINE_END, PROSE_END, TITLE_END, cut_at_word, split_sentences
-from crucible.core.text.words import long_words, overlap, stem, stop_words
+from crucible.core.text import (
+    CLAUSE_END,
+    LINE_END,
+    PROSE_END,
+    TITLE_END,
+    cut_at_word,
+    day_words,
+    elapsed_words,
+    long_words,
+    overlap,
+    split_sentences,
+    stem,
+    stop_words,
+)
 
 NOW = datetime(2026, 5, 6, 1, tzinfo=UTC)
 

@@ -1,0 +1,132 @@
+"""Words of plain text: stop words, stems, and how much two texts share."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Set as AbstractSet
+from datetime import datetime, timedelta
+from functools import cache, lru_cache
+from typing import Literal, TypeVar
+
+from crucible.core.patterns import late_pattern
+
+WORD = late_pattern(r"[^\W_]+")
+"""A run of letters and digits: `token_bucket` is two words."""
+_LONG_WORD = late_pattern(r"\w{4,}")
+_STOP_WORDS = os.path.join(os.path.dirname(__file__), "stop_words.txt")
+_SHORTEST_STEM = 3
+
+T = TypeVar("T")
+
+
+@cache
+def stop_words(name: str) -> frozenset[str]:
+    """The words of a list in `stop_words.txt`, in lower case, without apostrophes: `don't` is `don` and `t`."""
+    with open(_STOP_WORDS, encoding="utf-8") as file:
+        section = file.read().partition(f"[{name}]\n")[2].partition("\n[")[0]
+    words = [word for line in section.split("\n") if not line.startswith("#") for word in line.split()]
+    included = (stop_words(word[1:]) for word in words if word[0] == "+")
+    return frozenset(word for word in words if word[0] != "+").union(*included)
+
+
+def long_words(text: str) -> set[str]:
+    """The words of at least four characters, in lower case; `token_bucket` is one word."""
+    return set(_LONG_WORD.findall(text.casefold()))
+
+
+@lru_cache(20_000)
+def stem(word: str, endings: tuple[str, ...]) -> str:
+    """The word without the first of the endings that it has and that leaves three letters or more.
+
+    Rougher than Snowball's English stemmer, which search uses: `retries`, `retry` and `retried` become `retr`.
+    """
+    for ending in endings:
+        if word.endswith(ending) and len(word) - len(ending) >= _SHORTEST_STEM:
+            return word.removesuffix(ending)
+    return word
+
+
+def overlap(
+    one: AbstractSet[T], other: AbstractSet[T], of: Literal["first", "smaller", "larger", "union"] = "smaller"
+) -> float:
+    """The shared part of the first set, the smaller or larger one, or the union (Jaccard), from 0 to 1."""
+    shared = len(one & other)
+    if not shared:
+        return 0.0
+    match of:
+        case "first":
+            return shared / len(one)
+        case "smaller":
+            return shared / min(len(one), len(other))
+        case "larger":
+            return shared / max(len(one), len(other))
+        case "union":
+            return shared / (len(one) + len(other) - shared)
+
+
+# Each pattern matches the end of a sentence with its closing marks.  They differ in what a wrong cut would cost.
+_ABBREVIATIONS = r"(?<!\be\.g)(?<!\bi\.e)(?<!\bvs)(?<!\betc)(?<!\bcf)"
+PROSE_END = late_pattern(_ABBREVIATIONS + r"(?<![(.])[.!?…]+[\"'”’)\]]*(?=\s+[^\sa-z])|[。！？]|:(?=\n)")
+"""Careful: no abbreviation and no mark before a lower-case letter ends a sentence; a colon at a line's end does."""
+TITLE_END = late_pattern(_ABBREVIATIONS + r"(?<!\bapprox)[.!?…]+[\"')\]]*(?=\s+\S)|[。！？]")
+"""A lower-case letter may follow: the first sentence of a prompt is its title."""
+CLAUSE_END = late_pattern(r"[.!?:…。！？][\"'`)\]*_]*(?=\s+\S)")
+"""Eager: any mark, a colon included, so that the last piece of a closing line is its question."""
+LINE_END = late_pattern(r"[.!?](?=\s)|\n")
+"""Plain: a mark before a blank, and every line's end."""
+
+
+def split_sentences(text: str, end: re.Pattern[str] = PROSE_END) -> list[str]:
+    """The sentences with their marks and blanks; together they are the text."""
+    stops = [found.end() for found in end.finditer(text)]
+    return [text[start:stop] for start, stop in zip([0, *stops], [*stops, len(text)], strict=True)]
+
+
+def cut_at_word(text: str, limit: int) -> str:
+    """At most `limit` code points, cut after a whole word where one ends in the second half, then `…`."""
+    if len(text) <= limit:
+        return text
+    head = text[: limit - 1]
+    if text[limit - 1] != " ":
+        space = head.rfind(" ")
+        head = head[:space] if space >= limit // 2 else head
+    return head.rstrip(" ,;:.-–—([") + "…"
+
+
+_UNITS = ((86_400, "d"), (3600, "h"), (60, "min"))
+_PAIRS = ((86_400, "d", 3600, "h"), (3600, "h", 60, "m"), (60, "m", 1, "s"))
+
+
+def age_words(age: timedelta) -> str:
+    """`2 h ago`; `just now` for less than a minute and for the future, which another machine's clock can show."""
+    seconds = int(age.total_seconds())
+    return next((f"{seconds // size} {unit} ago" for size, unit in _UNITS if seconds >= size), "just now")
+
+
+def day_words(time: datetime, now: datetime) -> str:
+    """`today`, `yesterday` or `3 days ago`."""
+    days = (now.date() - time.date()).days
+    if days <= 0:
+        return "today"
+    return "yesterday" if days == 1 else f"{days} days ago"
+
+
+def short_duration(seconds: float) -> str:
+    """`45s`, `12m 5s`, `1h 23m`, `3d 4h`: for a column of a table."""
+    whole = round(seconds)
+    for size, unit, part, smaller in _PAIRS:
+        if whole >= size:
+            return f"{whole // size:,}{unit} {whole % size // part}{smaller}"
+    return f"{whole}s"
+
+
+def elapsed_words(ms: int | None) -> str:
+    """`3.2 s`, `4 min 10 s`; "" if unknown."""
+    if ms is None:
+        return ""
+    seconds = ms / 1000
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes} min {rest:02} s"

@@ -1,1 +1,0 @@
-"""Words, sentences and durations in plain text; nothing here knows Markdown."""
