@@ -12,13 +12,13 @@ import shutil
 import signal
 import subprocess
 import tempfile
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from crucible.search.postgres.address import Server
+from samples.waiting import wait_until
 
 ADMIN = "admin"
 """The superuser of a server for tests."""
@@ -163,12 +163,15 @@ def _started(folder: Path, data: Path, owner: dict[str, Any], settings: tuple[st
         process: subprocess.Popen[bytes] = subprocess.Popen(
             [programs() / "postgres", "-D", data, *given], stdout=log, stderr=log, cwd=folder, **owner
         )
-    for _ in range(300):
+
+    def is_ready() -> bool:
         if process.poll() is not None:
             raise NoServer(f"PostgreSQL did not start: {(folder / 'log').read_text(errors='replace')[-300:]}")
-        ready = subprocess.run([programs() / "pg_isready", "-q", "-h", folder], check=False)
-        if ready.returncode == 0:
-            return process
-        time.sleep(0.05)
-    process.kill()
-    raise NoServer("PostgreSQL did not start in time")
+        return subprocess.run([programs() / "pg_isready", "-q", "-h", folder], check=False).returncode == 0
+
+    try:
+        wait_until(is_ready)
+    except AssertionError:
+        process.kill()
+        raise NoServer("PostgreSQL did not start in time") from None
+    return process

@@ -19,9 +19,9 @@ from http.client import HTTPException
 from pathlib import Path
 from typing import Any
 
+from samples.waiting import SECONDS
 from tests.clients.clients import codex_settings, opencode_settings
 from tests.clients.scenario import Human, Prompt
-from tests.clients.waiting import SECONDS
 
 
 @contextmanager

@@ -16,7 +16,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Self
 
-from tests.clients.waiting import SECONDS, wait_until
+from samples.waiting import SECONDS, wait_until
 
 CLAUDE_TOOLS = "Bash,Read,Agent,Edit,Write,TaskCreate,TaskUpdate,mcp__crucible"
 Kill = Callable[[], bool]

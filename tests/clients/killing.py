@@ -21,9 +21,9 @@ from pathlib import Path
 from random import Random
 
 from crucible.documents.session.session import Session, Status
+from samples.waiting import SECONDS
 from tests.clients.playing import Rows
 from tests.clients.stage import Stage, make_stage
-from tests.clients.waiting import SECONDS
 
 TARGETS = ("hook", "sync", "client")
 CLIENT = Path(__file__).with_name("simulated_client.py")

@@ -7,11 +7,11 @@ import threading
 from collections.abc import Iterable
 from pathlib import Path
 
+from samples.waiting import wait_until
 from tests.clients.clients import ClaudeCode
 from tests.clients.model import ScriptedModel
 from tests.clients.scenario import Step
 from tests.clients.stage import Stage
-from tests.clients.waiting import wait_until
 
 
 def start_claude(program: Path, stage: Stage, model: ScriptedModel, resume: str = "") -> ClaudeCode:

@@ -12,7 +12,6 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from random import Random
@@ -99,7 +98,7 @@ class Simulated:
         said = "".join(block.get("text", "") for block in row["message"]["content"])
         hook = self.start("Stop", last_assistant_message=said)
         if self.random.random() < 0.5:
-            time.sleep(self.random.random() * 0.2)
+            hook.wait()
         self.write(self.transcript, row)
         hook.wait()
 

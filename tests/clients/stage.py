@@ -18,8 +18,8 @@ from typing import Any
 from crucible.documents.session.session import Session
 from crucible.vault.events.spool_reader import load_spool
 from crucible.vault.notes.vault import Vault
+from samples.waiting import SECONDS, wait_until
 from tests.clients.clients import quiet_environment
-from tests.clients.waiting import SECONDS, wait_until
 
 GIT = ("git", "-c", "user.name=dev", "-c", "user.email=dev@example.com", "-c", "init.defaultBranch=main")
 

@@ -9,12 +9,12 @@ import pytest
 
 from crucible.clients.launch.ask import program_of
 from crucible.clients.launch.session_marks import OWN_MARK
+from samples.waiting import SECONDS, wait_until
 from tests.clients.asked import CLIENTS, answering, harmless, running
 from tests.clients.clients import ClaudeCode
 from tests.clients.conftest import Programs
 from tests.clients.scenario import Action
 from tests.clients.stage import Stage, make_stage
-from tests.clients.waiting import SECONDS, wait_until
 from tests.clients.wires import Called
 
 pytestmark = pytest.mark.e2e

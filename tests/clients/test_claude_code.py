@@ -14,6 +14,7 @@ import pytest
 from crucible.clients.launch.session_marks import OWN_ENVIRONMENT, OWN_MARK
 from crucible.documents.session.session import Session, Status
 from crucible.documents.session.task_block import CLOSED_TASKS
+from samples.waiting import wait_until
 from tests.clients.accounts import compare, played, told
 from tests.clients.agreeing import agree, agree_in_plain_text, holds_no_secret, subagents_of
 from tests.clients.conftest import Programs
@@ -22,7 +23,6 @@ from tests.clients.playing import Rows, play_claude, rows_of, start_claude, tran
 from tests.clients.scenario import Scenario, load_scenario
 from tests.clients.secrets_made import make_secrets
 from tests.clients.stage import Stage, make_stage
-from tests.clients.waiting import wait_until
 
 pytestmark = pytest.mark.e2e
 

@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 
 from crucible.commands import record
+from samples.waiting import SECONDS
 from tests.clients.clients import play_codex, play_opencode
 from tests.clients.conftest import Programs
 from tests.clients.install import CHECKOUT, HOME
 from tests.clients.model import ScriptedModel
 from tests.clients.scenario import Action, Prompt, Scenario, Step
 from tests.clients.stage import Stage, make_stage
-from tests.clients.waiting import SECONDS
 
 pytestmark = pytest.mark.e2e
 

@@ -7,8 +7,6 @@ import pty
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -19,6 +17,7 @@ from crucible.memory.bookmarks.bookmark import StopReason, latest
 from crucible.memory.bookmarks.resume_tickets import find_ticket
 from crucible.memory.summary.brief import find_brief
 from crucible.vault.notes.vault import Vault
+from samples.waiting import IDLE, is_gone, wait_until
 from tests.running import Cru
 from tests.unit.commands.resume.resumed import PAUSED, Scene, make_scene, paused_note
 
@@ -28,13 +27,6 @@ def scene(tmp_path: Path, vault: Vault) -> Scene:
     found = make_scene(tmp_path, vault)
     found.write(paused_note())
     return found
-
-
-def until(true: Callable[[], object], seconds: float = 30.0) -> None:
-    deadline = time.monotonic() + seconds
-    while not true():
-        assert time.monotonic() < deadline, "it never came"
-        time.sleep(0.02)
 
 
 def words(session: Session) -> list[str]:
@@ -168,9 +160,9 @@ def test_work_that_a_broken_note_cannot_take_is_told_and_comes_in_when_it_is_men
 
 def test_a_killed_client_leaves_the_note_paused(scene: Scene) -> None:
     process = scene.start(PAUSED, "--with", "claude", env={"FAKE_WAIT": "never"})
-    until(scene.log)
-    until(lambda: scene.session().status is Status.ACTIVE)
-    until(lambda: list(Path(scene.env["HOME"]).glob(".claude/projects/*/*.jsonl")))
+    wait_until(scene.log)
+    wait_until(lambda: scene.session().status is Status.ACTIVE)
+    wait_until(lambda: list(Path(scene.env["HOME"]).glob(".claude/projects/*/*.jsonl")))
     os.kill(scene.log()[0]["pid"], signal.SIGKILL)
     _, err = process.communicate(timeout=60)
     assert process.returncode == 1
@@ -182,7 +174,7 @@ def test_a_killed_client_leaves_the_note_paused(scene: Scene) -> None:
 
 def test_whoever_ends_cru_ends_the_client_and_the_note_is_paused(scene: Scene) -> None:
     process = scene.start(PAUSED, "--with", "claude", env={"FAKE_WAIT": "never"})
-    until(scene.log)
+    wait_until(scene.log)
     process.terminate()
     process.communicate(timeout=60)
     assert scene.session().status is Status.PAUSED
@@ -191,7 +183,8 @@ def test_whoever_ends_cru_ends_the_client_and_the_note_is_paused(scene: Scene) -
 
 
 def test_the_keys_of_the_terminal_belong_to_the_client(scene: Scene, tmp_path: Path) -> None:
-    scene.put("asks", "#!/bin/sh\ntrap 'echo heard; exit 0' INT\necho ready\nwhile :; do sleep 0.05; done\n")
+    script = "import signal, sys\nsignal.signal(signal.SIGINT, lambda *_: sys.exit(print('heard')))\nprint('ready', flush=True)\n"
+    scene.put("asks", f"#!{sys.executable}\n{script}{IDLE}\n")
     process = scene.start(PAUSED, "--with", "asks", start_new_session=True)
     assert process.stdout is not None
     assert process.stdout.readline() == b"ready\n"
@@ -202,7 +195,7 @@ def test_the_keys_of_the_terminal_belong_to_the_client(scene: Scene, tmp_path: P
 
 def test_resuming_twice_at_once_is_refused_with_who_holds_it(scene: Scene, tmp_path: Path) -> None:
     first = scene.start(PAUSED, "--with", "claude", env={"FAKE_WAIT": str(tmp_path / "go")})
-    until(scene.log)
+    wait_until(scene.log)
     for force in ((), ("--force",)):
         code, _, err = scene.resume(PAUSED, "--with", "claude", *force)
         assert code == 1
@@ -220,7 +213,7 @@ def test_resuming_twice_at_once_is_refused_with_who_holds_it(scene: Scene, tmp_p
 def test_of_two_that_start_at_the_same_moment_one_goes_on(scene: Scene, tmp_path: Path) -> None:
     env = {"FAKE_WAIT": str(tmp_path / "go")}
     both = [scene.start(PAUSED, "--with", "claude", env=env) for _ in range(2)]
-    until(lambda: scene.log() and any(each.poll() is not None for each in both))
+    wait_until(lambda: scene.log() and any(each.poll() is not None for each in both))
     (tmp_path / "go").touch()
     ends = [(each.communicate(timeout=60)[1], each.returncode) for each in both]
     assert sorted(code for _, code in ends) == [0, 1]
@@ -238,14 +231,14 @@ def test_a_client_whose_cru_was_killed_still_holds_the_session(scene: Scene, tmp
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
-    until(scene.log)
+    wait_until(scene.log)
     pid = scene.log()[0]["pid"]
     first.kill()
     first.wait(60)
     code, _, err = scene.resume(PAUSED, "--with", "claude")
     assert (code, f"process {pid} on" in err) == (1, True)
     go.touch()
-    until(lambda: not Path(f"/proc/{pid}").exists() or "Z" in Path(f"/proc/{pid}/stat").read_text())
+    wait_until(lambda: is_gone(pid))
     code, _, err = scene.resume(PAUSED, "--with", "claude")
     assert (code, "it is active, something happened" in err) == (1, True)
     assert "cru session pause" in err
@@ -256,7 +249,7 @@ def test_a_client_whose_cru_was_killed_still_holds_the_session(scene: Scene, tmp
 
 def test_a_session_is_not_timed_out_while_its_client_runs(scene: Scene, cru: Cru, tmp_path: Path) -> None:
     first = scene.start(PAUSED, "--with", "claude", env={"FAKE_WAIT": str(tmp_path / "go"), "FAKE_QUIET": "1"})
-    until(scene.log)
+    wait_until(scene.log)
     for quiet in (True, False):
         os.utime(scene.vault.sessions / f"{PAUSED}.md", (1, 1))
         (scene.vault.root / ".crucible" / "cache" / "idle").unlink(missing_ok=True)

@@ -207,7 +207,7 @@ def test_an_interrupt_is_quiet(tmp_path: Path) -> None:
         "    def main(self, *a, **k):\n"
         "        import click\n"
         "        @click.command\n"
-        "        def wait(): os.kill(os.getpid(), signal.SIGINT); import time; time.sleep(5)\n"
+        "        def wait(): os.kill(os.getpid(), signal.SIGINT); signal.pause()\n"
         "        return wait.main([], standalone_mode=False)\n"
         "g.build_root = Slow\n"
         "sys.exit(m.main(['session']))\n"

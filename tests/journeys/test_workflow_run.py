@@ -9,8 +9,6 @@ import shlex
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -22,11 +20,12 @@ from crucible.documents.session.session import Session, Status
 from crucible.documents.workflow.workflow import Marker, Workflow
 from crucible.documents.workflow.workflow_reader import read_workflow
 from crucible.vault.notes.vault import Vault
+from samples.waiting import IDLE, is_gone, wait_until
 from tests.conftest import ROOT
 from tests.running import Cru
 
 AGENT = """
-import json, os, pathlib, sys, time
+import json, os, pathlib, sys
 said = sys.stdin.read()
 name = said.split("# ", 1)[1].split("\\n", 1)[0]
 with open("asked", "a") as file:
@@ -34,9 +33,9 @@ with open("asked", "a") as file:
                            "own": os.environ.get("CRUCIBLE_OWN_SESSION"), "args": sys.argv[1:]}) + "\\n")
 here = pathlib.Path(name.replace(" ", "-"))
 if here.with_suffix(".wait").exists():
-    for _ in range(3000):
-        if here.with_suffix(".go").exists(): break
-        time.sleep(0.02)
+    sys.path.insert(0, {root!r})
+    from samples.waiting import wait_until
+    wait_until(here.with_suffix(".go").exists)
 answer = here.with_suffix(".answer")
 print(answer.read_text() if answer.exists() else f"{name} was carried out.\\nSTEP: done")
 """
@@ -70,7 +69,7 @@ class Play:
         self.folder, self.vault = tmp_path / "work", vault
         self.folder.mkdir()
         self.agent = tmp_path / "agent.py"
-        self.agent.write_text(AGENT, encoding="utf-8")
+        self.agent.write_text(AGENT.replace("{root!r}", repr(str(ROOT))), encoding="utf-8")
         self.command = f"{sys.executable} {self.agent}"
         self.path = vault.root / "workflows" / "release.md"
         self.path.parent.mkdir()
@@ -130,18 +129,6 @@ def play(tmp_path: Path, vault: Vault, monkeypatch: pytest.MonkeyPatch) -> Play:
     made = Play(tmp_path, vault)
     monkeypatch.chdir(made.folder)
     return made
-
-
-def wait_for(true: Callable[[], object]) -> None:
-    deadline = time.monotonic() + 30
-    while not true():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
-
-
-def is_gone(pid: int) -> bool:
-    stat = Path(f"/proc/{pid}/stat")
-    return not stat.exists() or stat.read_text().rpartition(")")[2].split()[0] == "Z"
 
 
 # --- a whole run -----------------------------------------------------------------------------------------------------
@@ -437,7 +424,7 @@ def test_independent_steps_run_side_by_side(play: Play) -> None:
     for name in ("Left", "Right"):
         (play.folder / f"{name}.wait").touch()
     with play.start("--jobs", "2") as process:
-        wait_for(lambda: sorted(play.steps()) == ["Left", "Right"])
+        wait_until(lambda: sorted(play.steps()) == ["Left", "Right"])
         for name in ("Right", "Left"):
             (play.folder / f"{name}.go").touch()
         _, errors = process.communicate(timeout=30)
@@ -451,7 +438,7 @@ def test_independent_steps_run_side_by_side(play: Play) -> None:
 def test_an_interruption_ends_the_agents_keeps_what_is_done_and_can_go_on(play: Play, number: signal.Signals) -> None:
     (play.folder / "Publish.wait").touch()
     with play.start("--input", "version=1") as process:
-        wait_for(lambda: play.steps()[-1:] == ["Publish"])
+        wait_until(lambda: play.steps()[-1:] == ["Publish"])
         process.send_signal(number)
         _, errors = process.communicate(timeout=30)
     assert process.returncode == 130, errors
@@ -469,7 +456,7 @@ def test_an_interruption_ends_the_agents_keeps_what_is_done_and_can_go_on(play: 
 def test_an_interruption_of_the_very_first_step_can_go_on_too(play: Play) -> None:
     (play.folder / "Build.wait").touch()
     with play.start("--input", "version=1") as process:
-        wait_for(play.steps)
+        wait_until(play.steps)
         process.send_signal(signal.SIGINT)
         process.communicate(timeout=30)
     (play.folder / "Build.wait").unlink()
@@ -481,14 +468,14 @@ def test_an_interruption_of_the_very_first_step_can_go_on_too(play: Play) -> Non
 def test_a_run_that_was_killed_keeps_what_was_done_and_goes_on_when_its_agent_is_gone(play: Play) -> None:
     (play.folder / "Publish.wait").touch()
     with play.start("--input", "version=1") as process:
-        wait_for(lambda: play.steps()[-1:] == ["Publish"])
+        wait_until(lambda: play.steps()[-1:] == ["Publish"])
         process.kill()
         process.communicate(timeout=30)
     agent = play.asked()[-1]["pid"]
     assert play.markers()["Check out"] == ["success"]
     assert "held by" in play("--continue", code=1).stderr
     os.kill(agent, signal.SIGKILL)
-    wait_for(lambda: is_gone(agent))
+    wait_until(lambda: is_gone(agent))
     (play.folder / "Publish.wait").unlink()
     play("--continue")
     assert play.steps()[3:] == ["Publish", "Tell"]
@@ -496,20 +483,20 @@ def test_a_run_that_was_killed_keeps_what_was_done_and_goes_on_when_its_agent_is
 
 
 def test_what_an_agent_started_is_ended_with_it(play: Play) -> None:
-    script = "import subprocess, sys, time, pathlib\nchild = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(60)'])\n"
-    script += "pathlib.Path('pids').write_text(str(child.pid))\ntime.sleep(60)\n"
+    script = f"import subprocess, sys, pathlib\nchild = subprocess.Popen([sys.executable, '-c', {IDLE!r}])\n"
+    script += f"pathlib.Path('pids').write_text(str(child.pid))\n{IDLE}\n"
     play.agent.write_text(script)
     with play.start("--input", "version=1") as process:
-        wait_for(lambda: (play.folder / "pids").exists() and (play.folder / "pids").read_text())
+        wait_until(lambda: (play.folder / "pids").exists() and (play.folder / "pids").read_text())
         process.send_signal(signal.SIGINT)
         process.communicate(timeout=30)
-    wait_for(lambda: is_gone(int((play.folder / "pids").read_text())))
+    wait_until(lambda: is_gone(int((play.folder / "pids").read_text())))
 
 
 def test_two_never_go_on_with_one_run(play: Play) -> None:
     (play.folder / "Publish.wait").touch()
     with play.start("--input", "version=1") as process:
-        wait_for(lambda: play.steps()[-1:] == ["Publish"])
+        wait_until(lambda: play.steps()[-1:] == ["Publish"])
         assert "held by" in play("--continue", code=1).stderr
         (play.folder / "Publish.go").touch()
         process.communicate(timeout=30)
@@ -519,7 +506,7 @@ def test_two_never_go_on_with_one_run(play: Play) -> None:
 def test_a_workflow_that_is_edited_meanwhile_keeps_the_edit_and_gets_its_marker(play: Play) -> None:
     (play.folder / "Publish.wait").touch()
     with play.start("--input", "version=1") as process:
-        wait_for(lambda: play.steps()[-1:] == ["Publish"])
+        wait_until(lambda: play.steps()[-1:] == ["Publish"])
         play.write("Before.\n\n" + play.path.read_text().replace("Put it out.", "Put it out, please."))
         (play.folder / "Publish.go").touch()
         process.communicate(timeout=30)

@@ -7,13 +7,13 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from functools import partial
 from pathlib import Path
 
 import pytest
 
 from crucible.core.processes import cores, spread
+from samples.waiting import is_gone, wait_until
 from tests.paths import ROOT
 
 CHUNKS = [*range(40)]
@@ -89,10 +89,10 @@ def _children() -> set[str]:
 @pytest.mark.skipif(not Path("/proc").is_dir(), reason="needs /proc")
 def test_no_process_outlives_us(tmp_path: Path) -> None:
     script = (
-        "import os, time, sys\n"
-        "from tests.unit.core.test_processes import slow\n"
+        "import os, sys\n"
+        "from tests.unit.core.test_processes import first_only\n"
         "from crucible.core.processes import spread\n"
-        "for pid in spread(slow, list(range(8)), 2): print(pid, flush=True)\n"
+        "for pid in spread(first_only, list(range(8)), 2): print(pid, flush=True)\n"
     )
     root = ROOT
     env = {**os.environ, "PYTHONPATH": str(root)}
@@ -100,15 +100,13 @@ def test_no_process_outlives_us(tmp_path: Path) -> None:
         assert run.stdout
         worker = int(run.stdout.readline())
         run.kill()
-    for _ in range(100):
-        if not Path(f"/proc/{worker}").exists():
-            return
-        time.sleep(0.05)
-    pytest.fail("it lives on")
+    wait_until(lambda: is_gone(worker))
 
 
-def slow(_: int) -> int:
-    time.sleep(0.3)
+def first_only(chunk: int) -> int:
+    """Return the process id for the first chunk; never end for another."""
+    if chunk:
+        threading.Event().wait()
     return os.getpid()
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 import subprocess
 import sys
 import time
@@ -20,6 +19,7 @@ from crucible.search.embedded import index_update as refreshing
 from crucible.search.embedded.embedded_recall import EmbeddedRecall
 from crucible.search.embedded.recall_files import RecallStore
 from crucible.search.recall import Question
+from samples.waiting import wait_for_file_clock, wait_until
 from tests.unit.search.vaults import NOW, ask, flat, recall, session_of, vault_of, write
 
 INDEX = Path(".crucible", "cache", "recall")
@@ -71,7 +71,7 @@ def test_who_asks_while_another_makes_the_first_index_waits_for_it(tmp_path: Pat
     with ExitStack() as held:
         held.enter_context(RecallStore(root / INDEX).locked(0))
         with ThreadPoolExecutor(1) as others:
-            # He gives up, say, when we have waited for a while.
+            # The other process ends once we have waited.
             others.submit(_give_up, held, told)
             answer = asker.ask(Question("token"), NOW)
     assert answer.hits
@@ -103,9 +103,7 @@ def _first_only(derived: Iterator[object]) -> Iterator[list[object]]:
 
 
 def _give_up(held: ExitStack, told: list[tuple[int, int]]) -> None:
-    end = time.monotonic() + 10
-    while not told and time.monotonic() < end:
-        time.sleep(0.01)
+    wait_until(lambda: told)
     held.close()
 
 
@@ -124,10 +122,10 @@ def test_questions_are_answered_while_another_process_writes(tmp_path: Path) -> 
 
 def test_a_killed_writer_costs_nothing_but_time(tmp_path: Path) -> None:
     root = vault_of(tmp_path / "v", *(session_of(f"s{n}", f"token {n}", f"bucket {n}") for n in range(30)))
-    for wait in (0.05, 0.1, 0.15, 0.2, 0.3):
+    for name in ("", "lock", "building", "events/meta.json", "index.json"):
         writer = _start(root)
-        time.sleep(wait)
-        os.kill(writer.pid, signal.SIGKILL)
+        wait_until(lambda: (root / INDEX / name).exists() or writer.poll() is not None)  # noqa: B023
+        writer.kill()
         writer.wait()
     killed = flat(ask(root, "token bucket", limit=20))
     fresh = vault_of(tmp_path / "w", *(session_of(f"s{n}", f"token {n}", f"bucket {n}") for n in range(30)))
@@ -202,8 +200,8 @@ def test_a_question_over_an_index_that_is_true_loads_neither_a_server_nor_who_re
 ) -> None:
     root = vault_of(tmp_path / "v", session_of("one", "a token bucket"))
     for _ in range(2):
-        # A note that was written this moment is looked at once more.
-        time.sleep(0.02)
+        # A note written within the current tick of the file clock is read again.
+        wait_for_file_clock()
         ask(root, "token")
     env = {**os.environ, "HOME": str(tmp_path)}
     env.pop("CRUCIBLE_RECALL_BACKEND", None)

@@ -21,6 +21,7 @@ from crucible.clients.launch.session_marks import OWN_ENVIRONMENT, OWN_MARK, RES
 from crucible.clients.registry import RESUMABLE
 from crucible.core.errors import AgentFailed
 from crucible.core.settings.settings import AgentSettings
+from samples.waiting import IDLE, is_gone, wait_until
 from tests.paths import ROOT
 
 ENV = {"PATH": os.environ["PATH"], "HOME": os.environ["HOME"]}
@@ -96,32 +97,16 @@ def test_no_answer_is_an_error_of_one_line(tmp_path: Path, script: str, message:
 
 def test_after_its_time_the_program_and_all_that_it_started_are_gone(tmp_path: Path) -> None:
     pids = tmp_path / "pids"
-    child = "import time; time.sleep(60)"
     script = (
-        f"child = subprocess.Popen([sys.executable, '-c', {child!r}])\n"
-        f"open({str(pids)!r}, 'w').write(f'{{os.getpid()}} {{child.pid}}')\ntime.sleep(60)"
+        f"child = subprocess.Popen([sys.executable, '-c', {IDLE!r}])\n"
+        f"open({str(pids)!r}, 'w').write(f'{{os.getpid()}} {{child.pid}}')\n{IDLE}"
     )
     began = time.monotonic()
     with pytest.raises(AgentFailed, match=r"no answer within 1\.5 seconds") as failed:
         ask(tmp_path, script, timeout=1.5)
     assert time.monotonic() - began < 10
     assert "timeout_seconds" in failed.value.hint
-    for pid in map(int, pids.read_text().split()):
-        assert is_gone(pid)
-
-
-def is_gone(pid: int) -> bool:
-    """A killed orphan is a zombie until the system's first process takes it."""
-    for _ in range(100):
-        try:
-            os.kill(pid, 0)
-        except ProcessLookupError:
-            return True
-        stat = Path(f"/proc/{pid}/stat")
-        if stat.exists() and stat.read_text().rpartition(")")[2].split()[0] == "Z":
-            return True
-        time.sleep(0.02)
-    return False
+    wait_until(lambda: all(is_gone(int(pid)) for pid in pids.read_text().split()))
 
 
 def test_a_program_that_never_stops_talking_is_stopped(tmp_path: Path) -> None:
@@ -137,7 +122,7 @@ def test_complaints_without_end_hold_up_nothing(tmp_path: Path) -> None:
 
 
 def test_who_keeps_the_output_open_behind_an_answer_is_not_waited_for(tmp_path: Path) -> None:
-    script = "subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(60)']); print('here', flush=True)"
+    script = f"subprocess.Popen([sys.executable, '-c', {IDLE!r}]); print('here', flush=True)"
     began = time.monotonic()
     assert ask(tmp_path, script).text == "here\n"
     assert time.monotonic() - began < 10

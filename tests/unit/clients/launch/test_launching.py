@@ -10,21 +10,20 @@ from pathlib import Path
 import pytest
 
 from crucible.clients.launch.terminal import protect_finish, run_client
+from samples.waiting import wait_until
 
 LATER = """exec 3<&0
-(for n in $(seq 500); do [ -e go ] && break; sleep 0.02; done; cat <&3 > part; mv part got) &
+(read _ < go; cat <&3 > part; mv part got) &
 """
 
 
 def test_a_client_that_goes_on_in_the_background_keeps_nobody_waiting_and_is_told_all(tmp_path: Path) -> None:
     text = b"a context\n" * 100_000
+    os.mkfifo(tmp_path / "go")
     assert run_client("/bin/sh", ["sh", "-c", LATER], tmp_path, dict(os.environ), stdin=text) == 0
     assert not (tmp_path / "got").exists()
-    (tmp_path / "go").touch()
-    deadline = time.monotonic() + 20
-    while not (tmp_path / "got").exists():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
+    (tmp_path / "go").write_text("go\n")
+    wait_until((tmp_path / "got").exists)
     assert (tmp_path / "got").read_bytes() == text
 
 

@@ -5,26 +5,18 @@ from __future__ import annotations
 import os
 import sys
 import threading
-import time
 from pathlib import Path
 
 import pytest
 
 from crucible.clients.launch.answering_process import Exited, Reins, Stopped, TimedOut, run_program
-from tests.unit.clients.launch.test_asking import is_gone
+from samples.waiting import IDLE, is_gone, wait_until
 
 ENV = {"PATH": os.environ["PATH"]}
 
 
 def words(script: str) -> list[str]:
     return [sys.executable, "-c", script]
-
-
-def wait_for(path: Path) -> None:
-    deadline = time.monotonic() + 20
-    while not path.exists():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
 
 
 def test_it_runs_in_the_folder_that_is_named_and_leaves_it_there(tmp_path: Path) -> None:
@@ -42,16 +34,15 @@ def test_who_exits_with_an_error_has_told_its_code_and_what_it_said() -> None:
 
 def test_late_is_not_the_same_as_failed() -> None:
     with pytest.raises(TimedOut):
-        run_program(words("import time; time.sleep(60)"), b"", ENV, 0.3)
+        run_program(words(IDLE), b"", ENV, 0.3)
 
 
 @pytest.mark.parametrize("polite", [True, False])
 def test_all_that_run_are_ended_at_once_with_what_they_started(tmp_path: Path, polite: bool) -> None:
-    child = "import time; time.sleep(60)"
     ignores = "" if polite else "import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
     script = (
-        f"{ignores}import os, subprocess, sys, time\nchild = subprocess.Popen([sys.executable, '-c', {child!r}])\n"
-        "open('part', 'w').write(f'{os.getpid()} {child.pid}')\nos.rename('part', 'pids')\ntime.sleep(60)"
+        f"{ignores}import os, subprocess, sys\nchild = subprocess.Popen([sys.executable, '-c', {IDLE!r}])\n"
+        "open('part', 'w').write(f'{os.getpid()} {child.pid}')\nos.rename('part', 'pids')\n" + IDLE
     )
     told: list[int] = []
     reins = Reins(told.append)
@@ -65,7 +56,7 @@ def test_all_that_run_are_ended_at_once_with_what_they_started(tmp_path: Path, p
 
     thread = threading.Thread(target=run)
     thread.start()
-    wait_for(tmp_path / "pids")
+    wait_until((tmp_path / "pids").exists)
     reins.stop()
     if not polite:
         reins.stop(at_once=True)
@@ -73,18 +64,18 @@ def test_all_that_run_are_ended_at_once_with_what_they_started(tmp_path: Path, p
     assert len(ended) == 1
     pids = [int(pid) for pid in (tmp_path / "pids").read_text().split()]
     assert told == pids[:1]
-    assert all(is_gone(pid) for pid in pids)
+    wait_until(lambda: all(is_gone(pid) for pid in pids))
 
 
 def test_who_ends_well_when_asked_to_end_was_stopped_all_the_same(tmp_path: Path) -> None:
     script = (
-        "import signal, sys, time\nsignal.signal(signal.SIGTERM, lambda *_: sys.exit(0))\n"
-        "open('ready', 'w')\nprint('STEP: done', flush=True)\ntime.sleep(60)"
+        "import signal, sys\nsignal.signal(signal.SIGTERM, lambda *_: sys.exit(0))\n"
+        "open('ready', 'w')\nprint('STEP: done', flush=True)\n" + IDLE
     )
     reins = Reins()
 
     def stop() -> None:
-        wait_for(tmp_path / "ready")
+        wait_until((tmp_path / "ready").exists)
         reins.stop()
 
     threading.Thread(target=stop, daemon=True).start()

@@ -20,6 +20,7 @@ from crucible.clients.launch.session_marks import OWN_MARK
 from crucible.commands.imports.import_report import ROWS_PER_FILE, ImportReport
 from crucible.documents.session.session import Outcome, Status, Subagent
 from crucible.vault.notes.vault import Vault
+from samples.waiting import wait_until
 from tests.paths import ROOT
 from tests.unit.clients.building import SESSION, Row, assistant, text, use, user
 from tests.unit.commands.imports.places import (
@@ -579,10 +580,10 @@ def test_two_imports_at_once_make_one_note_a_session(place: Vault) -> None:
 def test_a_killed_import_is_healed_by_the_next_one(tmp_path: Path) -> None:
     wanted = make_vault(tmp_path / "wanted")
     run_import(wanted, REAL)
-    for delay in (0.25, 0.4, 0.5, 0.6):
-        vault = make_vault(tmp_path / f"vault-{delay}")
+    for count in range(4):
+        vault = make_vault(tmp_path / f"vault-{count}")
         process = start(vault, REAL)
-        time.sleep(delay)
+        wait_until(lambda: len(list(vault.sessions.glob("*.md"))) >= count or process.poll() is not None)  # noqa: B023
         process.send_signal(signal.SIGKILL)
         process.wait(10)
         run_import(vault, REAL)

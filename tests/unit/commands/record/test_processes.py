@@ -8,8 +8,7 @@ import random
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -21,6 +20,7 @@ from crucible.commands import record
 from crucible.documents.session.session import Decision, Session
 from crucible.vault.events.event_reader import read_records
 from crucible.vault.notes.vault import Vault
+from samples.waiting import wait_until
 from tests.paths import ROOT
 
 SPAWN = multiprocessing.get_context("spawn")
@@ -101,12 +101,13 @@ def test_a_human_who_edits_meanwhile_keeps_every_word(vault: Vault) -> None:
     writer.start()
     words = [f"word{n}" for n in range(12)]
     try:
-        wait_for(lambda: told.exists() and told.stat().st_size > 20)
+        wait_until(lambda: told.exists() and told.stat().st_size > 20)
         for word in words:
+            size = told.stat().st_size
             save_as_an_editor(s.path, "human writes:", f"human writes: {word}")
-            time.sleep(0.06)
+            wait_until(lambda: told.stat().st_size > size)  # noqa: B023
         size = told.stat().st_size
-        wait_for(lambda: told.stat().st_size > size + 40)
+        wait_until(lambda: told.stat().st_size > size + 40)
     finally:
         kill(writer)
     assert all(word in s.path.read_text(encoding="utf-8") for word in words)
@@ -139,13 +140,6 @@ def all_there(paths: list[Path]) -> bool:
     return all(path.exists() for path in paths)
 
 
-def wait_for(happened: Callable[[], bool], seconds: float = 60) -> None:
-    deadline = time.monotonic() + seconds
-    while not happened():
-        assert time.monotonic() < deadline
-        time.sleep(0.002)
-
-
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="kill -9 is a thing of Unix")
 def test_whatever_was_acknowledged_is_in_the_note_after_kill_9(vault: Vault) -> None:
@@ -155,8 +149,9 @@ def test_whatever_was_acknowledged_is_in_the_note_after_kill_9(vault: Vault) -> 
         names = (f"a{round_}", f"b{round_}")
         with writers(vault, s.id, names):
             told = [vault.root / f"told-{name}" for name in names]
-            wait_for(partial(all_there, told))
-            time.sleep(rng.random() * 0.08)
+            wait_until(partial(all_there, told))
+            enough = sum(path.stat().st_size for path in told) + rng.randrange(20)
+            wait_until(lambda: sum(path.stat().st_size for path in told) >= enough)  # noqa: B023
     acknowledged = [line for path in vault.root.glob("told-*") for line in path.read_text().split("\n") if line]
     found = decisions(vault.load(s.id).session)
     assert acknowledged

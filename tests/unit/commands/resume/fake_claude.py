@@ -10,10 +10,11 @@ import json
 import os
 import re
 import sys
-import time
 import uuid
 from datetime import UTC, datetime
 from pathlib import Path
+
+from samples.waiting import wait_until
 
 
 def main() -> None:
@@ -25,9 +26,8 @@ def main() -> None:
         log.write(json.dumps({"words": words, "said": said, "cwd": os.getcwd(), "pid": os.getpid(), **told}) + "\n")
     if not os.environ.get("FAKE_QUIET"):
         _write(resumed or str(uuid.uuid4()), said or (words[0] if words[:1] and words[0][0] != "-" else "Hello"))
-    waits = os.environ.get("FAKE_WAIT")
-    while waits and not Path(waits).exists():
-        time.sleep(0.02)
+    if waits := os.environ.get("FAKE_WAIT"):
+        wait_until(Path(waits).exists)
     sys.exit(int(os.environ.get("FAKE_EXIT", "0")))
 
 

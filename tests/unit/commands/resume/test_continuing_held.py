@@ -45,10 +45,10 @@ def test_a_session_is_held_by_one_and_others_are_told_by_whom(vault: Vault) -> N
 
 def test_a_client_that_outlives_its_cru_holds_the_session_until_it_ends(vault: Vault) -> None:
     code = (
-        "import sys, time; from pathlib import Path; from datetime import datetime, UTC\n"
+        "import sys, threading; from pathlib import Path; from datetime import datetime, UTC\n"
         "from crucible.vault.notes.session_lock import hold_session\n"
         "with hold_session(Path(sys.argv[1]), 'x', client='a b', now=datetime.now(UTC)) as held:\n"
-        "    held.started(int(sys.argv[2])); print(flush=True); time.sleep(60)\n"
+        "    held.started(int(sys.argv[2])); print(flush=True); threading.Event().wait()\n"
     )
     with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as client:
         command = [sys.executable, "-c", code, str(vault.root), str(client.pid)]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
@@ -171,14 +170,12 @@ Otherwise → proceed to Mend
 def test_the_conditions_of_a_frame_are_asked_once_behind_all_of_it(
     answer: str, ship: str, mend: str, jobs: int
 ) -> None:
-    class Slow(Told):
+    class Conditions(Told):
         def ask(self, prompt: str) -> Answer:
-            if prompt.startswith("# First") and jobs > 1:
-                time.sleep(0.05)
             said = super().ask(prompt)
             return Answer(answer) if "Does this hold now" in prompt else said
 
-    told = Slow()
+    told = Conditions()
     found = fates(play(FRAME, told, jobs=jobs))
     assert found == {"First": "done", "Last": "done", "Ship": ship, "Mend": mend}
     asked = [name for name in told.asked if name.startswith("The step")]

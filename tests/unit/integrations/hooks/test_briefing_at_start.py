@@ -168,12 +168,12 @@ def test_a_broken_index_leaves_what_can_be_told(vault: Vault, project: Path) -> 
 
 
 _SLOW = """
-import sys, time
+import sys, threading
 import crucible.integrations.hooks.start_context as greeting
 import crucible.integrations.hooks.start_briefing as briefing
 greeting.LONGEST = 1.5
 def never(*_):
-    time.sleep(30)
+    threading.Event().wait()
 briefing._recall_of = lambda *_: never
 greeting.greet(sys.argv[1], "claude-code", "s", sys.argv[2])
 """

@@ -174,10 +174,10 @@ def test_a_client_that_listens_no_more_is_no_fault(client: Client, vault: Vault)
 
 
 _SLOW = """
-import sys, time
+import sys, threading
 import crucible.integrations.hooks.start_context as greeting
 greeting.LONGEST = 0.2
-greeting._greeting = lambda *_: time.sleep(30)
+greeting._greeting = lambda *_: threading.Event().wait()
 greeting.greet(sys.argv[1], "claude-code", "s", sys.argv[1])
 """
 

@@ -6,13 +6,13 @@ import json
 import os
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
 from crucible.clients.launch.session_marks import OWN_ENVIRONMENT
 from crucible.vault.notes.vault import Vault
+from samples.waiting import wait_until
 from tests.paths import TESTS
 from tests.unit.integrations.hooks.playing import SESSION, Client, log_of, run_hook, spool_lines
 
@@ -210,9 +210,7 @@ def test_a_phases_end_writes_the_note(client: Client) -> None:
 
     client.say(user("Fix it"), assistant(text("Done so."), stop="end_turn"))
     client.hook("Stop", last_assistant_message="Done so.")
-    deadline = time.monotonic() + 30
-    while not list(client.root.glob("sessions/*.md")) and time.monotonic() < deadline:
-        time.sleep(0.05)
+    wait_until(lambda: list(client.root.glob("sessions/*.md")))
     (note,) = client.root.glob("sessions/*.md")
     assert "Done so." in note.read_text()
 

@@ -17,6 +17,7 @@ from crucible.integrations.hooks import sync as syncing
 from crucible.integrations.hooks.client_state import is_running, wait_for_tail
 from crucible.vault.events.spool_reader import Spooled, SpoolLine, load_spool, save_state
 from crucible.vault.notes.vault import Vault
+from samples.waiting import wait_until
 from tests.unit.clients.building import Row, assistant, result, text, use, user
 from tests.unit.commands.imports.places import notes_of
 from tests.unit.integrations.hooks import playing
@@ -148,7 +149,8 @@ def test_an_answer_that_was_given_before_is_waited_for_all_the_same(client: Clie
     client._time = time.time()  # a hook is called behind the rows, however long those took
     client.call("Stop", said="Done.")
     sync(client)
-    time.sleep(0.01)
+    before = client._time
+    wait_until(lambda: int(time.time() * 1000) > int(before * 1000))
     client.say(user("Two"), assistant(use("Bash", command="ls")), result("ok"))
     client._time = time.time()
     client.call("Stop", said="Done.")

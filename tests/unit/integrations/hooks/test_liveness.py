@@ -13,6 +13,7 @@ import pytest
 
 from crucible.integrations.hooks.client_state import is_running
 from crucible.vault.events.spool_reader import Spooled, SpoolLine
+from samples.waiting import is_gone, wait_until
 from tests.unit.integrations.hooks.playing import GONE, SESSION
 
 NOW = time.time()
@@ -53,10 +54,7 @@ def test_without_a_process_a_client_that_called_lately_runs() -> None:
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="no /proc")
 def test_a_dead_process_that_nobody_buried_does_not_run() -> None:
     child = subprocess.Popen([sys.executable, "-c", "pass"])
-    deadline = time.monotonic() + 20
-    while Path(f"/proc/{child.pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z":
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
+    wait_until(lambda: is_gone(child.pid))
     assert not is_running(spooled(child.pid))
     child.wait()
 

@@ -5,7 +5,6 @@ import os
 import subprocess
 import sys
 import threading
-import time
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
@@ -29,6 +28,7 @@ from crucible.memory.bookmarks.bookmark import (
 from crucible.vault.logs import jsonl_store as lines
 from crucible.vault.notes.init_vault import init_vault
 from crucible.vault.notes.vault import Vault
+from samples.waiting import SECONDS, pauses
 from tests.unit.memory.bookmarks.bookmark_strategies import bookmarks
 from tests.unit.memory.bookmarks.git_repositories import commit, git
 
@@ -392,15 +392,15 @@ def test_the_bookmarks_of_a_renamed_session_are_the_new_ones_too(root: Path) -> 
     assert len(ids) == len({*ids}) == 5
 
 
-def test_a_line_that_is_being_written_is_waited_for(root: Path) -> None:
+def test_a_line_that_is_being_written_is_waited_for(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = _data(ONE, TWO)
-    begun = threading.Event()
+    begun, paused = threading.Event(), pauses(monkeypatch)
 
     def write() -> None:
         with locked(root, _file(root)):
             _put(root, whole[:-20])
             begun.set()
-            time.sleep(0.1)
+            assert paused.wait(SECONDS)
             _put(root, whole)
 
     writer = threading.Thread(target=write)

@@ -125,7 +125,7 @@ def test_a_broken_repository_is_told_as_far_as_it_can_be(repo: Path) -> None:
 def test_git_that_hangs_is_given_up(repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     slow = tmp_path / "bin" / "git"
     slow.parent.mkdir()
-    slow.write_text("#!/bin/sh\nexec sleep 60\n")
+    slow.write_text("#!/bin/sh\nexec tail -f /dev/null\n")
     slow.chmod(0o755)
     monkeypatch.setenv("PATH", f"{slow.parent}{os.pathsep}{os.environ['PATH']}")
     assert run_git(repo, "rev-parse", "HEAD", seconds=0.1) is None

@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -24,6 +23,7 @@ from crucible.memory.history.memory_log import (
 )
 from crucible.vault.index.index import Index
 from crucible.vault.notes.vault import Vault
+from samples.waiting import wait_until
 from tests.paths import ROOT
 
 NOW = datetime(2026, 2, 22, 9, tzinfo=UTC)
@@ -205,13 +205,6 @@ def _start(code: str, out: Path, *args: object) -> subprocess.Popen[bytes]:
         return subprocess.Popen([sys.executable, "-c", code, *map(str, args)], env=env, stdout=file)
 
 
-def _wait_for(out: Path) -> None:
-    end = time.monotonic() + 30
-    while not out.stat().st_size:
-        assert time.monotonic() < end
-        time.sleep(0.005)
-
-
 def test_no_bookmark_is_lost_while_two_append_and_one_who_compacts_is_killed_again_and_again(
     vault: Vault, tmp_path: Path
 ) -> None:
@@ -219,12 +212,11 @@ def test_no_bookmark_is_lost_while_two_append_and_one_who_compacts_is_killed_aga
     writers = [_start(_APPEND, out, vault.root, name) for name, out in outs.items()]
     for number in range(3):
         worker = _start(_COMPACT, tmp_path / f"w{number}", vault.root)
-        _wait_for(tmp_path / f"w{number}")
-        time.sleep(0.03)
+        wait_until(lambda: (tmp_path / f"w{number}").stat().st_size)  # noqa: B023
         worker.send_signal(signal.SIGKILL)
         worker.wait()
     for out in outs.values():
-        _wait_for(out)
+        wait_until(lambda: out.stat().st_size)  # noqa: B023
     (vault.root / "stop").touch()
     assert [writer.wait() for writer in writers] == [0, 0]
     told = {line for out in outs.values() for line in out.read_text().split()}

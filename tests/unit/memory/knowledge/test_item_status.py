@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
@@ -23,6 +22,7 @@ from crucible.documents.markdown.source import Source, apply_edits
 from crucible.memory.knowledge.item_status import asks, change_edits, restore_item, retire_item, tell_use, verify_item
 from crucible.memory.knowledge.knowledge_folder import load_item
 from crucible.vault.notes.vault import Vault
+from samples.waiting import wait_until
 from tests.unit.memory.knowledge.sample_items import NOW, any_item, item_of, unchanged
 
 NOTE = """\
@@ -186,9 +186,10 @@ def test_eight_writers_lose_no_count_and_no_word_that_a_human_writes_meanwhile(v
         with vault.locked(path):
             mine = path.with_name(".mine")
             mine.write_bytes(path.read_bytes() + b"\nmine %d\n" % written)
+            saved = mine.read_bytes()
             mine.replace(path)
         written += 1
-        time.sleep(0.1)
+        wait_until(lambda: path.read_bytes() != saved or all(one.poll() is not None for one in writers))  # noqa: B023
     assert [writer.wait() for writer in writers] == [0] * 8
     item = load_item(vault, path).item
     assert item

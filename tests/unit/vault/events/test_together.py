@@ -18,6 +18,7 @@ from crucible.clients.events import At, Prompted
 from crucible.vault.events.event_files import EVENTS, TOOLS, flight_folder, hold_events
 from crucible.vault.events.event_reader import EventRecord, load_meta, read_records
 from crucible.vault.events.event_recorder import FlightWriter
+from samples.waiting import SECONDS, pauses, wait_until
 from tests.paths import ROOT
 from tests.unit.vault.events.flights import load_flight
 
@@ -112,18 +113,23 @@ for line in sys.stdin:
 def test_what_was_acknowledged_survives_kill_9(tmp_path: Path) -> None:
     acknowledged, moments = tmp_path / "told", random.Random(4)
     command = [sys.executable, "-c", KILLED, str(tmp_path), str(acknowledged)]
+
+    def count() -> int:
+        return acknowledged.read_bytes().count(b"\n") if acknowledged.exists() else 0
+
     with subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as parent:
         assert parent.stdin
         assert parent.stdout
-        # A busy machine is given more turns, so that enough is acknowledged between two kills.
+        # A busy machine gets more turns, so that enough is acknowledged between two kills.
         for turn in range(1000):
-            if turn > 100 and acknowledged.read_bytes().count(b"\n") > 120:
+            if turn > 100 and count() > 120:
                 break
             children = []
             for job in ("record", "bring" if turn % 3 else "record"):
                 print(job, file=parent.stdin, flush=True)
                 children.append(int(parent.stdout.readline()))
-            time.sleep(moments.random() * 0.03)
+            enough = count() + moments.randrange(4)
+            wait_until(lambda: count() >= enough)  # noqa: B023
             for child in children:
                 os.kill(child, signal.SIGKILL)
         parent.stdin.close()
@@ -145,20 +151,22 @@ def test_what_was_acknowledged_survives_kill_9(tmp_path: Path) -> None:
 def test_an_import_that_is_killed_leaves_its_first_events_without_a_gap(tmp_path: Path) -> None:
     """So that what a repetition adds has its place behind them."""
     command = [sys.executable, "-c", KILLED, str(tmp_path), str(tmp_path / "told")]
+    events = flight_folder(tmp_path, "s") / EVENTS
     with subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as parent:
         assert parent.stdin
         assert parent.stdout
-        for turn in range(10):
+        for _ in range(10):
+            size = events.stat().st_size if events.exists() else 0
             print("bring", file=parent.stdin, flush=True)
             child = int(parent.stdout.readline())
-            time.sleep(0.01 + turn / 500)
+            wait_until(lambda: events.exists() and events.stat().st_size > size)  # noqa: B023
             os.kill(child, signal.SIGKILL)
         parent.stdin.close()
     brought = [r.line for r in read_records(tmp_path, "s")]
     assert brought == list(range(len(brought)))
 
 
-def test_healing_waits_for_a_line_that_is_just_being_written(tmp_path: Path) -> None:
+def test_healing_waits_for_a_line_that_is_just_being_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = flight_folder(tmp_path, "s")
     with FlightWriter(tmp_path, "s") as first:
         first.write(Prompted(At(1), "one"))
@@ -166,9 +174,9 @@ def test_healing_waits_for_a_line_that_is_just_being_written(tmp_path: Path) -> 
         # Half a line, by somebody who holds the files.
         file.write(b'{"seq":2,"key":"0000000000000000","time":null,"ph')
         file.flush()
-        waiting = threading.Thread(target=_bring, args=(tmp_path,))
+        waiting, paused = threading.Thread(target=_bring, args=(tmp_path,)), pauses(monkeypatch)
         waiting.start()
-        time.sleep(0.1)
+        assert paused.wait(SECONDS)
         file.write(b'ase":"","type":"user","source":"recorder"}\n')
         file.flush()
     waiting.join()

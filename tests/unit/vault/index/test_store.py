@@ -7,9 +7,9 @@ import shutil
 import subprocess
 import sys
 import threading
-import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -26,6 +26,7 @@ from crucible.vault.index.index import Index, Refreshed
 from crucible.vault.index.index_draft import Change
 from crucible.vault.index.schema import View
 from crucible.vault.notes.vault import Note, Vault
+from samples.waiting import SECONDS, wait_for_file_clock
 from tests.unit.vault.index.tables import (
     SETTINGS,
     Tables,
@@ -51,7 +52,7 @@ def root(tmp_path: Path) -> Path:
     write(root, "sessions/deep/c.md", note("c", "2026-11-22T00:00:00Z"))
     write(root, "sessions/deep/d.md", note("d", None))
     write(root, "sessions/deep/e.MD", "no session at all")
-    settle()
+    wait_for_file_clock()
     assert len(refreshed(root).changes) == 5
     return root
 
@@ -65,11 +66,6 @@ def outside(tmp_path: Path) -> Path:
     (folder / "files.toon").write_text("mine")
     write(folder, "x.md")
     return folder
-
-
-def settle() -> None:
-    """Let the file system's clock go on, so that what was written is no longer in doubt."""
-    time.sleep(0.02)
 
 
 def kinds(found: tuple[Change, ...]) -> list[tuple[str, str]]:
@@ -120,14 +116,14 @@ def test_one_changed_note_is_the_only_one_opened(root: Path, reads: Reads) -> No
     write(root, "sessions/a.md", note("other"))
     assert kinds(refreshed(root).changes) == [("changed", "sessions/a.md")]
     assert set(reads.opened) == {"sessions/a.md"}
-    settle()
+    wait_for_file_clock()
     same_as_rebuilt(root)
 
 
 def test_touched_notes_are_opened_once_and_understood_never(root: Path, reads: Reads) -> None:
     for path in (root / "sessions").rglob("*.[mM]*"):
         os.utime(path)
-    settle()
+    wait_for_file_clock()
     assert refreshed(root).changes == NONE
     assert sorted(reads.opened) == paths_of(refreshed(root))
     assert reads.derived == []
@@ -206,7 +202,7 @@ def test_a_file_put_in_place_of_a_note_is_seen_though_its_size_and_mtime_are_the
     path, other = root / "sessions" / "a.md", root / "other"
     other.write_text(path.read_text().replace("# sessions/a.md", "# sessions/x.md"))
     os.utime(other, ns=times_of(path))
-    settle()
+    wait_for_file_clock()
     other.replace(path)
     assert kinds(same_as_rebuilt(root).changes) == [("changed", "sessions/a.md")]
 
@@ -214,7 +210,7 @@ def test_a_file_put_in_place_of_a_note_is_seen_though_its_size_and_mtime_are_the
 def test_a_note_from_the_future_is_opened_every_time(root: Path, reads: Reads) -> None:
     path = root / "sessions" / "a.md"
     os.utime(path, (4_000_000_000, 4_000_000_000))
-    settle()
+    wait_for_file_clock()
     for _ in range(3):
         assert refreshed(root).changes == NONE
     assert reads.opened == ["sessions/a.md"] * 3
@@ -229,13 +225,13 @@ def test_a_doubt_outlives_what_happens_to_other_notes_and_ends_with_its_reason(r
     os.utime(path, (4_000_000_000, 4_000_000_000))
     refreshed(root)
     write(root, "sessions/b.md", note("changed"))
-    settle()
+    wait_for_file_clock()
     Index(root, SETTINGS).refresh([root / "sessions" / "b.md"])
     reads.opened.clear()
     refreshed(root)
     assert reads.opened == ["sessions/a.md"]
     os.utime(path, (1, 1))
-    settle()
+    wait_for_file_clock()
     refreshed(root)
     reads.opened.clear()
     refreshed(root)
@@ -649,9 +645,9 @@ def test_a_note_that_is_always_in_doubt_and_never_changes_writes_nothing(root: P
     else:
         write(root, "sessions/odd.md")
         os.utime(path, (4_000_000_000, 4_000_000_000))
-    settle()
+    wait_for_file_clock()
     refreshed(root)
-    settle()
+    wait_for_file_clock()
     refreshed(root)
     manifest = (root / ".crucible" / "index" / "manifest.toon").read_bytes()
     refreshed(root)
@@ -786,7 +782,7 @@ def test_a_lock_that_somebody_keeps_is_waited_for_and_then_done_without(root: Pa
 
 def test_a_question_is_asked_anew_while_shards_are_replaced(root: Path) -> None:
     """A number stands in two tables, whose files are read one after the other: no answer may mix two states."""
-    done = threading.Event()
+    done, saved = threading.Event(), threading.Event()
     failures: list[BaseException] = []
 
     def save() -> None:
@@ -798,6 +794,7 @@ def test_a_question_is_asked_anew_while_shards_are_replaced(root: Path) -> None:
                 text = note(f"{number:05}").replace("Take it", f"{number:05}")
                 write(root, "new", text).replace(root / "sessions" / "a.md")
                 index.refresh([root / "sessions" / "a.md"])
+                saved.set()
         except BaseException as error:
             failures.append(error)
             raise
@@ -806,7 +803,7 @@ def test_a_question_is_asked_anew_while_shards_are_replaced(root: Path) -> None:
     writer.start()
     try:
         asker = Index(root, SETTINGS)
-        numbers = {asker.ask(numbers_of_a)[0] for _ in range(60)}
+        numbers = {asker.ask(partial(numbers_of_a, iter([saved])))[0] for _ in range(60)}
     finally:
         done.set()
         writer.join()
@@ -816,10 +813,12 @@ def test_a_question_is_asked_anew_while_shards_are_replaced(root: Path) -> None:
     same_as_rebuilt(root)
 
 
-def numbers_of_a(view: View) -> tuple[str, str]:
-    """The title of the one note, and the first line of its decision."""
+def numbers_of_a(saved: Iterator[threading.Event], view: View) -> tuple[str, str]:
+    """The title of the one note, and the first line of its decision; at first with a save in between."""
     (title,) = [row["title"] for row in view.rows("sessions") if row["id"] == "a"]
-    time.sleep(0.001)
+    for event in saved:
+        event.clear()
+        assert event.wait(SECONDS)
     (text,) = [row["text"] for row in view.rows("callouts") if row["path"] == "sessions/a.md"]
     return str(title), str(text).partition("\n")[0]
 
@@ -865,7 +864,7 @@ def test_what_another_writer_added_in_a_month_of_its_own_stays(tmp_path: Path, m
     """No file that we need was replaced, so nothing but the manifest tells us of it."""
     root = new_vault(tmp_path / "one")
     write(root, "sessions/a.md")
-    settle()
+    wait_for_file_clock()
     refreshed(root)
     index = Index(root, SETTINGS)
     locked = index._folder.locked

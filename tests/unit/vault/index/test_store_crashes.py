@@ -8,8 +8,8 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -20,6 +20,7 @@ from crucible.vault.index.index import Index, Refreshed
 from crucible.vault.index.index_draft import IndexDraft
 from crucible.vault.index.index_files import IndexFolder
 from crucible.vault.index.schema import View
+from samples.waiting import is_gone, wait_until
 from tests.conftest import ROOT
 from tests.unit.vault.index.dying import calls_of, kill_at
 from tests.unit.vault.index.tables import (
@@ -156,6 +157,15 @@ def end(process: subprocess.Popen[bytes]) -> None:
         process.send_signal(signal.SIGKILL)
 
 
+def _stamps(root: Path) -> dict[str, int]:
+    """The files of the index with their times."""
+    found = {}
+    for path in (root / ".crucible" / "index").rglob("*"):
+        with suppress(FileNotFoundError):
+            found[str(path)] = path.stat().st_mtime_ns
+    return found
+
+
 @pytest.mark.parametrize("notes", [6, 260])
 def test_processes_killed_at_any_moment_leave_what_the_next_query_heals(root: Path, notes: int) -> None:
     """Of 260 notes the reading is shared by processes, who must not keep the lock of their dead parent."""
@@ -165,7 +175,9 @@ def test_processes_killed_at_any_moment_leave_what_the_next_query_heals(root: Pa
     chance = random.Random(notes)
     for _ in range(KILLS // 4):
         process = started(REFRESHING, root)
-        time.sleep(chance.uniform(0, 0.1 + notes / 1000))
+        for _ in range(chance.randrange(4)):
+            before = _stamps(root)
+            wait_until(lambda: _stamps(root) != before)  # noqa: B023
         end(process)
         tables, found = asked(root, VaultSettings(fsync=False, lock_seconds=5))
         assert tables == whole
@@ -196,6 +208,7 @@ for n in itertools.count():
         sys.exit("phases of no session")
     if "sessions/still.md" not in paths:
         sys.exit("a note that nobody touches is missing")
+    print(n, flush=True)
 """
 
 
@@ -203,10 +216,12 @@ def test_several_processes_refresh_at_once_while_notes_change(root: Path) -> Non
     write(root, "sessions/still.md")
     processes = [started(ASKING, root, str(seed)) for seed in range(3)]
     chance = random.Random(1)
-    until = time.monotonic() + 2
-    while time.monotonic() < until:
-        _change_something(root, chance)
-        time.sleep(0.004)
+    for _ in range(20):
+        for process in processes:
+            for _ in range(4):
+                _change_something(root, chance)
+            assert process.stdout
+            assert process.stdout.readline()
     assert [process.poll() for process in processes] == [None] * 3
     same_as_rebuilt(root)
     for process in processes:
@@ -230,7 +245,7 @@ def test_two_first_builds_at_once_make_one_index(root: Path) -> None:
     for _ in range(4):
         shutil.rmtree(root / ".crucible" / "index", ignore_errors=True)
         processes = [started(REFRESHING, root) for _ in range(2)]
-        time.sleep(0.1)
+        wait_until((root / ".crucible" / "index" / "manifest.toon").exists)
         for process in processes:
             assert process.poll() is None
             end(process)
@@ -372,11 +387,8 @@ def _building(root: Path) -> subprocess.Popen[bytes]:
     )
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     process = subprocess.Popen([sys.executable, "-c", code, str(root)], stderr=subprocess.PIPE, env=environment)
-    deadline = time.monotonic() + 20
-    while len(_children(process.pid)) < 2:
-        assert process.poll() is None
-        assert time.monotonic() < deadline
-        time.sleep(0.002)
+    wait_until(lambda: process.poll() is not None or len(_children(process.pid)) >= 2)
+    assert process.poll() is None
     return process
 
 
@@ -404,7 +416,4 @@ def test_reading_processes_end_in_silence_with_a_killed_parent(many: Path) -> No
     process.kill()
     _, told = process.communicate(timeout=60)
     assert told == b""
-    deadline = time.monotonic() + 20
-    while any(Path(f"/proc/{child}/cmdline").exists() for child in children):
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
+    wait_until(lambda: all(is_gone(child) for child in children))

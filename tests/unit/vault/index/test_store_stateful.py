@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-import time
 from pathlib import Path
 
 import pytest
@@ -18,6 +17,7 @@ from crucible.documents.session.edits import set_field
 from crucible.vault.index.index import Index
 from crucible.vault.index.schema import TABLES
 from crucible.vault.notes.vault import Vault
+from samples.waiting import wait_for_file_clock
 from tests.unit.vault.index.dying import in_child, kill_at
 from tests.unit.vault.index.tables import SETTINGS, new_vault, note, paths_of, same_as_rebuilt, write
 
@@ -151,7 +151,7 @@ class IndexedVault(RuleBasedStateMachine):
 
     @rule()
     def wait(self) -> None:
-        time.sleep(0.01)
+        wait_for_file_clock()
 
     # What `cru` does
 

@@ -8,7 +8,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -20,6 +19,7 @@ from crucible.core import files
 from crucible.core.errors import LockTimeout, NoteChanged, NoteExists, NoteUnreadable, OutsideVault, VaultError
 from crucible.core.file_exchange import exchange
 from crucible.core.files import locked
+from samples.waiting import wait_until
 from tests.paths import ROOT
 
 
@@ -244,6 +244,7 @@ path = Path(sys.argv[1])
 print("ready", flush=True)
 for n in itertools.count():
     files.write_atomic(path, b"%d\\n" % (n % 10) * 200_000, fsync=False, expected=path.read_bytes())
+    print(n, flush=True)
 """
 
 
@@ -257,7 +258,11 @@ def test_killed_writers_leave_the_old_note_or_the_new_one(tmp_path: Path) -> Non
         assert writer.stdout
         with writer, writer.stdout:
             writer.stdout.readline()
-            time.sleep(0.002 + (round_ * 0.0017) % 0.02)
+            names = set(os.listdir(tmp_path))
+            for _ in range(round_ % 5):
+                writer.stdout.readline()
+            if round_ % 2:  # in the middle of a write
+                wait_until(lambda: set(os.listdir(tmp_path)) - names)  # noqa: B023
             writer.send_signal(signal.SIGKILL)
         data = path.read_bytes()
         assert len(data) == 400_000
@@ -384,23 +389,25 @@ def test_folders_are_not_made_through_a_symlink_that_leaves(tmp_path: Path) -> N
     assert os.listdir(outside) == []
 
 
-def hold(root: str, path: str, ready: multiprocessing.synchronize.Event, seconds: float) -> None:
+def hold(root: str, path: str, *events: multiprocessing.synchronize.Event) -> None:
+    ready, release = events
     with locked(Path(root), Path(path)):
         ready.set()
-        time.sleep(seconds)
+        release.wait()
 
 
 def test_a_lock_held_by_another_process_times_out_and_comes_free(tmp_path: Path) -> None:
     context = multiprocessing.get_context("spawn")
-    ready = context.Event()
+    ready, release = context.Event(), context.Event()
     note = tmp_path / "n.md"
-    holder = context.Process(target=hold, args=(str(tmp_path), str(note), ready, 1.0))
+    holder = context.Process(target=hold, args=(str(tmp_path), str(note), ready, release))
     holder.start()
     assert ready.wait(30)
     with pytest.raises(LockTimeout, match=r"n\.md"), locked(tmp_path, note, timeout=0.1):
         pytest.fail("two processes hold one lock")
     with locked(tmp_path, tmp_path / "other.md", timeout=0):
         pass
+    release.set()
     with locked(tmp_path, note, timeout=30):
         pass
     holder.join()

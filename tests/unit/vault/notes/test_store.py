@@ -36,6 +36,7 @@ from crucible.documents.markdown.source import Edit, Source, Span, apply_edits
 from crucible.vault.notes import vault as store
 from crucible.vault.notes.init_vault import init_vault
 from crucible.vault.notes.vault import Note, Vault
+from samples.waiting import SECONDS, pauses
 
 TEXT = "---\ntype: session\nstatus: active\n---\n\n# A title\n"
 
@@ -482,17 +483,17 @@ def test_an_update_waits_for_an_editor_that_emptied_the_file_to_fill_it(
     assert vault.update("x", append("us\n")).source.text == "human\nus\n"
 
 
-def test_an_update_waits_for_an_editor_that_has_written_one_half(vault: Vault) -> None:
+def test_an_update_waits_for_an_editor_that_has_written_one_half(vault: Vault, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = TEXT + "one half\nthe other half\n"
     path = vault.create("x", TEXT).path
-    half = threading.Event()
+    half, paused = threading.Event(), pauses(monkeypatch)
 
     def editor() -> None:
         with path.open("w") as file:
             file.write(whole[: len(whole) // 2])
             file.flush()
             half.set()
-            time.sleep(0.02)
+            assert paused.wait(SECONDS)
             file.write(whole[len(whole) // 2 :])
 
     writer = threading.Thread(target=editor)
