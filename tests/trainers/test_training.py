@@ -1,6 +1,6 @@
-"""What is exported trains: every shape loads, and a tiny model takes a LoRA step on it, on the CPU and without a network.
+"""Exported data trains: every shape loads, and a tiny model takes a LoRA step on it, on the CPU and offline.
 
-`make learn-e2e` makes the environment and runs this; nothing of it is installed elsewhere.
+`make learn-e2e` creates the environment and runs this; its packages are not installed elsewhere.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def model(tokenizer: Any) -> Any:
     )
 
 
-def test_versions_are_told() -> None:
+def test_versions_are_printed() -> None:
     names = ("datasets", "transformers", "trl", "peft", "torch")
     print("\n" + ", ".join(f"{name} {version(name)}" for name in names))  # noqa: T201
 
@@ -100,8 +100,8 @@ def test_every_shape_loads_with_all_its_rows(tmp_path: Path, shape: Shape) -> No
 
 
 @pytest.mark.parametrize("shape", [shape for shape in Shape if shape is not Shape.TOOLS])
-def test_a_set_loads_whatever_its_first_rows_and_files_hold(tmp_path: Path, shape: Shape) -> None:
-    """A reader takes its types from what it sees first: each case alone in a file, in front of a file of all."""
+def test_a_data_set_loads_with_any_case_first(tmp_path: Path, shape: Shape) -> None:
+    """Readers infer types from the first rows, so each case is tried alone in a file before a file of all cases."""
     exports = [_export(tmp_path / case.id, shape, [case]) for case in made_cases()]
     whole = _export(tmp_path / "all", shape)
     for number, one in enumerate(exported for exported in exports if exported.files):
@@ -111,8 +111,8 @@ def test_a_set_loads_whatever_its_first_rows_and_files_hold(tmp_path: Path, shap
 
 
 @pytest.mark.parametrize("number", range(7))
-def test_tools_of_one_export_load_whatever_comes_first(tmp_path: Path, number: int) -> None:
-    """Schemas are those of an export: sets of several exports need not go together."""
+def test_tools_of_one_export_load_in_any_order(tmp_path: Path, number: int) -> None:
+    """Schemas belong to one export; data sets of several exports need not be compatible."""
     cases = made_cases()
     first = [cases[number], *many_cases(6)] if number else many_cases(6)[::-1]
     exported = _export(tmp_path / "out", Shape.TOOLS, first)

@@ -5,6 +5,7 @@ Owns the types of case, the notes in `cases/`, and the formats of exported rows 
 
     cases = Gatherer(vault, redact, CaseFilter()).gather(path).cases
 
-Gather (`case_gathering`), decide (`selection`), act (`case_folder`, `export`, `puzzle_files`).  Sessions are read one by
-one, so memory holds only a few.  Knows nothing of the command line, and judges no session: that is `analysis`.
+The steps are gather (`case_gathering`), decide (`selection`) and act (`case_folder`, `export`, `puzzle_files`).
+Sessions are read one by one, so memory holds only a few.  Knows nothing of the command line, and judges no session:
+that is `analysis`.
 """

@@ -1,4 +1,4 @@
-"""Several sessions as one workflow."""
+"""Merging several sessions into one workflow."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def _asked(words: str) -> Remark:
 
 
 def _draft(session: str, *steps: DraftStep) -> Draft:
-    """A session whose steps have a run each."""
+    """A session whose steps have one run each."""
     return Draft(f"Title {session}", tuple(_ran(session, one) for one in steps), session)
 
 
@@ -67,60 +67,60 @@ _FIX = DraftStep("Fix the window", remarks=(_asked("No, it must be 60 seconds"),
 _DOCS = DraftStep("Tell how", acts=(_write("README.md"),))
 
 
-def test_one_session_is_as_it_was() -> None:
+def test_one_session_stays_unchanged() -> None:
     draft = _draft("a", _WRITE, _TEST)
     assert align([draft]) is draft.steps
     assert align([draft, draft]) is draft.steps
 
 
-def test_no_session_is_no_steps() -> None:
+def test_no_sessions_give_no_steps() -> None:
     assert align([]) == ()
 
 
-def test_common_steps_are_kept_once_with_the_runs_of_all_in_the_order_given() -> None:
+def test_common_steps_are_merged_with_the_runs_of_all() -> None:
     merged = align([_draft("b", _WRITE, _TEST), _draft("a", _WRITE, _TEST), _draft("c", _WRITE, _TEST)])
     assert _outline(merged) == ["Write the limiter b,a,c", "Test it b,a,c"]
     assert all(step.branches == () for step in merged)
     assert merged[0].acts == _WRITE.acts
 
 
-def test_steps_are_one_by_what_they_do_whatever_their_names() -> None:
+def test_steps_with_the_same_work_are_merged() -> None:
     other = replace(_WRITE, name="Implement rate limits")
     merged = align([_draft("a", _WRITE, _TEST), _draft("b", other, _TEST), _draft("c", other, _TEST)])
     assert _outline(merged) == ["Implement rate limits a,b,c", "Test it a,b,c"]
 
 
-def test_steps_of_one_name_are_one_even_on_other_files() -> None:
+def test_steps_with_the_same_name_are_merged() -> None:
     other = DraftStep("Write the limiter", acts=(_write("src/limit.ts"),))
     merged = align([_draft("a", _WRITE), _draft("b", other)])
     assert _outline(merged) == ["Write the limiter a,b"]
     assert [act.what for act in merged[0].acts] == ["limiter.py", "src/limit.ts"]
 
 
-def test_steps_that_do_other_things_to_other_files_are_two() -> None:
+def test_steps_with_different_work_are_not_merged() -> None:
     assert len(align([_draft("a", _WRITE), _draft("b", replace(_DOCS, name="Say so"))])) == 2
 
 
-def test_a_variant_hangs_on_the_words_that_opened_it_and_names_its_sessions() -> None:
+def test_a_branch_names_the_words_that_opened_it_and_its_sessions() -> None:
     merged = align([_draft("a", _WRITE, _TEST, _DOCS), _draft("b", _WRITE, _TEST, _FIX, _DOCS)])
     assert _outline(merged) == ["Write the limiter a,b", "Test it a,b", "Fix the window b", "Tell how a,b"]
     assert merged[1].branches == (Branch('the user says "No, it must be 60 seconds" (as in b)', "Fix the window"),)
     assert [step.branches for step in (merged[0], *merged[2:])] == [(), (), ()]
 
 
-def test_without_words_a_variant_hangs_on_what_failed_before_it() -> None:
+def test_a_branch_without_words_names_what_failed_before() -> None:
     failed = replace(_TEST, acts=(_test("test_limiter.py", Outcome.FAILED),))
     fix = replace(_FIX, remarks=())
     merged = align([_draft("a", _WRITE, _TEST), _draft("b", _WRITE, failed, fix), _draft("c", _WRITE, failed, fix)])
     assert merged[1].branches == (Branch('"python3 test_limiter.py" fails (as in b and c)', "Fix the window"),)
 
 
-def test_without_either_it_hangs_on_its_name_and_many_sessions_are_cut() -> None:
+def test_a_branch_without_words_or_failure_names_its_step() -> None:
     drafts = [_draft(f"s{n}", _WRITE, _DOCS, _TEST) for n in range(5)] + [_draft("t", _WRITE, _TEST)]
     assert align(drafts)[0].branches == (Branch('"Tell how" is called for (as in s0, s1, s2 and 2 more)', "Tell how"),)
 
 
-def test_every_step_of_a_variant_hangs_on_it_and_its_parts_go_along() -> None:
+def test_every_step_of_a_variant_has_a_branch_but_not_its_children() -> None:
     group = DraftStep("Ask around", remarks=(_asked("Ask first"),), children=(DraftStep("Ask one"),))
     merged = align([_draft("a", _WRITE, group, _DOCS, _TEST), _draft("b", _WRITE, _TEST)])
     assert merged[0].branches == (
@@ -129,7 +129,7 @@ def test_every_step_of_a_variant_hangs_on_it_and_its_parts_go_along() -> None:
     )
 
 
-def test_where_all_went_different_ways_most_are_otherwise() -> None:
+def test_if_all_sessions_differ_the_most_frequent_branch_is_otherwise() -> None:
     other = DraftStep("Look it up", acts=(Act(Deed.FETCH, "https://x.y"),))
     merged = align(
         [
@@ -144,13 +144,13 @@ def test_where_all_went_different_ways_most_are_otherwise() -> None:
     )
 
 
-def test_where_a_session_ended_there_is_no_otherwise() -> None:
+def test_if_a_session_ended_there_is_no_otherwise() -> None:
     merged = align([_draft("a", _WRITE, _FIX), _draft("b", _WRITE, _TEST), _draft("c", _WRITE)])
     assert all(branch.condition for branch in merged[0].branches)
     assert {branch.target for branch in merged[0].branches} == {"Fix the window", "Test it"}
 
 
-def test_a_variant_of_a_variant_hangs_on_that() -> None:
+def test_a_variant_of_a_variant_branches_from_it() -> None:
     merged = align(
         [
             _draft("a", _WRITE, _FIX, _DOCS, _TEST),
@@ -162,14 +162,14 @@ def test_a_variant_of_a_variant_hangs_on_that() -> None:
     assert merged[1].branches == (Branch('"Tell how" is called for (as in a)', "Tell how"),)
 
 
-def test_the_first_part_of_a_step_hangs_on_the_last_step_that_did_something() -> None:
+def test_the_first_child_of_a_step_branches_from_the_last_step_with_work() -> None:
     whole = DraftStep("Build", children=(_DOCS, _WRITE))
     part = DraftStep("Build", children=(_WRITE,))
     merged = align([_draft("a", _TEST, whole), _draft("b", _TEST, part)])
     assert [branch.target for branch in merged[0].branches] == ["Tell how"]
 
 
-def test_a_step_never_leads_into_its_own_parts() -> None:
+def test_a_step_never_branches_to_its_own_children() -> None:
     whole, part = DraftStep("Build", children=(_DOCS, _WRITE)), DraftStep("Build", children=(_WRITE,))
     later = DraftStep("Ship", children=(DraftStep("Pack", acts=(_write("a.zip"),)),))
     build, ship = align([_draft("a", whole, later), _draft("b", part)])
@@ -179,7 +179,7 @@ def test_a_step_never_leads_into_its_own_parts() -> None:
     assert ship.remarks == ()
 
 
-def test_a_phase_that_only_some_sessions_split_leads_nowhere_and_its_parts_say_whose_they_are() -> None:
+def test_children_that_only_some_sessions_have_name_their_sessions() -> None:
     learned = Remark(RemarkKind.LEARNED, "pytest failed")
     run = Remark(RemarkKind.RUN, "pytest")
     alone = DraftStep(
@@ -197,14 +197,14 @@ def test_a_phase_that_only_some_sessions_split_leads_nowhere_and_its_parts_say_w
     assert {learned, run} < {*tested.remarks}
 
 
-def test_a_frame_does_not_repeat_what_its_parts_say() -> None:
+def test_a_group_does_not_repeat_its_childrens_remarks() -> None:
     alone = DraftStep("Build", remarks=(_asked("Now the docs"), _asked("Go")), acts=_WRITE.acts)
     split = DraftStep("Build", children=(_WRITE, replace(_DOCS, remarks=(_asked("Now  the docs"),))))
     (build,) = align([_draft("a", alone), _draft("b", split)])
     assert build.remarks == (_asked("Go"),)
 
 
-def test_a_variant_with_nothing_before_it_says_where_it_was_done() -> None:
+def test_a_variant_without_a_step_before_it_names_its_sessions() -> None:
     group = replace(_DOCS, acts=(), children=(_DOCS,))
     merged = align([_draft("a", group, _WRITE), _draft("b", _WRITE)])
     assert merged[0].remarks == (Remark(RemarkKind.ONLY_IN, "a"),)
@@ -213,7 +213,7 @@ def test_a_variant_with_nothing_before_it_says_where_it_was_done() -> None:
     assert assemble("T", merged, ["a", "b"]).steps[0].prose == "- Only in: a"
 
 
-def test_children_are_aligned_below_their_parents_and_a_lone_step_beside_a_group_becomes_one() -> None:
+def test_a_single_step_beside_a_group_becomes_a_group() -> None:
     group = DraftStep("Build", children=(_WRITE, _TEST))
     alone = DraftStep("Build", AgentRef("x"), acts=(*_WRITE.acts, *_TEST.acts))
     merged = align([_draft("a", group), _draft("b", DraftStep("Build", children=(_WRITE, _DOCS, _TEST)))])
@@ -226,7 +226,7 @@ def test_children_are_aligned_below_their_parents_and_a_lone_step_beside_a_group
     assert [run.tokens for child in merged[0].children for run in child.runs if run.session == "b"] == [None]
 
 
-def test_remarks_are_joined_each_once_and_grades_are_the_most_careful() -> None:
+def test_remarks_are_merged_and_the_most_careful_grade_wins() -> None:
     one = replace(_WRITE, remarks=(_asked("Write it"), Remark(RemarkKind.DECIDED, "Use a deque")))
     two = replace(
         _WRITE,
@@ -247,7 +247,7 @@ def test_remarks_are_joined_each_once_and_grades_are_the_most_careful() -> None:
     assert align([_draft("a", replace(one, grade=Grade.OPTIONAL)), _draft("b", one)])[0].grade is Grade.PLAIN
 
 
-def test_each_run_keeps_the_agent_that_it_was_by() -> None:
+def test_each_run_keeps_its_agent() -> None:
     claude, codex = AgentRef("claude-code"), AgentRef("codex")
     drafts = [_draft("a", replace(_WRITE, agent=codex)), _draft("b", replace(_WRITE, agent=claude))]
     (step,) = align([*drafts, _draft("c", replace(_WRITE, agent=claude))])
@@ -255,7 +255,7 @@ def test_each_run_keeps_the_agent_that_it_was_by() -> None:
     assert [run.agent for run in step.runs] == [codex, claude, claude]
 
 
-def test_a_report_is_taken_by_the_name_that_it_gets() -> None:
+def test_a_renamed_report_is_an_input_by_its_new_name() -> None:
     def session(name: str, slug: str) -> tuple[DraftStep, ...]:
         report = Datum(f"{slug}_report", "Report")
         scout = DraftStep(name, acts=(Act(Deed.READ, "limiter.py", (Datum("limiter.py"),)),), report=report)
@@ -267,7 +267,7 @@ def test_a_report_is_taken_by_the_name_that_it_gets() -> None:
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_the_order_of_the_sessions_is_only_that_of_the_rows(seed: int) -> None:
+def test_the_order_of_sessions_only_affects_the_rows(seed: int) -> None:
     drafts = [
         _draft("a", _WRITE, _TEST, _DOCS),
         _draft("b", _DOCS, replace(_WRITE, name="Go"), _FIX, _TEST),
@@ -321,7 +321,7 @@ def _drawn(draw: st.DrawFn, depth: int, taken: set[str]) -> list[DraftStep]:
 
 @settings(max_examples=60, deadline=None)
 @given(_sessions())
-def test_whatever_the_sessions_were_it_is_one_sound_workflow(drafts: list[Draft]) -> None:
+def test_any_sessions_give_a_valid_workflow(drafts: list[Draft]) -> None:
     merged = align(drafts)
     whole = [step for top in merged for step in top.walk()]
     names = [key_of(step.name) for step in whole]

@@ -1,4 +1,4 @@
-"""Whole sessions codified: the real ones of three clients, random ones with hostile text, secrets, and how long it takes."""
+"""Codifying complete sessions: real ones of three clients, random and hostile ones, secrets, and speed."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ CLIENTS = ("claude-code", "codex", "opencode")
 
 
 def codify_real(folder: Path, client: str, name: str) -> Workflow:
-    """The workflow of a real session, imported from its client's own files."""
+    """Codify a real session, imported from its client's own files."""
     vault = make_vault(folder / client)
     import_transcripts(vault, DIALECTS[client], [DATA / "transcripts" / client / name], options=ImportOptions(LATER))
     notes = {known: note.session for known, note in notes_of(vault).items()}
@@ -59,7 +59,7 @@ def codify_real(folder: Path, client: str, name: str) -> Workflow:
 
 
 def likeness(workflow: Workflow) -> list[object]:
-    """All of a workflow but agents' names and figures."""
+    """A workflow without agents' names and figures."""
 
     def told(step: Step) -> object:
         prose = re.sub(r"\b([a-z]+)-\w+\)", r"\1-ID)", step.prose)  # ids come from the client's rows
@@ -78,16 +78,14 @@ def edges(graph: Graph) -> set[tuple[str, str, str]]:
 
 
 @pytest.mark.parametrize("name", ["limiter", "retry"])
-def test_the_same_session_in_three_clients_is_the_same_workflow_but_for_its_title_agents_and_figures(
-    name: str, tmp_path: Path
-) -> None:
+def test_three_clients_give_the_same_workflow_of_one_session(name: str, tmp_path: Path) -> None:
     first, *others = (codify_real(tmp_path, client, name) for client in CLIENTS)
     for other in others:
         assert likeness(other)[1:] == likeness(first)[1:]  # OpenCode has titles of its own
 
 
 @pytest.mark.parametrize("client", CLIENTS)
-def test_the_limiter_flows_from_who_wrote_it_to_who_tested_it(client: str, tmp_path: Path) -> None:
+def test_the_limiter_flows_from_its_author_to_its_tester(client: str, tmp_path: Path) -> None:
     found = codify_real(tmp_path, client, "limiter")
     back, _, diagnostics = read_back(written(found))
     assert back == found
@@ -126,7 +124,7 @@ def test_a_session_without_records_gives_the_same_tree(tmp_path: Path) -> None:
 
 
 def check(found: Workflow, again: Workflow) -> None:
-    """What holds of every workflow that was codified."""
+    """Check what holds for every codified workflow."""
     text = written(found)
     assert written(again) == text
     back, graph, diagnostics = read_back(text)
@@ -173,14 +171,14 @@ def test_random_sessions_that_share_steps_make_a_workflow_without_a_circle_or_a_
     check(codify(recorded, no_secrets), codify(recorded, no_secrets))
 
 
-def test_no_session_is_no_step() -> None:
+def test_no_session_gives_no_step() -> None:
     assert codify([], no_secrets).steps == ()
 
 
 # --- secrets ---------------------------------------------------------------------------------------------------------
 
 
-def test_no_secret_of_a_session_stands_in_its_workflow() -> None:
+def test_a_workflow_has_no_secret_of_its_session() -> None:
     secret = "ghp_" + "x7Kq2Lm9Zt4Rv8Wb1Nc6Yd3Fg5Hj0PsQa2Ue"
     entries = (
         Intervention(f"Use {secret} for it"),
@@ -202,7 +200,7 @@ def test_no_secret_of_a_session_stands_in_its_workflow() -> None:
 
 
 def seconds(work: Callable[[], object]) -> float:
-    """Of three runs behind a first one the shortest: patterns are compiled then, and nobody's garbage is collected."""
+    """Return the shortest of three runs after a first one, which compiles patterns; the garbage collector is off."""
     work()
     taken = []
     with uncollected():
@@ -226,7 +224,7 @@ def test_codifying_takes_less_than_twice_what_markdown_it_takes_for_the_text() -
 
 
 @pytest.mark.timed
-def test_ten_times_as_many_phases_of_one_name_take_not_much_more_than_ten_times_as_long() -> None:
+def test_phases_with_one_name_take_linear_time() -> None:
     few, many = (
         session(*(phase("Same", linked("x"), calls("Edit a.py", "Bash pytest")) for _ in range(count)))
         for count in (60, 600)
@@ -234,7 +232,7 @@ def test_ten_times_as_many_phases_of_one_name_take_not_much_more_than_ten_times_
     assert seconds(lambda: codify_one(many)) <= 20 * seconds(lambda: codify_one(few))
 
 
-def test_names_are_told_apart_by_numbers() -> None:
+def test_equal_names_get_numbers() -> None:
     found = codify_one(session(*(phase("Same", calls("Write a.py")) for _ in range(3))))
     assert tree(found) == ["Same", "Same 2", "Same 3"]
     assert re.findall(r"^## .*$", written(found), re.MULTILINE)[:2] == [

@@ -1,4 +1,4 @@
-"""A draft in its reader's editor: problems as comments, and no word lost."""
+"""Editing a draft in the user's editor: problems become comments, and no text is lost."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Editor = Callable[[Path], str]
 
 
 class Desk:
-    """Edits in turn by these editors and chooses these."""
+    """Edits with these functions in turn, and makes these choices."""
 
     def __init__(self, editors: Sequence[Editor], choices: Sequence[Choice]) -> None:
         self.editors, self.choices = list(editors), list(choices)
@@ -67,13 +67,13 @@ def unlinks(path: Path) -> str:
     return ""
 
 
-def test_a_workflow_that_is_left_as_it_was_is_saved_as_it_was(vault: Vault) -> None:
+def test_an_unedited_workflow_is_saved_unchanged(vault: Vault) -> None:
     desk = Desk([leaves], [Choice.SAVE])
     assert edit_draft(place_draft(vault, "it", GOOD), GOOD, desk) == GOOD
     assert (desk.seen, desk.told, desk.asked) == ([GOOD], [], [(0, False)])
 
 
-def test_problems_stand_as_comments_with_the_lines_that_an_editor_shows(vault: Vault) -> None:
+def test_problems_are_comments_with_the_lines_of_the_editor(vault: Vault) -> None:
     desk = Desk([writes(BAD), writes(GOOD)], [Choice.EDIT, Choice.SAVE])
     assert edit_draft(place_draft(vault, "it", GOOD), GOOD, desk) == GOOD
     first, *_ = desk.seen[1].split("\n")
@@ -85,7 +85,7 @@ def test_problems_stand_as_comments_with_the_lines_that_an_editor_shows(vault: V
     assert desk.told[0].startswith("9:")
 
 
-def test_comments_are_taken_off_again_when_nothing_was_mended(vault: Vault) -> None:
+def test_comments_are_removed_when_nothing_was_fixed(vault: Vault) -> None:
     path = place_draft(vault, "it", BAD)
     desk = Desk([leaves, leaves], [Choice.EDIT, Choice.SAVE, Choice.SAVE])
     assert edit_draft(path, BAD, desk) == BAD
@@ -106,7 +106,7 @@ def test_quitting_saves_nothing_and_keeps_the_draft(vault: Vault) -> None:
 
 
 @pytest.mark.parametrize("editor", [writes(""), writes(" \n"), writes("%% 1:1: error: x %%\n"), unlinks])
-def test_an_editor_that_leaves_nothing_loses_nothing(vault: Vault, editor: Editor) -> None:
+def test_an_emptied_file_loses_nothing(vault: Vault, editor: Editor) -> None:
     path = place_draft(vault, "it", GOOD)
     desk = Desk([editor], [Choice.QUIT])
     assert edit_draft(path, GOOD, desk) is None
@@ -114,7 +114,7 @@ def test_an_editor_that_leaves_nothing_loses_nothing(vault: Vault, editor: Edito
     assert "put back" in desk.told[-1]
 
 
-def test_an_editor_that_fails_is_told_and_what_it_wrote_counts(vault: Vault) -> None:
+def test_a_failing_editor_is_reported_and_its_text_is_kept(vault: Vault) -> None:
     def writes_and_fails(path: Path) -> str:
         path.write_text(BAD, encoding="utf-8")
         return "vi: was killed by SIGKILL"
@@ -126,7 +126,7 @@ def test_an_editor_that_fails_is_told_and_what_it_wrote_counts(vault: Vault) -> 
     assert path.read_text("utf-8") == BAD
 
 
-def test_bytes_that_are_no_utf_8_come_through(vault: Vault) -> None:
+def test_invalid_utf_8_is_preserved(vault: Vault) -> None:
     def editor(path: Path) -> str:
         path.write_bytes(b"# It\n\n## One\n\n\xff\xfe\n")
         return ""
@@ -137,7 +137,7 @@ def test_bytes_that_are_no_utf_8_come_through(vault: Vault) -> None:
     assert saved.encode("utf-8", "surrogateescape") == b"# It\n\n## One\n\n\xff\xfe\n"
 
 
-def test_a_draft_that_was_left_behind_is_not_written_over(vault: Vault) -> None:
+def test_an_older_draft_is_not_overwritten(vault: Vault) -> None:
     first, second = place_draft(vault, "it", "one"), place_draft(vault, "it", "two")
     assert (first.name, second.name) == ("it.md", "it-2.md")
     assert first.read_text("utf-8") == "one"
@@ -148,7 +148,7 @@ def test_a_draft_that_was_left_behind_is_not_written_over(vault: Vault) -> None:
     st.text(st.characters(exclude_categories=["Cs"])),
     st.lists(st.tuples(st.integers(0, 99), st.text(st.characters(exclude_categories=["Cs"])))),
 )
-def test_whatever_a_problem_says_its_comment_comes_off_whole(text: str, told: list[tuple[int, str]]) -> None:
+def test_a_comment_with_any_message_is_removed_completely(text: str, told: list[tuple[int, str]]) -> None:
     problems = [Diagnostic("x", Severity.ERROR, Place(line, 1), message) for line, message in told]
     body = "# It\n" + text
     shown = with_problems(body, problems)
@@ -156,7 +156,7 @@ def test_whatever_a_problem_says_its_comment_comes_off_whole(text: str, told: li
     assert shown.count("%%") == body.count("%%") + 2 * min(len(problems), 50)
 
 
-def test_a_readers_own_comment_stays() -> None:
+def test_the_users_own_comment_stays() -> None:
     text = "%% mine %%\n# It\n"
     assert without_problems(text) == text
 
@@ -192,7 +192,7 @@ c → d
 """
 
 
-def test_a_heading_that_is_renamed_renames_its_row_and_the_ways_to_it(vault: Vault) -> None:
+def test_renaming_a_heading_renames_its_row_and_its_targets(vault: Vault) -> None:
     path = place_draft(vault, "it", RENAMED)
     text = RENAMED.replace("## One", "## Run the tests").replace("## Two", "## Mend it")
     saved = edit_draft(path, RENAMED, Desk([writes(text)], [Choice.SAVE]))
@@ -203,7 +203,7 @@ def test_a_heading_that_is_renamed_renames_its_row_and_the_ways_to_it(vault: Vau
     assert not [one for one in problems_of(saved) if one.code == "marker-without-step"]
 
 
-def test_a_row_of_a_step_that_was_taken_out_is_left_alone(vault: Vault) -> None:
+def test_the_row_of_a_removed_step_stays(vault: Vault) -> None:
     path = place_draft(vault, "it", GOOD + f"\n```session-toon\n{ROWS}```\n")
     text = GOOD + f"\n## More\n\n```session-toon\n{ROWS}```\n"
     assert edit_draft(path, GOOD, Desk([writes(text)], [Choice.SAVE])) == text

@@ -1,4 +1,4 @@
-"""A session's tree of steps: phases, sub-phases, subagents, and the stretches between them."""
+"""A session's steps: phases, sub-phases, subagents, and the work between them."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_subphases_are_child_steps_of_the_same_agent() -> None:
     assert step_called(found, "Prove").agent == AGENT
 
 
-def test_what_was_done_between_subagents_is_a_child_step_named_by_it() -> None:
+def test_work_between_subagents_is_a_child_step_named_after_it() -> None:
     one = phase(
         "Build it",
         calls("Write a.py"),
@@ -76,7 +76,7 @@ def test_what_was_done_between_subagents_is_a_child_step_named_by_it() -> None:
     ]
 
 
-def test_a_stretch_that_only_read_joins_the_next_one_that_worked() -> None:
+def test_a_stretch_that_only_read_joins_the_next_work() -> None:
     one = phase(
         "Do",
         calls("Read a.py"),
@@ -90,19 +90,19 @@ def test_a_stretch_that_only_read_joins_the_next_one_that_worked() -> None:
     assert flow_of(step_called(found, "Write c.py")).startswith("a.py, d.py, look_report → ")
 
 
-def test_a_phase_without_children_is_one_step_however_much_it_did() -> None:
+def test_a_phase_without_children_is_one_step() -> None:
     one = phase("Do", calls("Read a.py"), Prose("Now."), calls("Write b.py"), Prose("Test."), calls("Bash pytest"))
     assert tree(codify_one(session(one))) == ["Do"]
 
 
-def test_a_subphase_that_only_a_task_list_made_is_part_of_its_phase() -> None:
+def test_a_sub_phase_of_a_task_list_is_part_of_its_phase() -> None:
     sub = phase("Write the bucket", calls("Write a.py"))
     one = phase("Add a limiter", calls("TaskCreate Write the bucket", "TaskUpdate 1 in_progress"), subphases=(sub,))
     assert tree(codify_one(session(one, tasks=(Task("1", "Write the bucket"),)))) == ["Add a limiter"]
     assert tree(codify_one(session(one))) == [["Add a limiter", "Write the bucket"]]
 
 
-def test_words_that_only_say_go_on_begin_no_step() -> None:
+def test_a_prompt_that_only_continues_starts_no_step() -> None:
     first = phase("Write it", Intervention("Write it"), calls("Write a.py"))
     second = phase("Continue", Intervention("continue"), calls("Edit a.py"))
     third = phase("Thanks", Intervention("Thanks!"))
@@ -112,7 +112,7 @@ def test_words_that_only_say_go_on_begin_no_step() -> None:
     assert found.steps[0].prose == ""
 
 
-def test_a_question_that_led_to_nothing_is_no_step_beside_work() -> None:
+def test_a_question_without_work_is_no_step() -> None:
     asked = phase("What is a.py?", Intervention("What is a.py?"), Prose("A file."))
     assert tree(codify_one(session(asked, phase("Do", calls("Write a.py"))))) == ["Do"]
     assert tree(codify_one(session(asked))) == [], "and nothing repeats"
@@ -125,7 +125,7 @@ def child(name: str, *phases: Phase, task: str = "") -> Session:
     return session(*phases, name=name, preamble=(Prose(task),) if task else ())
 
 
-def test_a_subagent_is_named_by_its_whole_task_without_what_its_client_added() -> None:
+def test_a_subagent_is_named_after_its_task_without_the_clients_tags() -> None:
     note = child(
         "kid",
         phase("Find how retries are done in this reposi", calls("Read a.py")),
@@ -144,14 +144,14 @@ def test_a_subagent_with_several_phases_has_child_steps() -> None:
     assert "do_both_report" in flow_of(step_called(found, "Run the tests"))
 
 
-def test_a_report_goes_to_the_next_work_of_who_asked_for_it_even_in_a_later_phase() -> None:
+def test_a_report_goes_to_the_next_work_of_the_delegating_agent() -> None:
     one = phase("Ask", inline("Is it safe?", calls("Read a.py")))
     found = codify_one(session(one, phase("Do", calls("Write b.py")), phase("More", calls("Write c.py"))))
     assert flow_of(step_called(found, "Do")) == "is_it_safe_report → b.py".replace("is_it_", "")
     assert "report" not in flow_of(step_called(found, "More"))
 
 
-def test_a_subagent_whose_note_is_missing_is_a_step_with_what_its_parent_knows() -> None:
+def test_a_subagent_without_a_note_is_a_step_made_of_its_callout() -> None:
     note = Subagent(AgentRef("explore"), None, link="gone", text="Look around.")
     one = session(phase("Do", note), subagents=(SubagentRef("gone", tokens=77),))
     found = codify_one(one, {"gone": None})
@@ -169,7 +169,9 @@ def test_a_subagent_whose_note_is_missing_is_a_step_with_what_its_parent_knows()
     ],
 )
 @pytest.mark.parametrize("is_missing", [True, False])
-def test_how_a_subagent_ended_is_no_part_of_its_task(ending: str, status: str, grade: Grade, is_missing: bool) -> None:
+def test_the_end_of_a_subagent_is_not_part_of_its_task(
+    ending: str, status: str, grade: Grade, is_missing: bool
+) -> None:
     asked = "Look into b and say what it is for, and why"
     note = Subagent(AgentRef("explore"), None, link="kid", text=f"{asked}\n{ending}")
     kid = None if is_missing else child("kid", phase("Do b", calls("Read b.py")), task=asked)
@@ -181,7 +183,7 @@ def test_how_a_subagent_ended_is_no_part_of_its_task(ending: str, status: str, g
     )
 
 
-def test_a_subagent_of_which_only_its_end_is_known_has_a_name_of_its_agent() -> None:
+def test_a_subagent_without_a_known_task_is_named_after_its_agent() -> None:
     found = codify_one(session(phase("Do", Subagent(AgentRef("explore"), None, text="The subagent failed."))))
     assert tree(found) == [["Do", "Work of explore"]]
     assert found.steps[0].children[0].markers[0].status == "failed"
@@ -194,7 +196,7 @@ def test_a_subagent_that_names_itself_or_its_parent_is_read_once(link: str) -> N
     assert [step.name for step in found.walk()] == ["Do", "Work"]
 
 
-def test_what_is_deeper_than_six_levels_is_part_of_the_sixth() -> None:
+def test_work_below_the_sixth_level_is_part_of_the_sixth() -> None:
     entry = inline("Task 165", calls("Write deep.py"))
     for number in range(164, 0, -1):
         entry = inline(f"Task {number}", entry)
@@ -227,7 +229,7 @@ def test_phases_of_any_name_are_steps_that_read_back(name: str) -> None:
     assert diagnostics == ()
 
 
-def test_a_step_called_like_a_file_is_not_taken_for_the_file() -> None:
+def test_a_step_with_the_name_of_a_file_is_not_confused_with_it() -> None:
     found = codify_one(session(phase("a.py", calls("Write a.py")), phase("Test", calls("Read a.py", "Bash pytest"))))
     back, graph, _ = read_back(written(found))
     assert back == found
@@ -249,7 +251,7 @@ def test_work_before_the_first_phase_counts() -> None:
 
 
 @pytest.mark.parametrize("outcome", [Outcome.REJECTED, Outcome.INTERRUPTED])
-def test_a_call_that_the_user_stopped_is_a_dead_end_and_makes_no_step_critical(outcome: Outcome) -> None:
+def test_a_stopped_call_is_a_dead_end_and_makes_no_step_critical(outcome: Outcome) -> None:
     entries = (calls("Bash git push --force", outcome=outcome), calls("Write a.py"))
     step = codify_one(session(phase("Do", *entries))).steps[0]
     assert (step.grade, step.prose) == (Grade.PLAIN, "")
@@ -261,12 +263,12 @@ def test_an_unresolved_error_is_critical() -> None:
 
 
 @pytest.mark.parametrize("command", ["pytest", "ruff check .", "mypy .", "make"])
-def test_a_check_that_failed_makes_its_step_critical_though_it_passed_later(command: str) -> None:
+def test_a_failed_check_makes_its_step_critical_even_if_it_passed_later(command: str) -> None:
     one = phase("Do", calls("Write a.py"), failed(f"Bash {command}", "no"), calls("Edit a.py", f"Bash {command}"))
     assert codify_one(session(one)).steps[0].grade is Grade.CRITICAL
 
 
-def test_a_command_that_failed_and_is_no_check_is_not() -> None:
+def test_a_failed_command_that_is_no_check_makes_no_step_critical() -> None:
     one = phase("Do", failed("Bash python3 app.py --fail", "reset"), calls("Write a.py"))
     assert codify_one(session(one)).steps[0].grade is Grade.PLAIN
 
@@ -281,7 +283,7 @@ def test_only_the_stretch_whose_check_failed_is_critical() -> None:
 # --- figures ---------------------------------------------------------------------------------------------------------
 
 
-def test_a_step_has_a_row_of_its_session_with_what_is_known() -> None:
+def test_a_step_has_a_row_with_the_known_figures() -> None:
     one = phase("Write it", calls("Read b.py", "Write a.py"))
     (marker,) = codify_one(session(one)).steps[0].markers
     assert marker.values == {
@@ -298,7 +300,7 @@ def test_a_step_has_a_row_of_its_session_with_what_is_known() -> None:
     }
 
 
-def test_the_tokens_of_all_rows_are_those_of_the_session_and_of_its_subagents_once() -> None:
+def test_tokens_of_subagents_are_counted_once() -> None:
     kid = replace(
         child("kid", phase("First", calls("Write a.py")), phase("Second", calls("Edit a.py"))),
         tokens_used=230,
@@ -318,17 +320,17 @@ def test_the_tokens_of_all_rows_are_those_of_the_session_and_of_its_subagents_on
 
 
 @pytest.mark.parametrize("outcome", list(Outcome))
-def test_a_step_failed_when_its_last_call_did_not_end_well(outcome: Outcome) -> None:
+def test_a_step_fails_if_its_last_call_did_not_succeed(outcome: Outcome) -> None:
     one = phase("Do", calls("Write a.py"), Prose("x"), calls("Bash ./run", outcome=outcome))
     (marker,) = codify_one(session(one)).steps[0].markers
     assert marker.status == ("success" if outcome is Outcome.OK else "failed")
 
 
-def test_a_task_list_that_failed_fails_no_step() -> None:
+def test_a_failed_task_list_call_fails_no_step() -> None:
     one = phase("Do", calls("Write a.py"), Prose("x"), failed("TaskUpdate 1 completed", "unsupported call"))
     assert codify_one(session(one)).steps[0].markers[0].status == "success"
 
 
-def test_no_calls_at_all_are_no_failure() -> None:
+def test_a_step_without_calls_does_not_fail() -> None:
     empty: tuple[ToolCalls, ...] = ()
     assert codify_one(session(phase("Do", *empty))).steps[0].markers[0].status == "success"

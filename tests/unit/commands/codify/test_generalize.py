@@ -1,4 +1,4 @@
-"""What of a session another run can do again: kinds of work, and not what was pasted, named or chosen this one time."""
+"""Generalizing a session for another run: work is kept, and what was pasted, named or chosen once is not."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_a_pasted_plan_is_a_parameter_of_the_request() -> None:
     )
 
 
-def test_a_pasted_log_is_what_the_check_prints_that_the_words_name() -> None:
+def test_a_pasted_log_is_replaced_by_the_check_that_the_words_name() -> None:
     words = f"fix lint errors:\n{LINT}\n" + "x" * 200
     found = codify_one(session(asked(words, calls("Edit src/limiter.py", "Bash make lint"))))
     assert (tree(found), lines(found)) == (
@@ -54,7 +54,7 @@ def test_a_pasted_log_is_what_the_check_prints_that_the_words_name() -> None:
     )
 
 
-def test_a_log_that_no_check_prints_is_a_parameter() -> None:
+def test_a_pasted_log_without_a_check_is_a_parameter() -> None:
     words = f"this broke in production:\n{LINT}\n" + "x" * 200
     found = codify_one(session(asked(words, calls("Edit src/limiter.py", "Bash make lint"))))
     assert lines(found)[0] == '- Asked: "this broke in production: {{log}}"'
@@ -70,18 +70,18 @@ def test_a_log_that_no_check_prints_is_a_parameter() -> None:
         "let's do 3 and 7",
     ],
 )
-def test_a_request_that_names_a_part_of_the_code_is_an_input(words: str) -> None:
+def test_a_request_that_names_code_is_a_parameter(words: str) -> None:
     found = codify_one(session(asked(words, calls("Edit a.py", "Bash make test"))))
     assert tree(found) == ["Carry out the request"]
     assert lines(found) == ['- Asked: "{{request}}"', "- Check: `make test`"]
     assert flow_of(found.steps[0]) == "request → changes, test_results"
 
 
-def test_a_session_of_which_nothing_repeats_makes_no_step() -> None:
+def test_a_session_without_repeatable_requests_has_no_step() -> None:
     assert codify_one(session(asked("Rename max_wait everywhere", calls("Edit a.py")))).steps == ()
 
 
-def test_what_several_sessions_asked_repeats_as_it_is_worded() -> None:
+def test_a_request_of_several_sessions_keeps_its_words() -> None:
     def one(name: str) -> Session:
         return session(asked("Fix the retry bug in app.py", calls("Edit app.py", "Bash make test")), name=name)
 
@@ -89,7 +89,7 @@ def test_what_several_sessions_asked_repeats_as_it_is_worded() -> None:
     assert tree(found) == ["Fix the retry bug in app.py"]
 
 
-def test_talk_after_the_work_is_left_out_but_for_its_checks() -> None:
+def test_later_talk_is_dropped_except_for_its_checks() -> None:
     found = codify_one(
         session(
             asked("address the feedback", calls("Bash gh pr view 12", "Edit a.py", "Bash make test")),
@@ -103,7 +103,7 @@ def test_talk_after_the_work_is_left_out_but_for_its_checks() -> None:
     assert lines(found)[-2:] == ["- Check: `make test`", "- Check: `make lint`"]
 
 
-def test_what_is_chosen_after_a_review_is_chosen_anew() -> None:
+def test_a_choice_after_a_review_is_made_again_in_each_run() -> None:
     found = codify_one(
         session(
             asked("/review", calls("Bash gh pr view 12", "Bash git diff main...HEAD")),
@@ -120,7 +120,7 @@ def test_what_is_chosen_after_a_review_is_chosen_anew() -> None:
     assert found.steps[1].prose == "- Check: `make test`"
 
 
-def test_a_commit_with_a_here_document_is_kept_and_a_push_stands_after_the_checks() -> None:
+def test_a_commit_with_a_here_document_is_kept_and_a_push_follows_the_checks() -> None:
     message = "Bash git add src/a.py src/b.py && git commit -m \"$(cat <<'EOF'⏎Fix it⏎⏎Why.⏎EOF⏎)\" && git push"
     found = codify_one(
         session(asked("fix it and push", calls("Bash git push", "Edit src/a.py", "Bash make test", message)))
@@ -133,7 +133,7 @@ def test_a_commit_with_a_here_document_is_kept_and_a_push_stands_after_the_check
     ]
 
 
-def test_a_check_of_a_part_is_a_check_of_the_parts_that_another_run_changes() -> None:
+def test_a_check_of_a_part_gets_a_parameter_for_the_part() -> None:
     one = asked(
         "fix the test",
         failed("Bash pytest tests/a.py -k b"),
@@ -147,13 +147,13 @@ def test_a_check_of_a_part_is_a_check_of_the_parts_that_another_run_changes() ->
     assert lines(codify_one(session(whole)))[-1:] == ["- Check: `pytest`"]
 
 
-def test_what_was_done_in_a_folder_elsewhere_is_no_step() -> None:
+def test_work_in_a_folder_elsewhere_is_no_step() -> None:
     elsewhere = calls("Bash cd $FOLDER && git init && git commit -m first")
     found = codify_one(session(asked("fix the hook", calls("Edit a.py"), elsewhere, calls("Bash make test"))))
     assert lines(found) == ["- Check: `make test`"]
 
 
-def test_the_opening_request_says_what_a_later_one_means() -> None:
+def test_the_opening_request_is_added_to_a_short_later_one() -> None:
     found = codify_one(
         session(
             asked("we have merge conflicts", calls("Bash git status")),
@@ -164,7 +164,7 @@ def test_the_opening_request_says_what_a_later_one_means() -> None:
     assert lines(found)[0] == '- Asked: "take them from main"'
 
 
-def test_a_correction_of_a_command_holds_and_one_of_the_code_does_not() -> None:
+def test_a_correction_of_a_command_is_kept_and_one_of_code_is_not() -> None:
     words = ("never push to main", "not in two places")
     refused = (
         calls("Bash git push", outcome=Outcome.REJECTED, result=words[0]),
@@ -213,7 +213,7 @@ def test_a_check_keeps_its_options(command: str, told: str) -> None:
     assert lines(codify_one(session(one))) == [f"- Check: `{told}`"]
 
 
-def test_a_check_of_a_part_goes_beside_one_of_all_but_a_variant_stays() -> None:
+def test_a_check_of_a_part_is_dropped_beside_a_complete_one_but_a_variant_stays() -> None:
     first = asked("Rename max_wait everywhere", calls("Edit a.go", "Bash go test ./a", "Bash go build ./a"))
     checks = calls("Bash mise run test", "Bash go test -tags=e2e -c ./e2e", "Bash git commit -m x")
     found = codify_one(session(first, asked("commit all of it", checks)))
@@ -224,12 +224,12 @@ def test_a_check_of_a_part_goes_beside_one_of_all_but_a_variant_stays() -> None:
     ]
 
 
-def test_a_check_in_one_folder_goes_beside_the_same_of_all() -> None:
+def test_a_check_in_one_folder_is_dropped_beside_a_complete_one() -> None:
     checks = calls("Edit a.py", "Bash cd x && make test", "Bash make test")
     assert lines(codify_one(session(asked("simplify it", checks)))) == ["- Check: `make test`"]
 
 
-def test_a_command_with_a_variable_of_its_loop_is_left_out() -> None:
+def test_a_command_with_a_loop_variable_is_dropped() -> None:
     loop = "Bash for id in 1 2; do gh api repos/a/b/pulls/comments/$id; done"
     help_ = "Bash go run ./cmd/x --help"
     found = codify_one(session(asked("address the feedback", calls(loop, help_, "Edit a.py", "Bash make test"))))
@@ -249,7 +249,7 @@ def test_a_merge_is_checked_again_and_a_commit_before_it() -> None:
     ]
 
 
-def test_a_merge_that_mended_a_refused_push_is_no_step() -> None:
+def test_a_merge_that_fixed_a_rejected_push_is_no_step() -> None:
     work = (calls("Edit a.py", "Bash git commit -m x"), failed("Bash git push"))
     mended = calls("Bash git pull --rebase", "Bash git push")
     found = codify_one(session(asked("fix it and push", *work, mended)))
@@ -282,7 +282,7 @@ def test_an_example_names_no_parameter() -> None:
     assert "such as `# ENT-12: A limiter" in found.preamble
 
 
-def test_an_opening_with_more_than_its_words_is_kept_whole() -> None:
+def test_an_opening_request_with_details_is_kept_completely() -> None:
     found = codify_one(
         session(
             asked("help me with these:\n- one of them\n- two of them\n" + "x" * 200),
@@ -292,7 +292,7 @@ def test_an_opening_with_more_than_its_words_is_kept_whole() -> None:
     assert lines(found)[0] == '- Asked: "help me with these: {{points}}"'
 
 
-def test_a_secret_in_a_request_is_taken_out_before_its_example_is_cut() -> None:
+def test_a_secret_in_a_request_is_redacted_before_its_example_is_cut() -> None:
     secret = "ghp_" + "a1B2" * 9
     words = f"Rename max_wait {'and all the others ' * 2}{secret} please"
     redact = redact_of(VaultSettings().secrets)
@@ -303,7 +303,7 @@ def test_a_secret_in_a_request_is_taken_out_before_its_example_is_cut() -> None:
     assert secret[:12] not in found.preamble
 
 
-def test_a_correction_of_a_command_in_later_talk_holds_for_the_step_before() -> None:
+def test_a_correction_of_a_command_in_later_talk_is_kept_in_the_step_before() -> None:
     words = "rebase from main first"
     refused = calls("Bash git push", outcome=Outcome.REJECTED, result=words)
     one = session(
@@ -315,7 +315,7 @@ def test_a_correction_of_a_command_in_later_talk_holds_for_the_step_before() -> 
     assert f'"{words}" (refused: Bash git push; correction-' in step.prose
 
 
-def test_a_check_of_later_talk_stands_before_the_push() -> None:
+def test_a_check_in_later_talk_is_put_before_the_push() -> None:
     push = calls("Bash gh pr view 12", "Edit a.py", "Bash make test", "Bash git push")
     one = session(
         asked("address the feedback", push),

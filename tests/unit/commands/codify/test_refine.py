@@ -1,4 +1,4 @@
-"""Refining a draft: what an agent is asked, what it may answer, and that the draft outlives whatever it says."""
+"""Refining a draft: the prompt, the accepted answers, and that the draft survives any other answer."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ def test_the_draft_itself_is_an_answer_that_changes_nothing() -> None:
     assert accept(TAGGED.text, TAGGED) == DRAFT
 
 
-def test_names_that_look_like_ids_or_markers_come_back_as_they_were() -> None:
+def test_names_that_look_like_ids_or_markers_are_preserved() -> None:
     steps = tuple(
         Step(name, CLAUDE) for name in ("Fill {s1}", "Write to @claude-code", "Summary", "Why? !", "{s9}", "a #x")
     )
@@ -138,7 +138,7 @@ def test_names_that_look_like_ids_or_markers_come_back_as_they_were() -> None:
 # --- what is taken ---------------------------------------------------------------------------------------------------
 
 
-def test_a_good_answer_takes_the_drafts_place_and_figures_follow_by_id() -> None:
+def test_a_valid_answer_replaces_the_draft_and_keeps_its_figures() -> None:
     found, asker = refined(GOOD)
     assert found.problem == ""
     assert len(asker.prompts) == 1
@@ -155,12 +155,12 @@ def test_a_good_answer_takes_the_drafts_place_and_figures_follow_by_id() -> None
     assert workflow.steps[0].flows[0].stages[0] == (Datum("notes.md", "Markdown"),)
 
 
-def test_targets_that_are_called_as_before_lead_to_the_renamed_steps() -> None:
+def test_targets_with_old_names_lead_to_the_renamed_steps() -> None:
     flows = refined(GOOD)[0].workflow.steps[1].flows
     assert [flow.target for flow in flows] == ["", "Mend the limiter", "Learn how clocks work"]
 
 
-def test_merged_steps_have_the_figures_of_all_and_stay_critical() -> None:
+def test_merged_steps_have_all_figures_and_stay_critical() -> None:
     merged = """# It
 ## Write and test it @claude-code {s1} {s2}
 
@@ -173,19 +173,19 @@ def test_merged_steps_have_the_figures_of_all_and_stay_critical() -> None:
     assert [marker.phase for marker in step.markers] == ["WriteAndTestIt", "WriteAndTestIt"]
 
 
-def test_of_a_step_that_was_parted_the_first_part_has_the_figures() -> None:
+def test_the_first_part_of_a_split_step_has_the_figures() -> None:
     parted = GOOD + "\n## Mend it again @claude-code {s4}\n"
     steps = refined(parted)[0].workflow.steps
     assert [len(step.markers) for step in steps] == [1, 1, 1, 0]
 
 
-def test_odd_names_that_the_draft_has_may_stay() -> None:
+def test_odd_names_of_the_draft_may_stay() -> None:
     flow = Flow(((Datum("a [1] <b>.py"),), (Datum("![[x]]", "List<int>"),)))
     draft = replace(DRAFT, steps=(Step("One", CLAUDE, flows=(flow,)),))
     assert accept(tag(draft).text, tag(draft)) == draft
 
 
-def test_an_agent_has_the_version_that_the_draft_has() -> None:
+def test_an_agent_keeps_the_version_of_the_draft() -> None:
     version = AgentRef("claude-code", "2.1")
     draft = replace(DRAFT, steps=(replace(DRAFT.steps[0], agent=version), *DRAFT.steps[1:]))
     workflow = refined(GOOD.replace("@helper", "@Helper@9"), draft=draft)[0].workflow
@@ -212,7 +212,7 @@ def test_agents_and_grades_that_an_answer_leaves_out_stay() -> None:
         "```sh\necho first\n```\n\n```markdown\n{}```",
     ],
 )
-def test_the_workflow_is_found_in_its_fence_and_between_chatter(around: str) -> None:
+def test_the_workflow_is_found_in_a_fence_or_between_other_text(around: str) -> None:
     document = document_of(around.replace("{}", GOOD))
     assert ("# Not the end" in document) is ("# Not the end" in around)
     workflow = accept(document.replace("```python\n# Not the end\n```\n", ""), TAGGED)
@@ -225,7 +225,7 @@ def test_lines_may_be_wrapped_but_every_word_of_a_decision_stays() -> None:
     assert accept(wrapped, TAGGED).steps[0].name == "Write the limiter"
 
 
-def test_blanks_that_no_reader_sees_keep_nothing_from_being_taken() -> None:
+def test_invisible_blanks_do_not_refuse_an_answer() -> None:
     wide = GOOD.replace("Test the", "Test  the").replace("notes.md::", "`my  notes`::").replace("a test", "a  test")
     workflow = accept(wide, TAGGED)
     assert workflow.steps[1].name == "Test the limiter"
@@ -242,14 +242,14 @@ def test_blanks_that_no_reader_sees_keep_nothing_from_being_taken() -> None:
         Step("One", CLAUDE, flows=(Flow(((Datum("a token: b"),), (Datum("secret_key="),))),)),
     ],
 )
-def test_what_only_stands_before_an_id_makes_no_secret_of_it(step: Step) -> None:
+def test_text_before_an_id_does_not_make_it_a_secret(step: Step) -> None:
     found, asker = refined(tag(replace(DRAFT, steps=(step,))).text, draft=replace(DRAFT, steps=(step,)))
     assert found.problem == ""
     assert found.workflow.steps == (step,)
     assert "{s1}" in asker.prompts[0]
 
 
-def test_secrets_are_taken_out_of_every_text_that_the_draft_has_not() -> None:
+def test_secrets_are_redacted_in_every_new_text() -> None:
     told = (
         GOOD.replace("# Add a", f"# {SECRET} a")
         .replace("## Mend the", f"## Mend {SECRET}")
@@ -264,7 +264,7 @@ def test_secrets_are_taken_out_of_every_text_that_the_draft_has_not() -> None:
     assert text.count("[REDACTED") == 5
 
 
-def test_a_complaint_tells_no_secret() -> None:
+def test_a_complaint_has_no_secret() -> None:
     found, asker = refined(*[GOOD.replace("## Learn how", f"## {SECRET}").replace("@helper", "@evil")] * 2)
     assert "names an agent" in found.problem
     assert SECRET not in found.problem + asker.prompts[1]
@@ -321,11 +321,11 @@ def test_a_complaint_tells_no_secret() -> None:
         (lambda text: text.replace("notes.md::Markdown", "`C:/x`"), "do not lie in the project"),
     ],
 )
-def test_an_answer_that_loses_or_makes_up_something_is_refused(change: Callable[[str], str], says: str) -> None:
+def test_an_answer_that_drops_or_invents_something_is_refused(change: Callable[[str], str], says: str) -> None:
     assert says in complaints(change(GOOD))
 
 
-def test_prose_of_the_draft_may_be_moved_or_left_out() -> None:
+def test_prose_of_the_draft_may_be_moved_or_dropped() -> None:
     steps = (
         Step("One", CLAUDE, prose="Words of\nthe draft.\n\n- an item\n- Decided: it is so."),
         Step("Two", CLAUDE, prose='- Asked: "Two"'),
@@ -342,13 +342,13 @@ def test_a_path_out_of_the_project_that_the_draft_has_may_stay() -> None:
     assert accept(tag(draft).text, tag(draft)) == draft
 
 
-def test_the_user_is_told_which_step_an_id_means() -> None:
+def test_a_problem_names_the_step_of_an_id() -> None:
     found, asker = refined(*[GOOD.replace(" {s2}", "")] * 2)
     assert "the step {s2} (“Check it”) is gone" in found.problem
     assert "the step {s2} is gone" in asker.prompts[1]
 
 
-def test_the_correction_must_stand_in_the_step_that_it_corrects() -> None:
+def test_a_correction_must_stay_in_its_step() -> None:
     moved = GOOD.replace("- Constraint: use a new dependency\n", "") + "\n- Do not: use a new dependency\n"
     assert "{s2} has lost" in complaints(moved)
 
@@ -365,13 +365,13 @@ def test_foreign_text_of_an_answer_is_contained_and_has_no_secrets() -> None:
     assert "[REDACTED" in text
 
 
-def test_what_nobody_sees_is_dropped() -> None:
+def test_invisible_characters_are_dropped() -> None:
     text = render_workflow(refined(GOOD.replace("Mend the", "Mend\u202e \U000e0041the"))[0].workflow)
     assert "## Mend the limiter" in text
 
 
 @given(st.text(alphabet="#-*` \n\\{}s123@!?→>ab:[]<%$|~=_.", max_size=200))
-def test_whatever_is_answered_either_reads_back_or_is_refused(noise: str) -> None:
+def test_any_answer_parses_back_or_is_refused(noise: str) -> None:
     try:
         workflow = accept(document_of(GOOD + "\n" + noise + "\n"), TAGGED)
     except Refused:
@@ -384,7 +384,7 @@ def test_whatever_is_answered_either_reads_back_or_is_refused(noise: str) -> Non
 # --- two tries -------------------------------------------------------------------------------------------------------
 
 
-def test_the_second_try_is_told_what_was_wrong() -> None:
+def test_the_second_prompt_has_the_complaints() -> None:
     found, asker = refined(GOOD.replace("@helper", "@evil"), GOOD)
     assert found.problem == ""
     assert names(found.workflow)[0] == "Write the limiter"
@@ -394,7 +394,7 @@ def test_the_second_try_is_told_what_was_wrong() -> None:
     assert len(found.answers) == 2
 
 
-def test_after_two_tries_the_draft_is_kept_and_the_reason_said() -> None:
+def test_after_two_tries_the_draft_is_kept_with_the_reason() -> None:
     found, asker = refined("No.", "Never.")
     assert found.workflow is DRAFT
     assert "no step" in found.problem
@@ -438,7 +438,7 @@ def test_foreign_text_in_the_prompt_stays_in_its_fence_and_has_no_secrets() -> N
         assert gone not in prompt
 
 
-def test_a_long_session_is_told_within_bounds() -> None:
+def test_a_long_session_is_cut_to_its_limits() -> None:
     phases = tuple(Phase(f"Number {n}", entries=(Intervention(f"word{n} " * 300),)) for n in range(2000))
     asker = Says(GOOD)
     session = Session("s1", title="Long", phases=phases)
@@ -454,7 +454,7 @@ def put(root: Path, text: str) -> None:
     path.write_text(text, encoding="utf-8")
 
 
-def test_a_vaults_template_stands_in_for_ours(tmp_path: Path) -> None:
+def test_the_vaults_template_replaces_the_built_in_one(tmp_path: Path) -> None:
     assert isinstance(find_template(trusted(tmp_path)), OwnTemplate)
     put(tmp_path, "Mine.\n{{ rules }}{{ sessions }}{{ draft }}{{ refused }}")
     asker = Says(GOOD)
@@ -467,14 +467,14 @@ def test_a_vaults_template_stands_in_for_ours(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["{{ draft }}", "{{ cwd }}", "{% set x = 1 %}", "{{ draft.__class__ }}"])
-def test_a_vaults_template_that_leaves_something_out_or_asks_for_more_is_refused(tmp_path: Path, text: str) -> None:
+def test_a_template_with_missing_or_unknown_variables_is_refused(tmp_path: Path, text: str) -> None:
     put(tmp_path, text)
     with pytest.raises(VaultError):
         find_template(trusted(tmp_path)).render(rules="r", sessions="s", draft="d", refused="")
 
 
 class Echo:
-    """Answers the draft that it is shown."""
+    """Answers with the draft that it is shown."""
 
     def ask(self, prompt: str) -> Answer:
         shown = re.search(r"# The draft\n\n(`{4,})text\n(.*?)\n\1\n", prompt, re.DOTALL)
@@ -487,7 +487,7 @@ def refined_by_echo(draft: Workflow, session: Session) -> Refined:
 
 @settings(max_examples=25)
 @given(sessions())
-def test_the_draft_of_any_session_is_an_answer_that_is_taken(session: Session) -> None:
+def test_the_draft_of_any_session_is_a_valid_answer(session: Session) -> None:
     draft = codify([RecordedSession(session)], REDACT)
     assume(draft.steps)
 
@@ -496,7 +496,7 @@ def test_the_draft_of_any_session_is_an_answer_that_is_taken(session: Session) -
     assert [step.key for step in found.workflow.walk()] == [step.key for step in draft.walk()]
 
 
-def test_an_unseen_character_hides_no_step_when_it_is_taken_out() -> None:
+def test_removing_an_invisible_character_hides_no_step() -> None:
     name = "Round the totals"
     inner = Phase(name, entries=(Decision(" ```button<%\ufffe%%"),))
     session = Session("s", title=name, phases=(Phase(name, subphases=(inner,)),))

@@ -1,4 +1,4 @@
-"""A step's prose: what was asked, decided, taken back and learned, in labelled lines of which none is structure."""
+"""A step's prose: requests, decisions, corrections, lessons and commands as labelled lines."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ def first_step(*entries: object) -> Step:
     return codify_one(session(phase("Do it", *entries))).steps[0]  # type: ignore[arg-type]
 
 
-def test_what_a_user_asked_stands_in_the_step_when_its_name_says_less() -> None:
+def test_a_request_is_in_the_step_if_its_name_says_less() -> None:
     assert first_step(Intervention("Do it. All of it."), calls("Write a.py")).prose == '- Asked: "Do it. All of it."'
     assert first_step(Intervention("Do it."), calls("Write a.py")).prose == ""
 
 
 def prose_of(step: Step) -> str:
-    """A step's prose without the ids of findings."""
+    """Return a step's prose without the ids of findings."""
     return re.sub(r"; [a-z]+-[0-9a-f]+(?:-\d+)?\)| \([a-z]+-[0-9a-f]+(?:-\d+)?\)", _end, step.prose)
 
 
@@ -51,12 +51,12 @@ def _end(found: re.Match[str]) -> str:
 CONSTRAINT = "- Constraint: the user corrected this, so do it as these words say from the start:"
 
 
-def test_decisions_stand_with_their_reason_who_made_them_and_their_id() -> None:
+def test_decisions_have_their_reason_author_and_id() -> None:
     step = first_step(Decision("Use a bucket", "Constant memory", by="user"), calls("Write a.py"))
     assert re.fullmatch(r"- Decided: Use a bucket \(why: Constant memory; by: user; decision-\w+\)", step.prose)
 
 
-def test_outcomes_of_written_steps_stand_with_their_points_where_they_were_said() -> None:
+def test_outcomes_of_written_steps_have_their_points() -> None:
     one = session(
         phase("Write", calls("Write a.py"), Prose("The limiter counts per user.")),
         phase("Docs", calls("Write docs.md")),
@@ -72,7 +72,7 @@ def test_outcomes_of_written_steps_stand_with_their_points_where_they_were_said(
     assert read_back(written(found))[0] == found
 
 
-def test_a_correction_is_a_constraint_of_the_step_that_it_corrects_and_begins_none() -> None:
+def test_a_correction_is_a_constraint_of_its_step_and_starts_no_step() -> None:
     first = phase("Add a limiter", Intervention("Add a limiter"), calls("Write limiter.py"))
     words = "Don't make it global"
     second = phase("Don't make it global", Intervention(words), calls("Edit limiter.py"))
@@ -80,7 +80,7 @@ def test_a_correction_is_a_constraint_of_the_step_that_it_corrects_and_begins_no
     assert prose_of(step) == f'{CONSTRAINT} "{words}"'
 
 
-def test_what_was_done_for_a_request_is_nothing_to_do_again() -> None:
+def test_the_outcome_of_a_request_is_not_repeated() -> None:
     first = phase("Add it", Intervention("Add it"), calls("Write a.py"), Prose("It is one global bucket."))
     second = phase("No", Intervention("No, per user"), calls("Edit a.py"), Prose("It is a bucket for each."))
     told = corrected(session(first, second), "No, per user")
@@ -89,7 +89,7 @@ def test_what_was_done_for_a_request_is_nothing_to_do_again() -> None:
     assert prose_of(step) == f'{CONSTRAINT} "No, per user"'
 
 
-def test_three_sessions_with_one_correction_are_right_from_the_start() -> None:
+def test_a_correction_of_three_sessions_is_one_constraint() -> None:
     def one(name: str) -> Session:
         wrong = phase("Add a limiter", Intervention("Add a limiter"), calls("Write limiter.py"))
         right = phase("No, per user", Intervention("No, per user, please"), calls("Edit limiter.py"))
@@ -100,7 +100,7 @@ def test_three_sessions_with_one_correction_are_right_from_the_start() -> None:
     assert prose_of(step) == f'{CONSTRAINT} "No, per user, please"'
 
 
-def test_a_correction_that_only_a_refused_call_holds_stands_in_the_phase_of_the_call() -> None:
+def test_a_correction_in_a_rejected_call_is_in_the_phase_of_the_call() -> None:
     words = "merge from the parent, not from main"
     refused = calls("Bash git merge main", outcome=Outcome.REJECTED, result=words)
     one = session(phase("Merge", refused, calls("Bash git merge parent")))
@@ -108,13 +108,13 @@ def test_a_correction_that_only_a_refused_call_holds_stands_in_the_phase_of_the_
     assert prose_of(step) == f'{CONSTRAINT} "{words}"\n- Run: `git merge parent`'
 
 
-def test_a_prohibition_that_corrects_nothing_is_part_of_the_wish() -> None:
+def test_a_prohibition_that_corrects_nothing_is_part_of_the_request() -> None:
     wish = "Now write the docs and don't touch the code."
     (step,) = codify_one(session(phase("Docs", Intervention(wish), calls("Write docs.md")))).steps
     assert step.prose == f'- Asked: "{wish}"'
 
 
-def test_an_answer_goes_on_with_the_request_that_it_answers() -> None:
+def test_an_answer_continues_the_request_that_it_answers() -> None:
     ask = phase("Make it faster", Intervention("Make it faster"), calls("Read a.py"))
     answer = phase("Shall I cache it? yes do that", Intervention("yes do that"), calls("Edit a.py"))
     (step,) = codify_one(session(ask, answer)).steps
@@ -133,26 +133,26 @@ def test_a_question_between_a_proposal_and_its_answer_is_no_step() -> None:
     assert [step.name for step in codify_one(session(ask, why, yes)).steps] == ["Write the changes"]
 
 
-def test_what_was_learned_stands_with_how_it_was_fixed() -> None:
+def test_a_lesson_has_its_fix() -> None:
     step = first_step(Failure("It was circular", "Split the types"), calls("Write a.py"))
     assert prose_of(step) == "- Learned: It was circular (fixed by: Split the types)"
 
 
-def test_a_check_stands_once_as_it_passed_last() -> None:
+def test_a_check_occurs_once_with_its_last_result() -> None:
     step = first_step(failed("Bash pytest -q", "2 failed"), calls("Edit a.py", "Bash pytest -q"))
     assert step.prose == "- Check: `pytest -q`"
     early = first_step(calls("Bash ruff check", "Bash pytest -q", "Edit a.py", "Bash pytest -q"))
     assert early.prose == "- Check: `ruff check`\n- Check: `pytest -q`"
 
 
-def test_a_check_that_failed_before_anything_was_changed_is_where_to_look() -> None:
+def test_a_check_that_failed_before_any_change_is_a_lookup() -> None:
     look = inline("Look", failed("Bash make lint", "3 issues"))
     found = codify_one(session(phase("Do", look, calls("Edit a.py", "Bash make lint"))))
     assert step_called(found, "Look").prose == "- Look up: `make lint` (failed)"
     assert step_called(found, "Edit a.py and run the checks").prose == "- Check: `make lint`"
 
 
-def test_a_check_with_an_absolute_path_is_none_to_repeat() -> None:
+def test_a_check_with_an_absolute_path_is_dropped() -> None:
     step = first_step(calls("Bash cd src && pytest x"), calls("Bash pytest /elsewhere/y.py"))
     assert [line for line in step.prose.split("\n") if line.startswith("- Check")] == ["- Check: `cd src && pytest x`"]
 
@@ -191,18 +191,18 @@ def test_a_command_is_a_check_if_its_output_is_a_verdict() -> None:
     assert found.steps[0].prose == "- Check: `./verify everything` (passed: 3 passed in 0.1s)"
 
 
-def test_a_merge_that_stopped_at_conflicts_was_begun() -> None:
+def test_a_merge_that_stopped_at_conflicts_is_kept() -> None:
     stopped = failed("Bash git merge parent", "CONFLICT (content): Merge conflict in a.py")
     step = first_step(stopped, calls("Edit a.py", "Bash git commit --no-edit"))
     assert step.prose == "- Run: `git merge parent`\n- Run: `git commit --no-edit`"
 
 
-def test_changes_that_were_taken_back_are_a_dead_end() -> None:
+def test_reverted_changes_are_a_dead_end() -> None:
     step = first_step(calls("Edit a.py", "Edit b.py", "Bash git checkout -- a.py"))
     assert flow_of(step) == "b.py → b.py"
 
 
-def test_what_a_request_names_by_its_form_is_a_parameter() -> None:
+def test_a_value_that_a_request_names_is_a_parameter() -> None:
     words = "Write the changes from 0.4.3 to 0.4.4 for ENT-12"
     step = first_step(Intervention(words), calls("Bash git log v0.4.3..HEAD --oneline", "Edit CHANGES.md"))
     assert step.prose.split("\n") == [
@@ -223,7 +223,7 @@ def test_a_rebase_that_was_aborted_is_a_dead_end() -> None:
     ]
 
 
-def test_a_version_in_words_is_a_parameter_and_nothing_that_makes_a_request_one_off() -> None:
+def test_a_version_in_words_is_a_parameter_and_no_one_off_name() -> None:
     words = "Upgrade the database to version 17 and take a backup first"
     step = first_step(Intervention(words), calls("Bash git commit -am Upgrade"))
     assert step.prose.split("\n")[0] == (
@@ -240,14 +240,14 @@ def test_the_preamble_names_the_parameters_with_an_example() -> None:
     assert read_back(written(found))[0] == found
 
 
-def test_chatter_is_not_told() -> None:
+def test_prose_and_thanks_are_dropped() -> None:
     step = first_step(
         Intervention("Do it"), Prose("Sure, I will do it now!"), calls("Write a.py"), Intervention("thanks!")
     )
     assert step.prose == ""
 
 
-def test_what_a_stretch_of_noise_said_is_said_of_the_whole() -> None:
+def test_remarks_of_dropped_work_are_kept_in_the_step() -> None:
     one = phase("Do", Decision("Ask first"), inline("Ask", calls("Read a.py")), calls("Write b.py"))
     found = codify_one(session(one))
     assert prose_of(found.steps[0]) == "- Decided: Ask first"
@@ -256,7 +256,7 @@ def test_what_a_stretch_of_noise_said_is_said_of_the_whole() -> None:
 
 @settings(max_examples=settings().max_examples // 3)
 @given(hostile_text(), hostile_text())
-def test_no_foreign_text_is_structure(words: str, more: str) -> None:
+def test_no_foreign_text_becomes_markup(words: str, more: str) -> None:
     entries = (
         Intervention(words),
         calls("Write a.py", "Bash pytest"),

@@ -1,4 +1,4 @@
-"""Data flow between steps: what each takes and makes, and that every edge leads forward."""
+"""Data flow between steps: their inputs and outputs, and that every edge leads forward."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ def flows(*phases: object) -> list[str]:
     return [flow_of(step) for step in codify_one(session(*phases)).walk()]  # type: ignore[arg-type]
 
 
-def test_what_a_later_step_reads_is_its_input() -> None:
+def test_a_file_that_a_later_step_reads_is_its_input() -> None:
     assert flows(phase("A", calls("Write a.py")), phase("B", calls("Read a.py", "Write b.py"))) == [
         "request → a.py",
         "a.py → b.py",
     ]
 
 
-def test_what_a_step_wrote_itself_before_it_read_it_is_no_input() -> None:
+def test_a_file_that_a_step_wrote_before_reading_is_no_input() -> None:
     assert flows(phase("A", calls("Write a.py", "Read a.py"))) == ["request → a.py"]
 
 
-def test_a_step_that_changes_what_was_there_takes_it() -> None:
+def test_an_existing_file_that_a_step_changes_is_its_input() -> None:
     assert flows(phase("A", calls("Write a.py")), phase("B", calls("Edit a.py")), phase("C", calls("Write a.py"))) == [
         "request → a.py",
         "a.py → a.py",
@@ -40,44 +40,44 @@ def test_a_step_that_changes_what_was_there_takes_it() -> None:
     ]
 
 
-def test_a_file_that_was_read_before_it_was_written_anew_is_taken() -> None:
+def test_a_file_read_before_it_is_rewritten_is_an_input() -> None:
     assert flows(phase("A", calls("Read a.py", "Write b.py")), phase("B", calls("Write a.py"))) == [
         "a.py → b.py",
         "b.py, a.py → a.py",
     ]
 
 
-def test_work_that_takes_nothing_goes_on_from_what_was_made_last() -> None:
+def test_work_without_inputs_takes_the_last_output() -> None:
     assert flows(phase("A", calls("Write a.py")), phase("B", calls("Bash git push"))) == [
         "request → a.py",
         "a.py → b_output",
     ]
 
 
-def test_work_that_only_looked_hands_on_what_it_found() -> None:
+def test_work_that_only_reads_outputs_its_findings() -> None:
     look, use = inline("Look", calls("Read a.py")), calls("Write b.py")
     assert flows(phase("Do", look, use))[1:] == ["a.py → look_report", "look_report → b.py"]
     assert flows(phase("Look", calls("Read a.py"))) == ["a.py → look_findings"]
 
 
-def test_a_file_that_came_and_went_is_not_told() -> None:
+def test_a_temporary_file_is_no_output() -> None:
     assert flows(phase("A", calls("Write tmp.txt", "Write a.py", "Bash rm tmp.txt"))) == ["request → a.py"]
 
 
-def test_neither_a_failed_nor_a_rejected_try_counts() -> None:
+def test_failed_and_rejected_calls_do_not_count() -> None:
     tried = phase("A", failed("Edit a.py"), calls("Edit a.py"), calls("Write b.py", outcome=Outcome.REJECTED))
     assert flows(tried) == ["a.py → a.py"]
     assert flows(phase("A", failed("Edit a.py"), calls("Write c.py"))) == ["request → c.py"]
 
 
-def test_names_that_differ_in_case_are_one_datum_as_it_was_first_written() -> None:
+def test_names_that_differ_in_case_are_one_datum() -> None:
     assert flows(phase("A", calls("Write A.py")), phase("B", calls("Read a.PY", "Write b.py"))) == [
         "request → A.py",
         "A.py → b.py",
     ]
 
 
-def test_a_type_stands_where_a_name_is_first_met_and_nowhere_else() -> None:
+def test_a_type_is_only_at_the_first_use_of_a_name() -> None:
     found = codify_one(session(phase("A", calls("Write a.py")), phase("B", calls("Read a.py", "Bash pytest"))))
     data = [datum for step in found.walk() for flow in step.flows for stage in flow.stages for datum in stage]
     assert [datum for datum in data if datum.type] == [
@@ -94,7 +94,7 @@ def test_tests_that_ran_twice_are_no_duplicate_output() -> None:
     assert read_back(written(found))[2] == ()
 
 
-def test_of_many_files_those_count_that_other_steps_share() -> None:
+def test_of_many_files_shared_ones_are_kept() -> None:
     many = phase("A", calls(*(f"Write f{number}.py" for number in range(40))))
     found = codify_one(session(many, phase("B", calls("Read f39.py", "Write g.py"))))
     assert len(found.steps[0].outputs()) == 8

@@ -1,4 +1,4 @@
-"""Where a workflow is written, and what is never written over."""
+"""Where a workflow is written, and which files are never replaced."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ def files_of(vault: Vault) -> dict[str, str]:
 
 
 @given(st.text(st.characters(exclude_categories=["Cs"])))
-def test_what_we_stamped_is_untouched_whatever_it_says(body: str) -> None:
+def test_a_stamped_note_is_untouched_with_any_content(body: str) -> None:
     source = Source(made(body))
     assert is_untouched(source)
     assert find_frontmatter(source).values["type"] == "workflow"
 
 
 @given(st.text(st.characters(exclude_categories=["Cs"]), min_size=1), st.data())
-def test_one_character_more_anywhere_behind_the_sessions_is_an_edit(more: str, data: st.DataObject) -> None:
+def test_an_added_character_after_the_sessions_is_an_edit(more: str, data: st.DataObject) -> None:
     text = made("## One\n\nMake it.\n")
     at = data.draw(st.integers(text.index("tags:"), len(text)))
     changed = text[:at] + more + text[at:]
@@ -49,23 +49,23 @@ def test_one_character_more_anywhere_behind_the_sessions_is_an_edit(more: str, d
 
 
 def _only_the_property_differs(one: str, other: str) -> bool:
-    """Blanks around a value are no part of it."""
+    """Blanks around a value do not belong to it."""
     kept = [[line for line in text.split("\n") if not line.startswith("codified:")] for text in (one, other)]
     return kept[0] == kept[1]
 
 
-def test_a_session_that_was_renamed_is_no_edit() -> None:
+def test_a_renamed_session_is_no_edit() -> None:
     text = made().replace("[[2026-11-21-add]]", "[[2026-11-21-limit]]")
     assert is_untouched(Source(text))
     assert sessions_of(Source(text)) == {"2026-11-21-limit"}
 
 
-def test_line_ends_that_git_changed_and_a_byte_order_mark_are_no_edit() -> None:
+def test_changed_line_ends_and_a_byte_order_mark_are_no_edit() -> None:
     data = made("## One\n\nText.\n").replace("\n", "\r\n").encode()
     assert is_untouched(Source.from_bytes(b"\xef\xbb\xbf" + data))
 
 
-def test_a_note_without_the_property_or_with_anothers_was_not_written_by_us() -> None:
+def test_a_note_without_a_valid_stamp_is_not_untouched() -> None:
     assert not is_untouched(Source("# It\n"))
     assert not is_untouched(Source("---\ntype: workflow\n---\n"))
     assert not is_untouched(Source("---\ncodified: 12\n---\n"))
@@ -73,7 +73,7 @@ def test_a_note_without_the_property_or_with_anothers_was_not_written_by_us() ->
     assert not is_untouched(Source("---\ncodified: [a\n---\n"))
 
 
-def test_the_same_text_has_the_same_stamp_and_stamping_again_changes_nothing() -> None:
+def test_stamping_is_deterministic_and_idempotent() -> None:
     text = made()
     assert stamped(text) == text == made()
 
@@ -89,7 +89,7 @@ def test_sessions_are_read_from_links_with_paths_and_aliases_too() -> None:
 # --- workflows/<slug>.md ---------------------------------------------------------------------------------------------
 
 
-def test_a_note_is_made_in_the_folder_of_workflows(vault: Vault) -> None:
+def test_a_note_is_created_in_the_folder_of_workflows(vault: Vault) -> None:
     kept = save_workflow(vault, made(), "it")
     assert kept.path == vault.root / "workflows" / "it.md"
     assert kept.changed
@@ -120,7 +120,7 @@ def test_an_edited_note_is_refused_and_stays_unless_forced(vault: Vault) -> None
     assert files_of(vault) == {"it.md": made("## Two\n")}
 
 
-def test_another_workflows_name_is_left_to_it(vault: Vault) -> None:
+def test_a_name_taken_by_another_workflow_gets_a_number(vault: Vault) -> None:
     other, third = made("## Other\n", "other"), made("## Third\n", "other", "2026-11-21-add")
     for text, name in ((other, "it.md"), (third, "it-2.md"), (made(), "it-3.md")):
         assert save_workflow(vault, text, "it").path.name == name
@@ -128,19 +128,19 @@ def test_another_workflows_name_is_left_to_it(vault: Vault) -> None:
     assert files_of(vault) == {"it.md": other, "it-2.md": third, "it-3.md": made("## New\n")}
 
 
-def test_with_force_too_another_workflow_is_left_alone(vault: Vault) -> None:
+def test_force_does_not_replace_another_workflow(vault: Vault) -> None:
     save_workflow(vault, made("## Other\n", "other"), "it")
     assert save_workflow(vault, made(), "it", force=True).path.name == "it-2.md"
 
 
-def test_a_note_keeps_its_numbered_name_when_the_first_one_is_gone(vault: Vault) -> None:
+def test_a_note_keeps_its_number_when_the_first_note_is_gone(vault: Vault) -> None:
     save_workflow(vault, made("", "other"), "it")
     save_workflow(vault, made(), "it")
     (vault.root / "workflows" / "it.md").unlink()
     assert save_workflow(vault, made("## New\n"), "it").path.name == "it-2.md"
 
 
-def test_names_of_other_slugs_are_not_looked_at(vault: Vault) -> None:
+def test_notes_with_other_slugs_are_ignored(vault: Vault) -> None:
     folder = vault.root / "workflows"
     folder.mkdir()
     for name in ("it-again.md", "it-0.md", "it-1.md", "it-02.md", "xit.md", "it.mdx"):
@@ -148,7 +148,7 @@ def test_names_of_other_slugs_are_not_looked_at(vault: Vault) -> None:
     assert save_workflow(vault, made("## New\n"), "it").path.name == "it.md"
 
 
-def test_what_cannot_be_read_is_somebody_elses(vault: Vault) -> None:
+def test_an_unreadable_note_is_not_replaced(vault: Vault) -> None:
     (vault.root / "workflows" / "it.md").mkdir(parents=True)
     assert save_workflow(vault, made(), "it").path.name == "it-2.md"
 
@@ -173,7 +173,7 @@ def test_a_folder_of_workflows_that_leads_out_of_the_vault_is_refused(vault: Vau
     assert not (tmp_path / "it.md").exists()
 
 
-def test_several_at_once_make_one_note_of_one_workflow(vault: Vault) -> None:
+def test_concurrent_writers_create_one_note_for_a_workflow(vault: Vault) -> None:
     def keep(number: int) -> str:
         return save_workflow(Vault(vault.root), made("## One\n", f"s{number % 3}"), "it").path.name
 
@@ -192,7 +192,7 @@ print(save_workflow(Vault(Path(sys.argv[1])), sys.stdin.read(), "it").path.name)
 """
 
 
-def test_processes_that_replace_one_note_leave_a_whole_one(vault: Vault) -> None:
+def test_concurrent_processes_leave_one_complete_note(vault: Vault) -> None:
     save_workflow(vault, made(), "it")
     texts = [made(f"## Number {number}\n" * 2000) for number in range(4)]
     running = [
@@ -229,13 +229,13 @@ def test_a_named_file_may_lie_anywhere(vault: Vault, tmp_path: Path) -> None:
     assert not vault.touched
 
 
-def test_a_named_file_in_the_vault_is_told_to_the_index(vault: Vault) -> None:
+def test_a_named_file_in_the_vault_is_reported_to_the_index(vault: Vault) -> None:
     assert save_workflow_as(vault, vault.root / "mine.md", made()).changed
     assert vault.touched == {vault.root / "mine.md"}
 
 
 @pytest.mark.parametrize("there", [made() + "more\n", made("", "other"), "# Mine\n", "\x00"])
-def test_a_named_file_of_somebody_elses_is_refused_and_stays(vault: Vault, tmp_path: Path, there: str) -> None:
+def test_a_named_file_of_another_origin_is_refused_and_stays(vault: Vault, tmp_path: Path, there: str) -> None:
     path = tmp_path / "mine.md"
     path.write_text(there, encoding="utf-8")
     with pytest.raises((NoteExists, NoteChanged)) as refused:
@@ -246,13 +246,13 @@ def test_a_named_file_of_somebody_elses_is_refused_and_stays(vault: Vault, tmp_p
     assert path.read_text("utf-8") == made("## New\n")
 
 
-def test_an_empty_file_holds_nothing_to_lose(vault: Vault, tmp_path: Path) -> None:
+def test_an_empty_file_is_replaced(vault: Vault, tmp_path: Path) -> None:
     path = tmp_path / "mine.md"
     path.touch()
     assert save_workflow_as(vault, path, made()).changed
 
 
-def test_a_sessions_note_is_not_written_over_even_with_force(vault: Vault) -> None:
+def test_a_sessions_note_is_not_replaced_even_with_force(vault: Vault) -> None:
     path = vault.sessions / "a.md"
     path.write_text("---\ntype: session\n---\n", encoding="utf-8")
     with pytest.raises(NoteExists):
@@ -260,14 +260,14 @@ def test_a_sessions_note_is_not_written_over_even_with_force(vault: Vault) -> No
     assert path.read_text("utf-8") == "---\ntype: session\n---\n"
 
 
-def test_a_named_symlink_is_followed_and_stays_one(vault: Vault, tmp_path: Path) -> None:
+def test_a_named_symlink_is_followed_and_stays_a_symlink(vault: Vault, tmp_path: Path) -> None:
     (tmp_path / "link.md").symlink_to(tmp_path / "target.md")
     save_workflow_as(vault, tmp_path / "link.md", made())
     assert (tmp_path / "link.md").is_symlink()
     assert (tmp_path / "target.md").read_text("utf-8") == made()
 
 
-def test_what_is_no_file_is_refused_by_name(vault: Vault, tmp_path: Path) -> None:
+def test_a_path_that_is_no_regular_file_is_refused(vault: Vault, tmp_path: Path) -> None:
     for path in (tmp_path, tmp_path / "gone" / "mine.md"):
         with pytest.raises(UsageError):
             save_workflow_as(vault, path, made())
@@ -276,7 +276,7 @@ def test_what_is_no_file_is_refused_by_name(vault: Vault, tmp_path: Path) -> Non
         save_workflow_as(vault, tmp_path / "pipe", made())
 
 
-def test_what_a_killed_writer_left_beside_a_file_of_the_vault_goes_when_it_is_replaced(vault: Vault) -> None:
+def test_leftover_temporary_files_are_removed_when_a_file_is_replaced(vault: Vault) -> None:
     path = vault.root / "mine.md"
     save_workflow_as(vault, path, made("## One\n"))
     left = path.with_name(files._temporary_prefix(path) + "dead.tmp")

@@ -1,4 +1,4 @@
-"""Cases made by hand, one of each type and kind, and strategies for any."""
+"""Sample cases, one of each type and kind, and Hypothesis strategies for any case."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ OPEN = Puzzle(goal="Deploy.", state="", tried=(said("I deploy."),), failure="Per
 
 
 def made_cases() -> list[Case]:
-    """One of each, from three sessions."""
+    """One case of each type, from three sessions."""
     return [
         case_of(PUZZLE, "puzzle"),
         case_of(CORRECTION, "correction"),
@@ -140,7 +140,7 @@ def made_cases() -> list[Case]:
 
 
 def many_cases(count: int) -> list[Case]:
-    """The made ones again and again, in sessions of their own and with words of their own."""
+    """Return copies of the sample cases, each in its own session and with its own words."""
     made = made_cases()
     return [
         replace(
@@ -155,7 +155,7 @@ def many_cases(count: int) -> list[Case]:
 
 
 def hostile_text() -> st.SearchStrategy[str]:
-    """As a cleaned case holds it: half a pair of a character is gone.  Short, since a case holds a dozen of them."""
+    """A short text as in a cleaned case, without lone surrogates."""
     return any_hostile_text(3).map(lambda text: text.encode("utf-8", "replace").decode())
 
 
@@ -179,12 +179,12 @@ _TURNS = st.one_of(
 
 
 def any_turns() -> st.SearchStrategy[tuple[CaseTurn, ...]]:
-    """Turns in any order, with calls that are answered, twice, or never."""
+    """Turns in any order, with calls that have one, two or no results."""
     return st.lists(_TURNS, max_size=5).map(tuple)
 
 
 def any_case() -> st.SearchStrategy[Case]:
-    """A case of any type, of hostile texts."""
+    """A case of any type with hostile texts."""
     text = hostile_text() | st.just("")
     bodies = st.one_of(
         st.builds(Puzzle, text, text, any_turns(), text, text, any_turns()),

@@ -1,4 +1,4 @@
-"""Sessions told by hand, generated, or imported, and the cases of them."""
+"""Sample sessions, written by hand or imported, and their cases."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def call(line: str, result: str = "ok", outcome: Outcome = Outcome.OK) -> ToolCa
 
 
 def corrected(words: str) -> Noted:
-    """A finding that these words of the user's are a correction."""
+    """A finding that these words of the user are a correction."""
     return Noted("correction", f'"{words}"', grounds=Grounds("rejected call", 0.98))
 
 
@@ -61,7 +61,7 @@ def session_of(
     status: Status = Status.COMPLETED,
     findings: tuple[Noted, ...] = (),
 ) -> Session:
-    """Each phase of its entries; a text is the agent's words.  As a note of it is read back."""
+    """A session with these entries in each phase, read back from its note; a text is the agent's prose."""
     made = Session(
         "2026-05-04-told",
         started=datetime(2026, 5, 4, 10, tzinfo=UTC),
@@ -95,7 +95,7 @@ def cases_of(session: Session, children: Mapping[str, Session | None] | None = N
 
 
 def imported(folder: Path, client: str, name: str) -> tuple[Vault, list[Case]]:
-    """A real client's session imported into a new vault, and the cases of all its notes."""
+    """Import a real client's session into a new vault, and return the cases of all its notes."""
     folder.mkdir(parents=True)
     init_vault(folder)
     vault = Vault(folder, VaultSettings(fsync=False))

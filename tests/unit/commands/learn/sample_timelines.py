@@ -1,4 +1,4 @@
-"""Sessions made by hand, call by call, and their timelines."""
+"""Sample sessions, written call by call, and their timelines."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def failed(line: str, result: str, outcome: Outcome = Outcome.FAILED) -> ToolCal
 
 
 def timeline_of(*phases: tuple[Entry, ...], id_: str = "s", parent: str | None = None) -> Timeline:
-    """A session of phases; of one that is a task's, `parent` gave it."""
+    """A session with these phases; `parent` is set for a subagent's session."""
     made = tuple(Phase(f"Phase {n}", entries=entries, id=f"phase-{n}") for n, entries in enumerate(phases, 1))
     return build_timeline(Session(id_, title="The title", parent=parent, phases=made), recorded_calls_of([]))
 
@@ -50,6 +50,6 @@ def puzzles_of(*phases: tuple[Entry, ...]) -> list[Case]:
 
 
 def body_of(case: Case) -> Puzzle:
-    """What a puzzle's case is about."""
+    """Return the body of a puzzle's case."""
     assert isinstance(case.body, Puzzle)
     return case.body

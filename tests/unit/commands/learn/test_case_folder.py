@@ -1,4 +1,4 @@
-"""Cases in their folder: written once, replaced while nobody touched them, never over a human's word."""
+"""Case notes in their folder: written once, replaced only if the user did not touch them."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_properties_are_read_once_a_note(vault: Vault, monkeypatch: pytest.Monke
         assert len(read) == len(made_cases())
 
 
-def test_a_second_time_writes_nothing(vault: Vault) -> None:
+def test_writing_the_same_cases_again_writes_nothing(vault: Vault) -> None:
     write_case_notes(vault, made_cases())
     before = {path: (path.read_bytes(), path.stat().st_mtime_ns) for path in (vault.root / "cases").iterdir()}
     kept = write_case_notes(vault, made_cases())
@@ -67,7 +67,7 @@ def test_a_second_time_writes_nothing(vault: Vault) -> None:
     assert {path: (path.read_bytes(), path.stat().st_mtime_ns) for path in before} == before
 
 
-def test_an_untouched_one_is_replaced_when_the_case_changed(vault: Vault) -> None:
+def test_an_untouched_note_is_replaced_when_its_case_changed(vault: Vault) -> None:
     write_case_notes(vault, [case_of(CHOICE)])
     kept = write_case_notes(vault, [case_of(replace(CHOICE, outcome="Quiet."))])
     assert kept == WrittenCases(replaced=(note(vault),))
@@ -78,7 +78,7 @@ def test_an_untouched_one_is_replaced_when_the_case_changed(vault: Vault) -> Non
     ("old", "new"),
     [("It spreads them.", "It spreads."), ("status: proposed", "status: accepted"), ("difficulty: easy", "difficulty: hard"), ("\n## Choice", "\nmine\n\n## Choice")],
 )  # fmt: skip
-def test_what_a_human_touched_is_left(vault: Vault, old: str, new: str) -> None:
+def test_a_note_that_the_user_edited_or_reviewed_is_not_replaced(vault: Vault, old: str, new: str) -> None:
     write_case_notes(vault, [case_of(CHOICE)])
     mine = edit(note(vault), old, new)
     assert write_case_notes(vault, [case_of(replace(CHOICE, outcome="Quiet."))]) == WrittenCases(left=(note(vault),))
@@ -93,14 +93,14 @@ def test_what_a_human_touched_is_left(vault: Vault, old: str, new: str) -> None:
         ("status: proposed\n", "status: proposed # ask Bob first\n"),
     ],
 )
-def test_a_remark_beside_what_does_not_count_is_left_too(vault: Vault, old: str, new: str) -> None:
+def test_a_comment_at_an_unstamped_property_counts_as_an_edit(vault: Vault, old: str, new: str) -> None:
     write_case_notes(vault, [case_of(CHOICE)])
     told = edit(note(vault), old, new)
     assert write_case_notes(vault, [case_of(replace(CHOICE, outcome="Quiet."))]) == WrittenCases(left=(note(vault),))
     assert note(vault).read_bytes() == told
 
 
-def test_a_file_that_is_something_else_is_left(vault: Vault) -> None:
+def test_a_file_that_is_no_case_is_not_replaced(vault: Vault) -> None:
     note(vault).parent.mkdir()
     note(vault).write_text("# Mine\n")
     assert write_case_notes(vault, [case_of(CHOICE)]).left == (note(vault),)
@@ -109,7 +109,7 @@ def test_a_file_that_is_something_else_is_left(vault: Vault) -> None:
 
 
 @pytest.mark.parametrize("id_", ["../x", "a/b", "", ".hidden", "a\nb", "x" * 201])
-def test_an_id_that_names_no_file_is_refused(vault: Vault, id_: str) -> None:
+def test_an_id_that_is_no_file_name_is_refused(vault: Vault, id_: str) -> None:
     with pytest.raises(VaultError, match="no id of a case"):
         write_case_notes(vault, [case_of(CHOICE, id_)])
     assert not [*(vault.root / "cases").iterdir()]
@@ -123,7 +123,7 @@ def test_a_folder_that_leaves_the_vault_is_refused(vault: Vault, tmp_path_factor
     assert not [*outside.iterdir()]
 
 
-def test_the_table_is_written_once_and_is_the_users_then(vault: Vault) -> None:
+def test_the_base_file_is_written_once_and_never_replaced(vault: Vault) -> None:
     write_case_notes(vault, [case_of(CHOICE)])
     table = vault.root / "Cases.base"
     views = yaml.safe_load(table.read_bytes())["views"]
@@ -139,13 +139,13 @@ def test_the_table_is_written_once_and_is_the_users_then(vault: Vault) -> None:
     assert table.read_text() == "mine"
 
 
-def test_nothing_makes_no_folder(vault: Vault) -> None:
+def test_no_cases_create_no_folder(vault: Vault) -> None:
     assert write_case_notes(vault, []) == WrittenCases()
     assert not (vault.root / "cases").exists()
     assert not [*load_cases(vault)]
 
 
-def test_a_review_changes_its_own_line_only(vault: Vault) -> None:
+def test_a_review_changes_only_the_status_line(vault: Vault) -> None:
     write_case_notes(vault, [case_of(CHOICE)])
     before = edit(note(vault), "\n## Outcome", "\nmy words  \r\n## Outcome")
     assert review_case(vault, note(vault), CaseStatus.REJECTED)
@@ -164,7 +164,7 @@ def test_a_note_that_is_no_case_is_not_reviewed(vault: Vault) -> None:
     assert other.read_text() == "---\ntype: session\n---\n"
 
 
-def test_a_case_is_found_by_its_id_its_path_and_its_beginning(vault: Vault) -> None:
+def test_a_case_is_found_by_id_path_or_prefix(vault: Vault) -> None:
     write_case_notes(vault, [case_of(CHOICE, "alpha-1"), case_of(CHOICE, "alpha-12"), case_of(CHOICE, "beta")])
     for ref in ("alpha-1", "cases/alpha-1.md", "alpha-1.md", str(note(vault, "alpha-1"))):
         assert find_case(vault, ref) == note(vault, "alpha-1")
@@ -176,7 +176,7 @@ def test_a_case_is_found_by_its_id_its_path_and_its_beginning(vault: Vault) -> N
             find_case(vault, ref)
 
 
-def test_what_cannot_be_read_is_told(vault: Vault) -> None:
+def test_unreadable_notes_are_reported(vault: Vault) -> None:
     write_case_notes(vault, [case_of(CHOICE)])
     (vault.root / "cases" / "dir.md").symlink_to(vault.root / "nowhere")
     told: list[CrucibleError] = []

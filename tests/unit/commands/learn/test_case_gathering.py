@@ -1,4 +1,4 @@
-"""All cases of a session: those that were planted, those of the real clients, and what holds of each."""
+"""All cases of a session: those of sample sessions, those of real clients, and what holds for each."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ CLIENTS = ("claude-code", "codex", "opencode")
 
 
 @pytest.mark.parametrize("client", CLIENTS)
-def test_a_real_session_holds_its_delegations(client: str, tmp_path: Path) -> None:
+def test_delegations_of_a_real_session_are_found(client: str, tmp_path: Path) -> None:
     _, cases = imported(tmp_path / "v", client, "limiter")
     delegations = [case.body for case in cases if isinstance(case.body, Delegation)]
     assert [one.task for one in delegations] == [
@@ -36,7 +36,7 @@ def test_a_real_session_holds_its_delegations(client: str, tmp_path: Path) -> No
     assert all(one.used for one in delegations)
 
 
-# --- what holds of each -------------------------------------------------------------------------------------------------
+# --- every case ------------------------------------------------------------------------------------------------------
 
 FIRST = (user("Add a limiter."), Decision("A dict.", "It is quick."), call("Edit limiter.py", "ok"), "Done with it.")  # fmt: skip
 ADDED = Noted("outcome", "Done with it.", grounds=Grounds("closing text", 0.9))
@@ -51,7 +51,7 @@ def test_an_id_stays_when_the_note_grows() -> None:
     assert kept <= set(after)
 
 
-def test_the_second_of_the_same_has_another_id() -> None:
+def test_equal_cases_of_a_session_get_different_ids() -> None:
     asked = (
         user("Add it."),
         call("Edit a.py"),
@@ -70,7 +70,7 @@ def test_the_second_of_the_same_has_another_id() -> None:
     assert all(one.startswith("2026-05-04-told-correction-") for one in ids)
 
 
-def test_a_session_that_gets_another_name_keeps_what_tells_its_cases_apart() -> None:
+def test_renaming_a_session_keeps_the_hash_in_its_case_ids() -> None:
     phase = (user("Add it."), call("Edit a.py"), user("no, not there"), "The billing module then.", call("Edit b.py"), user("Go on."), call("Edit a.py"), user("no, not here"), "In the shop.", call("Edit c.py"))  # fmt: skip
     told = session_of(phase, findings=(corrected("no, not there"), corrected("no, not here")))
     one, other = (
@@ -80,7 +80,7 @@ def test_a_session_that_gets_another_name_keeps_what_tells_its_cases_apart() -> 
     assert one == other
 
 
-def test_a_digest_is_of_the_words_and_not_of_their_place() -> None:
+def test_the_digest_depends_on_words_and_not_on_the_origin() -> None:
     late = session_of((user("Look."), "Looked.", call("Bash ls")), FIRST)
     one = next(case for case in cases_of(session_of(FIRST)) if case.type is CaseType.DECISION)
     two = next(case for case in cases_of(late) if case.type is CaseType.DECISION)
@@ -91,7 +91,7 @@ def test_a_digest_is_of_the_words_and_not_of_their_place() -> None:
     assert with_digest(replace(one, body=replace(one.body, choice="a set"))).digest != one.digest
 
 
-def test_a_case_says_where_it_comes_from() -> None:
+def test_a_case_names_its_origin() -> None:
     case = next(one for one in cases_of(session_of(FIRST)) if one.type is CaseType.DECISION)
     assert (case.agent, case.model, case.project) == ("claude-code@2.1", "some-model", "shop")
     assert (case.place.phase, case.place.phase_name) == ("phase-1", "Phase 1")
@@ -99,7 +99,7 @@ def test_a_case_says_where_it_comes_from() -> None:
     assert case.tokens > 0
 
 
-def test_secrets_are_taken_out_and_counted() -> None:
+def test_secrets_are_redacted_and_counted() -> None:
     def redact(text: str) -> tuple[str, dict[str, int]]:
         return text.replace("hunter2", "[REDACTED:password]"), {"password": 1} if "hunter2" in text else {}
 
@@ -111,12 +111,12 @@ def test_secrets_are_taken_out_and_counted() -> None:
     assert {case.redactions.get("password") for case in cases if case.type is CaseType.CORRECTION} == {3}
 
 
-def test_a_session_without_anything_has_no_case() -> None:
+def test_an_empty_session_has_no_cases() -> None:
     assert cases_of(session_of()) == ()
     assert cases_of(session_of((user("hello"),))) == ()
 
 
-def test_a_workflow_tells_all_turns() -> None:
+def test_a_workflow_has_all_turns() -> None:
     flow = next(case.body for case in cases_of(session_of(FIRST, findings=(ADDED,))) if case.type is CaseType.WORKFLOW)
     assert isinstance(flow, Trajectory)
     assert [turn.text for turn in flow.turns if turn.text][-1] == "Done with it."
@@ -130,7 +130,7 @@ def test_each_case_is_made_of_a_finding() -> None:
     assert all(summaries[case.finding] == case.title for case in cases)
 
 
-def test_a_case_holds_no_more_than_its_budget() -> None:
+def test_the_texts_of_a_case_stay_within_their_limits() -> None:
     long = "\n".join(f"line {number} of a very long output" for number in range(9000))
     phase = (user("Add it."), long, call("Edit a.py", long), user(f"no, not there {long}"), f"In billing. {long}", call("Edit b.py", long))  # fmt: skip
     [case] = cases_of(session_of(phase, findings=(corrected("no, not there"),)))

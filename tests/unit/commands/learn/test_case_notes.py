@@ -1,4 +1,4 @@
-"""Cases as notes: what was written is read back to the letter, and so is what a human makes of it."""
+"""Case notes: a written case is read back without loss, and so are the edits of a user."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def parts(text: str) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("case", made_cases(), ids=lambda case: case.id)
-def test_a_made_case_is_read_back(case: Case) -> None:
+def test_each_type_of_case_is_read_back(case: Case) -> None:
     assert read(render_case(case)) == case
 
 
@@ -69,7 +69,7 @@ def test_any_case_is_read_back(case: Case) -> None:
 
 
 @given(hostile_text(), hostile_text(), st.floats(0, 1), st.sampled_from(Category))
-def test_what_is_known_of_a_case_is_read_back(one: str, other: str, confidence: float, category: Category) -> None:
+def test_properties_of_a_case_are_read_back(one: str, other: str, confidence: float, category: Category) -> None:
     why = Attribution(category, one, other, confidence, other)
     case = case_of(
         replace(PUZZLE, attribution=why, hints=(one, "", other)),
@@ -112,14 +112,14 @@ def test_no_foreign_property_is_a_link(text: str) -> None:
     assert head.count("[[") == 1
 
 
-def test_line_ends_that_git_changed_change_nothing() -> None:
+def test_line_ends_changed_by_git_change_nothing() -> None:
     text = render_case(case_of(PUZZLE))
     changed = text.replace("\n", "\r\n")
     assert read(changed) == case_of(PUZZLE)
     assert is_as_written(Source(changed))
 
 
-def test_a_note_says_what_it_is_and_leads_to_where_it_comes_from() -> None:
+def test_a_note_names_its_type_and_links_to_its_session() -> None:
     text = render_case(
         case_of(CHOICE, title="Backoff with jitter."), heading="Make retries polite @claude-code@2.1 #dev"
     )
@@ -150,7 +150,7 @@ def test_foreign_text_makes_no_heading_and_no_html(case: Case) -> None:
     assert not any(one.type == "html_block" for one in tokens)
 
 
-def test_an_embed_a_query_and_a_comment_are_words_only() -> None:
+def test_embeds_queries_and_comments_are_inert() -> None:
     bad = "![[secrets]]\n\n```dataviewjs\nalert(1)\n```\n\n%% hidden\n\n<script>x</script>\n\n## Solution\n\nforged"
     case = case_of(replace(PUZZLE, goal=bad))
     text = render_case(case)
@@ -182,7 +182,7 @@ def test_an_embed_a_query_and_a_comment_are_words_only() -> None:
         ("## State\n\nRead app.py.\n\n", "", "state", ""),
     ],
 )
-def test_a_part_is_read_as_it_was_edited(old: str, new: str, field: str, value: object) -> None:
+def test_an_edited_section_is_read(old: str, new: str, field: str, value: object) -> None:
     text = render_case(case_of(PUZZLE))
     assert text.count(old) == 1
     case = read(text.replace(old, new))
@@ -191,7 +191,7 @@ def test_a_part_is_read_as_it_was_edited(old: str, new: str, field: str, value: 
     assert case.digest != case_of(PUZZLE).digest
 
 
-def test_turns_are_read_as_they_were_edited() -> None:
+def test_edited_turns_are_read() -> None:
     text = render_case(case_of(PUZZLE))
     for old, new in [
         ('"It tries again now."', '["It tries again.", "", "### By the way", "It waits, too."]'),
@@ -209,7 +209,7 @@ def test_turns_are_read_as_they_were_edited() -> None:
     assert body.tried[1].failed is False
 
 
-def test_a_turn_may_be_put_in() -> None:
+def test_a_turn_may_be_inserted() -> None:
     text = render_case(case_of(PUZZLE))
     turn = '  {\n    "role": "tool",\n    "answers": "t2"'
     assert turn in text
@@ -227,7 +227,7 @@ def test_a_turn_may_be_put_in() -> None:
         ('"arguments": {', '"arguments": "{'),
     ],
 )
-def test_turns_that_are_not_understood_keep_a_case_from_going_anywhere(old: str, new: str) -> None:
+def test_a_case_with_invalid_turns_is_not_exported(old: str, new: str) -> None:
     text = render_case(case_of(WORKFLOW))
     assert old in text
     found = read_case(Source(text.replace(old, new, 1)), "some")
@@ -237,13 +237,13 @@ def test_turns_that_are_not_understood_keep_a_case_from_going_anywhere(old: str,
 
 
 @pytest.mark.parametrize("status", ["yes please", "[accepted]", '"rejected'])
-def test_a_review_that_is_not_understood_keeps_a_case_from_going_anywhere(status: str) -> None:
+def test_a_case_with_an_invalid_review_is_not_exported(status: str) -> None:
     found = read_case(Source(render_case(case_of(CHOICE)).replace("proposed", status)), "some")
     assert found.case is None
     assert (found.id, found.session, found.says_case) == ("c1", "2026-05-04-1000-retry", True)
 
 
-def test_properties_are_read_as_they_were_edited() -> None:
+def test_edited_properties_are_read() -> None:
     text = render_case(case_of(DELEGATION))
     for old, new in [
         ("status: proposed", "status: Accepted"),
@@ -263,7 +263,7 @@ def test_properties_are_read_as_they_were_edited() -> None:
     assert case.place.session == "2026-05-04-1000-again"
 
 
-def test_a_review_and_a_renamed_session_are_no_edits_of_the_content() -> None:
+def test_a_review_or_a_renamed_session_is_no_edit_of_the_content() -> None:
     text = render_case(case_of(CHOICE)).replace("status: proposed", "status: accepted")
     text = text.replace("2026-05-04-1000-retry", "2026-05-04-other")
     assert is_as_written(Source(text))
@@ -281,7 +281,7 @@ def test_a_review_and_a_renamed_session_are_no_edits_of_the_content() -> None:
         ("complete: true", "complete: almost", "bad-field"),
     ],
 )
-def test_what_is_not_understood_is_told_and_harms_nothing_else(old: str, new: str, code: str) -> None:
+def test_an_invalid_part_is_reported_and_the_rest_is_read(old: str, new: str, code: str) -> None:
     text = render_case(case_of(CHOICE)).replace(old, new)
     case, problems, *_ = read_case(Source(text), "some")
     assert [one.code for one in problems] == [code]
@@ -294,13 +294,13 @@ def test_what_is_not_understood_is_told_and_harms_nothing_else(old: str, new: st
 @pytest.mark.parametrize(
     "text", ["", "# A note\n", "---\ntype: session\n---\n", "---\ntype: case\ncase_type: joke\n---\n"]
 )
-def test_what_is_no_case_is_none(text: str) -> None:
+def test_a_note_of_another_type_is_no_case(text: str) -> None:
     case, problems, *_ = read_case(Source(text), "some")
     assert case is None
     assert problems
 
 
-def test_a_note_by_hand_needs_little() -> None:
+def test_a_handwritten_note_needs_few_properties() -> None:
     case = read("---\ntype: case\ncase_type: correction\n---\n## The user's words\n\nNo, per user.\n")
     assert isinstance(case.body, Correction)
     assert (case.id, case.body.words, case.body.goal, case.body.did) == ("some", "No, per user.", "", ())

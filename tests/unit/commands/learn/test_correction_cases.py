@@ -1,4 +1,4 @@
-"""What of a session belongs to a correction."""
+"""Which parts of a session belong to a correction."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def found(*phases: tuple[Entry | str, ...], findings: tuple[Noted, ...]) -> list
     return [body for body in bodies if isinstance(body, Correction)]
 
 
-def test_words_that_no_finding_names_are_none() -> None:
+def test_words_without_a_finding_are_no_correction() -> None:
     assert found(START, (user("No, per user."), "Changing it."), findings=()) == []
 
 
@@ -26,7 +26,7 @@ def test_a_finding_whose_words_are_not_in_the_note_makes_no_case() -> None:
     assert found(START, findings=(corrected("No, per user."),)) == []
 
 
-def test_words_that_open_the_next_phase_correct_the_work_before() -> None:
+def test_words_that_open_the_next_phase_correct_the_previous_work() -> None:
     words = "It must be per user, not global"
     [one] = found(START, (user(words), "Per user then.", call("Edit limiter.py")), findings=(corrected(words),))
     assert (one.goal, one.words, one.rejected) == ("Add a limiter.", words, "")
@@ -34,20 +34,20 @@ def test_words_that_open_the_next_phase_correct_the_work_before() -> None:
     assert [turn.text for turn in one.then] == ["Per user then.", "ok"]
 
 
-def test_words_amid_the_work_correct_what_was_done_so_far() -> None:
+def test_words_amid_the_work_correct_the_work_so_far() -> None:
     words = "stop, not in that folder"
     [one] = found((*START, user(words), "The right folder then.", call("Edit b.py")), findings=(corrected(words),))
     assert (one.goal, one.words) == ("Add a limiter.", words)
     assert [turn.text for turn in one.then] == ["The right folder then.", "ok"]
 
 
-def test_a_finding_that_cuts_the_words_names_them_all_the_same() -> None:
+def test_a_shortened_finding_still_matches_the_words() -> None:
     words = "Please never touch the migrations: they run on every customer's database as soon as they are merged."
     [one] = found(START, (user(words), "Understood."), findings=(corrected(f"{words[:40]}…"),))
     assert one.words == words
 
 
-def test_a_finding_drops_the_marks_of_the_words() -> None:
+def test_a_finding_without_the_quotation_marks_matches_the_words() -> None:
     [one] = found(
         START,
         (user("No, `limiter.py`\n*is* right."), "So."),
@@ -56,7 +56,7 @@ def test_a_finding_drops_the_marks_of_the_words() -> None:
     assert one.words == "No, `limiter.py`\n*is* right."
 
 
-def test_a_refused_call_is_what_was_unwanted_and_its_words_are_the_correction() -> None:
+def test_a_rejected_call_is_corrected_by_the_words_of_the_rejection() -> None:
     refused = call("Bash rm -rf build", "keep it, the cache is there", Outcome.REJECTED)
     told = (corrected("keep it, the cache is there"),)
     [one] = found((*START, refused, "Then not.", call("Edit b.py")), findings=told)
@@ -65,25 +65,25 @@ def test_a_refused_call_is_what_was_unwanted_and_its_words_are_the_correction() 
     assert one.then[0].text == "Then not."
 
 
-def test_words_that_follow_a_refusal_are_of_the_refused_call() -> None:
+def test_words_after_a_rejection_correct_the_rejected_call() -> None:
     words = "that is where the cache is"
     [one] = found((*START, REFUSED), (user(words), "I see."), findings=(corrected(words),))
     assert (one.words, one.rejected) == (words, "Bash rm -rf build")
 
 
-def test_the_goal_of_a_second_correction_is_what_was_asked_for() -> None:
+def test_the_goal_of_a_second_correction_is_the_original_request() -> None:
     told = (corrected("no, per user and per key"), corrected("still wrong, the key comes first"))
     phases = (START, (user("no, per user and per key"), "Yes.", call("Edit a.py")), (user("still wrong, the key comes first"), "Ah."))  # fmt: skip
     assert [one.goal for one in found(*phases, findings=told)] == ["Add a limiter."]
 
 
-def test_a_correction_that_the_user_had_to_repeat_is_none() -> None:
+def test_a_correction_that_the_user_had_to_repeat_makes_no_case() -> None:
     told = (corrected("no, per user and per key"), corrected("still wrong, the key comes first"))
     phases = (START, (user("no, per user and per key"), "Yes.", call("Edit a.py")), (user("still wrong, the key comes first"), "Ah."))  # fmt: skip
     assert [one.words for one in found(*phases, findings=told)] == ["still wrong, the key comes first"]
 
 
-def test_what_is_corrected_after_a_question_is_what_was_done_before_it() -> None:
+def test_a_correction_after_a_question_concerns_the_work_before_it() -> None:
     asked = (
         *START,
         user("What would an offset cost us?"),
@@ -95,7 +95,7 @@ def test_what_is_corrected_after_a_question_is_what_was_done_before_it() -> None
     assert [made.name for turn in one.did for made in turn.calls] == ["Edit"]
 
 
-def test_two_findings_of_the_same_words_are_two_places() -> None:
+def test_two_findings_with_the_same_words_are_two_corrections() -> None:
     more = (user("Update the README."), "Yes.", call("Edit README.md"))
     phases = (
         START,
@@ -107,7 +107,7 @@ def test_two_findings_of_the_same_words_are_two_places() -> None:
     assert [one.then[0].text for one in found(*phases, findings=told)] == ["So.", "So then."]
 
 
-def test_a_call_that_failed_is_nothing_to_learn_from_a_correction() -> None:
+def test_a_failed_call_after_a_correction_is_not_learned() -> None:
     words = "No, per user."
     broken = call("exec_command sed -i s/a/b/ limiter.py", "sed: no such file", Outcome.FAILED)
     [one] = found(START, (user(words), broken, call("Edit limiter.py")), findings=(corrected(words),))
@@ -115,7 +115,7 @@ def test_a_call_that_failed_is_nothing_to_learn_from_a_correction() -> None:
 
 
 def refused_then(words: str, refused: dict[str, object], then: dict[str, object]) -> list[Correction]:
-    """What the user says at a refused command, and the command that follows."""
+    """A session with words of the user at a rejected command, and the next command."""
     told = (
         user("Fix it."),
         call("Bash push", "", Outcome.REJECTED),
@@ -130,9 +130,9 @@ def refused_then(words: str, refused: dict[str, object], then: dict[str, object]
     return [body for body in bodies if isinstance(body, Correction)]
 
 
-def test_words_at_a_refusal_that_nothing_takes_up_are_no_correction() -> None:
+def test_words_at_a_rejection_that_the_agent_ignores_are_no_correction() -> None:
     assert not refused_then("oh whoops, wrong window", {"command": "git push"}, {"command": "make unit"})
 
 
-def test_words_at_a_refusal_that_the_next_call_takes_up_are_a_correction() -> None:
+def test_words_at_a_rejection_that_the_next_call_uses_are_a_correction() -> None:
     assert refused_then("pull rebase first", {"command": "git push"}, {"command": "git pull --rebase"})

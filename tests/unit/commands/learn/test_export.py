@@ -1,4 +1,4 @@
-"""Files: each whole or not at all, the same bytes again, nothing in them that is a person's or secret."""
+"""Exported files: complete or absent, reproducible, without secrets and personal data."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def _rows(path: Path) -> list[Any]:
 
 
 @pytest.mark.parametrize("shape", list(Shape))
-def test_a_second_run_gives_the_same_bytes(tmp_path: Path, shape: Shape) -> None:
+def test_a_second_export_gives_the_same_bytes(tmp_path: Path, shape: Shape) -> None:
     exports = []
     for name in ("one", "two"):
         exported = export_files(many_cases(5), Export(shape, SPLITS), _scrubber(), tmp_path / name)
@@ -55,7 +55,7 @@ def test_a_second_run_gives_the_same_bytes(tmp_path: Path, shape: Shape) -> None
     assert exports[0].keys() == {"train.jsonl", "test.jsonl", "README.md"}
 
 
-def test_no_session_and_no_kin_stand_in_two_files(tmp_path: Path) -> None:
+def test_related_sessions_are_in_one_file(tmp_path: Path) -> None:
     cases = many_cases(20)
     sessions = sorted({case.place.session for case in cases})
     families = Families(
@@ -72,7 +72,7 @@ def test_no_session_and_no_kin_stand_in_two_files(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("shape", [Shape.MESSAGES, Shape.TOOLS])
-def test_what_breaks_off_leaves_all_as_it_was(tmp_path: Path, shape: Shape) -> None:
+def test_a_failed_export_changes_nothing(tmp_path: Path, shape: Shape) -> None:
     export_files(made_cases(), Export(shape), _scrubber(), tmp_path)
     before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
 
@@ -85,7 +85,7 @@ def test_what_breaks_off_leaves_all_as_it_was(tmp_path: Path, shape: Shape) -> N
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
 
 
-def test_a_scanner_that_breaks_lets_nothing_out(tmp_path: Path) -> None:
+def test_nothing_is_exported_if_the_secret_scanner_fails(tmp_path: Path) -> None:
     def broken(text: str) -> Any:
         raise RuntimeError
 
@@ -111,14 +111,14 @@ def test_no_symlink_is_replaced(tmp_path: Path) -> None:
     assert (tmp_path / "out" / "README.md").is_symlink()
 
 
-def test_an_export_of_nothing_writes_nothing_and_takes_nothing_away(tmp_path: Path) -> None:
+def test_an_empty_export_writes_and_removes_nothing(tmp_path: Path) -> None:
     (tmp_path / "train.jsonl").write_text("{}\n")
     exported = export_files([], Export(Shape.MESSAGES), _scrubber(), tmp_path)
     assert (exported.files, exported.card, exported.tally.rows) == ((), None, 0)
     assert [path.name for path in tmp_path.iterdir()] == ["train.jsonl"]
 
 
-def test_a_split_without_rows_has_no_file_of_an_earlier_export(tmp_path: Path) -> None:
+def test_the_old_file_of_a_split_without_rows_is_removed(tmp_path: Path) -> None:
     both = [
         replace(case, place=case.place._replace(session=f"s{number}")) for number, case in enumerate(made_cases() * 8)
     ]
@@ -130,7 +130,7 @@ def test_a_split_without_rows_has_no_file_of_an_earlier_export(tmp_path: Path) -
     assert not (tmp_path / "test.jsonl").exists()
 
 
-def test_a_file_that_is_of_no_export_is_not_taken_away(tmp_path: Path) -> None:
+def test_a_file_that_no_export_wrote_is_not_removed(tmp_path: Path) -> None:
     (tmp_path / "test.jsonl").write_text("mine\n")
     one = [case for case in made_cases() if SPLITS.side(case.place.session) == "train"]
     with pytest.raises(VaultError, match=r"test\.jsonl"):
@@ -138,12 +138,12 @@ def test_a_file_that_is_of_no_export_is_not_taken_away(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["test.jsonl"]
 
 
-def test_an_export_of_nothing_makes_no_folder(tmp_path: Path) -> None:
+def test_an_empty_export_creates_no_folder(tmp_path: Path) -> None:
     export_files([], Export(Shape.MESSAGES), _scrubber(), tmp_path / "a" / "b")
     assert not (tmp_path / "a").exists()
 
 
-def test_no_card_is_written_over_what_is_no_card(tmp_path: Path) -> None:
+def test_a_card_replaces_no_other_file(tmp_path: Path) -> None:
     (tmp_path / "README.md").mkdir()
     (tmp_path / "cases.README.md").write_text("mine\n")
     os.mkfifo(tmp_path / "cases.README-2.md")
@@ -154,14 +154,14 @@ def test_no_card_is_written_over_what_is_no_card(tmp_path: Path) -> None:
     assert (tmp_path / "cases.README.md").read_text() == "mine\n"
 
 
-def test_somebody_elses_readme_stays(tmp_path: Path) -> None:
+def test_an_existing_readme_stays(tmp_path: Path) -> None:
     (tmp_path / "README.md").write_text("# My project\n")
     exported = export_files(made_cases(), Export(Shape.MESSAGES), _scrubber(), tmp_path / "cases.jsonl")
     assert (tmp_path / "README.md").read_text() == "# My project\n"
     assert exported.card == tmp_path / "cases.README.md"
 
 
-def test_where_rows_go(tmp_path: Path) -> None:
+def test_the_target_of_a_split(tmp_path: Path) -> None:
     assert target_of(tmp_path, "") == tmp_path / "train.jsonl"
     assert target_of(tmp_path / "new", "test") == tmp_path / "new" / "test.jsonl"
     assert target_of(tmp_path / "x.jsonl", "") == tmp_path / "x.jsonl"
@@ -170,13 +170,13 @@ def test_where_rows_go(tmp_path: Path) -> None:
         target_of(tmp_path / "note.md", "")
 
 
-def test_a_place_that_cannot_be_is_told(tmp_path: Path) -> None:
+def test_an_invalid_target_is_reported(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(VaultError):
         export_files(made_cases(), Export(Shape.MESSAGES), _scrubber(), tmp_path / "file" / "x.jsonl")
 
 
-def test_a_stream_has_all_rows_and_they_say_their_split() -> None:
+def test_a_stream_has_all_rows_with_their_split() -> None:
     out = io.BytesIO()
     exported = export_stream(many_cases(5), Export(Shape.SHAREGPT, SPLITS), _scrubber(), out.writelines)
     rows = [orjson.loads(line) for line in out.getvalue().splitlines()]
@@ -185,13 +185,13 @@ def test_a_stream_has_all_rows_and_they_say_their_split() -> None:
     assert exported.tally.left_out == {"puzzle": 5}
 
 
-def test_without_metadata_rows_have_the_columns_alone() -> None:
+def test_without_metadata_rows_have_only_columns() -> None:
     out = io.BytesIO()
     export_stream(made_cases(), Export(Shape.TOOLS, metadata=False), _scrubber(), out.writelines)
     assert {frozenset(orjson.loads(line)) for line in out.getvalue().splitlines()} == {frozenset({"messages", "tools"})}
 
 
-def test_secrets_and_persons_are_taken_out_and_counted(tmp_path: Path) -> None:
+def test_secrets_and_personal_data_are_redacted_and_counted(tmp_path: Path) -> None:
     token = "ghp_" + "aB3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0eF3hI6"
     turns = (
         used(
@@ -230,14 +230,14 @@ def test_secrets_and_persons_are_taken_out_and_counted(tmp_path: Path) -> None:
         ("@app.route('/home/') and /home", None),
     ],
 )  # fmt: skip
-def test_what_names_a_person_and_what_does_not(text: str, clean: str | None) -> None:
+def test_which_texts_are_personal_data(text: str, clean: str | None) -> None:
     scrubber = _scrubber()
     assert scrubber.text(text) == (clean or text)
     assert bool(scrubber.counts) == (clean is not None)
 
 
 @given(any_case())
-def test_a_clean_case_stays_as_it_is(case: Case) -> None:
+def test_a_clean_case_is_unchanged(case: Case) -> None:
     once = _scrubber().clean(case)
     again = _scrubber()
     assert again.clean(once) == once
@@ -245,7 +245,7 @@ def test_a_clean_case_stays_as_it_is(case: Case) -> None:
 
 
 @given(st.lists(st.sampled_from(made_cases()), max_size=12), st.sampled_from(["", "/srv/people/jane"]))
-def test_a_scrubber_that_has_seen_a_case_cleans_the_next_alike(cases: list[Case], home: str) -> None:
+def test_a_used_scrubber_cleans_the_next_case_equally(cases: list[Case], home: str) -> None:
     kept = _scrubber(home)
     dirty = [
         replace(case, project=f"{home}/x of jane@corp.io", place=case.place._replace(phase_name=home)) for case in cases
@@ -253,7 +253,7 @@ def test_a_scrubber_that_has_seen_a_case_cleans_the_next_alike(cases: list[Case]
     assert [kept.clean(case) for case in dirty] == [_scrubber(home).clean(case) for case in dirty]
 
 
-def test_half_a_pair_of_a_character_is_no_reason_to_stop() -> None:
+def test_a_lone_surrogate_does_not_stop_an_export() -> None:
     out = io.BytesIO()
     odd = case_of(replace(PUZZLE, goal="a\ud800b"), project="\udfff")
     assert export_stream([odd], Export(Shape.MESSAGES), _scrubber(), out.writelines).tally.rows == 1

@@ -1,4 +1,4 @@
-"""The card: its head is YAML whatever names it is given, its counts are the rows'."""
+"""The dataset card: its front matter is valid YAML with any names, and its counts match the rows."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def _head(card: str) -> Any:
     return yaml.safe_load(card.split("---\n")[1])
 
 
-def test_the_head_says_what_the_hub_reads() -> None:
+def test_the_front_matter_has_the_fields_of_the_hub() -> None:
     head = _head(_card())
     assert head["license"] == "mit"
     assert head["size_categories"] == ["n<1K"]
@@ -43,7 +43,7 @@ def test_the_head_says_what_the_hub_reads() -> None:
 
 
 @pytest.mark.parametrize("shape", list(Shape))
-def test_each_shape_has_its_columns_and_its_training(shape: Shape) -> None:
+def test_the_card_describes_the_columns_and_the_training_of_each_shape(shape: Shape) -> None:
     card = _card(shape)
     assert CARD_MARK in card
     assert shape.value in card
@@ -53,7 +53,7 @@ def test_each_shape_has_its_columns_and_its_training(shape: Shape) -> None:
     assert "\n\n\n" not in card
 
 
-def test_counts_and_redactions_stand_in_tables() -> None:
+def test_counts_and_redactions_are_tables() -> None:
     card = _card()
     for line in ("| `train.jsonl` | 5 |", "| `puzzle` | 2 |", "| `email` | 2 |", "| `codex` | 1 |"):
         assert line in card
@@ -67,7 +67,7 @@ def test_without_a_licence_the_card_warns() -> None:
 
 
 @given(hostile_text())
-def test_no_name_becomes_structure(name: str) -> None:
+def test_no_name_becomes_markup(name: str) -> None:
     clean = name.encode("utf-8", "replace").decode()
     tally = Tally()
     tally.add(metadata_of(case_of(PUZZLE, agent=clean, project=clean), Provenance(clean, clean)))

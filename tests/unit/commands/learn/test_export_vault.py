@@ -1,4 +1,4 @@
-"""A whole generated vault exported: no secret, no name of a person, no family on two sides, the same bytes again."""
+"""A generated vault exported: no secrets, no personal data, no family in two splits, reproducible bytes."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ END = frozenset(f"{ascii_letters}.")
 
 @pytest.fixture(scope="module")
 def planted(tmp_path_factory: pytest.TempPathFactory) -> Vault:
-    """Sessions in which secrets and personal things stand everywhere, as if a human had written them into the notes."""
+    """Create sessions with secrets and personal data in all places, as if the user had typed them into the notes."""
     root = tmp_path_factory.mktemp("planted") / "vault"
     init_vault(root)
     rng = random.Random(20)
@@ -88,7 +88,7 @@ def _scrubber(vault: Vault) -> Scrubber:
 
 
 def _whole(cases: list[Case]) -> list[Case]:
-    """As if their calls were known whole: `tools` leaves out the others."""
+    """Mark all cases as complete, since `tools` skips others."""
     return [replace(case, complete=True) for case in cases]
 
 
@@ -96,13 +96,13 @@ def _left(folder: Path) -> str:
     return "".join(path.read_text(encoding="utf-8") for path in sorted(folder.rglob("*")) if path.is_file())
 
 
-def test_the_notes_hold_what_must_not_leave(planted: Vault) -> None:
+def test_the_sample_notes_hold_secrets_and_personal_data(planted: Vault) -> None:
     held = _left(planted.root / "sessions")
     assert all(held.count(word) >= 10 for word in SECRETS + PERSONAL)
 
 
 @pytest.mark.parametrize("shape", list(Shape))
-def test_no_secret_and_nobody_is_in_any_row(shape: Shape, planted: Vault, cases: list[Case], tmp_path: Path) -> None:
+def test_no_row_has_a_secret_or_personal_data(shape: Shape, planted: Vault, cases: list[Case], tmp_path: Path) -> None:
     done = export_files(_whole(cases), Export(shape), _scrubber(planted), tmp_path)
     assert done.tally.rows > 10
     left = _left(tmp_path)
@@ -111,14 +111,14 @@ def test_no_secret_and_nobody_is_in_any_row(shape: Shape, planted: Vault, cases:
     assert {"email", "home-path", "github-token"} <= done.tally.redactions.keys()
 
 
-def test_no_secret_and_nobody_is_in_any_puzzle(planted: Vault, cases: list[Case], tmp_path: Path) -> None:
+def test_no_puzzle_has_a_secret_or_personal_data(planted: Vault, cases: list[Case], tmp_path: Path) -> None:
     assert len(write_puzzles(tmp_path, cases, _scrubber(planted)).written) > 10
     left = _left(tmp_path)
     for word in (*SECRETS, "rosalind", "9fX2qLm0Tz"):
         assert word not in left, word
 
 
-def test_no_secret_is_in_any_note(planted: Vault, cases: list[Case]) -> None:
+def test_no_case_note_has_a_secret(planted: Vault, cases: list[Case]) -> None:
     gatherer = Gatherer(planted, redact_of(planted.settings.secrets), CaseFilter())
     kept = write_case_notes(planted, cases, gatherer.heading)
     assert len(kept.new) == len(cases)
@@ -135,7 +135,7 @@ def test_the_same_cases_give_the_same_bytes(planted: Vault, cases: list[Case], t
     assert _left(tmp_path / "one") == _left(tmp_path / "two")
 
 
-def test_every_row_is_json_of_one_line(planted: Vault, cases: list[Case], tmp_path: Path) -> None:
+def test_every_row_is_one_line_of_json(planted: Vault, cases: list[Case], tmp_path: Path) -> None:
     done = export_files(_whole(cases), Export(Shape.TOOLS), _scrubber(planted), tmp_path)
     lines = done.files[0].path.read_bytes().split(b"\n")
     assert lines.pop() == b""

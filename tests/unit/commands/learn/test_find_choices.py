@@ -1,4 +1,4 @@
-"""What of a session belongs to a decision."""
+"""Which parts of a session belong to a decision."""
 
 from __future__ import annotations
 
@@ -35,16 +35,16 @@ def test_an_answered_question_is_a_choice_among_its_options() -> None:
     assert one.situation == "Add a limiter.\n\nWhere shall the cache live?"
 
 
-def test_what_an_agent_merely_says_is_none() -> None:
+def test_plain_prose_of_an_agent_is_no_decision() -> None:
     assert found("I chose a token bucket over a log because it is simple.") == []
 
 
-def test_a_decision_with_a_reason_alone_has_no_options() -> None:
+def test_a_decision_without_alternatives_has_no_options() -> None:
     [one] = found(Decision("Keys are UUIDs.", "They sort."))
     assert (one.choice, one.options, one.rationale) == ("Keys are UUIDs.", (), "They sort.")
 
 
-def test_a_decision_without_alternatives_and_reason_teaches_nothing() -> None:
+def test_a_decision_without_alternatives_and_reason_is_not_teachable() -> None:
     [one] = found(Decision("Keys are UUIDs."))
     assert not is_teachable(one, is_noted=True)
 
@@ -54,12 +54,12 @@ def test_a_reply_to_no_question_is_no_decision() -> None:
     assert found(Decision("Rename it → do it in all five of the files", "Clearer.", grounds=grounds)) == []
 
 
-def test_the_situation_does_not_tell_the_choice() -> None:
+def test_the_situation_does_not_reveal_the_choice() -> None:
     [one] = found("I take keys that are UUIDs. They sort.", Decision("keys that are UUIDs", "They sort."))
     assert one.situation == "Add a limiter."
 
 
-def test_a_text_that_names_all_options_belongs_to_the_situation() -> None:
+def test_prose_that_names_all_options_is_part_of_the_situation() -> None:
     [one] = found("Redis, a file per user, or one SQLite file?", ASKED)
     assert "Redis, a file per user, or one SQLite file?" in one.situation
 
@@ -75,7 +75,7 @@ def test_a_reply_that_opens_its_phase_is_not_the_situation() -> None:
     assert case.body.situation == "Add a limiter.\n\nWhere shall the cache live?"
 
 
-def test_two_decisions_are_two_also_of_the_same_words() -> None:
+def test_two_decisions_with_the_same_words_are_two_cases() -> None:
     assert [one.rationale for one in found(Decision("Yes.", "A"), Decision("Yes.", "B"))] == ["A", "B"]
 
 
@@ -90,12 +90,12 @@ def replied(words: str, alternatives: str = "a lock file; a queue", *, offer: st
     return found("1. a lock file\n2. a queue\n\n" + offer, user(words), "I begin with it.", told)
 
 
-def test_the_situation_is_what_was_said_before_the_reply() -> None:
+def test_the_situation_is_the_prose_before_the_reply() -> None:
     [one] = replied("2, a queue")
     assert one.situation == "Add a limiter.\n\n1. a lock file\n2. a queue\n\nWhich one?"
 
 
-def test_a_reply_that_names_several_options_decides_for_none() -> None:
+def test_a_reply_that_names_several_options_is_no_decision() -> None:
     assert replied("a queue, so 2 and 3") == []
 
 
@@ -103,12 +103,12 @@ def test_a_finished_item_is_no_option() -> None:
     assert replied("a queue", "✅ a lock file; a queue") == []
 
 
-def test_an_option_does_not_tell_what_the_agent_recommends() -> None:
+def test_options_do_not_show_the_recommendation() -> None:
     [one] = replied("a queue", "a lock file (Recommended); a queue")
     assert one.options == ("a lock file", "a queue")
 
 
-def test_the_next_request_is_no_answer_to_the_question_before_it() -> None:
+def test_a_new_request_is_no_answer_to_the_question_before_it() -> None:
     def said(words: str) -> list[Choice]:
         told = Decision(f"Would you like me to fix the typo? → {words}", grounds=Grounds("reply", 0.9))
         return found("There is one more.", user(words), told)

@@ -1,4 +1,4 @@
-"""What was given away, what came back, and whether it was taken up."""
+"""The task and the result of a delegation, and if the result was used."""
 
 from __future__ import annotations
 
@@ -32,37 +32,37 @@ def test_the_task_and_the_result_are_the_subagents_own_words() -> None:
     assert one.result == "Three places. Summary: three callers, one without a key."
 
 
-def test_without_its_note_the_callout_must_do() -> None:
+def test_without_a_note_the_callout_gives_task_and_result() -> None:
     one = found("Going on.", known=False)
     assert one.result == "three callers, one without a key."
 
 
-def test_words_that_only_the_result_had_said_show_that_it_was_used() -> None:
+def test_new_words_of_the_result_show_that_it_was_used() -> None:
     said = "One of three has no key, so that one changes."
     one = found(said, call("Edit a.py"))
     assert (one.used, one.evidence) == (True, said)
 
 
-def test_what_says_nothing_of_it_shows_nothing() -> None:
+def test_later_work_without_its_words_shows_no_use() -> None:
     assert found("Now the documentation.", call("Edit README.md")).used is None
 
 
-def test_what_the_user_says_is_no_use_of_it() -> None:
+def test_words_of_the_user_show_no_use() -> None:
     assert found(user("one of the three callers has no key"), "Fine.").used is None
 
 
-def test_nothing_that_came_back_is_no_delegation() -> None:
+def test_a_delegation_needs_a_result() -> None:
     given = replace(GIVEN, summary=None)
     assert [*find_delegations(timeline_of((GOAL, given, "I do it.")), {})] == []
 
 
-def test_a_subagent_that_failed_brought_no_result_whatever_its_last_words_were() -> None:
+def test_a_failed_subagent_has_no_result() -> None:
     failed = replace(
         GIVEN, text="Find all callers of take.\nThe subagent failed.", summary="Agent stopped calling tools."
     )
     assert [*find_delegations(timeline_of((GOAL, failed, "I look myself.")), {})] == []
 
 
-def test_a_task_is_told_without_its_label() -> None:
+def test_a_task_loses_its_label() -> None:
     one = found("Going on.", given=replace(GIVEN, text="Task: Review the diff."), known=False)
     assert one.task == "Review the diff."

@@ -1,4 +1,4 @@
-"""Which phases are workflows, and what of them is told."""
+"""Which phases are workflows, and which of their calls are shown."""
 
 from __future__ import annotations
 
@@ -32,15 +32,15 @@ def found(*phases: tuple[Entry | str, ...], status: Status = Status.COMPLETED) -
     return [case.place.phase for case in find_trajectories(timeline)]
 
 
-def test_each_phase_that_came_to_an_outcome_is_one() -> None:
+def test_each_phase_with_an_outcome_is_a_workflow() -> None:
     assert found(DONE, MORE) == ["phase-1", "phase-2"]
 
 
-def test_the_last_phase_of_a_session_that_goes_on_is_none() -> None:
+def test_the_last_phase_of_an_active_session_is_no_workflow() -> None:
     assert found(DONE, MORE, status=Status.ACTIVE) == ["phase-1"]
 
 
-def test_what_failed_was_stopped_or_did_nothing_is_none() -> None:
+def test_a_failed_stopped_or_empty_phase_is_no_workflow() -> None:
     failed = (*DONE, Failure("It broke."))
     last = (*DONE, call("Bash make test", "red", Outcome.FAILED))
     stopped = (*DONE, Callout("observation", "Interrupted", "The user stopped the agent."))
@@ -50,7 +50,7 @@ def test_what_failed_was_stopped_or_did_nothing_is_none() -> None:
         assert found(part, MORE) == ["phase-2"]
 
 
-def test_a_workflow_tells_what_changed_or_proved_something_and_the_closing_words() -> None:
+def test_a_workflow_has_the_conclusive_calls_and_the_closing_prose() -> None:
     phase = (user("Add it to the shop."), "I look.", call("Read a.py"), "On it.", call("Edit a.py"), call("Bash make test"), DONE[-1])  # fmt: skip
     timeline = build_timeline(session_of(phase, findings=(ADDED,)), RecordedCalls())
     [case] = find_trajectories(timeline)
@@ -60,6 +60,6 @@ def test_a_workflow_tells_what_changed_or_proved_something_and_the_closing_words
     assert (case.title, case.finding.partition("-")[0]) == (DONE[-1], "outcome")
 
 
-def test_a_phase_too_long_to_be_told_whole_is_none() -> None:
+def test_a_phase_that_does_not_fit_is_no_workflow() -> None:
     steps = tuple(call(f"Edit a{number}.py", "ok") for number in range(900))
     assert found((user("Add it to the shop."), *steps, DONE[-1]), MORE) == ["phase-2"]

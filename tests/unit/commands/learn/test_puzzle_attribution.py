@@ -1,4 +1,4 @@
-"""What a puzzle's failure is attributed to: the report that is made of it, and that nothing else of the case changes."""
+"""The attribution of a puzzle's failure: its report, and that nothing else in the case changes."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def body(case: Case) -> Puzzle:
 # --- the report ------------------------------------------------------------------------------------------------------
 
 
-def test_a_report_tells_the_message_the_call_that_gave_it_and_what_mended_it() -> None:
+def test_a_report_has_the_message_the_failed_call_and_the_fix() -> None:
     assert report_of(case_of(SED)) == FailureReport(
         error=SED.failure,
         context="Replace it.",
@@ -73,24 +73,24 @@ def test_a_report_tells_the_message_the_call_that_gave_it_and_what_mended_it() -
     )
 
 
-def test_of_another_kind_of_mending_the_words_are_told() -> None:
+def test_another_kind_of_fix_is_reported_in_words() -> None:
     report = report_of(case_of(PUZZLE))
     assert report is not None
     assert (report.call, report.resolution) == ("python app.py --fail", "It tries again with backoff.")
 
 
-def test_the_call_of_a_message_that_no_result_is_is_the_first_that_failed() -> None:
+def test_a_message_without_a_matching_result_belongs_to_the_first_failed_call() -> None:
     report = report_of(case_of(replace(SED, failure="[!error] it")))
     assert report is not None
     assert report.call == "sed -i 's/a/b/c/' a.txt"
 
 
-def test_a_puzzle_without_a_call_tells_none() -> None:
+def test_a_puzzle_without_a_call_is_reported_without_one() -> None:
     report = report_of(case_of(OPEN))
     assert report == FailureReport("Permission denied", context="Deploy.")
 
 
-def test_the_same_call_that_passed_another_time_was_chance() -> None:
+def test_a_call_that_passes_when_repeated_failed_by_chance() -> None:
     tried = (used("t1", "Bash", command="make test"), tool("t1", "E: assert 1 == 2", failed=True))
     puzzle = Puzzle("Go.", "", tried, "E: assert 1 == 2")
     passed = attribute(case_of(puzzle, verification="make test"))
@@ -106,7 +106,7 @@ def test_a_failure_that_was_not_the_agents_has_no_report(fault: Fault) -> None:
     assert attribute(case) is case
 
 
-def test_only_puzzles_have_one() -> None:
+def test_only_puzzles_have_a_report() -> None:
     others = [case for case in made_cases() if not isinstance(case.body, Puzzle)]
     assert len(others) == 5
     for case in others:
@@ -118,7 +118,7 @@ def test_only_puzzles_have_one() -> None:
 # --- by rules --------------------------------------------------------------------------------------------------------
 
 
-def test_the_rules_attribution_is_the_classifiers_and_nothing_else_changes() -> None:
+def test_attribution_by_rules_changes_nothing_else() -> None:
     case = with_digest(case_of(SED))
     report = report_of(case)
     assert report is not None
@@ -143,7 +143,7 @@ def test_any_case_is_attributed_and_reads_back(case: Case) -> None:
 # --- by a model ------------------------------------------------------------------------------------------------------
 
 
-def test_a_models_attribution_takes_the_place_of_the_rules() -> None:
+def test_an_agents_attribution_replaces_that_of_the_rules() -> None:
     case = attribute(case_of(SED))
     found, problem = judge_case(case, Says(GOOD, model="small-model"), REDACT)
     attribution = body(found).attribution
@@ -153,7 +153,7 @@ def test_a_models_attribution_takes_the_place_of_the_rules() -> None:
     assert replace(found, body=SED) == case_of(SED)
 
 
-def test_a_model_that_gives_none_leaves_the_rules_and_a_line() -> None:
+def test_without_an_answer_the_rules_decide_and_the_problem_is_returned() -> None:
     asker = Says("no", AgentFailed("it is\ndown"))
     found, problem = judge_case(case_of(SED), asker, REDACT)
     assert found == attribute(case_of(SED))
@@ -161,7 +161,7 @@ def test_a_model_that_gives_none_leaves_the_rules_and_a_line() -> None:
     assert len(asker.prompts) == 2
 
 
-def test_neither_a_model_nor_the_rules_see_a_secret() -> None:
+def test_neither_the_agent_nor_the_rules_see_a_secret() -> None:
     leaky = replace(
         SED,
         goal=f"With {SECRET}.",
@@ -181,7 +181,7 @@ def test_neither_a_model_nor_the_rules_see_a_secret() -> None:
     assert "[REDACTED" in str(body(by_rules).attribution)
 
 
-def test_a_template_of_the_vaults_is_used(tmp_path: Path) -> None:
+def test_the_vaults_own_template_is_used(tmp_path: Path) -> None:
     path = tmp_path / ".crucible" / "templates" / "attribution.md.j2"
     path.parent.mkdir(parents=True)
     path.write_text("Mine.\n{{ rules }}{{ report }}{{ refused }}", encoding="utf-8")

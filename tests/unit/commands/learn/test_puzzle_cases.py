@@ -1,4 +1,4 @@
-"""What of a session belongs to a puzzle, and what to its solution."""
+"""Which parts of a session belong to a puzzle, and which to its solution."""
 
 from __future__ import annotations
 
@@ -39,11 +39,11 @@ def test_a_call_that_failed_until_it_passed_is_one_puzzle() -> None:
     assert case.type is CaseType.PUZZLE
 
 
-def test_a_failure_that_no_finding_names_is_none() -> None:
+def test_a_failure_without_a_finding_is_no_puzzle() -> None:
     assert puzzles_of((failed("Bash pytest a.py", RED), *FIX, done("Bash pytest a.py"))) == []
 
 
-def test_an_error_without_a_resolution_is_none() -> None:
+def test_an_error_without_a_resolution_is_no_puzzle() -> None:
     assert puzzles_of((failed("Bash make", "error: x"), error("make: error x"))) == []
 
 
@@ -78,14 +78,14 @@ def test_two_failures_are_two_puzzles() -> None:
     assert len({case.id for case in found}) == 2
 
 
-def test_a_failure_that_a_pipe_hid_is_the_call_before_with_the_same_aim() -> None:
+def test_a_failure_hidden_by_a_pipe_is_found_by_its_command() -> None:
     (case,) = puzzles_of((done("Bash pytest tests/test_shop.py | tail -3", RED), *FIX, GREEN, TOLD))
     body = body_of(case)
     assert body.failure == RED
     assert [call.name for turn in body.solution for call in turn.calls] == ["Edit"]
 
 
-def test_a_failure_that_was_only_told_has_the_words_of_its_callout() -> None:
+def test_a_failure_without_a_call_has_the_text_of_its_callout() -> None:
     (case,) = puzzles_of((done("Edit a.py"), error("The export wrote rows twice.", "One flush is left."), GREEN))
     body = body_of(case)
     assert (body.failure, body.expected) == ("The export wrote rows twice.", "One flush is left.")
@@ -121,18 +121,18 @@ def test_a_solution_holds_no_other_failure_and_no_words_of_the_user() -> None:
     assert all(turn.role is not Role.USER for turn in turns)
 
 
-def test_a_conflict_of_a_merge_is_none() -> None:
+def test_a_merge_conflict_is_no_puzzle() -> None:
     told = Failure("merge: CONFLICT (content): Merge conflict in shop.py", "fixed in shop.py", None, Grounds("failure then edits", 0.9))  # fmt: skip
     assert puzzles_of((failed("Bash git merge main", told.text), done("Edit shop.py"), told)) == []
 
 
-def test_a_test_that_was_written_to_fail_first_is_none() -> None:
+def test_a_test_that_was_meant_to_fail_is_no_puzzle() -> None:
     first = (done("Write tests/test_shop.py"), failed("Bash pytest tests/test_shop.py", RED))
     assert puzzles_of((asked("Add ids"), *first, *FIX, GREEN, TOLD)) == []
     assert puzzles_of((asked("Add ids"), done("Edit shop.py"), *first, *FIX, GREEN, TOLD)) != []
 
 
-def test_the_fix_is_what_changed_until_the_failure_was_gone() -> None:
+def test_the_fix_is_all_changes_until_the_failure_was_gone() -> None:
     other = failed("Bash pytest tests/test_shop.py", "FAILED tests/test_cart.py::test_b - ValueError")
     (case,) = puzzles_of(
         (
@@ -154,7 +154,7 @@ def test_an_id_is_the_same_after_the_session_grew() -> None:
     assert before.id == after.id
 
 
-def test_no_hint_names_the_file_that_was_the_answer() -> None:
+def test_no_hint_gives_the_answer() -> None:
     (case,) = puzzles_of(
         (
             failed("Bash cat a.toml", "cat: a.toml: No such file"),
@@ -168,7 +168,7 @@ def test_no_hint_names_the_file_that_was_the_answer() -> None:
 
 
 def recorded(*phases: tuple[Entry, ...], rows: tuple[tuple[str, str], ...]) -> Timeline:
-    """A timeline whose calls have these rows, by the beginning of their results."""
+    """A timeline whose calls have these rows, keyed by the start of their results."""
     made = timeline_of(*phases)
     known = dict(rows)
     moments = tuple(replace(one, row=known.get(one.result, "")) for one in made.moments)

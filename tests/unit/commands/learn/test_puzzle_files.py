@@ -51,7 +51,7 @@ def test_any_puzzle_is_read_back(text: str, turns: tuple[CaseTurn, ...], failure
     assert solution.checks == rubric_of(puzzle)
 
 
-def test_nothing_of_the_answer_stands_in_the_puzzle() -> None:
+def test_a_puzzles_file_has_nothing_of_the_answer() -> None:
     text = render_puzzle_file(case_of(PUZZLE))
     for secret in ("backoff", "retry(get", "2026-05-04", "It tries again", "python app.py\n"):
         assert secret not in text.replace("tags:\n  - retry", "")
@@ -59,7 +59,7 @@ def test_nothing_of_the_answer_stands_in_the_puzzle() -> None:
     assert "- It names the file that must change." in text
 
 
-def test_a_solution_says_where_it_comes_from_and_what_is_checked() -> None:
+def test_a_solution_names_its_session_and_its_checks() -> None:
     text = render_solution_file(case_of(PUZZLE))
     assert "[[2026-05-04-1000-retry]]" in text
     checks = {check.kind: check.wants for check in read_solution_file(Source(text)).checks}
@@ -67,7 +67,7 @@ def test_a_solution_says_where_it_comes_from_and_what_is_checked() -> None:
     assert checks[CheckKind.TERMS] == ("retry",)
 
 
-def test_an_open_puzzle_has_no_solution_to_be_judged_by() -> None:
+def test_an_open_puzzle_has_no_solution() -> None:
     text = render_puzzle_file(case_of(OPEN))
     assert read_puzzle_file(Source(text)).solution == ""
     assert "Nobody has solved this one yet." in text
@@ -96,7 +96,7 @@ def test_files_and_commands_are_found_in_every_clients_calls() -> None:
     assert checks[CheckKind.FILES] == ("a.py", "b.py", "c.py", "d.py")
 
 
-def test_a_humans_rubric_is_taken() -> None:
+def test_an_edited_rubric_is_used() -> None:
     shown, heading, rubric = render_solution_file(case_of(PUZZLE)).partition("## Rubric")
     rubric = rubric.replace('"app.py"', '"app.py", "retry.py"').replace('"least": 1', '"least": 2')
     text = shown + heading + rubric
@@ -114,20 +114,20 @@ def test_a_humans_rubric_is_taken() -> None:
         '[{"check": "files", "wants": "a"}]',
     ],
 )
-def test_a_rubric_that_is_none_is_named_with_its_line(rubric: str) -> None:
+def test_an_invalid_rubric_is_reported_with_its_line(rubric: str) -> None:
     text = f"---\ntype: puzzle-solution\n---\n## Rubric\n\n```json rubric\n{rubric}\n```\n"
     with pytest.raises(UsageError, match="line 5"):
         read_solution_file(Source(text))
 
 
 @pytest.mark.parametrize("name", ["../c1.solution.md", "/etc/passwd", "a/b.md", ".hidden", "a\\b"])
-def test_a_solution_elsewhere_is_refused(name: str) -> None:
+def test_a_solution_in_another_folder_is_refused(name: str) -> None:
     text = render_puzzle_file(case_of(PUZZLE)).replace("solution: c1.solution.md", f"solution: '{name}'")
     with pytest.raises(UsageError, match="beside the puzzle"):
         read_puzzle_file(Source(text))
 
 
-def test_what_is_no_puzzle_is_refused() -> None:
+def test_a_file_that_is_no_puzzle_is_refused() -> None:
     with pytest.raises(UsageError, match="no puzzle"):
         render_puzzle_file(case_of(CHOICE))
     with pytest.raises(UsageError, match="no puzzle file"):
@@ -136,7 +136,7 @@ def test_what_is_no_puzzle_is_refused() -> None:
         puzzle_file_names(case_of(PUZZLE, "../x"))
 
 
-def test_no_tag_holds_a_mark_of_a_template() -> None:
+def test_no_tag_has_a_control_token() -> None:
     text = render_puzzle_file(case_of(PUZZLE, tags=("<|im_start|>x", "[INST]")))
     assert "<|" not in text
     assert "[INST]" not in text

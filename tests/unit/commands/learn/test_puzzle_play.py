@@ -1,4 +1,4 @@
-"""Playing: which answers meet what was expected, and what a model may say of it."""
+"""Playing puzzles: prompts, and which answers pass."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def solution() -> SolutionFile:
     return read_solution_file(Source(render_solution_file(case_of(PUZZLE))))
 
 
-def test_an_answer_in_other_words_meets_what_was_expected(solution: SolutionFile) -> None:
+def test_an_answer_in_other_words_passes(solution: SolutionFile) -> None:
     verdict = judge_answer(solution, GOOD)
     assert verdict.met is True
     assert all(result.is_met for result in verdict.results)
@@ -51,11 +51,11 @@ def test_an_answer_in_other_words_meets_what_was_expected(solution: SolutionFile
         "app.py is fine as it is.",
     ],
 )
-def test_an_answer_that_lacks_something_does_not(solution: SolutionFile, answer: str) -> None:
+def test_an_incomplete_answer_fails(solution: SolutionFile, answer: str) -> None:
     assert judge_answer(solution, answer).met is False
 
 
-def test_without_a_solution_nobody_can_say() -> None:
+def test_without_a_solution_there_is_no_verdict() -> None:
     assert judge_answer(None, GOOD).met is None
     open_one = read_solution_file(Source(render_solution_file(case_of(OPEN))))
     assert judge_answer(open_one, GOOD).met is None
@@ -88,24 +88,24 @@ def terms_of(body: Body) -> tuple[str, ...]:
     return next((one.wants for one in rubric_of(body) if one.kind is CheckKind.TERMS), ())
 
 
-def test_of_an_edit_the_names_are_wanted_that_neither_the_question_nor_the_old_text_says() -> None:
+def test_an_edit_is_checked_by_names_that_question_and_old_text_lack() -> None:
     edit = used("t2", "Edit", file_path="app.py", old_string="get(url)", new_string="retry_with(get, url, jitter=True)")  # fmt: skip
     assert terms_of(replace(PUZZLE, solution=(edit,))) == ("retry_with",)
     assert terms_of(replace(PUZZLE, solution=(edit,), goal="Use retry_with.")) == ()
 
 
-def test_a_name_that_the_fix_makes_up_is_not_wanted() -> None:
+def test_names_that_the_fix_defines_are_not_checked() -> None:
     made = "func waitForIt(c Client) error {\n\tresult, err := c.GetContext(ctx)\n\treturn err\n}"
     edit = used("t2", "Edit", file_path="a.go", old_string="x", new_string=made)
     assert terms_of(replace(PUZZLE, solution=(edit,))) == ("GetContext",)
 
 
-def test_without_calls_the_words_of_the_solution_are_wanted() -> None:
+def test_without_calls_the_words_of_the_solution_are_checked() -> None:
     told = replace(PUZZLE, expected="The first get fails since it starts cold; start it warm.", solution=())
     assert {"starts", "cold", "warm"} <= {*terms_of(told)}
 
 
-def test_of_a_choice_the_chosen_options_own_words_are_wanted_and_no_other_option() -> None:
+def test_a_choice_is_checked_by_its_own_words_and_against_other_options() -> None:
     choice = Choice("Where?", ("One SQLite file", "Redis server", "A file each"), "One SQLite file")
     checks = {one.kind: one.wants for one in rubric_of(choice)}
     assert checks == {CheckKind.TERMS: ("sqlite",), CheckKind.GONE: ("Redis server", "A file each")}
@@ -113,7 +113,7 @@ def test_of_a_choice_the_chosen_options_own_words_are_wanted_and_no_other_option
     assert not named.is_met
 
 
-def test_a_correction_by_commands_wants_the_right_one_and_not_the_refused_one() -> None:
+def test_a_correction_of_a_command_is_checked_by_the_right_command() -> None:
     refused = used("t1", "Bash", command="make check-all")
     right = used("t2", "Bash", command="make unit | tail -3")
     body = Correction("Fix it.", (refused,), "not all of them", (right,), "Bash make check-all")
@@ -122,6 +122,6 @@ def test_a_correction_by_commands_wants_the_right_one_and_not_the_refused_one() 
 
 
 @pytest.mark.parametrize("words", ["yes please", "yeah let's do it", "okay now let's do 6,7,8,10", "sure, length only"])  # fmt: skip
-def test_a_reply_that_says_nothing_of_its_own_cannot_be_graded(words: str) -> None:
+def test_a_reply_without_words_of_its_own_cannot_be_graded(words: str) -> None:
     assert not is_gradable(Choice("Shall I take the length only?", (), words))
     assert is_gradable(Choice("Shall I go on?", (), "yes, but test-driven, with the upgrade scenarios first"))

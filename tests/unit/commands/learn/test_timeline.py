@@ -1,4 +1,4 @@
-"""A session as moments: their order, their places, what was asked for, and the turns that they are."""
+"""The moments of a session: their order, goals and turns, and which commands prove an outcome."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_each_call_of_a_list_is_a_moment_and_each_other_entry_too() -> None:
     assert timeline.phase_of(3).name == "Phase 2"
 
 
-def test_sub_phases_come_after_what_their_phase_has_and_the_preamble_is_none() -> None:
+def test_sub_phases_follow_their_phases_entries_and_the_preamble_is_no_moment() -> None:
     phase = Phase(
         "A",
         entries=(says("one"),),
@@ -51,12 +51,12 @@ def test_sub_phases_come_after_what_their_phase_has_and_the_preamble_is_none() -
     ]  # fmt: skip
 
 
-def test_what_an_inline_subagent_did_is_no_moment() -> None:
+def test_an_inline_subagents_work_is_no_moment() -> None:
     child = Subagent(AgentRef("explore"), entries=(says("inside"), done("Bash ls")))
     assert len(timeline_of((child, says("outside"))).moments) == 2
 
 
-def test_a_goal_is_the_users_words_that_open_a_phase_or_the_last_that_asked_for_something() -> None:
+def test_a_goal_is_the_prompt_of_the_phase_or_of_the_nearest_before() -> None:
     timeline = timeline_of(
         (asked("Add a limiter"),), (asked("continue"),), (says("On."),), (asked("Make it per user!"),)
     )
@@ -72,7 +72,7 @@ def test_without_words_a_goal_is_the_task_then_the_phases_name() -> None:
     assert (alone.goal_of("phase-1"), alone.goal_of("phase-9")) == ("Look", "T")
 
 
-def test_turns_join_words_with_the_call_that_follows_them() -> None:
+def test_turns_join_prose_with_the_next_call() -> None:
     moments = timeline_of(
         (
             asked("Go"),
@@ -103,7 +103,7 @@ def test_turns_join_words_with_the_call_that_follows_them() -> None:
         ("Edit a.py", {"input": "a.py"}),
     ],
 )
-def test_of_a_line_alone_only_a_shells_whole_command_is_an_argument(line: str, arguments: dict[str, str]) -> None:
+def test_only_an_uncut_shell_command_becomes_an_argument(line: str, arguments: dict[str, str]) -> None:
     (turn, _) = turns_of(timeline_of((done(line),)).moments)
     assert turn.calls[0].arguments == arguments
 
@@ -118,12 +118,12 @@ def test_a_call_that_was_not_recorded_leaves_a_timeline_incomplete() -> None:
     assert not build_timeline(session, recorded_calls_of(records[:1])).complete
 
 
-def test_a_place_is_the_notes_line_from_one_or_none() -> None:
+def test_a_moment_without_a_note_has_line_zero() -> None:
     assert timeline_of((says("x"),)).moments[0].line == 0
     assert timeline_of((failed("Bash x", "y", Outcome.REJECTED),)).moments[0].outcome is Outcome.REJECTED
 
 
-def test_what_a_slash_command_stands_for_is_the_request_and_no_older_prompt() -> None:
+def test_the_expansion_of_a_slash_command_is_the_request() -> None:
     def record(type_: str, **values: object) -> EventRecord:
         return EventRecord(0, type_, row=str(values.get("row", "")), values=values)
 
@@ -160,11 +160,11 @@ def test_what_a_slash_command_stands_for_is_the_request_and_no_older_prompt() ->
         ("Bash python3 app.py", "ok", "python3 app.py"),
     ],
 )
-def test_a_test_that_ran_nothing_and_what_only_prepares_prove_nothing(line: str, result: str, command: str) -> None:
+def test_empty_test_runs_and_preparations_prove_nothing(line: str, result: str, command: str) -> None:
     timeline = timeline_of((says("Now."), done(line, result)))
     assert verification_after(timeline, 0) == command
 
 
-def test_of_several_commands_the_one_that_does_the_work_is_named() -> None:
+def test_the_most_conclusive_command_is_named() -> None:
     (moment,) = timeline_of((done("Bash apt-get install --yes sqlite3 && python3 fts.py --build"),)).moments
     assert proof_of(moment) == "python3 fts.py --build"
