@@ -1,4 +1,4 @@
-"""The agent that a command asks: with one time-out, costs recorded in the vault, and totals shown at the end."""
+"""The agent that a command asks: one time-out, costs recorded in the vault, and totals shown at the end."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from crucible.vault.notes.vault import Vault
 
 
 def as_agent(program: Program, root: Path | None, purpose: str, session: str = "") -> Agent:
-    """The program as the agent of this command; see `Agent` for `root`, `purpose` and `session`."""
+    """Make the program this command's agent; see `Agent` for `root`, `purpose` and `session`."""
     return Agent(program, time.monotonic, lambda: datetime.now(UTC), root, purpose, session)
 
 
@@ -50,7 +50,7 @@ def agent_at_end(root: Path, session: str) -> Agent | None:
 
 
 def user_budget() -> Budget:
-    """How much text from elsewhere a prompt may show."""
+    """How much untrusted text a prompt may show."""
     return budget_of(user_settings().agents)
 
 
@@ -70,7 +70,8 @@ DEFAULT = "default"
 def agent_named(named: str | None, option: str, purpose: str, *, has_with: bool = True) -> Program:
     """The agent to ask because of an `option`; `purpose` completes "no agent is configured that could …".
 
-    `has_with` is false for a command without the option `--with`.  Raises `UsageError` if none is configured, or if the command was started by an agent that `cru` itself asked.
+    `has_with` is False for a command without the option `--with`.  Raises `UsageError` if no agent is configured, or if
+    the command was started by an agent that `cru` itself asked.
     """
     asker = agent_if_any(named, option)
     if asker is None:
@@ -107,8 +108,8 @@ with_option = click.option(
 def ask_first(vault: Vault, paths: Sequence[Path], named: str | None) -> None:
     """Ask the agent that `--with` named about each session; without one do nothing.
 
-    A single session is always asked about; of several, those without news since the last answer are skipped.  A failure is one line, and the command
-    continues with what is known.  After a session without any answer, the others are not asked about.
+    A single session is always asked about; of several, those without news since the last answer are skipped.  A failure is
+    reported in one line, and the command continues.  After a session without any answer, the others are not asked about.
     """
     if named is None:
         return
@@ -155,11 +156,11 @@ def human_is_there(door: Door) -> bool:
 
 
 _TOKENS_IN, _TOKENS_OUT = 4000, 500
-"""For one session: the most that the median prompt may have, and a long answer."""
+"""Estimated tokens for one session: the largest median prompt, and a long answer."""
 
 
 class _Price(NamedTuple):
-    """Dollars per million tokens of prompts and of answers."""
+    """Dollars per million tokens, for prompts and for answers."""
 
     model: str
     sent: float
@@ -173,7 +174,7 @@ _AT_END = "agents.at_end"
 
 
 def offer_to_ask(door: Door, installed: str = "") -> None:
-    """Make the offer to a human on a terminal, unless it was made before.  `installed` is the client that a command just installed."""
+    """Offer the user on a terminal to configure an agent, once.  `installed` is a client that was just installed."""
     user = user_settings() if human_is_there(door) else None
     if user is None or not user.trusted:  # without a settings file the answer cannot be stored
         return

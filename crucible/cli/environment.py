@@ -1,6 +1,6 @@
-"""Where `cru` was called: the environment, the home and the working directory, and the vault that they name.
+"""Where `cru` was called: the environment, the home folder, the working directory, and the vault that they select.
 
-Imports little, since listing sessions and completing an id need it.
+Imports little, since listing sessions and completing ids load it.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from crucible.vault.notes.discovery import find_vault, is_unfinished
 
 
 def settings_path() -> str:
-    """Where this user's own settings are, or would be."""
+    """The path of the user's settings file, which need not exist."""
     return user_settings_path(os.environ, os.path.expanduser("~"))
 
 
 def user_settings() -> UserSettings:
-    """This user's own settings."""
+    """The user's settings."""
     return load_user_settings(settings_path(), os.path.expanduser("~"))
 
 
 def working_directory() -> str | None:
-    """None when somebody removed the folder that the shell stands in."""
+    """The working directory; None if it was removed."""
     try:
         return os.getcwd()
     except OSError:
@@ -36,12 +36,12 @@ def working_directory() -> str | None:
 
 
 def whence() -> tuple[str, Mapping[str, Sequence[str]]]:
-    """The working directory, "" when it is gone, and the user's projects: where a bookmark finds git and files."""
+    """The working directory ("" if it is gone) and the user's projects; bookmarks find git and files by them."""
     return working_directory() or "", user_settings().projects
 
 
 def from_here(path: str) -> str:
-    """The path made absolute; in a folder that is gone only an absolute one has a meaning."""
+    """Make a path absolute; raises `VaultError` for a relative one if the working directory is gone."""
     here = working_directory()
     if here is None and not os.path.isabs(path):
         raise VaultError("the working directory is gone", "go to a folder that is there, or name an absolute path")
@@ -49,9 +49,9 @@ def from_here(path: str) -> str:
 
 
 def vault_place(door: Door, *, finish: bool = True) -> tuple[str, VaultSettings]:
-    """The real path of the vault that `vault_root` finds, and its settings; unknown and ignored ones are named on stderr.
+    """The real path of the vault and its settings; unknown and ignored settings are reported on stderr.
 
-    An interrupted rename is finished first, unless the command does so itself.
+    With `finish`, an interrupted rename is finished first.
     """
     user = user_settings()
     root = vault_root(door, user)
@@ -64,7 +64,7 @@ def vault_place(door: Door, *, finish: bool = True) -> tuple[str, VaultSettings]
 
 
 def _finish_rename(root: str, settings: VaultSettings) -> None:
-    """Finish an interrupted rename and report it.  If that fails, warn and go on; only `cru session rename` refuses to run then."""
+    """Finish an interrupted rename and report it.  A failure is a warning; only `cru session rename` refuses to run then."""
     from pathlib import Path  # noqa: PLC0415  slow, and rarely needed
 
     from crucible.commands.rename.rename import finish_rename  # noqa: PLC0415  rare, and it reads every note
@@ -84,7 +84,7 @@ def _finish_rename(root: str, settings: VaultSettings) -> None:
 
 
 def vault_root(door: Door, user: UserSettings) -> str:
-    """The vault that was named, or is around us, or is the default."""
+    """The vault that was named, else the one around the working directory, else the default."""
     named = door.vault or os.environ.get("CRUCIBLE_VAULT") or ""
     here = working_directory() or os.path.dirname(from_here(named))
     return find_vault(door.vault, os.environ, here, user)

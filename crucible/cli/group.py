@@ -1,4 +1,4 @@
-"""The click group whose commands are known by name and help, and imported when one is called."""
+"""A click group that knows its commands' names and help from a table, and imports a command when it is called."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 
 ASKING = frozenset({"recall"})
-"""Groups whose first command need not be named."""
+"""Groups that pass their arguments to their first command unless they name another one."""
 LISTING = frozenset({"inbox", "task"})
-"""Groups whose first command is meant where none is named, with options or without."""
+"""Groups that run their first command if none is named, with or without options."""
 
 _ABOUT = """The work sessions of coding agents as Obsidian notes.
 
@@ -53,7 +53,7 @@ def load_command(target: str) -> click.Command:
 
 
 class LazyGroup(click.Group):
-    """A group over the part of the table of commands that begins with `prefix`."""
+    """A group of the commands in the table whose names begin with `prefix`."""
 
     def __init__(self, name: str, prefix: str, **settings: Any) -> None:
         super().__init__(name, **settings)
@@ -67,13 +67,13 @@ class LazyGroup(click.Group):
         return (GROUPS.get(full) or COMMANDS[full]).help
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """The names, in the table's order, of what comes next after the prefix."""
+        """The names of subcommands and subgroups, in the order of the table."""
         depth = len(self.prefix.split())
         names = (key.split() for key in COMMANDS)
         return list(dict.fromkeys(n[depth] for n in names if n[:depth] == self.prefix.split()))
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Imports a command's module; a group is made without importing anything."""
+        """Import a command's module; a group needs no import."""
         full = self._full(cmd_name)
         if full in COMMANDS:
             entry = COMMANDS[full]
@@ -85,12 +85,12 @@ class LazyGroup(click.Group):
         return None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """The help's list of commands, from the table alone."""
+        """List the commands in the help, from the table alone."""
         with formatter.section("Commands"):
             formatter.write_dl([(name, self._help_of(name)) for name in self.list_commands(ctx)])
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        """Names from the table alone, then options."""
+        """Complete names from the table alone, then options."""
         from click.shell_completion import CompletionItem  # noqa: PLC0415  only a shell asks for it
 
         names = [n for n in self.list_commands(ctx) if n.startswith(incomplete)]
@@ -98,7 +98,7 @@ class LazyGroup(click.Group):
         return found + click.Command.shell_complete(self, ctx, incomplete)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """A fault in what was typed is of the command that it was typed for; click's parser leaves that out."""
+        """Name the command in usage errors; click's parser does not."""
         try:
             return super().invoke(ctx)
         except click.UsageError as error:
@@ -111,7 +111,7 @@ class LazyGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """A wrong name is answered with the near ones."""
+        """Suggest similar names for an unknown command."""
         name = args[0]
         if self.get_command(ctx, name) is None and not name.startswith("-") and not ctx.resilient_parsing:
             import difflib  # noqa: PLC0415  slow, and only a wrong name needs it
@@ -123,10 +123,10 @@ class LazyGroup(click.Group):
 
 
 class _AskingGroup(LazyGroup):
-    """A group that takes what is no command of its own for the arguments of its first one: `cru recall QUERY`."""
+    """A group that passes unknown words to its first command: `cru recall QUERY`."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """As click does it, behind the first command's name unless another's stands there."""
+        """Insert the first command's name unless the arguments begin with a command."""
         names = self.list_commands(ctx)
         asked = not args or args[0] in (*names, *ctx.help_option_names)
         if not asked:
@@ -134,7 +134,7 @@ class _AskingGroup(LazyGroup):
         return super().parse_args(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """A word to be left out that stands by itself is an option for the shell's and click's eyes."""
+        """Explain how to exclude a word if a `-word` was taken for an unknown option."""
         try:
             return super().invoke(ctx)
         except click.NoSuchOption as error:
@@ -147,26 +147,26 @@ class _AskingGroup(LazyGroup):
             ) from None
 
     def collect_usage_pieces(self, ctx: click.Context) -> list[str]:
-        """What the first command takes; its name may be left out."""
+        """The first command's arguments, since its name is optional."""
         return self._first(ctx).collect_usage_pieces(ctx)
 
     def format_usage(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Both ways of calling it."""
+        """Show both ways to call it."""
         super().format_usage(ctx, formatter)
         formatter.write_usage(ctx.command_path, "COMMAND [ARGS]...", prefix=" " * len("Usage: "))
 
     def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """As the first command tells it."""
+        """Show the first command's help."""
         self._first(ctx).format_help_text(ctx, formatter)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """The first command's options, then all commands."""
+        """Show the first command's options, then all commands."""
         first = self._first(ctx)
         first.format_options(click.Context(first, parent=ctx), formatter)
         self.format_commands(ctx, formatter)
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        """Its commands, or the first one's options."""
+        """Complete its commands, or the first command's options."""
         if not incomplete.startswith("-"):
             return super().shell_complete(ctx, incomplete)
         first = self._first(ctx)
@@ -177,10 +177,10 @@ class _AskingGroup(LazyGroup):
 
 
 class _ListingGroup(LazyGroup):
-    """A group that by itself, or with options only, is its first command: `cru inbox --all`."""
+    """A group that runs its first command if it is called with options only: `cru inbox --all`."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """A word is a command's name, and a wrong one is answered with the near ones."""
+        """Insert the first command's name before options; a first word is always a command's name."""
         bare = not args or (args[0].startswith("-") and args[0] not in ctx.help_option_names)
         if bare and not ctx.resilient_parsing:
             args = [self.list_commands(ctx)[0], *args]
@@ -188,18 +188,18 @@ class _ListingGroup(LazyGroup):
 
 
 def _with_examples(group: Group) -> str:
-    """The help of a group; click does not wrap the lines after its mark."""
+    """The help of a group; click does not wrap the lines after its backspace mark."""
     return "\n".join((group.help, "\n\b", *(f"  {line}" for line in group.examples))) if group.examples else group.help
 
 
 def _option_typed_after(name: str) -> bool:
-    """Whether the shell, in the middle of a line, shows us an option of the command called `name`."""
+    """True if the command line being completed has an option after the command `name`."""
     line = os.environ.get("COMP_WORDS", "")
     return any(word.startswith("-") for word in line.rpartition(f" {name} ")[2].split())
 
 
 def build_root() -> click.Group:
-    """The `cru` group with the options of every command; no command is loaded yet."""
+    """The `cru` group with its global options; no command is imported yet."""
     return LazyGroup(
         "cru",
         "",

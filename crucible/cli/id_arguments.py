@@ -1,6 +1,6 @@
-"""The arguments that name a session, a case, an item of knowledge, a task or a workflow, and completing them in a shell.
+"""Arguments that name a session, case, knowledge item, task or workflow, and their completion in a shell.
 
-Imports little: a shell waits for this while somebody types.
+Imports little, since completion runs while the user types.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ _OVER = ("completed", "cancelled", "deleted")
 
 
 class IdType(click.ParamType):  # type: ignore[type-arg]  # older clicks take none
-    """An id, a path, or the beginning of an id that only one has; the command looks it up.
+    """An id, a path, or a unique prefix of an id; the command resolves it.
 
-    `find(root, start)` yields the ids in the vault at `root`, at least those that begin with `start`.
+    `find(root, start)` yields ids of the vault at `root`, including all that begin with `start`.
     """
 
     def __init__(self, find: Callable[[Path, str], Iterable[str]], name: str = "id", *, or_file: bool = False) -> None:
@@ -39,15 +39,15 @@ class IdType(click.ParamType):  # type: ignore[type-arg]  # older clicks take no
         self._or_file = or_file
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-        """The ids that begin so, in order; nothing where there is no vault."""
+        """The sorted ids that begin with the typed text; none without a vault."""
         from click.shell_completion import CompletionItem  # noqa: PLC0415  only a shell asks for it
 
-        # Completion parses the options before this one but calls nothing, so the root has no `Door` yet.
+        # Completion parses earlier options but calls nothing, so there is no `Door` yet.
         door = Door(vault=ctx.find_root().params.get("vault"))
         ids: set[str] = set()
         with suppress(CrucibleError, OSError):
             ids = set(self._find(Path(vault_root(door, user_settings())), incomplete))
-        # One line is one offer; a name that holds a line end cannot be typed.
+        # Each line is one suggestion, so a name with a newline cannot be offered.
         found = [CompletionItem(each) for each in sorted(ids) if each.startswith(incomplete) and each.isprintable()]
         return found or ([CompletionItem(incomplete, type="file")] if self._or_file else [])
 
@@ -61,7 +61,7 @@ def _sessions(root: Path, start: str) -> Iterator[str]:
 
 
 def _workflows(root: Path, start: str) -> Iterator[str]:
-    """Reads the heads of those notes only that begin so."""
+    """Workflow names; only the heads of notes whose names begin with `start` are read."""
     for folder, names in find_notes(root, root / WORKFLOW_FOLDER):
         yield from (note_name(name) for name in names if name.startswith(start) and not _is_foreign(folder / name))
 
@@ -74,14 +74,14 @@ def _is_foreign(path: Path) -> bool:
 
 
 def _open_tasks(root: Path, _start: str) -> Iterator[str]:
-    """From the index as it was last kept."""
+    """Unfinished tasks, from the index as it was last saved."""
     from crucible.vault.index.index_draft import IndexDraft  # noqa: PLC0415  late, as above
     from crucible.vault.index.index_files import IndexFolder  # noqa: PLC0415  late, as above
     from crucible.vault.index.schema import View  # noqa: PLC0415  late, as above
 
     folder = IndexFolder(str(root))
     draft = IndexDraft(folder, folder.load())
-    with suppress(IndexBroken):  # a writer was faster
+    with suppress(IndexBroken):  # another process replaced it meanwhile
         for row in View(draft.shards(), draft.read).rows("tasks"):
             if row["status"] not in _OVER:
                 name = str(row["path"]).rpartition("/")[2].removesuffix(".md")
@@ -92,18 +92,18 @@ SESSION = IdType(_sessions)
 CASE = IdType(partial(_notes_in, CASE_FOLDER))
 ITEM = IdType(partial(_notes_in, KNOWLEDGE))
 TASK = IdType(_open_tasks)
-"""`SESSION.TASK`; in a session of one's own the task's id alone."""
+"""`SESSION.TASK`, or the task's id alone in the current session."""
 WORKFLOW = IdType(_workflows, "workflow", or_file=True)
-"""Also the slug of a workflow's title."""
+"""Also accepts the slug of a workflow's title."""
 
 
-def _taking(type_: IdType, count: int = 1) -> click.Command:
-    """As much of a command that takes ids as completing one needs."""
+def _completer(type_: IdType, count: int = 1) -> click.Command:
+    """A stand-in for a command that takes ids, used only for completion."""
     return click.Command("id", params=[click.Argument(["id"], type=type_, nargs=count)])
 
 
-ONE_SESSION, SESSIONS = _taking(SESSION), _taking(SESSION, -1)
-CASES = _taking(CASE, -1)
-ONE_ITEM, ITEMS = _taking(ITEM), _taking(ITEM, -1)
-ONE_TASK = _taking(TASK)
-ONE_WORKFLOW, WORKFLOWS = _taking(WORKFLOW), _taking(WORKFLOW, -1)
+ONE_SESSION, SESSIONS = _completer(SESSION), _completer(SESSION, -1)
+CASES = _completer(CASE, -1)
+ONE_ITEM, ITEMS = _completer(ITEM), _completer(ITEM, -1)
+ONE_TASK = _completer(TASK)
+ONE_WORKFLOW, WORKFLOWS = _completer(WORKFLOW), _completer(WORKFLOW, -1)

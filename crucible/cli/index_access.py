@@ -1,4 +1,4 @@
-"""Open the index of a vault and query it when it is up to date; problems go to stderr."""
+"""Bring the index of a vault up to date and query it, and the options that make such a query."""
 
 from __future__ import annotations
 
@@ -30,21 +30,20 @@ from crucible.vault.index.schema import TABLES, Row, View, path_of_cell
 Answer = TypeVar("Answer")
 
 _LONG = 500
-"""Notes to read; fewer are read before anybody wonders."""
+"""Progress is shown from this many notes on; fewer are read quickly enough."""
 
 
 def open_index(door: Door) -> Index:
-    """The index of the vault that was named, or is around us, or is the default."""
+    """The index of the vault that `vault_root` finds."""
     root, settings = vault_place(door)
     return Index(root, settings)
 
 
 def asked(index: Index, question: Callable[[View], Answer]) -> tuple[Answer, Refreshed]:
-    """The answer to a question about the tables as they are now; it may be asked more than once.
+    """Bring the index up to date and return the answer to a question about its tables; the question may run twice.
 
-    Long reading shows progress on a terminal.  What cannot be walked, what keeps the index from being kept, and each
-    note that could not be read is a line on stderr, whatever the question was.  A session that has been quiet for long is
-    paused first, when it is time to look.
+    Sessions that have been idle too long are paused first, if a check is due.  Long reading shows progress on a terminal.
+    Unreadable folders and notes, and an index that cannot be saved, are reported on stderr.
     """
 
     def both(view: View) -> tuple[list[Row], Answer]:
@@ -60,13 +59,13 @@ def asked(index: Index, question: Callable[[View], Answer]) -> tuple[Answer, Ref
 
 
 def say_unreadable(rows: Sequence[Row]) -> None:
-    """A line on stderr for each."""
+    """Report each unreadable note on stderr."""
     for row in rows:
         say(f"{path_of_cell(str(row['path']))}:1: unreadable-note: {row['unreadable']}", style="yellow")
 
 
 def rebuilt(index: Index) -> Refreshed:
-    """Built anew."""
+    """Rebuild the index and report problems."""
     with ReadingLine(_LONG) as progress:
         now = index.rebuild(progress.show)
     _complain(now)
@@ -74,7 +73,7 @@ def rebuilt(index: Index) -> Refreshed:
 
 
 def keep_index(root: PathLike[str], settings: VaultSettings, paths: Collection[PathLike[str]]) -> None:
-    """Bring the rows of these notes up to date.  What cannot be done now is done by the next query, so nothing is said."""
+    """Update the rows of these notes.  Errors are not reported, since the next query tries again."""
     if not paths:
         return
     with suppress(CrucibleError), ReadingLine(_LONG) as progress:
@@ -124,9 +123,9 @@ order_options = with_options(_ORDER)
 
 
 def query_from(options: Mapping[str, Any], table: str = "sessions") -> SessionQuery:
-    """What the options ask for; one that a command does not have narrows nothing.
+    """Make the query for a command's options; missing options do not filter.
 
-    Raises `UsageError` for a column that `table` does not have and for what is no condition.
+    Raises `UsageError` for a column that `table` does not have and for an invalid condition.
     """
     now = local_now()
     known = {name: options[name] for name in SessionQuery._fields if options.get(name) is not None}
@@ -138,11 +137,11 @@ def query_from(options: Mapping[str, Any], table: str = "sessions") -> SessionQu
 
 
 def named_columns(options: Mapping[str, Any], table: str = "sessions") -> list[str]:
-    """The columns that `--sort` and `--where` name, which a reader wants to see."""
+    """The columns named by `--sort` and `--where`, which the table should show."""
     sort = [options["sort"].removeprefix("-").lower()] if options.get("sort") else []
     return [*sort, *(named_column(text, table) for text in options.get("where", ()))]
 
 
 def columns_of(table: str) -> str:
-    """All that `--where` and `--sort` can name, for a help."""
+    """The columns that `--where` and `--sort` accept, for help texts."""
     return ", ".join(TABLES[table])

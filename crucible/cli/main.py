@@ -1,6 +1,6 @@
-"""The `cru` command: the one place where an error becomes a line and an exit code.
+"""The `cru` command: the only place that turns an error into a message and an exit code.
 
-Imports are late on purpose: `cru --version` needs none, `cru --help` needs click, a command imports its own module.
+Imports are late on purpose: `cru --version` needs none, `cru --help` needs click, a command needs its own module.
 
 Exit codes: 0 done, 1 failed, 2 usage, 3 problems found; 130 interrupted.
 """
@@ -22,11 +22,11 @@ _INTERRUPTED = 130
 
 
 def main(args: Sequence[str] | None = None, **_: Any) -> int:
-    """Run `cru` and say how it ended; further keywords, as click's own runner passes them, mean nothing here."""
+    """Run `cru` and return its exit code; keywords that click's test runner passes are ignored."""
     given = list(sys.argv[1:] if args is None else args)
     if sys.stderr is None:
-        # Closed by the shell.  The next file to be opened, a note perhaps, would be taken for it.
-        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115  as long as the process
+        # The shell closed it.  The next file to be opened, perhaps a note, would get its file descriptor.
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115  open until the process ends
     if sys.stdout is None:
         return _complain("standard output: closed", "", 1)
     try:
@@ -42,15 +42,14 @@ def main(args: Sequence[str] | None = None, **_: Any) -> int:
 
 
 def run() -> NoReturn:
-    """The console script: `main`, without what a process that lives for a moment need not do.
+    """The console script: `main` without most garbage collection and without the interpreter's teardown.
 
-    Looking for cycles among what was just made, and taking down an interpreter object by object, took a quarter of a
-    query's time.
+    Both together took a quarter of a query's time.
     """
     gc.set_threshold(100_000, 10, 10)
     code = main()
     threading = sys.modules.get("threading")
-    # Whoever registered something for the end, or works in another thread, is waited for.
+    # With exit handlers or other threads, the process ends the normal way.
     if atexit._ncallbacks() == 0 and (threading is None or threading.active_count() == 1):  # noqa: SLF001
         with suppress(OSError, AttributeError):  # stderr may be closed
             sys.stderr.flush()
@@ -64,8 +63,8 @@ def _say_version() -> int:
 
 
 def _drop_output() -> None:
-    """As click and rich end it, quietly.  Python flushes once more on its way out; let that go nowhere."""
-    with suppress(OSError):  # no file under it, in a test
+    """Discard the output that Python still flushes on exit, as click and rich do after a broken pipe."""
+    with suppress(OSError):  # in a test it has no file descriptor
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
@@ -75,7 +74,7 @@ def _run(args: list[str]) -> int:
     from crucible.cli.group import build_root
 
     _never_fail_to_print()
-    color = _color_wished(args)
+    color = _color_option(args)
     try:
         return build_root().main(args, prog_name="cru", standalone_mode=False) or 0
     except CrucibleError as error:
@@ -85,7 +84,7 @@ def _run(args: list[str]) -> int:
         return error.exit_code
     except click.UsageError as error:
         path = error.ctx.command_path if error.ctx else "cru"
-        # Click lists choices on lines of their own.
+        # Click lists choices on separate lines.
         message = " ".join(error.format_message().split())
         return _complain(message, f"see: {path} --help", error.exit_code, color)
     except click.ClickException as error:
@@ -99,8 +98,8 @@ def _run(args: list[str]) -> int:
         return _complain(f"{place}{error.strerror or error}", "", 1, color)
 
 
-def _color_wished(args: Sequence[str]) -> bool | None:
-    """As the root's options and NO_COLOR say; an error is told when no context knows of them any more."""
+def _color_option(args: Sequence[str]) -> bool | None:
+    """The root's colour options and NO_COLOR, for errors that are shown after click's context is gone."""
     if "--no-color" in args or "--color" in args:
         return "--color" in args
     return False if os.environ.get("NO_COLOR") else None
@@ -116,7 +115,7 @@ def _complain(message: str, hint: str, code: int, color: bool | None = None) -> 
 
 
 def _never_fail_to_print() -> None:
-    """A terminal that lacks a character gets a `?` for it, never a traceback."""
+    """Replace characters that the terminal's encoding lacks by `?`."""
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure:

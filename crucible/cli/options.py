@@ -1,4 +1,4 @@
-"""Options that several commands share.  Imports little, for the commands that must be quick."""
+"""Options that several commands share.  Imports little, since some commands must start quickly."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from crucible.vault.index.time_filters import parse_when
 
 
 def format_option(*formats: str) -> Callable[[Any], Any]:
-    """`--format`, the first one being the default; anything else is refused."""
+    """`--format` with these choices; the first is the default."""
     return click.option(
         "--format",
         "format_",
@@ -28,7 +28,7 @@ def format_option(*formats: str) -> Callable[[Any], Any]:
 
 
 def one_of(kinds: Iterable[StrEnum]) -> click.Choice[str]:
-    """The values of an enumeration, as choices."""
+    """The values of an enumeration as choices."""
     return click.Choice([kind.value for kind in kinds])
 
 
@@ -43,7 +43,7 @@ def only_option(name: str, parameter: str, kinds: Iterable[StrEnum]) -> Callable
 
 
 def limit_option(help_: str = "At most so many.", *, least: int = 1) -> Callable[[Any], Any]:
-    """`-n`, a number of results."""
+    """`-n`, the maximum number of results."""
     return click.option("-n", "--limit", type=click.IntRange(min=least), metavar="N", help=help_)
 
 
@@ -69,12 +69,12 @@ def check_null(format_: str, *, null: bool) -> None:
 
 
 class _Local(tzinfo):
-    """This machine's zone: in summer another offset than in winter."""
+    """This machine's time zone, including daylight saving time."""
 
     def utcoffset(self, dt: datetime | None) -> timedelta | None:
         try:
             return None if dt is None else dt.replace(tzinfo=None).astimezone().utcoffset()
-        except (OverflowError, ValueError, OSError):  # beyond what the system's clock knows
+        except (OverflowError, ValueError, OSError):  # outside the range of the system's clock
             return timedelta(seconds=-time.timezone)
 
     def dst(self, dt: datetime | None) -> timedelta | None:
@@ -85,13 +85,13 @@ class _Local(tzinfo):
 
 
 def local_now() -> datetime:
-    """Now, in this machine's zone."""
-    # Through UTC: in the hour that a clock repeats, a local time alone would be ambiguous.
+    """The current time in this machine's time zone."""
+    # By way of UTC, since a local time is ambiguous in the hour that is repeated in autumn.
     return datetime.now().astimezone().replace(tzinfo=_Local())
 
 
 class Moment(click.ParamType):  # type: ignore[type-arg]  # older clicks take none
-    """A date, a time or how long ago; what has no zone is in this machine's."""
+    """A date, a time or an age; without a time zone, this machine's is used."""
 
     name = "when"
 
@@ -99,7 +99,7 @@ class Moment(click.ParamType):  # type: ignore[type-arg]  # older clicks take no
         self.end = end
 
     def convert(self, value: str | datetime, param: click.Parameter | None, ctx: click.Context | None) -> datetime:
-        """An aware time; the clock is read here and nowhere below the doors."""
+        """Return a time with a time zone.  The clock is read here, since lower packages must not read it."""
         return value if isinstance(value, datetime) else parse_when(value, local_now(), end=self.end)
 
 
@@ -108,17 +108,17 @@ END = Moment(end=True)
 
 
 def since_option(help_: str) -> Callable[[Any], Any]:
-    """`--since`, from which time on."""
+    """`--since`, the earliest time."""
     return click.option("--since", type=BEGIN, metavar="WHEN", help=help_)
 
 
 def until_option(help_: str) -> Callable[[Any], Any]:
-    """`--until`, up to which time."""
+    """`--until`, the latest time."""
     return click.option("--until", type=END, metavar="WHEN", help=help_)
 
 
 class _TextOrStdin(click.ParamType):  # type: ignore[type-arg]  # older clicks take none
-    """A text; `-` reads it from standard input, which can be read once."""
+    """A text; `-` reads it from standard input, which only one option can use."""
 
     name = "text"
 
@@ -135,13 +135,13 @@ _READ_FOR = f"{__name__}.read_for"
 
 
 def standard_input() -> str:
-    """All of it, without the line end that a shell's `echo` adds."""
+    """Read all of standard input, without the final newline that `echo` adds."""
     data = sys.stdin.buffer.read() if sys.stdin else b""
     return data.decode("utf-8", "replace").removesuffix("\n")
 
 
 class Door(NamedTuple):
-    """`color` is None when the terminal decides; `terminal` says whether stdout is one."""
+    """The global options; `color` is None if the terminal decides, `terminal` is True if stdout is one."""
 
     vault: str | None = None
     color: bool | None = None
@@ -149,13 +149,13 @@ class Door(NamedTuple):
 
 
 class GivenPath(click.Path):
-    """Never an empty one: `--vault "$UNSET"` must not mean this folder."""
+    """A path that must not be empty: `--vault "$UNSET"` must not mean the working directory."""
 
     def __init__(self, *, file_okay: bool = True, path_type: type | None = None) -> None:
         super().__init__(file_okay=file_okay, path_type=path_type)
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """As click does it, after a look at the text."""
+        """Reject an empty path, then convert as click does."""
         if value == "":
             self.fail("it is empty; name a folder or a file, or leave it out", param, ctx)
         return super().convert(value, param, ctx)
@@ -165,20 +165,20 @@ _MORE = f"{__name__}.more"
 
 
 class PassingOn(click.Command):
-    """A command that hands what stands behind `--` to a client; `client_arguments` has it."""
+    """A command that passes the arguments after `--` to a client; `client_arguments` returns them."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Only what stands before the first `--` is parsed."""
+        """Parse only the arguments before the first `--`."""
         at = args.index("--") if "--" in args else len(args)
         ctx.meta[_MORE] = tuple(args[at + 1 :])
         return super().parse_args(ctx, args[:at])
 
     def collect_usage_pieces(self, ctx: click.Context) -> list[str]:
-        """The usage line says so."""
+        """Add the client's arguments to the usage line."""
         return [*super().collect_usage_pieces(ctx), "[-- CLIENT ARGUMENTS...]"]
 
 
 def client_arguments(ctx: click.Context) -> tuple[str, ...]:
-    """What stands behind `--`."""
+    """The arguments after `--`."""
     more: tuple[str, ...] = ctx.meta[_MORE]
     return more

@@ -1,4 +1,4 @@
-"""What leaves through stdout and stderr: data and talk, cleaned of what could steer a terminal."""
+"""Write data to stdout and messages to stderr, without characters that control a terminal."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ if TYPE_CHECKING:
 
 
 PROBLEMS_FOUND = 3
-"""The exit code of a command that did its work and found something wrong."""
+"""The exit code of a command that ran and found problems."""
 
 _NARROWEST, _WIDEST = 20, 500
-"""Columns.  In fewer rich shows nothing at all; more of them only cost memory."""
+"""Limits of the width in columns: with fewer rich shows nothing, and more only cost memory."""
 
 _CONTROLS = late_pattern(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
-"""What steers a terminal, and what turns the order of letters round."""
+"""Control characters of terminals and of text direction."""
 _PICTURES, _DELETE = 0x2400, 0x7F
-"""The Unicode picture of NUL, which those of the other C0 controls follow, and the code of DEL, whose picture is elsewhere."""
+"""The Unicode picture of NUL, followed by those of the other C0 controls, and the code of DEL, which is not among them."""
 _UNSEEN = late_pattern(r"[\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
 _SURROGATES = late_pattern(r"[\ud800-\udfff]")
 _LINE_ENDS = late_pattern("\r\n|[\n\v\f\r\x1c-\x1e\x85\u2028\u2029]")
-"""Whatever some program takes for the end of a line."""
+"""Everything that some program takes for a line end."""
 
 
 def clean(text: str) -> str:
-    """Text that is safe to show on a terminal; anybody may have written what a note holds.
+    """The text made safe for a terminal, since a note may come from anyone.
 
     Control characters become visible: `␛` for ESC, `<9b>` and `<202e>` for those without a picture.
     """
@@ -53,29 +53,29 @@ def _sign(found: re.Match[str]) -> str:
 
 
 def clean_line(text: str) -> str:
-    """The same on one line: a line end in a note or a file's name must not begin a line that looks like ours."""
+    """Like `clean`, but on one line, so that a newline in a note or file name cannot forge a message of ours."""
     return text if text.isprintable() else clean(_LINE_ENDS.sub("⏎", text))
 
 
 def write(line: str = "") -> None:
-    """A line of data on stdout, always one."""
+    """Write one line of data to stdout."""
     click.echo(clean_line(line))
 
 
 def write_facts(facts: Iterable[tuple[str, str]], width: int) -> None:
-    """Names in a column of this width and what is known of each, indented; without those of which nothing is."""
+    """Write indented names and values, with names in a column of `width`; empty values are skipped."""
     for name, text in facts:
         if text:
             write(f"  {name:<{width}} {text}")
 
 
 def write_text(text: str) -> None:
-    """Several lines on stdout, for a format that quotes line ends itself."""
+    """Write several lines to stdout, for a format that escapes newlines itself."""
     click.echo(clean(text))
 
 
 def write_document(text: str | bytes, door: Door, *, end: bool = False) -> None:
-    """Write a document to stdout, and a newline if `end`: its exact bytes into a file or pipe, cleaned text on a terminal."""
+    """Write a document to stdout: its exact bytes to a file or pipe, cleaned text to a terminal; then a newline if `end`."""
     data = text.encode("utf-8", "surrogateescape") if isinstance(text, str) else text
     click.echo(clean(data.decode("utf-8", "replace")) if door.terminal else data, nl=end)
 
@@ -86,12 +86,12 @@ def write_json_lines(lines: Iterable[bytes]) -> None:
 
 
 def write_json(value: object, *, indent: bool = True) -> None:
-    """One JSON document on stdout, on one line unless indented: UTF-8, whatever the terminal's own encoding."""
+    """Write one JSON document to stdout in UTF-8, whatever the terminal's encoding; on one line unless indented."""
     import orjson  # noqa: PLC0415  one format of several
 
     try:
         data = orjson.dumps(value, option=orjson.OPT_INDENT_2 if indent else 0)
-    except TypeError:  # a byte that was no UTF-8, or a number beyond 64 bits
+    except TypeError:  # a byte that was not UTF-8, or a number beyond 64 bits
         import json  # noqa: PLC0415  thirty times as slow
 
         text = json.dumps(value, ensure_ascii=False, indent=2 if indent else None)
@@ -100,30 +100,30 @@ def write_json(value: object, *, indent: bool = True) -> None:
 
 
 def _escaped(data: bytes) -> bytes:
-    """JSON of the same value that is safe to show on a terminal."""
+    """Equivalent JSON that is safe to show on a terminal."""
     if data.isascii() and b"\x7f" not in data:
         return data
     return _UNSEEN.sub(lambda m: f"\\u{ord(m[0]):04x}", data.decode()).encode()
 
 
 def say(line: str, style: str = "", *, color: bool | None = None) -> None:
-    """A line of talk on stderr, always one; `color` says what no command's context says any more."""
+    """Write one message line to stderr; `color` is for callers outside click's context."""
     click.secho(clean_line(line), err=True, fg=style or None, reset=bool(style), color=color)
 
 
 def warn(*lines: object) -> None:
-    """Lines of talk that begin with `cru:`: what went wrong, though the command goes on."""
+    """Write warnings to stderr, each with the prefix `cru:`; the command continues."""
     for line in lines:
         say(f"cru: {line}", style="yellow")
 
 
 def counted(count: int, noun: str, *, zero: str = "0") -> str:
-    """`1 step`, `2 steps`."""
+    """For example `1 step` or `2 steps`."""
     return f"{count or zero} {noun}{'' if count == 1 else 's'}"
 
 
 def write_problems(rows: Sequence[Mapping[str, object]], format_: str) -> None:
-    """Problems with `path`, `line`, `code` and `message` on stdout: as JSON, else as `path:line: code: message`."""
+    """Write problems to stdout: JSON, or lines of the form `path:line: code: message`."""
     if format_ == "json":
         write_json(rows)
         return
@@ -132,26 +132,26 @@ def write_problems(rows: Sequence[Mapping[str, object]], format_: str) -> None:
 
 
 def say_lines(text: str) -> None:
-    """Several lines of talk; what was filled into them is clean already."""
+    """Write several message lines; values in them must be clean already."""
     for line in text.rstrip("\n").split("\n"):
         say(line)
 
 
 def say_problems(path: str, problems: Iterable[Problem]) -> None:
-    """`path:line: code: message` on stderr, as compilers do."""
+    """Write problems to stderr as `path:line: code: message`, as compilers do."""
     for problem in problems:
         say(f"{path}:{problem.line}: {problem.code}: {problem.message}", style="yellow")
 
 
 def in_color(door: Door) -> bool:
-    """Whether stdout is to have colours: as the user said, else when it is a terminal."""
+    """True if stdout gets colours: by the user's option, otherwise if it is a terminal."""
     return door.terminal if door.color is None else door.color
 
 
 def given_width() -> int | None:
-    """How wide `COLUMNS` says to draw, within reason; None when it says nothing and the terminal is to be asked.
+    """The width in `COLUMNS` within sensible limits, None if unset, so that the terminal decides.
 
-    Rich reads it too and believes 0.
+    Rich reads it too, but accepts 0.
     """
     if "COLUMNS" not in os.environ:
         return None
@@ -161,7 +161,7 @@ def given_width() -> int | None:
 
 
 def room_of(door: Door) -> int | None:
-    """Columns of the terminal; None for a pipe, which takes what there is."""
+    """The terminal's width in columns; None for a pipe, which has no limit."""
     if not door.terminal:
         return None
     import shutil  # noqa: PLC0415  slow, and few commands draw
@@ -170,16 +170,16 @@ def room_of(door: Door) -> int | None:
 
 
 Show = Callable[..., None]
-"""Called with how much is done and how much there is; what else is told is not shown."""
+"""Called with the number of items done and their total; further arguments are ignored."""
 
 
 @contextmanager
 def bar(label: str) -> Iterator[Show]:
-    """What to call as the work goes on; `label` says what is done."""
+    """Show a progress bar with a `label`; yields the function to call as the work proceeds."""
     if not sys.stderr.isatty():
         yield lambda _done, _total, *_: None
         return
-    # Late: a script has no use for a bar, and rich takes as long to load as all the rest.
+    # Imported late: scripts get no bar, and rich takes as long to load as everything else.
     from rich.console import Console  # noqa: PLC0415
     from rich.progress import (  # noqa: PLC0415  late, as above
         BarColumn,
@@ -201,7 +201,7 @@ def bar(label: str) -> Iterator[Show]:
 
 
 class ReadingLine:
-    """Shown for so many notes or more: fewer are read before anybody wonders."""
+    """A progress line that appears from a number of notes on; fewer are read quickly enough."""
 
     def __init__(self, least: int) -> None:
         self._least = least
@@ -215,7 +215,7 @@ class ReadingLine:
             click.echo("\r\x1b[K", err=True, nl=False)
 
     def show(self, done: int, total: int) -> None:
-        """Told after each note, or some of them."""
+        """Update the line; called after some or all notes."""
         if total >= self._least and sys.stderr.isatty():
             self._shown = True
             click.echo(f"\rreading notes: {done:,} of {total:,}", err=True, nl=False)

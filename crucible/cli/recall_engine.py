@@ -1,6 +1,6 @@
-"""Open what answers recall's questions: the embedded index of this vault, or a team's server.
+"""Open the search engine of recall: the vault's embedded index, or a team's server.
 
-Imports little, because a question takes no longer than its process takes to start.
+Imports little, because most of a question's time is the start of its process.
 """
 
 from __future__ import annotations
@@ -22,27 +22,27 @@ from crucible.vault.notes.projects import named_project_of
 from crucible.vault.notes.vault import Vault
 
 _VARIABLE = "CRUCIBLE_RECALL_BACKEND"
-"""As in `search.postgres.address`, which is loaded only with a server."""
+"""The same name as in `search.postgres.address`, which is only imported for a server."""
 _OWN = ("", "embedded")
-"""Values of the setting without a server."""
+"""Values of the setting that mean no server."""
 
 ALL_PROJECTS = flag("--all-projects", "Of every project, also in a folder that is one's.", "everything")
 
 
 class RecallScope(NamedTuple):
-    """Whose knowledge a question sees: the named `project`'s, `everything`, or by default the working directory's project's."""
+    """The knowledge that a question may see: of `project`, of every project, or by default of the current project."""
 
     project: str | None = None
     everything: bool = False
 
     def checked(self) -> Self:
-        """The scope itself; `UsageError` if both are given."""
+        """Return the scope; raises `UsageError` if both options are given."""
         if self.everything and self.project is not None:
             raise UsageError("--project and --all-projects exclude each other", "leave one of them out")
         return self
 
     def viewer(self, root: Path) -> Audience:
-        """The viewer of knowledge in the vault at `root`; everything without a project."""
+        """The audience for knowledge in the vault at `root`; everything without a project."""
         if self.everything:
             return EVERYTHING
         name = named_project_of(*whence(), str(root)) if self.project is None else self.project
@@ -50,7 +50,7 @@ class RecallScope(NamedTuple):
 
 
 class OpenedRecall(NamedTuple):
-    """A vault, what searches it (or the server instead), and whose knowledge it finds."""
+    """A vault, the engine that searches it or the server, and the audience for its knowledge."""
 
     vault: Vault
     recall: Recall
@@ -60,12 +60,12 @@ class OpenedRecall(NamedTuple):
 def open_recall(
     door: Door, scope: RecallScope, progress: Progress | None = None, *, embedded: bool = False
 ) -> OpenedRecall:
-    """Open the server of the user's settings; without one, or if `embedded`, the vault's own index."""
+    """Open the server from the user's settings; without one, or if `embedded`, the vault's own index."""
     root, settings = vault_place(door)
     vault = Vault(Path(root), settings)
     viewer = scope.viewer(vault.root)
     if not embedded and has_server():
-        # Late: few have a server, and its modules take longer to load than a question takes.
+        # Imported late: few users have a server, and its modules take longer to load than a question takes.
         from crucible.search.postgres.address import chosen_address  # noqa: PLC0415  as above
         from crucible.search.postgres.team_recall import open_postgres  # noqa: PLC0415
 
@@ -78,12 +78,12 @@ def open_recall(
 
 
 def has_server() -> bool:
-    """Whether settings or environment may name a team's server."""
+    """True if the settings or the environment may name a team's server."""
     return user_settings().recall.backend not in _OWN or _VARIABLE in os.environ
 
 
 def open_own_index(vault: Vault, viewer: Audience = EVERYTHING, progress: Progress | None = None) -> EmbeddedRecall:
-    """The embedded engine over a vault."""
+    """Open the embedded engine of a vault."""
     shelf = ItemShelf(vault, viewer)
     return EmbeddedRecall(vault.root, vault.settings, items=shelf, progress=progress)
 

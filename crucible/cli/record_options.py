@@ -1,6 +1,6 @@
-"""Options of commands that record: which session, when it happened, and texts from standard input.
+"""Options of commands that record events: which session, and when it happened.
 
-Imports little: an agent waits for these commands.
+Imports little, since agents wait for these commands.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ at_option = click.option(
 
 
 def recording_place() -> dict[str, Any]:
-    """Where a bookmark finds git and the project's files."""
+    """Keyword arguments of a recorder: where a bookmark finds git and the project's files."""
     cwd, projects = whence()
     return {"cwd": cwd, "projects": projects}
 
 
 def named_session(session: str | None) -> str:
-    """The session that was named, or the environment's."""
+    """The named session; raises `UsageError` if neither the option nor CRU_SESSION names one."""
     if not session:
         raise UsageError(
             "no session: neither --session nor CRU_SESSION names one",
@@ -46,9 +46,10 @@ def named_session(session: str | None) -> str:
 
 
 def noted_time(at: datetime | None, recorder: Recorder | None = None) -> datetime | None:
-    """`--at` in UTC, None for now; `UsageError` for what cannot be: before the session began, or days ahead.
+    """`--at` in UTC, None for now.
 
-    A time without seconds may lie in the minute of the beginning, and counts as that.
+    A time without seconds in the minute of the session's start counts as the start.  Raises `UsageError` for a time before
+    that, or more than a day in the future.
     """
     if at is None:
         return None
@@ -66,7 +67,7 @@ def noted_time(at: datetime | None, recorder: Recorder | None = None) -> datetim
 
 
 _AHEAD = timedelta(days=1)
-"""Clocks of two machines differ, and zones are mistaken, by less."""
+"""Clocks of two machines, and mistaken time zones, differ by less."""
 _MINUTE = timedelta(minutes=1)
 
 
@@ -75,6 +76,6 @@ def _second(time: datetime) -> str:
 
 
 def say_warnings(recorder: Recorder) -> None:
-    """What went wrong beside the note."""
+    """Report what failed apart from writing the note."""
     for warning in recorder.warnings:
         warn(warning)

@@ -18,14 +18,14 @@ _WIDTH = 100
 
 @dataclass(frozen=True, slots=True)
 class Described:
-    """One command: `cru session list`, and its whole help."""
+    """A command's full name, such as `cru session list`, and its help."""
 
     name: str
     help: str
 
 
 def describe(command: click.Command, name: str, parent: click.Context | None = None) -> Iterator[Described]:
-    """The command and everything below it, in the order of the help."""
+    """Yield the command and its subcommands, in the order of the help."""
     asked: dict[str, Any] = {**command.context_settings, "terminal_width": _WIDTH, "color": False}
     context = click.Context(command, info_name=name, parent=parent, **asked)
     yield Described(context.command_path, "\n".join(line.rstrip() for line in command.get_help(context).split("\n")))
@@ -37,7 +37,7 @@ def describe(command: click.Command, name: str, parent: click.Context | None = N
 
 
 def _reference_text() -> str:
-    """The whole page."""
+    """The text of `docs/cli.md`."""
     return render_template("cli-reference.md.j2", commands=list(describe(build_root(), "cru")))
 
 

@@ -24,7 +24,7 @@ from crucible.vault.notes.vault import Vault
 
 
 def compact_at_end(vault: Vault, path: Path) -> None:
-    """Compact memory; all lines of the project if the session at `path` reached a milestone."""
+    """Compact memory; if the session at `path` reached a milestone, all lines of its project."""
     try:
         session = vault.read(path).session
     except CrucibleError as error:
@@ -57,16 +57,16 @@ def finish(
     ask: Ask | None = None,
     updates: bool = False,
 ) -> StopResult:
-    """Run `after_stop` for the session whose note is at `path`; `asker` is the user's agent, `ask` asks a person."""
+    """Run `after_stop` for the session whose note is at `path`; `asker` is an agent, `ask` asks the user."""
     project = ""
-    # The session has ended; what is wrong with its note is told by the first step.
+    # An error in the note is reported by the first step.
     with suppress(CrucibleError):
         project = vault.read(path).session.project or ""
     folder, roots = folders_of(project)
     budget = BUDGET
     try:
         budget = user_budget() if asker else BUDGET
-    except CrucibleError as error:  # of a tokenizer that cannot be loaded
+    except CrucibleError as error:  # a tokenizer cannot be loaded
         warn(f"what mattered: {error}")
         asker = None
     helpers = StopHelpers(asker, budget, ask=ask, folder=folder, roots=roots)
@@ -76,12 +76,12 @@ def finish(
 
 
 def finish_quietly(vault: Vault, path: Path) -> None:
-    """Run `finish` without asking anybody, and print problems only."""
+    """Run `finish` without asking the user or an agent, and print problems only."""
     say_problems_of(finish(vault, path))
 
 
 def update_histories(vault: Vault, sessions: Iterable[str]) -> None:
-    """Update the histories of sessions that have one, after more rows of these were imported."""
+    """Update existing histories of sessions after more of their rows were imported."""
     for name in sessions:
         with suppress(CrucibleError):
             if entry_path(vault, name).is_file():

@@ -1,4 +1,4 @@
-"""A session drawn for a terminal with rich: properties as a header, callouts as coloured panels, embeds in place."""
+"""Draw a session for a terminal with rich: properties as a header, callouts as coloured panels, embeds in place."""
 
 from __future__ import annotations
 
@@ -45,12 +45,12 @@ from crucible.vault.notes.links import LinkTable
 from crucible.vault.notes.vault import Note, Vault
 
 _DEEPEST = 8
-"""Each level is drawn inside the last one; deeper ones would have no width left."""
+"""Levels of nesting; deeper ones would have no width left."""
 
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """A note and, by line counted from 0, what it embeds there: a view, or why there is none."""
+    """A note and its embeds by line, counted from 0: each a view, or the reason why there is none."""
 
     note: Note
     heading: str = ""
@@ -99,7 +99,7 @@ class _Walk:
 
 
 def expand(vault: Vault, links: LinkTable, note: Note) -> tuple[View, list[Finding]]:
-    """The note with everything it embeds, each note once, and every problem met on the way."""
+    """Load everything that a note embeds, each note once; returns the view and all problems."""
     walk = _Walk(vault, links)
     return walk.view(note, "", ()), walk.findings
 
@@ -133,9 +133,9 @@ _TASKS = {"completed": ("☑", "green"), "in_progress": ("◐", "yellow"), "pend
 
 
 def console_for(door: Door) -> Console:
-    """Standard output as rich sees it, with colours or without as the options say."""
+    """A rich console for standard output, with colours as the options say."""
     width = given_width()
-    # Rich would read LINES as it does COLUMNS; nothing here asks how high the screen is.
+    # A fixed height keeps rich from reading LINES; nothing here depends on it.
     if door.color is None:
         return Console(highlight=False, width=width, height=_HEIGHT)
     system: Literal["auto"] | None = "auto" if door.color else None
@@ -145,17 +145,17 @@ def console_for(door: Door) -> Console:
         height=_HEIGHT,
         force_terminal=door.color,
         color_system=system,
-        no_color=not door.color,  # said outright, or rich would ask NO_COLOR
+        no_color=not door.color,  # explicit, since rich would read NO_COLOR
     )
 
 
 def draw(view: View) -> Group:
-    """A whole session."""
+    """Draw a whole session."""
     return Group(*_note(view))
 
 
 def draw_phase(view: View, phase: Phase) -> Group:
-    """One phase of it."""
+    """Draw one phase of a session."""
     return Group(*_phase(phase, view))
 
 
@@ -179,11 +179,11 @@ def _note(view: View) -> _Drawn:
 
 
 _BOOKKEEPING = frozenset({"type", "subagents", "subagent_logs", "sources", "synced_to"})
-"""Properties that the header leaves out: for programs, or told by the callouts."""
+"""Properties that the header leaves out: they are for programs, or shown by callouts."""
 
 
 def _is_named(phase: Phase, heading: str) -> bool:
-    """Obsidian addresses a phase by its whole heading, markers included and `#` dropped; people write its name."""
+    """True if a link's heading means this phase: Obsidian links to the whole heading without `#`, users write the name."""
     markers = [f"@{phase.agent}" if phase.agent else "", phase.channel or ""]
     whole = " ".join([phase.name, *filter(None, markers)])
     return heading_key(heading) in (heading_key(phase.name), heading_key(whole))
@@ -270,7 +270,7 @@ def _entries(entries: Iterable[Entry], view: View) -> _Drawn:
 
 
 def _prose_with_embeds(text: str, embedded: list[tuple[int, View | str]], view: View) -> _Drawn:
-    """Each embed where its line is; the note's own lines say which of the text's lines that is."""
+    """Draw a text with each embed in the place of its line; the note's lines locate it in the text."""
     shown: list[str] = []
     waiting = [(view.note.source.lines[line].strip(" \t"), one) for line, one in embedded]
     for line in text.split("\n"):
@@ -351,7 +351,7 @@ def _callout(
         parts += _labelled(label, said)
     if grounds:
         parts.append(_plain(render_grounds(grounds), "dim"))
-    if not parts:  # a box would be empty
+    if not parts:  # the box would be empty
         style = _KINDS.get(kind, "white")
         return Padding(_plain(f"{kind} {title}".rstrip(), f"bold {style}"), (0, 0, 1, 2))
     return _panel(kind, title, parts)
@@ -375,5 +375,5 @@ def _panel(kind: str, title: str, parts: list[ConsoleRenderable]) -> ConsoleRend
 
 
 def _plain(text: str, style: str = "") -> Text:
-    """One line: a header's value or a title."""
+    """A header value or a title as one line."""
     return Text(clean_line(text), style=style)

@@ -1,4 +1,4 @@
-"""Rows on stdout: as a table, as JSON, as TOON, or as the paths of their files."""
+"""Write rows to stdout: as a table, as JSON, as TOON, or as the paths of their files."""
 
 from __future__ import annotations
 
@@ -33,24 +33,24 @@ def _flat(value: object) -> object:
 
 
 GAP = "  "
-"""Between two columns of a table."""
+"""The gap between two columns of a table."""
 
 _WIDEST = 200
-"""Columns that a cell may take: an id has at most 128, and one long cell would make every line as long."""
+"""The maximum width of a cell, since one long cell makes every line as long; an id has at most 128."""
 _MARKS = 4
-"""Characters a column, at most, of a text that is to be cut: accents take none, and a text may be endless."""
+"""Characters per column that are measured when a text is cut: accents have no width, and a text may be huge."""
 _LEAST, _LEAST_ID = 12, 20
-"""Columns that are left of a text, and of an id, at least."""
+"""The minimum widths of a text and of an id."""
 
 STATUS_STYLES = {"success": "green", "failed": "red", "skipped": "yellow", "timeout": "red"}
-"""Colours of a run's status; any other has none."""
+"""The colour of each status of a run."""
 _SESSION_STYLES = {"active": "cyan", "paused": "yellow", "completed": "green", "failed": "red"}
 
 _ENCODED = LISTS | {"path"}
-"""Columns whose cells the index encodes."""
+"""Columns whose cells are encoded in the index."""
 _WHOLE = NUMBERS | TIMES | {"status"}
 _IDS = frozenset({"id", "parent", "session", "path"})
-"""Columns of the index that a narrow terminal never cuts, and those that it cuts last."""
+"""Columns of the index that are cut last on a narrow terminal."""
 
 
 # --- rows ------------------------------------------------------------------------------------------------------------
@@ -66,9 +66,9 @@ def write_rows(
     texts: Collection[str] = (),
     names: Collection[str] = (),
 ) -> None:
-    """These columns as `table`, `json` or `toon`; a row without a column has null there.
+    """Write columns of rows as `table`, `json` or `toon`; a missing cell is null.
 
-    `name` is the TOON table's.  On a narrow terminal the columns `texts` are cut first, then `names`, no others.
+    `name` is the name of the TOON table.  On a narrow terminal the columns `texts` are cut first, then `names`, no others.
     """
     if format_ != "table":
         _write_data([{column: row.get(column) for column in columns} for row in rows], columns, format_, name)
@@ -82,7 +82,7 @@ def write_rows(
 def write_index_rows(
     rows: Sequence[Row], columns: Sequence[str], format_: str, name: str, door: Door, more: str = ""
 ) -> None:
-    """The same for rows of the index, whose TOON cells are as the index holds them.
+    """Like `write_rows`, for rows of the index; their TOON cells are written as the index stores them.
 
     A table on a terminal also has the column `more`, if there is room for it.
     """
@@ -115,7 +115,7 @@ def _write_data(
     if format_ == "json":
         write_json(rows)
     else:
-        # A table without rows shows its columns too.
+        # A table without rows still shows its columns.
         write_text(dump(rows, name) if rows else f"{name}[0]{{{','.join(columns)}}}:")
 
 
@@ -128,7 +128,7 @@ def _text(cell: object) -> str:
 
 
 def _index_texts(column: str, rows: Sequence[Row]) -> list[str]:
-    """The heading and the cells, as a terminal may have them."""
+    """The heading and the cells, made safe for a terminal."""
     cells = [row[column] for row in rows]
     decoded = [_decoded(column, cell) for cell in cells] if column in _ENCODED else cells
     texts = ["-" if cell is None or cell == "" else str(cell) for cell in decoded]
@@ -138,7 +138,7 @@ def _index_texts(column: str, rows: Sequence[Row]) -> list[str]:
 
 
 def _decoded(column: str, cell: str | int | None) -> str | int | None:
-    """Lists with their items as they are, paths as they are named; a byte that is no UTF-8 cannot be shown."""
+    """Decode a cell of the index for display: lists and paths; bytes that are not UTF-8 are replaced."""
     if isinstance(cell, str):
         if column in LISTS and '"' in cell:
             return ", ".join(split_list(cell))
@@ -151,11 +151,10 @@ def _decoded(column: str, cell: str | int | None) -> str | int | None:
 
 
 def write_paths(root: str, folder: str, rows: Sequence[Row], *, null: bool, terminal: bool) -> bool:
-    """The files' whole paths, a line each, or each ended by a NUL; whether all could be written.
+    """Write absolute paths, one a line or each ended by NUL; returns False if some were skipped.
 
-    A path that a line cannot hold as it is would name another file, or two: it is skipped and named.  Between NULs any
-    path can stand, but a terminal would obey some.  `folder`, relative to `root`, holds the notes: a row that names a
-    file elsewhere is damaged or forged, and what reads these lines may delete.
+    A path with a line end is skipped and reported, unless NULs separate paths and stdout is not a terminal.  Paths outside
+    `folder` (relative to `root`) are skipped too: the row is damaged or forged, and the reader may delete files.
     """
     named = [path_of_cell(str(row["path"])) for row in rows]
     written = _kept(
@@ -166,7 +165,7 @@ def write_paths(root: str, folder: str, rows: Sequence[Row], *, null: bool, term
     if not null or terminal:
         safe = [path for path in written if path == clean_line(path)]
         written = _kept(written, safe, "unprintable-path: left out, a line cannot hold it")
-    # As bytes: a terminal's encoding may lack a letter, and with another in its place it is another file.
+    # Written as bytes, since an encoding that replaces a letter would name another file.
     end = b"\0" if null else os.linesep.encode()
     click.echo(b"".join(os.fsencode(os.path.join(root, path)) + end for path in written), nl=False)
     return len(written) == len(named)
@@ -188,9 +187,9 @@ def _kept(every: Sequence[str], kept: Sequence[str], reason: str) -> Sequence[st
 
 
 class Tier(NamedTuple):
-    """Columns of a table, by position, that may be cut on a narrow terminal, down to `least`.
+    """Columns of a table, by position, that a narrow terminal may cut down to `least`.
 
-    With `in_middle` their ends stay: ids of one family begin alike.
+    With `in_middle` the end of a text is kept, since related ids begin alike.
     """
 
     columns: Collection[int]
@@ -213,7 +212,7 @@ def _write_table(
     *,
     color: bool,
 ) -> None:
-    """A heading and a line a row; `styles` are the colours of a column's words."""
+    """Write a heading and one line a row; `styles` are the colours of words in a column."""
     shown = fitted(columns, room, tiers)
     if color:
         for at, colors in styles.items():
@@ -223,12 +222,12 @@ def _write_table(
                 *(click.style(cell, fg=colors[word]) if (word := cell.rstrip()) in colors else cell for cell in cells),
             ]
     head, *lines = joined(shown)
-    # One write: ten thousand of them take longer than all the rest.
+    # One write, since ten thousand of them take longer than everything else.
     click.echo("\n".join([click.style(head, bold=True) if color else head, *lines]))
 
 
 def _least_room(cells: Sequence[Sequence[str]], room: int | None, tiers: Sequence[Tier]) -> int | None:
-    """The terminal's columns, or as many as are needed at least: what does not fit even so is cut all the same."""
+    """The terminal's width, or the minimum that the columns need if it is narrower."""
     if room is None:
         return None
     least = {at: tier.least for tier in tiers for at in tier.columns}
@@ -237,17 +236,17 @@ def _least_room(cells: Sequence[Sequence[str]], room: int | None, tiers: Sequenc
 
 
 def table_lines(columns: Sequence[Sequence[str]], room: int | None = None, tiers: Sequence[Tier] = ()) -> Iterator[str]:
-    """The lines of a table whose columns are given with their headings."""
+    """The lines of a table from its columns, which include their headings."""
     return joined(fitted(columns, room, tiers))
 
 
 def joined(columns: Iterable[Sequence[str]]) -> Iterator[str]:
-    """The lines of a table whose columns are aligned.  The last one is not padded, so that a line is no longer than it must be."""
+    """The lines of a table from aligned columns; padding of the last column is removed."""
     return (GAP.join(cells).rstrip() for cells in zip(*columns, strict=True))
 
 
 def broadest(texts: Sequence[str]) -> int:
-    """Columns of the widest."""
+    """The width of the widest text in columns."""
     if "".join(texts).isascii():
         return max(map(len, texts))
     from rich.cells import cell_len  # noqa: PLC0415  most tables have none but ASCII
@@ -256,7 +255,7 @@ def broadest(texts: Sequence[str]) -> int:
 
 
 def aligned(texts: Sequence[str], widest: int | None = None) -> list[str]:
-    """Filled up with blanks to the width of the widest, or cut to `widest` columns; what is cut ends in `…`."""
+    """Pad texts to the width of the widest, or cut them to `widest` columns with `…` at the end."""
     if "".join(texts).isascii() and (widest is None or max(map(len, texts)) <= widest):
         width = max(map(len, texts))
         return [text.ljust(width) for text in texts]
@@ -273,9 +272,9 @@ def aligned(texts: Sequence[str], widest: int | None = None) -> list[str]:
 
 
 def fitted(columns: Sequence[Sequence[str]], room: int | None, tiers: Sequence[Tier]) -> list[list[str]]:
-    """Each column's texts of one width, all beside each other no wider than `room`; None has room for all.
+    """Align each column, cutting columns so that a line fits `room`; None is unlimited.
 
-    The widest column of the first tier is cut first, and so on.  What would not fit even so is left whole.
+    The widest column of the first tier is cut first, and so on.  If that is not enough, nothing is cut.
     """
     if room is None:
         return [aligned(texts, _WIDEST) for texts in columns]
@@ -312,5 +311,5 @@ def _narrowed(widths: list[int], room: int, tiers: Sequence[Tier]) -> list[int]:
 
 
 def cut_to(text: str, widest: int) -> str:
-    """A text of at most `widest` columns; what is cut ends in `…`."""
+    """Cut a text to at most `widest` columns, with `…` at the end."""
     return aligned([text], max(widest, 1))[0].rstrip()

@@ -1,4 +1,4 @@
-"""Open the vault that the options name, and find sessions and projects in it."""
+"""Open the vault that the options select, and find sessions and projects in it."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from crucible.vault.notes.walk import note_name
 
 
 def open_vault(door: Door, *, looks: bool = True, finish: bool = True) -> Vault:
-    """The vault that was named, or is around us, or is the default; unknown settings are named on stderr.
+    """Open the vault that `vault_root` finds; unknown settings are reported on stderr.
 
-    When the command ends, however it ends, the index learns of the notes that it wrote.  A session that has been quiet for
-    long is paused first; not by a dry run, nor by a command that `looks` at its own session only, since an agent waits for it.
+    When the command ends, the index rows of the notes that it wrote are updated.  With `looks`, sessions that have been idle
+    too long are paused first, except in a dry run; commands that agents wait for pass False.
     """
     root, settings = vault_place(door, finish=finish)
     vault = Vault(Path(root), settings)
@@ -42,7 +42,7 @@ def index_of(vault: Vault) -> Index:
 
 
 def newest_session(vault: Vault, project: str, statuses: Collection[str] = ()) -> str:
-    """The id of the project's newest session, of those with one of the `statuses` where some are named; "" for none."""
+    """The id of the project's newest session, of any status or of these `statuses`; "" for none."""
     where = (lambda row: row["status"] in statuses,) if statuses else ()
     query = SessionQuery(project=project, limit=1, where=where)
     rows = asked(index_of(vault), lambda view: select(view, query))[0] if project else ()
@@ -50,7 +50,7 @@ def newest_session(vault: Vault, project: str, statuses: Collection[str] = ()) -
 
 
 def newest_here(vault: Vault, statuses: Collection[str] = ()) -> str:
-    """The newest session of the working directory's project, for a command that names none; `UsageError` if there is none."""
+    """The newest session of the working directory's project; raises `UsageError` if there is none."""
     project = project_of(*whence())
     if found := newest_session(vault, project, statuses):
         return found
@@ -62,13 +62,13 @@ def newest_here(vault: Vault, statuses: Collection[str] = ()) -> str:
 
 
 def here() -> Path | None:
-    """The working directory, or None when it is gone."""
+    """The working directory, or None if it is gone."""
     folder = working_directory()
     return None if folder is None else Path(folder)
 
 
 def find_note(vault: Vault, ref: str) -> Path:
-    """A session by id, by path seen from here, or by a unique prefix; nothing that Obsidian hides."""
+    """Find a session by id, path or unique id prefix; raises `UsageError` for a note that Obsidian hides."""
     path = vault.find(ref, here())
     if any(part.startswith(".") for part in PurePosixPath(vault.relative(path)).parts):
         raise UsageError(f"{ref}: hidden, no session", f"sessions are the notes in {vault.sessions}")
@@ -76,24 +76,24 @@ def find_note(vault: Vault, ref: str) -> Path:
 
 
 def load_note(vault: Vault, ref: str) -> Note:
-    """Find and read."""
+    """Find a session as `find_note` does, and read it."""
     return vault.read(find_note(vault, ref))
 
 
 def project_here(root: Path) -> str:
-    """The working directory's project by the user's settings or git; "" in the vault at `root` itself."""
+    """The working directory's project by the user's settings or git; "" inside the vault at `root`."""
     return named_project_of(*whence(), str(root))
 
 
 def folders_of(project: str) -> tuple[Path | None, Sequence[str]]:
-    """The project's folder around the working directory, None for none, and all of its folders here, that one first."""
+    """The project's folder around the working directory (None for none), and all its folders, that one first."""
     cwd, projects = whence()
     folder = folder_in_project(cwd, projects, project)
     return folder, [*([str(folder)] if folder else []), *projects.get(project, ())]
 
 
 def folder_of(project: str) -> Path | None:
-    """The project's folder on this machine: around the working directory, else as the user's settings name it."""
+    """The project's folder: the one around the working directory, else the first in the user's settings."""
     cwd, projects = whence()
     here = folder_in_project(cwd, projects, project) if project else None
     if here:
@@ -102,5 +102,5 @@ def folder_of(project: str) -> Path | None:
 
 
 def claude_folder() -> Path:
-    """Claude Code's own folder."""
+    """Claude Code's configuration folder."""
     return Path(os.environ.get("CLAUDE_CONFIG_DIR") or os.path.join(os.path.expanduser("~"), ".claude"))
