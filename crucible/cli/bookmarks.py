@@ -28,7 +28,7 @@ from crucible.vault.notes.walk import note_name
 
 _FILE = f".crucible/memory/{BOOKMARKS}"
 _LEAST_ID, _LEAST_TEXT = 20, 12
-"""The least width of an id and of a text on a narrow terminal."""
+"""The minimum widths of an id and of a text on a narrow terminal."""
 _SHORT_COMMIT = 10
 _GOES_ON = ("active", "paused")
 
@@ -131,7 +131,7 @@ def add_bookmark(door: Door, /, session: str | None, note: str, blockers: Sequen
 
 
 def _session_named(vault: Vault, ref: str, loaded: LoadedBookmarks) -> str:
-    """The session's id, by its note, or by its bookmarks if the note is gone."""
+    """The session's id, found by its note, or by its bookmarks if the note is gone."""
     try:
         return note_name(find_note(vault, ref).name)
     except SessionNotFound:
@@ -168,7 +168,7 @@ def _export(one: Bookmark) -> dict[str, object]:
 
 
 def _write_table(found: Sequence[Bookmark], room: int | None) -> None:
-    """Write one line a bookmark; a narrow terminal cuts notes, then phases, then sessions."""
+    """Write one line per bookmark; a narrow terminal cuts notes, then phases, then sessions."""
     heads = ["id", "at", "why", "session", "phase", "task", "note"]
     rows = [heads, *map(_cells, found)]
     columns = [[clean_line(cell) or "-" for cell in column] for column in zip(*rows, strict=True)]
@@ -185,7 +185,7 @@ def _cells(one: Bookmark) -> list[str]:
 
 
 def _write_whole(one: Bookmark) -> None:
-    """Write one fact a line and skip unknown ones."""
+    """Write one fact per line; unknown ones are skipped."""
     task = f"{one.task_number} of {one.task_count}: {one.task_name} ({one.task})" if one.task_number else ""
     facts = [
         ("session", one.session),

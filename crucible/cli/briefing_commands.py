@@ -45,7 +45,7 @@ from crucible.vault.notes.workflow_notes import find_workflow, read_workflow_not
 
 
 class MadeBriefing(NamedTuple):
-    """A briefing, its vault, its budget, the project's folder (None if it is not here) and the workflow's name."""
+    """A briefing, its vault, its budget, the project's folder (None if it is elsewhere) and the workflow's name."""
 
     vault: Vault
     briefing: Briefing
@@ -55,7 +55,7 @@ class MadeBriefing(NamedTuple):
 
 
 class _Place(NamedTuple):
-    """The vault, the working directory ("" if it is gone), and what removes secrets and paths from texts."""
+    """The vault, the working directory ("" if it is gone), and a function that removes secrets and paths from texts."""
 
     vault: Vault
     cwd: str
@@ -69,7 +69,7 @@ def make_briefing(
 ) -> MadeBriefing:
     """Make the briefing, after proposing the project's profile if there is none.
 
-    None means the working directory's project, the settings' budget, no workflow.
+    None stands for the working directory's project, the budget of the settings, and no workflow.
     """
     root, settings = vault_place(door)
     vault = Vault(Path(root), settings)
@@ -101,7 +101,7 @@ def make_briefing(
 
 
 _RECENT = 5
-"""Sessions that `--with` asks about."""
+"""The number of sessions that `--with` asks about."""
 
 
 def recent_paths(door: Door, project: str | None) -> list[Path]:
@@ -128,7 +128,7 @@ def _place(vault: Vault, project: str | None) -> _Place:
 
 
 def _project_with_sessions(view: View | None, root: Path) -> str:
-    """The working directory's project; a folder's mere name counts only if sessions have that project."""
+    """The working directory's project; one that is only a folder's name counts if sessions have it."""
     named, (cwd, projects) = project_here(root), whence()
     if named or not cwd or Path(cwd).is_relative_to(root):
         return named
@@ -157,7 +157,7 @@ def _propose(place: _Place, project: str, folder: Path) -> None:
         if proposal:
             write_profile(place.vault.root, project, proposal.text, fsync=place.vault.settings.fsync)
             say(f"wrote {PROJECTS}/{path.name}, proposed from {', '.join(proposal.sources)}: it is yours from now on")
-    except NoteExists:  # somebody was faster
+    except NoteExists:  # another process was faster
         pass
     except CrucibleError as error:
         warn(f"the project's note cannot be written: {error}")

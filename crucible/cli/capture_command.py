@@ -42,7 +42,7 @@ _LONGEST_SHOWN = 160
 
 
 def terminal_ask(door: Door, vault: Vault) -> Ask | None:
-    """A function that asks the user; None without a terminal or if an agent runs it."""
+    """A function that asks the user; None without a terminal or if an agent runs the command."""
     return (lambda offer: _Dialogue(offer, vault).run()) if human_is_there(door) else None
 
 
@@ -54,7 +54,7 @@ def lines_of(number: int, proposal: CaptureProposal, *, ticked: bool) -> tuple[s
 
 
 def _reason_of(proposal: CaptureProposal) -> str:
-    """The item that repeats it, else the first line of its cause, reason or fix."""
+    """The item that says the same, else the first line of its cause, reason or fix."""
     candidate = proposal.candidate
     if proposal.repeats:
         return f"known already: knowledge/{proposal.repeats}.md"
@@ -64,7 +64,7 @@ def _reason_of(proposal: CaptureProposal) -> str:
 
 
 class _Dialogue:
-    """One question and its answer."""
+    """Ask about the candidates of one session."""
 
     def __init__(self, offer: Offer, vault: Vault) -> None:
         self._offer, self._vault = offer, vault
@@ -72,7 +72,7 @@ class _Dialogue:
         self._ticked = frozenset(at for at, one in enumerate(self._shown) if one.preselected)
 
     def run(self) -> OfferAnswer:
-        """Ask until there is an answer; leaving gives an empty one."""
+        """Ask until there is an answer; leaving the dialogue gives an empty one."""
         try:
             while True:
                 self._draw()
@@ -139,7 +139,7 @@ def _edited(candidate: Candidate) -> Candidate | None:
         except click.ClickException as error:
             warn(clean_line(error.format_message()))
             return None
-        except (OSError, UnicodeError) as error:  # a full disk; an editor that saved something else than text
+        except (OSError, UnicodeError) as error:  # a full disk, or an editor that saved something other than text
             warn(f"{clean_line(str(error))}; it stays as it was")
             return None
         if text is None:
@@ -156,7 +156,7 @@ def _edited(candidate: Candidate) -> Candidate | None:
 
 
 def _prefer(vault: Vault) -> None:
-    """Show the vault's preferences and change the two about questions; a file error is one line."""
+    """Show the vault's preferences and let the user change two of them; an error is reported in one line."""
     try:
         while _change_preference(vault):
             pass
@@ -185,7 +185,7 @@ def _change_preference(vault: Vault) -> bool:
 
 
 def write_captured(vault: Vault, captured: Captured) -> None:
-    """Write a line for each candidate that was kept or is suggested; the next step goes to stderr."""
+    """Write a line per candidate that was kept or is suggested, and the next step to stderr."""
     for kept in captured.kept:
         write(_kept_line(vault, kept))
     for one in captured.silent:
@@ -213,7 +213,7 @@ def _say_rest(captured: Captured) -> None:
 
 
 def say_captured(vault: Vault, captured: Captured) -> None:
-    """Report in a few lines what was kept and how many candidates wait, for other commands."""
+    """Report what was kept and how many candidates are pending, for other commands."""
     for kept in captured.kept:
         say(_kept_line(vault, kept))
     warn(*captured.problems)

@@ -41,7 +41,7 @@ _File = TypeVar("_File", PuzzleFile, SolutionFile)
 
 
 class _PlayOptions(NamedTuple):
-    """Who answers, and with how many hints."""
+    """The agent that answers, if any, and the number of hints."""
 
     named: str | None
     answer: str | None
@@ -124,7 +124,7 @@ def _stdin() -> TextIO:
 
 
 def _agent_answer(puzzle: PuzzleFile, wish: _PlayOptions, door: Door) -> str:
-    """An agent's answer, unchanged: it is judged and not stored."""
+    """An agent's answer without redaction, since it is judged and not stored."""
     agent = as_agent(agent_named(wish.named, "--with", "answer it"), _vault(door), "puzzle")
     seen = text_cleaner(redact_of(user_settings().secrets))
     try:
@@ -144,7 +144,7 @@ def _vault(door: Door) -> Path | None:
 
 
 def _typed_lines(puzzle: PuzzleFile, given: int) -> Iterator[str]:
-    """The lines of an answer, to the end of the input or a lone dot."""
+    """The lines of an answer, up to the end of input or a line with a single dot."""
     say("Your answer; a line `hint` gives a hint, a line `.` ends it.")
     hints = iter(puzzle.puzzle.hints[given:])
     for line in _stdin():

@@ -1,4 +1,7 @@
-"""What clients start: `cru mcp`, and `cru hook claude-code`, whose plain call `crucible.__main__` takes before click is imported."""
+"""`cru mcp` and `cru hook claude-code`, which clients start.
+
+Plain calls of the hook are handled by `crucible.__main__` before click is imported.
+"""
 
 from __future__ import annotations
 

@@ -28,12 +28,12 @@ from crucible.vault.index.schema import split_list
 from crucible.vault.notes.vault import Vault
 
 _PLACE = "{briefing}"
-"""What a command line of the user's holds where it wants the briefing."""
+"""The placeholder for the briefing in a command line."""
 _NAMES = ", ".join(CLIENTS)
 
 
 class _Chosen(NamedTuple):
-    """A client that we know, or a command line of the user's."""
+    """A known client, or a command line of the user's."""
 
     client: ClientProfile | None
     command: tuple[str, ...]
@@ -107,7 +107,7 @@ def _named(named: str) -> _Chosen:
 
 
 def _last_used(told: MadeBriefing) -> _Chosen:
-    """The client of the project's newest session that is installed, else the first that is."""
+    """The installed client that last worked in the project's newest sessions, or else the first installed one."""
     rows, _ = Index(told.vault.root, told.vault.settings).ask(lambda view: newest_rows(view, told.briefing.project))
     names = [name.partition("@")[0] for row in rows for name in split_list(str(row["participants"] or ""))]
     for name in (*names, *CLIENTS):
@@ -143,14 +143,14 @@ def _run(told: MadeBriefing, chosen: _Chosen, program: str, more: Sequence[str])
 
 
 def _written(folder: str, text: str) -> str:
-    """The briefing as a file of its own, for a client that reads it from there."""
+    """Write the briefing to a file, for clients that read it from there."""
     path = Path(folder, "briefing.md")
     path.write_text(text, encoding="utf-8", errors="replace")
     return str(path)
 
 
 def _beginning(chosen: _Chosen, text: str, file: str, more: Sequence[str]) -> tuple[Launch, bytes | None]:
-    """The command line, and its standard input, None for the user's."""
+    """The command line and its standard input, None for the user's own."""
     if chosen.client:
         return start_with_context(chosen.client, text, file, os.environ, more), None
     said = text.replace("\0", "").encode("utf-8", "replace")
@@ -161,12 +161,12 @@ def _beginning(chosen: _Chosen, text: str, file: str, more: Sequence[str]) -> tu
 
 
 def _tells(told: MadeBriefing) -> bool:
-    """In a folder without a project a briefing is about every project: that is for a human, not for a client that works on none of them."""
+    """True if the client gets the briefing; without a project it is about every project, which only helps a user."""
     return bool(told.briefing.project) and not told.briefing.is_empty
 
 
 def _said(told: MadeBriefing, chosen: _Chosen) -> str:
-    """The one line before a client starts."""
+    """The line that is shown before a client starts."""
     if not told.briefing.project:
         return f"Starting {chosen.name}; this folder is no project's, so it is told nothing"
     if not _tells(told):
@@ -176,7 +176,7 @@ def _said(told: MadeBriefing, chosen: _Chosen) -> str:
 
 
 def _environment(vault: Vault, *, briefed: bool) -> dict[str, str]:
-    """The client's hooks, and what it logs, are about this vault; they need not brief it again."""
+    """The client's environment: it selects this vault, and tells hooks that the client has its briefing."""
     told = {**os.environ, "CRUCIBLE_VAULT": str(vault.root)}
-    told.pop("CRU_SESSION", None)  # it may be another one
+    told.pop("CRU_SESSION", None)  # it may name another session
     return told | ({BRIEFED_ENVIRONMENT: "1"} if briefed else {})

@@ -59,10 +59,10 @@ def check_terminal(door: Door) -> None:
 
 
 class TerminalEditor:
-    """Who sits at the terminal, with the editor of VISUAL or EDITOR, else vi."""
+    """The user at the terminal, with the editor in VISUAL or EDITOR, or else vi."""
 
     def edit(self, path: Path) -> str:
-        """Run the editor on the file; raises `CrucibleError` if it is not installed."""
+        """Open the file in the editor; raises `CrucibleError` if it is not installed."""
         name = "VISUAL" if os.environ.get("VISUAL", "").strip() else "EDITOR"
         try:
             words = shlex.split(os.environ.get(name, "")) or ["vi"]
@@ -74,11 +74,11 @@ class TerminalEditor:
         return f"{words[0]}: {ended}; what stands in the file counts" if ended else ""
 
     def tell(self, line: str) -> None:
-        """On stderr."""
+        """Write a line to stderr."""
         say(line, style="yellow")
 
     def choose(self, problems: Sequence[Diagnostic], *, sure: bool) -> Choice:
-        """Ask for a letter; a workflow with errors is saved only after a yes."""
+        """Ask what to do; a workflow with errors is saved only after a confirmation."""
         errors = sum(has_errors([one]) for one in problems)
         if sure:
             asked = f"Save it with {counted(errors, 'error')}?"
@@ -99,7 +99,7 @@ _STDOUT = "-"
 
 
 class _Target(NamedTuple):
-    """Where the workflow goes and in which format (None if none was named)."""
+    """Where the workflow is written, and in which format (None if none was named)."""
 
     output: str | None
     format: str | None
@@ -109,7 +109,7 @@ class _Target(NamedTuple):
 
     @property
     def prints(self) -> bool:
-        """True for `-o -`, and for a named format without a file."""
+        """True if it is written to stdout: with `-o -`, or with a format and no file."""
         return self.output == _STDOUT or (self.output is None and self.format is not None)
 
 
@@ -192,7 +192,7 @@ def _check(wish: _Target, door: Door) -> None:
 
 
 def _check_work(workflow: Workflow, sessions: Sequence[Session]) -> None:
-    """Raise if the workflow has no steps; report sessions that added none."""
+    """Raise an error if the workflow has no steps; report sessions that contributed none."""
     if not workflow.steps:
         names = ", ".join(session.id for session in sessions)
         raise CrucibleError(
@@ -237,7 +237,7 @@ def _family(vault: Vault, session: Session) -> dict[str, Session | None]:
 
 
 def _source(family: Sequence[Session | None], evidence: Callable[[str], RecordedCalls]) -> str:
-    """Which records the workflow is made from."""
+    """A description of the records that the workflow is made from."""
     told = [evidence(each.id).whole for each in family if each and _has_calls(each)]
     if None in family:
         return "what notes say, and of a subagent the note is missing"
@@ -274,7 +274,7 @@ def _deliver(vault: Vault, workflow: Workflow, slug: str, wish: _Target, door: D
     if wish.prints:
         _print(workflow, wish, door)
         return
-    # Both dialects of one workflow may lie side by side.
+    # Both formats of a workflow may be in one folder.
     slug = f"{slug}-{wish.dialect}" if wish.dialect else slug
     text = _text(workflow, wish)
     kept = _edited(vault, text, slug, wish) if wish.interactive else _keep(vault, text, slug, wish)

@@ -65,11 +65,11 @@ from crucible.vault.notes.vault import Vault
 from crucible.vault.notes.walk import note_name
 
 _LAG = timedelta(minutes=5)
-"""A transcript goes on for a while behind what a note tells: a client's own rows."""
+"""A transcript may be this much newer than its note, because of rows that are only the client's own."""
 _FRESH = timedelta(minutes=2)
-"""What was written so lately is somebody's who is at it."""
+"""A file that is newer than this may still be written."""
 _LOOKED_AT = 20
-"""Transcripts that are read to be sure; a mended vault has none that need it."""
+"""At most this many transcripts are read to make sure; a repaired vault needs none."""
 
 
 def _lagging(
@@ -79,7 +79,7 @@ def _lagging(
     waiting: Collection[str],
     now: datetime,
 ) -> Iterator[CheckResult]:
-    """The notes that an import would update; sessions that are `waiting` in the spool are reported as such."""
+    """The notes that an import would update; sessions `waiting` in the spool are reported separately."""
     known = {str(row["id"]): known_until(row) for row in rows}
     late = [
         native
@@ -142,7 +142,7 @@ def _migrate(vault: Vault) -> None:
 
 
 class _Setup(NamedTuple):
-    """The vault, and what is wrong with its settings and its user's; those that cannot be read are all defaults."""
+    """The vault, and the problems of its and the user's settings; unreadable settings are replaced by defaults."""
 
     vault: Vault
     agents: AgentSettings
@@ -193,7 +193,7 @@ def _results(setup: _Setup, now: datetime, *, secrets: bool) -> Iterator[CheckRe
 def _of_hooks(
     root: Path, home: Path, last: datetime | None, waiting: Collection[str], now: datetime
 ) -> Iterator[CheckResult]:
-    # The vault's own project counts wherever we are asked; at home the user's settings are the project's, too.
+    # The vault's project always counts; in the home folder, the user's settings are the project's too.
     places = {settings_path(os.environ, home, at): "--project" for at in (project_folder(), root)}
     places |= {settings_path(os.environ, home, None): "--user"}
     yield from check_hooks(
@@ -205,7 +205,7 @@ def _of_hooks(
 def _of_servers(root: Path, home: Path) -> Iterator[CheckResult]:
     places: dict[Path, Looked] = {}
     for client in MCP_SETTINGS:
-        # In the order of what a user would be told: his own settings, the vault's project, the one that we are in.
+        # In the order of the report: the user's settings, the vault's project, the current project.
         for at in (None, root, project_folder()):
             servers = parts_of(client, ("cru", "mcp"), os.environ, home, at)[0]
             option = " --project" if at else ""
@@ -215,7 +215,7 @@ def _of_servers(root: Path, home: Path) -> Iterator[CheckResult]:
 
 
 def _waiting(root: Path) -> set[str]:
-    """The sessions that no note has yet; none where the spool cannot be looked at, which `check_spool` tells."""
+    """Sessions in the spool without a note; none if the spool cannot be read, which `check_spool` reports."""
     try:
         return {s.session for client in CLIENTS for s in load_spool(root, client) if s.has_backlog}
     except CrucibleError:

@@ -1,4 +1,4 @@
-"""`cru import`: a command for each client, made from the table of dialects, and one that finds them all."""
+"""`cru import`: a command for each client, made from the table of dialects, and one that finds all clients."""
 
 from __future__ import annotations
 
@@ -56,10 +56,10 @@ _EXAMPLES = {
 
 
 class _TranscriptPath(GivenPath):
-    """A file or a folder, or what is not there: a pipe would keep us waiting, and can be read only once."""
+    """A file, a folder or a missing path; pipes are refused, since they block and can be read only once."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """As click does it, after a look at what lies there; a folder that has no name (`.`) gets its own."""
+        """Check the file type and convert as click does; a folder without a name (`.`) is replaced by its real path."""
         path = super().convert(value, param, ctx)
         if path.exists() and not (path.is_file() or path.is_dir()):
             self.fail(f"{clean_line(str(path))}: neither a file nor a folder", param, ctx)
@@ -70,7 +70,7 @@ class _TranscriptPath(GivenPath):
 
 
 def _options(command: Callable[..., int]) -> Callable[..., int]:
-    """What every import can be asked for."""
+    """Add the options of every import command."""
     for option in (
         click.pass_obj,
         format_option("table", "json"),
@@ -97,7 +97,7 @@ def _import(vault: Vault, options: ImportOptions, searches: Sequence[Search]) ->
     with bar("importing") as show:
         reports = import_all(vault, searches, options=options, progress=show, on_stop=say_stopped)
     if not options.dry_run:
-        # Only hooks know some of it: how a session ended is in no transcript.
+        # Some facts come only from hooks: no transcript says how a session ended.
         if has_backlog(vault.root):
             write_down(vault.root)
         update_histories(vault, (name for report in reports for name in report.updated))
@@ -105,7 +105,7 @@ def _import(vault: Vault, options: ImportOptions, searches: Sequence[Search]) ->
 
 
 def _command(dialect: Dialect) -> click.Command:
-    """`cru import NAME` of one client."""
+    """Make the command `cru import NAME` of one client."""
 
     def run(door: Door, *, paths: tuple[Path, ...], format_: str, **given: Any) -> int:
         vault, options = open_vault(door), _import_options(**given)
@@ -146,7 +146,7 @@ def auto(door: Door, *, paths: tuple[Path, ...], format_: str, **given: Any) -> 
     searches, unknown = searches_at(paths) if paths else (searches_here(os.environ, Path.home()), ())
     reports = _import(vault, options, searches)
     total = _total(reports, unknown)
-    # A client is only listed for a given path if it wrote something there.
+    # For a given path, only clients that wrote something there are listed.
     clients = [
         _client(search, report)
         for search, report in zip(searches, reports, strict=True)
@@ -168,7 +168,7 @@ def auto(door: Door, *, paths: tuple[Path, ...], format_: str, **given: Any) -> 
 
 
 def _rows_of_others(dialect: Dialect, paths: Iterable[Path]) -> list[UnreadableRow]:
-    """What another client wrote, with the command for it."""
+    """Files that another client wrote, each with the command that imports them."""
     found = ((path, other_writer(dialect, path)) for path in paths)
     return [
         UnreadableRow(path, 0, f"this is {other.title}'s: cru import {other.name} {shlex.quote(str(path))}")
@@ -202,11 +202,11 @@ def _own_folder(dialect: Dialect) -> Path:
 
 _COUNTS = ("created", "updated", "unchanged", "unreadable")
 _FOLDER = 12
-"""Columns that a narrow terminal leaves of the folders at least."""
+"""The minimum width of a folder on a narrow terminal."""
 
 
 def _write_one(client: str, report: ImportReport, format_: str, *, dry_run: bool) -> None:
-    """One client's import; the JSON of a dry run says what would be."""
+    """Write the report of one client's import; JSON for a dry run says what would change."""
     total = _total([report])
     if format_ == "json":
         write_json(_exported(total))
@@ -220,7 +220,7 @@ def _write_one(client: str, report: ImportReport, format_: str, *, dry_run: bool
 
 
 def _write_report(report: ImportReport) -> None:
-    """What was not imported on stderr, then the ids of what was."""
+    """Write what was not imported to stderr, then the ids of imported sessions to stdout."""
     for row in report.unreadable:
         _say_unreadable(row)
     for path in report.empty:
@@ -247,7 +247,7 @@ def _place(row: UnreadableRow) -> str:
 
 
 def _client(search: Search, report: ImportReport) -> dict[str, Any]:
-    """Where a client's sessions were looked for, and how many were found."""
+    """A row with the folders that were searched for a client's sessions, and how many were found."""
     counts = {name: len(getattr(report, name)) for name in _COUNTS}
     folders = [*map(str, search.paths)]
     return {"client": search.dialect.name, "folders": folders, "sessions": report.sessions, **counts}
@@ -267,7 +267,7 @@ def _write_clients(clients: Sequence[Mapping[str, Any]], room: int | None) -> No
 
 
 def _total(reports: Sequence[ImportReport], unknown: Iterable[UnreadableRow] = ()) -> dict[str, list[Any]]:
-    """All reports in one; `unknown` are paths that no client wrote."""
+    """Combine all reports; `unknown` are paths that no client wrote."""
     total = {name: [one for report in reports for one in getattr(report, name)] for name in _COUNTS}
     return {**total, "unreadable": [*unknown, *total["unreadable"]]}
 
@@ -288,7 +288,7 @@ _COMMANDS = {name.replace("-", "_"): _command(dialect) for name, dialect in DIAL
 
 
 def __getattr__(name: str) -> click.Command:
-    """A client's command, by its name in the table of commands."""
+    """Make a client's command when the table of commands names it."""
     try:
         return _COMMANDS[name]
     except KeyError:

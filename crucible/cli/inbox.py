@@ -1,4 +1,4 @@
-"""`cru inbox list` and `answer`: what waits for a human."""
+"""`cru inbox list` and `answer`: questions and approvals that wait for the user."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from crucible.vault.index.time_filters import utc
 from crucible.vault.notes.vault import Vault
 
 _RECENT = timedelta(days=30)
-"""How long after its end a session's items are listed."""
+"""Items are listed until this long after the end of their session."""
 
 _COLUMNS = (
     "id",
@@ -112,7 +112,7 @@ def _write_items(items: Sequence[PendingItem], format_: str, door: Door, *, ever
 
 
 def _write_item(item: PendingItem) -> None:
-    """Write the item's full id and below it its text; nothing is cut."""
+    """Write the item's full id and its whole text below."""
     at = f"{item.at:%Y-%m-%d %H:%M}" if item.at else ""
     write("  ".join(filter(None, (item.id, item.kind.value, item.project, at))))
     for line in _lines(item):
@@ -122,7 +122,7 @@ def _write_item(item: PendingItem) -> None:
 
 
 def _lines(item: PendingItem) -> list[str]:
-    """The item's title and lines; a one-line text follows its title."""
+    """The item's title and text; a text of one line is put on the line of the title."""
     title = " ".join(item.title.split())
     lines = [line.rstrip() for line in item.text.split("\n") if line.strip()]
     if title and len(lines) == 1:
@@ -176,7 +176,7 @@ def answer(door: Door, /, item: str, text: str, verdict: str | None) -> None:
 
 
 def _full_id(door: Door, vault: Vault, name: str) -> str:
-    """The full id of the pending item with this name; the name itself if none has it, as it may be a session's id."""
+    """The full id of the pending item with this name; otherwise the name itself, which may be a session's id."""
     found, _ = asked(open_index(door), lambda view: [*places(view)])
     items = read_items(vault, found, lambda _: None)
     ids = [one.id for one in items if not one.answered and one.id.endswith(f".{name}")]
@@ -193,14 +193,14 @@ def _say_done(done: GivenAnswer) -> None:
 
 
 def _update_history(vault: Vault, done: GivenAnswer, redact: Redact) -> None:
-    """Update the session's history if it has one; a failure is only reported, since the answer is written."""
+    """Update the session's history if it has one; a failure is only reported, since the answer is already written."""
     try:
         _, roots = folders_of(done.item.project)
         path, now = vault.root / done.item.path, datetime.now(UTC)
         refresh_history(vault, path, now=now, redact=redact, roots=roots)
     except CrucibleError as error:
         _say_history_stale(done, f"{error}{f' ({error.hint})' if error.hint else ''}")
-    except Exception as error:  # noqa: BLE001  what a note of years ago makes us stumble over must not look like a failed answer
+    except Exception as error:  # noqa: BLE001  an error in an old note must not look like a failed answer
         _say_history_stale(done, f"{type(error).__name__}: {' '.join(str(error).split())[:200]}")
 
 

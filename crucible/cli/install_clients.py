@@ -1,4 +1,4 @@
-"""`cru install`: our hooks and our server in the settings of clients, our hook in git, and out again."""
+"""`cru install`: add our hooks and MCP server to clients' settings and our hook to git, or remove them."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from crucible.integrations.install.mcp_servers import (
 
 
 def _mcp_command(client: str, files: str, text: str) -> click.Command:
-    """`cru install CLIENT --mcp`, of a client whose hooks we do not know."""
+    """Make the command `cru install CLIENT --mcp` of a client without hooks."""
 
     @click.command(client, help=inspect.cleandoc(text))
     @flag("--mcp", "The server of recall and the recorder.")
@@ -88,10 +88,10 @@ def _check_place(*, user: bool, project: bool) -> None:
 
 
 def _register(door: Door, client: str, *, project: bool, remove: bool) -> None:
-    """Put our server, and what its agent is told, into a client's files, or take both out."""
+    """Add our server and its instructions to a client's files, or remove both."""
     parts = parts_of(client, _program(door, shared=project), os.environ, Path.home(), _folder(project=project))
     shared = _also_read(client, parts, _folder(project=project)) if remove else {}
-    # Each by itself: when one stays as it is, what was done to those before it is told.
+    # File by file, so that changes before an error are still reported.
     done = [_taken_out(part, shared) if remove else _put_in(part) for part in parts]
     if any(done):
         say(f"{TITLES[client]} reads this when it starts: start it anew")
@@ -128,7 +128,7 @@ def _taken_out(part: Part, shared: Mapping[Path, str]) -> bool:
 
 
 def _also_read(client: str, parts: Sequence[Part], folder: Path | None) -> dict[Path, str]:
-    """Which of these files another client that is registered has, too: a project's AGENTS.md is for several."""
+    """Files that another registered client uses too, such as a project's AGENTS.md."""
     found = {}
     for other in (each for each in MCP_SETTINGS if each != client):
         servers, told = parts_of(other, ("cru", "mcp"), os.environ, Path.home(), folder)
@@ -138,14 +138,14 @@ def _also_read(client: str, parts: Sequence[Part], folder: Path | None) -> dict[
 
 
 def _is_registered(servers: Part) -> bool:
-    with suppress(CrucibleError):  # a file that cannot be understood is told of where it is asked for
+    with suppress(CrucibleError):  # an invalid file is reported where it is used
         found = find_registered(servers)
         return found is not None and bool(found.words)
     return False
 
 
 def _say_what_stays(*, project: bool, mcp: bool) -> None:
-    """After a removal, what of Claude Code's that one did not take out: the hooks, or the server."""
+    """After a removal from Claude Code, report what is still installed: the hooks or the server."""
     folder, more = _folder(project=project), " --project" if project else ""
     if mcp and _has_hooks(folder):
         say(f"the hooks stay; `cru install claude-code{more} --remove` takes them out")
@@ -175,12 +175,12 @@ def _say_what_is_next(door: Door, client: str, *, project: bool) -> None:
 
 
 def _unless(door: Door, *, shared: bool) -> str:
-    """Whether that is so wherever the client works."""
+    """A restriction of the message above: without --vault, the vault depends on where the client is started."""
     return "" if door.vault and not shared else " when it is started here"
 
 
 def _program(door: Door, *, shared: bool) -> list[str]:
-    """What serves.  In files that are committed it is found by its name, and finds the vault by itself."""
+    """The command of the server.  In committed files it is a bare name and finds the vault itself."""
     if shared:
         return ["cru", "mcp"]
     named = ["--vault", os.path.abspath(from_here(door.vault))] if door.vault else []
@@ -192,21 +192,21 @@ def _folder(*, project: bool) -> Path | None:
 
 
 def own_program() -> list[str]:
-    """How hooks call us: the `cru` that runs now, by its whole path, or this interpreter."""
+    """The command that hooks call: the absolute path of the running `cru`, or this interpreter."""
     own = sys.argv[0] if os.path.basename(sys.argv[0]).startswith("cru") else "cru"
     found = shutil.which(own)
     return [os.path.abspath(found)] if found else [sys.executable, "-P", "-m", "crucible"]
 
 
 def project_folder() -> Path:
-    """The folder that the client would be started in: the nearest with `.claude` or `.git`, else this one."""
+    """The folder to start the client in: the nearest with `.claude` or `.git`, or else the working directory."""
     here = Path(from_here("."))
     near = (folder for folder in (here, *here.parents) if folder != Path.home())
     return next((f for f in near if (f / ".claude").is_dir() or (f / ".git").exists()), here).resolve()
 
 
 def _say_where(door: Door) -> None:
-    """Where sessions of the working directory go."""
+    """Report which vault gets the sessions of the working directory."""
     user = user_settings()
     try:
         say(f"sessions from here go to {clean_line(vault_root(door, user))}")
@@ -261,9 +261,9 @@ def claude_code(door: Door, *, user: bool, project: bool, remove: bool, mcp: boo
 
 
 def _hook_command(*, shared: bool) -> str:
-    """What the client is to run.  A hook that fails is shown to the user or obeyed, so it never does.
+    """The command line of the hook.  It never fails, since clients show or obey a failing hook.
 
-    In settings that are committed the command is found by its name, and colleagues without it are not bothered.
+    In committed settings the command is a bare name, and nothing happens for colleagues who do not have it.
     """
     if shared:
         return "cru hook claude-code 2>/dev/null || :"

@@ -47,7 +47,7 @@ from crucible.vault.notes.walk import KNOWLEDGE
 
 _TABLE = ("id", "type", "scope", "weight", "used", "title")
 _ROOM, _LITTLE_ROOM = 64, 48
-"""The widths of a terminal from which on all columns, or the type, are shown."""
+"""The minimum widths of a terminal for all columns, and for the type."""
 _COLUMNS = (
     *_TABLE,
     "useful",

@@ -57,11 +57,11 @@ from crucible.vault.notes.vault import Vault
 from crucible.vault.notes.walk import CASES, WORKFLOWS
 
 _PATIENCE = 4
-"""Unanswered questions in a row after which the agent is not asked again."""
+"""After this many unanswered questions in a row, the agent is not asked again."""
 
 
 class Improver:
-    """Judge cases before they are exported; `problems` counts those that the agent could not judge."""
+    """Judges cases before they are exported; `problems` counts those that the agent could not judge."""
 
     def __init__(self, vault: Vault, redact: Redact, judge: Agent | None, *, by_rules: bool) -> None:
         self.redact = redact
@@ -84,7 +84,7 @@ class Improver:
             return case
         if self._agent is None or self._failed >= _PATIENCE:
             return attribute(case) if self._by_rules and not known else case
-        # Each case has the whole time-out: a user who wants hundreds judged waits for them.
+        # Each case has the whole time-out: a user who has hundreds judged expects to wait.
         agent = _Counted(self._agent.renewed().about("attribution", case.place.session))
         judged, problem = judge_case(case, agent, self.redact, self._template, self._budget)
         self._failed = 0 if agent.answered else self._failed + agent.asked
@@ -97,7 +97,7 @@ class Improver:
 
 
 class _Counted:
-    """An agent that counts its questions and its answers."""
+    """An agent that counts its questions and answers."""
 
     def __init__(self, agent: Agent) -> None:
         self._agent = agent
@@ -123,7 +123,7 @@ _STDOUT = "-"
 
 
 class _ExportOptions(NamedTuple):
-    """Options on where cases go and in which form."""
+    """The options for where cases are written and in which form."""
 
     export: str | None
     shape: str | None
@@ -140,7 +140,7 @@ class _ExportOptions(NamedTuple):
 
 
 class _CaseSelection(NamedTuple):
-    """Which cases, and how many of them."""
+    """The options that select cases and limit their number."""
 
     wanted: CaseFilter
     dedupe: Dedupe | None
@@ -179,10 +179,10 @@ def learn(door: Door, /, sessions: tuple[str, ...], *, every: bool, format_: str
     ways = _ExportOptions(**{name: given.pop(name) for name in _ExportOptions._fields})
     wish = _selection(given)
     _check(ways, wish, format_)
-    _splits(wish, ways)  # before long work
+    _splits(wish, ways)  # reports errors before the long work begins
     vault = open_vault(door)
     _check_place(vault, ways.output)
-    # A rule is what several sessions say, so without a choice all are read.
+    # A rule recurs over several sessions, so by default all are read.
     unchosen = ways.rules is not None and not sessions and not any(given.values())
     chosen = choose(vault, sessions, given, every=every or unchosen)
     if chosen.paths and not ways.judge:
@@ -196,7 +196,7 @@ def learn(door: Door, /, sessions: tuple[str, ...], *, every: bool, format_: str
         redact,
         ways.named,
         judge=ways.judge,
-        by_rules=ways.export == MARKDOWN,  # in rows it would take as long as all the rest
+        by_rules=ways.export == MARKDOWN,  # for rows it would double the time
     )
     gatherer = Gatherer(vault, redact, wish.wanted)
     seen = CaseTally(exporting=ways.export is not None)
@@ -233,7 +233,7 @@ _GOES_WITH = {
     "no_metadata": (JSONL,),
     "output": (JSONL, PUZZLE),
     "force": (PUZZLE,),
-    "judge": (JSONL, MARKDOWN),  # puzzle files hold no judgement
+    "judge": (JSONL, MARKDOWN),  # puzzle files contain no judgement
 }
 
 
@@ -278,7 +278,7 @@ def _check_place(vault: Vault, output: str | None) -> None:
 
 
 def _cases(vault: Vault, gatherer: Gatherer, chosen: SelectedSessions, seen: CaseTally, show: Show) -> Iterator[Case]:
-    """The cases of the chosen sessions in order; with all sessions, also reviewed cases of deleted ones."""
+    """The cases of the chosen sessions in order; for all sessions, also reviewed cases of deleted ones."""
     for done, gathered in enumerate(_gathered(vault, gatherer, chosen.paths)):
         show(done, len(chosen.paths))
         yield from seen.counted(gathered)
@@ -287,7 +287,7 @@ def _cases(vault: Vault, gatherer: Gatherer, chosen: SelectedSessions, seen: Cas
 
 
 _MANY, _CHUNK = 200, 32
-"""From how many sessions several processes are faster, and how many neighbours go together."""
+"""From this many sessions on several processes are used, each with chunks of this size."""
 _GATHERERS: list[Gatherer] = []
 """The gatherer of a worker process."""
 
@@ -328,7 +328,7 @@ def _export_cases(task: _LearnRun, picked: SelectedCases) -> Callable[[str, Door
     if ways.export is None:
         rows = rows_of(picked.cases)
         return lambda format_, door: write_preview(rows, format_, door)
-    # The note of what a human edited is not written over, so no agent need say anything of it.
+    # Notes that the user edited are not overwritten, so their cases need no judgement.
     keeps = ways.export == MARKDOWN
     cases = (task.improve.improved(case, settled=keeps and seen.is_edited(case)) for case in picked.cases)
     if keeps:

@@ -1,6 +1,6 @@
 """The options of `cru session learn`, and the sessions that they select.
 
-Sessions are sorted oldest first, so that an export grows at its end.
+Sessions are sorted oldest first, so that new ones are appended to an export.
 """
 
 from __future__ import annotations
@@ -30,9 +30,10 @@ from crucible.vault.notes.walk import note_name
 
 @dataclass(frozen=True, slots=True)
 class SelectedSessions:
-    """The notes of the sessions, the oldest first.
+    """The notes of the selected sessions, oldest first.
 
-    `every` says that none was left out, `known` are the ids of all sessions of the vault; `complete` is False when folders could not be read.
+    `every` is True if all sessions are selected.  `known` are the ids of all sessions of the vault.  `complete` is False if
+    folders could not be read.
     """
 
     paths: Sequence[Path]
@@ -43,7 +44,7 @@ class SelectedSessions:
 
 
 def choose(vault: Vault, refs: Sequence[str], filters: Mapping[str, Any], *, every: bool) -> SelectedSessions:
-    """Select sessions by id, by filters or all; raises `UsageError` for none or for two of these ways."""
+    """Select sessions by id, by filters or all; raises `UsageError` unless exactly one of these is given."""
     narrowed = any(value not in (None, False, ()) for value in filters.values())
     if refs and (every or narrowed):
         raise UsageError("sessions by id, and --all or filters, exclude each other", "name them in one way")
@@ -57,10 +58,10 @@ def choose(vault: Vault, refs: Sequence[str], filters: Mapping[str, Any], *, eve
         rows = list(view.rows("sessions"))
         if refs:
             return rows, [row for row in rows if path_of_cell(str(row["path"])) in named]
-        if every and not narrowed:  # also those that are each other's subagents
+        if every and not narrowed:  # including sessions that are each other's subagents
             return rows, rows
         known = {row["id"] for row in rows}
-        # A subagent's comes with its parent's, where there is one; alone it is looked for only when that was asked for.
+        # Subagents come with their parents; without one they are selected only with `--children`.
         found = select(view, query)
         return rows, found if filters["children"] else [row for row in found if row["parent"] not in known]
 
@@ -76,7 +77,7 @@ def choose(vault: Vault, refs: Sequence[str], filters: Mapping[str, Any], *, eve
 
 
 def _with_subagents(rows: Iterable[Row], wanted: Iterable[Row]) -> list[Row]:
-    """The rows and those of all their subagents, without duplicates."""
+    """The rows with those of all their subagents, without duplicates, oldest first."""
     below: defaultdict[str, list[Row]] = defaultdict(list)
     for row in rows:
         if row["parent"]:
@@ -92,7 +93,7 @@ def _with_subagents(rows: Iterable[Row], wanted: Iterable[Row]) -> list[Row]:
 
 
 def kin_of(chosen: SelectedSessions) -> list[SessionRelations]:
-    """Each session with the sessions that its frontmatter links to; a split keeps them together."""
+    """Each session with the sessions that its frontmatter links to, which a split keeps together."""
 
     def question(view: View) -> list[SessionRelations]:
         ids = {str(row["path"]): str(row["id"]) for row in view.rows("sessions")}

@@ -1,4 +1,4 @@
-"""What `cru session learn` reports: counts, written paths, and recurring corrections as a diff."""
+"""The reports of `cru session learn`: counts, written paths, and recurring corrections as a diff."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class CaseTally:
         return self._places.get(case.id)
 
     def is_edited(self, case: Case) -> bool:
-        """True if a human edited the note of a gathered case."""
+        """True if the user edited the note of a gathered case."""
         return case.id in self._edited
 
     def counted(self, gathered: SessionCases) -> Iterator[Case]:
@@ -85,7 +85,7 @@ class CaseTally:
 
 
 def rows_of(cases: Iterable[Case]) -> list[dict[str, Any]]:
-    """One row of counts a type, and one for all."""
+    """A row of counts for each type, and one for all."""
     names = [*CaseType, "all"]
     counts = {name: Counter[str]() for name in names}
     sessions: dict[str, set[str]] = {name: set() for name in names}
@@ -107,7 +107,7 @@ def rows_of(cases: Iterable[Case]) -> list[dict[str, Any]]:
 
 
 def write_preview(rows: Sequence[Mapping[str, Any]], format_: str, door: Door) -> None:
-    """The table of counts."""
+    """Write the table of counts."""
     write_rows(rows, _COLUMNS, format_, "cases", door)
 
 
@@ -202,7 +202,7 @@ def propose_rules(
     write_file: bool,
     yes: bool,
 ) -> bool:
-    """Print the diff, or all corrections as JSON, and write the file if that was asked for; False if a note could not be read."""
+    """Print the diff, or all corrections as JSON, and write the file if requested; False if a note could not be read."""
     wrong: list[CrucibleError] = []
     rules = recurring_corrections(_sessions(vault, paths, wrong), redact)
     place = Path(from_here(file))
@@ -236,7 +236,7 @@ def _sessions(vault: Vault, paths: Sequence[Path], wrong: list[CrucibleError]) -
 
 
 def _place(folder: Path) -> Path:
-    """The nearest AGENTS.md or CLAUDE.md up to the repository's root, by default AGENTS.md there."""
+    """The nearest AGENTS.md or CLAUDE.md up to the repository's root, or else AGENTS.md there."""
     for above in (folder, *folder.parents):
         found = next((above / name for name in _NAMES if (above / name).is_file()), None)
         if found or (above / ".git").exists():

@@ -1,6 +1,6 @@
-"""`cru log`: what an agent records while it works, each command one entry, call or figure in the session's note.
+"""`cru log`: events that an agent records while it works; each command adds an entry, a call or a number to the note.
 
-Imports little, and leaves the index alone: an agent waits for each of these commands, and the next query reads the note.
+Imports little and does not update the index, since agents wait for these commands; the next query reads the note.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def _logs(
 ) -> Callable[[Callable[..., str | None]], click.Command]:
     """Turn a method of `Recorder`, or a function like one, into a command with these parameters and those of all.
 
-    The method returns the id of its phase.  `text` is the help, by default the docstring; `short` adds `-v` for `--verbose`.
+    The method returns the id of its phase.  `text` is the help, by default the docstring.  `short` adds `-v` for `--verbose`.
     """
 
     def command(call: Callable[..., str | None]) -> click.Command:
@@ -203,7 +203,7 @@ phase = _logs(
 )(Recorder.phase)
 
 
-# Options that are not ours belong to the recorded call: `cru log tool pytest -q`.  None of ours is one letter, or it would
+# Unknown options belong to the recorded call: `cru log tool pytest -q`.  Ours have no one-letter form, or it would
 # be taken out of `grep -rnv`.
 @_logs(
     _NAME,

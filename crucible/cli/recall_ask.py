@@ -19,7 +19,7 @@ from crucible.search.recall import MOST, USUAL, Answer, Event, EventKind, Hit, Q
 from crucible.vault.notes.vault import Vault
 
 _LONG = 100
-"""Notes from which on progress is shown; recall reads slower than a list."""
+"""Progress is shown from this many notes on, since recall reads slower than a list."""
 _EVENT = late_pattern(r"[^\s#]+#[0-9a-f]{8}")
 
 
@@ -143,13 +143,13 @@ def _event_by_id(opened: OpenedRecall, question: Question) -> Answer:
     if at is None:
         return Answer()
     event, path = events[at], ""
-    with suppress(CrucibleError):  # a server's note need not be in this vault
+    with suppress(CrucibleError):  # a note found on a server may not be in this vault
         path = opened.vault.relative(opened.vault.find(event.session))
     return Answer((Hit(event, 0.0, {}, Snippet(event.text), events[:at], events[at + 1 :], path),))
 
 
 def _nothing_found(question: Question, viewer: str) -> str:
-    """Say that nothing was found and what to try instead."""
+    """The message that nothing was found, with what to try instead."""
     other = "ask with fewer or other words; " if question.text.strip() else ""
     more = f"{other}`cru session list` tells what there is"
     if question.session:
@@ -167,8 +167,8 @@ def _nothing_found(question: Question, viewer: str) -> str:
 
 
 def _ask_whether_it_helped(vault: Vault, item: Event) -> None:
-    """Ask now and then, as often as the settings say."""
-    from crucible.memory.knowledge.item_status import asks  # noqa: PLC0415  few questions come to it, and it takes long to import
+    """Ask for feedback on an item now and then, as often as the settings say."""
+    from crucible.memory.knowledge.item_status import asks  # noqa: PLC0415  slow to import and rarely needed
 
     if asks(vault, vault.settings.knowledge.ask_one_in):
         say(f"Did “{item.title}” help? cru recall feedback {item.id} --useful, or --not-useful")

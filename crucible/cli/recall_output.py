@@ -19,7 +19,7 @@ from crucible.search.recall import Answer, Event, EventKind, Hit, Question, Sess
 
 _COLUMNS = ("id", "kind", "at", "session", "phase", "phase_name", "line", "score", "snippet", "path")
 _NEIGHBOUR, _NARROWEST = 160, 10
-"""The greatest and least width of a neighbouring event."""
+"""The maximum and minimum widths of a neighbouring event."""
 _INDENT = "   "
 _BETWEEN_BLANKS = late_pattern(r"\S+")
 
@@ -193,12 +193,12 @@ def _hit_lines(
         yield _neighbour_line(one, color=color, room=room)
     if explain:
         yield from _wrapped(_words(_parts_text(hit.parts), room), room)
-    # A link is never broken, whatever the terminal does with it.
+    # A link is never wrapped.
     yield from _wrapped(_words(clean_line(f"{event.id} {_uri(root, hit.path, event)}").rstrip(), room), room)
 
 
 def _score_text(score: float) -> str:
-    """The score; "" for a question without words, which sorts by time."""
+    """The score; "" for a question without words, whose results are sorted by time."""
     return f"  {score:.2f}" if score else ""
 
 
@@ -209,7 +209,7 @@ def _neighbour_line(event: Event, *, color: bool, room: int) -> str:
 
 
 def _marked_words(snippet: Snippet, *, color: bool) -> Iterator[_Word]:
-    """The snippet's words, matches in bold, or between `**` without colours."""
+    """The snippet's words, with matches in bold, or between `**` without colours."""
     for word in _BETWEEN_BLANKS.finditer(snippet.text):
         at, end = word.span()
         inside = [(max(first, at), min(last, end)) for first, last in snippet.marks if first < end and at < last]
@@ -239,19 +239,19 @@ def _session_line(hit: SessionHit, *, room: int, explain: bool) -> str:
 
 
 class _Word(NamedTuple):
-    """A word as it is shown, and its width in columns."""
+    """A word as shown, and its width in columns."""
 
     shown: str
     width: int
 
 
 def _breadth(text: str) -> int:
-    """The width in columns; the module that measures wide letters loads slowly, so only they need it."""
+    """The width in columns.  Only wide letters are measured with rich, which loads slowly."""
     return len(text) if text.isascii() or all(map(_is_narrow, text)) else broadest([text])
 
 
 def _is_narrow(letter: str) -> bool:
-    # A pattern of so many letters takes six milliseconds to compile, a twentieth of a question's time.
+    # A pattern for these ranges takes 6 ms to compile, a twentieth of a question's time.
     return letter < "\u0300" or "\u036f" < letter < "\u1100" or "\u1fff" < letter < "\u2300"
 
 
@@ -270,7 +270,7 @@ def _wrapped(
         if line and room and len(begin) + used + 1 + word.width > room:
             yield _line(begin, line, bold=bold)
             line, used, begin = [], 0, indent
-        if not line and not word.shown:  # of two blanks the second one
+        if not line and not word.shown:  # the second of two spaces
             continue
         used += word.width + bool(line)
         line.append(word.shown)

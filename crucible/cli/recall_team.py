@@ -1,4 +1,4 @@
-"""`cru recall push`, `sync`, `status` and `set-up`: the team's server."""
+"""`cru recall push`, `sync`, `status` and `set-up`, for a team's server."""
 
 from __future__ import annotations
 

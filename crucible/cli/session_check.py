@@ -1,4 +1,4 @@
-"""`cru session check`: what is wrong with the notes, or what is secret in them."""
+"""`cru session check`: report problems of session notes, or secrets in them."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def _secrets(vault: Vault, sessions: tuple[str, ...]) -> list[Found]:
 
 
 def _git_folder(vault: Vault) -> Path:
-    """Where git is to be called.  What it tells a hook in the environment is seen from the hook's working directory."""
+    """The folder to run git in.  Paths that git passes to a hook are relative to the hook's working directory."""
     in_hook = "GIT_INDEX_FILE" in os.environ or "GIT_DIR" in os.environ
     return Path(from_here(".")) if in_hook else vault.root
 
@@ -86,7 +86,7 @@ def _say_what_to_do(vault: Vault) -> None:
 
 @contextmanager
 def _counting() -> Iterator[Progress]:
-    """One line that is written over, on a terminal's stderr only, and gone in the end."""
+    """A progress line on a terminal's stderr, erased at the end."""
     shown = sys.stderr.isatty()
 
     def show(done: int, total: int) -> None:

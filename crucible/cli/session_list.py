@@ -27,11 +27,11 @@ from crucible.vault.index.stats import GROUPINGS, Stats, aggregate
 
 _GAP = "  "
 _BARS = ("sessions", "tokens_used")
-"""The figures that get a bar."""
+"""The columns that have a bar."""
 
 _BROADEST_BAR, _SHORTEST_BAR = 16, 6
 _SHORTEST_NAME, _LONGEST_NAME = 16, 200
-"""A terminal that is narrow cuts names to the one; a name longer than the other would make every line as long."""
+"""Names are cut to the first length on a narrow terminal, and always to the second."""
 
 _EIGHTHS = " ▏▎▍▌▋▊▉█"
 
@@ -45,14 +45,14 @@ _LEAST_FIRST = (
     "duration_median_s",
     "failure_rate",
 )
-"""What is left out where a terminal has no room for all."""
+"""Columns in the order in which a narrow terminal omits them."""
 
 _FOR_NAMES = 4
-"""So many of them at most are left out for the sake of whole names."""
+"""At most this many columns are omitted to avoid cutting names."""
 
 
 class _Column(NamedTuple):
-    """A figure in the table: its heading, each group's cell and the total's, and how wide the widest cell is."""
+    """A column of numbers: its heading, the cells of groups and total, and the width of the widest cell."""
 
     head: str
     cells: list[str]
@@ -60,7 +60,7 @@ class _Column(NamedTuple):
 
 
 class _Plan(NamedTuple):
-    """What a table shows: names of `names` columns, these figures, bars of `bar` columns or 0."""
+    """The layout of a table: the width of names, the columns, and the width of bars (0 for none)."""
 
     names: int
     columns: Mapping[str, _Column]
@@ -68,7 +68,7 @@ class _Plan(NamedTuple):
 
 
 def _write_stats(stats: Stats, format_: str, door: Door) -> None:
-    """As `table`, `json` or `toon`."""
+    """Write the statistics as `table`, `json` or `toon`."""
     if format_ == "json":
         write_json(_plain(stats))
     elif format_ == "toon":
@@ -84,7 +84,7 @@ def _plain(stats: Stats) -> dict[str, Any]:
 
 
 def _table(stats: Stats, room: int | None, *, color: bool) -> list[str]:
-    """Heading, groups, total; on a terminal no wider than it, and what had no room is named in the end."""
+    """The lines of the table: heading, groups and total; a last line names columns that did not fit the terminal."""
     names = [stats.by or "", *(clean_line(group.name or "-") for group in stats.groups), "total"]
     longest = min(broadest(names), _LONGEST_NAME)
     plan = _Plan(longest, _columns(stats, exact=True), 0) if room is None else _plan(stats, longest, room)
@@ -100,7 +100,7 @@ def _table(stats: Stats, room: int | None, *, color: bool) -> list[str]:
 
 
 def _plan(stats: Stats, longest: int, room: int) -> _Plan:
-    """The first that fits; what it leaves goes to the names, then to the bars."""
+    """Choose the first layout that fits; the rest of the width goes to names, then to bars."""
     for plan in _plans(stats, longest):
         left = room - plan.names - sum(len(_GAP) + _width(key, plan) for key in plan.columns)
         if left >= 0:
@@ -112,7 +112,7 @@ def _plan(stats: Stats, longest: int, room: int) -> _Plan:
 
 
 def _plans(stats: Stats, longest: int) -> Iterable[_Plan]:
-    """From all there is to the least: numbers are shortened, columns left out, names cut, and then bars go."""
+    """Layouts from widest to narrowest: shorten numbers, omit columns, cut names, then drop bars."""
     exact, short = _columns(stats, exact=True), _columns(stats, exact=False)
     cut = min(longest, _SHORTEST_NAME)
     for length in (_SHORTEST_BAR, 0) if stats.groups and _can_draw() else (0,):
@@ -134,13 +134,13 @@ def _columns(stats: Stats, *, exact: bool) -> Mapping[str, _Column]:
 
 
 def _width(key: str, plan: _Plan) -> int:
-    """With its bar, over which the heading stands too."""
+    """The width of a column, including its bar."""
     column = plan.columns[key]
     return max(len(column.head), column.width + (1 + plan.bar if plan.bar and key in _BARS else 0))
 
 
 def _drawn(stats: Stats, key: str, plan: _Plan, *, color: bool) -> list[str]:
-    """The heading and the cells, all of one width; the total, which is all of them, has no bar."""
+    """The heading and cells of a column in one width; the total has no bar."""
     head, cells, width = plan.columns[key]
     wide = _width(key, plan)
     if not plan.bar or key not in _BARS:
@@ -149,13 +149,13 @@ def _drawn(stats: Stats, key: str, plan: _Plan, *, color: bool) -> list[str]:
     largest = max(values)
     bars = [bar(value, largest, plan.bar) for value in values]
     padded = [text.ljust(wide - width - 1) for text in (*bars, "")]
-    # Not blanks, as the total's are: the end of their style would end the line's own.
+    # Not spaces, as in the total: the end of their style would end the line's own.
     drawn = [click.style(text, fg="cyan") if color and text.strip() else text for text in padded]
     return [head.ljust(wide), *(f"{cell:>{width}} {text}" for cell, text in zip(cells, drawn, strict=True))]
 
 
 def bar(value: int, largest: int, length: int) -> str:
-    """A bar of blocks, `length` of them for the largest; what is not 0 shows."""
+    """A bar of blocks, `length` of them for the largest value; values above 0 are always visible."""
     if value <= 0:
         return ""
     eighths = max(1, round(8 * length * value / largest))
@@ -163,7 +163,7 @@ def bar(value: int, largest: int, length: int) -> str:
 
 
 def _can_draw() -> bool:
-    """Whether stdout's encoding has the blocks."""
+    """True if stdout's encoding has the block characters."""
     try:
         _EIGHTHS.encode(sys.stdout.encoding)
     except UnicodeEncodeError:
@@ -172,7 +172,7 @@ def _can_draw() -> bool:
 
 
 def shortened(value: float) -> str:
-    """`999`, `3.4k`, `120k`, `1.2M`: as exact as a column of a narrow table can be."""
+    """A short form for narrow tables, such as `999`, `3.4k`, `120k` or `1.2M`."""
     number, unit = float(round(value)), ""
     for larger in "kMGT":
         if number < 999.5:
@@ -194,7 +194,7 @@ def _short_rate(value: float) -> str:
 
 
 class _Looks(NamedTuple):
-    """A figure's headings in the table, and how it reads."""
+    """The headings of a column and the format of its numbers."""
 
     head: str
     exact: Callable[[float], str]

@@ -119,7 +119,7 @@ def pause(
 
 
 def _newest_active(door: Door) -> str:
-    """The newest session of the project around us that is active."""
+    """The newest active session of the working directory's project."""
     project = project_of(working_directory() or "", user_settings().projects)
     if project:
         query = SessionQuery(status="active", project=project, limit=1)
@@ -198,7 +198,7 @@ def end(
 
 
 def _end(recorder: Recorder, summary: str, at: datetime | None, *, failed: bool) -> bool:
-    """End it, and tell what came of it; False for one that has ended already, or is ended by somebody else at this moment: it stays as it is."""
+    """End the session and report the result; False if it has already ended, perhaps by another process just now."""
     try:
         if not _is_over(recorder) or summary or failed or at:
             for line in recorder.end(summary, failed=failed, at=noted_time(at, recorder)):
@@ -211,7 +211,7 @@ def _end(recorder: Recorder, summary: str, at: datetime | None, *, failed: bool)
 
 
 def _became(ended: StopResult) -> str:
-    """What became of the history of a session that had ended before; why there is none, its problem says."""
+    """What happened to the history of a session that had already ended; if there is none, a problem says why."""
     made = ended.history
     if made is None:
         return ""
@@ -225,7 +225,7 @@ def _is_over(recorder: Recorder) -> bool:
 
 
 def _tell(vault: Vault, ended: StopResult) -> None:
-    """What came of it: problems and news on stderr, the history's path on stdout."""
+    """Write problems and news to stderr, and the path of the history to stdout."""
     say_problems_of(ended)
     for line in ended.said:
         say(line)

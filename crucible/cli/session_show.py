@@ -28,7 +28,7 @@ from crucible.vault.notes.vault import Note, Vault
 
 
 class _Shown(NamedTuple):
-    """A note, and the one phase of it to show, None for all."""
+    """A note, and the phase to show, None for all."""
 
     note: Note
     phase: Phase | None
@@ -66,14 +66,14 @@ def show(door: Door, /, sessions: tuple[str, ...], wanted: str | None, format_: 
         return 0
     wrong: list[CrucibleError] = []
     write_all(door, vault, _each(vault, sessions, wanted, wrong.append), several=True)
-    # Wrong usage only when that is all that was wrong.
+    # A usage error counts only if there was no other error.
     return min((error.exit_code for error in wrong), default=0)
 
 
 def _each(
     vault: Vault, refs: Sequence[str], wanted: str | None, failed: Callable[[CrucibleError], None]
 ) -> Iterator[_Shown]:
-    """Load each workflow once; report those that cannot be loaded."""
+    """Load each session once; report those that cannot be loaded."""
     seen: set[Path] = set()
     for ref in refs:
         try:
@@ -81,7 +81,7 @@ def _each(
             if path not in seen:
                 seen.add(path)
                 shown = _shown(vault.read(path), wanted)
-                shown.note.session  # noqa: B018  raises `NoteUnreadable` now, and not in the middle of writing it
+                shown.note.session  # noqa: B018  raises `NoteUnreadable` before anything is written
                 yield shown
         except CrucibleError as error:
             say(f"cru: {error}" + (f" ({error.hint})" if error.hint else ""), style="red")
@@ -112,14 +112,14 @@ def _write_terminal(door: Door, vault: Vault, each: Iterable[_Shown], *, several
 
 
 def _write_markdown(door: Door, vault: Vault, each: Iterable[_Shown], *, several: bool) -> None:
-    """The notes' own bytes."""
+    """Write the exact bytes of the notes."""
     for note, phase in each:
         source = note.source
         shown = source if phase is None else Source(source.slice(source.span_of(phase.lines)))
         text = shown.to_bytes()
         if several:
             write(f"==> {vault.relative(note.path)} ({len(text)} bytes) <==")
-        # After its bytes a line end, whether they end with one or not: who counts them finds the next note.
+        # Always add a newline after a note's bytes, so that readers who count them find the next note.
         write_document(text, door, end=several)
         _say_problems(vault, note)
 
@@ -153,7 +153,7 @@ _LABELS = {
 
 
 def _write_findings(_: Door, vault: Vault, each: Iterable[_Shown], *, several: bool) -> None:
-    """Kind and summary of each finding, then the details, indented."""
+    """Write the kind and summary of each finding, and its details indented."""
     for number, (note, phase) in enumerate(each):
         if several:
             write("\n" * bool(number) + f"==> {vault.relative(note.path)} <==")
@@ -195,4 +195,4 @@ _WRITERS: Mapping[tuple[str, bool], Callable[..., None]] = {
     ("markdown", False): _write_markdown,
     ("terminal", True): _write_findings,
 }
-"""By the format, and whether only the findings are to be shown."""
+"""Writers by format and by `--findings`."""

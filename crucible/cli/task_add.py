@@ -143,11 +143,11 @@ def _pieces(
     breaks: bool,
     yes: bool,
 ) -> tuple[Piece, ...]:
-    """The tasks to add: one, or with `breaks` those of the agent if the user agrees."""
+    """The tasks to add: one, or with `breaks` those that the agent proposes, if the user agrees."""
     whole = (Piece(text),)
     if not breaks:
         return whole
-    # An agent may have a terminal, and is no human.
+    # An agent may have a terminal too.
     may_ask = door.terminal and bool(sys.stdin) and sys.stdin.isatty() and "CLAUDECODE" not in os.environ
     agent = as_agent(
         agent_named(None, "--break-down", "break it down", has_with=False), vault.root, "tasks", session.id

@@ -128,7 +128,7 @@ def _records(vault: Vault, opened: OpenedTask) -> tuple[list[EventRecord], list[
 def _observations(vault: Vault, sessions: Iterable[str]) -> list[EventRecord]:
     found: list[EventRecord] = []
     for session in sessions:
-        with suppress(CrucibleError):  # what is damaged of it; what was read is told
+        with suppress(CrucibleError):  # a damaged part is skipped
             found += (one for one in read_records(vault.root, session) if one.type == "observation")
     return found
 
@@ -140,7 +140,7 @@ def _set_status(vault: Vault, opened: OpenedTask, status: str, now: datetime, re
 
 
 def _log_picked(vault: Vault, opened: OpenedTask, redact: Redact) -> None:
-    """Record in the current session that it took up another session's task."""
+    """Record in the current session that it picked another session's task."""
     if not our_session() or opened.is_ours:
         return
     try:
@@ -223,7 +223,7 @@ def _annotate(
     def add(old: Annotation) -> Annotation:
         choices, discoveries = old.choices, old.discoveries
         if choice.summary:
-            # The last word on a decision counts, its mark above all.
+            # The last version of a decision counts, and above all its mark.
             same = next((one for one in choices if one.summary == choice.summary), choice)
             choices = (*(one for one in choices if one != same), replace(choice, finding=same.finding))
         if found and found not in discoveries:
@@ -242,7 +242,7 @@ def _log(
     applies_to: Sequence[str],
     redact: Redact,
 ) -> list[str]:
-    """Log them in an open session's note; otherwise only the discovery, in its events.  Returns warnings."""
+    """Log both in the note of an open session; otherwise only the discovery, as an event.  Returns warnings."""
     session, ident = opened.session, opened.task.ref.id
     if session is None:
         return ["only the client has this session, so nobody else is shown a discovery"] if found else []
@@ -317,7 +317,7 @@ def done(door: Door, /, task: str, captures: bool | None, format_: str) -> None:
 
 
 def _hand_on(vault: Vault, opened: OpenedTask, now: datetime, redact: Redact) -> Iterator[str]:
-    """Pass the task's decisions to its dependents; yields problems."""
+    """Pass the task's decisions to the tasks that depend on it; yields problems."""
     try:
         session = vault.read(opened.check_noted()).session
         yield from hand_on(vault, session, now=now, redact=redact)
@@ -337,7 +337,7 @@ def _inheriting(vault: Vault, opened: OpenedTask, tasks: Sequence[OpenTask]) -> 
 
 
 def _freed(opened: OpenedTask, tasks: Sequence[OpenTask]) -> tuple[OpenTask, ...]:
-    """The tasks that needed it and are ready now."""
+    """The dependent tasks that are ready now."""
     ready = status_of(tasks).ready
     return tuple(one.task for one in ready if opened.task.ref.id in one.task.needs)
 

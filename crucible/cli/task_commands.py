@@ -26,9 +26,9 @@ from crucible.search.recall import Event
 from crucible.vault.notes.vault import Vault
 
 _LEAST_TEXT, _LEAST_ID = 12, 20
-"""The least width of a text and of an id on a narrow terminal."""
+"""The minimum widths of a text and of an id on a narrow terminal."""
 _CIRCLES, _IN_CIRCLE = 5, 8
-"""Cycles, and tasks of one cycle, that are listed."""
+"""The number of cycles, and of tasks in a cycle, that are listed."""
 _STATE = {"in_progress": "in progress", "pending": "not begun"}
 
 
@@ -76,7 +76,7 @@ def _cells(one: ListedTask, recall: Mapping[Ref, RecallCounts]) -> list[str]:
 
 
 def counted(counts: RecallCounts) -> str:
-    """`2 patterns, 1 failure`; "" for none."""
+    """For example `2 patterns, 1 failure`; "" for none."""
     return ", ".join(
         f"{number} {name if number > 1 else name.removesuffix('s')}"
         for name, number in counts._asdict().items()
@@ -85,7 +85,7 @@ def counted(counts: RecallCounts) -> str:
 
 
 def say_circles(circles: Iterable[Sequence[OpenTask]]) -> None:
-    """Report each cycle in a line."""
+    """Report each cycle of tasks in a line."""
     found = list(circles)
     for ring in found[:_CIRCLES]:
         names = [task.ref.id for task in ring[:_IN_CIRCLE]]
@@ -263,7 +263,7 @@ def list_tasks(
 
 def _titles(door: Door, shelf: AnnotationFolder, told: Overview) -> Mapping[Ref, tuple[str, ...]]:
     """The titles of recalled items for each shown task, for `eager_recall_loading`."""
-    # Late: few vaults want it, and it takes long to import.
+    # Imported late: few vaults use it, and it loads slowly.
     from crucible.cli.recall_engine import RecallScope, open_recall  # noqa: PLC0415  as above
 
     found: dict[Ref, tuple[str, ...]] = {}

@@ -1,6 +1,6 @@
-"""Find tasks: which are in scope, which one a name means, and where the client keeps its lists.
+"""Find tasks: those in scope, the one with a name, and the client's own lists.
 
-Imports little, because a list of tasks reads no note.
+Imports little, because listing tasks reads no notes.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 _MOST_OPENED = 20
-"""Notes with problems that are searched for a broken tasks block."""
+"""At most this many notes with problems are searched for a broken tasks block."""
 _NO_LETTER = late_pattern(r"[^a-zA-Z0-9]")
 
 
@@ -54,7 +54,7 @@ class OpenedTask(NamedTuple):
         return tuple(one for one in self.tasks if one.ref.id in needs and one.stage in ("pending", "in_progress"))
 
     def check_noted(self) -> Path:
-        """The note that holds the task; `VaultError` if only the client has it, since its lists are never written."""
+        """The note with the task; `VaultError` if only the client has it, since the client's lists are never written."""
         if self.note is None or self.session is None:
             raise VaultError(
                 f"{self.task.ref}: only the client has its session", "`cru import claude-code` brings it here"
@@ -81,7 +81,7 @@ def scope_of(root: Path, project: str | None, days: int, now: datetime, *, every
 
 
 def client_here(root: Path, project: str) -> ClientLists:
-    """Claude Code's task lists; with a project, unnoted lists count only if they began in its folder, which is here."""
+    """Claude Code's task lists; with a project, lists without a note count only if they began in its folder here."""
     folder = claude_folder()
     if not project:
         return ClientLists(folder)
@@ -137,7 +137,7 @@ def broken_blocks(vault: Vault, owners: Iterable[Owner]) -> Iterator[str]:
 
 
 def _with_full_texts(listed: Sequence[OpenTask], noted: Sequence[OpenTask]) -> tuple[OpenTask, ...]:
-    """The list with full texts from the note; the index cuts them."""
+    """The tasks with their full texts from the note, since the index cuts them."""
     words = {task.ref: task.content for task in noted}
     return tuple(replace(one, content=words.get(one.ref, one.content)) for one in listed)
 

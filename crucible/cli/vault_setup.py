@@ -37,12 +37,12 @@ def init(door: Door, directory: Path | None, default: bool) -> None:
     root = Path(from_here(str(directory or door.vault or "."))).resolve()
     config = Path(settings_path())
     if default:
-        # Before anything is made: settings that cannot be read cannot be completed either.
+        # First, since unreadable settings cannot be completed and must stop the command before it writes.
         user_settings()
     made = init_vault(root)
     if default:
         set_user_settings(config, {"default_vault": str(root)})
-    # All is done before a reader can go away.
+    # Written last, so that a closed pipe cannot interrupt the work.
     for path in made:
         write(str(path))
     here = working_directory()

@@ -74,12 +74,12 @@ def _print(news: WatchStarted | NoteChange | WatchNotice, folder: str) -> None:
 
 
 class _Terminated(BaseException):
-    """SIGTERM came."""
+    """The process received SIGTERM."""
 
 
 @contextmanager
 def _ended_quietly() -> Iterator[None]:
-    """SIGTERM, as a service manager sends it, ends what runs inside as if it were done."""
+    """End the block normally on SIGTERM, which service managers send."""
 
     def end(_number: int, _frame: FrameType | None) -> None:
         raise _Terminated

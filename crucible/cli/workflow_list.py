@@ -1,4 +1,4 @@
-"""`cru workflow list` and `cru workflow validate`."""
+"""`cru workflow list` and `validate`, and finding and checking workflows for the other commands."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ from crucible.vault.notes.vault import Vault
 from crucible.vault.notes.workflow_notes import WorkflowNote, find_workflow, read_workflow_note, workflow_paths
 
 _SHOWN = 10
-"""Problems that a command lists unless it is `validate`."""
+"""At most this many problems are listed by commands other than `validate`."""
 
 
 @dataclass(frozen=True, slots=True)
 class CheckedWorkflow:
-    """A workflow's note, its graph, and its diagnostics sorted by place."""
+    """A workflow's note, its graph, and its diagnostics in the order of the note."""
 
     note: WorkflowNote
     graph: Graph
@@ -48,7 +48,7 @@ class UnreadableWorkflow:
 
 
 class WorkflowFinder:
-    """Finds workflows in the vault, or by path if there is none."""
+    """Finds workflows in the vault, or by path outside a vault."""
 
     def __init__(self, door: Door) -> None:
         self.vault: Vault | None = None
@@ -180,7 +180,7 @@ def validate(door: Door, workflows: tuple[str, ...], *, format_: str) -> int:
     if notes or not wrong:
         _say_summary(errors, len(found) - errors, len(notes))
     if wrong:
-        # Wrong usage only when that is all that was wrong.
+        # A usage error counts only if there was no other error.
         return min(error.exit_code for error in wrong)
     return PROBLEMS_FOUND if errors or not complete else 0
 

@@ -1,4 +1,4 @@
-"""`cru workflow run`: plan, check and carry out a workflow."""
+"""`cru workflow run`: plan, check and run a workflow."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ from crucible.vault.notes.workflow_notes import find_workflow, read_workflow_not
 _INTERRUPTED = 130
 _ENDS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
 _MOST = 1 << 26
-"""Bytes that an agent may print in a step; some print every event."""
+"""An agent may print this many bytes in a step; some print every event."""
 
 
 class _RunOptions(NamedTuple):
@@ -148,7 +148,7 @@ def _plan(found: CheckedWorkflow, wish: _RunOptions) -> tuple[Plan, RunInputs]:
     if folder is None:
         raise CrucibleError("the working directory is gone", "go to the folder that the agents are to work in")
     given = RunInputs(str(folder), _values(wish.inputs))
-    # A run that goes on has to know of all steps: what is behind the first one is done again, the rest as far as it is not done.
+    # A continued run plans all steps: those from the first one on run again, others if they are not done.
     plan = plan_run(found.note.workflow, found.graph, given, first="" if wish.goes_on else wish.first)
     taken = {handed.datum.name.casefold() for job in plan.jobs for handed in job.inputs}
     unknown = [name for name in given.values if name not in taken]
@@ -175,7 +175,7 @@ def _executors(found: CheckedWorkflow, wish: _RunOptions) -> Executors:
 
 
 def _check(plan: Plan, executors: Executors, wish: _RunOptions, going: ContinuedRun | None) -> None:
-    """Refuse what can be refused before anything is started or written."""
+    """Raise every error that can be found before anything is started or written."""
     if os.environ.get(OWN_ENVIRONMENT):
         raise UsageError("an agent of a run cannot run workflows itself", "its steps are for the run to carry out")
     jobs = tuple(job for job in plan.jobs if going is None or job.index not in going.earlier)
@@ -218,7 +218,7 @@ def _run(
     template = find_template(vault.settings)
     signals = StopSignals()
     with ExitStack() as stack:
-        # From the session's first line to its last one, so that it never stays active.
+        # Signals are handled for the whole life of the session, so that it never stays active.
         stack.enter_context(_ending_on_signals(signals))
         recorder = open_session(vault, found, going)
         record = stack.enter_context(recording_run(vault, found, recorder, redact))
@@ -257,10 +257,10 @@ def _runner(job: Job, executors: Executors, given: RunInputs, wish: _RunOptions,
 
 @contextmanager
 def _ending_on_signals(signals: StopSignals) -> Iterator[None]:
-    """End in good order on signals; ignored ones stay ignored, as `nohup` needs."""
+    """Stop the run cleanly on signals; ignored signals stay ignored, as `nohup` requires."""
     before = {}
     try:
-        with suppress(ValueError):  # only the main thread may
+        with suppress(ValueError):  # only the main thread may set handlers
             for number in _ENDS:
                 if signal.getsignal(number) is not signal.SIG_IGN:
                     before[number] = signal.signal(number, lambda _number, _frame: signals.end())

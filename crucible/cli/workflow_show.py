@@ -146,13 +146,13 @@ def _markers(of: CheckedWorkflow) -> list[list[Marker]]:
 
 
 def _line(text: str, style: str = "") -> Text:
-    """Foreign text on one line."""
+    """Untrusted text on one line."""
     return Text(clean_line(text), style=style)
 
 
 _FORMATS = ("text", "mermaid", "dot", "json")
 _WIDE = 100
-"""The width of a drawing without a terminal."""
+"""The width of a drawing if stdout is not a terminal."""
 
 _JOINED = ("edges", "bundles", "order", "waves", "cycles", "inputs", "outputs")
 
@@ -203,7 +203,7 @@ def _default_format(door: Door, output: Path | None) -> str:
 
 
 def _graph_text(of: CheckedWorkflow, format_: str, room: int | None) -> str:
-    """The drawing without a final newline and control characters."""
+    """The drawing, without a final newline and without control characters."""
     if format_ == "json":
         return json.dumps(_export_graph(of), ensure_ascii=False, indent=2)
     if format_ == "text":
@@ -212,7 +212,7 @@ def _graph_text(of: CheckedWorkflow, format_: str, room: int | None) -> str:
 
 
 def _export_graph(of: CheckedWorkflow) -> dict[str, Any]:
-    """The graph for JSON, its steps flat in the order of the note."""
+    """The graph for JSON, with its steps as a flat list in the order of the note."""
     ids = step_ids(of.graph)
     nodes = [
         {
