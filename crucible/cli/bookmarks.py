@@ -56,8 +56,8 @@ def list_bookmarks(door: Door, /, session: str | None, limit: int | None, format
     loaded = load_bookmarks(vault.root)
     found = list(loaded.found)[::-1]
     if session is not None:
-        wanted = _session_named(vault, session, loaded)
-        found = [one for one in found if one.session == wanted]
+        session_id = _session_named(vault, session, loaded)
+        found = [one for one in found if one.session == session_id]
     found = found[:limit]
     if format_ == "json":
         write_json([_export(one) for one in found])
@@ -127,7 +127,7 @@ def add_bookmark(door: Door, /, session: str | None, note: str, blockers: Sequen
     compact_memory(vault)
 
 
-# --- which session -----------------------------------------------------------------------------------------------------
+# --- which session ----------------------------------------------------------------------------------------------------
 
 
 def _session_named(vault: Vault, ref: str, loaded: LoadedBookmarks) -> str:
@@ -160,7 +160,7 @@ def _folder_of(session: Session) -> Path | None:
     return here() if session.project and project_of(*whence()) == session.project else None
 
 
-# --- writing -----------------------------------------------------------------------------------------------------------
+# --- writing ----------------------------------------------------------------------------------------------------------
 
 
 def _export(one: Bookmark) -> dict[str, object]:
@@ -169,8 +169,8 @@ def _export(one: Bookmark) -> dict[str, object]:
 
 def _write_table(found: Sequence[Bookmark], room: int | None) -> None:
     """Write one line per bookmark; a narrow terminal cuts notes, then phases, then sessions."""
-    heads = ["id", "at", "why", "session", "phase", "task", "note"]
-    rows = [heads, *map(_cells, found)]
+    headings = ["id", "at", "why", "session", "phase", "task", "note"]
+    rows = [headings, *map(_cells, found)]
     columns = [[clean_line(cell) or "-" for cell in column] for column in zip(*rows, strict=True)]
     tiers = [Tier([6], _LEAST_TEXT), Tier([4], _LEAST_TEXT), Tier([3], _LEAST_ID, in_middle=True)]
     for line in table_lines(columns, room, tiers):

@@ -233,12 +233,12 @@ def briefing(
     """
     if named is not None:
         ask_first(open_vault(door, looks=False), recent_paths(door, project), named)
-    told = make_briefing(door, project, budget, workflow)
-    found = told.briefing
+    made = make_briefing(door, project, budget, workflow)
+    found = made.briefing
     for source in found.failed:
         warn(f"left out: {source.name}: {source.failure}")
     if format_ == "json":
-        write_json(_export(told))
+        write_json(_export(made))
     elif found.is_empty:
         of = f" of project {found.project}" if found.project else ""
         say(f"nothing is known{of} yet; `cru import auto` brings sessions in")
@@ -246,12 +246,12 @@ def briefing(
         write_document(found.text, door)
 
 
-def _export(told: MadeBriefing) -> dict[str, Any]:
-    found = told.briefing
+def _export(made: MadeBriefing) -> dict[str, Any]:
+    found = made.briefing
     return {
         "project": found.project,
-        "workflow": told.workflow or None,
-        "budget": told.budget,
+        "workflow": made.workflow or None,
+        "budget": made.budget,
         "tokens": found.tokens,
         "position": found.position,
         "explained": found.explained,

@@ -74,13 +74,13 @@ def play(door: Door, /, file: str, format_: str, **given: Any) -> int:
       cru cases play limiter.puzzle.md --with claude --hints 1
       cru cases play limiter.puzzle.md --answer mine.md --format json
     """
-    wish = _PlayOptions(**given)
-    if wish.named is not None and wish.answer is not None:
+    options = _PlayOptions(**given)
+    if options.named is not None and options.answer is not None:
         raise UsageError("--with and --answer exclude each other", "leave one of them out")
     path = Path(from_here(file))
     puzzle = _named(path, read_puzzle_file)
     solution = _solution(path, puzzle)
-    answer = _answer(puzzle, wish, door)
+    answer = _answer(puzzle, options, door)
     verdict = judge_answer(solution, answer)
     _write_verdict(puzzle, solution, answer, verdict, format_)
     return PROBLEMS_FOUND if verdict.met is False else 0
@@ -103,16 +103,16 @@ def _named(path: Path, read: Callable[[Source], _File]) -> _File:
 # --- the answer ------------------------------------------------------------------------------------------------------
 
 
-def _answer(puzzle: PuzzleFile, wish: _PlayOptions, door: Door) -> str:
-    if wish.named is not None:
+def _answer(puzzle: PuzzleFile, options: _PlayOptions, door: Door) -> str:
+    if options.named is not None:
         say("asking for an answer …")
-        return _agent_answer(puzzle, wish, door)
-    if wish.answer not in (None, "-"):
-        return read_bytes(Path(from_here(str(wish.answer))))[0].decode("utf-8", "replace")
-    if wish.answer == "-" or not sys.stdin.isatty():
+        return _agent_answer(puzzle, options, door)
+    if options.answer not in (None, "-"):
+        return read_bytes(Path(from_here(str(options.answer))))[0].decode("utf-8", "replace")
+    if options.answer == "-" or not sys.stdin.isatty():
         return _stdin().read(_LONGEST)
-    click.echo("\n".join(_puzzle_lines(puzzle, wish.hints)), err=True)
-    return "\n".join(_typed_lines(puzzle, wish.hints))
+    click.echo("\n".join(_puzzle_lines(puzzle, options.hints)), err=True)
+    return "\n".join(_typed_lines(puzzle, options.hints))
 
 
 def _stdin() -> TextIO:
@@ -123,12 +123,12 @@ def _stdin() -> TextIO:
     return sys.stdin
 
 
-def _agent_answer(puzzle: PuzzleFile, wish: _PlayOptions, door: Door) -> str:
+def _agent_answer(puzzle: PuzzleFile, options: _PlayOptions, door: Door) -> str:
     """An agent's answer without redaction, since it is judged and not stored."""
-    agent = as_agent(agent_named(wish.named, "--with", "answer it"), _vault(door), "puzzle")
+    agent = as_agent(agent_named(options.named, "--with", "answer it"), _vault(door), "puzzle")
     seen = text_cleaner(redact_of(user_settings().secrets))
     try:
-        answer = agent.ask(seen(prompt_of(puzzle, wish.hints))).text
+        answer = agent.ask(seen(prompt_of(puzzle, options.hints))).text
     except AgentFailed as error:
         raise AgentFailed(f"no answer: {error}", error.hint) from error
     say_spent(agent)
@@ -191,8 +191,8 @@ def _line(result: CheckResult) -> str:
     mark = "✓" if result.is_met else "✗"
     if check.kind is CheckKind.GONE:
         return f"{mark} {_KINDS[check.kind]}"
-    told = f"{len(result.found)} of {len(check.wants)}, at least {check.least}"
-    return f"{mark} {_KINDS[check.kind]}: {told}"
+    counts = f"{len(result.found)} of {len(check.wants)}, at least {check.least}"
+    return f"{mark} {_KINDS[check.kind]}: {counts}"
 
 
 def _export(puzzle: PuzzleFile, answer: str, verdict: Verdict) -> dict[str, Any]:

@@ -121,17 +121,17 @@ def _last_used(told: MadeBriefing) -> _Chosen:
 
 
 def _run(told: MadeBriefing, chosen: _Chosen, program: str, more: Sequence[str]) -> None:
-    text = told.briefing.text if _tells(told) else ""
+    text = told.briefing.text if _gets_briefing(told) else ""
     folder = tempfile.mkdtemp(prefix="crucible-briefing-") if text else ""
     try:
-        file = _written(folder, text) if text else ""
-        beginning, stdin = _beginning(chosen, text, file, more)
+        file = _write_briefing(folder, text) if text else ""
+        beginning, stdin = _launch(chosen, text, file, more)
         if not beginning.fits:
             raise UsageError(
                 f"the briefing is {beginning.longest // 1024} KB, and an argument holds {LONGEST_ARGUMENT // 1024}",
                 "give it less with --budget",
             )
-        say(_said(told, chosen))
+        say(_start_line(told, chosen))
         env = {**_environment(told.vault, briefed=bool(text)), **beginning.env}
         code = run_client(program, beginning.command, here() or told.vault.root, env, stdin=stdin)
     finally:
@@ -142,14 +142,14 @@ def _run(told: MadeBriefing, chosen: _Chosen, program: str, more: Sequence[str])
         raise ClientFailed(f"{chosen.name} {fault}", "what it did is in its own log: `cru import auto` writes it down")
 
 
-def _written(folder: str, text: str) -> str:
+def _write_briefing(folder: str, text: str) -> str:
     """Write the briefing to a file, for clients that read it from there."""
     path = Path(folder, "briefing.md")
     path.write_text(text, encoding="utf-8", errors="replace")
     return str(path)
 
 
-def _beginning(chosen: _Chosen, text: str, file: str, more: Sequence[str]) -> tuple[Launch, bytes | None]:
+def _launch(chosen: _Chosen, text: str, file: str, more: Sequence[str]) -> tuple[Launch, bytes | None]:
     """The command line and its standard input, None for the user's own."""
     if chosen.client:
         return start_with_context(chosen.client, text, file, os.environ, more), None
@@ -160,16 +160,16 @@ def _beginning(chosen: _Chosen, text: str, file: str, more: Sequence[str]) -> tu
     return Launch((*filled, *more), {}, longest), said if said and not is_placed else None
 
 
-def _tells(told: MadeBriefing) -> bool:
+def _gets_briefing(told: MadeBriefing) -> bool:
     """True if the client gets the briefing; without a project it is about every project, which only helps a user."""
     return bool(told.briefing.project) and not told.briefing.is_empty
 
 
-def _said(told: MadeBriefing, chosen: _Chosen) -> str:
+def _start_line(told: MadeBriefing, chosen: _Chosen) -> str:
     """The line that is shown before a client starts."""
     if not told.briefing.project:
         return f"Starting {chosen.name}; this folder is no project's, so it is told nothing"
-    if not _tells(told):
+    if not _gets_briefing(told):
         return f"Starting {chosen.name}; nothing is known yet, so it is told nothing"
     prompted = ", as its first prompt" if chosen.client and chosen.client.prompted else ""
     return f"Starting {chosen.name} with a briefing on {told.briefing.project} of about {told.briefing.tokens:,} tokens{prompted}"

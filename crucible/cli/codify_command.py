@@ -160,8 +160,8 @@ def codify_sessions(
       cru session codify 2026-11-21-add --refine --with claude
       cru session codify 2026-11-21-add --format mermaid
     """
-    wish = _Target(format=format_, **given)
-    _check(wish, door)
+    target = _Target(format=format_, **given)
+    _check(target, door)
     vault = open_vault(door)
     if not refine:
         ask_first(vault, [find_note(vault, ref) for ref in sessions], named)
@@ -178,15 +178,15 @@ def codify_sessions(
     for error in errors_of(workflow):
         good = False
         say(f"cru: {error}", style="red")
-    _deliver(vault, workflow, slug, wish, door)
+    _deliver(vault, workflow, slug, target, door)
     return 0 if good else PROBLEMS_FOUND
 
 
-def _check(wish: _Target, door: Door) -> None:
-    if wish.dialect and wish.format in ("json", "mermaid"):
-        raise UsageError(f"--dialect goes with Markdown, not with {wish.format}", "leave one of them out")
-    if wish.interactive:
-        if wish.prints or wish.format in ("json", "mermaid"):
+def _check(target: _Target, door: Door) -> None:
+    if target.dialect and target.format in ("json", "mermaid"):
+        raise UsageError(f"--dialect goes with Markdown, not with {target.format}", "leave one of them out")
+    if target.interactive:
+        if target.prints or target.format in ("json", "mermaid"):
             raise UsageError("--interactive saves a note, and prints nothing", "leave --format and -o - out")
         check_terminal(door)
 
@@ -238,12 +238,12 @@ def _family(vault: Vault, session: Session) -> dict[str, Session | None]:
 
 def _source(family: Sequence[Session | None], evidence: Callable[[str], RecordedCalls]) -> str:
     """A description of the records that the workflow is made from."""
-    told = [evidence(each.id).whole for each in family if each and _has_calls(each)]
+    complete = [evidence(each.id).whole for each in family if each and _has_calls(each)]
     if None in family:
         return "what notes say, and of a subagent the note is missing"
-    if all(told):
+    if all(complete):
         return "its note and whole events"
-    return "its note and some whole events" if any(told) else "its note alone, in which calls are shortened"
+    return "its note and some whole events" if any(complete) else "its note alone, in which calls are shortened"
 
 
 def _has_calls(session: Session) -> bool:
@@ -270,34 +270,34 @@ def _refined(
 # --- where it goes ---------------------------------------------------------------------------------------------------
 
 
-def _deliver(vault: Vault, workflow: Workflow, slug: str, wish: _Target, door: Door) -> None:
-    if wish.prints:
-        _print(workflow, wish, door)
+def _deliver(vault: Vault, workflow: Workflow, slug: str, target: _Target, door: Door) -> None:
+    if target.prints:
+        _print(workflow, target, door)
         return
     # Both formats of a workflow may be in one folder.
-    slug = f"{slug}-{wish.dialect}" if wish.dialect else slug
-    text = _text(workflow, wish)
-    kept = _edited(vault, text, slug, wish) if wish.interactive else _keep(vault, text, slug, wish)
+    slug = f"{slug}-{target.dialect}" if target.dialect else slug
+    text = _text(workflow, target)
+    kept = _edited(vault, text, slug, target) if target.interactive else _keep(vault, text, slug, target)
     if not kept.changed:
         say(f"{kept.path}: nothing to change")
     write(str(kept.path))
 
 
-def _print(workflow: Workflow, wish: _Target, door: Door) -> None:
-    if wish.format == "json":
+def _print(workflow: Workflow, target: _Target, door: Door) -> None:
+    if target.format == "json":
         write_json(_export(workflow))
         return
-    text = _text(workflow, wish)
+    text = _text(workflow, target)
     write_document(text, door)
 
 
-def _text(workflow: Workflow, wish: _Target) -> str:
-    if wish.format == "json":
+def _text(workflow: Workflow, target: _Target) -> str:
+    if target.format == "json":
         return json.dumps(_export(workflow), indent=2) + "\n"
     drawn = render_mermaid(build_graph(workflow))
-    if wish.format == "mermaid":
+    if target.format == "mermaid":
         return drawn.removesuffix("\n") + "\n"
-    return stamped(render_crucible(workflow) if wish.dialect else render_workflow(workflow, drawn))
+    return stamped(render_crucible(workflow) if target.dialect else render_workflow(workflow, drawn))
 
 
 def _export(workflow: Workflow) -> dict[str, Any]:
@@ -305,19 +305,19 @@ def _export(workflow: Workflow) -> dict[str, Any]:
     return dict(export_workflow(workflow, graph, check_workflow(workflow, graph)))
 
 
-def _keep(vault: Vault, text: str, slug: str, wish: _Target) -> SavedWorkflow:
-    if wish.output is None:
-        return save_workflow(vault, text, slug, force=wish.force)
-    kept = save_workflow_as(vault, Path(from_here(wish.output)), text, force=wish.force)
-    return kept._replace(path=Path(wish.output))
+def _keep(vault: Vault, text: str, slug: str, target: _Target) -> SavedWorkflow:
+    if target.output is None:
+        return save_workflow(vault, text, slug, force=target.force)
+    kept = save_workflow_as(vault, Path(from_here(target.output)), text, force=target.force)
+    return kept._replace(path=Path(target.output))
 
 
-def _edited(vault: Vault, text: str, slug: str, wish: _Target) -> SavedWorkflow:
+def _edited(vault: Vault, text: str, slug: str, target: _Target) -> SavedWorkflow:
     """Let the user edit the draft; its file is deleted only after the note is written."""
     draft = place_draft(vault, slug, text)
     try:
         saved = edit_draft(draft, text, TerminalEditor())
-        kept = None if saved is None else _keep(vault, saved, slug, wish)
+        kept = None if saved is None else _keep(vault, saved, slug, target)
     except BaseException:
         say_draft_kept(draft)
         raise

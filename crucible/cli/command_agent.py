@@ -108,8 +108,8 @@ with_option = click.option(
 def ask_first(vault: Vault, paths: Sequence[Path], named: str | None) -> None:
     """Ask the agent that `--with` named about each session; without one do nothing.
 
-    A single session is always asked about; of several, those without news since the last answer are skipped.  A failure is
-    reported in one line, and the command continues.  After a session without any answer, the others are not asked about.
+    A single session is always asked about; of several, those without news since the last answer are skipped.
+    A failure is reported and the command continues, but after a session without an answer no other is asked about.
     """
     if named is None:
         return
@@ -195,7 +195,7 @@ def offer_to_ask(door: Door, installed: str = "") -> None:
 
 
 def _command(agents: AgentSettings, installed: str) -> str:
-    """The configured command, else the client just installed, else the first client on the PATH; "" if there is none."""
+    """The configured command, else the client just installed, else the first client on PATH; "" for none."""
     if agents.command.strip() or agents.model.strip():
         return agents.command
     client = client_of(installed)

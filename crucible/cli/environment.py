@@ -64,7 +64,7 @@ def vault_place(door: Door, *, finish: bool = True) -> tuple[str, VaultSettings]
 
 
 def _finish_rename(root: str, settings: VaultSettings) -> None:
-    """Finish an interrupted rename and report it.  A failure is a warning; only `cru session rename` refuses to run then."""
+    """Finish an interrupted rename and report it; a failure is a warning, except for `cru session rename`."""
     from pathlib import Path  # noqa: PLC0415  slow, and rarely needed
 
     from crucible.commands.rename.rename import finish_rename  # noqa: PLC0415  rare, and it reads every note

@@ -62,7 +62,7 @@ def _phase_id(_ctx: click.Context, _param: click.Parameter, value: str | None) -
 @click.option("-n", "--limit", type=click.IntRange(min=0), metavar="N", help="Only the last N.")
 @format_option("table", "json", "jsonl")
 @click.pass_obj
-def show_flight(door: Door, /, session: str, limit: int | None, format_: str, **wanted: Any) -> None:
+def show_flight(door: Door, /, session: str, limit: int | None, format_: str, **chosen_types: Any) -> None:
     """Show the whole events of a session: what its note leaves out or shortens.
 
     A line has the number, the time, the phase, the type, and what was said or done, on a terminal cut to its width;
@@ -81,7 +81,7 @@ def show_flight(door: Door, /, session: str, limit: int | None, format_: str, **
     torn: list[tuple[Path, int]] = []
     _say_source(vault, session_id)
     seen: set[tuple[str, str]] = set()
-    found = _chosen(read_records(vault.root, session_id, lambda *at: torn.append(at)), seen, **wanted)
+    found = _chosen(read_records(vault.root, session_id, lambda *at: torn.append(at)), seen, **chosen_types)
     records: Iterable[EventRecord] = found if limit is None else deque(found, maxlen=limit)
     if format_ == "json":
         meta = load_meta(vault.root, session_id)
@@ -160,7 +160,7 @@ def purge_flights(door: Door, /, *, dry_run: bool, older_than: int | None, forma
     return PROBLEMS_FOUND if report.failed else 0
 
 
-# --- which session -------------------------------------------------------------------------------------------------------
+# --- which session ----------------------------------------------------------------------------------------------------
 
 
 def _flight_of(vault: Vault, ref: str) -> str:
@@ -186,7 +186,7 @@ def _say_source(vault: Vault, session_id: str) -> None:
         say(f"{session_id}: no whole events are kept; what there is stands in the note")
 
 
-# --- records ---------------------------------------------------------------------------------------------------------------
+# --- records ----------------------------------------------------------------------------------------------------------
 
 
 def _chosen(
@@ -197,11 +197,11 @@ def _chosen(
     of_tools: bool | None,
 ) -> Iterator[EventRecord]:
     """The records that match; `seen` collects the type and phase of every record."""
-    wanted = {one.lower() for one in types}
+    chosen_types = {one.lower() for one in types}
     for record in records:
         seen.add((record.type, record.phase))
         if (
-            (not wanted or record.type.lower() in wanted)
+            (not chosen_types or record.type.lower() in chosen_types)
             and (of_tools is None or (record.type in TOOL_TYPES) is of_tools)
             and (phase is None or f"{record.phase}.".startswith(f"{phase}."))
         ):
@@ -267,7 +267,7 @@ def _say_torn(vault: Vault, torn: list[tuple[Path, int]]) -> None:
         say(f"and {len(torn) - _TORN_SHOWN} more lines that are no records", style="yellow")
 
 
-# --- purging ---------------------------------------------------------------------------------------------------------------
+# --- purging ----------------------------------------------------------------------------------------------------------
 
 
 def _purge_row(one: PurgedEvents | KeptEvents) -> dict[str, object]:
@@ -308,7 +308,7 @@ _REASONS = {
 }
 
 
-# --- the list --------------------------------------------------------------------------------------------------------------
+# --- the list ---------------------------------------------------------------------------------------------------------
 
 
 def _sizes(vault: Vault, session_id: str, ended: object) -> dict[str, object]:

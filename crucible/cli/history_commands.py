@@ -172,14 +172,14 @@ def show_history(door: Door, /, session: str, named: str | None, format_: str) -
 
 def _find_entry(vault: Vault, ref: str) -> HistoryNote | None:
     """Find an entry by session id or path, note path, or unique id prefix; None if there is none."""
-    wanted = note_name(Path(ref).name)
+    name_wanted = note_name(Path(ref).name)
     notes = list(load_entries(vault))
 
     def names(one: HistoryNote) -> tuple[str, ...]:
         return (one.note.name, one.entry.session_id) if one.entry else (one.note.name,)
 
-    found = [one for one in notes if wanted in names(one)] or [
-        one for one in notes if wanted and any(name.startswith(wanted) for name in names(one))
+    found = [one for one in notes if name_wanted in names(one)] or [
+        one for one in notes if name_wanted and any(name.startswith(name_wanted) for name in names(one))
     ]
     if len(found) > 1:
         raise AmbiguousSession(ref, [one.note.name for one in found])
@@ -190,10 +190,10 @@ def _show_composed(vault: Vault, ref: str, format_: str, door: Door) -> None:
     try:
         note = vault.read(find_note(vault, ref))
     except SessionNotFound as error:
-        wanted = note_name(Path(ref).name)
+        name_wanted = note_name(Path(ref).name)
         raise SessionNotFound(
             f"{ref}: no history of it",
-            f"`cru history list` shows those there are, `cru session end {wanted}` writes one",
+            f"`cru history list` shows those there are, `cru session end {name_wanted}` writes one",
         ) from error
     session = note.session
     _, roots = folders_of(session.project or "")

@@ -256,13 +256,13 @@ def _client(search: Search, report: ImportReport) -> dict[str, Any]:
 def _write_clients(clients: Sequence[Mapping[str, Any]], room: int | None) -> None:
     if not clients:
         return
-    heads = ("client", "folder", *[*clients[0]][2:])
+    headings = ("client", "folder", *[*clients[0]][2:])
     rows = [
         [clean_line(", ".join(cell)) if isinstance(cell, list) else str(cell) for cell in client.values()]
         for client in clients
     ]
-    columns = [*zip(heads, *rows, strict=True)]
-    for line in table_lines(columns, room, [Tier([heads.index("folder")], _FOLDER)]):
+    columns = [*zip(headings, *rows, strict=True)]
+    for line in table_lines(columns, room, [Tier([headings.index("folder")], _FOLDER)]):
         write(line)
 
 

@@ -84,15 +84,15 @@ def list_inbox(
       cru inbox --all --format json
     """
     index = open_index(door)
-    wanted = frozenset(map(PendingKind, kinds or PendingKind))
-    found, now = asked(index, lambda view: [*places(view, project, wanted, answered=everything)])
+    chosen_kinds = frozenset(map(PendingKind, kinds or PendingKind))
+    found, now = asked(index, lambda view: [*places(view, project, chosen_kinds, answered=everything)])
     since = (datetime.now(UTC) - _RECENT).isoformat()
     shown = [place for place in found if everything or not place.ended or place.ended >= since]
     wrong: list[CrucibleError] = []
     items = (
         item
         for item in read_items(Vault(Path(index.root), index.settings), shown, wrong.append)
-        if item.kind in wanted and (everything or not item.answered)
+        if item.kind in chosen_kinds and (everything or not item.answered)
     )
     _write_items(list(islice(items if everything else once(items), limit)), format_, door, everything=everything)
     if len(shown) < len(found):

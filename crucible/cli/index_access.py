@@ -42,8 +42,8 @@ def open_index(door: Door) -> Index:
 def asked(index: Index, question: Callable[[View], Answer]) -> tuple[Answer, Refreshed]:
     """Bring the index up to date and return the answer to a question about its tables; the question may run twice.
 
-    Sessions that have been idle too long are paused first, if a check is due.  Long reading shows progress on a terminal.
-    Unreadable folders and notes, and an index that cannot be saved, are reported on stderr.
+    Sessions that have been idle too long are paused first, if a check is due.  Long reading shows progress on a
+    terminal.  Unreadable folders and notes, and an index that cannot be saved, are reported on stderr.
     """
 
     def both(view: View) -> tuple[list[Row], Answer]:

@@ -90,7 +90,7 @@ def _check_place(*, user: bool, project: bool) -> None:
 def _register(door: Door, client: str, *, project: bool, remove: bool) -> None:
     """Add our server and its instructions to a client's files, or remove both."""
     parts = parts_of(client, _program(door, shared=project), os.environ, Path.home(), _folder(project=project))
-    shared = _also_read(client, parts, _folder(project=project)) if remove else {}
+    shared = _shared_files(client, parts, _folder(project=project)) if remove else {}
     # File by file, so that changes before an error are still reported.
     done = [_taken_out(part, shared) if remove else _put_in(part) for part in parts]
     if any(done):
@@ -127,7 +127,7 @@ def _taken_out(part: Part, shared: Mapping[Path, str]) -> bool:
     return is_changed
 
 
-def _also_read(client: str, parts: Sequence[Part], folder: Path | None) -> dict[Path, str]:
+def _shared_files(client: str, parts: Sequence[Part], folder: Path | None) -> dict[Path, str]:
     """Files that another registered client uses too, such as a project's AGENTS.md."""
     found = {}
     for other in (each for each in MCP_SETTINGS if each != client):
@@ -144,7 +144,7 @@ def _is_registered(servers: Part) -> bool:
     return False
 
 
-def _say_what_stays(*, project: bool, mcp: bool) -> None:
+def _say_still_installed(*, project: bool, mcp: bool) -> None:
     """After a removal from Claude Code, report what is still installed: the hooks or the server."""
     folder, more = _folder(project=project), " --project" if project else ""
     if mcp and _has_hooks(folder):
@@ -168,13 +168,15 @@ def _say_what_is_next(door: Door, client: str, *, project: bool) -> None:
     if client == "claude-code" and not (_has_hooks(None) or _has_hooks(project_folder())):
         say("whole sessions are written down by hooks, which are another thing: `cru install claude-code`")
     try:
-        say(f"its tools answer from {clean_line(vault_root(door, user_settings()))}{_unless(door, shared=project)}")
+        say(
+            f"its tools answer from {clean_line(vault_root(door, user_settings()))}{_restriction(door, shared=project)}"
+        )
     except VaultNotFound:
         say("there is no vault here and no default vault, so its tools have nothing yet", style="yellow")
         say("     `cru init DIR --default` makes one for every project, `cru init` one here")
 
 
-def _unless(door: Door, *, shared: bool) -> str:
+def _restriction(door: Door, *, shared: bool) -> str:
     """A restriction of the message above: without --vault, the vault depends on where the client is started."""
     return "" if door.vault and not shared else " when it is started here"
 
@@ -247,13 +249,13 @@ def claude_code(door: Door, *, user: bool, project: bool, remove: bool, mcp: boo
     if mcp:
         _register(door, "claude-code", project=project, remove=remove)
         if remove:
-            _say_what_stays(project=project, mcp=True)
+            _say_still_installed(project=project, mcp=True)
         return
     folder = project_folder() if project else None
     path = settings_path(os.environ, Path.home(), folder)
     if remove:
         _write_removed(path, is_changed=uninstall_hooks(path))
-        _say_what_stays(project=project, mcp=False)
+        _say_still_installed(project=project, mcp=False)
         return
     _write_installed(path, is_changed=install_hooks(path, _hook_command(shared=project)))
     _say_where(door)

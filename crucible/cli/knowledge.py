@@ -104,9 +104,9 @@ def list_knowledge(door: Door, /, *, format_: str, null: bool, limit: int | None
     wrong: list[CrucibleError] = []
     notes = list(load_items(vault, wrong.append))
     now, settings = datetime.now(UTC), vault.settings.knowledge
-    wish = _query(vault.root, **wishes)
-    found = list_items(vault, notes, wish, now, settings)
-    hidden = len(list_items(vault, notes, wish._replace(viewer=EVERYTHING), now, settings)) - len(found)
+    query = _query(vault.root, **wishes)
+    found = list_items(vault, notes, query, now, settings)
+    hidden = len(list_items(vault, notes, query._replace(viewer=EVERYTHING), now, settings)) - len(found)
     complete = _say_missing(wrong, sum(one.item is None for one in notes))
     rows = [_export(row) for row in found[:limit]]
     if format_ == "paths":
@@ -116,7 +116,7 @@ def list_knowledge(door: Door, /, *, format_: str, null: bool, limit: int | None
         write_rows(rows, columns, format_, "knowledge", door, texts=("title",), names=("id",))
         if format_ == "table":
             named = any(wishes[name] for name in ("project", "domain", "everybody"))
-            _say_hidden(wish.viewer, len(rows), hidden, named=named, any_=any(one.item for one in notes))
+            _say_hidden(query.viewer, len(rows), hidden, named=named, any_=any(one.item for one in notes))
     return 0 if complete else PROBLEMS_FOUND
 
 

@@ -128,13 +128,13 @@ def add(door: Door, /, type_: str, title: str, text: str, format_: str, **given:
 def _item(vault: Vault, type_: ItemType, title: str, text: str, **given: Any) -> Item:
     if given["phase"] and not given["session"]:
         raise UsageError("--phase goes with --session", "say of which session")
-    told = FailureCause(
+    failure = FailureCause(
         Category(given["category"]) if given["category"] else None,
         given["cause"],
         given["prevent"],
         given["resolution"],
     )
-    if told != FailureCause() and type_ is not ItemType.FAILURE:
+    if failure != FailureCause() and type_ is not ItemType.FAILURE:
         raise UsageError("--category, --cause, --prevent and --resolution are a failure's", "add it as a failure")
     scope, project = _scope_and_project(vault, given["scope"], given["project"], given["domain"])
     if scope is ItemScope.DOMAIN and not given["domain"]:
@@ -151,7 +151,7 @@ def _item(vault: Vault, type_: ItemType, title: str, text: str, **given: Any) ->
         given["domain"],
         _provenance(vault, given["session"], given["phase"], origin),
         given["confidence"],
-        told,
+        failure,
         Verification(passed=True, how=how, at=datetime.now(UTC)) if how else Verification(),
     )
 

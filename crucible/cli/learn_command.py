@@ -176,37 +176,41 @@ def learn(door: Door, /, sessions: tuple[str, ...], *, every: bool, format_: str
       cru session learn 2026-11-21-add-rate-limiter --type puzzle --export puzzle
       cru session learn --all --rules
     """
-    ways = _ExportOptions(**{name: given.pop(name) for name in _ExportOptions._fields})
-    wish = _selection(given)
-    _check(ways, wish, format_)
-    _splits(wish, ways)  # reports errors before the long work begins
+    options = _ExportOptions(**{name: given.pop(name) for name in _ExportOptions._fields})
+    selection = _selection(given)
+    _check(options, selection, format_)
+    _splits(selection, options)  # reports errors before the long work begins
     vault = open_vault(door)
-    _check_place(vault, ways.output)
+    _check_place(vault, options.output)
     # A rule recurs over several sessions, so by default all are read.
-    unchosen = ways.rules is not None and not sessions and not any(given.values())
-    chosen = choose(vault, sessions, given, every=every or unchosen)
-    if chosen.paths and not ways.judge:
-        ask_first(vault, chosen.paths, ways.named)
+    is_unselected = options.rules is not None and not sessions and not any(given.values())
+    chosen = choose(vault, sessions, given, every=every or is_unselected)
+    if chosen.paths and not options.judge:
+        ask_first(vault, chosen.paths, options.named)
     redact = remembering(redact_of(vault.settings.secrets))
-    if ways.rules is not None:
-        is_whole = propose_rules(vault, chosen.paths, redact, ways.rules, format_, write_file=ways.write, yes=ways.yes)
+    if options.rules is not None:
+        is_whole = propose_rules(
+            vault, chosen.paths, redact, options.rules, format_, write_file=options.write, yes=options.yes
+        )
         return 0 if is_whole and chosen.complete else PROBLEMS_FOUND
     improve = improver_of(
         vault,
         redact,
-        ways.named,
-        judge=ways.judge,
-        by_rules=ways.export == MARKDOWN,  # for rows it would double the time
+        options.named,
+        judge=options.judge,
+        by_rules=options.export == MARKDOWN,  # for rows it would double the time
     )
-    gatherer = Gatherer(vault, redact, wish.wanted)
-    seen = CaseTally(exporting=ways.export is not None)
+    gatherer = Gatherer(vault, redact, selection.wanted)
+    seen = CaseTally(exporting=options.export is not None)
     with bar("learning") if chosen.paths else nullcontext(lambda *_: None) as show:
-        picked = select_cases(_cases(vault, gatherer, chosen, seen, show), wish.dedupe, wish.limit, wish.seed)
-        report = _export_cases(_LearnRun(vault, chosen, gatherer, seen, wish, ways, improve), picked)
+        picked = select_cases(
+            _cases(vault, gatherer, chosen, seen, show), selection.dedupe, selection.limit, selection.seed
+        )
+        report = _export_cases(_LearnRun(vault, chosen, gatherer, seen, selection, options, improve), picked)
     report(format_, door)
-    seen.tell(picked.dropped)
+    seen.report(picked.dropped)
     improve.say_spent()
-    if wish.wanted.accepted and not seen.cases:
+    if selection.wanted.accepted and not seen.cases:
         say("none of these cases is accepted: `cru cases accept` does that, `cru cases list` tells them")
     return PROBLEMS_FOUND if seen.problems or not chosen.complete or improve.problems else 0
 
@@ -237,22 +241,22 @@ _GOES_WITH = {
 }
 
 
-def _check(ways: _ExportOptions, wish: _CaseSelection, format_: str) -> None:
-    if ways.rules is not None and ways.export:
+def _check(options: _ExportOptions, selection: _CaseSelection, format_: str) -> None:
+    if options.rules is not None and options.export:
         raise UsageError("--rules and --export exclude each other", "leave one of them out")
-    if (ways.write and ways.rules is None) or (ways.yes and not ways.write):
+    if (options.write and options.rules is None) or (options.yes and not options.write):
         raise UsageError("--yes goes with --write, and --write with --rules", "say what is to be written")
     for name, exports in _GOES_WITH.items():
-        if getattr(ways, name) not in (None, False) and ways.export not in exports:
+        if getattr(options, name) not in (None, False) and options.export not in exports:
             option = "--" + name.replace("_", "-")
             raise UsageError(f"{option} goes with --export {' or '.join(exports)}", f"leave {option} out, or export so")
-    if ways.export == PUZZLE and ways.output == _STDOUT:
+    if options.export == PUZZLE and options.output == _STDOUT:
         raise UsageError("puzzles are files, and no stream", "name a folder: -o puzzles")
-    if ways.export == JSONL and ways.output in (None, _STDOUT) and format_ != "table":
+    if options.export == JSONL and options.output in (None, _STDOUT) and format_ != "table":
         raise UsageError(
             f"--format {format_} would stand among the rows on standard output", "name a file: -o cases.jsonl"
         )
-    if wish.seed is not None and wish.limit is None and ways.split is None:
+    if selection.seed is not None and selection.limit is None and options.split is None:
         raise UsageError("--seed goes with --limit or --split", "leave it out, or say what is to be drawn")
 
 
@@ -317,33 +321,33 @@ class _LearnRun(NamedTuple):
     chosen: SelectedSessions
     gatherer: Gatherer
     seen: CaseTally
-    wish: _CaseSelection
-    ways: _ExportOptions
+    selection: _CaseSelection
+    options: _ExportOptions
     improve: Improver
 
 
 def _export_cases(task: _LearnRun, picked: SelectedCases) -> Callable[[str, Door], None]:
     """Export the cases; returns a function that reports the result."""
-    ways, seen = task.ways, task.seen
-    if ways.export is None:
+    options, seen = task.options, task.seen
+    if options.export is None:
         rows = rows_of(picked.cases)
         return lambda format_, door: write_preview(rows, format_, door)
     # Notes that the user edited are not overwritten, so their cases need no judgement.
-    keeps = ways.export == MARKDOWN
+    keeps = options.export == MARKDOWN
     cases = (task.improve.improved(case, settled=keeps and seen.is_edited(case)) for case in picked.cases)
     if keeps:
-        kept = write_case_notes(task.vault, cases, task.gatherer.heading, seen.place, seen.tell_problem)
+        kept = write_case_notes(task.vault, cases, task.gatherer.heading, seen.place, seen.report_problem)
         return lambda format_, _: say_kept(task.vault, kept, format_)
     scrubber = Scrubber(task.improve.redact, os.path.expanduser("~"))
-    if ways.export == PUZZLE:
-        folder = exports_folder(task.vault.root) if ways.output is None else Path(from_here(ways.output))
-        put = write_puzzles(folder, cases, scrubber, force=ways.force)
+    if options.export == PUZZLE:
+        folder = exports_folder(task.vault.root) if options.output is None else Path(from_here(options.output))
+        put = write_puzzles(folder, cases, scrubber, force=options.force)
         return lambda format_, _: say_puzzles(put, format_)
     return _export_rows(task, cases, scrubber)
 
 
 def _export_rows(task: _LearnRun, cases: Iterable[Case], scrubber: Scrubber) -> Callable[[str, Door], None]:
-    export, output = _row_export(task), task.ways.output
+    export, output = _row_export(task), task.options.output
     sides = [*export.splits.shares] if export.splits else []
     if output in (None, _STDOUT):
         streamed = export_stream(cases, export, scrubber, write_json_lines)
@@ -353,17 +357,17 @@ def _export_rows(task: _LearnRun, cases: Iterable[Case], scrubber: Scrubber) -> 
 
 
 def _row_export(task: _LearnRun) -> Export:
-    ways, redact = task.ways, task.improve.redact
-    splits = _splits(task.wish, ways)
+    options, redact = task.options, task.improve.redact
+    splits = _splits(task.selection, options)
     return Export(
-        Shape(ways.shape or Shape.MESSAGES),
+        Shape(options.shape or Shape.MESSAGES),
         splits,
         Families(kin_of(task.chosen)) if splits else Families(),
-        redact(ways.licence or "unspecified")[0],
+        redact(options.licence or "unspecified")[0],
         redact(task.vault.root.name)[0],
-        metadata=not ways.no_metadata,
+        metadata=not options.no_metadata,
     )
 
 
-def _splits(wish: _CaseSelection, ways: _ExportOptions) -> Splits | None:
-    return parse_splits(ways.split, seed=wish.seed or 0) if ways.split else None
+def _splits(selection: _CaseSelection, options: _ExportOptions) -> Splits | None:
+    return parse_splits(options.split, seed=selection.seed or 0) if options.split else None

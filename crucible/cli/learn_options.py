@@ -32,8 +32,8 @@ from crucible.vault.notes.walk import note_name
 class SelectedSessions:
     """The notes of the selected sessions, oldest first.
 
-    `every` is True if all sessions are selected.  `known` are the ids of all sessions of the vault.  `complete` is False if
-    folders could not be read.
+    `every` is True if all sessions are selected.  `known` are the ids of all sessions of the vault.  `complete` is
+    False if folders could not be read.
     """
 
     paths: Sequence[Path]
@@ -65,8 +65,8 @@ def choose(vault: Vault, refs: Sequence[str], filters: Mapping[str, Any], *, eve
         found = select(view, query)
         return rows, found if filters["children"] else [row for row in found if row["parent"] not in known]
 
-    (rows, wanted), now = asked(index, question)
-    found = _with_subagents(rows, wanted)
+    (rows, selected), now = asked(index, question)
+    found = _with_subagents(rows, selected)
     return SelectedSessions(
         [vault.root / path_of_cell(str(row["path"])) for row in found],
         every=every and not narrowed,
@@ -76,14 +76,14 @@ def choose(vault: Vault, refs: Sequence[str], filters: Mapping[str, Any], *, eve
     )
 
 
-def _with_subagents(rows: Iterable[Row], wanted: Iterable[Row]) -> list[Row]:
+def _with_subagents(rows: Iterable[Row], selected: Iterable[Row]) -> list[Row]:
     """The rows with those of all their subagents, without duplicates, oldest first."""
     below: defaultdict[str, list[Row]] = defaultdict(list)
     for row in rows:
         if row["parent"]:
             below[str(row["parent"])].append(row)
     found: dict[str, Row] = {}
-    waiting = list(wanted)
+    waiting = list(selected)
     while waiting:
         row = waiting.pop()
         if str(row["path"]) not in found:

@@ -56,7 +56,7 @@ class CaseTally:
         self._places.update(gathered.places)
         self._edited |= gathered.edited
         for problem in gathered.problems:
-            self.tell_problem(problem)
+            self.report_problem(problem)
         for case in gathered.cases:
             if case.review is CaseStatus.REJECTED:
                 self.rejected += 1
@@ -65,14 +65,14 @@ class CaseTally:
             self.cases += 1
             yield case
 
-    def tell_problem(self, problem: CrucibleError) -> None:
+    def report_problem(self, problem: CrucibleError) -> None:
         """Report a problem once."""
         if str(problem) not in self._told:
             self._told.add(str(problem))
             self.problems += 1
             warn(problem)
 
-    def tell(self, dropped: int) -> None:
+    def report(self, dropped: int) -> None:
         """Report how many sessions were read and how many cases were skipped."""
         told = [f"{_counted(self.sessions, 'session')} looked at"]
         told += [f"{_counted(dropped, 'duplicate')} left out"] if dropped else []
@@ -202,7 +202,7 @@ def propose_rules(
     write_file: bool,
     yes: bool,
 ) -> bool:
-    """Print the diff, or all corrections as JSON, and write the file if requested; False if a note could not be read."""
+    """Print a diff, or all corrections as JSON, and write the file if requested; False if a note was unreadable."""
     wrong: list[CrucibleError] = []
     rules = recurring_corrections(_sessions(vault, paths, wrong), redact)
     place = Path(from_here(file))

@@ -39,7 +39,7 @@ def _logs(
 ) -> Callable[[Callable[..., str | None]], click.Command]:
     """Turn a method of `Recorder`, or a function like one, into a command with these parameters and those of all.
 
-    The method returns the id of its phase.  `text` is the help, by default the docstring.  `short` adds `-v` for `--verbose`.
+    The method returns the id of its phase.  `text` is the help, by default the docstring.  `short` adds `-v`.
     """
 
     def command(call: Callable[..., str | None]) -> click.Command:

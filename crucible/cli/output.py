@@ -28,7 +28,7 @@ _NARROWEST, _WIDEST = 20, 500
 _CONTROLS = late_pattern(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 """Control characters of terminals and of text direction."""
 _PICTURES, _DELETE = 0x2400, 0x7F
-"""The Unicode picture of NUL, followed by those of the other C0 controls, and the code of DEL, which is not among them."""
+"""The Unicode picture of NUL, which the other C0 controls follow, and the code of DEL, which is elsewhere."""
 _UNSEEN = late_pattern(r"[\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
 _SURROGATES = late_pattern(r"[\ud800-\udfff]")
 _LINE_ENDS = late_pattern("\r\n|[\n\v\f\r\x1c-\x1e\x85\u2028\u2029]")
@@ -75,7 +75,7 @@ def write_text(text: str) -> None:
 
 
 def write_document(text: str | bytes, door: Door, *, end: bool = False) -> None:
-    """Write a document to stdout: its exact bytes to a file or pipe, cleaned text to a terminal; then a newline if `end`."""
+    """Write a document to stdout, and a newline if `end`: exact bytes to a file or pipe, clean text to a terminal."""
     data = text.encode("utf-8", "surrogateescape") if isinstance(text, str) else text
     click.echo(clean(data.decode("utf-8", "replace")) if door.terminal else data, nl=end)
 

@@ -82,8 +82,8 @@ def _write_pushed(pushed: Pushed, format_: str) -> None:
     if format_ == "json":
         write_json({**pushed._asdict(), "refused": dict(pushed.refused)})
         return
-    told = f"{pushed.new} new, {pushed.replaced} replaced, {pushed.same} as they were"
-    say(told + (f", {pushed.removed} removed" if pushed.removed else ""))
+    counts = f"{pushed.new} new, {pushed.replaced} replaced, {pushed.same} as they were"
+    say(counts + (f", {pushed.removed} removed" if pushed.removed else ""))
     for project, count in pushed.refused.items():
         notes = f"{counted(count, 'note')} of {f'project {project}' if project else 'no project'}"
         say(f"{notes}: you may not write there; ask who runs the server", style="yellow")

@@ -48,8 +48,8 @@ def named_session(session: str | None) -> str:
 def noted_time(at: datetime | None, recorder: Recorder | None = None) -> datetime | None:
     """`--at` in UTC, None for now.
 
-    A time without seconds in the minute of the session's start counts as the start.  Raises `UsageError` for a time before
-    that, or more than a day in the future.
+    A time without seconds in the minute of the session's start counts as the start.  Raises `UsageError` for an
+    earlier time, or one more than a day in the future.
     """
     if at is None:
         return None

@@ -112,8 +112,8 @@ def _facts(one: Reported) -> dict[str, object]:
         "status": one.status or None,
         "at": utc(one.at),
         **{
-            kind: [{"text": line.text, "finding": line.finding or None} for line in told]
-            for kind, told in one.lines.items()
+            kind: [{"text": line.text, "finding": line.finding or None} for line in lines]
+            for kind, lines in one.lines.items()
         },
         "left_out": one.left_out,
     }

@@ -283,11 +283,11 @@ def find_continued_run(vault: Vault, found: CheckedWorkflow, plan: Plan, first: 
     return ContinuedRun(session, earlier)
 
 
-def open_session(vault: Vault, found: CheckedWorkflow, going: ContinuedRun | None) -> Recorder:
+def open_session(vault: Vault, found: CheckedWorkflow, continued: ContinuedRun | None) -> Recorder:
     """Open the session of a continued run, or a new one."""
     workflow = found.note.workflow
-    if going:
-        return record.open(going.session.id, vault=vault, **recording_place())
+    if continued:
+        return record.open(continued.session.id, vault=vault, **recording_place())
     name = workflow.title or found.note.name
     recorder = record.session(f"Run of {name}", vault=vault, **recording_place())
     for key, value in ((LINK, _link(vault, found)), (DIGEST, digest_of(workflow))):

@@ -93,7 +93,7 @@ def start(door: Door, /, title: str, project: str | None, at: datetime | None, f
 @at_option
 @click.pass_context
 def pause(
-    ctx: click.Context, /, ident: str, session: str | None, at: datetime | None, reason: str, **said: Any
+    ctx: click.Context, /, ident: str, session: str | None, at: datetime | None, reason: str, **details: Any
 ) -> None:
     """Stop for now: the note tells where and why, a bookmark what else to know. Logging to it again makes it active.
 
@@ -112,7 +112,7 @@ def pause(
         raise UsageError("two sessions are named", "an ID, or --session")
     name = note_name(find_note(vault, ident).name) if ident else session or _newest_active(door)
     recorder = record.open(name, vault=vault, **recording_place())
-    phase = recorder.pause(reason, at=noted_time(at, recorder), reopens=bool(ident) or typed, **said)
+    phase = recorder.pause(reason, at=noted_time(at, recorder), reopens=bool(ident) or typed, **details)
     say(f"paused {recorder.id}{f' at {phase}' if phase else ''}; `cru session resume {recorder.id}` goes on")
     say_warnings(recorder)
     finish_quietly(vault, recorder.path)
@@ -193,8 +193,8 @@ def end(
     ended = finish(vault, recorder.path, asker=agent, ask=terminal_ask(door, vault))
     say_spent(agent)
     if is_again:
-        say(f"{recorder.id} has ended already{_became(ended)}")
-    _tell(vault, ended)
+        say(f"{recorder.id} has ended already{_history_outcome(ended)}")
+    _report_end(vault, ended)
 
 
 def _end(recorder: Recorder, summary: str, at: datetime | None, *, failed: bool) -> bool:
@@ -210,7 +210,7 @@ def _end(recorder: Recorder, summary: str, at: datetime | None, *, failed: bool)
     return False
 
 
-def _became(ended: StopResult) -> str:
+def _history_outcome(ended: StopResult) -> str:
     """What happened to the history of a session that had already ended; if there is none, a problem says why."""
     made = ended.history
     if made is None:
@@ -224,7 +224,7 @@ def _is_over(recorder: Recorder) -> bool:
     return recorder.read_head().status in _OVER
 
 
-def _tell(vault: Vault, ended: StopResult) -> None:
+def _report_end(vault: Vault, ended: StopResult) -> None:
     """Write problems and news to stderr, and the path of the history to stdout."""
     say_problems_of(ended)
     for line in ended.said:

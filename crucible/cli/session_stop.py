@@ -34,7 +34,7 @@ def compact_at_end(vault: Vault, path: Path) -> None:
 
 
 def compact_memory(vault: Vault, milestone: str | None = None) -> None:
-    """Compact old lines if there are too many; `milestone` is a project that reached one.  Failures are only reported."""
+    """Compact old lines if there are too many; `milestone` is a project that reached one.  Failures are reported."""
 
     def live() -> frozenset[str]:
         return asked(Index(vault.root, vault.settings), live_sessions)[0]

@@ -183,7 +183,7 @@ _BOOKKEEPING = frozenset({"type", "subagents", "subagent_logs", "sources", "sync
 
 
 def _is_named(phase: Phase, heading: str) -> bool:
-    """True if a link's heading means this phase: Obsidian links to the whole heading without `#`, users write the name."""
+    """True if a link's heading is this phase: its whole heading without `#`, as in Obsidian, or its name."""
     markers = [f"@{phase.agent}" if phase.agent else "", phase.channel or ""]
     whole = " ".join([phase.name, *filter(None, markers)])
     return heading_key(heading) in (heading_key(phase.name), heading_key(whole))
@@ -302,11 +302,11 @@ def _entry(entry: Entry) -> ConsoleRenderable:
         case ToolCalls():
             return Padding(Text("\n").join(_call(c) for c in entry.calls), (0, 0, 1, 2))
         case Decision():
-            said = {"Rationale": entry.rationale, "Alternatives": entry.alternatives, "By": entry.by}
-            return _callout("decision", "", entry.text, said, entry.grounds)
+            value = {"Rationale": entry.rationale, "Alternatives": entry.alternatives, "By": entry.by}
+            return _callout("decision", "", entry.text, value, entry.grounds)
         case Failure():
-            said = {"Cause": entry.cause, "Resolution": entry.resolution}
-            return _callout("error", "", entry.text, said, entry.grounds)
+            value = {"Cause": entry.cause, "Resolution": entry.resolution}
+            return _callout("error", "", entry.text, value, entry.grounds)
         case Intervention():
             return _panel("user", "", [Text(clean(f'"{entry.words}"')), *_labelled("", entry.note)])
         case Subagent():
@@ -347,8 +347,8 @@ def _callout(
     grounds: Grounds | None = None,
 ) -> ConsoleRenderable:
     parts: list[ConsoleRenderable] = [Markdown(clean(text))] if text else []
-    for label, said in (labels or {}).items():
-        parts += _labelled(label, said)
+    for label, value in (labels or {}).items():
+        parts += _labelled(label, value)
     if grounds:
         parts.append(_plain(render_grounds(grounds), "dim"))
     if not parts:  # the box would be empty
@@ -357,11 +357,11 @@ def _callout(
     return _panel(kind, title, parts)
 
 
-def _labelled(label: str, said: str | None) -> list[ConsoleRenderable]:
-    if not said:
+def _labelled(label: str, value: str | None) -> list[ConsoleRenderable]:
+    if not value:
         return []
     name = [_plain(f"{label}:", "bold")] if label else []
-    return [*name, Markdown(clean(said))]
+    return [*name, Markdown(clean(value))]
 
 
 def _panel(kind: str, title: str, parts: list[ConsoleRenderable]) -> ConsoleRenderable:

@@ -68,7 +68,7 @@ def write_rows(
 ) -> None:
     """Write columns of rows as `table`, `json` or `toon`; a missing cell is null.
 
-    `name` is the name of the TOON table.  On a narrow terminal the columns `texts` are cut first, then `names`, no others.
+    `name` is the name of the TOON table.  A narrow terminal cuts the columns `texts` first, then `names`, no others.
     """
     if format_ != "table":
         _write_data([{column: row.get(column) for column in columns} for row in rows], columns, format_, name)
@@ -153,8 +153,8 @@ def _decoded(column: str, cell: str | int | None) -> str | int | None:
 def write_paths(root: str, folder: str, rows: Sequence[Row], *, null: bool, terminal: bool) -> bool:
     """Write absolute paths, one a line or each ended by NUL; returns False if some were skipped.
 
-    A path with a line end is skipped and reported, unless NULs separate paths and stdout is not a terminal.  Paths outside
-    `folder` (relative to `root`) are skipped too: the row is damaged or forged, and the reader may delete files.
+    A path with a line end is skipped and reported, unless NULs separate paths and stdout is not a terminal.  So are
+    paths outside `folder` (relative to `root`): the row is damaged or forged, and the reader may delete files.
     """
     named = [path_of_cell(str(row["path"])) for row in rows]
     written = _kept(

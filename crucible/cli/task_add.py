@@ -130,7 +130,7 @@ def _write_made(tasks: Sequence[OpenTask], known: dict[Ref, Recalled], format_: 
             say(f"recall knows {counted(counts[task.ref])} for it; `cru task pick` tells them")
 
 
-# --- breaking it down --------------------------------------------------------------------------------------------------
+# --- breaking it down -------------------------------------------------------------------------------------------------
 
 
 def _pieces(
@@ -144,9 +144,9 @@ def _pieces(
     yes: bool,
 ) -> tuple[Piece, ...]:
     """The tasks to add: one, or with `breaks` those that the agent proposes, if the user agrees."""
-    whole = (Piece(text),)
+    unbroken = (Piece(text),)
     if not breaks:
-        return whole
+        return unbroken
     # An agent may have a terminal too.
     may_ask = door.terminal and bool(sys.stdin) and sys.stdin.isatty() and "CLAUDECODE" not in os.environ
     agent = as_agent(
@@ -156,7 +156,7 @@ def _pieces(
     say_spent(agent)
     if broken.problem:
         warn(f"the agent's answer was not used, so it is one task: {broken.problem}")
-        return whole
+        return unbroken
     if len(broken.pieces) == 1:
         return broken.pieces
     for number, piece in enumerate(broken.pieces, 1):

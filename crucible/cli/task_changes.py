@@ -150,7 +150,7 @@ def _log_picked(vault: Vault, opened: OpenedTask, redact: Redact) -> None:
         warn(error)
 
 
-# --- annotate ----------------------------------------------------------------------------------------------------------
+# --- annotate ---------------------------------------------------------------------------------------------------------
 
 
 @click.command("annotate")
@@ -206,8 +206,8 @@ def annotate(
     vault, now = open_vault(door), datetime.now(UTC).replace(microsecond=0)
     redact = redact_of(vault.settings.secrets)
     opened = open_task(vault, task)
-    said, why, found = (normal(redact(text)[0]) for text in (decision, rationale, discovery))
-    choice = TaskDecision(normal_line(said), why, DecisionKind(kind) if kind else None, propagate)
+    decided, why, found = (normal(redact(text)[0]) for text in (decision, rationale, discovery))
+    choice = TaskDecision(normal_line(decided), why, DecisionKind(kind) if kind else None, propagate)
     found = normal_line(found)
     _annotate(vault, opened, choice, found, now, redact)
     for warning in _log(vault, opened, choice, found, applies_to, redact):
@@ -260,7 +260,7 @@ def _log(
     return recorder.warnings
 
 
-# --- done --------------------------------------------------------------------------------------------------------------
+# --- done -------------------------------------------------------------------------------------------------------------
 
 
 @click.command("done")

@@ -32,9 +32,9 @@ _CIRCLES, _IN_CIRCLE = 5, 8
 _STATE = {"in_progress": "in progress", "pending": "not begun"}
 
 
-def write_overview(told: Overview, door: Door, titles: Mapping[Ref, Sequence[str]]) -> None:
+def write_overview(result: Overview, door: Door, titles: Mapping[Ref, Sequence[str]]) -> None:
     """Write counts, then the tasks by state; `titles` are those of recalled items."""
-    status = told.status
+    status = result.status
     write(f"{status.completed} completed, {status.in_progress_count} in progress, {status.pending} pending")
     groups = {
         "In progress": status.in_progress,
@@ -42,7 +42,7 @@ def write_overview(told: Overview, door: Door, titles: Mapping[Ref, Sequence[str
         "Blocked": status.blocked,
         "Recently completed": tuple(ListedTask(task) for task in status.recent),
     }
-    rows = {name: [_cells(one, told.recall) for one in standings] for name, standings in groups.items()}
+    rows = {name: [_cells(one, result.recall) for one in standings] for name, standings in groups.items()}
     columns = [list(column) for column in zip(*(row for each in rows.values() for row in each), strict=True)]
     room = room_of(door)
     tiers = [Tier([1], _LEAST_TEXT), Tier([0], _LEAST_ID, in_middle=True)]
@@ -57,8 +57,8 @@ def write_overview(told: Overview, door: Door, titles: Mapping[Ref, Sequence[str
                 write(f"      {title}")
     if status.left_out:
         say(f"{status.left_out} more; `cru task list --all` tells all of them")
-    if told.older:
-        say(f"{told.older} open in older sessions; `cru task list --all` tells them")
+    if result.older:
+        say(f"{result.older} open in older sessions; `cru task list --all` tells them")
 
 
 def _cells(one: ListedTask, recall: Mapping[Ref, RecallCounts]) -> list[str]:
@@ -96,12 +96,12 @@ def say_circles(circles: Iterable[Sequence[OpenTask]]) -> None:
         warn(f"{len(found) - _CIRCLES} more circles")
 
 
-def write_overview_json(told: Overview, titles: Mapping[Ref, Sequence[str]]) -> None:
+def write_overview_json(result: Overview, titles: Mapping[Ref, Sequence[str]]) -> None:
     """Write the overview as JSON."""
-    status = told.status
+    status = result.status
 
     def listed(standings: Iterable[ListedTask]) -> list[dict[str, object]]:
-        return [_standing_json(one, told, titles) for one in standings]
+        return [_standing_json(one, result, titles) for one in standings]
 
     write_json(
         {
@@ -116,14 +116,14 @@ def write_overview_json(told: Overview, titles: Mapping[Ref, Sequence[str]]) -> 
             },
             "circles": [[str(task.ref) for task in ring] for ring in status.circles],
             "left_out": status.left_out,
-            "older": told.older,
+            "older": result.older,
         }
     )
 
 
-def _standing_json(one: ListedTask, told: Overview, titles: Mapping[Ref, Sequence[str]]) -> dict[str, object]:
-    counts = told.recall.get(one.task.ref)
-    owner = told.owners.get(one.task.ref.session)
+def _standing_json(one: ListedTask, result: Overview, titles: Mapping[Ref, Sequence[str]]) -> dict[str, object]:
+    counts = result.recall.get(one.task.ref)
+    owner = result.owners.get(one.task.ref.session)
     more = {"recalled": list(titles[one.task.ref])} if one.task.ref in titles else {}
     return {
         **task_json(one.task),
@@ -157,7 +157,7 @@ def titles_of(recalled: Recalled, events: Iterable[Event]) -> tuple[str, ...]:
     return tuple(f"{names.get(one.id, 'item')}: {one.title or one.text.split(chr(10), 1)[0][:200]}" for one in events)
 
 
-# --- one task ----------------------------------------------------------------------------------------------------------
+# --- one task ---------------------------------------------------------------------------------------------------------
 
 
 def write_task(opened: OpenedTask, note: Annotation | None, file: str, door: Door) -> None:
@@ -246,30 +246,30 @@ def list_tasks(
     most = limit if limit is not None or everything else settings.max_tasks_shown
     shelf = AnnotationFolder(root, settings.annotations_dir)
     client = client_here(root, scope.project)
-    told, now = asked(index, lambda view: overview(view, scope, shelf, client, most))
-    broken = broken_blocks(Vault(root, index.settings), told.owners.values())
-    told = told._replace(troubles=(*told.troubles, *broken))
+    result, now = asked(index, lambda view: overview(view, scope, shelf, client, most))
+    broken = broken_blocks(Vault(root, index.settings), result.owners.values())
+    result = result._replace(troubles=(*result.troubles, *broken))
     if not settings.show_recall_summary:
-        told = told._replace(recall={})
-    titles = _titles(door, shelf, told) if settings.eager_recall_loading else {}
+        result = result._replace(recall={})
+    titles = _titles(door, shelf, result) if settings.eager_recall_loading else {}
     if format_ == "json":
-        write_overview_json(told, titles)
+        write_overview_json(result, titles)
     else:
-        write_overview(told, door, titles)
-    say_circles(told.status.circles)
-    warn(*told.troubles)
-    return PROBLEMS_FOUND if told.troubles or now.unwalked else 0
+        write_overview(result, door, titles)
+    say_circles(result.status.circles)
+    warn(*result.troubles)
+    return PROBLEMS_FOUND if result.troubles or now.unwalked else 0
 
 
-def _titles(door: Door, shelf: AnnotationFolder, told: Overview) -> Mapping[Ref, tuple[str, ...]]:
+def _titles(door: Door, shelf: AnnotationFolder, result: Overview) -> Mapping[Ref, tuple[str, ...]]:
     """The titles of recalled items for each shown task, for `eager_recall_loading`."""
     # Imported late: few vaults use it, and it loads slowly.
     from crucible.cli.recall_engine import RecallScope, open_recall  # noqa: PLC0415  as above
 
     found: dict[Ref, tuple[str, ...]] = {}
     recall = open_recall(door, RecallScope(everything=True)).recall
-    for task in shown_tasks(told.status):
-        if not any(told.recall.get(task.ref, ())):
+    for task in shown_tasks(result.status):
+        if not any(result.recall.get(task.ref, ())):
             continue
         note, _ = read_annotation(shelf, task.ref)
         if note:

@@ -54,7 +54,7 @@ class OpenedTask(NamedTuple):
         return tuple(one for one in self.tasks if one.ref.id in needs and one.stage in ("pending", "in_progress"))
 
     def check_noted(self) -> Path:
-        """The note with the task; `VaultError` if only the client has it, since the client's lists are never written."""
+        """The note with the task; `VaultError` if only the client has it, whose lists are never written."""
         if self.note is None or self.session is None:
             raise VaultError(
                 f"{self.task.ref}: only the client has its session", "`cru import claude-code` brings it here"

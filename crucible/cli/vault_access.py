@@ -24,8 +24,8 @@ from crucible.vault.notes.walk import note_name
 def open_vault(door: Door, *, looks: bool = True, finish: bool = True) -> Vault:
     """Open the vault that `vault_root` finds; unknown settings are reported on stderr.
 
-    When the command ends, the index rows of the notes that it wrote are updated.  With `looks`, sessions that have been idle
-    too long are paused first, except in a dry run; commands that agents wait for pass False.
+    When the command ends, the index rows of the notes that it wrote are updated.  With `looks`, sessions that have
+    been idle too long are paused first, except in a dry run; commands that agents wait for pass False.
     """
     root, settings = vault_place(door, finish=finish)
     vault = Vault(Path(root), settings)

@@ -48,8 +48,8 @@ def init(door: Door, directory: Path | None, default: bool) -> None:
     here = working_directory()
     away = not default and not (here and Path(here).is_relative_to(root))
     shown = clean_line(str(config)) if default else None
-    said = render_template("init.txt.j2", root=clean_line(str(root)), made=made, config=shown, away=away)
-    say_lines(said)
+    message = render_template("init.txt.j2", root=clean_line(str(root)), made=made, config=shown, away=away)
+    say_lines(message)
     offer_to_ask(door)
 
 

@@ -224,8 +224,8 @@ def _row(one: WorkflowNote | UnreadableWorkflow) -> dict[str, Any]:
 
 def _problems(one: WorkflowNote | UnreadableWorkflow) -> list[dict[str, Any]]:
     if isinstance(one, UnreadableWorkflow):
-        told = (one.shown, 1, 1, Severity.ERROR.value, "unreadable-note", str(one.error))
-        return [dict(zip(_PROBLEM, told, strict=True))]
+        cells = (one.shown, 1, 1, Severity.ERROR.value, "unreadable-note", str(one.error))
+        return [dict(zip(_PROBLEM, cells, strict=True))]
     return [
         dict(zip(_PROBLEM, (one.shown, *of.place, of.severity.value, of.code, of.message), strict=True))
         for of in checked(one).diagnostics

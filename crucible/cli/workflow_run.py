@@ -129,27 +129,27 @@ def run(ctx: click.Context, /, workflow: str, dry_run: bool, format_: str, **giv
     if has_errors(found.diagnostics):
         say("cru: the workflow has errors, so it is not run", style="red")
         ctx.exit(PROBLEMS_FOUND)
-    wish = _RunOptions(more=client_arguments(ctx), **given)
-    plan, folder = _plan(found, wish)
-    executors = _executors(found, wish)
+    options = _RunOptions(more=client_arguments(ctx), **given)
+    plan, folder = _plan(found, options)
+    executors = _executors(found, options)
     if dry_run:
         write_plan(found, plan, executors, format_)
         return
-    going = find_continued_run(vault, found, plan, wish.first) if wish.goes_on else None
-    _check(plan, executors, wish, going)
-    report, session_id = _run(vault, found, plan, folder, executors, wish, going, door)
+    continued = find_continued_run(vault, found, plan, options.first) if options.goes_on else None
+    _check(plan, executors, options, continued)
+    report, session_id = _run(vault, found, plan, folder, executors, options, continued, door)
     write_report(found, report, session_id, format_)
-    _say_how_to_continue(workflow, wish, report)
+    _say_how_to_continue(workflow, options, report)
     ctx.exit(_INTERRUPTED if report.stopped else 0 if report.is_done else 1)
 
 
-def _plan(found: CheckedWorkflow, wish: _RunOptions) -> tuple[Plan, RunInputs]:
+def _plan(found: CheckedWorkflow, options: _RunOptions) -> tuple[Plan, RunInputs]:
     folder = here()
     if folder is None:
         raise CrucibleError("the working directory is gone", "go to the folder that the agents are to work in")
-    given = RunInputs(str(folder), _values(wish.inputs))
+    given = RunInputs(str(folder), _values(options.inputs))
     # A continued run plans all steps: those from the first one on run again, others if they are not done.
-    plan = plan_run(found.note.workflow, found.graph, given, first="" if wish.goes_on else wish.first)
+    plan = plan_run(found.note.workflow, found.graph, given, first="" if options.goes_on else options.first)
     taken = {handed.datum.name.casefold() for job in plan.jobs for handed in job.inputs}
     unknown = [name for name in given.values if name not in taken]
     if unknown:
@@ -168,22 +168,22 @@ def _values(inputs: Sequence[str]) -> Mapping[str, str]:
     return found
 
 
-def _executors(found: CheckedWorkflow, wish: _RunOptions) -> Executors:
+def _executors(found: CheckedWorkflow, options: _RunOptions) -> Executors:
     agents = [step.agent for step in found.graph.steps if step.agent and not is_frame(step)]
     roles = {name for agent in agents for name in (agent.name, str(agent))}
-    return choose_executors(wish.named, user_settings().agents.command, roles, wish.more)
+    return choose_executors(options.named, user_settings().agents.command, roles, options.more)
 
 
-def _check(plan: Plan, executors: Executors, wish: _RunOptions, going: ContinuedRun | None) -> None:
+def _check(plan: Plan, executors: Executors, options: _RunOptions, continued: ContinuedRun | None) -> None:
     """Raise every error that can be found before anything is started or written."""
     if os.environ.get(OWN_ENVIRONMENT):
         raise UsageError("an agent of a run cannot run workflows itself", "its steps are for the run to carry out")
-    jobs = tuple(job for job in plan.jobs if going is None or job.index not in going.earlier)
+    jobs = tuple(job for job in plan.jobs if continued is None or job.index not in continued.earlier)
     executors.check(jobs)
     for executor in executors.used(jobs):
         check_installed(executor.words[0], os.environ, executor.hint)
     commands = commands_in(jobs)
-    if commands and not wish.allows_commands:
+    if commands and not options.allows_commands:
         _ask(commands)
     taken = {handed.datum.name.casefold() for job in jobs for handed in job.inputs}
     for datum in plan.missing:
@@ -210,8 +210,8 @@ def _run(
     plan: Plan,
     given: RunInputs,
     executors: Executors,
-    wish: _RunOptions,
-    going: ContinuedRun | None,
+    options: _RunOptions,
+    continued: ContinuedRun | None,
     door: Door,
 ) -> tuple[RunReport, str]:
     redact = redact_of(vault.settings.secrets)
@@ -220,33 +220,33 @@ def _run(
     with ExitStack() as stack:
         # Signals are handled for the whole life of the session, so that it never stays active.
         stack.enter_context(_ending_on_signals(signals))
-        recorder = open_session(vault, found, going)
+        recorder = open_session(vault, found, continued)
         record = stack.enter_context(recording_run(vault, found, recorder, redact))
         progress = stack.enter_context(watching(plan, door))
         reins = Reins(record.started)
         means = RunSetup(
             given,
-            lambda job: _runner(job, executors, given, wish, reins),
+            lambda job: _runner(job, executors, given, options, reins),
             template,
-            Commands(given.folder, os.environ, wish.timeout, reins),
+            Commands(given.folder, os.environ, options.timeout, reins),
             reins,
             redact,
             lambda: datetime.now(UTC),
-            wish.jobs,
+            options.jobs,
         )
-        earlier = going.earlier if going else {}
+        earlier = continued.earlier if continued else {}
         report = run_plan(plan, means, [record, progress], earlier=earlier, signals=signals)
         record.report = report
     return report, recorder.id
 
 
-def _runner(job: Job, executors: Executors, given: RunInputs, wish: _RunOptions, reins: Reins) -> Runner:
+def _runner(job: Job, executors: Executors, given: RunInputs, options: _RunOptions, reins: Reins) -> Runner:
     executor = executors.executor(job)
     assert executor is not None  # noqa: S101  checked before the run began
     program = Program(
         executor.words,
         os.environ,
-        wish.timeout,
+        options.timeout,
         folder=given.folder,
         reins=reins,
         most=_MOST,
@@ -270,7 +270,7 @@ def _ending_on_signals(signals: StopSignals) -> Iterator[None]:
             signal.signal(number, old if old is not None else signal.SIG_DFL)
 
 
-def _say_how_to_continue(workflow: str, wish: _RunOptions, report: RunReport) -> None:
+def _say_how_to_continue(workflow: str, options: _RunOptions, report: RunReport) -> None:
     if report.is_done:
         return
     if report.stopped:
@@ -280,6 +280,6 @@ def _say_how_to_continue(workflow: str, wish: _RunOptions, report: RunReport) ->
     else:
         failed = sum(outcome.outcome is JobOutcome.FAILED for outcome in report.outcomes)
         say(f"cru: {counted(failed, 'step')} failed", style="red")
-    words = [workflow, *(word for named in wish.named for word in ("--with", named)), "--continue"]
-    words += ["--", *wish.more] if wish.more else []
+    words = [workflow, *(word for named in options.named for word in ("--with", named)), "--continue"]
+    words += ["--", *options.more] if options.more else []
     say(f"     `cru workflow run {clean_line(shlex.join(words))}` goes on with this run")

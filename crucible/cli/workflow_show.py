@@ -225,8 +225,10 @@ def _export_graph(of: CheckedWorkflow) -> dict[str, Any]:
         }
         for at, (step, above) in enumerate(zip(of.graph.steps, of.graph.parents, strict=True))
     ]
-    whole = export_workflow(of.note.workflow, of.graph, ())
-    return {"name": whole["name"], "title": whole["title"], "nodes": nodes} | {key: whole[key] for key in _JOINED}
+    exported = export_workflow(of.note.workflow, of.graph, ())
+    return {"name": exported["name"], "title": exported["title"], "nodes": nodes} | {
+        key: exported[key] for key in _JOINED
+    }
 
 
 def _save(path: Path, data: bytes, *, force: bool) -> None:

@@ -121,16 +121,16 @@ def decisions_part(work: OpenWork, limit: int | None) -> str:
     """Every decision and correction with its reason: in full, or one line of at most `limit` characters each."""
     blocks: list[str] = []
     for phase, one in work.decisions:
-        # The summary of a long text is its beginning, and the details are the whole text.
-        whole = one.details if bare(one.details).startswith(bare(one.summary)) else ""
-        why = "" if whole else one.details
+        # The summary of a long text is its beginning, and the details are the full_text text.
+        full_text = one.details if bare(one.details).startswith(bare(one.summary)) else ""
+        why = "" if full_text else one.details
         if limit is not None:
             room = limit - len(one.summary) - _LABEL
             reason = f" ({_WHY[one.kind]}: {clipped(why, room)})" if why and room > _LABEL else ""
             blocks.append(f"- {phase}: {quote_line(f'{one.summary}{reason}', limit)}")
             continue
         by = f" by {one.by}" if _NAME.fullmatch(one.by) else ""
-        blocks.append(labelled(f"{phase} {one.kind}{by}", whole or one.summary, _WHOLE))
+        blocks.append(labelled(f"{phase} {one.kind}{by}", full_text or one.summary, _WHOLE))
         blocks += [labelled(_WHY[one.kind], why, _WHOLE)] if why else []
     return fence(blocks)
 

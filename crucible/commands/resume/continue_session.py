@@ -1,6 +1,6 @@
 """Decide how a session continues: with which client, which command line and which prompt; then update its status.
 
-What is known beforehand is in `resume_material`.  The status is decided here only for clients that `cru` started; what a
+The facts come from `material_gathering`.  The status is decided here only for clients that `cru` started; what a
 transcript says about it is decided on import.
 """
 

@@ -1,8 +1,8 @@
 """Choose and show the newest entries of a session.
 
-The window begins with a user message.  If the message that its oldest entry answers is further back, the window grows to
-it; if that is too far, the message comes first, with the number of entries between.  An entry is shown in full or cut in
-its middle, and a tool call always with its result.
+The window begins with a user message.  If the message that its oldest entry answers is further back, the window grows
+to it; if that is too far, the message comes first, with the number of entries between.  An entry is shown in full or
+cut in its middle, and a tool call always with its result.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _SHARE = 5
 class Window(NamedTuple):
     """The newest entries as quoted and labelled `blocks`.
 
-    No entry from index `start` on is missing.  `opener` is the index of an earlier user message that comes first, or None.
+    No entry from index `start` on is missing.  `opener` is the index of an earlier user message to begin with, or None.
     """
 
     blocks: tuple[str, ...] = ()

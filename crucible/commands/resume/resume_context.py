@@ -1,8 +1,8 @@
 """Build the context for an agent that continues a session, within a token budget.
 
-The parts that stay the same between two resumes come first, so that a prompt cache can match them; the position comes last.
-Decisions, open tasks and unresolved errors are always shown: in full up to two fifths of the budget, otherwise one line each.
-Every other part has a share of the rest, and recent entries take what is left.
+The parts that stay the same between two resumes come first, so that a prompt cache can match them; the position comes
+last.  Decisions, open tasks and unresolved errors are always shown: in full up to two fifths of the budget, otherwise
+one line each.  Every other part has a share of the rest, and recent entries take what is left.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ from crucible.memory.summary.brief import MOST_WORDS, count_covered, find_brief,
 from crucible.memory.summary.brief_text import ShownTexts, extend_digest, render_digest
 
 _LEVELS = ((None, 40), (400, 50), (200, 60), (120, 100))
-"""Line lengths for decisions, open tasks and errors (None: full text), each with the percentage of the budget it may take."""
+"""Line lengths for decisions, open tasks and errors (None: full text), each with its maximum share in percent."""
 
 _MOST_SUBAGENTS = _MOST_TEXTS = 6
 """Only this many of the newest subagents, blockers and questions are shown."""

@@ -52,8 +52,8 @@ class Drift:
 class Material:
     """Everything a context is built from; equal material gives equal bytes.
 
-    `children` are the sessions of the subagents' notes by id, None if a note is missing or unreadable.  `now` has a time
-    zone.  `recall` says how a client without a shell can look up more.  `goal` is the purpose of this resume, "" if none.
+    `children` are the sessions of the subagents' notes by id, None if a note is missing or unreadable.  `now` has a
+    time zone.  `recall` says how a client without a shell can look up more.  `goal` is what this resume is for.
     """
 
     session: Session
