@@ -25,7 +25,7 @@ from crucible.core.errors import CrucibleError
 from crucible.core.settings.settings import AgentSettings, UserSettings, VaultSettings, load_vault_settings
 from crucible.integrations.doctor import CheckResult, CheckState, bad, good, numbered
 from crucible.integrations.doctor.client_checks import (
-    Looked,
+    ServersToCheck,
     check_agents,
     check_hooks,
     check_log,
@@ -38,7 +38,7 @@ from crucible.integrations.doctor.transcript_checks import (
     check_transcripts,
     find_native,
     last_written,
-    tell_lagging,
+    report_lagging,
 )
 from crucible.integrations.doctor.vault_checks import (
     check_formats,
@@ -50,8 +50,8 @@ from crucible.integrations.doctor.vault_checks import (
     check_spool,
     check_trust,
     check_writable,
+    fix_of_os_error,
     known_until,
-    mend_of_refusal,
     migrate_notes,
 )
 from crucible.integrations.hooks.hook_log import LOG
@@ -90,7 +90,7 @@ def _lagging(
         and now - native.written >= _FRESH
         and native.written - until > _LAG
     ]
-    yield from tell_lagging([native for native in late[:_LOOKED_AT] if _would_change(vault, native, now)])
+    yield from report_lagging([native for native in late[:_LOOKED_AT] if _would_change(vault, native, now)])
 
 
 def _would_change(vault: Vault, native: ClientSession, now: datetime) -> bool:
@@ -203,13 +203,13 @@ def _of_hooks(
 
 
 def _of_servers(root: Path, home: Path) -> Iterator[CheckResult]:
-    places: dict[Path, Looked] = {}
+    places: dict[Path, ServersToCheck] = {}
     for client in MCP_SETTINGS:
         # In the order of the report: the user's settings, the vault's project, the current project.
         for at in (None, root, project_folder()):
             servers = parts_of(client, ("cru", "mcp"), os.environ, home, at)[0]
             option = " --project" if at else ""
-            places.setdefault(servers.path, Looked(client, servers, f"cru install {client} --mcp{option}"))
+            places.setdefault(servers.path, ServersToCheck(client, servers, f"cru install {client} --mcp{option}"))
     used = [client for client in MCP_SETTINGS if is_used(client, os.environ, home)]
     yield from check_servers(places.values(), used, os.environ.get("PATH"))
 
@@ -245,7 +245,7 @@ def _of_notes(
     for reason in refreshed.unwalked:
         yield bad("index", reason, "give yourself the right to read it")
     if refreshed.unsaved:
-        mend = mend_of_refusal(refreshed.unsaved, "cru index rebuild")
+        mend = fix_of_os_error(refreshed.unsaved, "cru index rebuild")
         yield bad("index", f"the index cannot be kept: {refreshed.unsaved}", mend)
     else:
         yield good("index", f"the index is true; it holds {numbered(len(rows), 'session')}")

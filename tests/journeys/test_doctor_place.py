@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from crucible.core.errors import VaultError
-from crucible.integrations.doctor.vault_checks import mend_of_refusal
+from crucible.integrations.doctor.vault_checks import fix_of_os_error
 from crucible.vault.notes.vault import Vault
 from tests.running import Cru
 from tests.unit.integrations.hooks.playing import SESSION, Client, sync, turn
@@ -107,7 +107,7 @@ def test_a_full_disk_is_told_with_its_mend(cru: Cru, monkeypatch: pytest.MonkeyP
     ("number", "mend"), [(errno.ENOSPC, "make room on the disk"), (errno.EIO, "cru index rebuild")]
 )
 def test_what_the_disk_refuses_is_mended_at_the_disk(number: int, mend: str) -> None:
-    assert mend_of_refusal(f"index: {os.strerror(number)}", "cru index rebuild") == mend
+    assert fix_of_os_error(f"index: {os.strerror(number)}", "cru index rebuild") == mend
 
 
 def test_an_import_that_stops_says_what_is_written(

@@ -275,8 +275,8 @@ class _Reading:
     def _is_copy(self, message: Row) -> bool:
         """Return whether a record belongs to the history that the client logs again after a cancelled request.
 
-        Such a run of records has new ids.  It begins with the context, or with a message of the model that names no model,
-        and ends with the list.
+        Such a run of records has new ids.  It begins with the context, or with a message of the model that names no
+        model, and ends with the list.
         """
         by_model = message.get("type") == "gemini"
         begins = is_context(message) or (by_model and isinstance(message.get("content"), list))

@@ -1,4 +1,4 @@
-"""What a check of `cru doctor` found."""
+"""The checks of `cru doctor`, and their results."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from enum import StrEnum
 
 
 class CheckState(StrEnum):
-    """How good a result is."""
+    """The severity of a result."""
 
     GOOD = "good"
     NOTE = "note"
-    """Nothing is wrong, and it may be worth knowing."""
+    """Nothing is wrong, but it may be worth knowing."""
     BAD = "bad"
 
 
@@ -19,9 +19,9 @@ class CheckState(StrEnum):
 class CheckResult:
     """One result.
 
-    `topic` is one of settings, trust, vault, git-hooks, rename, hooks, mcp, agents, transcripts, secrets, spool, sessions, format, index.  `mend` is
-    the command that fixes it, or "".
-    `items` names what it is about, one text each: paths, ids, `path:line: reason`.
+    `topic` is one of settings, trust, vault, git-hooks, rename, hooks, mcp, agents, transcripts, secrets, spool,
+    sessions, format, index.  `mend` is the command or advice that fixes it, or "".  `items` are the paths, ids or
+    `path:line: reason` that it is about.
     """
 
     topic: str
@@ -32,20 +32,20 @@ class CheckResult:
 
 
 def good(topic: str, text: str, mend: str = "", items: tuple[str, ...] = ()) -> CheckResult:
-    """Nothing is wrong."""
+    """Return a result: nothing is wrong."""
     return CheckResult(topic, CheckState.GOOD, text, mend, items)
 
 
 def notice(topic: str, text: str, mend: str = "", items: tuple[str, ...] = ()) -> CheckResult:
-    """Nothing is broken, and it may be worth knowing."""
+    """Return a result: nothing is broken, but it may be worth knowing."""
     return CheckResult(topic, CheckState.NOTE, text, mend, items)
 
 
 def bad(topic: str, text: str, mend: str = "", items: tuple[str, ...] = ()) -> CheckResult:
-    """Something is wrong."""
+    """Return a result: something is wrong."""
     return CheckResult(topic, CheckState.BAD, text, mend, items)
 
 
 def numbered(number: int, one: str, many: str = "") -> str:
-    """`1 session`, `2 sessions`; `many` where it is more than an s, or a verb follows: `1 session is`, `2 sessions are`."""
+    """Return `1 session` or `2 sessions`; `many` is an irregular plural, or one with a verb (`sessions are`)."""
     return f"{number} {one if number == 1 else many or f'{one}s'}"

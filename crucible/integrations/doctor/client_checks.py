@@ -1,6 +1,6 @@
-"""Whether the clients' hooks and servers are installed and run, and which agent is asked at what cost.
+"""Check that hooks and MCP servers are installed and run, and report the configured agent with its cost.
 
-Hooks run if one was called, or its process ran, after the client last wrote a transcript.
+Hooks work if one was called, or its background process ran, after the client last wrote a transcript.
 """
 
 from __future__ import annotations
@@ -25,20 +25,20 @@ from crucible.integrations.install.mcp_servers import Part, Registered, find_reg
 from crucible.vault.logs.spending import spent_since
 
 _LATE = 300.0
-"""Seconds between the client's last row and our last hook beyond which hooks do not seem to fire."""
+"""Seconds: if the client's last row is so much later than the last hook, hooks do not seem to run."""
 _LOG_LINES = 5
 _PLACE = re.compile(r" \([\w.]+\.py:\d+\)$")
-"""Where in our code a fault was met: for us, and not for who is to mend it."""
+"""The place in our code at the end of a logged error; useless for users, so it is not shown."""
 _FAULT = re.compile(r"(?P<time>\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ) (?:sync [\w-]+ (?P<session>[\w.-]+)|\w+): ", re.ASCII)
 
 
 def check_hooks(
     places: Iterable[tuple[str, Path]], root: Path, last_written: datetime | None, search: str | None = None
 ) -> Iterator[CheckResult]:
-    """`places` are settings files with the option of `cru install claude-code` that means each.
+    """Check that hooks are installed and called.
 
-    `last_written` is when a transcript of a session that belongs to this vault was last written to, `search` the `PATH`
-    on which a command without a path is found.
+    `places` are settings files, each with its option of `cru install claude-code`.  `last_written` is when a
+    transcript of a session of this vault was last written, `search` the `PATH` for commands without a path.
     """
     installed: list[float] = []
     for option, path in places:
@@ -54,13 +54,13 @@ def check_hooks(
         what = "Claude Code's hooks are not installed: its sessions are not written down by themselves"
         yield notice("hooks", what, "cru install claude-code")
     else:
-        # What was written before they were installed says nothing about them.
+        # Transcripts from before the installation prove nothing.
         late = last_written is not None and last_written.timestamp() > min(installed)
-        yield from _firing(root, last_written if late else None)
+        yield from _check_calls(root, last_written if late else None)
 
 
 def _entries(found: Installed, option: str, search: str | None) -> Iterator[CheckResult]:
-    """Whether all entries of a settings file are there, and what they call is there, too."""
+    """Check that a settings file has all entries, and that the programs they call exist."""
     mend = f"cru install claude-code {option}"
     gone = tuple(filter(None, (missing_program(command, search) for command in found.commands)))
     if gone:
@@ -73,11 +73,11 @@ def _entries(found: Installed, option: str, search: str | None) -> Iterator[Chec
         yield good("hooks", f"{found.path}: all hooks are installed")
 
 
-def _firing(root: Path, last_written: datetime | None) -> Iterator[CheckResult]:
+def _check_calls(root: Path, last_written: datetime | None) -> Iterator[CheckResult]:
     fired = _last_fired(root)
     if last_written is None or (fired is not None and fired > last_written.timestamp() - _LATE):
-        told = f"they were last called {_ago(fired)}" if fired else "nothing has run since they were installed"
-        yield good("hooks", told)
+        text = f"they were last called {_ago(fired)}" if fired else "nothing has run since they were installed"
+        yield good("hooks", text)
         return
     when = f"last {_ago(fired)}" if fired else "never"
     what = f"a session was written to at {last_written:%Y-%m-%d %H:%M} UTC, and hooks were called {when}"
@@ -86,14 +86,14 @@ def _firing(root: Path, last_written: datetime | None) -> Iterator[CheckResult]:
 
 
 def _last_fired(root: Path) -> float | None:
-    """When a hook was last called in this vault, in seconds since 1970, as far as the spool tells."""
+    """Return when a hook was last called in this vault, in seconds since 1970, according to the spool."""
     spool = root / ".crucible" / "spool"
     times = [path.stat().st_mtime for path in (spool / "lock", *spool.glob("*/*.jsonl")) if path.exists()]
     return max(times, default=None)
 
 
 def last_run(root: Path) -> float | None:
-    """When the process that writes notes last began, in seconds since 1970; None for never."""
+    """Return when the process that writes notes last began, in seconds since 1970; None for never."""
     try:
         return (root / ".crucible" / "spool" / "lock").stat().st_mtime
     except OSError:
@@ -105,63 +105,68 @@ def _ago(time: float | None) -> str:
 
 
 def check_log(log: Path, since: datetime, waiting: Collection[str], ran: float | None) -> Iterator[CheckResult]:
-    """Faults of hooks that were noted since then, and are no history yet.
+    """Report errors of hooks since a time that are not resolved.
 
-    `waiting` are the sessions that are not written down, `ran` when a hook's process last ran, in seconds since 1970: a fault
-    of a session is over when that session is written down, any other when something ran after it.
+    `waiting` are the sessions that are not imported, `ran` is when the background process last ran, in seconds since
+    1970.  The error of a session is resolved when that session is imported, any other when the process ran again.
     """
     try:
         lines = log.read_text(encoding="utf-8", errors="replace").split("\n")
     except OSError:
         return
     recent = [line for line in lines if line[:20] >= f"{since:%Y-%m-%dT%H:%M:%SZ}"]
-    faults = tuple(_PLACE.sub("", line) for line in recent if not _is_over(line, waiting, ran))
+    faults = tuple(_PLACE.sub("", line) for line in recent if not _is_resolved(line, waiting, ran))
     if faults:
         what = numbered(len(faults), "fault") + f" of hooks in {log}"
         mend = f"mend the cause; the next session clears this, and so does: rm {shlex.quote(str(log))}"
         yield bad("hooks", what, mend, faults[-_LOG_LINES:])
 
 
-def _is_over(line: str, waiting: Collection[str], ran: float | None) -> bool:
-    told = _FAULT.match(line)
-    if told is None:
+def _is_resolved(line: str, waiting: Collection[str], ran: float | None) -> bool:
+    entry = _FAULT.match(line)
+    if entry is None:
         return False
-    if told["session"]:
-        return told["session"] not in waiting
-    # A log tells whole seconds, and a run is noted before it comes to its fault.
-    return ran is not None and ran > datetime.fromisoformat(told["time"]).timestamp() + 1.0
+    if entry["session"]:
+        return entry["session"] not in waiting
+    # The log has whole seconds, and a run is recorded before its error.
+    return ran is not None and ran > datetime.fromisoformat(entry["time"]).timestamp() + 1.0
 
 
 _TOPIC = "mcp"
 
 
-class Looked(NamedTuple):
-    """A client's file of servers, and the command that puts ours into it."""
+class ServersToCheck(NamedTuple):
+    """A client's file of MCP servers, and the command that registers ours in it."""
 
     client: str
     servers: Part
     mend: str
 
 
-def check_servers(places: Iterable[Looked], used: Collection[str], search: str | None = None) -> Iterator[CheckResult]:
-    """`used` are the clients that are on this machine, `search` the `PATH` on which a command without a path is found."""
-    left: dict[str, str] = {}
-    told: set[str] = set()
+def check_servers(
+    places: Iterable[ServersToCheck], used: Collection[str], search: str | None = None
+) -> Iterator[CheckResult]:
+    """Check the MCP servers.
+
+    `used` are the clients on this machine, `search` is the `PATH` for commands without a path.
+    """
+    unregistered: dict[str, str] = {}
+    registered: set[str] = set()
     for client, servers, mend in places:
-        left.setdefault(client, mend)
+        unregistered.setdefault(client, mend)
         try:
             found = find_registered(servers)
         except CrucibleError as error:
             yield notice(_TOPIC, str(error), "mend the file by hand")
-            told.add(client)
+            registered.add(client)
             continue
         if found:
-            told.add(client)
+            registered.add(client)
             yield _registered(client, found, mend, search)
-    for client in (each for each in left if each in used and each not in told):
+    for client in (each for each in unregistered if each in used and each not in registered):
         what = f"{TITLES[client]} is not told of `cru mcp`: its agent cannot ask recall"
-        yield notice(_TOPIC, what, left[client])
-    if rest := [TITLES[client] for client in left if client not in told and client not in used]:
+        yield notice(_TOPIC, what, unregistered[client])
+    if rest := [TITLES[client] for client in unregistered if client not in registered and client not in used]:
         yield notice(_TOPIC, f"not on this machine, so not told of `cru mcp`: {', '.join(rest)}")
 
 
@@ -182,7 +187,7 @@ _AGENTS = "agents"
 
 
 def check_agents(root: Path, settings: AgentSettings, env: Mapping[str, str], now: datetime) -> Iterator[CheckResult]:
-    """The configured agent, whether it can be started, and what answers took since the month began (UTC)."""
+    """Report the configured agent, whether it can be started, and the cost of its answers this month (UTC)."""
     yield _configured(settings, env)
     try:
         spent = spent_since(root, now.replace(day=1, hour=0, minute=0, second=0, microsecond=0))
@@ -190,25 +195,28 @@ def check_agents(root: Path, settings: AgentSettings, env: Mapping[str, str], no
         yield notice(_AGENTS, f"the cost of agents cannot be read: {error}")
         return
     if spent.count:
-        told = f"agents asked this month: {numbered(spent.count, 'answer')}, {spent_text(spent)}"
-        yield good(_AGENTS, told)
+        text = f"agents asked this month: {numbered(spent.count, 'answer')}, {spent_text(spent)}"
+        yield good(_AGENTS, text)
 
 
 def _configured(settings: AgentSettings, env: Mapping[str, str]) -> CheckResult:
-    who, wrong = _who(settings, env)
-    if not who:
+    name, error = _agent_name(settings, env)
+    if not name:
         if settings.at_end:
             mend = "set agents.command or agents.model in your settings"
             return notice(_AGENTS, "agents.at_end is set, but no agent is configured", mend)
         return good(_AGENTS, "no agent is configured; one is asked only with `--with`")
-    if wrong:
-        return bad(_AGENTS, wrong, "fix agents.command in your settings")
+    if error:
+        return bad(_AGENTS, error, "fix agents.command in your settings")
     when = "at each session's end, and on demand" if settings.at_end else "on demand only (agents.at_end is off)"
-    return good(_AGENTS, f"{who} is asked {when}")
+    return good(_AGENTS, f"{name} is asked {when}")
 
 
-def _who(settings: AgentSettings, env: Mapping[str, str]) -> tuple[str, str]:
-    """The name of the program or model, "" for none, and why it cannot be started.  Arguments are not shown, since they may hold a key."""
+def _agent_name(settings: AgentSettings, env: Mapping[str, str]) -> tuple[str, str]:
+    """Return the name of the program or model ("" for none), and why it cannot be started.
+
+    Arguments are not shown, because they may contain a key.
+    """
     if not settings.command.strip():
         return settings.model.strip(), ""
     try:

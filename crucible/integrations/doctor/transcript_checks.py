@@ -1,4 +1,4 @@
-"""Whether the sessions of this machine's clients are in notes, and the secrets that their own logs hold."""
+"""Check that the sessions of this machine's clients have notes, and find secrets in the clients' own logs."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from crucible.integrations.doctor import CheckResult, bad, good, notice, numbere
 _WARNING = timedelta(days=7)
 _WORDS = Prompted | Replied | ToolUsed
 _LOOKED_AT = 200
-"""Events of a transcript among which somebody must have said something."""
+"""Number of events to search for the first text; a session without one before is empty."""
 
 
 @dataclass(frozen=True, slots=True)
 class ClientSession:
-    """A session as its client keeps it.  `written` is when, `reason` why it cannot be read ("" when it can)."""
+    """A client's session.  `written` is when it was last written, `reason` why it cannot be read ("" if it can)."""
 
     dialect: Dialect
     transcript: Transcript
@@ -36,7 +36,7 @@ class ClientSession:
 
 
 def find_native(env: Mapping[str, str], home: Path) -> Iterator[ClientSession]:
-    """Every session of every client on this machine."""
+    """Yield every session of every client on this machine."""
     for dialect in DIALECTS.values():
         folder = dialect.default_folder(env, home)
         if not folder.exists():
@@ -60,7 +60,7 @@ def _native(dialect: Dialect, transcript: Transcript) -> ClientSession:
 
 
 def last_written(natives: Iterable[ClientSession], client: str) -> datetime | None:
-    """When a client last wrote to any of these."""
+    """Return when a client last wrote to any of these sessions."""
     return max((n.written for n in natives if n.written and client == n.dialect.name), default=None)
 
 
@@ -72,7 +72,7 @@ def check_transcripts(
     env: Mapping[str, str],
     home: Path,
 ) -> Iterator[CheckResult]:
-    """What is not archived, client by client; then what cannot be read."""
+    """Report sessions without notes by client, then transcripts that cannot be read."""
     unread, missing = [], []
     for native in natives:
         if native.reason:
@@ -104,8 +104,8 @@ def _missing(
         yield notice("transcripts", what, mend, tuple(_name(n) for n in rest))
 
 
-def tell_lagging(natives: Iterable[ClientSession]) -> Iterator[CheckResult]:
-    """Sessions whose notes end before their transcripts do."""
+def report_lagging(natives: Iterable[ClientSession]) -> Iterator[CheckResult]:
+    """Report sessions whose notes end before their transcripts do."""
     by_client: dict[str, list[ClientSession]] = {}
     for native in natives:
         by_client.setdefault(native.dialect.name, []).append(native)
@@ -120,7 +120,7 @@ def _name(native: ClientSession) -> str:
 
 
 def _age(native: ClientSession, now: datetime) -> timedelta:
-    """Since the file was written to, which is what the client goes by."""
+    """Return the time since the file was changed, by which clients decide what to delete."""
     try:
         return now - datetime.fromtimestamp(native.transcript.path.stat().st_mtime, UTC)
     except OSError:
@@ -128,7 +128,7 @@ def _age(native: ClientSession, now: datetime) -> timedelta:
 
 
 def _has_words(native: ClientSession) -> bool:
-    """Whether an import would make a note of it: somebody said something, and it is no session that `cru` started."""
+    """Return whether an import would create a note: it has text, and `cru` did not start it to ask an agent."""
     try:
         for number, event in enumerate(native.dialect.read(native.transcript)):
             if isinstance(event, _WORDS):
@@ -172,8 +172,8 @@ def _counted(native: ClientSession, settings: SecretSettings) -> Iterator[tuple[
             for event in native.dialect.read(transcript, agent):
                 kinds.update(redact(event)[1])
         except TranscriptError:
-            pass  # removed or damaged since it was found; the check of transcripts reports it
-        del kinds[PRIVATE]  # the user marked these, and knows that the client keeps them
+            pass  # removed or damaged since it was found; `check_transcripts` reports it
+        del kinds[PRIVATE]  # the user marked these, so they are no news
         yield transcript.path_of(agent), kinds
 
 
@@ -185,11 +185,11 @@ def _finding(title: str, sessions: int, files: dict[Path, Counter[str]]) -> Chec
     if not total:
         return good("secrets", f"no secrets in {title}'s own logs ({of})")
     worst = sorted(files.items(), key=lambda each: (-each[1].total(), str(each[0])))
-    what = f"{title}'s own logs ({of}) hold {numbered(total.total(), 'secret')} in {numbered(len(files), 'file')}: {_told(total)}"
-    items = tuple(f"{path}: {_told(kinds)}" for path, kinds in worst)
+    what = f"{title}'s own logs ({of}) hold {numbered(total.total(), 'secret')} in {numbered(len(files), 'file')}: {_counts_text(total)}"
+    items = tuple(f"{path}: {_counts_text(kinds)}" for path, kinds in worst)
     return notice("secrets", what, _MEND, items)
 
 
-def _told(kinds: Counter[str]) -> str:
+def _counts_text(kinds: Counter[str]) -> str:
     """`3 github-token, 1 password`, the most frequent first."""
     return ", ".join(f"{count} {rule}" for rule, count in sorted(kinds.items(), key=lambda each: (-each[1], each[0])))

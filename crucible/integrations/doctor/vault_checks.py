@@ -1,4 +1,4 @@
-"""Whether the vault is fit to be written to, and what is left over in it: renames, spool, sessions, old formats."""
+"""Check that the vault can be written, and find unfinished work in it: renames, spool, sessions, old formats."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from crucible.vault.notes.vault import Note, Vault
 from crucible.vault.notes.walk import KNOWLEDGE
 
 _NO_ROOM = 1 << 20
-"""Bytes of free disk below which no note is sure to be written."""
+"""Bytes of free disk space below which writing a note may fail."""
 _ROOM = "make room on the disk"
 _RIGHT = "give yourself the right to write there, or call `cru` as the user whose vault it is"
 _REFUSALS = {
@@ -44,7 +44,7 @@ _REFUSALS = {
 
 
 def check_settings(faults: Iterable[CrucibleError], warnings: Iterable[str]) -> Iterator[CheckResult]:
-    """What is wrong in settings files; `faults` keep every other command from working."""
+    """Report errors in settings files; `faults` are errors that stop every other command."""
     for fault in faults:
         hint = fault.hint or "mend the line by hand, or take it out"
         yield bad("settings", f"{fault}; no other command works until then", hint)
@@ -70,7 +70,7 @@ def check_trust(asks: Sequence[Ask]) -> Iterator[CheckResult]:
 
 
 def check_writable(root: Path, folders: Iterable[Path]) -> Iterator[CheckResult]:
-    """Whether we may write what a session needs, and whether there is room for it."""
+    """Check that we may write to all folders that a session needs, and that the disk is not full."""
     own = root / ".crucible"
     places = (root, own, *folders, *(own / name for name in ("spool", "flight", "cache", "index", "log")))
     shut = tuple(str(path) for path in places if path.is_dir() and not os.access(path, os.W_OK | os.X_OK))
@@ -85,14 +85,14 @@ def check_writable(root: Path, folders: Iterable[Path]) -> Iterator[CheckResult]
         yield bad("vault", f"the disk of {root} is full", _ROOM)
 
 
-def mend_of_refusal(reason: str, otherwise: str) -> str:
-    """What mends what the system refused, by its own words; `otherwise` for what they do not tell."""
+def fix_of_os_error(reason: str, otherwise: str) -> str:
+    """Return the fix for an error of the operating system by its message; `otherwise` for any other."""
     found = (mend for number, mend in _REFUSALS.items() if os.strerror(number) in reason)
     return next(found, otherwise)
 
 
 def check_git_hooks(root: Path) -> Iterator[CheckResult]:
-    """Whether commits of a vault in a git repository are looked at for secrets."""
+    """Check that commits are scanned for secrets if the vault is in a git repository."""
     if not any((folder / ".git").exists() for folder in (root, *root.parents)):
         return
     try:
@@ -111,7 +111,7 @@ _Reader = Callable[[Source], object]
 
 
 class Migrated(NamedTuple):
-    """Paths of the converted notes, relative to the vault, and of the others with the reason (`path: reason`)."""
+    """Paths of converted notes, relative to the vault, and of the others with the reason (`path: reason`)."""
 
     converted: tuple[str, ...]
     kept: tuple[str, ...]
@@ -173,7 +173,7 @@ def _notes(vault: Vault) -> Iterator[tuple[Path, _Reader]]:
 
 
 def _is_old(vault: Vault, path: Path) -> bool:
-    """Whether the note has a `type`, but not the current `format`."""
+    """Return whether a note has a `type`, but not the current `format`."""
     try:
         found = find_frontmatter(vault.read(path).source)
     except CrucibleError:
@@ -202,7 +202,7 @@ Row = Mapping[str, object]
 
 
 def check_spool(root: Path, clients: Iterable[str], now: datetime) -> Iterator[CheckResult]:
-    """What hooks put in and no note has yet, and what has been there for long."""
+    """Report sessions in the spool that are not imported yet, and those that wait too long."""
     try:
         spooled = [s for client in clients for s in load_spool(root, client) if s.has_backlog]
     except OutsideVault as error:
@@ -231,7 +231,7 @@ def check_spool(root: Path, clients: Iterable[str], now: datetime) -> Iterator[C
 
 
 def check_sessions(rows: Collection[Row], now: datetime, idle: timedelta) -> Iterator[CheckResult]:
-    """Sessions whose client died, and those that say `active` and are long quiet."""
+    """Report paused sessions, active ones that have been idle for long, and notes of subagents without a parent."""
     ids = {str(row["id"]) for row in rows}
     paused = [str(row["id"]) for row in rows if row["status"] == "paused" and not row["parent"]]
     stale = [
@@ -255,7 +255,7 @@ def check_sessions(rows: Collection[Row], now: datetime, idle: timedelta) -> Ite
 
 
 def known_until(row: Row) -> datetime | None:
-    """The last time that a note tells; None when it tells none."""
+    """Return the last time in a note's row; None without one."""
     started, seconds = row["started"], row["duration_s"]
     try:
         begun = datetime.fromisoformat(str(started))
@@ -271,7 +271,7 @@ def _is_quiet(row: Row, now: datetime, idle: timedelta) -> bool:
 
 
 def check_notes(root: Path, unreadable: Collection[Row], ids: Collection[str]) -> Iterator[CheckResult]:
-    """Notes that cannot be read, and whole events that belong to none."""
+    """Report notes that cannot be read, and event logs without a note."""
     if unreadable:
         items = tuple(f"{row['path']}: {row['unreadable']}" for row in unreadable)
         what = numbered(len(unreadable), "note") + " cannot be read"

@@ -1,1 +1,1 @@
-"""Agents' hooks: payloads in, nothing out, and the process that writes down what they point at."""
+"""Clients' hooks: each appends one line to the spool, and a background process imports the sessions."""

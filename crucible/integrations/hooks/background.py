@@ -1,4 +1,4 @@
-"""The process that a hook starts: `sync`, with its errors logged even when it cannot be imported."""
+"""The process that a hook starts: runs `sync`, and logs its errors even if importing it fails."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from crucible.integrations.hooks.hook_log import log_fault
 
 
 def main(root: str) -> None:
-    """Write down what waits in a vault."""
+    """Import the sessions that wait in a vault's spool."""
     try:
-        from crucible.integrations.hooks.sync import write_down  # noqa: PLC0415  what fails while it is loaded is noted, too
+        from crucible.integrations.hooks.sync import write_down  # noqa: PLC0415  errors of the import are logged
 
         with suppress(OSError, AttributeError):
             os.nice(10)  # the agent's own work comes first
         write_down(Path(root))
-    except Exception as error:  # noqa: BLE001  a door: it logs, and nobody is there to be told
+    except Exception as error:  # noqa: BLE001  an entry point without a terminal: it logs everything
         log_fault(root, "sync", error)
 
 

@@ -1,8 +1,8 @@
-"""`cru hook claude-code`: one payload of Claude Code in, one line in the spool out.
+"""`cru hook claude-code`: append one line to the spool for one payload of Claude Code.
 
-A hook imports almost nothing, prints nothing (except at a client's start), logs its errors and always exits with 0: the
-client shows or obeys anything else.  At the end of a phase it starts `background`, which writes the notes.  Of the
-payload only ids and paths are taken, by name.
+A hook imports almost nothing, prints nothing (except at a client's start), logs its errors and always exits with 0:
+the client shows or obeys anything else.  At the end of a phase it starts `background`, which writes the notes.  It
+takes only known ids and paths from the payload.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import select
 import sys
 import time
 
-# `json` itself takes as long to import as all of this to run.
+# Importing `json` takes as long as everything else here.
 from _json import encode_basestring_ascii as quoted
 from _json import make_scanner
 from zlib import crc32
@@ -30,11 +30,11 @@ if TYPE_CHECKING:
 
 CLIENT = "claude-code"
 _PATIENCE = 5.0
-"""Seconds that a client gets to send its payload."""
+"""Seconds to wait for the payload."""
 _LARGEST = 1 << 28
 _PHASE_ENDS = frozenset(("SessionStart", "Stop", "StopFailure", "PreCompact", "SessionEnd"))
 _COMPACTION_WAIT = 15.0
-"""Seconds that a compaction waits for what is there to be written down."""
+"""Seconds that a compaction waits for the import of the session so far."""
 _SHELLS = ("sh", "dash", "bash", "zsh", "ksh", "fish", "busybox", "cru", "env")
 _POINTERS = {
     "agent_id": "agent",
@@ -46,13 +46,13 @@ _POINTERS = {
 
 
 def main() -> None:
-    """Take one payload; never returns."""
+    """Handle one payload; never returns."""
     take_payload()
     os._exit(0)
 
 
 def take_payload() -> None:
-    """Take the payload on stdin.  Raises nothing."""
+    """Handle the payload on standard input.  Never raises."""
     root = ""
     try:
         if not os.environ.get(OWN_ENVIRONMENT):
@@ -60,7 +60,7 @@ def take_payload() -> None:
             root = _vault_of(str(payload.get("cwd") or ""))
             if root:
                 _take(root, payload)
-    except BaseException as error:  # noqa: BLE001  whatever it is, the agent goes on
+    except BaseException as error:  # noqa: BLE001  no error may stop the agent
         log_fault(root, "hook", error)
 
 
@@ -79,21 +79,26 @@ def _take(root: str, payload: Mapping[str, Any]) -> None:
 
 
 def _line(event: str, session: str, payload: Mapping[str, Any]) -> bytes:
-    """The event, ids and pointers as JSON; what has blanks is none.  Of the last answer only its length and check sum: enough to know it again."""
+    """Return the event, ids and pointers as JSON; values with white space are not ids and are dropped.
+
+    Of the last answer it has only the length and check sum, which are enough to recognize it.
+    """
     parts = {"event": event, "session": session, "transcript": payload.get("transcript_path")}
     parts |= {name: payload[key] for key, name in _POINTERS.items() if is_name(payload.get(key))}
-    said = payload.get("last_assistant_message")
-    if isinstance(said, str):
-        data = said.strip().encode("utf-8", "replace")
+    last_answer = payload.get("last_assistant_message")
+    if isinstance(last_answer, str):
+        data = last_answer.strip().encode("utf-8", "replace")
         parts["said"] = f"{len(data)}:{crc32(data)}"
     texts = (
-        f'"{key}":{quoted(_whole(value[:4096]))}' for key, value in parts.items() if isinstance(value, str) and value
+        f'"{key}":{quoted(_without_surrogates(value[:4096]))}'
+        for key, value in parts.items()
+        if isinstance(value, str) and value
     )
     return f'{{"time":{time.time():.3f},"pid":{_client_pid()},{",".join(texts)}}}'.encode()
 
 
-def _whole(text: str) -> str:
-    """A half of a surrogate pair would make the line one that no reader of JSON takes."""
+def _without_surrogates(text: str) -> str:
+    """Replace lone surrogates, which would make the line invalid JSON."""
     return text.encode("utf-8", "replace").decode()
 
 
@@ -101,23 +106,23 @@ def _whole(text: str) -> str:
 
 
 class _Context:
-    """What the scanner of `json` wants to be told."""
+    """The options that the scanner of `json` reads."""
 
     strict = False
     object_hook = object_pairs_hook = None
-    # Not `int`, which refuses thousands of digits.
+    # Not `int`, which rejects thousands of digits.
     parse_float = parse_int = parse_constant = float
     memo: dict[str, str] = {}  # noqa: RUF012
 
 
 def _read_payload() -> dict[str, Any]:
-    """The object on stdin.  The client may leave stdin open, so reading stops where the object ends."""
+    """Read the object on standard input.  The client may leave it open, so reading stops where the object ends."""
     data, deadline = bytearray(), time.monotonic() + _PATIENCE
     while len(data) < _LARGEST:
         chunk = _read_some(deadline - time.monotonic())
         data += chunk
-        # Looking costs as much as there is, so it is not done for every brace that a piece happens to end with.
-        if chunk and (data[-16:].rstrip()[-1:] != b"}" or _comes_more()):
+        # Parsing starts from the beginning each time, so do not try it while more data is coming.
+        if chunk and (data[-16:].rstrip()[-1:] != b"}" or _has_more()):
             continue
         found = _object_in(data)
         if isinstance(found, dict):
@@ -130,7 +135,7 @@ def _read_payload() -> dict[str, Any]:
 
 
 def _object_in(data: bytearray) -> object:
-    """What the text begins with; None when it is not all there."""
+    """Return the JSON value that the data begins with; None if it is incomplete."""
     scan: Any = make_scanner(_Context())  # type: ignore[arg-type]
     text = data.decode("utf-8", "replace").lstrip("\ufeff \t\r\n")
     try:
@@ -138,23 +143,23 @@ def _object_in(data: bytearray) -> object:
             return scan(text, 0)[0]
         except RecursionError:
             return scan(_flat_head(text), 0)[0]
-    except (StopIteration, ValueError, SystemError):  # the last one where `json.decoder` is not loaded
+    except (StopIteration, ValueError, SystemError):  # SystemError if `json.decoder` is not loaded
         return None
 
 
 def _flat_head(text: str) -> str:
-    """What stands before the first value with brackets, as an object: ids come first, and what is nested too deep is a tool's."""
+    """Return the members before the first nested value as an object: ids come first, and deep nesting is a tool's."""
     begins = [at for mark in ('":{', '":[', '": {', '": [') if (at := text.find(mark)) >= 0]
     return text[: text.rfind(",", 0, min(begins, default=0))] + "}"
 
 
-def _comes_more() -> bool:
-    """Whether the client has sent more, or nothing more ever."""
+def _has_more() -> bool:
+    """Return whether there is more data, or the end of the input."""
     return os.name == "posix" and bool(select.select([0], [], [], 0)[0])
 
 
-def _read_some(patience: float) -> bytes:
-    if os.name == "posix" and not select.select([0], [], [], max(0.0, patience))[0]:
+def _read_some(seconds: float) -> bytes:
+    if os.name == "posix" and not select.select([0], [], [], max(0.0, seconds))[0]:
         raise TimeoutError("the client sent no whole payload")
     return os.read(0, 1 << 20)
 
@@ -163,7 +168,7 @@ def _read_some(patience: float) -> bytes:
 
 
 def _vault_of(cwd: str) -> str:
-    """The vault of a folder, by the rules of every command; "" when hooks are to leave it alone."""
+    """Return the vault for a folder, by the same rules as commands; "" if hooks must ignore the folder."""
     named = os.environ.get("CRUCIBLE_VAULT")
     if named:
         return _if_vault(os.path.join(cwd, named))
@@ -196,7 +201,7 @@ def _default_vault() -> str:
 
 
 def _default_vault_slowly(path: str, home: str) -> str:
-    from crucible.core.settings.settings import load_user_settings  # noqa: PLC0415  for settings that are not tidy
+    from crucible.core.settings.settings import load_user_settings  # noqa: PLC0415  only for unusual TOML
 
     user = load_user_settings(path, home)
     return "" if user.elsewhere == "ignore" or not user.default_vault else _if_vault(user.default_vault)
@@ -204,7 +209,7 @@ def _default_vault_slowly(path: str, home: str) -> str:
 
 def _text_of(path: str) -> str:
     try:
-        # A named pipe would keep us waiting for ever.
+        # Do not block on a named pipe.
         file = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0))
     except FileNotFoundError:
         return ""
@@ -218,15 +223,15 @@ def _text_of(path: str) -> str:
 
 
 def _saves_often(root: str, folder: str, session: str) -> bool:
-    """Whether the settings want more than phases, and it is time."""
+    """Return whether the settings ask for saving within phases, and it is due."""
     values = read_tidy(_text_of(os.path.join(root, ".crucible", "config.toml")))
     if values is None:
-        from crucible.core.settings.settings import load_vault_settings  # noqa: PLC0415  for settings that are not tidy
+        from crucible.core.settings.settings import load_vault_settings  # noqa: PLC0415  only for unusual TOML
 
         save, seconds = load_vault_settings(root).capture[:2]
     else:
-        wanted = values.get("capture", {})
-        save, seconds = wanted.get("save", "phase"), wanted.get("interval_seconds", 60)
+        capture = values.get("capture", {})
+        save, seconds = capture.get("save", "phase"), capture.get("interval_seconds", 60)
     if save != "interval":
         return bool(save == "tool")
     try:
@@ -236,12 +241,12 @@ def _saves_often(root: str, folder: str, session: str) -> bool:
 
 
 def _start_sync(root: str) -> None:
-    """Start the process that writes notes, unless one is at it: that one looks at the spool again in the end."""
+    """Start the process that writes notes, unless one is running: it checks the spool again at its end."""
     with syncing(root) as lock:
         free = lock.held
     if not free:
         return
-    # `-P`: a module of the agent's working folder must not be taken for one of ours.
+    # `-P`: do not import modules from the agent's working directory.
     command = [sys.executable, "-P", "-m", "crucible.integrations.hooks.background", root]
     null = os.devnull
     if hasattr(os, "posix_spawn"):
@@ -252,26 +257,26 @@ def _start_sync(root: str) -> None:
             pass
         else:
             return
-    import subprocess  # noqa: PLC0415  slow, and only where there is no better way
+    import subprocess  # noqa: PLC0415  slow, and only needed without `posix_spawn`
 
     subprocess.Popen(command, stdin=-3, stdout=-3, stderr=-3, start_new_session=True, close_fds=True)
 
 
 def _greet(root: str, session: str, payload: Mapping[str, Any]) -> None:
-    """Brief a client, and tell it of what is paused here; but not one that `cru` started to go on with it, or briefed."""
+    """Print the briefing and the paused session, unless `cru` started the client to resume one or with a briefing."""
     values = read_tidy(_text_of(os.path.join(root, ".crucible", "config.toml"))) or {}
     resume, briefing = values.get("resume", {}), values.get("briefing", {})
     is_off = isinstance(resume, dict) and resume.get("at_start") == "off"
     is_off = is_off and isinstance(briefing, dict) and briefing.get("at_start") is False
     if is_off or os.environ.get(RESUMING_ENVIRONMENT) or os.environ.get(BRIEFED_ENVIRONMENT):
         return
-    from crucible.integrations.hooks.start_context import greet  # noqa: PLC0415  takes longer to load than a hook may run
+    from crucible.integrations.hooks.start_context import greet  # noqa: PLC0415  slow to load
 
     greet(root, CLIENT, session, str(payload.get("cwd") or ""))
 
 
 def _wait_for_sync(folder: str, session: str) -> None:
-    """Until the note holds all that is in the spool now, or too long."""
+    """Wait until the note has everything that is in the spool now, or for the maximum time."""
     size = os.stat(os.path.join(folder, session + ".jsonl")).st_size
     deadline = time.monotonic() + _COMPACTION_WAIT
     while time.monotonic() < deadline:
@@ -284,7 +289,7 @@ def _wait_for_sync(folder: str, session: str) -> None:
 
 
 def _client_pid() -> int:
-    """The process of the client: the nearest above us that is no shell.  Where `/proc` is not, the one just above."""
+    """Return the client's process id: the nearest ancestor that is no shell or, without `/proc`, our parent."""
     pid = os.getppid()
     for _ in range(8):
         try:

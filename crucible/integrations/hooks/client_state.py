@@ -1,4 +1,4 @@
-"""Whether a session's client still runs, and whether it has written its last rows."""
+"""Find out whether a session's client is running, and wait until it has written its last rows."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ import orjson
 from crucible.vault.events.spool_reader import Spooled, SpoolLine
 
 _SILENCE = 3600.0
-"""Seconds without a hook after which a client that cannot be asked counts as gone."""
+"""Seconds without a hook after which a client with an unknown process counts as ended."""
 
 
 def is_running(spooled: Spooled) -> bool:
-    """Whether a session's client runs."""
+    """Return whether a session's client is running."""
     if _is_registered(spooled):
         return True
     if not spooled.lines:
@@ -30,15 +30,15 @@ def is_running(spooled: Spooled) -> bool:
     if called is None:
         return time.time() - spooled.lines[-1].time < _SILENCE
     started = _started(called.pid)
-    # Numbers of processes are given out again: one that began after the hook was called is another one.
+    # Process ids are reused: a process that began after the hook was called is a different one.
     return started is not None and started <= called.time + 1.0
 
 
 def _calls_of_client(lines: Sequence[SpoolLine]) -> SpoolLine | None:
-    """The last line that the client itself called for; None when no process is known.
+    """Return the last line with the client's process id; None if no process is known.
 
-    A hook that outlives a killed client is somebody else's child by the time it looks, process 1's say, so what most
-    lines since the last start tell is believed and not what the last one does.
+    A hook that outlives a killed client has a different parent, such as process 1.  So the client's id is the most
+    frequent one since the last start, not the last one.
     """
     starts = [at for at, line in enumerate(lines) if line.event == "SessionStart"]
     since = [line for line in lines[starts[-1] if starts else 0 :] if line.pid > 1]
@@ -49,12 +49,12 @@ def _calls_of_client(lines: Sequence[SpoolLine]) -> SpoolLine | None:
 
 
 def _is_registered(spooled: Spooled) -> bool:
-    """Claude Code keeps `sessions/<pid>.json` beside its `projects` while a session runs; a crash leaves the file."""
-    told = spooled.transcript
-    if not told:
+    """Return whether a `sessions/<pid>.json` of the client names the session and its process runs; crashes leave it."""
+    transcript = spooled.transcript
+    if not transcript:
         return False
     with suppress(OSError):
-        for path in (Path(told).parent.parent.parent / "sessions").glob("*.json"):
+        for path in (Path(transcript).parent.parent.parent / "sessions").glob("*.json"):
             if path.stem.isdecimal() and path.is_file() and _names(path, spooled.session):
                 started = _started(int(path.stem))
                 return started is not None and started <= path.stat().st_mtime + 1.0
@@ -70,17 +70,17 @@ def _names(path: Path, session: str) -> bool:
 
 
 def _started(pid: int) -> float | None:
-    """When a process began, in seconds since 1970; None when there is none, 0.0 when the system does not say."""
+    """Return when a process began, in seconds since 1970; None if it does not exist, 0.0 if its start is unknown."""
     try:
         os.kill(pid, 0)
     except (ProcessLookupError, OverflowError):
         return None
     except OSError:
-        pass  # it is somebody else's
+        pass  # it belongs to another user
     try:
         stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
         if stat[0] == "Z":
-            return None  # dead, and not buried yet
+            return None  # a zombie
         boot = next(
             line for line in Path("/proc/stat").read_text(encoding="ascii").split("\n") if line.startswith("btime")
         )
@@ -91,7 +91,7 @@ def _started(pid: int) -> float | None:
 
 def _started_by_ps(pid: int) -> float:
     with suppress(OSError, ValueError, subprocess.SubprocessError):
-        told = subprocess.run(
+        transcript = subprocess.run(
             ["ps", "-o", "lstart=", "-p", str(pid)],
             capture_output=True,
             text=True,
@@ -99,52 +99,52 @@ def _started_by_ps(pid: int) -> float:
             check=True,
             env={**os.environ, "LC_ALL": "C"},
         ).stdout
-        return time.mktime(time.strptime(" ".join(told.split()), "%a %b %d %H:%M:%S %Y"))
+        return time.mktime(time.strptime(" ".join(transcript.split()), "%a %b %d %H:%M:%S %Y"))
     return 0.0
 
 
 LONGEST = 3.0
-"""Seconds.  Rows were seen 1.5 s after the hook; what comes later still is read at the next start."""
+"""Maximum number of seconds to wait.  Rows came up to 1.5 s after the hook; later ones are read at the next start."""
 _STEP = 0.03
 _TAIL = 1 << 20
 
 
-def wait_for_tail(transcript: Path, said: str, longest: float = LONGEST, after: float = 0.0) -> bool:
-    """Wait until the last answer that hooks were told of (`length:crc32`, "" unknown) is in the file; whether it is.
+def wait_for_tail(transcript: Path, answer: str, longest: float = LONGEST, after: float = 0.0) -> bool:
+    """Wait until the last answer in the hooks' payload is in the transcript; return whether it is.
 
-    `after`, in seconds since 1970, is when the same had been said already: that row is not the one.  Without an answer,
-    until the file has not grown for a moment.
+    `answer` is its `length:crc32`; if it is "", wait until the file stops growing.  `after`, in seconds since 1970,
+    is the time of an earlier answer with the same text, whose row does not count.
     """
     deadline = time.monotonic() + longest
     size = -1
     while True:
-        if said and _holds(transcript, said, after):
+        if answer and _holds(transcript, answer, after):
             return True
         before, size = size, transcript.stat().st_size
-        if not said and size == before:
+        if not answer and size == before:
             return True
         if time.monotonic() >= deadline:
             return False
-        time.sleep(_STEP if said else 5 * _STEP)
+        time.sleep(_STEP if answer else 5 * _STEP)
 
 
-def _holds(transcript: Path, said: str, after: float) -> bool:
+def _holds(transcript: Path, answer: str, after: float) -> bool:
     with transcript.open("rb") as file:
         size = file.seek(0, 2)
         file.seek(max(0, size - _TAIL))
         lines = file.read().split(b"\n")
-    # What stands behind the last line break may be half a row.
-    return any(_says(line, said, after) for line in reversed(lines[:-1]) if b'"assistant"' in line)
+    # The text after the last line break may be half a row.
+    return any(_says(line, answer, after) for line in reversed(lines[:-1]) if b'"assistant"' in line)
 
 
-def _says(line: bytes, said: str, after: float) -> bool:
+def _says(line: bytes, answer: str, after: float) -> bool:
     try:
         row = orjson.loads(line)
         texts = [block["text"] for block in row["message"]["content"] if block.get("type") == "text"]
         late = not after or datetime.fromisoformat(row["timestamp"]).timestamp() > after
     except (ValueError, KeyError, TypeError, AttributeError):
         return False
-    return late and any(_sum(text) == said for text in (*texts, "".join(texts), "\n".join(texts)))
+    return late and any(_sum(text) == answer for text in (*texts, "".join(texts), "\n".join(texts)))
 
 
 def _sum(text: str) -> str:

@@ -1,6 +1,6 @@
-"""What follows a client's end: bookmark, history, capture, tasks and memory of its session, in the background.
+"""Take the steps after a client's end, in the background: bookmark, history, capture, tasks and memory of its session.
 
-No human is asked here, and the user's agent only with `agents.at_end`.  Errors go to the hooks' log.
+They ask no user, and the user's agent only with `agents.at_end`.  Errors go to the hooks' log.
 """
 
 from __future__ import annotations
@@ -34,24 +34,24 @@ from crucible.vault.index.index import Index
 from crucible.vault.notes.vault import Note, Vault
 
 _WHY = {Client.ENDED: ("ended", StopReason.ENDED), Client.DIED: ("died", StopReason.DIED)}
-"""How a spooled session is left by each, and why its bookmark is made."""
+"""How each client state leaves a spooled session, and the reason of its bookmark."""
 
 
 @dataclass(slots=True)
 class ImportedSession:
-    """What an import met: the session's id, its note as it was before, and the client's folder."""
+    """The result of an import: the session's id, its note as it was before, and the client's folder."""
 
     id: str = ""
     note: Note | None = None
     cwd: str = ""
 
     def take(self, session_id: str, note: Note | None, cwd: str) -> None:
-        """As `ImportOptions.met` wants it."""
+        """Store the values; this is the callback `ImportOptions.met`."""
         self.id, self.note, self.cwd = session_id, note, cwd
 
 
 def mark_stop(vault: Vault, spooled: Spooled, client: Client, met: ImportedSession, now: datetime) -> None:
-    """Keep the bookmarks that are due after an import.  A fault is noted: the session is written down all the same."""
+    """Add the bookmarks that are due after an import.  Errors are only logged: the import itself succeeded."""
     try:
         path = met.note.path if met.note else vault.sessions / f"{met.id}.md"
         if not met.id or not path.is_file():
@@ -63,10 +63,10 @@ def mark_stop(vault: Vault, spooled: Spooled, client: Client, met: ImportedSessi
             return
         reasons = [] if is_same else _finished(met, fresh.session)
         if why and (spooled.left != left or _has_grown(met, fresh.session)):
-            reasons += [] if is_same and _is_told(vault, fresh.session, why) else [why]
+            reasons += [] if is_same and _is_bookmarked(vault, fresh.session, why) else [why]
         redact = redact_of(vault.settings.secrets)
         for place, reason in enumerate(reasons):
-            # Bookmarks are told apart by their time.
+            # Bookmarks are distinguished by their time.
             at = now + place * timedelta(milliseconds=1)
             mark(vault, fresh.session, reason, now=at, redact=redact, folder=_folder(met.cwd))
     except (CrucibleError, OSError) as error:
@@ -74,7 +74,7 @@ def mark_stop(vault: Vault, spooled: Spooled, client: Client, met: ImportedSessi
 
 
 def _finished(met: ImportedSession, session: Session) -> list[StopReason]:
-    """One bookmark for all tasks that were finished since."""
+    """Return a bookmark's reason if tasks were finished since the last import."""
     before = _done(met.note.session) if met.note else set()
     return [StopReason.TASK] if _done(session) - before else []
 
@@ -87,10 +87,10 @@ def _has_grown(met: ImportedSession, session: Session) -> bool:
     return met.note is None or met.note.session.synced_to != session.synced_to
 
 
-def _is_told(vault: Vault, session: Session, why: StopReason) -> bool:
-    """True if the last bookmark says the same: opening a session without working in it changes nothing.
+def _is_bookmarked(vault: Vault, session: Session, why: StopReason) -> bool:
+    """Return whether the last bookmark says the same: opening a session without working in it changes nothing.
 
-    Whoever looks for a client long after its end may take it for dead.
+    A check long after a client's regular end may take it for dead, so an earlier "ended" counts as well.
     """
     last = latest(vault.root, session.id)
     phase = session.phases[-1].id if session.phases else ""
@@ -98,28 +98,26 @@ def _is_told(vault: Vault, session: Session, why: StopReason) -> bool:
 
 
 def _folder(cwd: str) -> Path | None:
-    """Where the client worked, when that is here."""
+    """Return the client's folder if it exists on this machine."""
     folder = Path(cwd)
     return folder if cwd and folder.is_absolute() and folder.is_dir() else None
 
 
-_LEFT = {Client.ENDED: "ended", Client.DIED: "died"}
-"""How a spooled session was left by each."""
 _RECALL = (".crucible", "cache", "recall")
-"""Where recall keeps what it read: who never asked it does not have it made here."""
+"""The folder of recall's index, which is never built here: recall is used only if it exists."""
 
 
 class StoppedSession(NamedTuple):
-    """A session whose client is gone: its note, and the folder in which that worked, "" where nobody knows."""
+    """A session whose client has ended: its note, and the client's folder ("" if unknown)."""
 
     path: Path
     cwd: str
 
 
 def stopped_now(vault: Vault, spooled: Spooled, client: Client, met: ImportedSession) -> Iterator[StoppedSession]:
-    """The session that was just written down, when its client is gone and that, or what the note says, is news."""
-    left = _LEFT.get(client)
-    if left is None or not met.id:
+    """Yield the imported session if its client has ended, and either that is new or its note changed."""
+    left, _ = _WHY.get(client, ("", None))
+    if not left or not met.id:
         return
     path = met.note.path if met.note else vault.sessions / f"{met.id}.md"
     if spooled.left != left or path in vault.touched:
@@ -127,16 +125,16 @@ def stopped_now(vault: Vault, spooled: Spooled, client: Client, met: ImportedSes
 
 
 def end_all(vault: Vault, user: UserSettings, stopped: Iterable[StoppedSession]) -> None:
-    """Take the steps of each session's end; never raises."""
+    """Take the steps after each session's end.  Never raises."""
     for one in _each(stopped):
         _end(vault, one, _helpers(vault, user, one))
         _compact(vault, one.path)
 
 
 def ask_all(vault: Vault, user: UserSettings, stopped: Iterable[StoppedSession]) -> None:
-    """Ask the agent about each session if `agents.at_end` is set, then take the steps again with its answers; never raises.
+    """If `agents.at_end` is set, ask the agent about each session, and repeat the steps with its answers.
 
-    Asking is slow, and the machine may be shut down meanwhile.  So call it when all else is done and no lock is held.
+    Never raises.  Asking is slow, and the machine may be shut down meanwhile, so call this last and without a lock.
     """
     for one in _each(stopped):
         try:
@@ -149,7 +147,7 @@ def ask_all(vault: Vault, user: UserSettings, stopped: Iterable[StoppedSession])
 
 
 def _each(stopped: Iterable[StoppedSession]) -> list[StoppedSession]:
-    """Each session once whose note is still there."""
+    """Return each session once if its note exists."""
     return [one for one in {each.path: each for each in stopped}.values() if one.path.is_file()]
 
 
@@ -160,23 +158,21 @@ def _end(vault: Vault, one: StoppedSession, helpers: StopHelpers) -> None:
 
 
 def _compact(vault: Vault, path: Path) -> None:
-    """Old lines of memory shrink where they are too many, as at every end.  Nobody is there to be told."""
+    """Compact old lines of memory if there are too many, without reporting it."""
     try:
         session = vault.read(path).session
         milestone = session.project if completes_milestone(session) else None
         index = Index(vault.root, vault.settings)
-        compact(vault, lambda: index.ask(live_sessions)[0], _unheard, milestone=milestone)
-    except Exception as error:  # noqa: BLE001  the session has ended, whatever comes after it
+        compact(vault, lambda: index.ask(live_sessions)[0], _discard, milestone=milestone)
+    except Exception as error:  # noqa: BLE001  the session's end succeeded, whatever fails here
         log_fault(str(vault.root), f"end {path.stem}: memory was not compacted", error)
 
 
-def _unheard(_: str) -> None:
-    """What is announced where nobody listens."""
+def _discard(_: str) -> None:
+    """Discard a message."""
 
 
 def _helpers(vault: Vault, user: UserSettings, one: StoppedSession) -> StopHelpers:
-    folder = Path(one.cwd)
-    is_here = bool(one.cwd) and folder.is_absolute() and folder.is_dir()
     roots = [*([one.cwd] if one.cwd else []), *(path for paths in user.projects.values() for path in paths)]
 
     def recall() -> Recall:
@@ -185,13 +181,13 @@ def _helpers(vault: Vault, user: UserSettings, one: StoppedSession) -> StopHelpe
     has_recall = vault.root.joinpath(*_RECALL).is_dir()
     return StopHelpers(
         recall=recall if has_recall else None,
-        folder=folder if is_here else None,
+        folder=_folder(one.cwd),
         roots=roots,
     )
 
 
 def _agent(vault: Vault, user: UserSettings, session: str) -> Agent | None:
-    """The agent to ask about the session; None unless `agents.at_end` is set and an agent is configured."""
+    """Return the agent to ask about the session; None unless `agents.at_end` is set and an agent is configured."""
     program = asker_of(user.agents, os.environ) if user.agents.at_end else None
     if program is None:
         return None

@@ -1,6 +1,6 @@
-"""The briefing for a client that starts.
+"""Build the briefing for a client that starts.
 
-Nothing is written but the index of recall, and recall is asked only if it has an index: making one takes too long.
+It writes nothing but the index of recall, and uses recall only if it has an index: building one takes too long.
 """
 
 from __future__ import annotations
@@ -28,19 +28,19 @@ from crucible.vault.notes.vault import Vault
 
 
 class _InRoom:
-    """Counts tokens, and more of them where the client's room for a text is the narrower one."""
+    """Counts tokens so that a text that exceeds the client's size limit also exceeds the budget."""
 
     def __init__(self, budget: int) -> None:
         self._budget = budget
         self._estimate = Estimate()
 
     def count(self, text: str) -> int:
-        """So many that a text beyond the room is beyond the budget."""
+        """Return the estimated tokens or the share of the size limit in tokens, whichever is larger."""
         return max(self._estimate.count(text), -(-units(text) * self._budget // ROOM))
 
 
 class StartPlace(NamedTuple):
-    """Where a client starts: the vault with its settings, the user's own, the tables, the start, and what quotes foreign text."""
+    """The inputs of a start: the vault, the user's settings, the tables, the start, and the quoter of foreign text."""
 
     vault: Vault
     user: UserSettings
@@ -49,16 +49,20 @@ class StartPlace(NamedTuple):
     quoter: Quoter
 
 
-def brief_start(at: StartPlace, notice: str, early: Callable[[str], object]) -> str:
-    """The block; `notice` is what is told of a paused session, alone where no more fits, and `early` gets what there is before recall is asked."""
-    vault, start, settings, quoter = at.vault, at.start, at.vault.settings, at.quoter
-    folder = project_folder(Path(start.cwd), at.user.projects, start.project)
+def brief_start(place: StartPlace, notice: str, early: Callable[[str], object]) -> str:
+    """Return the block for a client's start.
+
+    `notice` is the text about a paused session, which is returned alone if the briefing is empty or too long.
+    `early` is called with the unfinished block before recall is asked.
+    """
+    vault, start, settings, quoter = place.vault, place.start, place.vault.settings, place.quoter
+    folder = project_folder(Path(start.cwd), place.user.projects, start.project)
     tells_paused = settings.resume.at_start != "off"
 
-    def block(made: Briefing) -> str:
-        return made.text.strip("\n") if not made.is_empty and units(made.text) <= ROOM else notice
+    def block(briefing: Briefing) -> str:
+        return briefing.text.strip("\n") if not briefing.is_empty and units(briefing.text) <= ROOM else notice
 
-    wish = BriefingRequest(
+    request = BriefingRequest(
         start.project,
         start.now,
         settings.briefing.budget,
@@ -66,20 +70,20 @@ def brief_start(at: StartPlace, notice: str, early: Callable[[str], object]) -> 
         notice,
         tells_paused,
     )
-    made = brief(
+    briefing = brief(
         vault,
-        wish,
+        request,
         BriefingSources(
-            at.view,
+            place.view,
             recall=_recall_of(vault, start.project),
             client_folder=home_folder(os.environ, Path(os.path.expanduser("~"))),
         ),
         quoter=quoter,
-        counter=_InRoom(wish.budget),
+        counter=_InRoom(request.budget),
         on_error=lambda line: log_fault(str(vault.root), "briefing", ValueError(line)),
         early=lambda one: early(block(one)),
     )
-    return block(made)
+    return block(briefing)
 
 
 def _recall_of(vault: Vault, project: str) -> Callable[[], tuple[Recall, Type]] | None:

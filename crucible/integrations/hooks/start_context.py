@@ -1,7 +1,7 @@
-"""The one block that a client is given when it starts: a briefing, with the paused session first; or nothing.
+"""Print the block for a client that starts: a briefing, with a paused session first, or nothing.
 
-After `LONGEST` seconds what there is gets printed.  The text is made by modules imported late: in most folders there is
-nothing to report.
+After `LONGEST` seconds the unfinished block is printed.  The modules that write the text are imported late: in most
+folders there is nothing to report.
 """
 
 from __future__ import annotations
@@ -27,11 +27,14 @@ from crucible.vault.notes.projects import project_of
 from crucible.vault.notes.vault import Vault
 
 LONGEST = 2.0
-"""Seconds that a client waits for the block; then it gets what there is of it."""
+"""Maximum number of seconds that a client waits for the block."""
 
 
 def greet(root: str, client: str, session: str, cwd: str) -> None:
-    """Print the block for a client that starts in `cwd`.  Ends the process, with what was made till then printed, when that takes too long."""
+    """Print the block for a client that starts in `cwd`.
+
+    If that takes too long, print the unfinished block and end the process.
+    """
     made: list[str] = []
     in_time = _set_deadline(root, made)
     home = os.path.expanduser("~")
@@ -48,7 +51,7 @@ def _print(text: str) -> None:
 
 
 def _set_deadline(root: str, made: Sequence[str]) -> Callable[[], object]:
-    """What is to be called in time; else the last of what was `made` is printed."""
+    """Start the timer; return a function that stops it.  At the deadline the last text in `made` is printed."""
 
     def end(*_: object) -> None:
         log_fault(root, "greeting", TimeoutError(f"no answer within {LONGEST:g} s"))
@@ -61,7 +64,7 @@ def _set_deadline(root: str, made: Sequence[str]) -> Callable[[], object]:
         timer.daemon = True
         timer.start()
         return timer.cancel
-    # A second thread would keep `index.scanning` from using a second process.
+    # Not a thread: the index uses a second process only if there is a single thread.
     signal.signal(signal.SIGALRM, end)
     signal.setitimer(signal.ITIMER_REAL, LONGEST)
     return partial(signal.setitimer, signal.ITIMER_REAL, 0)
@@ -71,9 +74,9 @@ Early = Callable[[str], object]
 
 
 def greeting(root: str, user: UserSettings, starting: str, cwd: str, now: datetime) -> str:
-    """The block for a client that starts in `cwd`, by the vault's settings; "" when there is nothing to tell.
+    """Return the block for a client that starts in `cwd`, by the vault's settings; "" if there is nothing to report.
 
-    `starting` is the session that begins, as a note's `sources` name it; `root` must be real, `now` aware.
+    `starting` is the new session as in a note's `sources`; `root` must be a real path, `now` aware.
     """
     return _greeting(root, user, _Client(starting, cwd, now), lambda _: None)
 
@@ -85,7 +88,7 @@ class _Client(NamedTuple):
 
 
 def _greeting(root: str, user: UserSettings, client: _Client, early: Early) -> str:
-    """`early` gets what there is while more is being made."""
+    """Return the block; `early` is called with an unfinished one before the slower parts."""
     settings = load_vault_settings(root, user)
     project = project_of(client.cwd, user.projects)
     notices, briefs = settings.resume.at_start != "off", settings.briefing.at_start
@@ -96,7 +99,7 @@ def _greeting(root: str, user: UserSettings, client: _Client, early: Early) -> s
         rows = paused_rows(view, project) if notices else []
         if not rows and not (briefs and _has_news(view, root, project, client.now, settings)):
             return ""
-        # For the reason above.
+        # Late for the reason in the module's docstring.
         from crucible.integrations.hooks.paused_notice import ClientStart, quoter_at, tell  # noqa: PLC0415
 
         start = ClientStart(client.session, client.cwd, project, client.now)
@@ -113,6 +116,6 @@ def _greeting(root: str, user: UserSettings, client: _Client, early: Early) -> s
 
 
 def _has_news(view: View, root: str, project: str, now: datetime, settings: VaultSettings) -> bool:
-    """Whether anything is known of the project."""
+    """Return whether anything is known about the project."""
     profile = os.path.join(root, "projects", f"{project}.md")
     return has_news(view, project, now, settings.briefing) or os.path.lexists(profile)

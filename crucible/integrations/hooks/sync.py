@@ -1,7 +1,7 @@
-"""Fold what hooks spooled into notes, in a background process, one at a time in a vault.
+"""Import sessions from the spool into notes, in a background process, one at a time in a vault.
 
-A hook starts it at the end of a phase.  An error is a line in `.crucible/log/hooks.log`, and its session is tried again
-at the next start.
+A hook starts it at the end of a phase.  Errors are logged to `.crucible/log/hooks.log`, and the session is tried
+again at the next start.
 """
 
 from __future__ import annotations
@@ -44,11 +44,11 @@ from crucible.vault.index.index import Index
 from crucible.vault.notes.session_notes import status_lookup
 from crucible.vault.notes.vault import Vault
 
-_GOES_ON = frozenset(("clear", "fork"))
+_CONTINUING_SOURCES = frozenset(("clear", "fork"))
 
 
 def session_before(spooled: Spooled, others: Iterable[Spooled]) -> str:
-    """The native id of the session that this one goes on from, "" for none."""
+    """Return the native id of the session that this one continues, "" for none."""
     if not spooled.lines:
         return ""
     first = next((line for line in spooled.lines if line.event == "SessionStart"), spooled.lines[0])
@@ -62,11 +62,11 @@ def session_before(spooled: Spooled, others: Iterable[Spooled]) -> str:
         for line in other.lines
         if line.pid == first.pid and line.time <= first.time and other.session != spooled.session
     ]
-    return max(ends, default=(0.0, ""))[1] if first.source in _GOES_ON else ""
+    return max(ends, default=(0.0, ""))[1] if first.source in _CONTINUING_SOURCES else ""
 
 
 def _forked_from(session: str, first: SpoolLine, others: Iterable[Spooled]) -> str:
-    """A fork made from the command line begins without a start: that was told of the old session, and nothing after it."""
+    """Return the session that was forked: a fork from the command line logs its start as that session's last event."""
     for other in others:
         lines = [line for line in other.lines if line.pid == first.pid]
         opened = lines[-1:] and lines[-1].event == "SessionStart" and lines[-1].source == "resume"
@@ -76,23 +76,23 @@ def _forked_from(session: str, first: SpoolLine, others: Iterable[Spooled]) -> s
 
 
 CLIENTS = ("claude-code",)
-"""Those whose hooks we take."""
-_WORDS = {Client.RUNNING: "running", Client.ENDED: "ended", Client.DIED: "died"}
-_WORDLESS = frozenset(("SessionStart", "SessionEnd"))
+"""The clients with hooks."""
+_STATE_NAMES = {Client.RUNNING: "running", Client.ENDED: "ended", Client.DIED: "died"}
+_EVENTS_WITHOUT_TEXT = frozenset(("SessionStart", "SessionEnd"))
 _QUIET_SECONDS = 60.0
-"""Age of a session's last event after which its last look is taken."""
+"""Age of an ended session's last event after which it is checked a last time."""
 _GIVEN_UP_SECONDS = 86400.0
-"""Age of a session's last event after which a transcript that its client did not keep is looked for no more."""
+"""Age of a session's last event after which a missing transcript is given up."""
 _MISSING = "missing"
-"""How a session was left that has no transcript."""
+"""The state of a session without a transcript."""
 _MARKS = frozenset(("SessionStart", "PreCompact", "Stop", "StopFailure", "SessionEnd"))
-"""What the client waits for, so that these lie in the order in which they happened."""
-_COMPLAINTS = 5
-"""Unreadable rows of one session that are named in the log."""
+"""Events whose hooks the client waits for, so the spool has them in order."""
+_MAX_LOGGED = 5
+"""Maximum number of unreadable rows of one session to log."""
 
 
 def write_down(root: Path) -> None:
-    """Write down all that waits, unless another process is at it; then ask about what has ended, when nothing waits for us any more."""
+    """Import the sessions waiting in the spool, unless another process does; then ask the agent about ended ones."""
     tried: dict[str, int] = {}
     stopped: list[StoppedSession] = []
     home = Path.home()
@@ -101,10 +101,10 @@ def write_down(root: Path) -> None:
         with syncing(str(root)) as lock:
             if not lock.held:
                 break
-            os.utime(root / ".crucible" / "spool" / "lock")  # `cru doctor` sees from it that hooks fire
+            os.utime(root / ".crucible" / "spool" / "lock")  # shows `cru doctor` that hooks run
             stopped += sync_vault(root, user, tried)
-            _put_away(root, user)
-        # A hook that found the lock taken started nobody, so what it put in is looked for once more.
+            _purge_events(root, user)
+        # A hook that found the lock taken did not start a process, so check for its lines again.
         if not any(_waits(each, tried) for each in _spool(root)):
             break
     if stopped:
@@ -114,12 +114,12 @@ def write_down(root: Path) -> None:
 
 
 def has_backlog(root: Path) -> bool:
-    """Whether hooks were told of something that is not written down yet."""
+    """Return whether the spool has lines that are not imported yet."""
     return any(each.has_backlog for each in _spool(root))
 
 
-def _put_away(root: Path, user: UserSettings) -> None:
-    """Once a day, whole events that are older than the settings want."""
+def _purge_events(root: Path, user: UserSettings) -> None:
+    """Once a day, delete event logs that are older than the settings allow."""
     now = datetime.now(UTC)
     try:
         if not is_due(root, now):
@@ -133,11 +133,10 @@ def _put_away(root: Path, user: UserSettings) -> None:
 
 
 def sync_vault(root: Path, user: UserSettings, tried: dict[str, int]) -> list[StoppedSession]:
-    """Write down every session of the spool that waits; after a session's start also those that died or have ended.
+    """Import every session that waits in the spool and, after a session's start, also those that died or ended.
 
-    Then pause what has been quiet for long.  What a session came to whose client is gone is kept last of all; these are returned.
-
-    `tried` holds how much of a session was there when it failed, so that it is not tried again at once.
+    Then pause sessions that have been idle for long.  Returns the sessions whose clients have ended.
+    `tried` has the spooled size of each session at its last try, so that a failure is not repeated at once.
     """
     vault, stopped = Vault(root, load_vault_settings(root, user)), list[StoppedSession]()
     for line in ignored_warnings(vault.settings.asks):
@@ -158,19 +157,19 @@ def sync_vault(root: Path, user: UserSettings, tried: dict[str, int]) -> list[St
             _bring_briefs_up_to_date(vault)
         end_all(vault, user, stopped)
         _refresh(vault)
-        # The client started us where it works.
-        look(Index(vault.root, vault.settings), datetime.now(UTC), lambda: (_here(), user.projects))
+        # Our working directory is the client's.
+        look(Index(vault.root, vault.settings), datetime.now(UTC), lambda: (_working_directory(), user.projects))
     return stopped
 
 
 def _refresh(vault: Vault) -> None:
     if vault.touched:
-        with suppress(CrucibleError):  # what cannot be done now is done by the next query
+        with suppress(CrucibleError):  # otherwise the next query refreshes the index
             Index(vault.root, vault.settings).refresh(vault.touched)
 
 
 def _finish_rename(vault: Vault) -> None:
-    """Finish it before anything is written under the new id: files under the old id could not be moved there then."""
+    """Finish a rename before anything is written under the new id, which would block moving the old files."""
     try:
         finish_rename(vault)
     except CrucibleError as error:
@@ -178,7 +177,7 @@ def _finish_rename(vault: Vault) -> None:
 
 
 def _bring_briefs_up_to_date(vault: Vault) -> None:
-    """Update the briefs of all notes that were written."""
+    """Update the briefs of all changed notes."""
     root = str(vault.root)
     try:
         redact = redact_of(vault.settings.secrets)
@@ -189,7 +188,7 @@ def _bring_briefs_up_to_date(vault: Vault) -> None:
         log_fault(root, "brief", error)
 
 
-def _here() -> str:
+def _working_directory() -> str:
     with suppress(OSError):
         return os.getcwd()
     return ""
@@ -213,7 +212,7 @@ def _has_new_start(spooled: Spooled) -> bool:
 def _finish(
     vault: Vault, user: UserSettings, spooled: Spooled, tried: dict[str, int], stopped: list[StoppedSession]
 ) -> None:
-    """Mark a session that died; check a finished one a last time, since rows may arrive after its end."""
+    """Mark a session that died; check an ended one a last time, since rows may arrive after its end."""
     client = _client_of(spooled)
     if client is Client.RUNNING:
         return
@@ -230,7 +229,7 @@ def _finish(
 
 
 def _has_late_rows(root: Path, spooled: Spooled) -> bool:
-    """Whether the transcript was written to since the session was written down."""
+    """Return whether the transcript changed since its last import."""
     state = Path(spool_folder(str(root), spooled.client)) / f"{spooled.session}.state"
     with suppress(OSError):
         return Path(spooled.transcript).stat().st_mtime_ns >= state.stat().st_mtime_ns
@@ -240,14 +239,14 @@ def _has_late_rows(root: Path, spooled: Spooled) -> bool:
 def _try(
     vault: Vault, user: UserSettings, spooled: Spooled, tried: dict[str, int], stopped: list[StoppedSession]
 ) -> bool:
-    """Write one session down; whether that went well.  One whose client is gone joins `stopped`."""
+    """Import one session and return whether that succeeded; add it to `stopped` if its client has ended."""
     tried[spooled.session] = spooled.size
     try:
         client = _client_of(spooled)
         if not _write_down(vault, user, spooled, client, stopped):
             return False
-        save_state(vault.root, spooled, _WORDS[client])
-    except Exception as error:  # noqa: BLE001  whatever one session comes to, the others are written down
+        save_state(vault.root, spooled, _STATE_NAMES[client])
+    except Exception as error:  # noqa: BLE001  the error of one session must not stop the others
         log_fault(str(vault.root), f"sync {spooled.client} {spooled.session}", error)
         return False
     return True
@@ -262,12 +261,12 @@ def _client_of(spooled: Spooled) -> Client:
 def _write_down(
     vault: Vault, user: UserSettings, spooled: Spooled, client: Client, stopped: list[StoppedSession]
 ) -> bool:
-    """Whether the notes hold all of it now."""
+    """Import one session; return whether its notes are complete."""
     transcript = _transcript_of(spooled)
     if transcript is None:
-        # The client makes the file with its first answer.
-        wordless = all(line.event in _WORDLESS for line in spooled.lines)
-        return wordless or client is Client.RUNNING or _tell_missing(vault, spooled)
+        # The client creates the file with its first answer.
+        is_empty = all(line.event in _EVENTS_WITHOUT_TEXT for line in spooled.lines)
+        return is_empty or client is Client.RUNNING or _log_missing(vault, spooled)
     whole_turns = client is Client.RUNNING and vault.settings.capture.save == "phase" and not _is_urgent(spooled)
     _wait_for_last_rows(transcript, spooled)
     before = session_before(spooled, load_spool(vault.root, spooled.client))
@@ -281,14 +280,14 @@ def _write_down(
         met=met.take,
     )
     report = import_transcripts(vault, DIALECTS[spooled.client], [transcript], options=options)
-    _tell(vault, spooled, report)
+    _log_unreadable(vault, spooled, report)
     mark_stop(vault, spooled, client, met, now)
     stopped += stopped_now(vault, spooled, client, met)
     return _is_done(vault, report)
 
 
-def _tell_missing(vault: Vault, spooled: Spooled) -> bool:
-    """Say once that a client kept no transcript, as some are told to; False: it may still come."""
+def _log_missing(vault: Vault, spooled: Spooled) -> bool:
+    """Log once that there is no transcript, as some users configure it; return False, because it may still come."""
     if spooled.left != _MISSING:
         error = FileNotFoundError(f"no transcript {spooled.session}.jsonl")
         log_fault(str(vault.root), f"sync {spooled.client} {spooled.session}", error)
@@ -297,31 +296,31 @@ def _tell_missing(vault: Vault, spooled: Spooled) -> bool:
 
 
 def _is_done(vault: Vault, report: ImportReport) -> bool:
-    """Whether nothing waits for a note that a human broke or somebody holds; damaged rows stay what they are."""
-    told = report.created or report.updated or report.unchanged or report.empty or report.left_out
+    """Return whether an import is complete: no note was damaged or locked.  Damaged rows cannot be imported anyway."""
+    did_import = report.created or report.updated or report.unchanged or report.empty or report.left_out
     refused = any(not row.line and row.path.is_relative_to(vault.sessions) for row in report.unreadable)
-    return bool(told or all(row.line for row in report.unreadable)) and not refused
+    return bool(did_import or all(row.line for row in report.unreadable)) and not refused
 
 
 def _wait_for_last_rows(transcript: Path, spooled: Spooled) -> None:
-    """Give the client its time from when it called, not from now: what it has not written long after, it never will."""
+    """Wait for the last rows, counting from the hook's call: rows that are missing long after that never come."""
     *before, last = [line for line in spooled.lines if line.said and not line.agent] or [SpoolLine("")]
     since = last.time or max((line.time for line in spooled.lines), default=0.0)
-    # Who says "Done." again must not be taken at the first time's word.
+    # An earlier answer may have the same text, such as "Done.".
     after = max((line.time for line in before if line.said == last.said), default=0.0)
     wait_for_tail(transcript, last.said, max(0.0, since + LONGEST - time.time()), after)
 
 
 def _is_urgent(spooled: Spooled) -> bool:
-    """Whether the client is about to compact, in the middle of a turn perhaps."""
+    """Return whether the client is about to compact, perhaps in the middle of a turn."""
     return [line.event for line in spooled.lines if line.event in _MARKS][-1:] == ["PreCompact"]
 
 
 def _transcript_of(spooled: Spooled) -> Path | None:
-    """The session's file: where a hook said, or in another project's folder when the client moved it."""
+    """Return the session's file: the one a hook named, or in another project's folder if the client moved it."""
     name = f"{spooled.session}.jsonl"
-    told = [Path(line.transcript) for line in reversed(spooled.lines) if line.transcript]
-    for path in dict.fromkeys(told):
+    paths = [Path(line.transcript) for line in reversed(spooled.lines) if line.transcript]
+    for path in dict.fromkeys(paths):
         if path.name == name and path.is_absolute():
             if path.is_file():
                 return path
@@ -331,12 +330,12 @@ def _transcript_of(spooled: Spooled) -> Path | None:
     return None
 
 
-def _tell(vault: Vault, spooled: Spooled, report: ImportReport) -> None:
-    """What could not be read, once: a damaged row is met at every turn of its session."""
-    told = _log_of(vault)
-    for row in report.unreadable[:_COMPLAINTS]:
+def _log_unreadable(vault: Vault, spooled: Spooled, report: ImportReport) -> None:
+    """Log rows that could not be read, once: a damaged row is read again at every turn of its session."""
+    logged = _log_of(vault)
+    for row in report.unreadable[:_MAX_LOGGED]:
         error = ValueError(f"{row.path}:{row.line}: {row.reason}")
-        if not row.line or f"{error}\n" not in told:
+        if not row.line or f"{error}\n" not in logged:
             log_fault(str(vault.root), f"sync {spooled.client} {spooled.session}", error)
 
 

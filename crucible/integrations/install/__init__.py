@@ -1,1 +1,1 @@
-"""Our entries in other programs' settings."""
+"""Our entries in the settings of clients and in git's hooks."""

@@ -1,7 +1,7 @@
-"""Our pre-commit hook in a vault's git repository: put in, looked for, and taken out.
+"""Install, find and remove our pre-commit hook in a vault's git repository.
 
-A hook that is there already goes on as before: a shell script gets a block of our lines, another program is moved beside
-ours and called by it.  The hook refuses the commit whenever `cru session check --secrets --staged` cannot be found or fails.
+An existing hook keeps working: a shell script gets a block of our lines; any other program is renamed and called by our
+hook.  The hook refuses a commit if `cru session check --secrets --staged` is missing or fails.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _CHAIN = f"""\
 [ ! -x "$0{_BEFORE}" ] || exec "$0{_BEFORE}" "$@"
 """
 _SHELL = re.compile(rb"#![ \t]*(?:\S*/)?(?:env[ \t]+(?:-S[ \t]+)?)?(?:ba|da|a|k|z)?sh\b[^\n]*(?:\n|\Z)")
-"""The first line of a script in which our block can stand."""
+"""The first line of a script that can hold our block."""
 
 _BLOCK = """\
 # >>> crucible {vault}: no secret is committed; `cru install git-hooks --remove` takes these lines out
@@ -58,7 +58,7 @@ crucible_check {folder} || exit 1
 
 
 class Hook(NamedTuple):
-    """Where the hook lies, or would lie, and the vault's folder as seen from the top of the repository."""
+    """The path of the hook, which may not exist, and the vault's folder relative to the top of the repository."""
 
     path: Path
     top: Path
@@ -66,35 +66,36 @@ class Hook(NamedTuple):
 
     @property
     def is_shared(self) -> bool:
-        """It lies outside of the repository: `core.hooksPath` names a folder for several."""
+        """True if the hook is outside the repository: `core.hooksPath` names a folder for several repositories."""
         inside = (self.top, _git_folder(self.top))
         return not any(self.path.is_relative_to(folder) for folder in inside)
 
 
 def find_hook(root: Path) -> Hook:
-    """The pre-commit hook that git runs for the vault at `root`: with `core.hooksPath`, in a worktree, in a subfolder."""
+    """Return the pre-commit hook that git runs for a vault; handles `core.hooksPath`, worktrees and subfolders."""
     top = Path(os.path.realpath(_git(root, "rev-parse", "--show-toplevel")))
-    # Asked at the top: a relative `core.hooksPath` is seen from there, and git does not say which of the two it told.
+    # Ask at the top: a relative `core.hooksPath` is relative to it, and git does not say whether its answer is that
+    # path.
     folder = top / _git(top, "rev-parse", "--git-path", "hooks")
     inner = Path(os.path.realpath(root)).relative_to(top).as_posix()
     return Hook(Path(os.path.realpath(folder)) / "pre-commit", top, "." if inner == "." else f"./{inner}")
 
 
 def is_installed(hook: Hook) -> bool:
-    """Whether our lines are there and git would run them."""
+    """Return whether our lines are installed and git would run them."""
     data = _read(hook.path)
     return data is not None and _found(data, hook) is not None and os.access(hook.path, os.X_OK)
 
 
 def install_hook(hook: Hook, command: Sequence[str]) -> bool:
-    """Have commits looked at by `command`, a program and its first arguments; whether anything changed."""
+    """Check commits with `command`, a program and its first arguments; return whether anything changed."""
     block = _block(hook, command)
     data = _read(hook.path)
     found = None if data is None else _found(data, hook)
     if data is not None and found:
         new = _spliced(data, found.span(), block)
         return _replace(hook.path, data, new)
-    if data is not None and _is_ours_to_extend(hook.path, data):
+    if data is not None and _is_editable_script(hook.path, data):
         return _replace(hook.path, data, _with_block(data, block))
     if os.path.lexists(hook.path):
         files.move_exclusive(hook.path, _before(hook.path))
@@ -103,7 +104,7 @@ def install_hook(hook: Hook, command: Sequence[str]) -> bool:
 
 
 def uninstall_hook(hook: Hook) -> bool:
-    """Take our lines out; what was there before has its bytes again.  Whether anything changed."""
+    """Remove our lines, restoring the previous hook to the byte; return whether anything changed."""
     data = _read(hook.path)
     found = None if data is None else _found(data, hook)
     if data is not None and found:
@@ -132,7 +133,7 @@ def _block(hook: Hook, command: Sequence[str]) -> bytes:
 
 
 def _name(hook: Hook) -> str:
-    """The vault on one line, whatever its folder is called: a repository may hold several."""
+    """Return the vault's folder as one line, which identifies its block: a repository may hold several vaults."""
     return json.dumps(hook.folder)
 
 
@@ -143,7 +144,7 @@ def _found(data: bytes, hook: Hook) -> re.Match[bytes] | None:
 
 
 def _with_block(data: bytes, block: bytes) -> bytes:
-    """Right behind the first line: a script may end anywhere."""
+    """Insert the block after the first line, because a script may exit before its end."""
     head = _SHELL.match(data)
     at = head.end() if head else 0
     if data[:at].endswith(b"\n"):
@@ -154,7 +155,7 @@ def _with_block(data: bytes, block: bytes) -> bytes:
 def _without_block(data: bytes, found: re.Match[bytes]) -> bytes:
     begin, end = found.span()
     if not found[0].endswith(b"\n"):
-        begin -= 1  # the line end that we had to put before it
+        begin -= 1  # the line break that we added before the block
     return data[:begin] + data[end:]
 
 
@@ -167,8 +168,8 @@ def _spliced(data: bytes, span: tuple[int, int], block: bytes) -> bytes:
 # --- files -----------------------------------------------------------------------------------------------------------
 
 
-def _is_ours_to_extend(path: Path, data: bytes) -> bool:
-    """A shell script that git runs.  One that is switched off, and a link to somebody's file, stay as they are."""
+def _is_editable_script(path: Path, data: bytes) -> bool:
+    """Return whether a hook is a shell script that git runs; disabled hooks and links to other files are not edited."""
     return bool(_SHELL.match(data)) and b"\0" not in data and os.access(path, os.X_OK) and not path.is_symlink()
 
 
@@ -191,7 +192,7 @@ def _replace(path: Path, old: bytes, new: bytes) -> bool:
     if new != old:
         files.write_atomic(path, new, expected=old)
     if not runs:
-        _let_run(path)
+        _make_executable(path)
     return new != old or not runs
 
 
@@ -201,11 +202,11 @@ def _create(path: Path, data: bytes) -> None:
     except OSError as error:
         raise VaultError(f"{path.parent}: cannot be made: {reason_of(error)}") from error
     files.create_exclusive(path, data)
-    _let_run(path)
+    _make_executable(path)
 
 
-def _let_run(path: Path) -> None:
-    """Whoever may read it may run it."""
+def _make_executable(path: Path) -> None:
+    """Make a file executable for all who may read it."""
     try:
         mode = path.stat().st_mode
         path.chmod(mode | (mode & 0o444) >> 2)
@@ -233,6 +234,6 @@ def _git(folder: Path, *args: str) -> str:
     except OSError as error:
         raise VaultError(f"git: {reason_of(error)}", "git is needed for its hooks: install it") from error
     if done.returncode:
-        said = done.stderr.decode(errors="replace").strip().partition("\n")[0]
-        raise VaultError(f"{folder}: {said or 'no git repository'}", "`git init` makes the vault a repository")
+        message = done.stderr.decode(errors="replace").strip().partition("\n")[0]
+        raise VaultError(f"{folder}: {message or 'no git repository'}", "`git init` makes the vault a repository")
     return os.fsdecode(done.stdout.removesuffix(b"\n"))

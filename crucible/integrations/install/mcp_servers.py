@@ -1,4 +1,4 @@
-"""`cru mcp` in the settings of agents' clients, and the instructions that tell their agents when to use it."""
+"""Register `cru mcp` in clients' settings, with instructions that tell their agents when to use it."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ _BOM = "\ufeff"
 
 
 class Marks(NamedTuple):
-    """The lines around a block; nobody else writes such."""
+    """The unique lines before and after a block."""
 
     opening: str
     closing: str
 
 
 def with_block(text: str | None, body: str, marks: Marks) -> str:
-    """The text with the block in its place, or at its end; None is a file that is not there."""
+    """Return the text with the block in its old place or at the end; a `text` of None is a missing file."""
     found = _place(text, marks) if text else None
     newline = _line_end(text[found[0] : found[1]] if text and found else text or "")
     block = newline.join([marks.opening, *body.rstrip("\n").split("\n"), marks.closing]) + newline
@@ -50,7 +50,7 @@ def with_block(text: str | None, body: str, marks: Marks) -> str:
 
 
 def without_block(text: str, marks: Marks) -> str | None:
-    """The text without the block; None when the whole file came with it."""
+    """Return the text without the block; None if nothing else is left."""
     found = _place(text, marks)
     if found is None:
         return text
@@ -65,7 +65,10 @@ def _line_end(text: str) -> str:
 
 
 def _place(text: str, marks: Marks) -> tuple[int, int] | None:
-    """From the first mark's line to behind the second's.  `UsageError` for one without the other."""
+    """Return the offsets of the block with its marks.
+
+    Raises `UsageError` for an opening mark without a closing one.
+    """
     at, start, end = 0, -1, -1
     for line in text.splitlines(keepends=True):
         bare = line.removeprefix(_BOM).rstrip("\r\n")
@@ -84,21 +87,21 @@ def _place(text: str, marks: Marks) -> tuple[int, int] | None:
 
 _NAME = "crucible"
 SKILL = "SKILL.md"
-"""The file of a skill."""
+"""The file name of a skill."""
 _TOML_MARKS = Marks("# >>> crucible: put in by `cru install codex --mcp`, taken out by --remove", "# <<< crucible")
 _TEXT_MARKS = Marks("<!-- >>> crucible: put in by cru install, taken out by --remove -->", "<!-- <<< crucible -->")
 _STAMP = re.compile(r"<!-- crucible: written by cru install, ([0-9a-f]{16}) -->\n\Z")
 _FORWARDED = ("CRUCIBLE_VAULT", "CRUCIBLE_CONFIG", "CRU_SESSION", "XDG_CONFIG_HOME")
-"""What Codex hands to a server only when it is named."""
+"""Environment variables that Codex passes to a server only if they are listed."""
 
 Edit: TypeAlias = "Callable[[str | None], str | None]"
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One file, and what putting ours in and taking it out make of its text; `folders` around it may have come with it.
+    """One file, and the edits that add and remove our part; on removal, up to `folders` empty parent folders go too.
 
-    `entry` is what the file has under our server's name, None for nothing; only a file of servers has it.
+    `entry` returns the value that a text has under our server's name, or None; only a file of servers has it.
     """
 
     path: Path
@@ -108,30 +111,30 @@ class Part:
     entry: Callable[[str], Any] | None = None
 
     def install(self) -> bool:
-        """Put ours in; whether the file changed.  `VaultError` for one that cannot be changed and stays as it is."""
+        """Add our part; return whether the file changed.  Raises `VaultError` if it cannot be changed."""
         return changed(self.path, self.put_in)
 
     def uninstall(self) -> bool:
-        """Take it out again."""
+        """Remove our part; return whether the file changed."""
         return changed(self.path, self.take_out, self.folders)
 
 
 @dataclass(frozen=True, slots=True)
 class Registered:
-    """What a client's file of servers has under our name: the command line, empty when it is another program's."""
+    """The server with our name in a client's settings: its command line, empty if it is another program's."""
 
     path: Path
     words: tuple[str, ...]
 
     @property
     def vault(self) -> str:
-        """The folder that it names for the server, "" for none."""
+        """The vault in its command line, "" for none."""
         named = [word for before, word in pairwise(self.words) if before == "--vault"]
         return named[-1] if named else ""
 
 
 def find_registered(part: Part) -> Registered | None:
-    """What the file has of our server; None for nothing.  `VaultError` for a file that cannot be understood."""
+    """Return our server in a file; None if it has none.  Raises `VaultError` if the file cannot be parsed."""
     text = load(part.path)
     if part.entry is None or text is None or not has_text(text):
         return None
@@ -143,18 +146,21 @@ def find_registered(part: Part) -> Registered | None:
 
 
 def is_used(client: str, env: Mapping[str, str], home: Path) -> bool:
-    """Whether the user seems to have that client: its settings are here."""
-    servers, told = parts_of(client, ("cru", "mcp"), env, home, None)
-    # What its agent is told lies in the client's own folder: a skill two folders below it.
-    return servers.path.exists() or told.path.parents[max(told.folders - 1, 0)].is_dir()
+    """Return whether the user seems to have a client: its settings exist."""
+    servers, instructions = parts_of(client, ("cru", "mcp"), env, home, None)
+    # The instructions are in the client's own folder, a skill two folders below it.
+    return servers.path.exists() or instructions.path.parents[max(instructions.folders - 1, 0)].is_dir()
 
 
 def parts_of(
     client: str, program: Sequence[str], env: Mapping[str, str], home: Path, project: Path | None
 ) -> list[Part]:
-    """What is to be done for a client: in the user's own settings, or in a project's.  `program` is the command line that serves."""
+    """Return the files to edit for a client, the user's or a project's.
+
+    `program` is the command line of our server.
+    """
     mcp = MCP_SETTINGS[client]
-    settings, told = mcp.places(env, home, project)
+    settings, instructions = mcp.places(env, home, project)
     if mcp.section:
         servers = _json(settings, mcp.section, mcp.entry(program))
     else:
@@ -165,7 +171,7 @@ def parts_of(
             folders=int(bool(project)),
             entry=lambda text: _server_in(_read_toml(text)),
         )
-    return [servers, _skill(told) if told.name == SKILL else _instructions(told)]
+    return [servers, _skill(instructions) if instructions.name == SKILL else _instructions(instructions)]
 
 
 # --- servers ---------------------------------------------------------------------------------------------------------
@@ -176,31 +182,31 @@ def _json(path: Path, section: str, value: Mapping[str, Any]) -> Part:
         if new := new_file(text, {section: {_NAME: value}}):
             return new
         parsed = parse(text or "")
-        there = find(parsed.root, section, _NAME)
-        if there is None:
+        existing = find(parsed.root, section, _NAME)
+        if existing is None:
             return put_in(parsed, (section, _NAME), value, "the file")
-        if not _is_ours(there.value):
+        if not _is_ours(existing.value):
             raise UsageError(
                 f"{section}.{_NAME}: is there already, and is not ours", "rename it, or take it out by hand"
             )
-        return parsed.text if there.value == value else replaced(parsed, there, json.dumps(value))
+        return parsed.text if existing.value == value else replaced(parsed, existing, json.dumps(value))
 
     def take(text: str | None) -> str | None:
         if text is None or not has_text(text):
             return text
         parsed = parse(text)
-        into, there = find(parsed.root, section), find(parsed.root, section, _NAME)
-        return take_out(parsed, there, into) if into and there and _is_ours(there.value) else text
+        into, existing = find(parsed.root, section), find(parsed.root, section, _NAME)
+        return take_out(parsed, existing, into) if into and existing and _is_ours(existing.value) else text
 
     def entry(text: str) -> Any:
-        there = find(parse(text).root, section, _NAME)
-        return there and there.value
+        existing = find(parse(text).root, section, _NAME)
+        return existing and existing.value
 
     return Part(path, put, take, entry=entry)
 
 
 def _is_ours(value: Any) -> bool:
-    """Whether an entry starts a `cru`, or a `python -m crucible`, that serves."""
+    """Return whether an entry starts our server, as `cru` or `python -m crucible`."""
     words = _words(value)
     if not words or words[-1] != "mcp":
         return False
@@ -208,28 +214,28 @@ def _is_ours(value: Any) -> bool:
 
 
 def _words(value: Any) -> tuple[str, ...]:
-    """The command line of an entry, empty where it has none."""
+    """Return the command line of an entry, empty if it has none."""
     if not isinstance(value, dict):
         return ()
     command, more = value.get("command"), value.get("args", [])
-    given = [*command] if isinstance(command, list) else [command]
-    given += more if isinstance(more, list) else []
-    words = tuple(word for word in given if isinstance(word, str))
-    return words if len(words) == len(given) else ()
+    words_given = [*command] if isinstance(command, list) else [command]
+    words_given += more if isinstance(more, list) else []
+    words = tuple(word for word in words_given if isinstance(word, str))
+    return words if len(words) == len(words_given) else ()
 
 
 def _with_toml(program: Sequence[str], text: str | None) -> str:
-    wanted: dict[str, str | list[str]] = {
+    entry: dict[str, str | list[str]] = {
         "command": program[0],
         "args": [*program[1:]],
         "env_vars": [*_FORWARDED],
     }
     if text is not None and _place(text, _TOML_MARKS) is None and _server_in(_read_toml(text)) is not None:
         raise UsageError(f"mcp_servers.{_NAME}: is there already, and is not ours", "take it out by hand")
-    # A text in JSON is one in TOML but for what JSON escapes otherwise, and these lines hold nothing such.
-    lines = [f"[mcp_servers.{_NAME}]", *(f"{key} = {_toml(value)}" for key, value in wanted.items())]
+    # A JSON string is a TOML string, except for escapes that these values do not need.
+    lines = [f"[mcp_servers.{_NAME}]", *(f"{key} = {_toml(value)}" for key, value in entry.items())]
     new = with_block(text, "\n".join(lines), _TOML_MARKS)
-    if _server_in(_read_toml(new)) != wanted:
+    if _server_in(_read_toml(new)) != entry:
         raise UsageError("mcp_servers: cannot be added to", "put it in by hand; nothing was changed")
     return new
 
@@ -272,18 +278,18 @@ def _skill(path: Path) -> Part:
 
 
 def _with_skill(text: str | None) -> str:
-    if text is not None and not _is_untouched(text):
+    if text is not None and not _is_unedited(text):
         raise UsageError("is there already, and was written or edited by somebody", "move it away; nothing was changed")
     body = render_template("skill.md.j2")
     return f"{body}<!-- crucible: written by cru install, {_sum(body)} -->\n"
 
 
 def _without_skill(text: str | None) -> str | None:
-    """One that a human edited is theirs and stays."""
-    return None if text is None or _is_untouched(text) else text
+    """Return None to remove the skill, but keep it if the user edited it."""
+    return None if text is None or _is_unedited(text) else text
 
 
-def _is_untouched(text: str) -> bool:
+def _is_unedited(text: str) -> bool:
     found = _STAMP.search(text)
     return found is not None and _sum(text[: found.start()]) == found[1]
 

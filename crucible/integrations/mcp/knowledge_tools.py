@@ -1,4 +1,4 @@
-"""`recall_add`, `recall_feedback` and the resources of knowledge."""
+"""The tools `recall_add` and `recall_feedback`, and the resources of knowledge."""
 
 from __future__ import annotations
 
@@ -29,9 +29,10 @@ _E = TypeVar("_E", bound=StrEnum)
 
 @dataclass(frozen=True, slots=True)
 class NewItem:
-    """An item as a client tells it; all but `type`, and a title or a text, may be empty.
+    """A client's arguments for a new item; only `type`, and a title or a text, are required.
 
-    `failure` has `category`, `root_cause`, `preventable_with` and `resolution`; `choice` is what becomes of an item like another one.
+    `failure` has `category`, `root_cause`, `preventable_with` and `resolution`.  `choice` says what to do if a
+    similar item exists.
     """
 
     type: str
@@ -48,97 +49,98 @@ class NewItem:
     failure: Mapping[str, str] = field(default_factory=dict)
 
 
-def add(place: ServerContext, noted: NewItem, running: str = "", similar: Similar | None = None) -> str:
-    """Add an item, or say why not; `running` is the id of the session that it comes from where none is named.
+def add(context: ServerContext, new_item: NewItem, running: str = "", similar: Similar | None = None) -> str:
+    """Add an item and return the answer; `running` is the id of its session if the arguments name none.
 
-    Raises `UsageError` for words that are none of ours, and `SessionNotFound`: an item links to nothing that is not there.
+    Raises `UsageError` for invalid arguments, and `SessionNotFound`, because an item must not link to a missing
+    session.
     """
-    vault = vault_of(place)
+    vault = vault_of(context)
     redact = redact_of(vault.settings.secrets)
-    choice = _word("choice", noted.choice, SimilarChoice) if noted.choice.strip() else None
+    choice = _word("choice", new_item.choice, SimilarChoice) if new_item.choice.strip() else None
     made = add_item(
         vault,
-        _item(place, noted, _source(place, noted, running)),
+        _item(context, new_item, _source(context, new_item, running)),
         now(),
         redact,
         choice=choice,
         similar=similar,
     )
-    return _told(made, Quoting(redact))
+    return _result_text(made, Quoting(redact))
 
 
-def _source(place: ServerContext, noted: NewItem, running: str) -> ItemSource:
-    named, phase = noted.session.strip(), noted.phase.strip()
+def _source(context: ServerContext, new_item: NewItem, running: str) -> ItemSource:
+    named, phase = new_item.session.strip(), new_item.phase.strip()
     if named:
-        return provenance_in(load_session(place, named)[1], phase)
+        return provenance_in(load_session(context, named)[1], phase)
     if phase:
         raise UsageError("a phase goes with a session", "say of which session, by its id")
-    with suppress(CrucibleError):  # what the environment names was not the agent's word
-        return ItemSource(Origin.SESSION, load_session(place, running)[1].name) if running else ItemSource()
+    with suppress(CrucibleError):  # the agent did not choose this session, so its absence is no error
+        return ItemSource(Origin.SESSION, load_session(context, running)[1].name) if running else ItemSource()
     return ItemSource()
 
 
-def _item(place: ServerContext, noted: NewItem, source: ItemSource) -> Item:
-    scope, project = _meant(place, noted)
-    tags = noted.tags[:_MOST_TAGS]
-    failure = {name: checked(name, text, _LONGEST_TEXT) for name, text in noted.failure.items()}
+def _item(context: ServerContext, new_item: NewItem, source: ItemSource) -> Item:
+    scope, project = _scope_of(context, new_item)
+    tags = new_item.tags[:_MOST_TAGS]
+    failure = {name: checked(name, text, _LONGEST_TEXT) for name, text in new_item.failure.items()}
     category = failure.pop("category", "").strip()
-    if scope is ItemScope.DOMAIN and not noted.domain.strip():
+    if scope is ItemScope.DOMAIN and not new_item.domain.strip():
         raise UsageError("an item of a domain needs its name", "say which domain, or take another scope")
     return Item(
-        _word("type", noted.type, ItemType),
-        checked("title", noted.title, _LONGEST_LINE),
-        checked("text", noted.text, _LONGEST_TEXT),
+        _word("type", new_item.type, ItemType),
+        checked("title", new_item.title, _LONGEST_LINE),
+        checked("text", new_item.text, _LONGEST_TEXT),
         tuple(checked("a tag", tag, _LONGEST_LINE) for tag in tags),
         scope,
         project,
-        checked("domain", noted.domain, _LONGEST_LINE),
+        checked("domain", new_item.domain, _LONGEST_LINE),
         source,
-        noted.confidence,
+        new_item.confidence,
         FailureCause(_word("category", category, Category) if category else None, **failure),
     )
 
 
-def _meant(place: ServerContext, noted: NewItem) -> tuple[ItemScope, str]:
-    """For whom it is, by the folder only where nothing was said: as with `cru knowledge add`."""
-    named = checked("project", noted.project, _LONGEST_LINE).strip()
-    scope = _word("scope", noted.scope, ItemScope) if noted.scope.strip() else None
+def _scope_of(context: ServerContext, new_item: NewItem) -> tuple[ItemScope, str]:
+    """Return the scope and project; without arguments they depend on the folder, as with `cru knowledge add`."""
+    named = checked("project", new_item.project, _LONGEST_LINE).strip()
+    scope = _word("scope", new_item.scope, ItemScope) if new_item.scope.strip() else None
     if scope not in (None, ItemScope.PROJECT):
         return scope, named
-    # A scope that was asked for is had: a folder that is no more than called something is as good as its name.
-    named = named or place.viewer or (place.project if scope else "")
+    # If the scope is given explicitly, the folder's name is good enough as a project.
+    named = named or context.viewer or (context.project if scope else "")
     if scope and not named:
         raise UsageError("an item of a project needs its name", "say which project, or take another scope")
     return (ItemScope.PROJECT if named else ItemScope.GLOBAL), named
 
 
-def _word(name: str, told: str, words: type[_E]) -> _E:
+def _word(name: str, text: str, words: type[_E]) -> _E:
     try:
-        return words(told.strip().lower())
+        return words(text.strip().lower())
     except ValueError:
-        raise UsageError(f"{name} {told[:40]!r}: unknown", "one of " + ", ".join(words)) from None
+        raise UsageError(f"{name} {text[:40]!r}: unknown", "one of " + ", ".join(words)) from None
 
 
-def _told(made: Added, quoting: Quoting) -> str:
-    said = {
-        AddOutcome.ADDED: f"Added as {made.id}, a note of the vault, {_whom(made.item)}.",
+def _result_text(made: Added, quoting: Quoting) -> str:
+    headline = {
+        AddOutcome.ADDED: f"Added as {made.id}, a note of the vault, {_audience_text(made.item)}.",
         AddOutcome.MERGED: "Merged: the note of this id says it now.",
         AddOutcome.SKIPPED: "Not added: it is known already.",
         AddOutcome.ALIKE: f"Not added yet: like what is known. Call again with choice={' or '.join(made.choices)}.",
         AddOutcome.FULL: "Not added: there is no room.",
     }[made.outcome]
-    taken = sum(made.redactions.values())
-    secrets = f"{taken} secrets were taken out." if taken else ""
-    # The name of a note that was there is anybody's word, unlike one that was made now.
+    secret_count = sum(made.redactions.values())
+    secrets = f"{secret_count} secrets were taken out." if secret_count else ""
+    # The id of an existing note is foreign text; the id of a new one is ours.
     merged = made.id if made.outcome is AddOutcome.MERGED else ""
     lines = [quoting.labelled([f"id {merged}"] if merged else ["why"], made.why, 300) if merged or not made.id else ""]
     lines += [quoting.labelled([f"id {one.id}", one.why], one.title, _TITLE) for one in made.alike]
     lines += [quoting.labelled([f"could be retired: {id_}"], "", _TITLE) for id_ in made.to_retire]
     lines += [quoting.labelled(["warning"], text, 300) for text in made.warnings]
-    return answer([said, secrets], [line for line in lines if line])
+    return answer([headline, secrets], [line for line in lines if line])
 
 
-def _whom(item: Item) -> str:
+def _audience_text(item: Item) -> str:
     return {
         ItemScope.PROJECT: "for its project",
         ItemScope.DOMAIN: "for its domain",
@@ -146,11 +148,11 @@ def _whom(item: Item) -> str:
     }[item.scope]
 
 
-def feedback(place: ServerContext, ref: str, *, useful: bool) -> str:
-    """Count that an item was used, and whether it helped."""
+def feedback(context: ServerContext, ref: str, *, useful: bool) -> str:
+    """Record that an item was used, and whether it helped."""
     if "#" in ref:
         raise UsageError("an event of a session takes no feedback", "it is for items of knowledge, whose ids have no #")
-    vault = vault_of(place)
+    vault = vault_of(context)
     item = tell_use(vault, find_item(vault, _plain_id(ref)), now(), useful=useful)
     return f"Noted: used {item.use_count} times, {item.useful_count} of them useful."
 
@@ -158,30 +160,30 @@ def feedback(place: ServerContext, ref: str, *, useful: bool) -> str:
 # --- reading ---------------------------------------------------------------------------------------------------------
 
 
-def items(place: ServerContext, limit: int = _NEWEST) -> list[ItemRow]:
-    """The items of most weight, of those that are seen from where the client works."""
-    vault, wish = vault_of(place), ItemFilter(viewer=viewer_of(place))
-    return list_items(vault, load_items(vault), wish, now(), vault.settings.knowledge)[:limit]
+def items(context: ServerContext, limit: int = _NEWEST) -> list[ItemRow]:
+    """Return the visible items with the most weight."""
+    vault, query = vault_of(context), ItemFilter(viewer=viewer_of(context))
+    return list_items(vault, load_items(vault), query, now(), vault.settings.knowledge)[:limit]
 
 
-def list_of_items(place: ServerContext) -> str:
-    """A line for each of them."""
-    quoting = Quoting(redact_of(vault_of(place).settings.secrets))
+def list_of_items(context: ServerContext) -> str:
+    """Return one line for each of these items."""
+    quoting = Quoting(redact_of(vault_of(context).settings.secrets))
     lines = [
         quoting.labelled(
             [f"id {row.id}", row.item.type, row.item.scope, f"weight {row.weight.total:.2f}"],
             row.item.title,
             _TITLE,
         )
-        for row in items(place)
+        for row in items(context)
     ]
-    told = f"{len(lines)} items of knowledge, those of most weight first" if lines else "No items of knowledge."
-    return answer([told], lines, ["Others: recall_search(event_types=['knowledge'])."])
+    headline = f"{len(lines)} items of knowledge, those of most weight first" if lines else "No items of knowledge."
+    return answer([headline], lines, ["Others: recall_search(event_types=['knowledge'])."])
 
 
-def show_item(place: ServerContext, ref: str) -> str:
-    """One item's note."""
-    vault = vault_of(place)
+def show_item(context: ServerContext, ref: str) -> str:
+    """Return one item's note."""
+    vault = vault_of(context)
     note = vault.read(find_item(vault, _plain_id(ref)))
     quoting = Quoting(redact_of(vault.settings.secrets))
     label = quoting.labelled([f"id {note.name}"], "", _TITLE)
@@ -190,7 +192,7 @@ def show_item(place: ServerContext, ref: str) -> str:
 
 
 def _plain_id(ref: str) -> str:
-    """An id and no path: a client names nothing but items."""
+    """Return the id of an item; paths are rejected, so that clients can read nothing else."""
     name = checked("id", ref.strip(), _LONGEST_LINE)
     if not name or "/" in name or "\\" in name or "\0" in name:
         raise UsageError(f"{name[:60]!r} is no item's id", "recall_search(event_types=['knowledge']) tells them")

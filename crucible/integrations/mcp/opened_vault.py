@@ -1,4 +1,4 @@
-"""The vault of a server, opened for each call: settings and notes may change while the server runs."""
+"""Open the vault of a server, again for each call: settings and notes may change while the server runs."""
 
 from __future__ import annotations
 
@@ -23,49 +23,54 @@ from crucible.vault.notes.vault import Vault
 
 
 def now() -> datetime:
-    """The time, in UTC."""
+    """Return the time in UTC."""
     return datetime.now(UTC)
 
 
-def vault_of(place: ServerContext) -> Vault:
-    """The vault, after finishing an interrupted rename.  Raises `VaultNotFound` if there is none."""
-    root = place.root()
-    vault = Vault(Path(root), load_vault_settings(root, place.user))
+def vault_of(context: ServerContext) -> Vault:
+    """Return the vault after finishing an interrupted rename.  Raises `VaultNotFound` if there is none."""
+    root = context.root()
+    vault = Vault(Path(root), load_vault_settings(root, context.user))
     with suppress(CrucibleError):  # `cru doctor` reports it
         finish_rename(vault)
     return vault
 
 
 def index_of(vault: Vault) -> Index:
-    """Its index."""
+    """Return the vault's index."""
     return Index(vault.root, vault.settings)
 
 
-def open_recall(place: ServerContext) -> Recall:
-    """What answers: the server of the user's settings, else the vault's own index, with the knowledge that is seen from where the client works."""
-    own = place.user.recall
-    address = chosen_address(own.backend, place.env)
+def open_recall(context: ServerContext) -> Recall:
+    """Open recall: the server in the user's settings, else the vault's own index.
+
+    It includes the knowledge that is visible from the client's folder.
+    """
+    settings = context.user.recall
+    address = chosen_address(settings.backend, context.env)
     if address is None:
-        return open_own(place)
-    return open_postgres(address, seconds=own.timeout_seconds, viewer=viewer_of(place), knowledge=_weights(place))
+        return open_own(context)
+    return open_postgres(
+        address, seconds=settings.timeout_seconds, viewer=viewer_of(context), knowledge=_weights(context)
+    )
 
 
-def _weights(place: ServerContext) -> KnowledgeSettings:
-    """How knowledge is weighed: as the vault says, where there is one."""
+def _weights(context: ServerContext) -> KnowledgeSettings:
+    """Return the weights of knowledge, from the vault's settings if there is a vault."""
     try:
-        return vault_of(place).settings.knowledge
+        return vault_of(context).settings.knowledge
     except VaultNotFound:
         return KnowledgeSettings()
 
 
-def open_own(place: ServerContext, viewer: Viewer | None = None) -> EmbeddedRecall:
-    """The vault's own index, as it is seen from where the client works, or by that viewer."""
-    vault = vault_of(place)
-    shelf = ItemShelf(vault, viewer_of(place) if viewer is None else viewer)
+def open_own(context: ServerContext, viewer: Viewer | None = None) -> EmbeddedRecall:
+    """Open the vault's own index for a viewer, by default the client's project."""
+    vault = vault_of(context)
+    shelf = ItemShelf(vault, viewer_of(context) if viewer is None else viewer)
     return EmbeddedRecall(vault.root, vault.settings, items=shelf)
 
 
-def viewer_of(place: ServerContext) -> Viewer:
-    """Whose knowledge is seen; everything where there is no project."""
-    project = place.viewer
+def viewer_of(context: ServerContext) -> Viewer:
+    """Return the audience whose knowledge is visible; everything without a project."""
+    project = context.viewer
     return Viewer(ItemScope.PROJECT, project) if project else EVERYTHING

@@ -1,4 +1,4 @@
-"""`recall_context`, `recall_search`, `recall_timeline` and `recall_get`."""
+"""The tools `recall_context`, `recall_search`, `recall_timeline` and `recall_get`."""
 
 from __future__ import annotations
 
@@ -28,26 +28,29 @@ from crucible.search.recall import MOST, Answer, Event, EventKind, Hit, Question
 from crucible.vault.index.time_filters import parse_when
 
 _SNIPPET, _NEIGHBOUR, _LINE, _MOMENT = 400, 160, 160, 400
-"""Characters of a hit in a context, of the event beside it, of a hit in a list, and of an event in a timeline."""
+"""Maximum characters of a hit in a context, of the events beside it, of a hit in a list, of an event in a timeline."""
 _WHOLE, _LEAST_WHOLE = 12_000, 600
-"""Characters that `get` shows of all texts together, and of each at least."""
+"""Maximum characters that `get` shows of all texts together, and minimum for each."""
 _FAR, _NOTE = 20, 300
-"""Events of a timeline on either side, and characters of what recall says of itself."""
+"""Maximum events of a timeline on either side, and maximum characters of recall's own notes."""
 _LONGEST_QUERY = 200_000
 
 
 class RecallTools:
-    """What a client asks of recall.  `open_recall` opens what searches, when it is first asked: a server must be there at once."""
+    """The recall tools of one client.
 
-    def __init__(self, place: ServerContext, open_recall: Callable[[ServerContext], Recall]) -> None:
-        self._place = place
+    `open_recall` is called for the first question, because a server must start quickly.
+    """
+
+    def __init__(self, context: ServerContext, open_recall: Callable[[ServerContext], Recall]) -> None:
+        self._context = context
         self._open = open_recall
         self._recall: tuple[tuple[str, str], Recall] | None = None
-        # Clients call several tools at once, and an engine is one.
+        # Clients call several tools at once, but an engine answers one question at a time.
         self._turn = threading.Lock()
 
     def context(self, query: str, event_types: Sequence[str] | None, session: str, limit: int) -> str:
-        """The best events with their neighbours."""
+        """Return the best events with their neighbours."""
         question = Question(
             checked("query", query, _LONGEST_QUERY),
             kinds=_kinds(event_types),
@@ -58,7 +61,7 @@ class RecallTools:
         found = self._ask(question)
         quoting = self._quoting()
         hits = [_hit(quoting, number, hit) for number, hit in enumerate(found.hits, 1)]
-        return answer(_told(found, len(hits)), hits, _more_of(found, limit))
+        return answer(_headline(found, len(hits)), hits, _more_of(found, limit))
 
     def search(
         self,
@@ -72,7 +75,7 @@ class RecallTools:
         until: str = "",
         **narrowed: str,
     ) -> str:
-        """A line for each event and session that was found; `narrowed` are `agent`, `channel` and `project`."""
+        """Return one line for each event and session found; `narrowed` are `agent`, `channel` and `project`."""
         bounded("limit", limit, 1, MOST), bounded("offset", offset, 0, MOST - 1)
         question = Question(
             checked("query", query, _LONGEST_QUERY),
@@ -89,14 +92,14 @@ class RecallTools:
         shown = found.hits[offset : offset + limit]
         hits = [_line(quoting, at, hit) for at, hit in enumerate(shown, offset + 1)]
         sessions = [_session(quoting, each) for each in found.sessions[:limit]] if not offset else []
-        # At the most that recall gives nobody knows whether there are more.
+        # With the maximum number of hits there may be more.
         known = len(found.hits) + (len(found.hits) == MOST)
         more = page(known, offset, limit, MOST)
         ways = "Around one: recall_timeline(anchor=id). Whole texts: recall_get(ids)." if hits else ""
-        return answer(_told(found, len(shown)), [*hits, *sessions], [more, ways])
+        return answer(_headline(found, len(shown)), [*hits, *sessions], [more, ways])
 
     def timeline(self, anchor: str, before: int, after: int) -> str:
-        """An event and those around it."""
+        """Return an event and those around it."""
         bounded("before", before, 0, _FAR), bounded("after", after, 0, _FAR)
         anchor = checked("anchor", anchor.strip(), 400)
         with self._turn:
@@ -108,11 +111,11 @@ class RecallTools:
         return answer([f"{len(events)} events, the anchor is marked >"], lines, ["Whole texts: recall_get(ids)."])
 
     def get(self, ids: Sequence[str], offset: int) -> str:
-        """The texts of some events."""
-        wanted = [*dict.fromkeys(checked("an id", each.strip(), 400) for each in ids)]
-        bounded("the number of ids", len(wanted), 1, MOST), bounded("offset", offset, 0, 100_000_000)
+        """Return the texts of events."""
+        requested = [*dict.fromkeys(checked("an id", each.strip(), 400) for each in ids)]
+        bounded("the number of ids", len(requested), 1, MOST), bounded("offset", offset, 0, 100_000_000)
         with self._turn:
-            events = self._opened().get(wanted)
+            events = self._opened().get(requested)
         if not events:
             raise UsageError("no event of these ids", "recall_search and recall_context tell the ids of events")
         quoting = self._quoting()
@@ -124,15 +127,15 @@ class RecallTools:
             blocks.append(f"{_label(quoting, each)} {title}".rstrip() + (f"\n{text}" if text else ""))
             if left:
                 blocks.append(f"[{left:,} more characters, with offset={offset + room}]")
-        missing = len(wanted) - len({each.id for each in events})
-        told = [f"{len(events)} of {len(wanted)} ids; the others are unknown."] if missing > 0 else []
-        return answer(told, blocks, [self._question(events)])
+        missing = len(requested) - len({each.id for each in events})
+        headline = [f"{len(events)} of {len(requested)} ids; the others are unknown."] if missing > 0 else []
+        return answer(headline, blocks, [self._question(events)])
 
     def _question(self, events: Sequence[Event]) -> str:
-        """Now and then, whether an item of knowledge helped."""
-        # Outside of the fence stands nothing but what can only be an id.
+        """Return, now and then, the question whether an item of knowledge helped."""
+        # Outside the fence, only text that is certainly an id is allowed.
         items = [each.id for each in events if each.kind is EventKind.KNOWLEDGE and is_session_id(each.id)]
-        vault = vault_of(self._place)
+        vault = vault_of(self._context)
         if not items or not asks(vault, vault.settings.knowledge.ask_one_in):
             return ""
         return f"Did it help? recall_feedback(id={items[0]!r}, useful=true or false) says so."
@@ -144,19 +147,19 @@ class RecallTools:
         return replace(found, hits=tuple(fits))
 
     def _opened(self, project: str = "") -> Recall:
-        """What searches the vault that is meant now, for who works here or, where one is named, for a project."""
-        place = replace(self._place, asked=project) if project else self._place
-        meant = (place.root(), place.viewer)
-        if self._recall is None or self._recall[0] != meant:
-            self._recall = (meant, self._open(place))
+        """Return recall for the current vault and viewer, or for a project if one is named."""
+        context = replace(self._context, asked=project) if project else self._context
+        key = (context.root(), context.viewer)
+        if self._recall is None or self._recall[0] != key:
+            self._recall = (key, self._open(context))
         return self._recall[1]
 
     def _quoting(self) -> Quoting:
-        return Quoting(redact_of(vault_of(self._place).settings.secrets))
+        return Quoting(redact_of(vault_of(self._context).settings.secrets))
 
 
 def _is_of(project: str, event: Event) -> bool:
-    """Whether an item is that project's or no other's: what our own project sees of itself was not asked for."""
+    """Return whether an event belongs to the requested project: knowledge of our own project was not requested."""
     return not project or event.kind is not EventKind.KNOWLEDGE or event.project in ("", project)
 
 
@@ -177,7 +180,7 @@ def _moment(text: str, *, end: bool) -> datetime | None:
 # --- what was found --------------------------------------------------------------------------------------------------
 
 
-def _told(found: Answer, shown: int) -> list[str]:
+def _headline(found: Answer, shown: int) -> list[str]:
     count = f"{shown} found" if shown else "Nothing was found; try fewer or other words, or no event_types."
     return [count, *(quote_line(note, _NOTE) for note in found.notes)]
 
@@ -200,21 +203,21 @@ def _hit(quoting: Quoting, number: int, hit: Hit) -> str:
     event = hit.event
     lines = [
         f"{_label(quoting, event, str(number))} {quoting.line(event.title or event.phase_name, 80)}".rstrip(),
-        f"  {quoting.line(_piece(quoting, hit), _SNIPPET)}",
+        f"  {quoting.line(_snippet(quoting, hit), _SNIPPET)}",
     ]
     for name, beside in (("before", hit.before[-1:]), ("after", hit.after[:1])):
-        # Labels of ours begin a line; what is quoted never does.
+        # Only our own labels begin a line; quoted text is indented.
         lines += [f"[{number} {name}, {each.kind}] {quoting.line(each.text, _NEIGHBOUR)}" for each in beside]
     return "\n".join(lines)
 
 
 def _line(quoting: Quoting, number: int, hit: Hit) -> str:
     title = f"{hit.event.title}: " if hit.event.title else ""
-    text = quoting.line(title + _piece(quoting, hit), _LINE)
+    text = quoting.line(title + _snippet(quoting, hit), _LINE)
     return f"{_label(quoting, hit.event, str(number))} {text}"
 
 
-def _piece(quoting: Quoting, hit: Hit) -> str:
+def _snippet(quoting: Quoting, hit: Hit) -> str:
     return clean_snippet(hit.event.text, hit.snippet, quoting.clean, analyze) or hit.event.text
 
 

@@ -1,4 +1,4 @@
-"""The MCP server: tools and resources over standard input and output, which carry nothing but the protocol."""
+"""The MCP server: tools and resources over standard input and output, on which nothing else may be printed."""
 
 from __future__ import annotations
 
@@ -47,14 +47,14 @@ if TYPE_CHECKING:
 
 @asynccontextmanager
 async def standard_streams() -> AsyncIterator[tuple[ReadStream[Any], WriteStream[SessionMessage]]]:
-    """The streams that the server reads from and writes to while the block runs."""
+    """Yield the streams for the server to read from and write to."""
     lines = _Lines(_own_input())
     async with stdio_server(stdin=lines) as (read, write):
         yield _Answering(read, write, lines.waiting), write
 
 
 def refusal_of(line: str) -> JSONRPCError | None:
-    """The error for a line that the library refused or took for a notification; None if no reply is due."""
+    """Return the error for a line that the library rejected or took for a notification; None if no reply is due."""
     if not line.strip():
         return None
     try:
@@ -65,15 +65,15 @@ def refusal_of(line: str) -> JSONRPCError | None:
         return _error(None, INVALID_REQUEST, "Invalid request: send one message per line, no batches")
     if "method" not in message and ("result" in message or "error" in message):
         return None
-    asked, method = message.get("id"), message.get("method")
-    known = asked if _is_id(asked) else None
+    id_given, method = message.get("id"), message.get("method")
+    valid_id = id_given if _is_id(id_given) else None
     if message.get("jsonrpc") != "2.0" or not isinstance(method, str) or not _is_unicode(method):
-        return _error(known, INVALID_REQUEST, 'Invalid request: "jsonrpc": "2.0" and a method are required')
+        return _error(valid_id, INVALID_REQUEST, 'Invalid request: "jsonrpc": "2.0" and a method are required')
     if "id" not in message:
         return None
-    if known is None:
+    if valid_id is None:
         return _error(None, INVALID_REQUEST, "Invalid request: an id must be a string or an integer")
-    return _error(known, INVALID_PARAMS, "Invalid params: an object with valid Unicode strings is required")
+    return _error(valid_id, INVALID_PARAMS, "Invalid params: an object with valid Unicode strings is required")
 
 
 def _is_id(value: object) -> bool:
@@ -81,16 +81,16 @@ def _is_id(value: object) -> bool:
 
 
 def _is_unicode(text: str) -> bool:
-    """Whether the text has no lone surrogate."""
+    """Return whether the text has no lone surrogate."""
     return not any("\ud800" <= char <= "\udfff" for char in text)
 
 
-def _error(asked: str | int | None, code: int, message: str) -> JSONRPCError:
-    return JSONRPCError(jsonrpc="2.0", id=asked, error=ErrorData(code=code, message=message))
+def _error(id_given: str | int | None, code: int, message: str) -> JSONRPCError:
+    return JSONRPCError(jsonrpc="2.0", id=id_given, error=ErrorData(code=code, message=message))
 
 
 def _own_input() -> TextIOWrapper:
-    """The client's input.  Handlers and their subprocesses find an empty standard input instead."""
+    """Return the client's input; replace standard input by an empty one, for handlers and their subprocesses."""
     wire = os.dup(0)
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
@@ -99,7 +99,7 @@ def _own_input() -> TextIOWrapper:
 
 
 class _Lines(anyio.AsyncFile[str]):
-    """The client's lines.  `waiting` holds those for which the library has passed on no message yet."""
+    """The client's lines.  `waiting` holds those for which the library has not delivered a message yet."""
 
     def __init__(self, file: TextIOWrapper) -> None:
         super().__init__(file)
@@ -112,18 +112,18 @@ class _Lines(anyio.AsyncFile[str]):
 
 
 class _Answering:
-    """The library's stream of messages, one per line, without those that are answered here."""
+    """The library's stream of messages, one per line, except invalid ones, which are answered here."""
 
     def __init__(self, inner: ReadStream[Any], replies: WriteStream[SessionMessage], lines: deque[str]) -> None:
         self._inner, self._replies, self._lines = inner, replies, lines
 
     @property
     def last_context(self) -> object:
-        """The sender's context, which the library reads."""
+        """Return the sender's context, which the library reads."""
         return getattr(self._inner, "last_context", None)
 
     async def receive(self) -> Any:
-        """The next valid message."""
+        """Return the next valid message."""
         while True:
             item = await self._inner.receive()
             line = self._lines.popleft()
@@ -174,7 +174,7 @@ _MARKDOWN = "text/markdown"
 
 
 class _Server(MCPServer[Any]):
-    """Lists the newest sessions and the items of most weight beside the templates, since a client offers what is listed."""
+    """Lists the newest sessions and best items beside the templates, since clients offer only listed resources."""
 
     def __init__(self, service: GetService) -> None:
         super().__init__(
@@ -183,15 +183,15 @@ class _Server(MCPServer[Any]):
         self._service = service
 
     async def call_tool(self, *args: Any, **given: Any) -> CallToolResult | InputRequiredResult:
-        """As it is; arguments that do not fit their schema are told in a line each."""
+        """Call a tool; arguments that do not match the schema are reported in one line each."""
         try:
             return await super().call_tool(*args, **given)
         except ToolError as error:
             if not isinstance(error.__cause__, ValidationError):
                 raise
             faults = error.__cause__.errors(include_url=False, include_context=False, include_input=False)
-            told = [f"{'.'.join(map(str, each['loc']))[:60]}: {each['msg']}" for each in faults[:5]]
-            raise ToolError("\n".join([*told, "the tool's schema says what it takes"])) from error
+            lines = [f"{'.'.join(map(str, each['loc']))[:60]}: {each['msg']}" for each in faults[:5]]
+            raise ToolError("\n".join([*lines, "the tool's schema says what it takes"])) from error
 
     async def run_stdio_async(self) -> None:
         """Serve standard input and output, and answer the invalid messages that the library drops."""
@@ -200,7 +200,7 @@ class _Server(MCPServer[Any]):
             await own.run(read, write, own.create_initialization_options())
 
     async def list_resources(self) -> list[Resource]:
-        """The fixed ones, then notes; of a vault that cannot be read the fixed ones alone."""
+        """Return the fixed resources, then notes, if the vault can be read."""
         return [*await super().list_resources(), *await anyio.to_thread.run_sync(self._notes)]
 
     def _notes(self) -> list[Resource]:
@@ -215,33 +215,34 @@ class _Server(MCPServer[Any]):
 
 
 class _Late:
-    """The service, imported when somebody asks."""
+    """Imports and creates the service on its first use."""
 
-    def __init__(self, place: ServerContext, opener: Callable[[ServerContext], Recall] | None) -> None:
-        self._given = (place, opener)
+    def __init__(self, context: ServerContext, opener: Callable[[ServerContext], Recall] | None) -> None:
+        self._given = (context, opener)
         self._turn = threading.Lock()
         self._service: ToolService | None = None
 
     def __call__(self) -> ToolService:
         with self._turn:
             if self._service is None:
-                # Late: it takes as long as the library, and a model's first call may come before a server that is not there.
+                # Late: it takes as long to load as the library, and a model may call a tool before a slow server is
+                # ready.
                 from crucible.integrations.mcp.tool_service import ToolService  # noqa: PLC0415
 
                 self._service = ToolService(*self._given)
             return self._service
 
     def close(self) -> None:
-        """The client is gone."""
+        """Close the service after the client's end."""
         if self._service is not None:
             self._service.close()
 
 
 def build_server(
-    place: ServerContext, opener: Callable[[ServerContext], Recall] | None = None
+    context: ServerContext, opener: Callable[[ServerContext], Recall] | None = None
 ) -> tuple[MCPServer[Any], Callable[[], None]]:
-    """A server for a place, and what is to be called in the end; `opener` takes the place of what usually searches."""
-    late = _Late(place, opener)
+    """Return a server, and a function to call at its end; `opener` replaces the usual way to open recall."""
+    late = _Late(context, opener)
     server = _Server(late)
     add_tools(server, late)
     _add_resources(server, late)
@@ -278,14 +279,14 @@ def _read(read: Callable[[], str]) -> str:
         raise ResourceError(plain_lines(str(error))) from error
 
 
-def serve(place: ServerContext) -> None:
-    """Answer a client on standard input and output until it is gone."""
-    server, close = build_server(place)
-    logging.getLogger("mcp").setLevel(logging.ERROR)  # every refused call would be a line on the client's terminal
+def serve(context: ServerContext) -> None:
+    """Serve a client on standard input and output until it disconnects."""
+    server, close = build_server(context)
+    logging.getLogger("mcp").setLevel(logging.ERROR)  # every rejected call would print a line on the client's terminal
     try:
         server.run("stdio")
     except* BrokenPipeError:
-        # A client that reads no more is gone.
+        # The client closed its end.
         pass
     finally:
         close()

@@ -1,7 +1,7 @@
-"""What the server's process was given, and what its client says of itself.
+"""The context of a server's process, and the client's description of itself.
 
-A folder without a vault is a tool's error, not the server's end: a client starts us wherever its user works.  This
-imports little, since a client's first call may come before a slow server is there.
+In a folder without a vault, tools fail but the server runs: a client starts it wherever its user works.  This module
+imports little, since a client's first call may come before a slow server is ready.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from crucible.vault.notes.discovery import find_vault
 from crucible.vault.notes.projects import named_project_of, project_of
 
 _NAMES = {"codex-mcp-client": "codex"}
-"""Clients that call themselves otherwise than their sessions' notes do."""
+"""Our names of clients that introduce themselves by another one."""
 
 
 class Caller(NamedTuple):
@@ -30,7 +30,7 @@ class Caller(NamedTuple):
 
     @property
     def agent(self) -> str:
-        """As a note names it, without its version."""
+        """The name as in a note, without the version."""
         return _NAMES.get(self.name, self.name) or "agent"
 
     @property
@@ -41,9 +41,9 @@ class Caller(NamedTuple):
 
 @dataclass(frozen=True)
 class ServerContext:
-    """What the process was given: its environment, working directory ("" when that is gone) and home; `named` is `--vault`'s.
+    """The process's environment, working directory ("" if it was removed) and home; `named` is the value of `--vault`.
 
-    `asked` is the project of which a question is, "" when it names none.
+    `asked` is the project that a question names, "" for none.
     """
 
     env: Mapping[str, str]
@@ -59,28 +59,29 @@ class ServerContext:
 
     @property
     def here(self) -> Path | None:
-        """The working directory."""
+        """The working directory, None if it was removed."""
         return Path(self.cwd) if self.cwd else None
 
     @property
     def project(self) -> str:
-        """What a session of the client belongs to, by its folder's name if by no other; "" for none."""
+        """The project of the client's session, by its folder's name if no setting names it; "" for none."""
         return project_of(self.cwd, self.user.projects)
 
     @property
     def viewer(self) -> str:
-        """The project whose knowledge is seen, and to which what is learned here belongs: `asked`'s, else the one that somebody named.
+        """The project whose knowledge is visible and that owns new items: `asked`, else one named in the settings.
 
-        "" where there is none, and in the vault itself, as for `cru recall` and `cru knowledge add`.
+        "" without a project, and in the vault itself, as for `cru recall` and `cru knowledge add`.
+
         """
         if self.asked:
             return self.asked
         try:
             vault = self.root()
-        except VaultNotFound:  # a team's server is asked without one
+        except VaultNotFound:  # a team's server can be asked without a vault
             vault = ""
         return named_project_of(self.cwd, self.user.projects, vault)
 
     def root(self) -> str:
-        """The vault's real path; `VaultNotFound` where there is none."""
+        """Return the vault's real path.  Raises `VaultNotFound` if there is none."""
         return find_vault(self.named, self.env, self.cwd, self.user)

@@ -1,4 +1,4 @@
-"""`session_list`, `session_show` and `session_resume_context`: sessions, a page at a time."""
+"""The tools `session_list`, `session_show` and `session_resume_context`."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from crucible.vault.notes.walk import is_markdown
 
 _MOST, _DEEPEST = 50, 100_000
 _PART = 8_000
-"""Characters of a phase that are shown at once."""
+"""Maximum characters of a phase in one answer."""
 _PHASES, _TASKS = 40, 10
-"""Phases and open tasks of a session that are told at once."""
+"""Maximum phases and open tasks of a session in one answer."""
 _LEAST_BUDGET, _MOST_BUDGET = 500, 60_000
 _LOOKUP = "Also the tools: session_show(id, phase), recall_search, recall_get."
 
@@ -32,23 +32,23 @@ _LOOKUP = "Also the tools: session_show(id, phase), recall_search, recall_get."
 # --- which there are -------------------------------------------------------------------------------------------------
 
 
-def newest(place: ServerContext, limit: int = 20) -> list[Row]:
-    """The newest sessions."""
-    rows, _ = index_of(vault_of(place)).ask(lambda view: select(view, SessionQuery(limit=limit)))
+def newest(context: ServerContext, limit: int = 20) -> list[Row]:
+    """Return the rows of the newest sessions."""
+    rows, _ = index_of(vault_of(context)).ask(lambda view: select(view, SessionQuery(limit=limit)))
     return rows
 
 
-def list_sessions(place: ServerContext, limit: int, offset: int, **narrowed: str) -> str:
-    """A line for each; `narrowed` are `status`, `project`, `agent`, `since` and `until`, "" for any."""
+def list_sessions(context: ServerContext, limit: int, offset: int, **narrowed: str) -> str:
+    """Return one line per session; `narrowed` are `status`, `project`, `agent`, `since` and `until`, "" for any."""
     bounded("limit", limit, 1, _MOST), bounded("offset", offset, 0, _DEEPEST)
-    vault = vault_of(place)
+    vault = vault_of(context)
     query = _query(narrowed)._replace(limit=offset + limit + 1)
     rows, _ = index_of(vault).ask(lambda view: select(view, query))
     quoting = Quoting(redact_of(vault.settings.secrets))
     lines = [_row(quoting, row) for row in rows[offset : offset + limit]]
-    told = f"{len(lines)} sessions, newest first" if lines else "No session fits."
+    headline = f"{len(lines)} sessions, newest first" if lines else "No session fits."
     more = page(len(rows), offset, limit, _DEEPEST)
-    return answer([told], lines, [more, "One of them: session_show(id)." if lines else ""])
+    return answer([headline], lines, [more, "One of them: session_show(id)." if lines else ""])
 
 
 def _query(narrowed: dict[str, str]) -> SessionQuery:
@@ -73,15 +73,18 @@ def _row(quoting: Quoting, row: Row) -> str:
 # --- one of them -----------------------------------------------------------------------------------------------------
 
 
-def load_session(place: ServerContext, ref: str) -> tuple[Vault, Note]:
-    """By id or the unique beginning of one; a path is none.  `SessionNotFound`, `AmbiguousSession` or `BadSessionId` say what to do."""
-    vault = vault_of(place)
+def load_session(context: ServerContext, ref: str) -> tuple[Vault, Note]:
+    """Load a session by its id or a unique prefix; paths are rejected.
+
+    Raises `SessionNotFound`, `UsageError` for an ambiguous prefix, or `BadSessionId`.
+    """
+    vault = vault_of(context)
     name = check_session_id(checked("id", ref.strip(), 400).removesuffix(".md"))
     try:
         if not is_markdown(name):
             return vault, vault.read(vault.find(name))
     except AmbiguousSession as error:
-        # Files may be called anything: those that could not be ids are not offered.
+        # Files may have any name, so only valid ids are offered.
         fits = [each for each in error.candidates if is_session_id(each)]
         raise UsageError(str(error), f"one of: {', '.join(fits[:10])}" if fits else UNKNOWN) from None
     except SessionNotFound:
@@ -89,10 +92,10 @@ def load_session(place: ServerContext, ref: str) -> tuple[Vault, Note]:
     raise SessionNotFound(f"no session {name!r}", UNKNOWN) from None
 
 
-def show_session(place: ServerContext, ref: str, phase: str, offset: int) -> str:
-    """What a session is, and its phases from the one after so many on; or one phase, as its note has it, from a character on."""
+def show_session(context: ServerContext, ref: str, phase: str, offset: int) -> str:
+    """Return a session's overview and its phases from `offset` on, or one phase's text from that character on."""
     bounded("offset", offset, 0, 1_000_000_000)
-    vault, note = load_session(place, ref)
+    vault, note = load_session(context, ref)
     quoting = Quoting(redact_of(vault.settings.secrets))
     if phase.strip():
         return _phase(quoting, note, checked("phase", phase.strip(), 40), offset)
@@ -155,10 +158,10 @@ def _phase(quoting: Quoting, note: Note, wanted: str, offset: int) -> str:
 # --- to go on with it ------------------------------------------------------------------------------------------------
 
 
-def context_of(place: ServerContext, ref: str, budget: int) -> str:
-    """What an agent is told that goes on with a session, in at most so many tokens; 0 is the vault's setting."""
-    vault, note = load_session(place, ref)
+def context_of(context: ServerContext, ref: str, budget: int) -> str:
+    """Return the resume context of a session in at most `budget` tokens; 0 is the vault's setting."""
+    vault, note = load_session(context, ref)
     tokens = bounded("budget", budget, _LEAST_BUDGET, _MOST_BUDGET) if budget else None
-    folder = find_folder(note.session, Workplace(place.env, place.home, place.here, place.user))
+    folder = find_folder(note.session, Workplace(context.env, context.home, context.here, context.user))
     material = find_material(vault, note.session, folder, now(), recall=_LOOKUP)
-    return settled_context(vault.settings, material, budget=tokens, tokenizer=place.user.agents.tokenizer).text
+    return settled_context(vault.settings, material, budget=tokens, tokenizer=context.user.agents.tokenizer).text

@@ -1,4 +1,4 @@
-"""The tools as a client sees them: names, arguments and descriptions; errors come back as answers."""
+"""The tools as clients see them: names, arguments and descriptions.  The docstrings of tools are their descriptions."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 GetService: TypeAlias = "Callable[[], ToolService]"
-"""What does the work, when it is first asked for."""
+"""Returns the service, which is created on first use."""
 
 TYPES = (
     "decision",
@@ -34,7 +34,7 @@ TYPES = (
     "decision_needed",
     "task_complete",
 )
-"""What `flight_recorder_log` writes down, the most usual first."""
+"""The types of entries that `flight_recorder_log` takes, the most common first."""
 
 _READS = ToolAnnotations(read_only_hint=True, idempotent_hint=True, open_world_hint=False)
 _WRITES = ToolAnnotations(read_only_hint=False, destructive_hint=False, open_world_hint=False)
@@ -75,8 +75,8 @@ Around = Annotated[
 Text = Annotated[str, Field(description="Markdown.")]
 
 
-def faults(tool: Callable[..., str]) -> Callable[..., CallToolResult]:
-    """The tool, whose errors are answers: one clear line and what to do next."""
+def with_error_answers(tool: Callable[..., str]) -> Callable[..., CallToolResult]:
+    """Return a tool whose errors are answers: one line, and what to do next."""
 
     @wraps(tool)
     def called(**given: Any) -> CallToolResult:
@@ -87,11 +87,11 @@ def faults(tool: Callable[..., str]) -> Callable[..., CallToolResult]:
         except OSError as error:
             place = f"{error.filename}: " if error.filename else ""
             return _answer(plain_lines(f"{place}{reason_of(error)}"), failed=True)
-        except Exception as error:  # noqa: BLE001  the library would tell its name alone, and nobody sees a server's screen
-            told = " ".join(f"{type(error).__name__}: {error}".split())
+        except Exception as error:  # noqa: BLE001  the library would report only the type, and a server has no screen
+            message = " ".join(f"{type(error).__name__}: {error}".split())
             return _answer(
                 plain_lines(
-                    f"a fault of Crucible's own: {told}\nthe other tools may work; `cru doctor` looks after the vault"
+                    f"a fault of Crucible's own: {message}\nthe other tools may work; `cru doctor` looks after the vault"
                 ),
                 failed=True,
             )
@@ -109,7 +109,7 @@ def _caller(context: Context[Any, Any]) -> Caller:
 
 
 def add_tools(server: MCPServer[Any], service: GetService) -> None:
-    """All of them."""
+    """Add all tools to the server."""
     _add_recall(server, service)
     _add_knowledge(server, service)
     _add_recorder(server, service)
@@ -118,7 +118,7 @@ def add_tools(server: MCPServer[Any], service: GetService) -> None:
 
 def _added(server: MCPServer[Any], tool: Callable[..., str], annotations: ToolAnnotations) -> None:
     about = cleandoc(tool.__doc__ or "")
-    server.add_tool(faults(tool), description=about, annotations=annotations, structured_output=False)
+    server.add_tool(with_error_answers(tool), description=about, annotations=annotations, structured_output=False)
 
 
 def _add_recall(server: MCPServer[Any], service: GetService) -> None:
@@ -212,9 +212,9 @@ def _add_knowledge(server: MCPServer[Any], service: GetService) -> None:
             "preventable_with": preventable_with,
             "resolution": resolution,
         }
-        told = {"title": title, "text": text, "scope": scope, "project": project, "domain": domain}
-        place = {"session": session, "phase": phase, "choice": choice}
-        return service().add(type, tags or (), failure, confidence, **told, **place)
+        fields = {"title": title, "text": text, "scope": scope, "project": project, "domain": domain}
+        origin = {"session": session, "phase": phase, "choice": choice}
+        return service().add(type, tags or (), failure, confidence, **fields, **origin)
 
     def recall_feedback(
         id: Annotated[str, Field(description="The id of an item of knowledge.")],  # noqa: A002  a client's word
@@ -249,8 +249,8 @@ def _add_recorder(server: MCPServer[Any], service: GetService) -> None:
         Call it when a choice is made that a later session must know, when an error was understood or mended, when a part of
         the work is done.
         """
-        told = {"rationale": rationale, "resolution": resolution, "session": session}
-        return service().log(_caller(ctx), metadata or {}, type=type, content=content, **told)
+        fields = {"rationale": rationale, "resolution": resolution, "session": session}
+        return service().log(_caller(ctx), metadata or {}, type=type, content=content, **fields)
 
     _added(server, flight_recorder_log, _WRITES)
 

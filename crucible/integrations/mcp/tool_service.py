@@ -1,4 +1,4 @@
-"""Everything that the tools do, imported when the first of them is called."""
+"""The work of all tools, imported when the first of them is called."""
 
 from __future__ import annotations
 
@@ -40,34 +40,37 @@ from crucible.vault.notes.vault import Vault
 from crucible.vault.notes.walk import note_name
 
 _CHANNEL = "mcp"
-"""The channel of sessions that were begun here: another process's is nobody else's."""
+"""The channel of sessions begun by a server; one server never continues another's."""
 _ENDED = "the client was closed"
 
 
 class RunningSessions:
-    """The sessions of one server: its client's, and the one that was begun for it, if any."""
+    """The sessions of one server: its client's own, and the one that the server began for it, if any."""
 
-    def __init__(self, place: ServerContext) -> None:
-        self._place = place
+    def __init__(self, context: ServerContext) -> None:
+        self._context = context
         self._turn = threading.Lock()
         self._own: tuple[Path, str] | None = None
-        """The vault, and the id of the session that was begun here."""
+        """The vault and id of the session that this server began."""
         self._last = ""
-        """The id of the session that was last logged to unasked."""
+        """The id of the last session that was logged to without being named."""
 
     def recorder(self, named: str, caller: Caller) -> Recorder:
-        """For what is to be told now.  `SessionNotFound`, `SessionEnded` or `UsageError` say what to do."""
-        place, vault = self._place, vault_of(self._place)
+        """Return the recorder for a new entry.
+
+        Raises `SessionNotFound`, `SessionEnded` or `UsageError` with a hint.
+        """
+        context, vault = self._context, vault_of(self._context)
         with self._turn:
-            told = named.strip() or place.env.get("CRU_SESSION", "").strip()
-            name = told or self._native(vault) or self._begun_here(vault) or self._active(vault, caller)
+            requested = named.strip() or context.env.get("CRU_SESSION", "").strip()
+            name = requested or self._native(vault) or self._begun_here(vault) or self._active(vault, caller)
             recorder = self._attached(vault, name, named.strip()) if name else self._begin(vault, caller)
             self._last = self._last if named.strip() else recorder.id
         return recorder
 
     def _attached(self, vault: Vault, name: str, named: str) -> Recorder:
         try:
-            return record.open(name, vault=vault, cwd=self._place.cwd, projects=self._place.user.projects)
+            return record.open(name, vault=vault, cwd=self._context.cwd, projects=self._context.user.projects)
         except SessionNotFound:
             what = "" if named else ", which CRU_SESSION names"
             raise SessionNotFound(
@@ -75,21 +78,21 @@ class RunningSessions:
             ) from None
 
     def known(self) -> str:
-        """The id of the running session where that is told without looking for it, "" else."""
-        return self._place.env.get("CRU_SESSION", "").strip() or self._last
+        """Return the id of the running session if it is known without a search, else ""."""
+        return self._context.env.get("CRU_SESSION", "").strip() or self._last
 
     def close(self) -> None:
-        """The client is gone, so the session that was begun for it stops; who cannot be told is found idle later."""
+        """Pause the session that was begun for the client; if that fails, the session is found idle later."""
         if self._own is None:
             return
         with suppress(CrucibleError, OSError):
             root, name = self._own
-            vault = Vault(root, load_vault_settings(root, self._place.user))
+            vault = Vault(root, load_vault_settings(root, self._context.user))
             recorder = record.open(
                 name,
                 vault=vault,
-                cwd=self._place.cwd,
-                projects=self._place.user.projects,
+                cwd=self._context.cwd,
+                projects=self._context.user.projects,
             )
             if recorder.read_head().status == "active":
                 recorder.pause(_ENDED)
@@ -98,11 +101,11 @@ class RunningSessions:
     # --- the client's own --------------------------------------------------------------------------------------------
 
     def _native(self, vault: Vault) -> str:
-        """The note of the session that Claude Code says it is in, brought up to date first: what is told now stands behind it.
+        """Return the note of Claude Code's current session, imported first so that the new entry comes after it.
 
-        "" where no hook told of that session and no note has it: then nobody asked for its transcript.
+        "" if no hook reported that session and it has no note: then the user does not want it recorded.
         """
-        native = self._place.env.get("CLAUDE_CODE_SESSION_ID", "")
+        native = self._context.env.get("CLAUDE_CODE_SESSION_ID", "")
         client = CLIENT.name
         if not native:
             return ""
@@ -110,8 +113,8 @@ class RunningSessions:
         spooled = next((each for each in load_spool(vault.root, client) if each.session == native), None)
         transcript = Path(spooled.transcript) if spooled and spooled.transcript else None
         if transcript and transcript.name == f"{native}.jsonl" and transcript.is_file():
-            options = ImportOptions(now=now(), projects=self._place.user.projects, client=Client.RUNNING)
-            with suppress(CrucibleError):  # what is not written down now is at the turn's end
+            options = ImportOptions(now=now(), projects=self._context.user.projects, client=Client.RUNNING)
+            with suppress(CrucibleError):  # otherwise it is imported at the turn's end
                 import_transcripts(vault, DIALECTS[client], [transcript], options=options)
         path = SourceTable(vault).find(source)
         if path is None and spooled:
@@ -124,8 +127,8 @@ class RunningSessions:
     # --- others ------------------------------------------------------------------------------------------------------
 
     def _active(self, vault: Vault, caller: Caller) -> str:
-        project = self._place.project
-        if not project or self._place.env.get("CLAUDE_CODE_SESSION_ID"):
+        project = self._context.project
+        if not project or self._context.env.get("CLAUDE_CODE_SESSION_ID"):
             return ""
         query = SessionQuery(status="active", project=project, agent=caller.agent)
         rows, _ = index_of(vault).ask(lambda view: select(view, query))
@@ -141,15 +144,15 @@ class RunningSessions:
         return self._own[1] if self._own and self._own[0] == vault.root else ""
 
     def _begin(self, vault: Vault, caller: Caller) -> Recorder:
-        project = self._place.project
+        project = self._context.project
         recorder = record.session(
             f"{caller.agent} in {project}" if project else f"Notes of {caller.agent}",
             vault=vault,
             agent=caller.speaker,
             channel=_CHANNEL,
             project=project,
-            cwd=self._place.cwd,
-            projects=self._place.user.projects,
+            cwd=self._context.cwd,
+            projects=self._context.user.projects,
         )
         self._own = (vault.root, recorder.id)
         return recorder
@@ -160,7 +163,10 @@ _LONGEST, _MOST_KEYS, _LONGEST_KEY = 50_000, 30, 60
 
 @dataclass(frozen=True, slots=True)
 class LogEntry:
-    """What is told: `type` is one of `tools.TYPES`; of `rationale` and `resolution` a type takes one or none; `metadata` is anything else."""
+    """A new entry: `type` is one of `tool_schemas.TYPES`; a type takes `rationale`, `resolution` or neither.
+
+    `metadata` is anything else.
+    """
 
     type: str
     content: str
@@ -184,53 +190,53 @@ _TAKES: Mapping[str, Mapping[str, str]] = MappingProxyType(
         "task_complete": {"task": "task"},
     }
 )
-"""The types, which are the recorder's methods, and which of a client's words each takes as which argument."""
+"""The types, which are methods of the recorder, and which of a client's keys each takes as which argument."""
 _LISTS = ("applies_to", "options")
 
 
-def _arguments(telling: LogEntry, takes: Mapping[str, str]) -> Iterator[tuple[str, str | list[str]]]:
+def _arguments(entry: LogEntry, takes: Mapping[str, str]) -> Iterator[tuple[str, str | list[str]]]:
     for key, name in takes.items():
-        value = telling.metadata.get(key)
+        value = entry.metadata.get(key)
         words = [str(each) for each in (value if isinstance(value, list) else [value]) if _is_word(each)]
         if key in _LISTS:  # or one of its items alone
             yield name, words
         else:
-            yield name, getattr(telling, key, "") or (str(value) if _is_word(value) else "")
+            yield name, getattr(entry, key, "") or (str(value) if _is_word(value) else "")
 
 
 def _is_word(value: object) -> bool:
     return isinstance(value, str | int) and not isinstance(value, bool)
 
 
-def tell(running: RunningSessions, telling: LogEntry, caller: Caller) -> str:
-    """Write it, and say where it stands; raises `UsageError` for what cannot be said so."""
-    kind = telling.type.strip().lower()
+def log_entry(running: RunningSessions, entry: LogEntry, caller: Caller) -> str:
+    """Write an entry and return where it is.  Raises `UsageError` for invalid entries."""
+    kind = entry.type.strip().lower()
     if kind not in _TAKES:
-        raise UsageError(f"type {telling.type[:40]!r}: unknown", "one of " + ", ".join(_TAKES))
+        raise UsageError(f"type {entry.type[:40]!r}: unknown", "one of " + ", ".join(_TAKES))
     takes = _TAKES[kind]
     for name in ("rationale", "resolution"):
-        text = checked(name, getattr(telling, name), _LONGEST)
+        text = checked(name, getattr(entry, name), _LONGEST)
         if text.strip() and name not in takes:
             owner = next(other for other, words in _TAKES.items() if name in words)
             raise UsageError(f"{kind}: takes no {name}", f"{name} goes with {owner}; put it into content")
-    content = checked("content", telling.content, _LONGEST)
+    content = checked("content", entry.content, _LONGEST)
     if not content.strip():
         raise UsageError(f"{kind}: nothing was said", "content says what is to be written down")
-    text = content + _rest(telling.metadata, takes)
-    recorder = running.recorder(telling.session, caller)
-    way: Callable[..., str] = getattr(recorder, kind)
-    phase = way(text, **dict(_arguments(telling, takes)))
+    text = content + _rest(entry.metadata, takes)
+    recorder = running.recorder(entry.session, caller)
+    write: Callable[..., str] = getattr(recorder, kind)
+    phase = write(text, **dict(_arguments(entry, takes)))
     where = f"{recorder.id}, {phase}" if phase else recorder.id
     warnings = [quote_line(warning, 300) for warning in recorder.warnings]
     return "\n".join([f"Logged {kind} in session {where}.", *warnings])
 
 
 def _rest(metadata: Mapping[str, Any], takes: Mapping[str, str]) -> str:
-    """What a type has no place for, as a list behind the text: nothing that was told is dropped."""
+    """Return the metadata that a type has no place for, as a list after the text, so that nothing is lost."""
     rest = {
         name: value
         for name, value in metadata.items()
-        if not (name in takes and _is_said(value)) and value not in (None, "", [], {})
+        if not (name in takes and _fits_argument(value)) and value not in (None, "", [], {})
     }
     if len(rest) > _MOST_KEYS:
         raise UsageError(f"metadata: {len(rest)} keys", f"at most {_MOST_KEYS} are taken")
@@ -238,8 +244,8 @@ def _rest(metadata: Mapping[str, Any], takes: Mapping[str, str]) -> str:
     return "\n\n" + "\n".join(lines) if lines else ""
 
 
-def _is_said(value: object) -> bool:
-    """Whether it is told where its type has a place for it."""
+def _fits_argument(value: object) -> bool:
+    """Return whether a value can be passed to the recorder's method."""
     return all(map(_is_word, value)) if isinstance(value, list) else _is_word(value)
 
 
@@ -255,7 +261,7 @@ _LISTED = 20
 
 
 class Listed(NamedTuple):
-    """A note that a client is offered: `sessions/ID` or `knowledge/ID`, a name and a title, both fit to be shown."""
+    """A note in the list of resources: `sessions/ID` or `knowledge/ID`, a name and a title, both safe to show."""
 
     path: str
     name: str
@@ -263,13 +269,13 @@ class Listed(NamedTuple):
 
 
 class ToolService:
-    """The parts of one server."""
+    """The tools of one server."""
 
-    def __init__(self, place: ServerContext, opener: Callable[[ServerContext], Recall] | None = None) -> None:
-        """`opener` opens what searches; by default it is `opening`'s."""
-        self._place = place
-        self.recalling = RecallTools(place, opener or open_recall)
-        self._running = RunningSessions(place)
+    def __init__(self, context: ServerContext, opener: Callable[[ServerContext], Recall] | None = None) -> None:
+        """`opener` opens recall; by default it is `open_recall`."""
+        self._context = context
+        self.recalling = RecallTools(context, opener or open_recall)
+        self._running = RunningSessions(context)
 
     def add(
         self,
@@ -277,55 +283,55 @@ class ToolService:
         tags: Sequence[str],
         failure: Mapping[str, str],
         confidence: float | None,
-        **told: str,
+        **fields: str,
     ) -> str:
-        """An item of knowledge; it comes from the running session when no other one is named."""
-        noted = NewItem(type_, tags=tags, failure=failure, confidence=confidence, **told)
-        # What is alike is compared over all; who sees it is looked at there.
-        similar = open_own(self._place, EVERYTHING).similar
-        return knowing.add(self._place, noted, self._running.known(), similar)
+        """Add an item of knowledge; it comes from the running session if no other one is named."""
+        noted = NewItem(type_, tags=tags, failure=failure, confidence=confidence, **fields)
+        # Compare with all items; `add_item` decides which similar ones are visible.
+        similar = open_own(self._context, EVERYTHING).similar
+        return knowing.add(self._context, noted, self._running.known(), similar)
 
     def feedback(self, ref: str, *, useful: bool) -> str:
-        """Whether an item helped."""
-        return knowing.feedback(self._place, ref, useful=useful)
+        """Record whether an item helped."""
+        return knowing.feedback(self._context, ref, useful=useful)
 
-    def log(self, caller: Caller, metadata: Mapping[str, Any], **told: str) -> str:
-        """An entry of a session's note."""
-        return tell(self._running, LogEntry(metadata=metadata, **told), caller)
+    def log(self, caller: Caller, metadata: Mapping[str, Any], **fields: str) -> str:
+        """Add an entry to a session's note."""
+        return log_entry(self._running, LogEntry(metadata=metadata, **fields), caller)
 
     def list_sessions(self, limit: int = _LISTED, offset: int = 0, **narrowed: str) -> str:
-        """A line for each session."""
+        """Return one line for each session."""
         every = dict.fromkeys(("status", "project", "agent", "since", "until"), "")
-        return sessions.list_sessions(self._place, limit, offset, **every | narrowed)
+        return sessions.list_sessions(self._context, limit, offset, **every | narrowed)
 
     def show_session(self, ref: str, phase: str = "", offset: int = 0) -> str:
-        """A session, or one phase of it."""
-        return sessions.show_session(self._place, ref, phase, offset)
+        """Return a session, or one phase of it."""
+        return sessions.show_session(self._context, ref, phase, offset)
 
     def context_of(self, ref: str, budget: int) -> str:
-        """What is needed to go on with a session."""
-        return sessions.context_of(self._place, ref, budget)
+        """Return the resume context of a session."""
+        return sessions.context_of(self._context, ref, budget)
 
     def list_items(self) -> str:
-        """A line for each item of knowledge."""
-        return knowing.list_of_items(self._place)
+        """Return one line for each item of knowledge."""
+        return knowing.list_of_items(self._context)
 
     def show_item(self, ref: str) -> str:
-        """One item of knowledge."""
-        return knowing.show_item(self._place, ref)
+        """Return one item of knowledge."""
+        return knowing.show_item(self._context, ref)
 
     def listed(self) -> list[Listed]:
-        """The newest sessions and the items of most weight."""
-        quoting = Quoting(redact_of(vault_of(self._place).settings.secrets))
+        """Return the newest sessions and the items with the most weight."""
+        quoting = Quoting(redact_of(vault_of(self._context).settings.secrets))
         found = [
             (f"sessions/{row['id']}", str(row["id"]), str(row["title"] or ""))
-            for row in sessions.newest(self._place, _LISTED)
+            for row in sessions.newest(self._context, _LISTED)
         ]
-        found += [(f"knowledge/{row.id}", row.id, row.item.title) for row in knowing.items(self._place, _LISTED)]
-        # A file may be called anything; what can be no id is found by asking, and is not offered.
+        found += [(f"knowledge/{row.id}", row.id, row.item.title) for row in knowing.items(self._context, _LISTED)]
+        # Files may have any name, so only valid ids are listed; the others can still be found by searching.
         offered = [each for each in found if is_session_id(each[1])]
         return [Listed(path, name, quoting.line(title, 100)) for path, name, title in offered]
 
     def close(self) -> None:
-        """The client is gone."""
+        """Pause the session that was begun for the client."""
         self._running.close()
