@@ -20,7 +20,7 @@ from crucible.documents.knowledge.novelty import normal_title
 from crucible.memory.bookmarks.resume_tickets import CAPTURES, names_before
 from crucible.memory.history.history import Capture, Captures
 from crucible.vault.logs.jsonl_store import (
-    Unfit,
+    InvalidRecord,
     append_lines,
     has_lines,
     number_of,
@@ -209,7 +209,7 @@ def spend(
 
 
 def _line(fields: Mapping[str, object]) -> _Line:
-    """Raises `Unfit`."""
+    """Raises `InvalidRecord`."""
     head = session_of(fields), time_of(fields, "at"), text_of(fields, "project")
     return _Line(*head, spent=_spent(fields)) if "spent" in fields else _Line(*head, _remembered(fields))
 
@@ -222,13 +222,13 @@ def _spent(fields: Mapping[str, object]) -> tuple[Interaction, ...]:
             return tuple(map(Interaction, value))
     except ValueError:
         pass
-    raise Unfit("`spent` is nothing that this version knows")
+    raise InvalidRecord("`spent` is nothing that this version knows")
 
 
 def _remembered(fields: Mapping[str, object]) -> Remembered:
     try:
         state = CaptureState(text_of(fields, "state"))
     except ValueError:
-        raise Unfit("`state` is none that this version knows") from None
+        raise InvalidRecord("`state` is none that this version knows") from None
     texts = {name: text_of(fields, name) for name in ("kind", "summary", "detail", "item", "finding")}
     return Remembered(word_of(fields, "candidate"), state, silent=fields.get("silent") is True, **texts)

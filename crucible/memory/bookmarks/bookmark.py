@@ -20,7 +20,7 @@ from crucible.documents.markdown.containment import cut, normal_line
 from crucible.documents.markdown.source import Problem
 from crucible.documents.session.session import Session, Task
 from crucible.vault.logs.jsonl_store import (
-    Unfit,
+    InvalidRecord,
     append_line,
     commit_of,
     is_inner_path,
@@ -196,7 +196,7 @@ _SUMMARY = 240
 def _shortened(line: bytes, ids: Collection[str]) -> bytes:
     try:
         one = _bookmark(record_of(line)) if line else None
-    except Unfit:
+    except InvalidRecord:
         return line
     if one is None or one.compacted or one.id not in ids:
         return line
@@ -240,11 +240,11 @@ def _fields(bookmark: Bookmark) -> dict[str, object]:
 
 
 def _bookmark(fields: Mapping[str, object]) -> Bookmark:
-    """Raises `Unfit`."""
+    """Raises `InvalidRecord`."""
     try:
         why = StopReason(text_of(fields, "why"))
     except ValueError:
-        raise Unfit("`why` is no reason that this version knows") from None
+        raise InvalidRecord("`why` is no reason that this version knows") from None
     texts = {name: text_of(fields, name) for name in _TEXTS}
     plain: dict[str, Any] = {**texts, **{name: number_of(fields, name) for name in _NUMBERS}}
     return Bookmark(
@@ -263,14 +263,14 @@ def _bookmark(fields: Mapping[str, object]) -> Bookmark:
 def _list(fields: Mapping[str, object], name: str) -> Iterable[str]:
     value = fields.get(name, [])
     if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
-        raise Unfit(f"`{name}` is no list of texts")
+        raise InvalidRecord(f"`{name}` is no list of texts")
     return value
 
 
 def _branch(fields: Mapping[str, object]) -> str:
     branch = text_of(fields, "branch")
     if branch.startswith("-"):
-        raise Unfit("`branch` is no branch")
+        raise InvalidRecord("`branch` is no branch")
     return branch
 
 
@@ -279,5 +279,5 @@ def _file(line: str) -> tuple[str, str]:
     digest, _, path = line.partition(" ")
     digest = "" if digest == _NOT_THERE else digest
     if not _DIGEST.match(digest) or not is_inner_path(path):
-        raise Unfit("`files` has what is no file of the project")
+        raise InvalidRecord("`files` has what is no file of the project")
     return path, digest

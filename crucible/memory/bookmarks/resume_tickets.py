@@ -17,7 +17,7 @@ from crucible.core.patterns import late_pattern
 from crucible.documents.markdown.containment import normal_line
 from crucible.documents.session.session_id import check_session_id
 from crucible.vault.logs.jsonl_store import (
-    Unfit,
+    InvalidRecord,
     append_line,
     has_lines,
     read_lines,
@@ -97,7 +97,7 @@ def _new_token() -> str:
 
 
 def _ticket(fields: Mapping[str, object]) -> Ticket:
-    """Raises `Unfit`."""
+    """Raises `InvalidRecord`."""
     return Ticket(
         token=word_of(fields, "id"),
         session=session_of(fields),
@@ -154,8 +154,8 @@ def _renames(root: Path) -> dict[str, str]:
 
 
 def _rename(fields: Mapping[str, object]) -> tuple[str, str]:
-    """Raises `Unfit`."""
+    """Raises `InvalidRecord`."""
     was = fields.get("was")
     if not isinstance(was, str) or not was:
-        raise Unfit("`was` is no session")
+        raise InvalidRecord("`was` is no session")
     return was, session_of(fields)

@@ -31,7 +31,7 @@ from crucible.memory.history.composition import open_questions
 from crucible.memory.history.history import LONGEST, shortener
 from crucible.memory.summary.brief import milestones
 from crucible.vault.logs.jsonl_store import (
-    Unfit,
+    InvalidRecord,
     append_lines,
     read_lines,
     record_of,
@@ -167,7 +167,7 @@ def shorten_todos(root: Path, ids: Collection[str], *, fsync: bool = True) -> in
 def _todo_in(line: bytes) -> Memory | None:
     try:
         return _memory(MemoryKind.TODO, record_of(line)) if line else None
-    except Unfit:
+    except InvalidRecord:
         return None
 
 
@@ -203,14 +203,14 @@ _TEXTS = ("text", "why", "by", "phase", "project", "source", "finding", "compact
 
 
 def _memory(kind: MemoryKind, fields: Mapping[str, object]) -> Memory:
-    """Raises `Unfit`."""
+    """Raises `InvalidRecord`."""
     if fields.get("kind") != kind:
-        raise Unfit(f"`kind` is not `{kind}`")
+        raise InvalidRecord(f"`kind` is not `{kind}`")
     texts, done = {name: text_of(fields, name) for name in _TEXTS}, fields.get("done", False)
     if not (texts["text"] or texts["compacted"]):
-        raise Unfit("`text` is empty")
+        raise InvalidRecord("`text` is empty")
     if not isinstance(done, bool):
-        raise Unfit("`done` is neither true nor false")
+        raise InvalidRecord("`done` is neither true nor false")
     return Memory(word_of(fields, "id"), kind, session=session_of(fields), at=time_of(fields, "at"), done=done, **texts)
 
 

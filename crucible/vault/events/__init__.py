@@ -1,1 +1,1 @@
-"""Whole events as JSON lines beside the notes."""
+"""A session's whole events, kept as JSON lines beside the notes, and the spool that hooks write to."""

@@ -1,1 +1,1 @@
-"""What the vault holds, as tables: derived from the notes, and quick to ask."""
+"""The index: tables derived from the notes, one row per note, phase, callout, link and task.  It can be deleted."""

@@ -1,1 +1,1 @@
-"""Append-only logs of JSON lines."""
+"""Append-only files of JSON lines."""

@@ -1,7 +1,7 @@
-"""Append-only files of JSON lines in `.crucible`, read back leniently, since git merges some of them by union.
+"""Append-only files of JSON lines in `.crucible`, read leniently because git merges some of them by union.
 
-Order means nothing in such a file, and a line that stands twice counts once.  Anything else (a torn line, the marks
-of a merge) is reported and skipped.
+Order is irrelevant, and duplicate lines count once.  Anything else, such as a torn line or merge markers, is reported
+and skipped.
 """
 
 from __future__ import annotations
@@ -26,36 +26,36 @@ from crucible.documents.markdown.source import Problem
 from crucible.documents.session.session_id import check_session_id
 
 LONGEST_LINE = 1 << 20
-"""Bytes.  A longer line is none of ours."""
+"""In bytes.  A longer line was not written by `cru`."""
 
 _FLAGS = (
     os.O_RDWR
     | os.O_APPEND
     | os.O_CREAT
     | getattr(os, "O_NOFOLLOW", 0)
-    | getattr(os, "O_NONBLOCK", 0)  # a named pipe would keep us waiting for ever
+    | getattr(os, "O_NONBLOCK", 0)  # opening a named pipe would block forever
     | getattr(os, "O_BINARY", 0)
     | getattr(os, "O_CLOEXEC", 0)
 )
 _AT, _AT_LENGTH = b'"at":"', 19
 _ATTEMPTS = 5
 _MEMORY = "memory"
-_PATIENCE = 10.0
-"""Seconds that another process is waited for."""
+_LOCK_SECONDS = 10.0
+"""Seconds to wait for another process."""
 _Value = TypeVar("_Value")
 
 
-class Unfit(ValueError):
-    """A line that is JSON and yet not what it should be; the text says why in a few words."""
+class InvalidRecord(ValueError):
+    """A line that is JSON but not a valid record; the message gives a short reason."""
 
 
 def append_line(
     root: Path, name: str, record: Mapping[str, object], *, fsync: bool = True, folder: str = _MEMORY
 ) -> None:
-    """Write a record to the end of a memory file, which is made where it is missing; on disk when this returns.
+    """Append a record to a memory file, which is created if missing; it is on disk when this returns.
 
-    One at a time over all processes.  A last line without its end, which a power cut left, is closed first and stays.
-    Raises `LockTimeout`, `OutsideVault` and `VaultError`; the file is then as it was.
+    Only one process appends at a time.  A last line without a line end, as a power cut leaves it, is closed first and
+    kept. Raises `LockTimeout`, `OutsideVault` and `VaultError`; the file is then unchanged.
     """
     append_lines(root, name, (record,), fsync=fsync, folder=folder)
 
@@ -68,14 +68,14 @@ def append_lines(
     fsync: bool = True,
     folder: str = _MEMORY,
 ) -> None:
-    """The same with several, in one write.  Of none nothing is written."""
+    """Append several records in one write; without records nothing is written."""
     data = b"".join(_line(name, record) for record in records)
     if not data:
         return
     top = Path(os.path.realpath(root))
-    path = _place(top, name, folder)
+    path = _path_of(top, name, folder)
     files.make_folders(top, path.parent)
-    with files.append_errors(path, "written"), locked(top, path, _PATIENCE):
+    with files.append_errors(path, "written"), locked(top, path, _LOCK_SECONDS):
         for _ in range(_ATTEMPTS):
             if _append(path, data, fsync=fsync):
                 return
@@ -85,17 +85,17 @@ def append_lines(
 def rewrite_lines(
     root: Path, name: str, change: Callable[[Sequence[bytes]], Sequence[bytes] | None], *, fsync: bool = True
 ) -> bool:
-    """Put what `change` makes of the lines, without their ends, in place of them, in one step; whether it did.
+    """Replace the lines of a file by the result of `change`, in one step, and return whether anything changed.
 
-    None from `change`, or the same lines, leave the file as it is, and so does one that is not there.  Whoever appends meanwhile waits, so no
-    line is lost that was there or comes.  Raises `LockTimeout`, `OutsideVault`, `VaultError`, and `NoteChanged` when a program that
-    knows no lock changed the file meanwhile; it is then as it was.
+    `change` gets the lines without their ends; None or the same lines leave the file unchanged, and so does a missing
+    file. Appenders wait meanwhile, so no line is lost.  Raises `LockTimeout`, `OutsideVault`, `VaultError`, and
+    `NoteChanged` if a program that ignores the lock changed the file; the file is then unchanged.
     """
     top = Path(os.path.realpath(root))
-    path = _place(top, name)
+    path = _path_of(top, name)
     if not path.exists():
         return False
-    with files.append_errors(path, "written"), locked(top, path, _PATIENCE):
+    with files.append_errors(path, "written"), locked(top, path, _LOCK_SECONDS):
         files.remove_leftovers(path)
         old = _bytes(path)
         lines = old.removesuffix(b"\n").split(b"\n") if old else []
@@ -116,17 +116,18 @@ def read_lines(
     *,
     folder: str = _MEMORY,
 ) -> tuple[list[_Value], list[Problem]]:
-    """What `make` makes of every record, each once, and what is no record of ours, by its line.
+    """Return the result of `make` for every distinct record, and a problem for every line that is not a record.
 
-    `make` raises `Unfit` for a record that it cannot believe.  With `holding` only lines in which these bytes stand are
-    looked at, with `newest` so many at most, those with the latest `at`.  A file that is not there has none.  Raises `OutsideVault`, and `VaultError` for what cannot be read at all.
+    `make` raises `InvalidRecord` to reject a record.  `holding` restricts the lines to those that contain these bytes;
+    `newest` limits them to that many with the latest `at`.  A missing file has no records.  Raises `OutsideVault`, and
+    `VaultError` if the file cannot be read.
     """
     top = Path(os.path.realpath(root))
-    path = _place(top, name, folder)
+    path = _path_of(top, name, folder)
     with files.append_errors(path, "read"):
         data = _bytes(path)
-        if data and not data.endswith(b"\n"):  # torn, or being written at this moment
-            with suppress(CrucibleError), locked(top, path, _PATIENCE):
+        if data and not data.endswith(b"\n"):  # torn, or being written right now
+            with suppress(CrucibleError), locked(top, path, _LOCK_SECONDS):
                 data = _bytes(path)
     found: list[_Value] = []
     problems: list[Problem] = []
@@ -134,39 +135,39 @@ def read_lines(
     for number, line in _latest(lines, newest) if newest else lines:
         try:
             found.append(make(record_of(line)))
-        except Unfit as error:
+        except InvalidRecord as error:
             problems.append(Problem("torn-line", number, f"{error}; passed over"))
     return found, problems
 
 
 def record_of(line: bytes) -> Mapping[str, object]:
-    """The JSON object of a line; raises `Unfit` for any other."""
+    """Parse the JSON object of a line; `InvalidRecord` for anything else."""
     if len(line) > LONGEST_LINE:
-        raise Unfit("too long for a line of ours")
+        raise InvalidRecord("too long for a line of ours")
     try:
         record = orjson.loads(line)
     except ValueError:
-        raise Unfit("no whole line of JSON") from None
+        raise InvalidRecord("no whole line of JSON") from None
     if not isinstance(record, dict):
-        raise Unfit("no JSON object")
+        raise InvalidRecord("no JSON object")
     return record
 
 
 def has_lines(root: Path, name: str) -> bool:
-    """Whether there may be a record; costs one look at the file's size."""
+    """Return whether the file is not empty; costs one `stat`."""
     return size_of(root, name) > 0
 
 
 def size_of(root: Path, name: str) -> int:
-    """Bytes of the file, 0 where there is none."""
+    """Return the file's size in bytes; 0 if it does not exist."""
     try:
         return (root / ".crucible" / _MEMORY / name).stat().st_size
     except OSError:
         return 0
 
 
-def _place(top: Path, name: str, folder: str = _MEMORY) -> Path:
-    """The file, whose folder may be a symlink within the vault; never a symlink itself."""
+def _path_of(top: Path, name: str, folder: str = _MEMORY) -> Path:
+    """Return the file's path.  Its folder may be a symlink within the vault; the file may not be one."""
     path = top / ".crucible" / folder / name
     if path.is_symlink():
         raise OutsideVault(f"{path}: a symlink, where lines are kept", "put the file itself there")
@@ -181,7 +182,7 @@ def _line(name: str, record: Mapping[str, object]) -> bytes:
 
 
 def _append(path: Path, line: bytes, *, fsync: bool) -> bool:
-    """Whether the file that now has the line is still the one with that name: a checkout puts another in its place."""
+    """Append to the file; False if its path now names another file, as after a checkout."""
     descriptor = os.open(path, _FLAGS, 0o666)
     try:
         status = os.fstat(descriptor)
@@ -212,7 +213,7 @@ def _ends_whole(descriptor: int, size: int) -> bool:
 
 
 def _write(descriptor: int, data: bytes) -> None:
-    """In one write, but where the system takes less at a time."""
+    """Write everything, in one call unless the system accepts less at a time."""
     view = memoryview(data)
     while view:
         view = view[os.write(descriptor, view) :]
@@ -230,7 +231,7 @@ def _bytes(path: Path) -> bytes:
 
 
 def _lines(data: bytes, holding: bytes) -> Iterator[tuple[int, bytes]]:
-    """The lines that are not blank, with their numbers, each text once."""
+    """Yield each distinct line that is not blank, with its number."""
     seen: set[bytes] = set()
     if holding not in data:
         return
@@ -242,7 +243,7 @@ def _lines(data: bytes, holding: bytes) -> Iterator[tuple[int, bytes]]:
 
 
 def _latest(lines: Iterable[tuple[int, bytes]], count: int) -> list[tuple[int, bytes]]:
-    """By the text of their `at`, which is UTC: reading thousands of lines for a dozen would take most of the time."""
+    """Keep the `count` latest lines by the text of `at`, which is UTC: parsing thousands of lines would be slow."""
     found = list(lines)
     if len(found) > count:
         found.sort(key=lambda one: one[1].partition(_AT)[2][:_AT_LENGTH], reverse=True)
@@ -257,62 +258,62 @@ _DRIVE = late_pattern(r"[A-Za-z]:")
 
 
 def text_of(fields: Fields, name: str) -> str:
-    """A text, "" where there is none."""
+    """Return a text; "" if it is missing."""
     value = fields.get(name, "")
     if not isinstance(value, str):
-        raise Unfit(f"`{name}` is no text")
+        raise InvalidRecord(f"`{name}` is no text")
     return value
 
 
 def word_of(fields: Fields, name: str) -> str:
-    """An id: letters, digits and `-`."""
+    """Return an id: letters, digits and `-`."""
     value = text_of(fields, name)
     if not _WORD.match(value):
-        raise Unfit(f"`{name}` is no id")
+        raise InvalidRecord(f"`{name}` is no id")
     return value
 
 
 def session_of(fields: Fields) -> str:
-    """A session's id."""
+    """Return a valid session id."""
     try:
         return check_session_id(text_of(fields, "session"))
     except BadSessionId:
-        raise Unfit("`session` is no session's id") from None
+        raise InvalidRecord("`session` is no session's id") from None
 
 
 def time_of(fields: Fields, name: str) -> datetime:
-    """An aware time, in UTC."""
+    """Return an aware time in UTC."""
     try:
         found = datetime.fromisoformat(text_of(fields, name))
         if found.tzinfo is not None:
             return found.astimezone(UTC)
     except (ValueError, OverflowError):
         pass
-    raise Unfit(f"`{name}` is no time with a zone")
+    raise InvalidRecord(f"`{name}` is no time with a zone")
 
 
 def time_text(time: datetime) -> str:
-    """`2026-11-21T20:26:47Z`, with the parts of a second that are known."""
+    """Format a time as `2026-11-21T20:26:47Z`, with fractions of a second if known."""
     return time.astimezone(UTC).isoformat().replace("+00:00", "Z")
 
 
 def number_of(fields: Fields, name: str) -> int:
-    """A number from 0 on."""
+    """Return a whole number of at least 0."""
     value = fields.get(name, 0)
     if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-        raise Unfit(f"`{name}` is no number")
+        raise InvalidRecord(f"`{name}` is no number")
     return value
 
 
 def commit_of(fields: Fields, name: str) -> str:
-    """A commit's whole id, "" for none."""
+    """Return a full commit id, or ""."""
     value = text_of(fields, name)
     if value and not is_commit(value):
-        raise Unfit(f"`{name}` is no commit")
+        raise InvalidRecord(f"`{name}` is no commit")
     return value
 
 
 def is_inner_path(path: str) -> bool:
-    """Whether a path, with `/`, leads to something below the folder that it is seen from, on every system."""
+    """Return whether a relative path, with `/`, stays below its folder on every system."""
     parts = path.replace("\\", "/").split("/")
     return bool(path) and not _DRIVE.match(path) and "\0" not in path and not {"", ".", ".."} & {*parts}

@@ -1,6 +1,6 @@
-"""What asking cost: `.crucible/log/asked.jsonl`, one line per answer, without the prompt and the answer.
+"""The cost of questions to agents: `.crucible/log/asked.jsonl`, one line per answer, without prompt and answer.
 
-Lines are only added.  Git ignores the folder, since each machine keeps its own costs.
+Lines are only appended.  Git ignores the folder, since each machine keeps its own costs.
 """
 
 from __future__ import annotations
@@ -11,18 +11,18 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from crucible.clients.client import Answer
-from crucible.vault.logs.jsonl_store import Unfit, append_line, read_lines, text_of, time_of
+from crucible.vault.logs.jsonl_store import InvalidRecord, append_line, read_lines, text_of, time_of
 
 FILE = "asked.jsonl"
 _FOLDER = "log"
 _LONGEST = 200
-"""The most code points of a name."""
+"""The longest name, in code points."""
 _MOST = 1 << 50
 
 
 @dataclass(frozen=True, slots=True)
 class Spending:
-    """Totals over answers.  `unpriced` of the `count` answers reported no price, so `cost_usd` does not include them."""
+    """Totals over answers.  `cost_usd` excludes the `unpriced` answers, which reported no price."""
 
     count: int = 0
     tokens_in: int = 0
@@ -31,7 +31,7 @@ class Spending:
     unpriced: int = 0
 
     def plus(self, other: Spending) -> Spending:
-        """The sum of both."""
+        """Return the sum of both."""
         return Spending(
             self.count + other.count,
             self.tokens_in + other.tokens_in,
@@ -42,7 +42,7 @@ class Spending:
 
     @classmethod
     def of(cls, answer: Answer) -> Spending:
-        """What one answer took."""
+        """Return the spending of one answer."""
         cost = answer.cost_usd
         return cls(1, answer.tokens_in or 0, answer.tokens_out or 0, cost or 0.0, int(cost is None))
 
@@ -50,7 +50,7 @@ class Spending:
 def keep_answer(
     root: Path, answer: Answer, *, now: datetime, purpose: str, session: str = "", fsync: bool = True
 ) -> None:
-    """Add a line: `purpose` is what was asked for, `session` the id of its session.  Raises like `bookmarks.lines.append_line`."""
+    """Append a line: `purpose` is the reason for the question, `session` a session id.  Raises like `append_line`."""
     record = {
         "time": now.astimezone(UTC).isoformat(timespec="microseconds"),
         "for": purpose,
@@ -65,8 +65,8 @@ def keep_answer(
 
 
 def spent_since(root: Path, since: datetime) -> Spending:
-    """What was spent since then; lines that cannot be parsed are skipped.  Raises `OutsideVault`, or `VaultError` if the file cannot be read."""
-    found, _ = read_lines(root, FILE, _timed, folder=_FOLDER)
+    """Sum the spending since then; unparsable lines are skipped.  Raises `OutsideVault`, or `VaultError` if unreadable."""
+    found, _ = read_lines(root, FILE, _dated_spending, folder=_FOLDER)
     spent = Spending()
     for time, one in found:
         spent = spent.plus(one) if time >= since else spent
@@ -74,16 +74,16 @@ def spent_since(root: Path, since: datetime) -> Spending:
 
 
 def _name(text: str) -> str:
-    """A name that can be stored: shortened, and without lone surrogates, which UTF-8 cannot encode."""
+    """Return a name that can be stored: shortened, and without lone surrogates, which UTF-8 cannot encode."""
     return text.encode("utf-8", "replace").decode()[:_LONGEST]
 
 
-def _timed(fields: Mapping[str, object]) -> tuple[datetime, Spending]:
+def _dated_spending(fields: Mapping[str, object]) -> tuple[datetime, Spending]:
     cost = fields.get("cost_usd")
     if cost is not None and (not isinstance(cost, int | float) or isinstance(cost, bool)):
-        raise Unfit("`cost_usd` is not a number")
+        raise InvalidRecord("`cost_usd` is not a number")
     if cost is not None and not 0 <= cost < _MOST:
-        raise Unfit("`cost_usd` is not a price")
+        raise InvalidRecord("`cost_usd` is not a price")
     text_of(fields, "for")
     return time_of(fields, "time"), Spending(
         1, _count(fields, "tokens_in"), _count(fields, "tokens_out"), float(cost or 0), int(cost is None)
@@ -91,10 +91,10 @@ def _timed(fields: Mapping[str, object]) -> tuple[datetime, Spending]:
 
 
 def _count(fields: Mapping[str, object], name: str) -> int:
-    """A count; 0 if it is unknown."""
+    """Return a count; 0 if it is missing."""
     value = fields.get(name)
     if value is None:
         return 0
     if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < _MOST:
-        raise Unfit(f"`{name}` is not a count")
+        raise InvalidRecord(f"`{name}` is not a count")
     return value

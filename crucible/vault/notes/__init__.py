@@ -1,1 +1,1 @@
-"""Where notes live: files, names, locks, links, queries."""
+"""Note files: finding, reading, creating, saving and locking them, and the links between them."""

@@ -1,6 +1,6 @@
-"""Which vault a command means.
+"""Find the vault that a command works on.
 
-Every command asks this first, so paths are texts: `pathlib` takes longer to import than the rest to run.
+Every command calls this first, so paths are strings: importing `pathlib` takes longer than everything here.
 """
 
 from __future__ import annotations
@@ -12,18 +12,19 @@ from crucible.core.errors import VaultNotFound
 from crucible.core.settings.settings import UserSettings
 
 RENAMING = os.path.join(".crucible", "renaming.json")
-"""The rename journal's path in a vault; see `vault.rename_journal`."""
+"""Path of the rename journal in a vault; see `rename_journal`."""
 
 
 def is_unfinished(root: str | os.PathLike[str]) -> bool:
-    """Whether a rename is running in the vault, or was interrupted."""
+    """Return whether a rename is running in the vault, or was interrupted."""
     return os.path.lexists(os.path.join(root, RENAMING))
 
 
 def find_vault(explicit: str | None, env: Mapping[str, str], cwd: str, user: UserSettings) -> str:
-    """The real path of the vault's root: `--vault`, `CRUCIBLE_VAULT`, the nearest parent with `.crucible/`, the user's default.
+    """Return the real path of the vault's root.
 
-    The first of these that is given decides; when it is no vault, `VaultNotFound` says so instead of trying the next.
+    Tried in order: `--vault`, `CRUCIBLE_VAULT`, the nearest vault in or above `cwd`, the user's default.  The first
+    that is given decides: if it is not a vault, `VaultNotFound` is raised and the others are not tried.
     """
     if explicit:
         return check_vault(os.path.join(cwd, explicit), "--vault")
@@ -41,7 +42,7 @@ def find_vault(explicit: str | None, env: Mapping[str, str], cwd: str, user: Use
 
 
 def is_vault(folder: str) -> bool:
-    """It has a folder `.crucible`."""
+    """Return whether the folder contains `.crucible/`."""
     return os.path.isdir(os.path.join(folder, ".crucible"))
 
 

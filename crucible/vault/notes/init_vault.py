@@ -1,6 +1,6 @@
-"""Make a vault, set values in the user's settings, and record what they accept of a vault.
+"""Create a vault, set values in the user's settings, and record what the user accepts of a vault.
 
-`cru init` may be run again at any time: a file that exists keeps its lines and at most gets new ones at its end.
+`cru init` can be run again at any time: existing files keep their lines, and missing lines are added at the end.
 """
 
 from __future__ import annotations
@@ -34,19 +34,19 @@ _UNION_MERGED = (
     ".crucible/tasks/**/*.jsonl merge=union",
     ".crucible/flight/**/*.jsonl merge=union",
 )
-"""Of append-only files both sides of a merge keep their lines."""
+"""In append-only files, a merge keeps the lines of both sides."""
 
 _OWNED = (CASES, KNOWLEDGE)
-"""Folders of notes that commands propose and humans own, made when there is a first one."""
+"""Folders of notes that commands propose and users review; created with their first note."""
 
-_TOLD = ("history", "projects")
-"""Folders of what sessions came to and what projects are, made when there is a first one."""
+_GENERATED = ("history", "projects")
+"""Folders of histories and project notes; created with their first note."""
 
 _FOLDERS = (".crucible/templates", ".crucible/memory", ".crucible/tasks")
 
 
 def init_vault(directory: Path) -> list[Path]:
-    """Make `directory` a vault; the paths that were created or extended, none when it is complete already."""
+    """Make `directory` a vault and return the paths that were created or extended; none if it was complete."""
     root = Path(os.path.realpath(directory))
     _check_is_folder(root, directory)
     made = _make_folders(root, (".", ".crucible"))
@@ -56,14 +56,14 @@ def init_vault(directory: Path) -> list[Path]:
     if settings.flight.track:
         made += _extend(root, ".crucible/.gitignore", (_FLIGHT_TRACKED,))
     # Notes are kept to the byte: git must convert no line ends in them.
-    exact = tuple(f"{folder}/**/*.md -text" for folder in (settings.sessions, WORKFLOWS, *_OWNED, *_TOLD))
+    exact = tuple(f"{folder}/**/*.md -text" for folder in (settings.sessions, WORKFLOWS, *_OWNED, *_GENERATED))
     made += _extend(root, ".gitattributes", (*exact, *_UNION_MERGED))
     made += _make_folders(root, (*_FOLDERS, settings.sessions))
     return list(dict.fromkeys(made))
 
 
 def set_user_settings(user_config: Path, values: Mapping[str, str | bool]) -> None:
-    """Write values by dotted key into the user's settings; other keys, comments and order stay."""
+    """Set values by dotted key in the user's settings file; other keys, comments and order stay."""
     config = Path(os.path.realpath(user_config))
     try:
         config.parent.mkdir(parents=True, exist_ok=True)
@@ -78,7 +78,7 @@ def set_user_settings(user_config: Path, values: Mapping[str, str | bool]) -> No
 
 
 def with_user_settings(text: str, path: StrPath, values: Mapping[str, str | bool]) -> str:
-    """The text of the user's settings with these values set; comments, order and other keys stay."""
+    """Return the text of the user's settings with these values set; comments, order and other keys stay."""
     import tomlkit  # noqa: PLC0415  slow, and only what writes settings needs it
 
     read = Table(text, path)  # a file that cannot be parsed is an error, and never overwritten
@@ -126,7 +126,7 @@ def _create(root: Path, name: str, text: str) -> list[Path]:
 
 
 def _extend(root: Path, name: str, lines: tuple[str, ...]) -> list[Path]:
-    """Add the lines that a file does not have, at its end and with its own line ends."""
+    """Append the lines that a file lacks, with the file's own line endings."""
     path = files.inside(root, root / name)
     if not os.path.lexists(path):
         return _create(root, name, "".join(f"{line}\n" for line in lines))

@@ -1,7 +1,7 @@
-"""Resolve links as Obsidian does, and plan what a rename changes in other notes.
+"""Resolve links as Obsidian does, and plan the edits that a rename requires in other notes.
 
-Paths are text relative to the vault, with `/`.  A result is always one of the paths that were given, so no link leads
-out of the vault.
+Paths are strings relative to the vault, with `/`.  Every result is one of the given paths, so no link leads out of the
+vault.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from crucible.documents.markdown.wikilinks import Link, encode_target, find_link
 
 @dataclass(frozen=True, slots=True)
 class Resolution:
-    """Where a target leads.  When it is `ambiguous` no rule decided: `path` is the shortest of the candidates."""
+    """The file that a link target means.  If several fit, `ambiguous` is set and `path` is the shortest candidate."""
 
     path: str | None
     candidates: tuple[str, ...] = ()
@@ -30,16 +30,17 @@ class Resolution:
 NOTHING = Resolution(None)
 _UNSETTLED = re.compile(r"(?:^|/)\.{0,2}(?:/|\Z)")
 _HISTORY = "history/"
-"""Where a vault keeps what sessions came to, in notes that are called as theirs."""
+"""Folder of the histories, whose notes have the same names as their sessions."""
 _OUTSIDE = re.compile(r"[/\\]|[A-Za-z]:")
 
 
 class LinkTable:
-    """Every file that a link may lead to.
+    """The files that links can resolve to.
 
-    Rules in order: the exact path from the vault's root, then from the note's own folder, then the end of a path.
-    Several paths that end so are ambiguous: Obsidian documents no winner, ours is the shortest, then the first by
-    name.  A session's history has the name of its session, and never takes a link from it.  Titles and aliases are never targets.  A note needs no `.md`; other files need their extension.
+    Rules in order: the exact path from the vault's root, the path from the note's own folder, the end of a path.  If
+    several paths have that end, the link is ambiguous: Obsidian documents no order, so the shortest path is used, then
+    the first by name.  A session's history has the same name as its session and is only used if no other file fits.
+    Titles and aliases are never targets.  A note needs no `.md`; other files need their extension.
     """
 
     def __init__(self, paths: Iterable[str]) -> None:
@@ -52,14 +53,14 @@ class LinkTable:
             self._named.setdefault(key.rpartition("/")[2], []).append(path)
 
     def resolve(self, target: str, source: str | None = None) -> Resolution:
-        """`target` is a link's target or its whole text; `source` is the path of the note that it stands in."""
+        """Resolve `target`, a link's target or its whole text, in the note at the path `source`."""
         found = self._find(target, source or "")
         if found.path is None and "#" in target:
             found = self._find(target.partition("#")[0].rstrip(" \t"), source or "")
         return found
 
     def twins(self, path: str) -> tuple[str, ...]:
-        """The paths that only differ from this one in case or Unicode form."""
+        """Return the paths that differ from this one only in case or Unicode form."""
         return self._exact.get(_key(path), ())
 
     def _find(self, target: str, source: str) -> Resolution:
@@ -67,7 +68,7 @@ class LinkTable:
             return self._exactly(source) or NOTHING
         folder = posixpath.dirname(source)
         relative = target.startswith(("./", "../"))
-        path = "" if _OUTSIDE.match(target) else _settle(posixpath.join(folder, target) if relative else target)
+        path = "" if _OUTSIDE.match(target) else _normalised(posixpath.join(folder, target) if relative else target)
         if not path:
             return NOTHING
         places = [path] if relative or not folder else [path, f"{folder}/{path}"]
@@ -75,7 +76,7 @@ class LinkTable:
         return next(filter(None, found), None) or (NOTHING if relative else self._by_end(path))
 
     def _exactly(self, path: str) -> Resolution | None:
-        """Of files that differ in case only, the one written so."""
+        """Resolve a full path; of files that differ only in case, prefer the exact spelling."""
         twins = self.twins(path)
         if len(twins) > 1 and path not in twins:
             return Resolution(min(twins, key=_shortness), tuple(sorted(twins, key=_shortness)), ambiguous=True)
@@ -94,7 +95,10 @@ class LinkTable:
         return NOTHING
 
     def _ends_of(self, name: str) -> dict[str, tuple[str, ...]]:
-        """Every end of the paths with one file name; made when first asked for, as many may be called `README`."""
+        """Return the paths with this file name by each of their ends.
+
+        Built on first use, since many files may be called `README`.
+        """
         if name not in self._ends:
             ends: dict[str, list[str]] = {}
             for path in sorted(self._named.get(name, ()), key=_shortness):
@@ -109,7 +113,7 @@ def _without_history(paths: list[str]) -> tuple[str, ...]:
 
 
 def _key(path: str) -> str:
-    """Paths are the same to a link when their keys are: case, Unicode form and kind of blank do not count."""
+    """Return a path's comparison key: links ignore case, Unicode form and the kind of space."""
     if path.isascii():
         return path.lower()
     return unicodedata.normalize("NFC", path.replace("\u00a0", " ").replace("\u202f", " ").lower())
@@ -128,12 +132,12 @@ def _path_ends(path: str) -> Iterator[str]:
 
 
 def _file_names(path: str) -> tuple[str, str]:
-    """A dot may begin an extension or belong to a note's name; without one it is a note first."""
+    """Return the file names a path can mean, likeliest first: a dot may start an extension or be part of a note's name."""
     return (path, f"{path}.md") if "." in path.rpartition("/")[2] else (f"{path}.md", path)
 
 
-def _settle(path: str) -> str:
-    """The path without `.` and `..`; empty when it leaves the vault or names a folder."""
+def _normalised(path: str) -> str:
+    """Normalise `.` and `..`; return "" if the path leaves the vault or names a folder."""
     if not _UNSETTLED.search(path):
         return path
     settled = posixpath.normpath(path)
@@ -142,7 +146,7 @@ def _settle(path: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class UnclearLink:
-    """A link that a rename left as it is, because it may mean another note or no other spelling of it is safe."""
+    """A link that a rename leaves unchanged: it may mean another note, or no other spelling of it is safe."""
 
     path: str
     line: int
@@ -152,20 +156,20 @@ class UnclearLink:
 
 @dataclass(frozen=True, slots=True)
 class RenamePlan:
-    """What to change, by the paths that the notes had before the rename.  Notes without a change are not in it."""
+    """The edits of a rename, by the notes' paths before it.  Notes without edits are not listed."""
 
     edits: dict[str, list[Edit]]
     ambiguous: list[UnclearLink]
 
 
 def plan_rename(sources: Mapping[str, Source], old: str, new: str, others: Iterable[str] = ()) -> RenamePlan:
-    """Every link goes on meaning what it meant, in the style that its author chose; an ambiguous one is left alone.
+    """Plan the edits that keep every link's meaning, in the style its author chose; ambiguous links are left unchanged.
 
-    `sources` holds the notes of the vault by path, `others` the paths of its other files.  A link to another note is
-    changed too when the rename would turn it: one that `new` would catch, or a relative one in a note that moves.
-    Raises NoteExists when `new` is taken, OutsideVault when it is no path in the vault.
+    `sources` holds the vault's notes by path, `others` the paths of its other files.  Links to other notes are edited
+    too if the rename would change their meaning: a link that `new` would capture, or a relative link in the moved note.
+    Raises `NoteExists` if `new` is taken, and `OutsideVault` if it is not a path in the vault.
     """
-    if not new or _settle(new) != new or _OUTSIDE.match(new):
+    if not new or _normalised(new) != new or _OUTSIDE.match(new):
         raise OutsideVault(f"{new!r} is no path in the vault")
     paths = [*sources, *others]
     before, after = LinkTable(paths), LinkTable([new if path == old else path for path in paths])
@@ -181,7 +185,7 @@ def plan_rename(sources: Mapping[str, Source], old: str, new: str, others: Itera
 
 @dataclass(frozen=True, slots=True)
 class _Mover:
-    """The tables before and after a rename, and the plan so far."""
+    """The link tables before and after a rename, and the plan so far."""
 
     before: LinkTable
     after: LinkTable
@@ -196,43 +200,43 @@ class _Mover:
             meant = self.before.resolve(link.target, path) if link.target else NOTHING
             if meant.ambiguous:
                 if self.old in meant.candidates:
-                    self.leave(path, source, link, meant.candidates)
+                    self.report_unclear(path, source, link, meant.candidates)
             elif meant.path is not None:
-                self.turn(path, source, link, meant.path)
+                self.rewrite_link(path, source, link, meant.path)
 
-    def turn(self, path: str, source: Source, link: Link, meant: str) -> None:
-        """Write the link anew when its note was renamed or it would lead elsewhere."""
+    def rewrite_link(self, path: str, source: Source, link: Link, meant: str) -> None:
+        """Rewrite the link if its note was renamed or if it would resolve to another file."""
         goal = self.new if meant == self.old else meant
         home = self.new if path == self.old else path
         written = source.slice(link.target_span)
-        if meant != self.old and self.leads(link.target, home, goal):
+        if meant != self.old and self.resolves_to(link.target, home, goal):
             return
         raw = written if link.kind == "wiki" else link.target + (".md" if written.lower().endswith(".md") else "")
         for target in _spellings(raw, meant, goal, home):
             text = encode_target(target, written) if link.kind == "md" else target
-            if self.leads(target, home, goal) and _fits(text, target, source, link):
+            if self.resolves_to(target, home, goal) and _fits(text, target, source, link):
                 if text != written:
                     self.plan.edits.setdefault(path, []).append(Edit(link.target_span, text))
                 return
-        self.leave(path, source, link, (goal,))
+        self.report_unclear(path, source, link, (goal,))
 
-    def leads(self, target: str, home: str, goal: str) -> bool:
+    def resolves_to(self, target: str, home: str, goal: str) -> bool:
         found = self.after.resolve(target, home)
         return found.path == goal and not found.ambiguous
 
-    def leave(self, path: str, source: Source, link: Link, candidates: tuple[str, ...]) -> None:
+    def report_unclear(self, path: str, source: Source, link: Link, candidates: tuple[str, ...]) -> None:
         line = source.line_of(link.span.start) + 1
         self.plan.ambiguous.append(UnclearLink(path, line, link, candidates))
 
 
 def render_target(raw: str, to: str) -> str:
-    """`to` as a target in the style of `raw`: with or without `.md`, a bare name or a path from the vault's root."""
+    """Return `to` in the style of `raw`: with or without `.md`, a bare name or a path from the vault's root."""
     target = to if "/" in raw else to.rpartition("/")[2]
     return target if raw.lower().endswith(".md") or not to.lower().endswith(".md") else target[:-3]
 
 
 def _spellings(raw: str, meant: str, goal: str, home: str) -> Iterator[str]:
-    """Targets for `goal`, the one most like what the author wrote first."""
+    """Yield link targets for `goal`, the one closest to the author's style first."""
     if raw.startswith(("./", "../")):
         yield render_target(raw, f"{raw.rpartition('/')[0]}/{goal.rpartition('/')[2]}")
         relative = posixpath.relpath(goal, posixpath.dirname(home) or ".")
@@ -247,7 +251,7 @@ def _spellings(raw: str, meant: str, goal: str, home: str) -> Iterator[str]:
 
 
 def _fits(text: str, target: str, source: Source, link: Link) -> bool:
-    """Whether the new text reads back as the target, where the link stands."""
+    """Return whether the new text parses as the target in the link's surroundings."""
     if link.kind == "md":
         return True
     before = source.text[link.span.start - 1 : link.span.start]

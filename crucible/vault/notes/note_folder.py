@@ -1,7 +1,7 @@
-"""The notes of one folder of a vault, such as `knowledge/`, `cases/` and `history/`: list, find, create and replace them.
+"""List, find, create and replace the notes of one folder, such as `knowledge/`, `cases/` or `history/`.
 
-A note that is replaced as a whole (a case, a workflow) holds a digest of itself, so that a user's edit of any part keeps it.  A history is updated
-part by part and holds a mark for each: `memory.history.history_revision`.
+A note that is replaced as a whole (a case, a workflow) holds a digest of itself, so a note that a user edited is never
+replaced.  Histories are updated part by part and hold a mark for each part: see `memory.history.history_revision`.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ class FolderNotes(NamedTuple):
     hint: str
 
     def paths(self, vault: Vault, on_error: OnError | None = None) -> list[Path]:
-        """Every note of the folder, sorted; `on_error` gets what cannot be read."""
+        """List every note of the folder, sorted; `on_error` receives what cannot be read."""
         walk = find_notes(vault.root, vault.root / self.folder, on_error)
         return sorted((folder / name for folder, names in walk for name in names), key=str)
 
     def load(self, vault: Vault, read: Callable[[Vault, Path], _T], on_error: OnError | None = None) -> Iterator[_T]:
-        """What `read` makes of every note, sorted by path; `on_error` gets what cannot be read."""
+        """Yield the result of `read` for every note, sorted by path; `on_error` receives what cannot be read."""
         for path in self.paths(vault, on_error):
             try:
                 yield read(vault, path)
@@ -65,7 +65,7 @@ class FolderNotes(NamedTuple):
         raise UsageError(f"{ref!r} fits {len(found)} {self.several}", f"one of: {shown}")
 
     def _own(self, vault: Vault, path: Path) -> Path:
-        """The note's resolved path; `UsageError` if it is outside the folder."""
+        """Return the note's real path; `UsageError` if it is outside the folder."""
         real = files.inside(vault.root, path)
         if not real.is_relative_to(files.inside(vault.root, vault.root / self.folder)):
             raise UsageError(f"{vault.relative(real)}: not in {self.folder}/", self.hint)
@@ -77,18 +77,18 @@ def _key(name: str) -> str:
 
 
 def create_note(vault: Vault, path: Path, data: bytes) -> None:
-    """Write a new note; `NoteExists` if there is a file."""
+    """Write a new note; `NoteExists` if the file exists."""
     files.create_exclusive(path, data, fsync=vault.settings.fsync)
     vault.touched.add(path)
 
 
 def replacement(source: Source, text: str) -> list[Edit]:
-    """The edits that replace a whole note; none if it has this text."""
+    """Return the edits that replace a whole note; none if it already has this text."""
     return [] if source.text == text else [Edit(Span(0, len(source.text)), text)]
 
 
 def place_base(vault: Vault, template: Path, **values: object) -> None:
-    """Write an Obsidian base of the template's name into the vault unless it has one; `{key}` becomes the value."""
+    """Write an Obsidian base named like the template unless it exists; `{key}` becomes the value."""
     path = vault.root / template.name
     if os.path.lexists(path):
         return
@@ -99,13 +99,16 @@ def place_base(vault: Vault, template: Path, **values: object) -> None:
         files.create_exclusive(path, text.encode(), fsync=vault.settings.fsync)
 
 
-# --- a digest of what we wrote ----------------------------------------------------------------------------------------
+# --- the digest in generated notes ------------------------------------------------------------------------------------
 
 _DIGITS = 16
 
 
 def stamped(text: str, key: str, besides: Sequence[str] = (), without: Callable[[str], str] | None = None) -> str:
-    """The note with the digest in its property `key`; `besides` are properties that it leaves out, `without` takes out more."""
+    """Return the note with its digest in the property `key`.
+
+    The digest ignores the properties `besides` and whatever `without` removes from the text.
+    """
     source = Source(text)
     found = find_frontmatter(source)
     if found.locked or not found.present or key in found.values:
@@ -126,10 +129,10 @@ def is_stamped(
     without: Callable[[str], str] | None = None,
     found: Frontmatter | None = None,
 ) -> bool:
-    """Whether the digest that a note tells is its own; `found` is its frontmatter, where that is known."""
+    """Return whether the note's digest matches its text; `found` is its frontmatter, if already parsed."""
     found = found or find_frontmatter(source)
-    told = found.values.get(key)
-    return isinstance(told, str) and bool(told) and told == _digest(source, found, key, besides, without)
+    stored = found.values.get(key)
+    return isinstance(stored, str) and bool(stored) and stored == _digest(source, found, key, besides, without)
 
 
 def _digest(
@@ -139,9 +142,10 @@ def _digest(
     besides: Sequence[str],
     without: Callable[[str], str] | None,
 ) -> str:
-    """Hex digits; none where the properties' own lines cannot be told.
+    """Return the digest as hex digits; "" if the frontmatter's own lines cannot be located.
 
-    What is cut out need not leave a frontmatter that can be read: the digest is that of a note which we wrote, or no note has it.
+    Removing the properties may leave frontmatter that does not parse.  That is harmless: the digest then matches only a
+    note that we wrote.
     """
     if found.present and found.locked and not found.keys.keys() >= {key, *besides}:
         return ""

@@ -1,4 +1,4 @@
-"""Which project a folder belongs to."""
+"""Map a folder to its project."""
 
 from __future__ import annotations
 
@@ -9,17 +9,19 @@ from pathlib import Path, PurePath, PurePosixPath, PureWindowsPath
 
 
 def project_of(cwd: str, projects: Mapping[str, Sequence[str]]) -> str:
-    """The project's name: the user's own (the deepest folder wins), the git repository's, the folder's.
+    """Return the project's name: from the user's settings (the deepest folder wins), the git repository, or the folder.
 
-    `projects` maps a name to folders.  A repository is called as its origin is, else as its folder.  `cwd` may come from another machine or be gone; then only its text counts.  "" when it names nothing.
+    `projects` maps names to folders.  A repository is named after its origin, else after its folder.  `cwd` may come
+    from another machine or no longer exist; then only its text is used.  "" if it names nothing.
     """
     return (_named(cwd, projects) or _folder_name(_pure(cwd))) if cwd else ""
 
 
 def named_project_of(cwd: str, projects: Mapping[str, Sequence[str]], vault: str = "") -> str:
-    """The same, and "" for a folder that is nobody's project but by its own name.
+    """Return the project's name, or "" if only the folder's own name suggests one.
 
-    The folder of a `vault`, which has notes of every project, is a project's only where the user says so, whatever git says of it.
+    A `vault` holds notes of every project, so its folder belongs to one only if the user's settings say so; git is
+    ignored.
     """
     return _named(cwd, projects, vault) if cwd else ""
 
@@ -36,7 +38,7 @@ def _named(cwd: str, projects: Mapping[str, Sequence[str]], vault: str = "") -> 
 
 
 def folder_in_project(cwd: str, projects: Mapping[str, Sequence[str]], project: str) -> Path | None:
-    """The folder, when it is here and belongs to the project of that name."""
+    """Return the folder if it exists on this machine and belongs to that project."""
     folder = Path(cwd)
     if not cwd or "\0" in cwd or not folder.is_absolute() or not folder.is_dir():
         return None
@@ -44,7 +46,7 @@ def folder_in_project(cwd: str, projects: Mapping[str, Sequence[str]], project: 
 
 
 def project_folder(cwd: Path, projects: Mapping[str, Sequence[str]], project: str) -> Path:
-    """The user's own for that project, else the repository's, else `cwd` itself."""
+    """Return the project's folder: from the user's settings, else the repository's root, else `cwd` itself."""
     own = [Path(folder) for folder in projects.get(project, ()) if cwd.is_relative_to(folder)]
     if own:
         return max(own, key=lambda folder: len(folder.parts))
@@ -66,7 +68,7 @@ def _configured(path: PurePath, projects: Mapping[str, Sequence[str]]) -> str:
 
 
 def _repository(folder: Path) -> str:
-    """The name of the git repository that holds a folder; a worktree has its main repository's."""
+    """Return the name of the git repository that contains a folder; a worktree has the name of its main repository."""
     for parent in (folder, *folder.parents):
         git = parent / ".git"
         if git.is_dir():
@@ -77,7 +79,7 @@ def _repository(folder: Path) -> str:
 
 
 def _main_repository(git_file: Path) -> str:
-    """What `gitdir: /main/.git/worktrees/x` says; "" for a submodule, which is a repository of its own."""
+    """Return the main repository's name from `gitdir: …/.git/worktrees/x`; "" for a submodule."""
     try:
         text = git_file.read_bytes()[:4096].decode("utf-8", "surrogateescape")
     except OSError:
@@ -96,7 +98,7 @@ _ORIGIN = re.compile(r'^\[remote "origin"\][^\[]*?^\s*url\s*=\s*(\S+)', re.MULTI
 
 
 def _origin_name(git: Path) -> str:
-    """The last part of the origin's address without `.git`, or ""."""
+    """Return the last part of the origin's URL without `.git`, or ""."""
     try:
         found = _ORIGIN.search((git / "config").read_bytes()[:65536].decode("utf-8", "replace"))
     except OSError:
@@ -105,7 +107,7 @@ def _origin_name(git: Path) -> str:
 
 
 def _folder_name(path: PurePath) -> str:
-    """The last part; a worktree that tools keep inside the repository (`x/.claude/worktrees/y`) has the repository's."""
+    """Return the folder's name; a worktree inside a repository (`x/.claude/worktrees/y`) has the repository's name."""
     for at, part in enumerate(path.parts):
         if part in (".worktrees", ".claude") and 0 < at < len(path.parts) - 1:
             return PurePath(path.parts[at - 1]).name

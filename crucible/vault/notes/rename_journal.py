@@ -1,7 +1,7 @@
 """The rename journal: the old and new path of the note that is being renamed.
 
-A vault may come from a stranger, so paths outside the sessions folder are rejected.  `renaming` does the rename, and finishes an
-interrupted one.
+A vault may come from someone else, so paths outside the sessions folder are rejected.  `commands.rename` does the
+rename and completes an interrupted one.
 """
 
 from __future__ import annotations
@@ -22,30 +22,30 @@ _LARGEST = 1 << 16
 
 
 class Journal(NamedTuple):
-    """The note's path before and after, relative to the vault."""
+    """The note's path before and after the rename, relative to the vault."""
 
     old: str
     new: str
 
     @property
     def ids(self) -> tuple[str, str]:
-        """The session's id before and after."""
+        """The session's id before and after the rename."""
         return PurePosixPath(self.old).name.removesuffix(".md"), PurePosixPath(self.new).name.removesuffix(".md")
 
 
 def journal_path(root: Path) -> Path:
-    """The path of the journal.  Its lock is the lock of the rename."""
+    """Return the journal's path.  Its lock is the lock of the rename."""
     return root / RENAMING
 
 
 def keep_journal(vault: Vault, journal: Journal) -> None:
-    """Write the journal.  Call it before anything is changed."""
+    """Write the journal.  Call this before changing anything."""
     data = json.dumps(journal._asdict()).encode()
     files.write_atomic(files.inside(vault.root, journal_path(vault.root)), data, fsync=vault.settings.fsync)
 
 
 def load_journal(vault: Vault) -> Journal | None:
-    """The unfinished rename; None without a journal, or if it does not name two session notes of one folder.
+    """Return the unfinished rename; None without a journal, or if it does not name two session notes of one folder.
 
     Raises `VaultError` if the journal cannot be read.
     """
@@ -53,8 +53,8 @@ def load_journal(vault: Vault) -> Journal | None:
     try:
         if path.is_symlink() or not path.is_file() or path.stat().st_size > _LARGEST:
             return None
-        told = json.loads(path.read_bytes())
-        journal = Journal(told["old"], told["new"])
+        values = json.loads(path.read_bytes())
+        journal = Journal(values["old"], values["new"])
         return journal if _is_sound(vault, journal) else None
     except OSError as error:
         raise VaultError(f"{RENAMING}: {error.strerror or error}", "make it readable, then try again") from error

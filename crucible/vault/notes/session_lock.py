@@ -1,7 +1,7 @@
-"""The lock of a session that somebody goes on with, one at a time.
+"""The lock of a session while a client continues it; one holder at a time.
 
-It ends with the process that holds it.  The client that this process started may outlive it, so its process number
-stands in the lock's file and is checked as well.
+The lock ends with the process that holds it.  The client it started may outlive that process, so the client's process
+id is stored in the lock file and checked as well.
 """
 
 from __future__ import annotations
@@ -24,25 +24,29 @@ from crucible.documents.session.session_id import check_session_id
 
 
 class SessionHeld(CrucibleError):
-    """Somebody goes on with the session already."""
+    """Another process is already continuing the session."""
 
 
 class _Holder(NamedTuple):
-    """`child` is the client's process, 0 before it is there; `born` tells it from a later one of the same number."""
+    """The process that continues a session.
+
+    `child` is the client's process id, 0 before it starts.  `child_start` is its start time, which tells it from a later
+    process with the same id.
+    """
 
     host: str
     pid: int
     client: str
     since: str
     child: int = 0
-    born: str = "-"
+    child_start: str = "-"
 
     def __str__(self) -> str:
         return f"{self.client}, process {self.child or self.pid} on {self.host}, since {self.since}"
 
 
 class SessionLock:
-    """A session that is ours to go on with."""
+    """A held session lock."""
 
     def __init__(self, lock: Lock, holder: _Holder) -> None:
         self._lock = lock
@@ -50,11 +54,11 @@ class SessionLock:
         self._lock.leave(_line(holder))
 
     def started(self, pid: int) -> None:
-        """The client runs as this process."""
-        self._lock.leave(_line(self._holder._replace(child=pid, born=_born(pid))))
+        """Record the client's process id."""
+        self._lock.leave(_line(self._holder._replace(child=pid, child_start=_start_of(pid))))
 
     def ended(self) -> None:
-        """The client is gone."""
+        """Record that the client has ended."""
         self._lock.leave(_line(self._holder))
 
 
@@ -62,9 +66,9 @@ class SessionLock:
 def hold_session(
     root: Path, session_id: str, *, client: str, now: datetime, force: bool = False
 ) -> Iterator[SessionLock]:
-    """Hold a session as long as the block runs; `SessionHeld` says who does.
+    """Hold a session during the block; `SessionHeld` names the current holder.
 
-    `force` takes it from a client whose `cru` was killed, never from one that is at work.
+    `force` takes the session from a client whose `cru` process was killed, but never from a running `cru`.
     """
     name = check_session_id(session_id)
     with ExitStack() as stack:
@@ -76,41 +80,42 @@ def hold_session(
             raise VaultError(f"{name}: nobody can hold it: {reason_of(error)}") from error
         if lock is None:
             raise SessionHeld(f"{name}: held by {left or 'another process'}", "go on there, or end it there first")
-        if left is not None and not force and _lives(left):
+        if left is not None and not force and _is_client_running(left):
             hint = "go on there, or end it there first; --force does not wait for it"
             raise SessionHeld(f"{name}: held by {left}", hint)
         yield SessionLock(lock, _Holder(_here(), os.getpid(), _word(client), format_time(now)))
 
 
 def is_held(root: Path, session_id: str) -> bool:
-    """Whether somebody goes on with the session; False where that cannot be told."""
+    """Return whether a process is continuing the session; False if that cannot be determined."""
     try:
         path = inside(root, root / _PLACE) / f"{check_session_id(session_id)}.lock"
         if not path.is_file():
             return False
         with hold(path, 0.0) as lock:
-            left = _left(path)
-            return lock is None or (left is not None and _lives(left))
+            left = _last_holder(path)
+            return lock is None or (left is not None and _is_client_running(left))
     except (OSError, CrucibleError):
         return False
 
 
-_MOMENT, _LOOK = 0.5, 0.02
-"""Seconds: how long a lock is asked for that nobody alive says he holds, and how often."""
+_RETRY_SECONDS, _RETRY_PAUSE = 0.5, 0.02
+"""In seconds: how long to retry a lock whose recorded holder is not running, and how often."""
 
 
 def _take(stack: ExitStack, path: Path) -> tuple[Lock | None, _Holder | None]:
-    """The lock, None where somebody has it, and who held it last.  Raises `OSError`.
+    """Return the lock, or None if it is taken, and its last recorded holder.  Raises `OSError`.
 
-    Who only looks whether it is held has it for a moment, and who has just taken it has not said yet who he is.
+    `is_held` takes the lock for a moment, and a new holder records itself only after taking it.  Both cases are
+    retried.
     """
-    end = time.monotonic() + _MOMENT
+    end = time.monotonic() + _RETRY_SECONDS
     while True:
         lock = stack.enter_context(hold(path, 0.0))
-        left = _left(path)
-        if lock or (left and (left.host != _here() or _is_there(left.pid))) or time.monotonic() > end:
+        left = _last_holder(path)
+        if lock or (left and (left.host != _here() or _is_running(left.pid))) or time.monotonic() > end:
             return lock, left
-        time.sleep(_LOOK)
+        time.sleep(_RETRY_PAUSE)
 
 
 _PLACE = Path(".crucible", "cache", "resuming")
@@ -130,12 +135,12 @@ def _line(holder: _Holder) -> str:
 
 
 _LONGEST = 200
-"""Bytes that are read of what was left; ours are fewer."""
+"""The most bytes to read from a lock file; ours are shorter."""
 
 
-def _left(path: Path) -> _Holder | None:
-    """Who held it last.  Raises `OSError`."""
-    # A named pipe would keep us waiting for ever.
+def _last_holder(path: Path) -> _Holder | None:
+    """Return the last recorded holder.  Raises `OSError`."""
+    # Opening a named pipe would block forever.
     descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
     try:
         return _holder(os.read(descriptor, _LONGEST).decode("ascii", "replace"))
@@ -149,8 +154,8 @@ def _holder(line: str) -> _Holder | None:
     words = line.split()
     if len(words) != len(_Holder._fields) or not (words[1].isdecimal() and words[4].isdecimal()):
         return None
-    # Anybody may write into a cache, and it is shown.
-    host, pid, client, since, child, born = (
+    # Any program can write to the cache, and these values are shown to the user.
+    host, pid, client, since, child, child_start = (
         words[0],
         int(words[1]),
         words[2],
@@ -158,30 +163,30 @@ def _holder(line: str) -> _Holder | None:
         int(words[4]),
         words[5],
     )
-    return _Holder(_word(host), pid, _word(client), re.sub(r"[^0-9TZ:-]", "", since), child, born)
+    return _Holder(_word(host), pid, _word(client), re.sub(r"[^0-9TZ:-]", "", since), child, child_start)
 
 
-def _lives(holder: _Holder) -> bool:
-    """Whether the client still runs, as far as this machine can tell."""
-    if holder.host != _here() or not holder.child or not _is_there(holder.child):
+def _is_client_running(holder: _Holder) -> bool:
+    """Return whether the client still runs, as far as this machine can tell."""
+    if holder.host != _here() or not holder.child or not _is_running(holder.child):
         return False
-    return holder.born == _born(holder.child)
+    return holder.child_start == _start_of(holder.child)
 
 
-def _is_there(pid: int) -> bool:
+def _is_running(pid: int) -> bool:
     try:
         os.kill(pid, 0)
     except (ProcessLookupError, OverflowError):
         return False
     except OSError:
-        return True  # somebody else's
+        return True  # another user's process
     return True
 
 
-def _born(pid: int) -> str:
-    """When a process began, in the system's own count, "-" where it does not tell or the process is dead."""
+def _start_of(pid: int) -> str:
+    """Return when a process started, in the system's own unit; "-" if unknown or if the process is dead."""
     try:
-        told = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()
+        fields = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()
     except OSError:
         return "-"
-    return "-" if told[0] == b"Z" else told[19].decode("ascii", "replace")
+    return "-" if fields[0] == b"Z" else fields[19].decode("ascii", "replace")

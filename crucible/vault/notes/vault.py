@@ -1,7 +1,7 @@
 """The vault: find, read, create and save notes.
 
-A session is named by its file: `sessions/**/<id>.md`.  A frontmatter `session_id` that differs is a problem of the
-note, never a second name.
+A session is identified by its file: `sessions/**/<id>.md`.  A frontmatter `session_id` that differs is a problem of the
+note, not a second name.
 """
 
 from __future__ import annotations
@@ -41,12 +41,12 @@ if TYPE_CHECKING:
 
 _BOM = b"\xef\xbb\xbf"
 _SETTLE_SECONDS = 0.05
-"""How long an editor gets to finish a save that we met half done."""
+"""How long to wait for an editor that is in the middle of saving."""
 
 
 @dataclass(frozen=True)
 class Note:
-    """One note as it was read.  `path` lies in the vault and is absolute."""
+    """One note as it was read.  `path` is absolute and inside the vault."""
 
     path: Path
     source: Source
@@ -54,15 +54,15 @@ class Note:
 
     @cached_property
     def session(self) -> Session:
-        """What the note means, read when it is first asked for.  `NoteUnreadable` when that fails."""
-        # Late: who only finds and moves notes starts in half the time.
+        """The parsed session; parsed on first use.  Raises `NoteUnreadable` if parsing fails."""
+        # Late: commands that only find and move notes start in half the time.
         from crucible.documents.session.session_reader import read_session  # noqa: PLC0415
 
         try:
             return read_session(self.source, self.name)
         except MemoryError:
             raise
-        except Exception as error:  # one note on which we fail must not take a whole list with it
+        except Exception as error:  # a bug with one note must not break a whole list
             what = f"{type(error).__name__}: {error}".partition("\n")[0]
             message = f"{self.path}: cannot be understood ({what})"
             raise NoteUnreadable(message, "this is a fault in cru") from error
@@ -74,12 +74,12 @@ class Note:
 
     @property
     def name(self) -> str:
-        """The file's name without `.md`: a session's id."""
+        """The file's name without `.md`, which is the session's id."""
         return note_name(self.path.name)
 
 
 class Vault:
-    """A folder with `.crucible/` in it.  `root` is real: no symlink in it."""
+    """A folder with `.crucible/` in it.  `root` is its real path, without symlinks."""
 
     def __init__(self, root: Path, settings: VaultSettings | None = None) -> None:
         self.root = Path(os.path.realpath(root))
@@ -88,37 +88,37 @@ class Vault:
         self.settings = load_vault_settings(self.root) if settings is None else settings
         self._folders: set[Path] | None = None
         self._written: dict[Path, Stamp] = {}
-        """Our own last writes, which are whole however young they are."""
+        """Stamps of our own last writes; these files are complete, however recently they were written."""
         self._last: tuple[Path, bytes, Source] | None = None
-        """The very last one: its file, and what it held."""
+        """The most recent write: file, bytes and source."""
         self.touched: set[Path] = set()
-        """Notes that were created, changed or moved here, for who keeps the index."""
+        """Notes created, changed or moved through this object; used to update the index."""
 
     @property
     def sessions(self) -> Path:
-        """The folder of the session notes, which may be missing."""
+        """The folder of the session notes; it may not exist."""
         return self.root / self.settings.sessions
 
     def session_paths(self, on_error: OnError | None = None) -> list[Path]:
-        """Every note under the sessions folder, sorted; a folder that cannot be read is told to `on_error`."""
+        """List every note in the sessions folder, sorted; `on_error` receives folders that cannot be read."""
         return self._notes(self.sessions, on_error)
 
     def note_paths(self, on_error: OnError | None = None) -> list[Path]:
-        """Every `.md` of the vault, sorted, without what lies in dot-folders."""
+        """List every `.md` file of the vault, sorted, except those in dot-folders."""
         return self._notes(self.root, on_error)
 
     def session_ids(self) -> set[str]:
-        """The names of all session notes, for `naming.new_session_id`."""
+        """Return the ids of all sessions, for `names.new_session_id`."""
         return {note_name(path.name) for path in self.session_paths()}
 
     def relative(self, path: Path) -> str:
-        """The path seen from the vault, with `/`."""
+        """Return the path relative to the vault, with `/`."""
         return path.relative_to(self.root).as_posix()
 
     def find(self, ref: str, cwd: Path | None = None) -> Path:
-        """The note that `ref` means: a session id, a path (absolute, from `cwd` or from the vault), a unique prefix.
+        """Find the note of `ref`: a session id, a path (absolute, from `cwd` or from the vault), or a unique prefix.
 
-        Raises `BadSessionId` for what can be no id, `SessionNotFound`, or `AmbiguousSession` with the candidates.
+        Raises `BadSessionId` for an invalid id, `SessionNotFound`, or `AmbiguousSession` with the candidates.
         """
         by_path = self._find_path(ref, cwd)
         if by_path:
@@ -132,16 +132,16 @@ class Vault:
         return self._find_prefix(ref, paths)
 
     def load(self, ref: str, cwd: Path | None = None) -> Note:
-        """Find and read."""
+        """Find a note and read it."""
         return self.read(self.find(ref, cwd))
 
     def read(self, path: Path) -> Note:
-        """The note at a path; `OutsideVault` when it is a symlink to elsewhere."""
+        """Read the note at a path; `OutsideVault` if it is a symlink that leaves the vault."""
         data, stamp = files.read_bytes(files.inside(self.root, path))
         return Note(path, Source.from_bytes(data), stamp)
 
     def create(self, session_id: str, text: str | bytes, folder: str = "") -> Note:
-        """A new note in `folder` of the sessions folder; `NoteExists` when any folder has that id."""
+        """Create a note in `folder` of the sessions folder; `NoteExists` if any folder has a note with that id."""
         check_session_id(session_id)
         where = self._sessions_folder(folder)
         data = text if isinstance(text, bytes) else Source(text).to_bytes()
@@ -158,7 +158,7 @@ class Vault:
         return Note(where / f"{session_id}.md", Source.from_bytes(data), stamp)
 
     def save(self, note: Note, edits: Iterable[Edit]) -> Note:
-        """The note with the edits made, on disk; `NoteChanged` when the disk no longer has what `note` was read from.
+        """Apply the edits and write the note; `NoteChanged` if the file changed since `note` was read.
 
         Edits that change nothing write nothing.
         """
@@ -170,28 +170,28 @@ class Vault:
             return self._replace(note, changed, changed.to_bytes())
 
     def update(self, ref: str | Path, intention: Callable[[Note], Iterable[Edit]], attempts: int = 5) -> Note:
-        """Read, ask `intention` for edits, save; and again from the start when an editor was faster.
+        """Read the note, ask `intention` for edits, and save; start over if an editor changed the note meanwhile.
 
-        The lock is held throughout, so other processes that use it wait for their turn.  `intention` may be called
-        several times and must not write to the vault itself.
+        The lock is held throughout, so other processes wait.  `intention` may be called several times and must not
+        write to the vault itself.
         """
         path = self.find(ref) if isinstance(ref, str) else ref
         with self.locked(path) as lock:
             for left in reversed(range(attempts)):
                 try:
-                    note = self._update_once(path, intention, patient=left > 0, last=lock.word())
+                    note = self._update_once(path, intention, patient=left > 0, last_identity=lock.word())
                 except NoteChanged:
                     if not left:
                         raise
                     time.sleep(_SETTLE_SECONDS)
                 else:
-                    # Other processes need not wait then to see whether an editor is still writing.
+                    # So other processes need not wait to see whether an editor is still writing.
                     lock.leave(note.stamp.identity)
                     return note
         raise UsageError("attempts must be 1 or more")
 
     def rename(self, note: Note, new_id: str) -> Path:
-        """Move the file to a new id in its folder.  What the note says and who links to it is the caller's to edit."""
+        """Move the file to a new id in the same folder.  The caller edits the note's text and the links to it."""
         check_new_id(new_id)
         if new_id in self.session_ids():
             raise NoteExists(f"{new_id}: exists already", "choose another id")
@@ -212,29 +212,29 @@ class Vault:
         return sorted(found, key=str)
 
     def _update_once(
-        self, path: Path, intention: Callable[[Note], Iterable[Edit]], *, patient: bool, last: str
+        self, path: Path, intention: Callable[[Note], Iterable[Edit]], *, patient: bool, last_identity: str
     ) -> Note:
-        note = self._read_settled(path, last)
+        note = self._read_settled(path, last_identity)
         if patient and not note.stamp.size:
-            # Editors empty a file and then fill it; an edit of the emptiness would lose what they write.
+            # Editors truncate a file before they fill it; writing now would lose what they write next.
             raise NoteChanged(f"{path}: empty")
         edits = list(intention(note))
         changed = apply_edits(note.source, edits)
         return note if changed == note.source else self._replace(note, changed, _spliced(note, edits))
 
     def _read_settled(self, path: Path, last_write: str = "") -> Note:
-        """The note when no other program is in the middle of writing it; `last_write` tells the latest of ours.
+        """Read the note once no other program is writing it; `last_write` is the identity of the latest write by `cru`.
 
-        What stands there as we wrote it last is not decoded again: that would take longer than to write it.
+        If the bytes are those we wrote last, they are not decoded again: decoding takes longer than writing.
         """
         real = files.inside(self.root, path)
-        place, last, source = self._last or (None, None, None)
+        last_path, last_data, source = self._last or (None, None, None)
         ours = [self._written[real].identity] if real in self._written else []
         data, stamp = files.read_settled(real, [*ours, last_write])
-        if source is None or place != real or last != data:
+        if source is None or last_path != real or last_data != data:
             source = Source.from_bytes(data)
         note = Note(path, source, stamp)
-        note.__dict__["data"] = data  # known, so need not be encoded
+        note.__dict__["data"] = data  # already known, so not encoded again
         return note
 
     def _replace(self, note: Note, changed: Source, data: bytes) -> Note:
@@ -242,8 +242,8 @@ class Vault:
         _check_size(note.name, data)
         files.remove_leftovers(real)
         self.touched.add(note.path)
-        # Looked at once more when the new bytes are ready, so that an editor's save has a moment, not a disk flush,
-        # in which it could go unseen.
+        # Check again just before the rename.  An editor's save can then only be missed during that instant, not during
+        # a disk flush.
         files.write_atomic(
             real,
             data,
@@ -256,7 +256,7 @@ class Vault:
         return Note(note.path, changed, self._written[real])
 
     def _check_settled(self, note: Note) -> None:
-        """When nobody is in the middle of writing it."""
+        """Raise `NoteChanged` unless the settled file still holds the note's bytes."""
         try:
             data = self._read_settled(note.path).data
         except NoteUnreadable as error:
@@ -265,7 +265,7 @@ class Vault:
             raise NoteChanged(f"{note.path}: changed on disk since it was read", "read it again, then repeat")
 
     def _check_unchanged(self, note: Note) -> None:
-        """At this moment."""
+        """Raise `NoteChanged` unless the file holds the note's bytes right now."""
         try:
             same = files.holds(files.inside(self.root, note.path), note.data)
         except NoteUnreadable as error:
@@ -274,7 +274,7 @@ class Vault:
             raise NoteChanged(f"{note.path}: changed on disk since it was read", "read it again, then repeat")
 
     def _find_path(self, ref: str, cwd: Path | None) -> Path | None:
-        """The note at a path.  Only what ends in `.md`, given or added, is tried: `../x` is first of all no id."""
+        """Find a note by path.  Only paths that end in `.md`, given or added, are tried: `../x` is an invalid id first."""
         if "\0" in ref or not ref or ("/" not in ref and os.sep not in ref and not is_markdown(ref)):
             return None
         name = ref if is_markdown(ref) else f"{ref}.md"
@@ -287,7 +287,7 @@ class Vault:
         return None
 
     def _own(self, path: Path) -> Path:
-        """The same note, said from the root; a note that is a symlink keeps its own name."""
+        """Return the note's path from the root; a symlinked note keeps its own name."""
         files.inside(self.root, path)
         return files.inside(self.root, path.parent) / path.name
 
@@ -295,7 +295,7 @@ class Vault:
         name = check_session_id(note_name(ref))
         found = [path for path in paths if path.name.startswith(name)]
         if len(found) > 1:
-            # A subagent's id begins with its parent's: what fits several is meant for the one that is no subagent's.
+            # A subagent's id begins with its parent's, so an ambiguous prefix means the session that is not a subagent.
             found = [path for path in found if not self._is_subagent(path)] or found
         if len(found) == 1:
             return found[0]
@@ -318,14 +318,14 @@ class Vault:
         return where
 
     def _known_folders(self) -> set[Path]:
-        """Every folder of sessions, looked up once: creating many notes must not walk the vault for each."""
+        """Return every folder of sessions; cached, so that creating many notes walks the vault once."""
         if self._folders is None:
             self._folders = {self.sessions, *(f for f, _ in find_notes(self.root, self.sessions))}
         return self._folders
 
 
 def _check_size(name: str, data: bytes) -> None:
-    """Nothing is written that would not be read again."""
+    """Refuse to write a note that would be too large to read."""
     if len(data) > files.LARGEST_NOTE:
         mega = 1024 * 1024
         raise VaultError(
@@ -335,7 +335,7 @@ def _check_size(name: str, data: bytes) -> None:
 
 
 def _spliced(note: Note, edits: Iterable[Edit]) -> bytes:
-    """The bytes of the note with the edits made, which do not overlap; what stays is copied and not encoded."""
+    """Apply non-overlapping edits to the note's bytes; unchanged parts are copied, not encoded."""
     text, data = note.source.text, note.data
     view = memoryview(data)
     parts: list[bytes | memoryview] = []
@@ -349,7 +349,7 @@ def _spliced(note: Note, edits: Iterable[Edit]) -> bytes:
 
 
 def _byte_of(text: str, data: bytes, char: int, known: int, at: int) -> int:
-    """Where the byte of a code point is, from the nearer of one whose byte is known and the end."""
+    """Return the byte offset of a code point, counted from a known position or from the end, whichever is nearer."""
     if char - known <= len(text) - char:
         return at + len(text[known:char].encode("utf-8", "surrogateescape"))
     return len(data) - len(text[char:].encode("utf-8", "surrogateescape"))

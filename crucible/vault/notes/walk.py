@@ -1,7 +1,7 @@
 """Walk a vault's folders for Markdown files, and read the properties at a note's top.
 
-Dot-folders and dot-files are skipped, as in Obsidian, and symlinked folders that leave the vault.  A file is never
-skipped for being unreadable, since no note may be missing from a list.
+Dot-folders, dot-files and symlinked folders that leave the vault are skipped, as in Obsidian.  Unreadable files are
+never skipped: no note may be missing from a list.
 """
 
 from __future__ import annotations
@@ -19,25 +19,25 @@ from crucible.core.files import inside
 from crucible.core.patterns import late_pattern
 
 CASES = "cases"
-"""The folder of the vault in which what sessions teach is proposed."""
+"""Folder of proposed learning cases."""
 KNOWLEDGE = "knowledge"
-"""The folder of the vault in which items of knowledge are kept."""
+"""Folder of knowledge items."""
 WORKFLOWS = "workflows"
-"""The folder of the vault in which a note is a workflow unless it says what else it is."""
+"""Folder in which notes without a type are workflows."""
 
 
 OnError: TypeAlias = Callable[[CrucibleError], None]
-"""Told of everything that may hold notes and cannot be walked."""
+"""Called for everything that may hold notes and cannot be walked."""
 
 
 def find_notes(root: Path, start: Path, on_error: OnError | None = None) -> Iterator[tuple[Path, list[str]]]:
-    """Every folder from `start` down with the names of its notes; a missing one never.
+    """Yield every folder from `start` down with the names of its notes; a missing folder is skipped.
 
-    A folder that can be reached in several ways counts once: under its own name, else under the first of the symlinks.
+    A folder that can be reached in several ways is yielded once: under its own name, else under the first symlink.
     """
-    waiting, links, seen = [start], list[Path](), set[Path]()
-    while waiting or links:
-        folder = waiting.pop() if waiting else heappop(links)
+    pending, links, seen = [start], list[Path](), set[Path]()
+    while pending or links:
+        folder = pending.pop() if pending else heappop(links)
         try:
             real = inside(root, folder)
             if real in seen:
@@ -46,32 +46,34 @@ def find_notes(root: Path, start: Path, on_error: OnError | None = None) -> Iter
             entries = _entries(folder, on_error)
         except FileNotFoundError as error:
             if folder.is_symlink():
-                _tell(on_error, folder, error)
+                _report(on_error, folder, error)
         except (OSError, OutsideVault) as error:
-            _tell(on_error, folder, error)
+            _report(on_error, folder, error)
         else:
-            folders, notes = _sorted_out(folder, entries, on_error)
+            folders, notes = _split_entries(folder, entries, on_error)
             yield folder, notes
             for path in (folder / name for name in folders):
                 if path.is_symlink():
                     heappush(links, path)
                 else:
-                    waiting.append(path)
+                    pending.append(path)
 
 
 def _entries(folder: Path, on_error: OnError | None) -> list[os.DirEntry[str]]:
-    """What Obsidian sees of a folder; of a folder that breaks off, what could be had."""
+    """Return a folder's visible entries; if listing fails midway, those read so far."""
     found: list[os.DirEntry[str]] = []
     with os.scandir(folder) as entries:
         try:
             found.extend(entry for entry in entries if not entry.name.startswith("."))
         except OSError as error:
-            _tell(on_error, folder, error)
+            _report(on_error, folder, error)
     return found
 
 
-def _sorted_out(folder: Path, entries: list[os.DirEntry[str]], on_error: OnError | None) -> tuple[list[str], list[str]]:
-    """Folders and notes.  What cannot be looked at is no folder; called like a note it is one, which cannot be read."""
+def _split_entries(
+    folder: Path, entries: list[os.DirEntry[str]], on_error: OnError | None
+) -> tuple[list[str], list[str]]:
+    """Split entries into folders and notes.  An entry that cannot be examined counts as a note if it is named like one."""
     folders, notes = [], []
     for entry in entries:
         try:
@@ -79,7 +81,7 @@ def _sorted_out(folder: Path, entries: list[os.DirEntry[str]], on_error: OnError
         except OSError as error:
             is_folder = False
             if not is_markdown(entry.name):
-                _tell(on_error, folder / entry.name, error)
+                _report(on_error, folder / entry.name, error)
         if is_folder:
             folders.append(entry.name)
         elif is_markdown(entry.name):
@@ -87,7 +89,7 @@ def _sorted_out(folder: Path, entries: list[os.DirEntry[str]], on_error: OnError
     return sorted(folders, reverse=True), sorted(notes)
 
 
-def _tell(on_error: OnError | None, path: Path, error: OSError | OutsideVault) -> None:
+def _report(on_error: OnError | None, path: Path, error: OSError | OutsideVault) -> None:
     if on_error is None:
         return
     if isinstance(error, OutsideVault):
@@ -97,17 +99,17 @@ def _tell(on_error: OnError | None, path: Path, error: OSError | OutsideVault) -
 
 
 def is_markdown(name: str) -> bool:
-    """Ends in `.md`, in any case."""
+    """Return whether the name ends in `.md`, in any case."""
     return name[-3:].lower() == ".md"
 
 
 def note_name(name: str) -> str:
-    """A file's name without `.md`."""
+    """Return a file's name without `.md`."""
     return name[:-3] if is_markdown(name) else name
 
 
 _HEAD = 4096
-"""Bytes that are looked at first: of nearly every note all of its properties."""
+"""Bytes to read first: enough for the properties of nearly every note."""
 
 _FENCE = late_pattern(rb"\A(?:\xef\xbb\xbf)?---[ \t]*(?:\r\n?|\n)")
 _CLOSER = late_pattern(rb"(?:\r\n?|\n)---[ \t]*(?:[\r\n]|\Z)")
@@ -115,7 +117,10 @@ _RUST = late_pattern(rb"^dialect[ \t]*:[ \t]*([\"']?)crucible\1[ \t]*\r?$", re.M
 
 
 def read_head(path: str) -> bytes:
-    """The properties of a note with their fences, b"" for none.  What is no regular file raises `OSError`, and never waits."""
+    """Return a note's properties with their fences, or b"".
+
+    Raises `OSError` for anything but a regular file, and never blocks.
+    """
     descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
     try:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
@@ -134,5 +139,5 @@ def read_head(path: str) -> bytes:
 
 
 def is_for_rust(head: bytes) -> bool:
-    """Whether the property `dialect` says that the note is written for the Rust Crucible."""
+    """Return whether the property `dialect` says that the note is written for the Rust Crucible."""
     return b"ialect" in head and bool(_RUST.search(head))

@@ -1,7 +1,7 @@
 """The workflow notes of a vault: list, find and read them.
 
-A workflow is a note with `type: workflow`, or a note in `workflows/` without a type, but never one written for the Rust
-Crucible.  A file named by its path is read as one even outside a vault, unless it is a session.
+A workflow is a note with `type: workflow`, or a note in `workflows/` without a type, unless it is written for the Rust
+Crucible.  A file named by path is read as a workflow even outside a vault, unless it is a session.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _FOREIGN = "workflow of the Rust Crucible"
 
 @dataclass(frozen=True, slots=True)
 class WorkflowNote:
-    """A workflow's file as it was read.  `shown` is its path as a reader is told it: seen from the vault where it lies in one."""
+    """A workflow's file as it was read.  `shown` is its path for messages: relative to the vault if it is inside one."""
 
     path: Path
     shown: str
@@ -49,15 +49,15 @@ class WorkflowNote:
 
 
 def workflow_paths(vault: Vault, on_error: OnError | None = None) -> list[Path]:
-    """Every workflow note, sorted; of other notes only the properties are looked at.
+    """List every workflow note, sorted; only the properties of other notes are read.
 
-    A note that cannot be read is one only in `workflows/`, where it has no other type to say.
+    A note that cannot be read counts as a workflow only in `workflows/`, where that is the default type.
     """
     return sorted(_notes(vault, {WORKFLOW}, on_error), key=str)
 
 
 def _notes(vault: Vault, kinds: Collection[str], on_error: OnError | None = None) -> Iterator[Path]:
-    """The notes of these kinds, in the order of a walk; one in the folder of workflows that says of none is a workflow."""
+    """Yield the notes of these kinds in walking order; a note in `workflows/` without a type is a workflow."""
     home = vault.root / WORKFLOWS
     for folder, names in find_notes(vault.root, vault.root, on_error):
         default = WORKFLOW if folder == home or home in folder.parents else ""
@@ -66,34 +66,35 @@ def _notes(vault: Vault, kinds: Collection[str], on_error: OnError | None = None
 
 
 def read_workflow_note(vault: Vault | None, path: Path) -> WorkflowNote:
-    """The note at a path of `find_workflow` or `workflow_paths`; `OutsideVault` when a link leads it out of the vault.
+    """Read the workflow at a path from `find_workflow` or `workflow_paths`.
 
-    Raises `NoteUnreadable` for what is no file to be read.
+    Raises `OutsideVault` if a link leads out of the vault, and `NoteUnreadable` if the file cannot be read.
     """
     within = vault is not None and path.is_relative_to(vault.root)
     real = files.inside(vault.root, path) if vault and within else path
     data, stamp = files.read_bytes(real)
     source = Source.from_bytes(data)
     shown = vault.relative(path) if vault and within else str(path)
-    return WorkflowNote(path, shown, source, stamp, _understood(source, path))
+    return WorkflowNote(path, shown, source, stamp, _parsed(source, path))
 
 
-def _understood(source: Source, path: Path) -> Workflow:
+def _parsed(source: Source, path: Path) -> Workflow:
     try:
         return read_workflow(source, note_name(path.name))
     except MemoryError:
         raise
-    except Exception as error:  # one note on which we fail must not take a whole list with it
+    except Exception as error:  # a bug with one note must not break a whole list
         what = f"{type(error).__name__}: {error}".partition("\n")[0]
         raise NoteUnreadable(f"{path}: cannot be understood ({what})", "this is a fault in cru") from error
 
 
 def find_workflow(vault: Vault | None, ref: str, cwd: Path | None = None) -> Path:
-    """The note that `ref` means: a path (from `cwd` or from the vault), a name, a title's slug, or a unique beginning.
+    """Find the note of `ref`: a path (from `cwd` or the vault), a name, a title's slug, or a unique prefix.
 
-    A bare name is first of all a workflow of the vault, what ends in `.md` or has a folder in it a path.  Without a vault only
-    a path can mean one.  Raises `WorkflowNotFound`, `UsageError` for what fits several, is a session or written for the Rust Crucible, `NoteUnreadable`
-    for a folder, `OutsideVault` for a path of the vault that leads out of it.
+    A bare name is tried as a workflow of the vault first; a name with `.md` or a folder is tried as a path first.
+    Without a vault only paths work.  Raises `WorkflowNotFound`; `UsageError` if several fit, or for a session or a
+    workflow of the Rust Crucible; `NoteUnreadable` for a folder; and `OutsideVault` for a path of the vault that leads
+    out of it.
     """
     if not ref or "\0" in ref:
         raise UsageError(f"{ref!r} names no workflow", "`cru workflow list` shows what is there")
@@ -111,7 +112,7 @@ def find_workflow(vault: Vault | None, ref: str, cwd: Path | None = None) -> Pat
 
 
 def _kind_at(path: str, default: str) -> str:
-    """What the note at a path is by its properties; for want of any, or of a file, what it is by default."""
+    """Return the note's type from its properties; the default if it has none or cannot be read."""
     try:
         return _type_of(path) or default
     except OSError:
@@ -119,14 +120,14 @@ def _kind_at(path: str, default: str) -> str:
 
 
 def _type_of(path: str) -> str:
-    """The property `type` of a note in small letters, "" for none, `_FOREIGN` for a workflow that is not ours to read.
+    """Return the property `type` in lower case: "" for none, `_FOREIGN` for a workflow of the Rust Crucible.
 
-    What is no regular file raises `OSError`.
+    Raises `OSError` for anything but a regular file.
     """
     top = read_head(path)
     if is_for_rust(top):
         return _FOREIGN
-    # A real reading takes as long as a hundred looks, and nearly every note is a session.
+    # Parsing takes as long as a hundred of these checks, and nearly every note is a session.
     if _SESSION.search(top) and b"workflow" not in top:
         return "session"
     if b"type" not in top:
@@ -135,7 +136,7 @@ def _type_of(path: str) -> str:
 
 
 def _bases(vault: Vault | None, cwd: Path | None) -> Iterable[Path]:
-    """Where a path may begin; an absolute one stays what it is beside each."""
+    """Return the folders that a relative path may start from; an absolute path ignores them."""
     known = (cwd, vault.root, vault.root / WORKFLOWS) if vault else (cwd,)
     return dict.fromkeys(base for base in known if base is not None)
 
@@ -144,14 +145,14 @@ def _by_path(vault: Vault | None, ref: str, cwd: Path | None) -> Path | None:
     names = [ref] if is_markdown(ref) else [ref, f"{ref}.md"]
     for base in _bases(vault, cwd):
         for path in (base / name for name in names):
-            # What is there and no folder: a broken symlink too, of which reading says what is wrong.
+            # Anything but a folder, broken symlinks included: reading reports what is wrong.
             if os.path.lexists(path) and not os.path.isdir(path):
                 return _own(vault, Path(os.path.normpath(path)), from_vault=base != cwd)
     return None
 
 
 def _own(vault: Vault | None, path: Path, *, from_vault: bool) -> Path:
-    """The same note, said from the vault's root when it lies in it; never a session, nor what is hidden there."""
+    """Return the note's path from the vault's root if it is inside; sessions and hidden files are refused."""
     folder = Path(os.path.realpath(path.parent))
     if vault is not None and (from_vault or any(one.is_relative_to(vault.root) for one in (path, folder))):
         files.inside(vault.root, path)
@@ -161,7 +162,7 @@ def _own(vault: Vault | None, path: Path, *, from_vault: bool) -> Path:
     try:
         kind = _type_of(str(path))
     except OSError:
-        return path  # reading says what is wrong
+        return path  # reading reports what is wrong
     if kind == "session":
         raise _session(path.name, note_name(path.name))
     if kind == _FOREIGN:
@@ -181,7 +182,7 @@ def _foreign(named: str) -> UsageError:
 
 
 def _by_name(vault: Vault, ref: str) -> Path | None:
-    """By the file's name, by the slug of the title, by a beginning of the name; the first of these that fits."""
+    """Find by file name, by the slug of the title, or by a prefix of the name, in this order."""
     key = _key(note_name(ref))
     paths = workflow_paths(vault)
     names = {path: _key(note_name(path.name)) for path in paths}
@@ -199,7 +200,7 @@ def _by_name(vault: Vault, ref: str) -> Path | None:
 
 
 def _slugs(vault: Vault, paths: Iterable[Path]) -> Iterator[tuple[Path, str]]:
-    """Those that can be read and have a title, with its slug."""
+    """Yield the readable workflows that have a title, with its slug."""
     for path in paths:
         try:
             title = read_workflow_note(vault, path).workflow.title
@@ -210,7 +211,7 @@ def _slugs(vault: Vault, paths: Iterable[Path]) -> Iterator[tuple[Path, str]]:
 
 
 def _key(name: str) -> str:
-    """One name in both forms that a file system may keep it in, without regard to case."""
+    """Normalise a name for comparison: one Unicode form, case ignored."""
     return unicodedata.normalize("NFC", name).casefold()
 
 
