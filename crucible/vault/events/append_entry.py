@@ -1,6 +1,6 @@
-"""Append one entry that an agent reported to a session's whole events.
+"""Append one entry reported by an agent to a session's whole events.
 
-Apart from `event_recorder` because `cru log` runs for each entry and needs no client's events.
+Separate from `event_recorder`: `cru log` runs once per entry and does not need the clients' event types.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from crucible.vault.events.event_files import (
 from crucible.vault.events.event_summary import AGENT_SWITCH, Facts, facts_of, keep_meta
 
 _RECORDER = "recorder"
-"""The source of such records."""
+"""The source of these records."""
 
 
 def append_entry(
@@ -41,13 +41,13 @@ def append_entry(
 ) -> int:
     """Append an entry to a session's records and return its sequence number.
 
-    `kind` is `decision`, `error`, `milestone`, `agent_switch`, `observation`, `checkpoint`, `user` …, in
-    `events.jsonl`, or `tool`, in `tools.jsonl`.  `values` stand in the record as they are (`content`, `rationale`;
-    `tool`, `command`, `exit_code`, …), long texts cut; one that has the name of a field of every record gets a `_`
-    behind it.  `phase` is a phase's id.
+    `kind` is `decision`, `error`, `milestone`, `agent_switch`, `observation`, `checkpoint`, `user` …, written to
+    `events.jsonl`, or `tool`, written to `tools.jsonl`.  `values` become fields of the record (`content`, `rationale`;
+    `tool`, `command`, `exit_code`, …) with long texts cut; a value named like a standard field gets a `_` appended.
+    `phase` is a phase's id.
 
     When this returns the record survives kill -9, though not a power cut.  Raises `BadSessionId`, `OutsideVault`,
-    `LockTimeout`, and `VaultError` for what the system refuses; then nothing is written.
+    `LockTimeout`, and `VaultError` for system errors; nothing is written then.
     """
     name = TOOLS if kind in TOOL_TYPES else EVENTS
     folder = flight_folder(vault_root, session_id)
@@ -55,7 +55,7 @@ def append_entry(
     with hold_events(folder, lock_seconds) as files:
         before = dict(files.sizes)
         number = next_number(files, vault_root, session_id)
-        # The number is part of the key: an agent may say the same twice in a second.
+        # The number is part of the key: an agent may report the same entry twice within a second.
         key = hashlib.blake2b(b"%d %s" % (number, record), digest_size=8).hexdigest()
         files.append([(name, b'{"seq":%d,"key":"%s",%s\n' % (number, key.encode(), record[1:]))])
         facts = facts_of(values, now) if kind == AGENT_SWITCH else Facts(started=now)
@@ -64,7 +64,7 @@ def append_entry(
 
 
 def _record(kind: str, values: Mapping[str, object], now: datetime, phase: str, limit: int) -> bytes:
-    """All but number and key.  `cut` is there when something was."""
+    """Return the record without number and key.  It has the field `cut` if a text was cut."""
     cut: dict[str, int] = {}
     given = {f"{name}_" if name in OWN_FIELDS else name: value for name, value in values.items()}
     kept = {name: cut_values(value, name, limit, cut) for name, value in given.items()}

@@ -1,7 +1,7 @@
-"""The archive of a session's whole events: one compressed file of lines, `.crucible/archive/<session_id>.jsonl.zst`.
+"""The archive of a session's whole events: one compressed file, `.crucible/archive/<session_id>.jsonl.zst`.
 
-Its first line is a summary like `meta.json`, with `archive`, the version of this form, and `last_seq`; then come the
-records in order.  It is written beside its place, read back and compared before it replaces an older one.
+Its first line is a summary like `meta.json`, with `archive` (the format version) and `last_seq`; the records follow in
+order.  A new archive is written beside the old one and verified before it replaces it.
 """
 
 from __future__ import annotations
@@ -26,7 +26,10 @@ from crucible.vault.events.event_summary import COUNTS, load_own_meta, with_coun
 
 
 class EventLine(NamedTuple):
-    """A line with its end, if it has one; its number (0 when it is no record), and where it stands, from 1."""
+    """A line of a file: its bytes with the line end, if any, and its line number `at` from 1.
+
+    `number` is its sequence number, 0 if it is not a record.
+    """
 
     data: bytes
     number: int
@@ -35,17 +38,17 @@ class EventLine(NamedTuple):
 
 
 def numbered(lines: Iterable[bytes], path: Path, start: int = 1) -> Iterator[EventLine]:
-    """The lines of one file, the first of them being the `start`th."""
+    """Yield the lines of one file, numbered from `start`."""
     for at, data in enumerate(lines, start):
-        # A record without its line end is torn: the next writer cuts it off.
+        # A record without a line end is torn: the next writer cuts it off.
         yield EventLine(data, number_of(data[:-1]) if data.endswith(b"\n") else 0, path, at)
 
 
 @contextmanager
 def folder_lines(folder: Path) -> Iterator[Iterator[EventLine]]:
-    """Both files of a folder in the order of their numbers; what is no record stays behind the record above it.
+    """Merge both files of a folder by sequence number; lines that are not records follow the record above them.
 
-    They are open from the beginning: what is put away and removed meanwhile is read all the same.
+    The files are opened at once, so they can be read even if a purge removes them meanwhile.
     """
     with ExitStack() as stack:
         files: list[Iterator[tuple[int, EventLine]]] = []
@@ -56,7 +59,7 @@ def folder_lines(folder: Path) -> Iterator[Iterator[EventLine]]:
 
 
 def after_archived(archived: Iterable[EventLine], later: Iterable[EventLine]) -> Iterator[EventLine]:
-    """The archive's lines, then those of the folder that are not among them, numbered on from its last one."""
+    """Yield the archive's lines, then the folder's lines that are not in it, renumbered to continue after the archive."""
     known: set[bytes] = set()
     last = shift = 0
     for line in archived:
@@ -67,7 +70,7 @@ def after_archived(archived: Iterable[EventLine], later: Iterable[EventLine]) ->
         if _identity(line) not in known:
             if line.number and line.number + shift <= last:
                 shift = last + 1 - line.number
-            yield _moved(line, shift) if line.number and shift else line
+            yield _renumbered(line, shift) if line.number and shift else line
 
 
 def _rising(lines: Iterable[EventLine]) -> Iterator[tuple[int, EventLine]]:
@@ -81,15 +84,15 @@ _HEAD = late_pattern(rb'\{"seq":\d+,(?:"key":"([0-9a-f]{16})",)?')
 
 
 def _identity(line: EventLine) -> bytes:
-    """What is the same for two copies of a record though their numbers differ; without a key the rest of the line."""
+    """Return an identity for copies of a record with different numbers: its key, else a hash of the rest of the line."""
     found = _HEAD.match(line.data) if line.number else None
     if found and found[1]:
         return bytes(found[1])
     return hashlib.blake2b(line.data[found.end() :] if found else line.data, digest_size=16).digest()
 
 
-def _moved(line: EventLine, shift: int) -> EventLine:
-    """The same record with a later number."""
+def _renumbered(line: EventLine, shift: int) -> EventLine:
+    """Return the record with a later number."""
     number = line.number + shift
     found = _HEAD.match(line.data)
     if found:
@@ -102,11 +105,11 @@ def _moved(line: EventLine, shift: int) -> EventLine:
 _FORM = 1
 _BUFFER = 1 << 18
 _LEVEL = 9
-"""Of zstandard's 22: text becomes a tenth of itself, at some 50 MB a second."""
+"""Of zstandard's 22 levels: text shrinks to a tenth, at about 50 MB a second."""
 
 
 class Contents(NamedTuple):
-    """What lines there are: how many records, the last one's number, the sum of all bytes."""
+    """A checksum of lines: the number of records, the last sequence number, and a digest of all bytes."""
 
     records: int
     last: int
@@ -114,9 +117,9 @@ class Contents(NamedTuple):
 
 
 def next_number(files: EventFiles, vault_root: Path, session_id: str) -> int:
-    """The number of a session's next record: those of the archive are taken.
+    """Return the sequence number of a session's next record, after those in the folder and the archive.
 
-    An archive that cannot be read keeps nobody from writing; its reader numbers what came later anew.
+    An unreadable archive does not block writers; its reader renumbers what came later.
     """
     last = files.last_number()
     if not last:
@@ -126,24 +129,24 @@ def next_number(files: EventFiles, vault_root: Path, session_id: str) -> int:
 
 
 def archived_lines(path: Path) -> Iterator[EventLine]:
-    """The lines of an archive, without its first one; nothing when there is none.
+    """Yield the lines of an archive without the first; none if there is no archive.
 
-    `VaultError` when it is damaged, after the lines that could be read.
+    If it is damaged, raises `VaultError` after the lines that could be read.
     """
     if not path.is_file():
         return
     found = 0
     with _reading(path) as file:
-        wanted = _summary(file.readline(), path).get("records")
+        expected = _summary(file.readline(), path).get("records")
         for line in numbered(file, path, start=2):
             found += line.number > 0
             yield line
-    if found != wanted:
-        raise _damaged(path, f"{found} of {wanted} records are left")
+    if found != expected:
+        raise _damaged(path, f"{found} of {expected} records are left")
 
 
 def archived_meta(vault_root: Path, session_id: str) -> Mapping[str, object]:
-    """The summary of what was put away; empty when nothing was.  Reads no further than that."""
+    """Return the summary of a session's archive; empty without one.  Reads only the first line."""
     path = archive_path(vault_root, session_id)
     if not path.is_file():
         return {}
@@ -154,7 +157,7 @@ def archived_meta(vault_root: Path, session_id: str) -> Mapping[str, object]:
 def joined_meta(
     archived: Mapping[str, object], later: Mapping[str, object], written: Mapping[str, int]
 ) -> dict[str, object]:
-    """One summary of both; `written` counts the later records, by file."""
+    """Join the summaries of an archive and of later records; `written` counts the later records by file."""
     joined = {
         **later,
         **archived,
@@ -170,49 +173,49 @@ def joined_meta(
 
 
 def put_away(vault_root: Path, session_id: str, files: EventFiles) -> Contents:
-    """Write a session's archive: what an older one has, and then all lines of its folder, which stays as it is.
+    """Write a session's archive: the lines of an existing archive, then those of the folder, which is left unchanged.
 
-    Raises `VaultError` when it cannot be written, or the older one not read; that one is untouched then.
+    Raises `VaultError` if it cannot be written or the existing archive cannot be read; that one is then untouched.
     """
     path = archive_path(vault_root, session_id)
     new = path.with_name(f"{path.name}.tmp")
     with append_errors(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
-            wanted = _write(new, vault_root, session_id, files)
-            _check(new, wanted)
+            expected = _write(new, vault_root, session_id, files)
+            _check(new, expected)
             new.replace(path)
             fsync_folder(path.parent)
         finally:
             new.unlink(missing_ok=True)
-    return wanted
+    return expected
 
 
 def _write(new: Path, vault_root: Path, session_id: str, files: EventFiles) -> Contents:
-    """Read all lines twice, for the summary comes first."""
+    """Write the archive.  Reads all lines twice, since the summary comes first."""
     path = archive_path(vault_root, session_id)
     written: Counter[str] = Counter()
     with folder_lines(files.folder) as later:
-        wanted = _contents(after_archived(archived_lines(path), later), written)
+        expected = _contents(after_archived(archived_lines(path), later), written)
     meta = with_counts(load_own_meta(files.folder), files.folder)
     head = {"archive": _FORM, **joined_meta(archived_meta(vault_root, session_id), meta, written)}
-    # What was counted, whatever an older summary says.
-    head |= {"session_id": session_id, "records": wanted.records, "last_seq": wanted.last}
+    # Use the actual counts, whatever an older summary says.
+    head |= {"session_id": session_id, "records": expected.records, "last_seq": expected.last}
     with _writing(new) as file, folder_lines(files.folder) as later:
         file.write(orjson.dumps(head) + b"\n")
         for line in after_archived(archived_lines(path), later):
             file.write(line.data)
-    return wanted
+    return expected
 
 
-def _check(new: Path, wanted: Contents) -> None:
+def _check(new: Path, expected: Contents) -> None:
     found = _contents(archived_lines(new), Counter())
-    if found != wanted:
-        raise _damaged(new, f"{found.records} of {wanted.records} records came back")
+    if found != expected:
+        raise _damaged(new, f"{found.records} of {expected.records} records came back")
 
 
 def _contents(lines: Iterable[EventLine], written: Counter[str]) -> Contents:
-    """Reads them all; `written` counts the records of each file."""
+    """Summarise all lines; `written` counts the records of each file."""
     records = last = 0
     digest = hashlib.blake2b(digest_size=16)
     for line in lines:
@@ -238,10 +241,10 @@ def _reading(path: Path) -> Iterator[IO[bytes]]:
 
 @contextmanager
 def _writing(new: Path) -> Iterator[IO[bytes]]:
-    """A new compressed file, on the disk when this ends."""
+    """Open a new compressed file; it is on disk when this ends."""
     from zstandard import ZstdCompressor  # noqa: PLC0415  as above
 
-    new.unlink(missing_ok=True)  # of a purge that was killed, or a symlink
+    new.unlink(missing_ok=True)  # left by a killed purge, or a symlink
     with new.open("xb") as packed:
         with ZstdCompressor(_LEVEL, write_checksum=True).stream_writer(packed, closefd=False) as stream:
             yield stream

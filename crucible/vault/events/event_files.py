@@ -1,7 +1,7 @@
-"""A session's files of whole events: their paths, their lock, and whole lines at their ends.
+"""A session's files of whole events: paths, the lock, and appending complete lines.
 
-Each of several processes holds the lock on `events.jsonl` while it writes.  A last line without its end is then a
-killed process's, and is cut off.  A write that has returned survives kill -9; a power cut may cost the last seconds.
+Writers hold the lock on `events.jsonl`.  A last line without a line end therefore comes from a killed process and is
+cut off.  A finished write survives kill -9; a power cut may lose the last seconds.
 """
 
 from __future__ import annotations
@@ -29,48 +29,48 @@ from crucible.documents.session.session_id import check_session_id
 EVENTS, TOOLS, META = "events.jsonl", "tools.jsonl", "meta.json"
 
 OWN_FIELDS = frozenset({"seq", "key", "type", "time", "phase", "source", "line", "row", "agent", "cut"})
-"""Fields that every record has or may have; all others are values."""
+"""Standard fields of a record; all other fields are values."""
 
 TOOL_TYPES = frozenset({"tool", "ToolUsed", "ToolReturned", "SubagentStarted", "SubagentReturned"})
-"""The records that stand in `tools.jsonl`."""
+"""Record types that go to `tools.jsonl`."""
 
 
 def flights_folder(vault_root: Path) -> Path:
-    """Where the sessions' folders lie."""
+    """Return the folder that contains all sessions' records."""
     return _inside(vault_root, vault_root / ".crucible" / "flight")
 
 
 def flight_folder(vault_root: Path, session_id: str) -> Path:
-    """Where a session's records lie; never outside the vault, whatever the id or a symlink says."""
+    """Return a session's folder; never outside the vault, whatever the id or a symlink says."""
     return _inside(vault_root, vault_root / ".crucible" / "flight" / check_session_id(session_id))
 
 
 def archive_folder(vault_root: Path) -> Path:
-    """Where the archives lie."""
+    """Return the folder of the archives."""
     return _inside(vault_root, vault_root / ".crucible" / "archive")
 
 
 def archive_path(vault_root: Path, session_id: str) -> Path:
-    """The file that the records are compressed into; the same holds for it."""
+    """Return a session's archive; never outside the vault, whatever the id or a symlink says."""
     return _inside(vault_root, archive_folder(vault_root) / f"{check_session_id(session_id)}.jsonl.zst")
 
 
 def may_have_records(vault_root: Path, session_id: str) -> bool:
-    """Whether anything goes by the name of a session's records: quick to ask, and a promise neither that it is that nor where it lies."""
+    """Return whether a session seems to have records.  A quick check that neither validates them nor resolves symlinks."""
     inner = os.path.join(vault_root, ".crucible")
-    # The folder first: a purge puts what it takes from it into the archive before.
+    # Check the folder first: a purge writes the archive before it removes the folder.
     return os.path.lexists(os.path.join(inner, "flight", session_id)) or os.path.lexists(
         os.path.join(inner, "archive", f"{session_id}.jsonl.zst")
     )
 
 
 def keys_path(vault_root: Path, session_id: str) -> Path:
-    """The file, in the cache, that remembers which records there are."""
+    """Return the cache file with the keys of a session's records."""
     return _cached(vault_root, f"{check_session_id(session_id)}.keys")
 
 
 def purged_path(vault_root: Path) -> Path:
-    """The file, in the cache, that remembers when old records were last put away."""
+    """Return the cache file with the time of the last purge."""
     return _cached(vault_root, "purged")
 
 
@@ -83,29 +83,34 @@ def _inside(vault_root: Path, path: Path) -> Path:
 
 
 LOCK_SECONDS = 10.0
-"""How long to wait for another process.  None holds the lock for longer than it takes to write a megabyte, but one that
-puts a large session away."""
+"""Seconds to wait for another process, which rarely holds the lock longer than it takes to write a megabyte.
+
+Archiving a large session is the exception.
+"""
 
 _FLAGS = os.O_RDWR | os.O_APPEND | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
 _BLOCK = 1 << 16
 
 
 class EventFiles:
-    """A session's files, held.  `sizes` are in bytes, all of them whole lines; a file that is not there has 0."""
+    """A session's files while the lock is held.
+
+    `sizes` are in bytes and count complete lines only; a missing file has 0.
+    """
 
     def __init__(self, folder: Path, events: int) -> None:
         self.folder = folder
         self.descriptors = {EVENTS: events, TOOLS: _open_if_there(folder / TOOLS)}
-        self.sizes = {name: _heal(descriptor) for name, descriptor in self.descriptors.items()}
+        self.sizes = {name: _cut_torn_line(descriptor) for name, descriptor in self.descriptors.items()}
 
     def append(self, lines: Iterable[tuple[str, bytes]]) -> None:
-        """Write lines (a file's name, bytes that end in a line end) in this order; all of them, or none and `OSError`.
+        """Append lines (file name, bytes with a line end) in this order: all of them, or none and `OSError`.
 
-        A process killed in the middle leaves the first ones, so what a later import adds comes after them.
+        A process killed midway leaves the first lines, so a later import appends after them.
         """
         before = dict(self.sizes)
         try:
-            for name, data in _runs(lines):
+            for name, data in _joined_lines(lines):
                 self._write(name, data)
         except OSError:
             for name, size in before.items():
@@ -116,18 +121,18 @@ class EventFiles:
             raise
 
     def last_number(self) -> int:
-        """The highest sequence number; 0 when there is no record.  Costs the same however many there are."""
+        """Return the highest sequence number; 0 without records.  The cost does not depend on their number."""
         return max(self._last_number(name) for name in self.descriptors)
 
     def empty(self) -> None:
-        """Leave both files without a line."""
+        """Truncate both files."""
         for name, descriptor in self.descriptors.items():
             if descriptor >= 0:
                 os.ftruncate(descriptor, 0)
             self.sizes[name] = 0
 
     def close(self) -> None:
-        """Let the files and the lock go."""
+        """Close the files, which releases the lock."""
         for descriptor in self.descriptors.values():
             if descriptor >= 0:
                 os.close(descriptor)
@@ -149,10 +154,10 @@ class EventFiles:
 
 @contextmanager
 def hold_events(folder: Path, seconds: float = LOCK_SECONDS, *, make: bool = True) -> Iterator[EventFiles]:
-    """Hold a session's files, made where missing.
+    """Hold a session's files, created if missing.
 
-    Raises `LockTimeout`, `OutsideVault` for a symlink in a file's place, and `VaultError` for what the system refuses,
-    a folder that is not there among them when `make` is false.
+    Raises `LockTimeout`, `OutsideVault` for a symlink in place of a file, and `VaultError` for system errors, including
+    a missing folder if `make` is false.
     """
     if make:
         make_folder(folder)
@@ -170,7 +175,7 @@ def hold_events(folder: Path, seconds: float = LOCK_SECONDS, *, make: bool = Tru
 
 
 def make_folder(folder: Path) -> None:
-    """The folder of a session, and no symlink where its files are."""
+    """Create a session's folder, and refuse symlinks in place of its files."""
     with append_errors(folder):
         folder.mkdir(parents=True, exist_ok=True)
         for name in (EVENTS, TOOLS):
@@ -182,7 +187,7 @@ _NUMBER = late_pattern(rb'\{"seq":(\d{1,18}),')
 
 
 def number_of(line: bytes) -> int:
-    """The sequence number of a line; 0 when it is no record."""
+    """Return the sequence number of a line; 0 if it is not a record."""
     try:
         found = _NUMBER.match(line)
         number = int(found[1]) if found and line.endswith(b"}") else orjson.loads(line)["seq"]
@@ -192,12 +197,12 @@ def number_of(line: bytes) -> int:
 
 
 def last_lines(descriptor: int) -> Iterator[bytes]:
-    """The whole lines of a file from its end, each without its line end; it is read no further than asked."""
+    """Yield the complete lines of a file from its end, without line ends; reads only as far as needed."""
     return _backwards(descriptor, _whole_end(descriptor, os.fstat(descriptor).st_size))
 
 
 def _whole_end(descriptor: int, size: int) -> int:
-    """Where the last whole line ends, among the first `size` bytes."""
+    """Return where the last complete line ends among the first `size` bytes."""
     end = size
     while end:
         start = max(0, end - _BLOCK)
@@ -209,7 +214,7 @@ def _whole_end(descriptor: int, size: int) -> int:
 
 
 def _locked(folder: Path, seconds: float, *, make: bool) -> int:
-    """A descriptor of `events.jsonl` with its lock; a purge may remove the folder while we wait."""
+    """Open and lock `events.jsonl`; retried, since a purge may remove the folder while we wait."""
     while True:
         if make:
             folder.mkdir(parents=True, exist_ok=True)
@@ -231,8 +236,8 @@ def _open_if_there(path: Path) -> int:
         return -1
 
 
-def _heal(descriptor: int) -> int:
-    """Cut off a last line that has no end; the size that is left."""
+def _cut_torn_line(descriptor: int) -> int:
+    """Cut off a last line that has no line end, and return the remaining size."""
     if descriptor < 0:
         return 0
     status = os.fstat(descriptor)
@@ -244,21 +249,21 @@ def _heal(descriptor: int) -> int:
     return end
 
 
-def _runs(lines: Iterable[tuple[str, bytes]]) -> Iterator[tuple[str, bytes]]:
-    """Neighbours of one file together."""
-    current, waiting = "", bytearray()
+def _joined_lines(lines: Iterable[tuple[str, bytes]]) -> Iterator[tuple[str, bytes]]:
+    """Join consecutive lines of the same file."""
+    current, pending = "", bytearray()
     for name, line in lines:
-        if name != current and waiting:
-            yield current, bytes(waiting)
-            waiting.clear()
+        if name != current and pending:
+            yield current, bytes(pending)
+            pending.clear()
         current = name
-        waiting += line
-    if waiting:
-        yield current, bytes(waiting)
+        pending += line
+    if pending:
+        yield current, bytes(pending)
 
 
 def _backwards(descriptor: int, size: int) -> Iterator[bytes]:
-    """Lines from the end; a file is read no further than asked, a long line in ever larger pieces."""
+    """Yield lines from the end, reading only as far as needed; long lines are read in growing blocks."""
     rest, end, block = b"", size, _BLOCK
     while end > 0:
         start = max(0, end - block)
@@ -286,12 +291,15 @@ def _read_at(descriptor: int, start: int, count: int) -> bytes:
 
 
 _DEEPEST = 100
-"""Lists in lists beyond this are left out: a hostile log must not exhaust the stack."""
+"""Deeper nesting is dropped: a hostile log must not exhaust the stack."""
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def cut_values(value: object, path: str, limit: int, cut: dict[str, int], depth: int = 0) -> object:
-    """A JSON value with texts of at most `limit` bytes; `cut` gets the path and bytes of each longer one (0: too deep)."""
+    """Shorten the texts of a JSON value to `limit` bytes.
+
+    `cut` receives the path and the original size of each shortened text (0: nested too deeply).
+    """
     if isinstance(value, str):
         return _cut_text(value, path, limit, cut)
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
@@ -314,10 +322,10 @@ def _cut_text(text: str, path: str, limit: int, cut: dict[str, int]) -> str:
 
 
 def dump_record(record: Mapping[str, object]) -> bytes:
-    """A record as JSON in one line, without its end."""
+    """Return a record as one line of JSON, without a line end."""
     try:
         return orjson.dumps(record, option=orjson.OPT_UTC_Z)
-    except TypeError:  # a lone surrogate, an integer beyond 64 bits, a type that JSON has not
+    except TypeError:  # a lone surrogate, an integer beyond 64 bits, or a type unknown to JSON
         text = json.dumps(_finite(record), ensure_ascii=False, separators=(",", ":"), default=_plain)
         return _SURROGATE.sub("\ufffd", text).encode("utf-8")
 
@@ -327,7 +335,7 @@ def _plain(value: object) -> str:
 
 
 def _finite(value: object) -> object:
-    """The same without what `json` writes though it is no JSON: orjson would not read the line again."""
+    """Replace NaN and infinities by null: `json` writes them, but they are invalid JSON and orjson rejects them."""
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if isinstance(value, Mapping):

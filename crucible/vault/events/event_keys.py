@@ -1,7 +1,7 @@
 """The keys of a session's records, so that a repeated import writes nothing twice.
 
-They are cached in `.crucible/cache/flight/` with how far the files were read; the cache counts only if they still begin
-with the same bytes.
+They are cached in `.crucible/cache/flight/` together with how far the files were read; the cache is valid only if the
+files still begin with the same bytes.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from crucible.vault.events.event_files import EVENTS, TOOLS, keys_path
 
 _MAGIC = b"cruk\x01"
 _WORTH_IT = 1 << 18
-"""Bytes that were read anew, from which on the memory is written."""
+"""Save the cache after reading at least this many new bytes."""
 _MARK = 4096
-"""Bytes before the end that was read, which tell whether the file is the same."""
+"""Bytes before the end of what was read, used to recognise the file."""
 _HEAD = struct.Struct("<5s16s16sQQQ")
 _LINE = late_pattern(rb'\{"seq":\d{1,18},"key":"([0-9a-f]{16})",')
 
 
 class _Read(NamedTuple):
-    """How far a file was read, and which file: device and inode, unknown (0, 0) after a process ended."""
+    """How far a file was read, and its device and inode; (0, 0) if loaded from the cache."""
 
     end: int = 0
     mark: bytes = b""
@@ -38,55 +38,55 @@ class _Read(NamedTuple):
 
 
 class Keys:
-    """The keys of a session's records as far as they were looked at."""
+    """The keys of a session's records, as far as the files were read."""
 
     def __init__(self, vault_root: Path, session_id: str) -> None:
-        self._memory = keys_path(vault_root, session_id)
+        self._cache = keys_path(vault_root, session_id)
         self._known: set[int] = set()
         self._read = {EVENTS: _Read(), TOOLS: _Read()}
-        self._remembered = 0
+        self._saved_size = 0
         with suppress(OSError, ValueError, struct.error):
-            self._recall(self._memory.read_bytes())
+            self._load(self._cache.read_bytes())
 
     def __contains__(self, key: int) -> bool:
         return key in self._known
 
-    def look(self, folder: Path) -> None:
-        """Read what was written since; everything, when a file is another than it was."""
+    def read_new(self, folder: Path) -> None:
+        """Read the records written since the last call; all of them if a file was replaced."""
         if any(not _is_same(folder / name, read) for name, read in self._read.items()):
             self._known.clear()
             self._read = {name: _Read() for name in self._read}
-            self._remembered = 0
+            self._saved_size = 0
         for name, read in self._read.items():
-            self._read[name] = self._look_at(folder / name, read)
+            self._read[name] = self._read_new_lines(folder / name, read)
 
     def add(self, keys: Iterable[int], folder: Path, sizes: Mapping[str, int]) -> None:
-        """What was just written after all that was looked at, so that it need not be read again."""
+        """Add keys that were just written after everything read, so that they need not be read again."""
         self._known.update(keys)
         for name, end in sizes.items():
             if end != self._read[name].end:
                 with (folder / name).open("rb") as file:
                     self._read[name] = _read_until(file.fileno(), end)
 
-    def remember(self) -> None:
-        """Keep what is known for the next time, when that is worth it.  That it cannot be kept is no error."""
+    def save(self) -> None:
+        """Save the keys if enough was read.  Failing to save is not an error."""
         ends = sum(read.end for read in self._read.values())
-        if ends - self._remembered < _WORTH_IT:
+        if ends - self._saved_size < _WORTH_IT:
             return
         keys = array("Q", self._known).tobytes()
         events, tools = self._read[EVENTS], self._read[TOOLS]
         body = _HEAD.pack(_MAGIC, events.mark, tools.mark, events.end, tools.end, len(self._known)) + keys
-        new = self._memory.with_suffix(f".{os.getpid()}.tmp")
+        new = self._cache.with_suffix(f".{os.getpid()}.tmp")
         try:
             new.parent.mkdir(parents=True, exist_ok=True)
             new.write_bytes(_digest(body) + body)
-            new.replace(self._memory)
-            self._remembered = ends
+            new.replace(self._cache)
+            self._saved_size = ends
         except OSError:
             with suppress(OSError):
                 new.unlink(missing_ok=True)
 
-    def _recall(self, data: bytes) -> None:
+    def _load(self, data: bytes) -> None:
         body = data[16:]
         magic, events, tools, end_of_events, end_of_tools, count = _HEAD.unpack_from(body)
         keys = body[_HEAD.size :]
@@ -94,9 +94,9 @@ class Keys:
             return
         self._known = set(array("Q", keys))
         self._read = {EVENTS: _Read(end_of_events, events), TOOLS: _Read(end_of_tools, tools)}
-        self._remembered = end_of_events + end_of_tools
+        self._saved_size = end_of_events + end_of_tools
 
-    def _look_at(self, path: Path, read: _Read) -> _Read:
+    def _read_new_lines(self, path: Path, read: _Read) -> _Read:
         try:
             file = path.open("rb")
         except FileNotFoundError:
@@ -113,13 +113,13 @@ class Keys:
 
 
 def forget_keys(vault_root: Path, session_id: str) -> None:
-    """Remove a session's memory, as when its records are put away."""
+    """Delete the cached keys of a session, for example when its records are archived."""
     with suppress(OSError):
         keys_path(vault_root, session_id).unlink(missing_ok=True)
 
 
 def _key_of(line: bytes) -> Iterator[int]:
-    """The key of a record, once; nothing of what is none."""
+    """Yield the key of a record; nothing for other lines."""
     found = _LINE.match(line)
     if found and line.endswith(b"}\n"):
         yield int(found[1], 16)
@@ -129,7 +129,7 @@ def _key_of(line: bytes) -> Iterator[int]:
 
 
 def _is_same(path: Path, read: _Read) -> bool:
-    """Whether a file still begins with what was read of it."""
+    """Return whether a file still begins with what was read of it."""
     try:
         with path.open("rb") as file:
             status = os.fstat(file.fileno())

@@ -1,4 +1,4 @@
-"""A record in one line: the fields that a person would look for."""
+"""Show a record as one line: the fields that a reader looks for."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from crucible.vault.events.event_reader import EventRecord
 
 
 def record_line(record: EventRecord) -> str:
-    """One text, perhaps with line ends."""
-    return _TOLD.get(record.type, _said)(record.values)
+    """Return a record's text, which may contain line ends."""
+    return _RENDERERS.get(record.type, _entry)(record.values)
 
 
 def cut_mark(record: EventRecord) -> str:
-    """How long what was cut had been, "" when nothing was."""
+    """Return how many bytes the cut texts had; "" if nothing was cut."""
     total = sum(record.cut.values())
     return f"[cut: {total} bytes]" if total else "[cut]" if record.cut else ""
 
 
-def _said(values: Mapping[str, object]) -> str:
-    """What an entry says and why, or the text of an event; else all fields."""
+def _entry(values: Mapping[str, object]) -> str:
+    """Return an entry's content and reason, or an event's text; else all fields."""
     for name in ("content", "text", "reason", "title", "name"):
-        if isinstance(said := values.get(name), str) and said:
-            return said + "".join(f" ({label}: {values[label]})" for label in _REASONS if values.get(label))
+        if isinstance(text := values.get(name), str) and text:
+            return text + "".join(f" ({label}: {values[label]})" for label in _REASONS if values.get(label))
     return _fields(values)
 
 
@@ -33,7 +33,7 @@ _REASONS = ("rationale", "resolution", "summary")
 
 
 def _entry_of_tool(values: Mapping[str, object]) -> str:
-    """A recorder's call: its command as it was told, or its arguments as an imported call's."""
+    """Show a recorded tool call: its command, or its arguments as in an imported call."""
     name, command, arguments = str(values.get("tool") or "tool"), values.get("command"), values.get("args")
     if isinstance(command, str):
         called = f"{name} {command}".rstrip()
@@ -41,11 +41,11 @@ def _entry_of_tool(values: Mapping[str, object]) -> str:
         given = arguments if isinstance(arguments, Mapping) else values
         called = call_line(name, {k: v for k, v in given.items() if k not in _OF_RESULTS})
     outcome = str(values.get("outcome") or "ok")
-    told = ["" if outcome == "ok" else outcome]
-    told += [
+    parts = ["" if outcome == "ok" else outcome]
+    parts += [
         form.format(values[key]) for key, form in _OF_RESULTS.items() if form and values.get(key) not in (None, "")
     ]
-    came = ", ".join(filter(None, told))
+    came = ", ".join(filter(None, parts))
     return f"{called} → {came}" if came else called
 
 
@@ -58,7 +58,7 @@ _OF_RESULTS = {
     "results": "results {}",
     "result": "{}",
 }
-"""Fields of a call that are no arguments, and how they are told."""
+"""Fields of a call that are not arguments, and how they are shown."""
 
 
 def _used(values: Mapping[str, object]) -> str:
@@ -76,7 +76,7 @@ def _delegated(values: Mapping[str, object]) -> str:
 
 
 def _entry_of_subagent(values: Mapping[str, object]) -> str:
-    """A recorder's: who works, on what, and in which session."""
+    """Show a recorded subagent: its name, its task and its session."""
     name = f"@{values.get('subagent') or 'agent'}"
     about = values.get("task") or values.get("content") or values.get("summary")
     return name + (f": {about}" if about else "") + _arrow(values.get("session"))
@@ -87,7 +87,7 @@ def _arrow(target: object) -> str:
 
 
 def _usage(values: Mapping[str, object]) -> str:
-    """Tokens, an import's or a recorder's."""
+    """Show token counts, imported or recorded."""
     counts = [f"{values[key]} {key}" for key in ("fresh", "used", "cached", "said") if values.get(key)]
     return f"{', '.join(counts) or '0'} tokens" + _in_brackets(values.get("model"))
 
@@ -97,7 +97,7 @@ def _in_brackets(what: object) -> str:
 
 
 def _task_list(values: Mapping[str, object]) -> str:
-    """How long the list is, and what is being done."""
+    """Show the number of tasks, how many are done, and the current one."""
     tasks = values.get("tasks")
     if not isinstance(tasks, list):
         return _fields(values)
@@ -109,40 +109,40 @@ def _task_list(values: Mapping[str, object]) -> str:
 
 
 def _task(values: Mapping[str, object]) -> str:
-    said = [str(values[key]) for key in ("content", "status") if values.get(key)]
-    return f"task {values.get('id') or '?'}: {', '.join(said) or 'changed'}"
+    text = [str(values[key]) for key in ("content", "status") if values.get(key)]
+    return f"task {values.get('id') or '?'}: {', '.join(text) or 'changed'}"
 
 
 def _answers(values: Mapping[str, object]) -> str:
-    """Questions that the agent put, with the answers."""
+    """Show the agent's questions with the answers."""
     choices = values.get("choices")
     asked = [each for each in choices if isinstance(each, Mapping)] if isinstance(choices, list) else []
     return "; ".join(f"{each.get('question')} {each.get('answer') or '-'}" for each in asked) or "-"
 
 
 def _context(values: Mapping[str, object]) -> str:
-    told = [f"{key} {values[key]}" for key in ("cwd", "branch", "version") if values.get(key)]
-    return ", ".join(told) or _fields(values)
+    parts = [f"{key} {values[key]}" for key in ("cwd", "branch", "version") if values.get(key)]
+    return ", ".join(parts) or _fields(values)
 
 
 def _resumed(values: Mapping[str, object]) -> str:
-    """Which session a client went on with, and how much it was given to read."""
+    """Show which session was continued, and the size of its context."""
     after = values.get("after")
     return f"{values.get('session') or '?'}{f' after {after}' if after else ''}, {values.get('size') or 0} bytes of context"
 
 
 def _switched(values: Mapping[str, object]) -> str:
-    said = values.get("content")
-    return f"{values.get('from_agent') or '?'} → {values.get('to_agent') or '?'}{f': {said}' if said else ''}"
+    text = values.get("content")
+    return f"{values.get('from_agent') or '?'} → {values.get('to_agent') or '?'}{f': {text}' if text else ''}"
 
 
 def _fields(values: Mapping[str, object]) -> str:
-    """Those that say something, as compact JSON."""
-    told = {name: value for name, value in values.items() if value not in ("", None, [], {})}
-    return orjson.dumps(told, default=str).decode() if told else "-"
+    """Return the non-empty fields as compact JSON."""
+    parts = {name: value for name, value in values.items() if value not in ("", None, [], {})}
+    return orjson.dumps(parts, default=str).decode() if parts else "-"
 
 
-_TOLD: Mapping[str, Callable[[Mapping[str, object]], str]] = {
+_RENDERERS: Mapping[str, Callable[[Mapping[str, object]], str]] = {
     "tool": _entry_of_tool,
     "ToolUsed": _used,
     "ToolReturned": _returned,

@@ -1,4 +1,4 @@
-"""Read records of whole events, from the folder, the archive or both.
+"""Read records of whole events from the folder, the archive or both.
 
 Torn lines are reported to the caller and skipped; a session without a folder has no records.
 """
@@ -28,10 +28,10 @@ from crucible.vault.events.event_summary import COUNTS, load_own_meta, with_coun
 
 @dataclass(frozen=True, slots=True)
 class EventRecord:
-    """One event: `type` is its class in `transcript.events`, or the kind of an entry; `values` its fields.
+    """One event or entry: `type` is its class in `clients.events` or the entry's kind, `values` are its other fields.
 
-    `cut` has the bytes of what was longer.  `line`, `row` and `agent` say where it stood in the client's log, `source`
-    in which (`client:native-id`; `recorder` for an entry, which stood in none).  `key` tells it from others.
+    `cut` maps each cut field to its original size in bytes.  `line`, `row` and `agent` locate the event in the client's
+    log; `source` names that log (`client:native-id`, or `recorder` for an entry).  `key` identifies the record.
     """
 
     seq: int
@@ -51,9 +51,9 @@ OnTorn = Callable[[Path, int], None]
 
 
 def read_records(vault_root: Path, session_id: str, on_torn: OnTorn | None = None) -> Iterator[EventRecord]:
-    """The records by sequence number, one at a time; `on_torn` gets the file and line (from 1) of what is none.
+    """Yield the records by sequence number; `on_torn` gets the file and line (from 1) of lines that are not records.
 
-    Raises `VaultError` for an archive that is damaged, after the records that could be read.
+    If the archive is damaged, raises `VaultError` after the records that could be read.
     """
     with _lines(vault_root, session_id) as lines:
         for line in lines:
@@ -67,7 +67,7 @@ def read_records(vault_root: Path, session_id: str, on_torn: OnTorn | None = Non
 
 
 def load_meta(vault_root: Path, session_id: str) -> Mapping[str, object]:
-    """The summary, with counts that are true now; empty when the session has no records.  Nothing is written."""
+    """Return the summary with current counts; empty without records.  Writes nothing."""
     folder, archived = flight_folder(vault_root, session_id), archived_meta(vault_root, session_id)
     if not folder.is_dir():
         return archived
@@ -79,18 +79,18 @@ def load_meta(vault_root: Path, session_id: str) -> Mapping[str, object]:
     return joined_meta(archived, meta, written)
 
 
-def last_time(vault_root: Path, session_id: str, but: Container[str] = ()) -> datetime | None:
-    """When the last thing happened that was kept whole, records of the types in `but` aside; only the files' ends are read."""
+def last_time(vault_root: Path, session_id: str, ignored: Container[str] = ()) -> datetime | None:
+    """Return the time of the last event, ignoring the types in `ignored`; reads only the files' ends."""
     folder = flight_folder(vault_root, session_id)
-    return max(filter(None, (_last_in(folder / name, but) for name in COUNTS)), default=None)
+    return max(filter(None, (_last_in(folder / name, ignored) for name in COUNTS)), default=None)
 
 
-def _last_in(path: Path, but: Container[str]) -> datetime | None:
+def _last_in(path: Path, ignored: Container[str]) -> datetime | None:
     with suppress(OSError), path.open("rb") as file:
         for line in last_lines(file.fileno()):
             with suppress(ValueError, KeyError, TypeError):
                 record = _record(orjson.loads(line))
-                if record.time and record.type not in but:
+                if record.time and record.type not in ignored:
                     return record.time
     return None
 
@@ -98,7 +98,7 @@ def _last_in(path: Path, but: Container[str]) -> datetime | None:
 @contextmanager
 def _lines(vault_root: Path, session_id: str) -> Iterator[Iterator[EventLine]]:
     archive = archive_path(vault_root, session_id)
-    # The folder first: what a purge takes from it after this is in an archive that is looked for after this.
+    # Open the folder first: a purge that empties it afterwards has already written the archive.
     with folder_lines(flight_folder(vault_root, session_id)) as later:
         yield after_archived(archived_lines(archive), later) if archive.is_file() else later
 
@@ -124,7 +124,7 @@ def _record(raw: object) -> EventRecord:
 
 
 def _time(text: str) -> datetime | None:
-    """A time that cannot be read is unknown; the record is a record all the same."""
+    """Parse a time; an invalid one is unknown, and the record stays valid."""
     with suppress(ValueError):
         return datetime.fromisoformat(text)
     return None

@@ -1,8 +1,8 @@
-"""Write whole events of a session, one JSON object a line, in `.crucible/flight/<session_id>/`.
+"""Write a session's whole events, one JSON object a line, in `.crucible/flight/<session_id>/`, and turn them back.
 
-`tools.jsonl` has calls and results, `events.jsonl` everything else; sequence numbers run over both.  Any number of
-processes may write a session, and an event that is there already is not written again, so an import can be repeated.
-Secrets were taken out before.
+`tools.jsonl` has calls and results, `events.jsonl` everything else; sequence numbers run over both.  Several processes
+may write to a session.  An event that is already there is not written again, so an import can be repeated.  Secrets
+have been removed before.
 """
 
 from __future__ import annotations
@@ -44,13 +44,13 @@ from crucible.vault.events.event_reader import EventRecord
 from crucible.vault.events.event_summary import Facts, keep_meta
 
 RENAMED = {"agent": "subagent", "type": "row_type"}
-"""Fields of events that a record stores under another name, since it has such a field of its own."""
+"""Event fields that a record stores under another name, because the record has a field of that name."""
 
 _EVENTS: Mapping[str, Any] = {kind.__name__: kind for kind in get_args(Event)}
 
 
 def events_of(records: Iterable[EventRecord]) -> Iterator[tuple[Event, EventRecord]]:
-    """The events with their records; records that are not events, or whose values have the wrong type, are skipped."""
+    """Yield the events with their records; records that are not events or have values of the wrong type are skipped."""
     for record in records:
         event = event_of(record)
         if event is not None:
@@ -58,13 +58,13 @@ def events_of(records: Iterable[EventRecord]) -> Iterator[tuple[Event, EventReco
 
 
 def event_of(record: EventRecord) -> Event | None:
-    """The event of a record; None if the record is not an event."""
+    """Return the event of a record; None if the record is not an event."""
     kind = _EVENTS.get(record.type)
     if kind is None:
         return None
     at = At(record.line, record.row, record.time, record.agent)
     values = {
-        name: record.values[told] for name, _ in _fields(kind) if (told := RENAMED.get(name, name)) in record.values
+        name: record.values[stored] for name, _ in _fields(kind) if (stored := RENAMED.get(name, name)) in record.values
     }
     try:
         event: Event = kind(
@@ -77,7 +77,7 @@ def event_of(record: EventRecord) -> Event | None:
 
 @cache
 def _fields(kind: Any) -> tuple[tuple[str, Any], ...]:
-    """The names and types of an event class's fields, without `at`."""
+    """Return the names and types of an event class's fields, without `at`."""
     hints = typing.get_type_hints(kind, vars(events))
     return tuple((each.name, hints[each.name]) for each in dataclasses.fields(kind) if each.name != "at")
 
@@ -107,10 +107,10 @@ _BUFFER = 1 << 20
 
 
 class FlightWriter:
-    """Appends the events of one session.  Use it in a `with`, or call `close`.
+    """Appends the events of one session.  Use it in a `with` block, or call `close`.
 
-    Several may be open for one session, in several processes: what is written stands in the files at the latest when
-    `close` returns.  `written` counts the events that were new.
+    Several writers, in several processes, may be open for one session.  Events are in the files when `close` returns,
+    or earlier.  `written` counts the new events.
     """
 
     def __init__(
@@ -127,24 +127,24 @@ class FlightWriter:
         self.written = 0
         self._lock_seconds = lock_seconds
         self._keys = Keys(vault_root, session_id)
-        self._waiting: dict[int, _Waiting] = {}
+        self._pending: dict[int, _PendingRecord] = {}
         self._size = 0
         make_folder(self.folder)
         with append_errors(self.folder):
-            self._keys.look(self.folder)
+            self._keys.read_new(self.folder)
 
     def write(self, event: Event, phase: str = "", source: str = "") -> bool:
-        """Append an event of a phase (`phase-2.1`) and a native session (`client:id`); False when it is there already."""
+        """Append an event of a phase (`phase-2.1`) and a native session (`client:id`); False if it is already recorded."""
         body = _body(event, source, self.max_value_bytes)
         digest = hashlib.blake2b(body, digest_size=8)
         key = int.from_bytes(digest.digest())
-        if key in self._keys or key in self._waiting:
+        if key in self._keys or key in self._pending:
             return False
         time = orjson.dumps(event.at.time, option=orjson.OPT_UTC_Z)
-        # The body is what takes time to dump, so it is dumped once, for the key and for the line.
+        # Serialising the body is slow, so it is done once, for both the key and the line.
         line = b'"key":"%016x","time":%s,"phase":%s,%s\n' % (key, time, _text(phase), body[1:])
         file = TOOLS if type(event).__name__ in TOOL_TYPES else EVENTS
-        self._waiting[key] = _Waiting(file, line, event.at.time)
+        self._pending[key] = _PendingRecord(file, line, event.at.time)
         self._size += len(line)
         self.written += 1
         if self._size >= _BUFFER:
@@ -152,27 +152,27 @@ class FlightWriter:
         return True
 
     def close(self) -> None:
-        """Write out what is buffered."""
+        """Write what is buffered."""
         self._flush()
-        self._keys.remember()
+        self._keys.save()
 
     def _flush(self) -> None:
-        """What waits gets its numbers now, after those that other processes wrote meanwhile."""
-        if not self._waiting:
+        """Number the pending records, after those that other processes wrote meanwhile, and write them."""
+        if not self._pending:
             return
         try:
             with hold_events(self.folder, self._lock_seconds) as files:
-                self._keys.look(self.folder)
-                fresh = {key: one for key, one in self._waiting.items() if key not in self._keys}
+                self._keys.read_new(self.folder)
+                fresh = {key: one for key, one in self._pending.items() if key not in self._keys}
                 self._append(files, [*fresh.values()])
                 self._keys.add(fresh, self.folder, files.sizes)
         finally:
-            self._waiting.clear()
+            self._pending.clear()
             self._size = 0
 
-    def _append(self, files: EventFiles, fresh: list[_Waiting]) -> None:
-        """Write what nobody else has written; the lock is held."""
-        self.written -= len(self._waiting) - len(fresh)
+    def _append(self, files: EventFiles, fresh: list[_PendingRecord]) -> None:
+        """Append the records that no other process has written; the lock is held."""
+        self.written -= len(self._pending) - len(fresh)
         if not fresh:
             return
         before = dict(files.sizes)
@@ -188,8 +188,8 @@ class FlightWriter:
         self.close()
 
 
-class _Waiting(NamedTuple):
-    """A record without its number, the file it belongs into, and its time."""
+class _PendingRecord(NamedTuple):
+    """A record without its number, its file, and its time."""
 
     file: str
     line: bytes
@@ -207,13 +207,13 @@ _NAMES = {
     kind.__name__: tuple((f.name, RENAMED.get(f.name, f.name)) for f in dataclasses.fields(kind) if f.name != "at")
     for kind in get_args(Event)
 }
-"""The fields of each kind of event, and what they are called in a record."""
+"""The fields of each event class, and their names in a record."""
 
 
 def _body(event: Event, source: str, limit: int) -> bytes:
-    """The record without its number, key and time, as JSON; too long texts cut.
+    """Return the record as JSON without number, key and time, with long texts cut.
 
-    `cut` tells the bytes that each cut text had (0: nested too deep).
+    `cut` maps each cut text to its original size in bytes (0: nested too deeply).
     """
     at = event.at
     body: dict[str, object] = {
@@ -224,7 +224,7 @@ def _body(event: Event, source: str, limit: int) -> bytes:
         "agent": at.agent,
     }
     values = {name: getattr(event, field) for field, name in _NAMES[type(event).__name__]}
-    with contextlib.suppress(TypeError):  # what orjson does not take, or is nested too deep
+    with contextlib.suppress(TypeError):  # unsupported by orjson, or nested too deeply
         whole = orjson.dumps(body | values, option=orjson.OPT_UTC_Z)
         if len(whole) <= limit:
             return whole

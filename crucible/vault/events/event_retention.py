@@ -1,7 +1,7 @@
 """Archive or delete old whole events, as the vault's settings say.
 
-A session's age counts from its last record; one without a note, or that has not ended, is never touched.  A folder is
-removed only when its archive is on disk and was read back; after a killed purge the next one finishes.
+A session's age counts from its last record.  Sessions that have no note or have not ended are kept.  A folder is
+removed only after its archive is on disk and verified; the next purge completes one that was killed.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ from crucible.vault.events.event_summary import META_FILES, rename_in_meta
 
 _ARCHIVE = ".jsonl.zst"
 _DAY = timedelta(days=1)
-_LOOKED_AT = 200
-"""Records from the end of a file among which one has a time."""
+_MOST_SEARCHED = 200
+"""Records to search from the end of a file for one with a time."""
 
 StandingOf = Callable[[str], str]
 
 
 class PurgedEvents(NamedTuple):
-    """A session that was put away, or is to be in a dry run; `size` are the bytes of its two files."""
+    """A session that was purged, or would be in a dry run; `size` is the size of its two files in bytes."""
 
     session_id: str
     last: datetime
@@ -53,7 +53,7 @@ class PurgedEvents(NamedTuple):
 
 
 class KeptEvents(NamedTuple):
-    """A session that stays, and why: `recent`, `no-note`, `no-records`, what `standing_of` says, or what went wrong."""
+    """A session that is kept, and why: `recent`, `no-note`, `no-records`, a status, or an error message."""
 
     session_id: str
     reason: str
@@ -62,7 +62,7 @@ class KeptEvents(NamedTuple):
 
 
 class PurgeReport(NamedTuple):
-    """What a purge did; `after` is `archive` or `delete`."""
+    """The result of a purge; `after` is `archive` or `delete`."""
 
     after: str
     purged: tuple[PurgedEvents, ...] = ()
@@ -70,7 +70,7 @@ class PurgeReport(NamedTuple):
 
     @property
     def failed(self) -> tuple[KeptEvents, ...]:
-        """Those that ought to have been put away and could not."""
+        """The sessions that should have been purged but failed."""
         return tuple(one for one in self.kept if one.failed)
 
 
@@ -84,10 +84,10 @@ def purge(
     dry_run: bool = False,
     lock_seconds: float = LOCK_SECONDS,
 ) -> PurgeReport:
-    """Put away every session whose last record is older than the retention time and whose id is one of `note_ids`.
+    """Archive or delete every session of `note_ids` whose last record is older than the retention time.
 
-    `standing_of` is asked about those that are old: `active`, `paused`, whatever keeps one here; "" for one that ended.
-    A dry run writes nothing, not even a lock.  What goes wrong with one session is told and the others go on.
+    `standing_of` returns the status of an old session that must be kept (`active`, `paused`, …), or "" if it has ended.
+    A dry run writes nothing, not even a lock.  An error in one session is reported and does not stop the others.
     """
     work = _Purge(vault_root, settings, frozenset(note_ids), now, lock_seconds, standing_of)
     found = [work.take(session_id, dry_run=dry_run) for session_id in flight_ids(vault_root)]
@@ -102,7 +102,7 @@ def purge(
 
 
 def is_due(vault_root: Path, now: datetime) -> bool:
-    """Whether the last purge is a day ago, or none is known.  `OutsideVault` where the vault's cache leads out of it."""
+    """Return whether the last purge is a day ago or unknown.  `OutsideVault` if the vault's cache leads out of it."""
     stamp = purged_path(vault_root)
     try:
         last = datetime.fromisoformat(stamp.read_text(encoding="utf-8"))
@@ -112,7 +112,7 @@ def is_due(vault_root: Path, now: datetime) -> bool:
 
 
 def flight_ids(vault_root: Path) -> list[str]:
-    """The sessions that have a folder, in order; what is none of ours is left alone."""
+    """List the sessions that have a folder, sorted; other folders are ignored."""
     folder = flights_folder(vault_root)
     names: list[str] = []
     with append_errors(folder, "read"), suppress(FileNotFoundError), os.scandir(folder) as entries:
@@ -121,7 +121,7 @@ def flight_ids(vault_root: Path) -> list[str]:
 
 
 def archived_ids(vault_root: Path) -> list[str]:
-    """The sessions that have an archive, in order."""
+    """List the sessions that have an archive, sorted."""
     folder = archive_folder(vault_root)
     with append_errors(folder, "read"):
         names = [path.name.removesuffix(_ARCHIVE) for path in folder.glob(f"*{_ARCHIVE}")]
@@ -129,9 +129,9 @@ def archived_ids(vault_root: Path) -> list[str]:
 
 
 def last_time(folder: Path) -> datetime | None:
-    """When the last thing happened: by the records at the ends of both files, else when they were written.
+    """Return the time of the last record, else of the last write.
 
-    None when there is no file.
+    None if there is no file.
     """
     found = [time for name in (EVENTS, TOOLS) for time in _last_of(folder / name)]
     if found:
@@ -158,7 +158,7 @@ class _Purge(NamedTuple):
 
     def take_held(self, session_id: str, folder: Path) -> PurgedEvents | KeptEvents:
         with hold_events(folder, self.lock_seconds, make=False) as files:
-            found = self.judge(session_id, folder)  # somebody may have written while we waited
+            found = self.judge(session_id, folder)  # another process may have written meanwhile
             if isinstance(found, PurgedEvents):
                 self.put_away(session_id, files)
         return found
@@ -169,7 +169,7 @@ class _Purge(NamedTuple):
             size = sum(path.stat().st_size for path in (folder / EVENTS, folder / TOOLS) if path.is_file())
         if session_id not in self.note_ids:
             return KeptEvents(session_id, "no-note", last)
-        # Beside an archive, files without a record are what a killed purge left.
+        # Files without records beside an archive are left over from a killed purge.
         if last is None or not (size or archive_path(self.vault_root, session_id).is_file()):
             return KeptEvents(session_id, "no-records")
         if self.now - last < timedelta(days=self.settings.retention_days):
@@ -187,21 +187,24 @@ class _Purge(NamedTuple):
 
 
 def _remove(files: EventFiles) -> None:
-    """The lock goes last: who waits for it finds that its file is gone, and begins a new folder."""
+    """Remove the files, the locked one last.
+
+    A process waiting for the lock then sees that its file is gone and starts a new folder.
+    """
     folder = files.folder
     for name in META_FILES:
         (folder / name).unlink(missing_ok=True)
-    if os.name == "nt":  # what is open cannot be removed there
+    if os.name == "nt":  # open files cannot be removed there
         files.empty()
         return
     (folder / TOOLS).unlink(missing_ok=True)
     (folder / EVENTS).unlink(missing_ok=True)
-    with suppress(OSError):  # somebody else's files lie in it, or it was made anew
+    with suppress(OSError):  # it contains other files, or was created again
         folder.rmdir()
 
 
 def _last_of(path: Path) -> Iterator[datetime]:
-    """The time of the last record that has one."""
+    """Yield the time of the last record that has one."""
     if not path.is_file():
         return
     with path.open("rb") as file:
@@ -209,7 +212,7 @@ def _last_of(path: Path) -> Iterator[datetime]:
             if time := _time_of(line):
                 yield time
                 return
-            if number >= _LOOKED_AT:
+            if number >= _MOST_SEARCHED:
                 return
 
 
@@ -222,7 +225,7 @@ def _time_of(line: bytes) -> datetime | None:
 
 
 def _sweep(vault_root: Path) -> None:
-    """Remove what a killed purge left of an archive, unless its session's folder is there and it may still be written."""
+    """Remove partial archives of killed purges, unless the session's folder exists and its purge may still be running."""
     folder = archive_folder(vault_root)
     with append_errors(folder, "removed"):
         for path in folder.glob(f"*{_ARCHIVE}.tmp"):
@@ -239,11 +242,14 @@ def _is_id(name: str) -> bool:
 
 
 def move_flight(vault_root: Path, old_id: str, new_id: str, *, lock_seconds: float = LOCK_SECONDS) -> str:
-    """Why nothing was moved, or "".  Raises `BadSessionId`, `OutsideVault`, `LockTimeout` and `VaultError`."""
+    """Rename a session's records and archive; return why nothing was moved, or "".
+
+    Raises `BadSessionId`, `OutsideVault`, `LockTimeout` and `VaultError`.
+    """
     real = flight_folder(vault_root, old_id)
     flight_folder(vault_root, new_id)
     flights = flights_folder(vault_root)
-    # A folder's own name counts, though it be a symlink.
+    # Use the folder's own name, even if it is a symlink.
     pairs = [
         (archive_path(vault_root, old_id), archive_path(vault_root, new_id)),
         (flights / old_id, flights / new_id),
@@ -252,7 +258,7 @@ def move_flight(vault_root: Path, old_id: str, new_id: str, *, lock_seconds: flo
     taken = [new for _, new in there if os.path.lexists(new)]
     if taken:
         return f"{taken[0]} exists already"
-    # What is open cannot be moved on Windows.
+    # Open files cannot be moved on Windows.
     waiting = hold_events(real, lock_seconds, make=False) if real.is_dir() and os.name != "nt" else nullcontext()
     with waiting:
         try:
@@ -260,7 +266,7 @@ def move_flight(vault_root: Path, old_id: str, new_id: str, *, lock_seconds: flo
                 old.rename(new)
         except OSError as error:
             return reason_of(error)
-        with suppress(OSError):  # the next writer tells it
+        with suppress(OSError):  # the next writer corrects it
             rename_in_meta(flights / new_id, new_id)
     forget_keys(vault_root, old_id)
     return ""

@@ -1,7 +1,7 @@
-"""`meta.json`: what a session's whole events are, at a glance.
+"""`meta.json`, the summary of a session's whole events.
 
-It says for how many bytes of each file it counted, so the next writer counts what a killed process left out.  A missing
-or broken summary is made again from the records, less what only `save_meta` was told.
+It stores the file sizes its counts cover, so the next writer counts what a killed process missed.  A missing or broken
+summary is rebuilt from the records; facts that were only given to `save_meta` are lost.
 """
 
 from __future__ import annotations
@@ -27,20 +27,20 @@ from crucible.vault.events.event_files import (
 )
 
 AGENT_SWITCH = "agent_switch"
-"""The type of a record whose `from_agent` and `to_agent` the summary repeats."""
+"""Type of records whose `from_agent` and `to_agent` are copied to the summary."""
 
 _VERSION = 1
 COUNTS = {EVENTS: "events_count", TOOLS: "tools_count"}
-"""Where the summary says how many records a file has."""
+"""The summary's key for each file's number of records."""
 _NEW = f"{META}.tmp"
 META_FILES = (META, _NEW)
-"""All that a summary leaves in a folder."""
+"""All files of a summary."""
 
 
 class Facts(NamedTuple):
-    """What is known of a session beside its records; None leaves what the summary says.
+    """Facts about a session besides its records; None keeps the summary's value.
 
-    `agent_switches` are all agents in order, the first one too.  Times are aware.
+    `agent_switches` are all agents in order, including the first.  Times are aware.
     """
 
     started: datetime | None = None
@@ -59,22 +59,22 @@ def save_meta(
     make: bool = True,
     lock_seconds: float = LOCK_SECONDS,
 ) -> None:
-    """Put `facts` into the summary, whose counts are made true; a session that has no folder gets one if `make` says so.
+    """Store `facts` in the summary and update its counts; without `make`, a session without a folder is skipped.
 
-    Raises `LockTimeout`, `OutsideVault`, and `VaultError` for what the system refuses.
+    Raises `LockTimeout`, `OutsideVault`, and `VaultError` for system errors.
     """
     folder = flight_folder(vault_root, session_id)
     if not make and not folder.is_dir():
         return
     with hold_events(folder, lock_seconds) as files:
         before = load_own_meta(folder)
-        after = _whole({**with_counts(before, folder), **_told(facts), "session_id": session_id})
+        after = _complete({**with_counts(before, folder), **_known_facts(facts), "session_id": session_id})
         if after != before:
             _write(files.folder, after)
 
 
 def with_counts(meta: Mapping[str, object], folder: Path) -> dict[str, object]:
-    """The summary with counts that are true of the files in `folder`."""
+    """Return the summary with counts that match the files in `folder`."""
     sizes = {name: _size(folder / name) for name in COUNTS}
     known = _sizes(meta)
     if known == sizes:
@@ -82,22 +82,22 @@ def with_counts(meta: Mapping[str, object], folder: Path) -> dict[str, object]:
     if known is None or any(known[name] > size for name, size in sizes.items()):
         known = dict.fromkeys(COUNTS, 0)
         meta = {**meta, **dict.fromkeys(COUNTS.values(), 0)}
-    return _whole({**_counted_on(meta, folder, known), "sizes": sizes})
+    return _complete({**_counted_on(meta, folder, known), "sizes": sizes})
 
 
 def keep_meta(
     files: EventFiles, session_id: str, before: Mapping[str, int], added: Mapping[str, int], facts: Facts
 ) -> None:
-    """Bring the summary up to date after `added` records came to files that had the sizes `before`.
+    """Update the summary after `added` records were appended to files of the sizes `before`.
 
-    Records count for more than a summary: that it cannot be written is no error, the next writer makes it true.
+    Failing to write the summary is not an error: the next writer corrects it.
     """
     with suppress(OSError):
         _keep(files, session_id, before, added, facts)
 
 
 def rename_in_meta(folder: Path, session_id: str) -> None:
-    """Tell a summary, where there is one, the session's new id."""
+    """Set the session's new id in its summary, if there is one."""
     meta = load_own_meta(folder)
     if meta:
         _write(folder, {**meta, "session_id": session_id})
@@ -117,34 +117,34 @@ def _keep(
 
 
 def facts_of(values: Mapping[str, object], time: datetime | None) -> Facts:
-    """What a record of the type `agent_switch` tells the summary."""
+    """Return the facts of an `agent_switch` record."""
     agents = (values.get("from_agent"), values.get("to_agent"))
     return Facts(started=time, agent_switches=tuple(a for a in agents if isinstance(a, str) and a))
 
 
 def _switched(meta: Mapping[str, object], facts: Facts) -> dict[str, object]:
-    """The agents with those of one more switch at their end."""
+    """Return the agents after one more switch."""
     if not facts.agent_switches:
         return {}
     known, first = meta.get("agent_switches"), meta.get("initial_agent")
     agents = [*known] if isinstance(known, list) else []
     if not agents and first and len(facts.agent_switches) == 1:
-        agents = [first]  # nobody said from whom
+        agents = [first]  # the switch does not name the previous agent
     for agent in facts.agent_switches:
         if agents[-1:] != [agent]:
             agents.append(agent)
     return {"agent_switches": agents, "initial_agent": first or agents[0]}
 
 
-def _told(facts: Facts) -> dict[str, object]:
-    told = {name: value for name, value in facts._asdict().items() if value is not None}
-    # As they are read back, so that an unchanged summary is not written again.
-    again: dict[str, object] = orjson.loads(orjson.dumps(told, option=orjson.OPT_UTC_Z))
-    return again
+def _known_facts(facts: Facts) -> dict[str, object]:
+    known = {name: value for name, value in facts._asdict().items() if value is not None}
+    # Normalised as they will be read back, so that an unchanged summary is not written again.
+    normalised: dict[str, object] = orjson.loads(orjson.dumps(known, option=orjson.OPT_UTC_Z))
+    return normalised
 
 
 def _counted_on(meta: Mapping[str, object], folder: Path, known: Mapping[str, int]) -> dict[str, object]:
-    """The summary after what stands behind `known` bytes of each file; without a start, it is the first record's time."""
+    """Count the records after the `known` bytes of each file; without a start, take the earliest record's time."""
     found = dict(meta)
     has_start = bool(meta.get("started"))
     for name, key in COUNTS.items():
@@ -153,32 +153,32 @@ def _counted_on(meta: Mapping[str, object], folder: Path, known: Mapping[str, in
                 found[key] = _count(found, key) + 1
                 if not has_start or _SWITCH in line:
                     with suppress(ValueError, AttributeError):  # it only begins like a record
-                        found |= _seen(orjson.loads(line), found, has_start=has_start)
+                        found |= _facts_in(orjson.loads(line), found, has_start=has_start)
     return found
 
 
 _SWITCH = b'"type":"agent_switch"'
 
 
-def _seen(record: Mapping[str, object], found: Mapping[str, object], *, has_start: bool) -> dict[str, object]:
+def _facts_in(record: Mapping[str, object], found: Mapping[str, object], *, has_start: bool) -> dict[str, object]:
     time, first = record.get("time"), found.get("started")
-    news: dict[str, object] = {}
+    changed: dict[str, object] = {}
     if not has_start and isinstance(time, str) and (not isinstance(first, str) or time < first):
-        news["started"] = time
+        changed["started"] = time
     if record.get("type") == AGENT_SWITCH:
-        news |= _switched(found, facts_of(record, None))
-    return news
+        changed |= _switched(found, facts_of(record, None))
+    return changed
 
 
-def _whole(meta: Mapping[str, object]) -> dict[str, object]:
-    """All keys, in the order in which they are read best."""
+def _complete(meta: Mapping[str, object]) -> dict[str, object]:
+    """Return the summary with all keys, in reading order."""
     empty: dict[str, object] = dict.fromkeys(("session_id", *Facts._fields, *COUNTS.values()))
     total = sum(_count(meta, key) for key in COUNTS.values())
     return {"version": _VERSION, **empty, "agent_switches": [], "records": 0, **meta} | {"records": total}
 
 
 def load_own_meta(folder: Path) -> dict[str, object]:
-    """What `meta.json` says, true or not; empty when it is missing or broken."""
+    """Return the content of `meta.json` as it is; empty if missing or broken."""
     try:
         meta = orjson.loads((folder / META).read_bytes())
     except (OSError, ValueError):
@@ -187,8 +187,8 @@ def load_own_meta(folder: Path) -> dict[str, object]:
 
 
 def _write(folder: Path, meta: Mapping[str, object]) -> None:
-    """Replace it in one step.  The lock is held, so the new file's name may be the same for all."""
-    data = orjson.dumps(_whole(meta), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE | orjson.OPT_UTC_Z)
+    """Replace the file in one step.  All writers use the same temporary name, since they hold the lock."""
+    data = orjson.dumps(_complete(meta), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE | orjson.OPT_UTC_Z)
     new = folder / _NEW
     flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
     with os.fdopen(os.open(new, flags, 0o666), "wb") as file:
@@ -197,7 +197,7 @@ def _write(folder: Path, meta: Mapping[str, object]) -> None:
 
 
 def _sizes(meta: Mapping[str, object]) -> dict[str, int] | None:
-    """Bytes of each file that the counts are true of; None when it does not say."""
+    """Return the file sizes that the counts cover; None if not stored."""
     sizes = meta.get("sizes")
     return {name: _count(sizes, name) for name in COUNTS} if isinstance(sizes, dict) else None
 
@@ -215,7 +215,7 @@ def _size(path: Path) -> int:
 
 
 def _lines(path: Path, start: int) -> Iterator[bytes]:
-    """The whole lines of a file from a byte on, without their ends."""
+    """Yield the complete lines of a file from an offset, without line ends."""
     if not path.is_file():
         return
     with path.open("rb") as file:

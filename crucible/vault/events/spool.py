@@ -1,7 +1,7 @@
-"""The spool: a line for each event that a hook was told of, a file a session, until the notes hold what it points at.
+"""The spool: one line for each hook call, in one file per session, until the notes contain the session's news.
 
-A line in `.crucible/spool/<client>/<session>.jsonl` has ids and pointers and never content.  Every hook pays for what
-this module imports, so it has its own lock.
+A line in `.crucible/spool/<client>/<session>.jsonl` has ids and paths, never content.  This module's imports delay
+every hook, so it has its own lock.
 """
 
 from __future__ import annotations
@@ -17,24 +17,24 @@ else:
     LOCK_EX, LOCK_NB, LOCK_SH = 0, 0, 0
 
     def flock(_file: int, _how: int, /) -> None:
-        """Nothing: a file that somebody has open cannot be removed there, and of two imports one waits anyway."""
+        """Do nothing: Windows refuses to remove open files, and a second import waits anyway."""
 
 
 _NAME = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-")
 _FLAGS = os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
-# Opening a named pipe would wait for ever.
+# Opening a named pipe would block forever.
 _FLAGS |= getattr(os, "O_NONBLOCK", 0)
-_LONGEST = 1.0
-"""Seconds that a hook waits for a file that somebody holds, who was stopped perhaps."""
+_LOCK_SECONDS = 1.0
+"""Seconds that a hook waits for a file whose lock is held, perhaps by a stopped process."""
 
 
 def is_name(text: object) -> bool:
-    """Whether a session's native id can be a file's name."""
+    """Return whether a session's native id can be a file name."""
     return isinstance(text, str) and 0 < len(text) <= 128 and text[0] != "." and _NAME.issuperset(text)
 
 
 def spool_folder(root: str, client: str) -> str:
-    """Where a client's sessions are spooled; it need not be there.  `ValueError` when it would lie outside the vault."""
+    """Return the folder of a client's spool, which may not exist.  `ValueError` if it would be outside the vault."""
     folder = os.path.join(root, ".crucible", "spool", client)
     real = os.path.realpath(root)
     if os.path.realpath(folder) != os.path.join(real, ".crucible", "spool", client):
@@ -43,7 +43,7 @@ def spool_folder(root: str, client: str) -> str:
 
 
 def append(folder: str, session: str, line: bytes) -> None:
-    """Put a line in.  `OSError` when that fails; when it returns the line is there, though power may fail."""
+    """Append a line, or raise `OSError`.  The line survives a crash of this process, but not a power cut."""
     os.makedirs(folder, exist_ok=True)
     path = os.path.join(folder, session + ".jsonl")
     while True:
@@ -53,8 +53,8 @@ def append(folder: str, session: str, line: bytes) -> None:
             status = os.fstat(file)
             if not stat.S_ISREG(status.st_mode):
                 raise OSError(f"{path}: no regular file")
-            if status.st_nlink:  # else it was removed between the two lines above
-                # A line that a full disk cut has no end: the line break before ours keeps ours whole.
+            if status.st_nlink:  # otherwise it was removed between the two lines above
+                # A line cut off by a full disk has no end: the leading line break keeps ours complete.
                 _write(file, b"\n" + line + b"\n")
                 return
         finally:
@@ -62,7 +62,7 @@ def append(folder: str, session: str, line: bytes) -> None:
 
 
 def remove(folder: str, session: str, size: int) -> bool:
-    """Remove a session's file unless somebody holds it, or put something in behind `size` bytes; False then."""
+    """Remove a session's file; False if it is locked or has grown beyond `size` bytes."""
     path = os.path.join(folder, session + ".jsonl")
     try:
         file = os.open(path, os.O_RDONLY | _FLAGS & ~os.O_CREAT)
@@ -78,9 +78,9 @@ def remove(folder: str, session: str, size: int) -> bool:
 
 
 class syncing:  # noqa: N801  a context manager, and contextlib takes longer to import than a hook may run
-    """Held by the one process that writes a vault's spooled sessions down; `held` is False when another one has it.
+    """Held by the only process that imports a vault's spooled sessions; `held` is False if another process has it.
 
-    A hook that finds it taken starts none: who has it looks at the spool once more after it has let go.
+    A hook that finds it held starts no import: the holder checks the spool again after releasing it.
     """
 
     def __init__(self, root: str) -> None:
@@ -104,14 +104,14 @@ def _write(file: int, data: bytes) -> None:
 
 
 def _wait_for_lock(file: int) -> None:
-    """Share a file, or go on without: only `remove` holds one, for a moment, and an agent must not wait for ever."""
-    deadline = time.monotonic() + _LONGEST
+    """Take a shared lock, or continue without: only `remove` locks exclusively, and briefly; an agent must not wait."""
+    deadline = time.monotonic() + _LOCK_SECONDS
     while not _try_lock(file, LOCK_SH) and time.monotonic() < deadline:
         time.sleep(0.005)
 
 
 def _try_lock(file: int, how: int) -> bool:
-    """False when somebody else holds it.  Where a file system has no locks everybody gets them, as on Windows."""
+    """Return False if another process holds the lock.  True where the file system has no locks, as on Windows."""
     try:
         flock(file, how | LOCK_NB)
     except BlockingIOError:

@@ -1,4 +1,4 @@
-"""Read the spool: each session's lines, and how much of them the notes hold (`<session>.state`)."""
+"""Read the spool: each session's lines, and how many of them were imported (`<session>.state`)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,10 @@ from crucible.vault.events.spool import is_name, remove, spool_folder
 
 @dataclass(frozen=True, slots=True)
 class SpoolLine:
-    """One event.  `time` is in seconds since 1970, `pid` the client's process, `said` its last answer's size and sum."""
+    """One hook event.
+
+    `time` is in seconds since 1970, `pid` the client's process, `said` the size and checksum of its last answer.
+    """
 
     event: str
     time: float = 0.0
@@ -32,10 +35,10 @@ class SpoolLine:
 
 @dataclass(frozen=True, slots=True)
 class Spooled:
-    """One session's lines.  `size` is the file's in bytes, `synced` how many of them the notes hold.
+    """One session's lines.  `size` is the file's size in bytes, `synced` how many of them were imported.
 
-    `left` is how the session was left when it was last written down: `running`, `ended`, `died`, `missing` when there
-    was no transcript, or "" for never.
+    `left` is the session's state at the last import: `running`, `ended`, `died`, `missing` (no transcript), or "" for
+    never.
     """
 
     client: str
@@ -47,15 +50,15 @@ class Spooled:
 
     @property
     def has_backlog(self) -> bool:
-        """Whether something waits to be written down."""
+        """Whether there are lines to import."""
         return self.size > self.synced
 
     @property
     def has_ended(self) -> bool:
-        """Whether the client said that the session is over, and nobody did anything in it after opening it again.
+        """Whether the client ended the session and did nothing after reopening it.
 
-        A tool's hook, or a prompt's, may come in behind the end, since nobody waits for those.  A fork opens the session
-        that it goes on from, and says nothing in it.
+        A tool's or prompt's hook may arrive after the end, since hooks run in parallel.  A fork opens the original
+        session and adds nothing to it.
         """
         events = [line.event for line in self.lines]
         if "SessionEnd" not in events:
@@ -66,14 +69,14 @@ class Spooled:
 
     @property
     def transcript(self) -> str:
-        """Where the client keeps the session, as a hook was last told; "" when none was."""
+        """The path of the client's transcript from the latest hook, or ""."""
         return next((line.transcript for line in reversed(self.lines) if line.transcript), "")
 
 
 def load_spool(root: Path, client: str) -> list[Spooled]:
-    """Every session of a client in the vault's spool, in the order of their names.
+    """Load a client's sessions from the vault's spool, sorted by name.
 
-    `OutsideVault` where a symlink leads out of the vault.
+    `OutsideVault` if a symlink leads out of the vault.
     """
     try:
         folder = Path(spool_folder(str(root), client))
@@ -85,17 +88,17 @@ def load_spool(root: Path, client: str) -> list[Spooled]:
 
 
 def save_state(root: Path, spooled: Spooled, left: str) -> None:
-    """Note that the session is written down as far as it was read, and how it was left."""
+    """Record that the session was imported up to its current size, and its state."""
     path = _state_path(Path(spool_folder(str(root), spooled.client)), spooled.session)
     temporary = path.with_name(f"{path.name}.{os.getpid()}.tmp")
-    temporary.unlink(missing_ok=True)  # what a killed process left, or somebody's link
+    temporary.unlink(missing_ok=True)  # left by a killed process, or a foreign symlink
     with temporary.open("x", encoding="ascii") as file:
         file.write(f"{spooled.size} {left}\n")
     temporary.replace(path)
 
 
 def retire(root: Path, spooled: Spooled) -> bool:
-    """Take a session out of the spool unless something came in meanwhile."""
+    """Remove a session from the spool, unless lines were added meanwhile."""
     folder = Path(spool_folder(str(root), spooled.client))
     if not remove(str(folder), spooled.session, spooled.size):
         return False
@@ -107,12 +110,12 @@ def _load(folder: Path, client: str, path: Path) -> Spooled:
     data = _content(path)
     synced, left = _load_state(_state_path(folder, path.stem))
     lines = tuple(line for line in map(_line, data.split(b"\n")) if line)
-    # After a power failure the file may be shorter than what was noted of it.
+    # After a power failure the file may be shorter than recorded.
     return Spooled(client, path.stem, lines, len(data), synced if synced <= len(data) else 0, left)
 
 
 def _content(path: Path) -> bytes:
-    """What a file holds; nothing for what is none, a named pipe say, where we would wait for ever."""
+    """Return a file's content; empty for anything but a regular file, since a named pipe would block."""
     with suppress(OSError):
         if stat.S_ISREG(path.lstat().st_mode):
             return path.read_bytes()
