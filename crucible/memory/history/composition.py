@@ -282,7 +282,7 @@ def _rest(session: Session, blockers: Sequence[str], following: LaterSessions) -
     """
     outcomes = (one for one in without_guesses(findings_of(session)) if one.kind == Kind.OUTCOME and _is_main(one))
     own = [text for one in outcomes for text in (one.summary, *one.points)]
-    since = LaterSessions(following.sessions, (*following.said, *own))
+    since = LaterSessions(following.sessions, (*following.lines, *own))
     left = [task for task in session.tasks if task.status not in CLOSED_TASKS]
     waiting = [task for task in left if not since.settles(task.content) and not any(_names(text, task) for text in own)]
     asked = [*open_questions(session)]

@@ -1,7 +1,7 @@
-"""Compare a scan with what the index knows: which notes must be read again, and which are gone.
+"""Compare a scan of the disk with the index: which notes must be read again, and which are gone.
 
-A note is not read if its size, times and inode are those of its last reading, and its times are older than that
-reading. Of any other note the hash of its bytes decides.
+A note is not read if its size, times and inode are unchanged and its times are older than the last reading.  For all
+other notes, the hash of the content decides.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from crucible.vault.index.schema import cell_of_path, decode_lines, encode_rows,
 
 
 class FileRow(NamedTuple):
-    """What a note's file was when it was read, and the shard its rows are in."""
+    """A note's file as it was last read, and the shard of its rows."""
 
     stamp: Stamp
     sha: str
@@ -23,12 +23,12 @@ class FileRow(NamedTuple):
 
 
 class FolderRows:
-    """The rows of `folder` by the notes' names; `lines` are those of the table, joined."""
+    """The index's rows for the files of `folder`, by note name; `lines` are the joined lines of the table."""
 
     def __init__(self, folder: str, lines: bytes = b"") -> None:
         self.folder = folder
         self._start = 2 + (len(folder) + 1 if folder else 0)
-        """Where the name begins in a line that has neither quotes nor bytes that were no UTF-8."""
+        """Where the name begins in a line without quotes and without bytes that were not UTF-8."""
         self._lines: dict[str, str] = {}
         self._sorted = True
         if lines:
@@ -38,16 +38,16 @@ class FolderRows:
         return len(self._lines)
 
     def get(self, name: str) -> FileRow | None:
-        """The row of a note; None when it is not known."""
+        """Return a note's row; None if it is unknown."""
         if name not in self._lines:
             return None
-        # None of these holds a comma; what looks like a number stands in quotes.
+        # None of these cells contains a comma; a cell that looks like a number is quoted.
         _, size, mtime, ctime, ino, sha, shard = self._lines[name].rsplit(",", 6)
         stamp = int(size), int(mtime), int(ctime), int(ino)
         return FileRow(stamp, sha.strip('"'), shard.strip('"'))
 
     def differing(self, scan: FolderScan) -> dict[str, Stamp]:
-        """The notes of a scan that are new, or are not what they were, with their stamps now."""
+        """Return the scanned notes that are new or changed, with their current stamps."""
         lines, start, found = self._lines, self._start, {}
         for name, stamp in scan.items():
             size, mtime, ctime, ino = stamp
@@ -59,15 +59,15 @@ class FolderRows:
         return found
 
     def missing(self, scan: FolderScan) -> list[str]:
-        """The notes that no scan shows any more."""
+        """Return the known notes that the scan does not contain."""
         return sorted(self._lines.keys() - set(scan.names))
 
     def names(self) -> list[str]:
-        """Every known note."""
+        """Return the names of all known notes."""
         return list(self._lines)
 
     def put(self, rows: Mapping[str, FileRow]) -> None:
-        """New rows, or others in the place of old ones."""
+        """Add or replace rows."""
         if not rows:
             return
         cells = [
@@ -77,13 +77,13 @@ class FolderRows:
         self._take(b"\n".join(encode_rows("files", cells)).decode())
 
     def remove(self, name: str) -> FileRow | None:
-        """Forget a note; what it was."""
+        """Remove a note and return its row."""
         found = self.get(name)
         self._lines.pop(name, None)
         return found
 
     def encoded(self) -> bytes:
-        """The lines by name, each with its line end."""
+        """Return the lines sorted by name, each with its line end."""
         lines = self._lines.values() if self._sorted else [self._lines[name] for name in sorted(self._lines)]
         return "".join([f"{line}\n" for line in lines]).encode()
 
@@ -102,24 +102,25 @@ class FolderRows:
 
 
 class Suspects:
-    """What differs, collected in place: `look` are notes to be read, by path from the vault, `gone` those that are no more.
+    """Differences between disk and index, collected in place.
 
-    What is to be read comes with the stamp that it has now.  `files` holds the rows of every folder that one of them is
-    in; a draft puts the new ones there.  `blank` are folders without a digest whose notes are all as they were.
+    `to_read` maps the paths of notes to read to their current stamps; `gone` lists deleted notes.  `files` has the rows of
+    every folder with a difference; a draft adds new rows there.  `undigested` are folders without a digest whose notes are
+    unchanged.
     """
 
     def __init__(self) -> None:
-        self.look: dict[str, Stamp] = {}
+        self.to_read: dict[str, Stamp] = {}
         self.gone: list[str] = []
         self.files: dict[str, FolderRows] = {}
-        self.blank: list[str] = []
+        self.undigested: list[str] = []
 
     def is_empty(self) -> bool:
-        """Whether there is nothing to do."""
-        return not (self.look or self.gone or self.blank)
+        """Return whether there is nothing to do."""
+        return not (self.to_read or self.gone or self.undigested)
 
     def sha_of(self, path: str) -> str:
-        """The hash that a note had when it was last read; "" when it never was."""
+        """Return a note's hash from its last reading; "" if it was never read."""
         folder, name = parted(path)
         row = self.files[folder].get(name) if folder in self.files else None
         return row.sha if row else ""
@@ -128,9 +129,9 @@ class Suspects:
 def compare_folders(
     index: IndexFolder, manifest: Manifest, scans: Iterable[FolderScan], within: Iterable[str]
 ) -> Suspects:
-    """Compare whole folders; what the index has in or below `within` ("" for everything) and no scan shows is gone.
+    """Compare whole folders; what the index has in or below `within` ("" for everything) and no scan contains is gone.
 
-    Raises `IndexBroken` when the index cannot say what it knows.
+    Raises `IndexBroken` if the index cannot be read.
     """
     found = Suspects()
     doubtful = _by_folder(manifest.doubtful)
@@ -138,10 +139,10 @@ def compare_folders(
     for scan in scans:
         seen.add(scan.folder)
         block = manifest.folders.get(scan.folder)
-        young = doubtful.get(scan.folder, set())
-        if block and block.digest and not scan.odd and not young and block.digest == scan.digest():
+        recent = doubtful.get(scan.folder, set())
+        if block and block.digest and not scan.odd and not recent and block.digest == scan.digest():
             continue
-        _compare_folder(found, scan, _rows_of_block(index, manifest, scan.folder), young, block)
+        _compare_folder(found, scan, _rows_of_block(index, manifest, scan.folder), recent, block)
     for folder in manifest.folders:
         if folder not in seen and any(_is_within(folder, place) for place in within):
             found.files[folder] = _rows_of_block(index, manifest, folder)
@@ -150,22 +151,22 @@ def compare_folders(
 
 
 def _compare_folder(
-    found: Suspects, scan: FolderScan, rows: FolderRows, young: set[str], block: FolderBlock | None
+    found: Suspects, scan: FolderScan, rows: FolderRows, recent: set[str], block: FolderBlock | None
 ) -> None:
-    look = rows.differing(scan)
-    if young or scan.odd:
+    to_read = rows.differing(scan)
+    if recent or scan.odd:
         stamps = dict(scan.items())
-        look |= {name: stamps[name] for name in (*young, *scan.odd) if name in stamps}
+        to_read |= {name: stamps[name] for name in (*recent, *scan.odd) if name in stamps}
     gone = rows.missing(scan)
     found.files[scan.folder] = rows
-    found.look.update((joined(scan.folder, name), stamp) for name, stamp in look.items())
+    found.to_read.update((joined(scan.folder, name), stamp) for name, stamp in to_read.items())
     found.gone.extend(joined(scan.folder, name) for name in gone)
-    if not look and not gone and scan.names and not (block and block.digest == scan.digest()):
-        found.blank.append(scan.folder)
+    if not to_read and not gone and scan.names and not (block and block.digest == scan.digest()):
+        found.undigested.append(scan.folder)
 
 
 def compare_names(index: IndexFolder, manifest: Manifest, stamps: Mapping[str, Stamp | None], found: Suspects) -> None:
-    """Compare single notes, by path; a stamp of None says that there is none.  Adds to `found`, the whole folders'."""
+    """Compare single notes by path; a stamp of None means that the note is missing.  Adds to `found`."""
     scanned = set(found.files)
     for path, stamp in stamps.items():
         folder, name = parted(path)
@@ -177,11 +178,11 @@ def compare_names(index: IndexFolder, manifest: Manifest, stamps: Mapping[str, S
         if stamp is None:
             found.gone.extend([path] if row else [])
         elif row is None or row.stamp != stamp or stamp[3] < 0 or path in manifest.doubtful:
-            found.look[path] = stamp
+            found.to_read[path] = stamp
 
 
 def in_doubt(stamp: Stamp, clock: int) -> bool:
-    """Whether a write after `clock`, the file system's time before a reading, could have left these times."""
+    """Return whether a write after `clock`, the file system's time before reading, could have left these times."""
     return max(stamp[1], stamp[2]) >= clock
 
 

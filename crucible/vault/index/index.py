@@ -1,7 +1,7 @@
-"""The index of a vault: compared with the disk, brought up to date, kept, and asked.
+"""The index of a vault: compare it with the disk, update it, store it, and query it.
 
-A query compares every note's stamp with what the index knows, reads what differs, and keeps the result for the next
-one. Where it cannot be kept (read-only, full disk, another writer) the answer is made in memory and is the same.
+A query compares every note's stamp with the index, reads the notes that differ, and stores the result.  If the index
+cannot be stored (read-only vault, full disk, another writer), the same answer is computed in memory.
 """
 
 from __future__ import annotations
@@ -27,43 +27,43 @@ if TYPE_CHECKING:
 
 
 Progress = Callable[[int, int], None]
-"""Told how many notes of how many were read."""
+"""Called with the number of notes read so far and the total."""
 
 _WORTH_PROCESSES = 200
-"""Notes; fewer are read sooner by one process than by several that must start."""
+"""For fewer notes, one process is faster than starting several."""
 
 _CHUNK = 50
-"""Notes handed to a process at a time."""
+"""Notes per chunk of work for a process."""
 
 
 class NoteRequest(NamedTuple):
-    """A note to look at, by its path from the vault, and the `sha` that it had; "" when it is new."""
+    """A note to read, by its path in the vault, and its last known hash; "" if new."""
 
     path: str
     sha: str
 
 
 Chunk = tuple[str, Sequence[NoteRequest]]
-"""The vault's root, and notes."""
+"""The vault's root and some notes."""
 
 
 def read_notes(
-    root: str, asked: Sequence[NoteRequest], progress: Progress | None = None
+    root: str, requested: Sequence[NoteRequest], progress: Progress | None = None
 ) -> Generator[NoteReading, None, None]:
-    """Each note's reading, in order; `root` must be real."""
+    """Yield each note's reading, in order; `root` must be a real path."""
     done = 0
-    for some in _chunks_read(root, asked):
+    for some in _chunks_read(root, requested):
         yield from some
         done += len(some)
         if progress:
-            progress(done, len(asked))
+            progress(done, len(requested))
 
 
-def _chunks_read(root: str, asked: Sequence[NoteRequest]) -> Iterator[list[NoteReading]]:
-    chunks = [(root, asked[at : at + _CHUNK]) for at in range(0, len(asked), _CHUNK)]
-    many = len(asked) >= _WORTH_PROCESSES
+def _chunks_read(root: str, requested: Sequence[NoteRequest]) -> Iterator[list[NoteReading]]:
+    chunks = [(root, requested[at : at + _CHUNK]) for at in range(0, len(requested), _CHUNK)]
+    many = len(requested) >= _WORTH_PROCESSES
     if many:
-        # Late for the reason above; once, before the processes part.
+        # Late: see `tests/test_house.py`.  Once, before processes are forked.
         import crucible.vault.index.note_rows  # noqa: F401, PLC0415
     yield from spread(_read_chunk, chunks, cores() if many else 1)
 
@@ -71,27 +71,27 @@ def _chunks_read(root: str, asked: Sequence[NoteRequest]) -> Iterator[list[NoteR
 def _read_chunk(given: Chunk) -> list[NoteReading]:
     from crucible.vault.index.note_rows import read_for_index  # noqa: PLC0415  late for the reason above
 
-    root, asked = given
-    return [read_for_index(root, path, sha) for path, sha in asked]
+    root, requested = given
+    return [read_for_index(root, path, sha) for path, sha in requested]
 
 
 Answer = TypeVar("Answer")
 
 _BATCH = 8_000
-"""Notes kept at a time: few enough for the memory, and what is kept is not read again after an interruption."""
+"""Notes per stored batch: bounds memory, and an interrupted build resumes after the last stored batch."""
 
 _READ_A_SECOND = 500
-"""Notes, on a slow machine."""
+"""Notes read per second on a slow machine."""
 
 _ATTEMPTS = 5
-"""How often a question is asked again because a writer was faster, or the index was damaged."""
+"""How often a query is repeated because a writer replaced files or the index was damaged."""
 
 
 class Refreshed(NamedTuple):
-    """An index that is true now.
+    """An up-to-date index.
 
-    `changes` is what was found, by path.  `unwalked` says what could not be walked and may hide notes; `unsaved` why
-    the index could not be kept, "" when it was: the view is right in any case, but the next command reads again.
+    `changes` are the differences found, by path.  `unwalked` are places that could not be listed and may hide notes.
+    `unsaved` is why the index could not be stored, else "": the view is correct, but the next command reads again.
     """
 
     view: View
@@ -101,7 +101,7 @@ class Refreshed(NamedTuple):
 
 
 class Index:
-    """The index in `.crucible/index/` of the vault at `root`, which must be real."""
+    """The index in `.crucible/index/` of the vault at `root`, a real path."""
 
     def __init__(self, root: str | PathLike[str], settings: VaultSettings) -> None:
         self.root = os.fspath(root)
@@ -109,12 +109,12 @@ class Index:
         self._folder = IndexFolder(self.root)
         self._used = ""
         self._broken = ""
-        """The token of a manifest whose files are not what it says."""
+        """Token of a manifest whose files are damaged."""
 
     def ask(self, question: Callable[[View], Answer], progress: Progress | None = None) -> tuple[Answer, Refreshed]:
-        """The answer to a question about all tables as they are now, and how that came about.
+        """Return the answer to a question about the current tables, and the refresh it needed.
 
-        The question is asked anew when files of the index were replaced or found damaged meanwhile.
+        The question is asked again if files of the index are replaced or found damaged meanwhile.
         """
 
         def ask_once() -> tuple[Answer, Refreshed]:
@@ -126,26 +126,26 @@ class Index:
     def refresh(
         self, paths: Iterable[str | PathLike[str]] | None = None, progress: Progress | None = None
     ) -> Refreshed:
-        """Compare with the disk, read what changed, keep it; only the given notes and folders when `paths` is given."""
+        """Compare with the disk, read changed notes and store the index; `paths` limits this to some notes and folders."""
         places = None if paths is None else [self._place(path) for path in paths]
         return self._attempt(lambda: self._refresh(places, progress))
 
     def is_kept(self) -> bool:
-        """Whether there is an index on disk."""
+        """Return whether the disk has an index."""
         return bool(self._folder.load().token)
 
     def rebuild(self, progress: Progress | None = None) -> Refreshed:
-        """Forget the index and build it anew."""
+        """Discard the index and build it again."""
         self._broken = self._folder.load().token
         return self.refresh(progress=progress)
 
     def _attempt(self, work: Callable[[], Answer]) -> Answer:
-        """Do it again when files of the index are not what the manifest says: they are damaged, or were replaced."""
+        """Retry `work` if files of the index are damaged or were replaced."""
         for _ in range(_ATTEMPTS - 1):
             try:
                 return work()
             except IndexBroken:
-                # Should another writer have replaced what we read, so much the better.
+                # If another writer replaced the files, the new manifest has another token.
                 self._broken = self._used
         return work()
 
@@ -162,20 +162,20 @@ class Index:
                 return self._take(draft, seen, suspects, 0, progress)
             current = self._load()
             if current.token != manifest.token:
-                # What was seen may be older than what another writer has read since.
+                # Another writer may have read newer content than this scan.
                 manifest = current
                 seen, suspects = self._compare(manifest, places)
             draft = IndexDraft(self._folder, manifest, suspects)
             return self._take(draft, seen, suspects, clock, progress)
 
     def _patience(self, suspects: Suspects) -> float:
-        """Seconds to wait for another writer: as long as we might read, since he is likely to read the same."""
-        # Digests alone are no reason to wait.
-        needed = suspects.look or suspects.gone
-        return max(self.settings.lock_seconds, len(suspects.look) / _READ_A_SECOND) if needed else 0
+        """Return how many seconds to wait for another writer, which is probably reading the same notes."""
+        # Missing digests are no reason to wait.
+        needed = suspects.to_read or suspects.gone
+        return max(self.settings.lock_seconds, len(suspects.to_read) / _READ_A_SECOND) if needed else 0
 
     def _compare(self, manifest: Manifest, places: Sequence[str] | None) -> tuple[Seen, Suspects]:
-        """What the disk shows, against what is known; of an index that does not know all, everything."""
+        """Compare the disk with the manifest; with an incomplete index, compare everything."""
         seen = scan_notes(self.root, self.settings.sessions, places if manifest.whole else None)
         suspects = compare_folders(self._folder, manifest, seen.scans, seen.within)
         compare_names(self._folder, manifest, seen.names, suspects)
@@ -184,18 +184,18 @@ class Index:
     def _take(
         self, draft: IndexDraft, seen: Seen, suspects: Suspects, clock: int, progress: Progress | None
     ) -> Refreshed:
-        """Read what must be read, a batch at a time, and keep it."""
-        asked = [NoteRequest(path, suspects.sha_of(path)) for path in suspects.look]
+        """Read the differing notes in batches and store the index."""
+        requested = [NoteRequest(path, suspects.sha_of(path)) for path in suspects.to_read]
         changes = draft.apply((), suspects.gone, clock)
-        with closing(read_notes(self.root, asked, progress)) as readings:
-            for at in range(0, len(asked), _BATCH):
+        with closing(read_notes(self.root, requested, progress)) as readings:
+            for at in range(0, len(requested), _BATCH):
                 changes += draft.apply(islice(readings, _BATCH), (), clock)
-                if at + _BATCH < len(asked):
+                if at + _BATCH < len(requested):
                     draft.keep()
         draft.keep(seen.scans if seen.whole else (), whole=seen.whole)
         self._used = draft.manifest.token
         found = tuple(sorted(changes, key=lambda change: change.path))
-        unsaved = draft.unsaved if asked or suspects.gone or not draft.manifest.token else ""
+        unsaved = draft.unsaved if requested or suspects.gone or not draft.manifest.token else ""
         return Refreshed(_view(draft), found, tuple(seen.unwalked), unsaved)
 
     def _load(self) -> Manifest:
@@ -212,16 +212,16 @@ def _view(draft: IndexDraft) -> View:
 
 
 _MOST, _MOST_BYTES = 100, 1_000_000
-"""Notes, and what they hold together, that are read anew; the newest first, and one whatever its size."""
+"""Limits of a quick answer, in notes and bytes: only the newest notes are read, and at least one whatever its size."""
 
 
 def quick_answer(root: str, sessions: str, question: Callable[[View], Answer]) -> Answer:
-    """The answer to a question about the tables; `root` must be real.
+    """Return the answer to a question about the tables, within a time limit; `root` must be a real path.
 
-    Of a vault with many notes and no index it is about none.
+    In a vault with many notes but no index, the answer covers no notes.
     """
     folder = IndexFolder(root)
-    for _ in range(2):  # a writer replaced what we read, or it is damaged
+    for _ in range(2):  # a writer replaced the files, or they are damaged
         try:
             return question(_quick_tables(root, sessions, folder, folder.load()))
         except IndexBroken:
@@ -233,14 +233,14 @@ def _quick_tables(root: str, sessions: str, folder: IndexFolder, manifest: Manif
     seen = scan_notes(root, sessions, None)
     suspects = compare_folders(folder, manifest, seen.scans, seen.within)
     draft = IndexDraft(folder, manifest, suspects, "not asked to")
-    asked = _newest(suspects)
-    if manifest.whole or len(asked) == len(suspects.look):
-        draft.apply(read_notes(root, asked), suspects.gone, 0)
+    requested = _newest(suspects)
+    if manifest.whole or len(requested) == len(suspects.to_read):
+        draft.apply(read_notes(root, requested), suspects.gone, 0)
     return View(draft.shards(), draft.read)
 
 
 def _newest(suspects: Suspects) -> list[NoteRequest]:
-    newest = sorted(suspects.look.items(), key=lambda one: one[1][1], reverse=True)[:_MOST]
+    newest = sorted(suspects.to_read.items(), key=lambda one: one[1][1], reverse=True)[:_MOST]
     found: list[NoteRequest] = []
     room = _MOST_BYTES
     for path, (size, *_) in newest:

@@ -1,9 +1,9 @@
-"""The next index while it is made, in batches, each kept on disk, or in memory where that is not possible.
+"""The next version of the index, made in batches; each batch is stored on disk, or in memory if that fails.
 
-A batch that was kept is a true index of what it holds, so an interrupted build can go on from there.
+A stored batch is a valid index of its notes, so an interrupted build can resume.
 
-Every line of a shard belongs to one note, by the path in it.  `sessions` is ordered newest first, then by id; all other
-tables by path, then in the note's order.  So a shard is the same however it came about.
+Every line of a shard belongs to one note, identified by its path.  `sessions` is sorted newest first, then by id; all
+other tables by path, then in the note's order.  The same notes therefore always give the same shard.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _NEWEST_FIRST = bytes.maketrans(b"0123456789", b"9876543210")
 
 
 class MergedLines(NamedTuple):
-    """`rows` lines; `changed` says whether they are other lines than before."""
+    """The merged lines, their number, and whether they differ from the old ones."""
 
     rows: int
     lines: Iterable[bytes]
@@ -38,7 +38,7 @@ class MergedLines(NamedTuple):
 
 
 def merged_lines(table: str, old: bytes, old_rows: int, drop: AbstractSet[bytes], new: list[bytes]) -> MergedLines:
-    """The old lines, without those whose path (as a cell) is in `drop`, and the new ones, in order."""
+    """Merge the old lines, without those whose path cell is in `drop`, with the new lines, in order."""
     key, path_of = (_session_key, _session_path) if table == "sessions" else (_path_key, _path)
     if not drop and len(new) * _FEW > old_rows:
         lines = merge(split_lines(old), sorted(new, key=key), key=key)
@@ -53,7 +53,7 @@ def merged_lines(table: str, old: bytes, old_rows: int, drop: AbstractSet[bytes]
 
 
 _FEW = 50
-"""Old lines a new one, from which on it is quicker to look for its place than to compare it with them all."""
+"""If there are more old lines than this per new line, inserting by binary search is faster than merging."""
 
 
 def _without(lines: Iterable[bytes], drop: AbstractSet[bytes], path_of: Callable[[bytes], bytes]) -> list[bytes]:
@@ -64,7 +64,7 @@ def _without(lines: Iterable[bytes], drop: AbstractSet[bytes], path_of: Callable
 
 
 def split_lines(text: bytes) -> Iterator[bytes]:
-    """One line after the other, so that a large shard is in memory once."""
+    """Yield the lines one by one, so that a large shard is in memory only once."""
     at = 0
     while at < len(text):
         end = text.find(b"\n", at)
@@ -74,7 +74,7 @@ def split_lines(text: bytes) -> Iterator[bytes]:
 
 
 def _session_key(line: bytes) -> tuple[bytes, ...]:
-    """Times have one length, so digits turned round sort the newest first."""
+    """Return a sort key; times have a fixed length, so inverted digits sort the newest first."""
     found = _SESSION.match(line)
     return (found[1].translate(_NEWEST_FIRST), found[2], found[3]) if found else (line,)
 
@@ -100,14 +100,17 @@ if TYPE_CHECKING:
 
 
 class Change(NamedTuple):
-    """What happened to one note since the index last looked: `added`, `changed` or `removed`; `path` from the vault."""
+    """A change of one note since the last refresh: `added`, `changed` or `removed`; `path` is relative to the vault."""
 
     kind: str
     path: str
 
 
 class IndexDraft:
-    """`unsaved` says why nothing is written to disk, or is empty; `suspects` are what may change."""
+    """A version of the index in the making.
+
+    `unsaved` is why nothing is written to disk, or ""; `suspects` are the notes that may change.
+    """
 
     def __init__(
         self, index: IndexFolder, manifest: Manifest, suspects: Suspects | None = None, unsaved: str = ""
@@ -121,24 +124,24 @@ class IndexDraft:
         self._token = ""
         self._touched_folders: set[str] = set()
         self._touched_shards: set[str] = set()
-        self._moving: set[str] = set()
-        """Folders with a note that changed after it was seen."""
-        self._anew = not manifest.token
+        self._changing: set[str] = set()
+        """Folders with a note that changed after the scan."""
+        self._is_first = not manifest.token
 
     def shards(self) -> list[str]:
-        """Every shard that has sessions."""
+        """Return every shard that has sessions."""
         in_memory = {shard for (shard, table), text in self._memory.items() if table == "sessions" and text}
         return sorted({*self.manifest.months(), *in_memory})
 
     def read(self, table: str, shard: str) -> bytes:
-        """The lines of one table's shard, joined."""
+        """Return the joined lines of one table's shard."""
         if (shard, table) in self._memory:
             return self._memory[shard, table]
         found = self.manifest.shards.get((shard, table))
         return self._index.read_shard(found) if found else b""
 
     def apply(self, readings: Iterable[NoteReading], gone: Iterable[str], clock: int) -> list[Change]:
-        """Take in a batch, not kept yet; `clock` is from before the readings.  The changes."""
+        """Apply a batch in memory and return its changes; `clock` is the file system's time before the readings."""
         self._token = os.urandom(4).hex()
         batch = _Batch(self._suspects, clock)
         for path in gone:
@@ -149,16 +152,16 @@ class IndexDraft:
         for shard in {*batch.drop, *batch.add}:
             self._merge(shard, batch.drop.get(shard, set()), batch.add.get(shard, {}))
         self._touched_folders |= batch.folders
-        self._moving |= batch.moving
+        self._changing |= batch.changing
         self._touched_shards |= {*batch.drop, *batch.add}
         doubtful = (self.manifest.doubtful - batch.settled) | batch.doubtful
         self.manifest = self.manifest._replace(doubtful=doubtful)
         return batch.changes
 
     def keep(self, scans: Iterable[FolderScan] = (), *, whole: bool = False) -> None:
-        """Make it the index on disk, unless it is; `whole` says that every note was looked at.
+        """Store the draft as the index unless nothing changed; `whole` means that every note was examined.
 
-        Folders that are what their scan says need no comparing by rows next time.
+        `scans` provide digests, so that unchanged folders need no row-by-row comparison next time.
         """
         if self.unsaved:
             return
@@ -174,7 +177,7 @@ class IndexDraft:
             self._give_up(error)
             return
         self._kept = self.manifest
-        self._index.sweep(self.manifest, None if self._anew else self._touched_shards)
+        self._index.sweep(self.manifest, None if self._is_first else self._touched_shards)
         self._touched_shards = set()
 
     def _merge(self, shard: str, drop: set[bytes], add: Mapping[str, list[bytes]]) -> None:
@@ -194,7 +197,7 @@ class IndexDraft:
             self._memory[shard, table] = b"\n".join(merged.lines)
 
     def _give_up(self, error: OSError) -> None:
-        """Go on in memory; what was written since the index was last kept would only fill the disk further."""
+        """Continue in memory, and delete files written since the last stored version, which only fill the disk."""
         self.unsaved = reason_of(error)
         before, now = self._kept.shards, self.manifest.shards
         for key in {*before, *now}:
@@ -221,7 +224,7 @@ class IndexDraft:
         self.manifest = self.manifest._replace(shards=dict(sorted(shards.items())))
 
     def _with_files(self) -> Manifest:
-        """The table of files with the rows of every touched folder written anew."""
+        """Return the manifest with the file rows of all touched folders rewritten."""
         if not self._touched_folders and self.manifest.files:
             return self.manifest
         blocks = self._index.read_blocks(self.manifest, set(self.manifest.folders) - self._touched_folders)
@@ -241,34 +244,34 @@ class IndexDraft:
         return self.manifest._replace(files=name, folders=folders)
 
     def _with_digests(self, scans: Iterable[FolderScan]) -> Manifest:
-        """With the digests of folders that are what their scan says: what differed has been read, and stayed as it was seen."""
+        """Add the digests of folders that match their scan: what differed was read and has not changed since."""
         folders = dict(self.manifest.folders)
         for scan in scans:
             block = folders.get(scan.folder)
-            compared = scan.folder in self._suspects.files and scan.folder not in self._moving
+            compared = scan.folder in self._suspects.files and scan.folder not in self._changing
             if block and compared:
                 folders[scan.folder] = block._replace(digest=scan.digest())
         return self.manifest._replace(folders=folders)
 
 
 class _Batch:
-    """What some readings change: lines to drop and to add by shard, rows of files, and what is in doubt."""
+    """The changes of some readings: lines to drop and add by shard, file rows, and notes that may have changed since."""
 
     def __init__(self, suspects: Suspects, clock: int) -> None:
-        self.seen = suspects.look
+        self.seen = suspects.to_read
         self.files = suspects.files
         self.clock = clock
         self.drop: dict[str, set[bytes]] = {}
         self.add: dict[str, dict[str, list[bytes]]] = {}
         self.folders: set[str] = set()
-        self.moving: set[str] = set()
+        self.changing: set[str] = set()
         self.settled: set[str] = set()
         self.doubtful: set[str] = set()
         self.changes: list[Change] = []
         self._rows: dict[str, dict[str, FileRow]] = {}
 
     def remove(self, path: str) -> None:
-        """There is no such note any more."""
+        """Remove a note that no longer exists."""
         folder, name = parted(path)
         row = self.files[folder].remove(name) if folder in self.files else None
         self.settled.add(path)
@@ -278,10 +281,10 @@ class _Batch:
             self.changes.append(Change("removed", path))
 
     def take(self, reading: NoteReading) -> None:
-        """A note as it is now."""
+        """Take in a note's reading."""
         folder, name = parted(reading.path)
         if reading.gone or reading.stamp != self.seen.get(reading.path):
-            self.moving.add(folder)
+            self.changing.add(folder)
         if reading.gone:
             self.remove(reading.path)
             return
@@ -293,13 +296,13 @@ class _Batch:
         (self.doubtful if in_doubt(reading.stamp, self.clock) else self.settled).add(reading.path)
 
     def settle(self) -> None:
-        """Write down what the files were."""
+        """Store the collected file rows."""
         for folder, rows in self._rows.items():
             self.files[folder].put(rows)
             self.folders.add(folder)
 
     def _replace(self, path: str, rows: NoteRows, known: FileRow | None) -> str:
-        """The note's new lines for its old ones; the shard of the new ones."""
+        """Replace a note's lines and return the shard of the new ones."""
         if known:
             self.drop.setdefault(known.shard, set()).add(encode_cell(cell_of_path(path)))
         tables = self.add.setdefault(rows.shard, {})

@@ -1,8 +1,8 @@
-"""The files of the index in `.crucible/index/`, and its manifest, `manifest.toon`, which names them.
+"""The files of the index in `.crucible/index/`, and `manifest.toon`, which lists them.
 
-A shard's file is never changed: a new one gets a new name, and the old one is removed when no manifest names it.  So a
-reader has the old index or the new one.  Nothing waits for the disk: what a power cut leaves does not fit its checksum,
-and is built again.
+A shard's file is never changed: a new version gets a new name, and the old file is removed once no manifest lists it.
+Readers therefore see either the old index or the new one.  Nothing is synced to disk: after a power cut, files that
+fail their checksum are built again.
 """
 
 from __future__ import annotations
@@ -27,7 +27,10 @@ from crucible.vault.index.schema import SCHEMA, TABLES, cell_of_path, head_of, p
 
 
 class ShardFile(NamedTuple):
-    """One table's shard: `rows` lines in `size` bytes, whose CRC-32 is `crc`, in `file` below the index's folder."""
+    """The file of one table's shard: `rows` lines in `size` bytes with the CRC-32 `crc`.
+
+    `file` is its path in the index's folder.
+    """
 
     shard: str
     table: str
@@ -38,9 +41,9 @@ class ShardFile(NamedTuple):
 
 
 class FolderBlock(NamedTuple):
-    """The notes of one folder, as `files.toon` has them: `notes` lines in `size` bytes from `start` on.
+    """The rows of one folder in `files.toon`: `notes` lines in `size` bytes from `start` on.
 
-    `digest` is `FolderScan.digest` of the folder when every line was true, "" while some may not be.
+    `digest` is `FolderScan.digest` of the folder when all lines were up to date, "" while some may not be.
     """
 
     folder: str
@@ -52,11 +55,11 @@ class FolderBlock(NamedTuple):
 
 
 class Manifest(NamedTuple):
-    """What is known.  `token` is "" for nothing, else `line-number`: see `next_token`.
+    """The content of an index.  `token` is `line-number` (see `next_token`), or "" for an empty index.
 
-    `files` names the table of files.  `doubtful` are notes so young that they may have changed unseen.  `whole` says
-    that every note was looked at once: while an index is built it holds some of them only.  `home` is the inode of the
-    folder it was made for: a copy, from a backup or in a vault that somebody sent us, says what somebody wrote into it.
+    `files` names the table of files.  `doubtful` are notes modified so recently that a later change may go unnoticed.
+    `whole` is set once every note was read; during a build the index holds only some.  `home` is the inode of the
+    index's folder: a copied index, from a backup or another user's vault, is not trusted.
     """
 
     token: str
@@ -68,11 +71,11 @@ class Manifest(NamedTuple):
     home: int = 0
 
     def months(self) -> list[str]:
-        """Every shard that has sessions."""
+        """Return every shard that has sessions."""
         return [shard for shard, table in self.shards if table == "sessions"]
 
     def notes(self) -> int:
-        """How many notes there are."""
+        """Return the number of notes."""
         return sum(block.notes for block in self.folders.values())
 
 
@@ -80,13 +83,13 @@ EMPTY = Manifest("", "", {}, {}, frozenset())
 
 
 def next_token(token: str) -> str:
-    """The token of what follows: one more in the same line; of an index that is made from nothing the first in a new one."""
+    """Return the next token: the next number of the same line, or the first of a new line for a new index."""
     line, _, number = token.partition("-")
     return f"{line}-{int(number) + 1}" if token else f"{os.urandom(4).hex()}-1"
 
 
 def dump_manifest(manifest: Manifest) -> str:
-    """As TOON: the schema's number, totals, the tables of shards, folders and doubtful notes, and a CRC-32 of it all."""
+    """Serialise as TOON: schema, totals, the tables of shards, folders and doubtful notes, and a CRC-32 of all of it."""
     totals: dict[str, int] = {}
     for found in manifest.shards.values():
         totals[found.table] = totals.get(found.table, 0) + found.rows
@@ -109,11 +112,11 @@ def dump_manifest(manifest: Manifest) -> str:
 
 
 _CRC = "\ncrc: "
-"""The last line: of all the text before it."""
+"""The last line, a checksum of the text before it."""
 
 
 def load_manifest(text: str) -> Manifest | None:
-    """The manifest again; None for anything that this version did not write whole."""
+    """Parse a manifest; None for text that this version did not write completely."""
     body, _, crc = text.rpartition(_CRC)
     if crc != f"{crc32(body.encode())}\n":
         return None
@@ -139,7 +142,7 @@ def load_manifest(text: str) -> Manifest | None:
 
 
 def _is_plausible(manifest: Manifest) -> bool:
-    """Types and names as we write them: a manifest must not lead a read to another place."""
+    """Return whether all types and names are as we write them: a manifest must not make us read other files."""
     names: list[object] = [manifest.files, *(one.file for one in manifest.shards.values())]
     texts: list[object] = [*(one.digest for one in manifest.folders.values())]
     numbers: list[object] = [n for one in manifest.shards.values() for n in (one.rows, one.size, one.crc)]
@@ -162,18 +165,18 @@ _FILE = late_pattern(r"(?:(?:\d{4}-\d\d|undated)/)?[a-z]+\.[0-9a-f]+\.toon", re.
 
 _MANIFEST = "manifest.toon"
 _LARGEST_MANIFEST = 256 * 1024 * 1024
-"""Bytes; a million doubtful notes are in less."""
+"""In bytes; enough for a million doubtful notes."""
 
 _READ_ONLY = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 
 _WRITTEN_AT_ONCE = 4096
-"""Lines joined for one write."""
+"""Lines per write."""
 
 
 class IndexFolder:
-    """`.crucible/index` of the vault at `root`, which must be real; `unusable` is why it may not be used, or empty.
+    """The folder `.crucible/index` of the vault at `root`, a real path; `unusable` is why it must not be used, or "".
 
-    A vault comes from anywhere.  Through a symlink on the way we would write, and sweep, somebody else's folder.
+    A vault may come from anyone.  Following a symlink here would write to, and delete from, someone else's folder.
     """
 
     def __init__(self, root: str) -> None:
@@ -182,7 +185,7 @@ class IndexFolder:
         self.unusable = "" if real == self.path else f"{self.path}: a symlink, to {real}"
 
     def load(self) -> Manifest:
-        """The manifest; an empty one for none, or one that is damaged, of another schema, or made somewhere else."""
+        """Load the manifest; empty if it is missing, damaged, of another schema, or was created in another folder."""
         if self.unusable:
             return EMPTY
         try:
@@ -193,7 +196,7 @@ class IndexFolder:
             return EMPTY
 
     def read_shard(self, found: ShardFile) -> bytes:
-        """The lines of a shard, joined, without its head.  `IndexBroken` when they are not what was written."""
+        """Return the joined lines of a shard without its header.  `IndexBroken` if they are not what was written."""
         data = self._read(found.file, 0, -1)
         head = head_of(found.table, found.rows)
         if len(data) != found.size or zlib.crc32(data) != found.crc or not data.startswith(head):
@@ -201,14 +204,14 @@ class IndexFolder:
         return data[len(head) :]
 
     def read_block(self, manifest: Manifest, block: FolderBlock) -> bytes:
-        """The lines of one folder in the table of files, joined."""
+        """Return the joined lines of one folder in the table of files."""
         data = self._read(manifest.files, block.start, block.size)
         if len(data) != block.size or zlib.crc32(data) != block.crc:
             raise IndexBroken(f"{self._at(manifest.files)}: damaged")
         return data
 
     def read_blocks(self, manifest: Manifest, folders: AbstractSet[str]) -> dict[str, bytes]:
-        """The lines of several folders, the file read once."""
+        """Return the lines of several folders, reading the file once."""
         if not folders:
             return {}
         data = self._read(manifest.files, 0, -1)
@@ -221,7 +224,7 @@ class IndexFolder:
         return found
 
     def write_shard(self, shard: str, table: str, lines: Iterable[bytes], rows: int, token: str) -> ShardFile:
-        """A new file with `rows` lines."""
+        """Write a new file with `rows` lines."""
         name = f"{shard}/{table}.{token}.toon"
         crc = size = 0
         self._make(shard)
@@ -232,7 +235,7 @@ class IndexFolder:
         return ShardFile(shard, table, rows, size, crc, name)
 
     def write_files(self, head: bytes, blocks: Iterable[bytes], token: str) -> str:
-        """The table of files anew; each block ends with a line end."""
+        """Write a new table of files; each block ends with a line end."""
         name = f"files.{token}.toon"
         self._make("")
         with self._writing(name) as file:
@@ -241,7 +244,7 @@ class IndexFolder:
         return name
 
     def commit(self, manifest: Manifest) -> None:
-        """From here on this is the index."""
+        """Make this manifest the current one."""
         self._make("")
         temporary = f".{_MANIFEST}.{os.getpid()}.tmp"
         with self._writing(temporary) as file:
@@ -253,14 +256,14 @@ class IndexFolder:
             raise
 
     def remove(self, name: str) -> None:
-        """Remove a file that no manifest names."""
+        """Remove a file that no manifest lists."""
         with suppress(OSError):
             os.unlink(self._at(name))
 
     def sweep(self, manifest: Manifest, shards: Iterable[str] | None) -> None:
-        """Remove what no manifest names: at the top, and in the folders of `shards` (None: all of them).
+        """Remove files that no manifest lists: at the top level and in the folders of `shards` (None for all).
 
-        Call it holding the lock.
+        Call this while holding the lock.
         """
         named = {one.file for one in manifest.shards.values()} | {manifest.files, _MANIFEST, "lock"}
         for folder in ["", *(self._folders() if shards is None else shards)]:
@@ -268,10 +271,10 @@ class IndexFolder:
 
     @contextmanager
     def locked(self, seconds: float) -> Iterator[int]:
-        """Hold the index against other writers, and say what time the file system has, in nanoseconds.
+        """Lock the index against other writers and yield the file system's time in nanoseconds.
 
-        What a file's stamps say can be compared with that time only: another machine may keep the clock.  Raises
-        `OSError` when the lock cannot be had: `BlockingIOError` when another process has kept it for so many seconds.
+        Stamps of files must be compared with that time, since another machine may host the files.  Raises `OSError` if
+        locking fails, and `BlockingIOError` if another process holds the lock for longer than `seconds`.
         """
         self._make("")
         descriptor = open_locked(self._at("lock"), seconds)
@@ -288,7 +291,7 @@ class IndexFolder:
 
     @contextmanager
     def _writing(self, name: str) -> Iterator[BinaryIO]:
-        """A new file; what could be written of it on a full disk is removed."""
+        """Write a new file; if that fails, remove the part that was written."""
         try:
             with open(self._at(name), "wb") as file:
                 yield file
@@ -297,7 +300,7 @@ class IndexFolder:
             raise
 
     def _make(self, folder: str) -> None:
-        """A folder to write into; `OSError` when that would be elsewhere."""
+        """Create a folder for writing; `OSError` if it leads elsewhere."""
         if self.unusable:
             raise PermissionError(errno.EPERM, self.unusable)
         path = self._at(folder) if folder else self.path
@@ -315,7 +318,7 @@ class IndexFolder:
 
     @contextmanager
     def _reading(self, name: str) -> Iterator[BinaryIO]:
-        """A regular file of ours: at the end of a symlink or a pipe something endless may wait."""
+        """Open a regular file; symlinks and pipes are refused, since reading them may never end."""
         descriptor = os.open(self._at(name), _READ_ONLY)
         with os.fdopen(descriptor, "rb") as file:
             if not stat.S_ISREG(os.fstat(descriptor).st_mode):
@@ -343,11 +346,11 @@ class IndexFolder:
 
 
 _OURS = late_pattern(r"\w+\.[0-9a-f]+\.toon|\.manifest\.toon\.\d+\.tmp")
-"""The names of files that we leave behind."""
+"""Names of files that may be left over."""
 
 
 def _parts(head: bytes, lines: Iterable[bytes]) -> Iterator[bytes]:
-    """The head, and the lines joined many at a time; the last line has no end."""
+    """Yield the header, then the lines in large pieces; the last line has no line end."""
     yield head
     waiting: list[bytes] = []
     between = b""

@@ -1,4 +1,4 @@
-"""Later sessions of a project, which may have settled the open ends of an earlier one."""
+"""Later sessions of a project, which may have resolved the open ends of an earlier one."""
 
 from __future__ import annotations
 
@@ -14,21 +14,22 @@ from crucible.vault.index.time_filters import begun, time_of
 
 _TICKET = late_pattern(r"\b[A-Z][A-Z0-9]+-\d+\b")
 _LABEL = late_pattern(r"\A[^:]{1,40}: ")
-"""The beginning of an open end's summary: `Planned, not carried out: `."""
+"""Label of an open end's summary, such as `Planned, not carried out: `."""
 
 
 class LaterSessions(NamedTuple):
-    """The number of later sessions of the project, and a line for each of their outcomes, decisions, finished tasks and titles."""
+    """The number of later sessions, and lines for their titles, outcomes, decisions and completed tasks."""
 
     sessions: int = 0
-    said: tuple[str, ...] = ()
+    lines: tuple[str, ...] = ()
 
     def settles(self, text: str) -> bool:
-        """True if a line names a ticket of the text, or has two thirds of its words, two at least."""
+        """Return whether a line names a ticket of the text, or contains two thirds of its words, at least two."""
         tickets, words = {*_TICKET.findall(text)}, words_of(_LABEL.sub("", text))
         shared = max(2, -(-2 * len(words) // 3))
         return any(
-            not tickets.isdisjoint(_TICKET.findall(line)) or len(words & words_of(line)) >= shared for line in self.said
+            not tickets.isdisjoint(_TICKET.findall(line)) or len(words & words_of(line)) >= shared
+            for line in self.lines
         )
 
 
@@ -41,19 +42,19 @@ class ProjectWork(NamedTuple):
     sessions: tuple[tuple[str, str, tuple[str, ...]], ...]
 
     def after(self, project: str, began: str) -> LaterSessions:
-        """The later sessions of the project; `began` is a time in the index's format."""
-        later = [said for at, of, said in self.sessions if at > began and of == project.casefold()]
-        return LaterSessions(len(later), tuple(line for said in later for line in said))
+        """Return the later sessions of the project; `began` is a time in the index's format."""
+        later = [lines for at, of, lines in self.sessions if at > began and of == project.casefold()]
+        return LaterSessions(len(later), tuple(line for lines in later for line in lines))
 
 
 def work_in(view: View, since: str = "") -> ProjectWork:
-    """The work of the sessions that began since then, by default of all, except those of subagents."""
+    """Return the work of the sessions that began since then, all by default, without subagents."""
     rows = {row["path"]: row for row in matching(view, SessionQuery(since=time_of(since)))}
-    said: dict[object, list[str]] = {path: [str(row["title"] or "")] for path, row in rows.items()}
+    lines: dict[object, list[str]] = {path: [str(row["title"] or "")] for path, row in rows.items()}
     for path, line in _lines(view, {shard_of(str(row["started"] or "")) for row in rows.values()}):
-        if path in said:
-            said[path].append(line)
-    found = ((begun(row), str(row["project"] or "").casefold(), tuple(said[path])) for path, row in rows.items())
+        if path in lines:
+            lines[path].append(line)
+    found = ((begun(row), str(row["project"] or "").casefold(), tuple(lines[path])) for path, row in rows.items())
     return ProjectWork(tuple(sorted(found)))
 
 

@@ -1,6 +1,6 @@
-"""The rows of a note in every table: the only part of the index that knows what a note means.
+"""A note's rows in every table: the only part of the index that knows what a note means.
 
-Imported late, since a vault in which nothing changed needs none of it.
+Imported late: a query of an up-to-date index does not need it.
 """
 
 from __future__ import annotations
@@ -45,20 +45,20 @@ from crucible.vault.notes.walk import note_name
 Cells = tuple[object, ...]
 
 _HASH_LENGTH = 32
-"""Hexadecimal digits: half of a SHA-256 tells any two notes apart."""
+"""In hexadecimal digits: half of a SHA-256 is enough to tell any two notes apart."""
 
 _ATTEMPTS = 3
 
 
 class NoteRows(NamedTuple):
-    """One note's rows: for each of `TABLES`, in their order, its lines of TOON, joined."""
+    """One note's rows: the joined TOON lines for each of `TABLES`, in their order."""
 
     shard: str
     tables: tuple[bytes, ...]
 
 
 class NoteReading(NamedTuple):
-    """What a note's file was.  `rows` is None when its bytes are the same as before; `gone` that there is none."""
+    """A note's file as it was read.  `rows` is None if its bytes are unchanged; `gone` if the file does not exist."""
 
     path: str
     stamp: Stamp
@@ -68,13 +68,13 @@ class NoteReading(NamedTuple):
 
 
 def read_for_index(root: str, path: str, known: str) -> NoteReading:
-    """The note at `path`, seen from the vault, whose bytes had the hash `known` when it was last read."""
+    """Read the note at `path`, relative to the vault; `known` is its hash from the last reading."""
     whole = Path(root, path)
     for left in reversed(range(_ATTEMPTS)):
         try:
             return _read(Path(root), whole, path, known)
         except CrucibleError as error:
-            # Some programs remove a file and make it again: it is neither gone nor unreadable.
+            # Some programs replace a file by deleting and re-creating it: then it is neither gone nor unreadable.
             replaced = isinstance(error.__cause__, FileNotFoundError) and os.path.lexists(whole)
             if not left or not replaced:
                 return _unread(whole, path, known, str(error))
@@ -89,9 +89,9 @@ def _read(root: Path, whole: Path, path: str, known: str) -> NoteReading:
 
 
 def _unread(whole: Path, path: str, known: str, reason: str) -> NoteReading:
-    """A reason stands for the bytes, so that the same reason again is no change.
+    """Return the reading of an unreadable note; a hash of the reason replaces the content's.
 
-    There is no stamp to believe it by: another user, or the same one in a minute, may be able to read it.
+    So the same reason is not a change.  The stamp is unknown, since the note may become readable without changing.
     """
     if not os.path.lexists(whole):
         return NoteReading(path, UNKNOWN, "", None, gone=True)
@@ -100,13 +100,13 @@ def _unread(whole: Path, path: str, known: str, reason: str) -> NoteReading:
 
 
 def rows_of(note: Note, path: str) -> NoteRows:
-    """The rows of a note; `path` is seen from the vault.  `NoteUnreadable` when it cannot be understood."""
+    """Return a note's rows; `path` is relative to the vault.  `NoteUnreadable` if it cannot be parsed."""
     session = note.session
     try:
         return _rows_of(note, session, path)
     except MemoryError:
         raise
-    except Exception as error:  # one note on which we fail must not take the whole index with it
+    except Exception as error:  # a bug with one note must not break the whole index
         what = f"{type(error).__name__}: {error}".partition("\n")[0]
         raise NoteUnreadable(f"{note.path}: cannot be understood ({what})", "this is a fault in cru") from error
 
@@ -129,7 +129,7 @@ def _rows_of(note: Note, session: Session, path: str) -> NoteRows:
 
 
 def rows_of_unreadable(path: str, reason: str) -> NoteRows:
-    """The row of a note that could not be read: it is a problem, never absent."""
+    """Return the row of an unreadable note: it is listed with a problem, never missing."""
     known = {"id": note_name(path.rpartition("/")[2]), "path": cell_of_path(path), "unreadable": reason}
     counts = dict.fromkeys(("phases", "tool_calls", "failures", "decisions", "errors", "users"), 0)
     cells = {**dict.fromkeys(TABLES["sessions"], None), "title": "", **counts, "problems": 1, **known}
@@ -143,12 +143,12 @@ def _encoded(shard: str, tables: dict[str, list[Cells]]) -> NoteRows:
 def _lines(table: str, rows: list[Cells]) -> bytes:
     try:
         return b"\n".join(encode_rows(table, rows))
-    except ValueError:  # a byte that was no UTF-8 stands in a cell
-        return b"\n".join(encode_rows(table, map(_whole, rows)))
+    except ValueError:  # a cell contains a byte that was not UTF-8
+        return b"\n".join(encode_rows(table, map(_without_surrogates, rows)))
 
 
-def _whole(cells: Cells) -> Cells:
-    """TOON holds no lone surrogate, which is how a byte that was no UTF-8 travels."""
+def _without_surrogates(cells: Cells) -> Cells:
+    """Replace lone surrogates, which stand for bytes that were not UTF-8 and which TOON cannot hold."""
     return tuple(
         cell.encode(errors="replace").decode() if isinstance(cell, str) and not cell.isascii() else cell
         for cell in cells
@@ -187,7 +187,7 @@ def _session_row(session: Session, name: str, path: str, started: str | None, de
 
 
 def _counts(entries: Iterable[Entry], decisions: int) -> tuple[int, int, int, int, int]:
-    """Tool calls, failed ones, decisions, errors, words of a human."""
+    """Count tool calls, failed calls, decisions, errors and user interventions."""
     found = list(entries)
     calls = [call for entry in found if isinstance(entry, ToolCalls) for call in entry.calls]
     count = Counter(map(type, found))
@@ -199,18 +199,18 @@ def _failed(calls: Iterable[ToolCall]) -> int:
 
 
 def _status(session: Session) -> str | None:
-    """The status, or the text that a human wrote in its place; `Failed` for `failed` is a matter of taste."""
-    said = session.properties.get("status")
-    if session.status or not isinstance(said, str):
+    """Return the status, or the text a user wrote in its place; known statuses match in any case."""
+    text = session.properties.get("status")
+    if session.status or not isinstance(text, str):
         return session.status and session.status.value
-    return said.lower() if said.lower() in _STATUSES else said
+    return text.lower() if text.lower() in _STATUSES else text
 
 
 _STATUSES = frozenset(status.value for status in Status)
 
 
 def _id_in(link: str | None) -> str | None:
-    """The bare id of a link to a session, which may name a folder or a heading too."""
+    """Return the session id in a link, which may include a folder or a heading."""
     if not link:
         return None
     target = link.removeprefix("[[").removesuffix("]]").partition("|")[0].partition("#")[0]
@@ -256,7 +256,7 @@ def _callouts(session: Session, path: str, findings: Collection[Finding]) -> Ite
     for phase_id, entries in parts:
         for entry in entries:
             if not isinstance(entry, Prose | ToolCalls):
-                kind, text = _said(entry)
+                kind, text = _kind_and_text(entry)
                 first = entry.lines.first
                 waits = int(waiting[first]) if first in waiting else None
                 row = path, first + 1, phase_id or None, kind, waits, text[:CALLOUT_LENGTH]
@@ -269,14 +269,14 @@ def _callouts(session: Session, path: str, findings: Collection[Finding]) -> Ite
 
 
 def _of_finding(one: Finding | None) -> Cells:
-    """What other sessions need of a finding without opening its note: id, reason, who, source, confidence in percent."""
+    """Return the cells of a finding: id, reason, author, source, and confidence in percent."""
     if one is None:
         return None, None, None, None, None
     why = one.details or " → ".join(filter(None, (one.cause, one.resolution)))
     return one.id, why[:CALLOUT_LENGTH] or None, one.by or None, one.source, round(one.confidence * 100)
 
 
-def _said(entry: Decision | Failure | Intervention | Subagent | Callout) -> tuple[str, str]:
+def _kind_and_text(entry: Decision | Failure | Intervention | Subagent | Callout) -> tuple[str, str]:
     match entry:
         case Decision():
             return "decision", entry.text
@@ -298,7 +298,7 @@ def _links(note: Note) -> Iterator[tuple[str, Link]]:
     if text.find("[[", 0, top.end) >= 0:
         yield from (("property", link) for link in find_property_links(note.source, top))
     for link in find_links(note.source, top.end):
-        if link.kind == "wiki" or note.session.format == FORMAT:  # in older notes such links are agents' own
+        if link.kind == "wiki" or note.session.format == FORMAT:  # in older notes such links were written by agents
             yield "embed" if link.embed else "link", link
 
 

@@ -1,4 +1,4 @@
-"""Which sessions a query wants, and in which order, without disk or clock."""
+"""Select and sort the sessions that a query asks for, without disk or clock."""
 
 from __future__ import annotations
 
@@ -48,21 +48,21 @@ COLUMNS = (
     "path",
     "problems",
 )
-"""What `session list` shows as JSON and TOON, in this order; the table's other columns serve filters."""
+"""Columns of `session list` as JSON and TOON, in this order; the table's other columns are for filters."""
 
 STATUSES = ("active", "paused", "completed", "failed")
-"""As in `session.model.Status`, which takes long to import."""
+"""As in `session.Status`, which is slow to import."""
 
 Check = Callable[[Row], bool]
 
 
 class SessionQuery(NamedTuple):
-    """What to list; None does not narrow.
+    """What to list; None does not filter.
 
-    `agent` fits with or without its version, `channel` the session's or any phase's, `model` a whole id or words of it
-    (`opus`, `claude-opus-4`), the session's or a subagent's.  `since` and `until` are about the start and include it.
-    `where` are further checks of a row, all of which must hold.  `sort` is a column, with a `-` before it the other way
-    round; unknown values come last either way.  None is newest first.
+    `agent` matches with or without its version, `channel` the session's or any phase's, `model` a full id or words of
+    it (`opus`, `claude-opus-4`), the session's or a subagent's.  `since` and `until` apply to the start and are
+    inclusive. `where` are further checks of a row, all of which must pass.  `sort` is a column, descending with a
+    leading `-`; unknown values come last either way.  None sorts newest first.
     """
 
     status: str | None = None
@@ -79,20 +79,19 @@ class SessionQuery(NamedTuple):
 
 
 def select(view: View, query: SessionQuery) -> list[Row]:
-    """The rows of `sessions` that match; what starts at the same second in the order of the id."""
+    """Return the matching rows of `sessions`; sessions with the same start are ordered by id."""
     return _in_order(matching(view, query), "sessions", query)
 
 
 def matching(view: View, query: SessionQuery) -> Iterator[Row]:
-    """The rows that match, newest first, read no further than they are asked for."""
-    wanted = matcher(query)
-    return filter(wanted, view.rows("sessions", _shards_of(view, query), _needles_of(query)))
+    """Yield the matching rows, newest first; reads only as many as are consumed."""
+    return filter(matcher(query), view.rows("sessions", _shards_of(view, query), _needles_of(query)))
 
 
 def select_rows(view: View, table: str, query: SessionQuery, session: Row | None = None) -> list[Row]:
-    """Rows of any table: `session`, a row of `sessions`, `since` and `until` say of which notes.
+    """Return rows of any table for the notes of `session`, a row of `sessions`, or from `since` to `until`.
 
-    `where`, `sort` and `limit` are about the table's own columns; what else the query says is not looked at.
+    `where`, `sort` and `limit` apply to the table's own columns; other fields of the query are ignored.
     """
     if session is not None:
         shards: Sequence[str] = [shard_of(str(session["started"] or ""))]
@@ -108,7 +107,7 @@ def select_rows(view: View, table: str, query: SessionQuery, session: Row | None
 
 
 def find_row(view: View, ref: str) -> Row:
-    """The session whose id is `ref`, or the only one whose id begins so.
+    """Return the session with the id `ref`, or the only one whose id starts with it.
 
     Raises `SessionNotFound`, or `AmbiguousSession` with the candidates.
     """
@@ -116,7 +115,7 @@ def find_row(view: View, ref: str) -> Row:
     needles = [name] if _plain(name) else []
     found = [row for row in view.rows("sessions", None, needles) if str(row["id"]).startswith(name)]
     exact = [row for row in found if row["id"] == name]
-    # A subagent's id begins with its parent's: what fits several is meant for the one that is no subagent's.
+    # A subagent's id begins with its parent's, so an ambiguous prefix means the session that is not a subagent.
     fitting = exact or (found if len(found) == 1 else [row for row in found if not row["parent"]] or found)
     if not name or not fitting:
         raise SessionNotFound(f"no session {ref!r}", "`cru session list --children` shows what is there")
@@ -126,14 +125,14 @@ def find_row(view: View, ref: str) -> Row:
 
 
 def unreadable_rows(view: View) -> list[Row]:
-    """The notes that could not be read: no filter can tell whether they are wanted, so whoever filters names them."""
-    # What cannot be read has no start.
+    """Return the notes that could not be read: no filter applies to them, so commands that filter report them."""
+    # Unreadable notes have no start.
     shards = [shard for shard in view.shards if shard == UNDATED]
     return [row for row in view.rows("sessions", shards) if row["unreadable"] is not None]
 
 
 def check_column(name: str, table: str = "sessions") -> str:
-    """The column's name, given in any case; `UsageError` with the near ones and all of them when there is none."""
+    """Return the column's name, given in any case; else `UsageError` with similar names and a list of all."""
     columns = TABLES[table]
     if name.lower() in columns:
         return name.lower()
@@ -145,7 +144,7 @@ def check_column(name: str, table: str = "sessions") -> str:
 
 
 def _in_order(rows: Iterable[Row], table: str, query: SessionQuery) -> list[Row]:
-    """Without `sort` no more rows are read than `limit` asks for."""
+    """Sort and limit rows; without `sort`, at most `limit` rows are read."""
     return list(
         islice(
             _sorted(rows, table, query.sort) if query.sort else rows,
@@ -164,12 +163,12 @@ def _sorted(rows: Iterable[Row], table: str, sort: str) -> list[Row]:
 
 
 def _order(value: str | int | None) -> tuple[int, int | str]:
-    """Numbers before texts, should a column hold both."""
+    """Sort numbers before texts, in case a column holds both."""
     return (0, value) if isinstance(value, int) else (1, str(value).lower())
 
 
 def _shards_of(view: View, query: SessionQuery) -> Sequence[str]:
-    """The shards that may hold a match."""
+    """Return the shards that may contain a match."""
     if query.since is None and query.until is None:
         return view.shards
     first = shard_of(utc(query.since)) if query.since else ""
@@ -178,18 +177,18 @@ def _shards_of(view: View, query: SessionQuery) -> Sequence[str]:
 
 
 def _needles_of(query: SessionQuery) -> list[str]:
-    """Texts that every matching line holds, the rarest probably first; only such as TOON writes as they are."""
-    # The table has these in lower case; another status, or a project, as somebody wrote it.
+    """Return texts that every matching line contains, the rarest first, as far as TOON writes them unquoted."""
+    # The table has these in lower case; other statuses and projects are stored as written.
     status = query.status.lower() if query.status and query.status.lower() in STATUSES else ""
-    wanted = [
+    needles = [
         status,
         query.agent and _bare(query.agent, "@"),
         query.channel and _bare(query.channel, "#"),
         query.model and query.model.lower(),
     ]
     if status == "completed":
-        wanted.append(wanted.pop(0))
-    return [text for text in wanted if text and _plain(text)]
+        needles.append(needles.pop(0))
+    return [text for text in needles if text and _plain(text)]
 
 
 def _plain(text: str) -> bool:
@@ -200,7 +199,7 @@ _PLAIN = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._@-"
 
 
 def matcher(query: SessionQuery) -> Check:
-    """Whether a row is wanted; a wanted subagent's note only with `children`."""
+    """Return a check for matching rows; subagents' notes match only with `children`."""
     checks: list[Check] = list(query.where)
     if not query.children:
         checks.append(lambda row: row["parent"] is None)
@@ -224,14 +223,14 @@ def matcher(query: SessionQuery) -> Check:
     return checks[0] if len(checks) == 1 else lambda row: all(check(row) for check in checks)
 
 
-def _add_equal(checks: list[Check], column: str, wanted: str | None) -> None:
-    if wanted is not None:
-        lowered = wanted.lower()
+def _add_equal(checks: list[Check], column: str, expected: str | None) -> None:
+    if expected is not None:
+        lowered = expected.lower()
         checks.append(lambda row: str(row[column] or "").lower() == lowered)
 
 
-def _has_agent(agents: str, wanted: str) -> bool:
-    return any(wanted in (agent, agent.partition("@")[0]) for agent in split_list(agents))
+def _has_agent(agents: str, expected: str) -> bool:
+    return any(expected in (agent, agent.partition("@")[0]) for agent in split_list(agents))
 
 
 def _bare(name: str, mark: str) -> str:
@@ -247,7 +246,7 @@ _COMPARE: dict[str, Callable[[Any, Any], bool]] = {
     ">=": operator.ge,
 }
 
-# Compiled when a condition is there: most lists have none.
+# Compiled on use: most queries have no condition.
 _CONDITION = r"\s*(\w+)\s*(==|!=|<=|>=|!~|=|<|>|~)(.*)"
 _NUMBER = r"[+-]?[0-9]{1,18}(_[0-9]{1,18}){0,6}(\.[0-9]{1,18})?"
 
@@ -255,9 +254,13 @@ _ONE_EACH = "each condition has a --where of its own; a value with one of = < > 
 
 
 def parse_condition(text: str, now: datetime, table: str = "sessions") -> Check:
-    """The check that `COLUMN OPERATOR VALUE` asks for; the value may stand in quotes, and must when it holds `=<>~`.
+    """Parse `COLUMN OPERATOR VALUE` into a check of a row; a value that contains `=<>~` must be quoted.
 
-    Raises `UsageError` for what is no condition, an unknown column, and a value that does not fit its column.
+    Raises `UsageError` for invalid conditions, unknown columns, and values that do not fit the column.
+
+    A cell without a value (null or "") matches only `= null`, as in SQL.  Text is compared case-insensitively.  For a
+    list, `=` means that it contains the item and `~` that an item contains the text.  Days are whole days:
+    `started <= 2026-11-21` includes the day's last second.
     """
     column, sign, value = _parts(text, table)
     if value is None:
@@ -272,12 +275,12 @@ def parse_condition(text: str, now: datetime, table: str = "sessions") -> Check:
 
 
 def named_column(text: str, table: str = "sessions") -> str:
-    """The column that a condition is about."""
+    """Return the column that a condition is about."""
     return _parts(text, table)[0]
 
 
 def _parts(text: str, table: str) -> tuple[str, str, str | None]:
-    """Column, operator, value; the value None for a bare `null`."""
+    """Return column, operator and value; the value is None for a bare `null`."""
     found = re.fullmatch(_CONDITION, text, re.DOTALL)
     if not found:
         raise UsageError(f"{text!r} is no condition", "write COLUMN OPERATOR VALUE, with one of = != < <= > >= ~ !~")
@@ -310,9 +313,9 @@ def _number_check(column: str, sign: str, value: str) -> Check:
         raise UsageError(f"{column} is a number: {sign} is for texts", "compare it with = != < <= > >=")
     if not re.fullmatch(_NUMBER, value):
         raise UsageError(f"{column}: {value!r} is no number", "write it like 5000, 5_000 or 0.5")
-    wanted = float(value) if "." in value else int(value)
+    expected = float(value) if "." in value else int(value)
     test = _COMPARE[sign]
-    return lambda row: isinstance(cell := row[column], int) and test(cell, wanted)
+    return lambda row: isinstance(cell := row[column], int) and test(cell, expected)
 
 
 def _time_check(column: str, sign: str, value: str, now: datetime) -> Check:
@@ -328,24 +331,24 @@ def _time_check(column: str, sign: str, value: str, now: datetime) -> Check:
 
 
 def _list_check(column: str, sign: str, value: str) -> Check:
-    wanted = value.lower()
+    expected = value.lower()
     if sign not in ("=", "!=", "~", "!~"):
         raise UsageError(f"{column} holds several items: {sign} has no order there", "use = != ~ or !~")
     has, whole = not sign.startswith("!"), "=" in sign
 
     def check(row: Row) -> bool:
         items = split_list(str(row[column] or "").lower())
-        return bool(items) and has is (wanted in items if whole else any(wanted in item for item in items))
+        return bool(items) and has is (expected in items if whole else any(expected in item for item in items))
 
     return check
 
 
 def _text_check(column: str, sign: str, value: str) -> Check:
-    wanted = value.lower()
-    if not wanted and sign in ("=", "!="):
+    expected = value.lower()
+    if not expected and sign in ("=", "!="):
         return _null_check(column, sign, "")
     if "~" in sign:
         has = sign == "~"
-        return lambda row: (cell := row[column]) not in (None, "") and (wanted in str(cell).lower()) is has
+        return lambda row: (cell := row[column]) not in (None, "") and (expected in str(cell).lower()) is has
     test = _COMPARE[sign]
-    return lambda row: (cell := row[column]) not in (None, "") and test(str(cell).lower(), wanted)
+    return lambda row: (cell := row[column]) not in (None, "") and test(str(cell).lower(), expected)

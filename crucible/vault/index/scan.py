@@ -1,4 +1,4 @@
-"""The names and stamps of the session notes on disk: of all of them, or of some places."""
+"""List the session notes on disk with their stamps: all of them, or those at some paths."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ Stamp = tuple[int, int, int, int]
 """Size in bytes, mtime and ctime in nanoseconds, inode."""
 
 _WORTH_A_PROCESS = 4_000
-"""Files; for fewer, a second process takes longer to start than it saves."""
+"""For fewer files, a second process costs more than it saves."""
 
 _TYPE, _FILE = 0o170000, stat.S_IFREG
-"""As in `stat.S_ISREG`, which would be a call for each note."""
+"""As in `stat.S_ISREG`, without a function call per note."""
 UNKNOWN: Stamp = (-1, -1, -1, -1)
-"""The stamp of what is no regular file."""
+"""Stamp of anything but a regular file."""
 _WITH_DIR_FD = os.stat in os.supports_dir_fd and hasattr(os, "O_DIRECTORY")
 
 
 class FolderScan(NamedTuple):
-    """One folder's notes in the order in which the system lists them.
+    """One folder's notes in the order the system lists them.
 
-    `folder` is seen from the vault.  `stamps` holds four numbers a name.  What is no regular file (a symlink, a pipe,
-    a file in a folder without permission) has four times -1 there and is one of `odd`: it must be read to be known.
+    `folder` is relative to the vault.  `stamps` holds four numbers per name.  Anything but a regular file (a symlink, a
+    pipe, a file in an inaccessible folder) has four times -1 and is listed in `odd`: it must be read to be known.
     """
 
     folder: str
@@ -46,65 +46,66 @@ class FolderScan(NamedTuple):
     odd: tuple[str, ...] = ()
 
     def digest(self) -> str:
-        """Equal when every name and stamp is; for the same order only."""
+        """Return a digest of all names and stamps in this order."""
         found = blake2b("\0".join(self.names).encode(errors="surrogateescape"), digest_size=16)
         found.update(self.stamps.tobytes())
         return found.hexdigest()
 
     def items(self) -> Iterable[tuple[str, Stamp]]:
-        """Each name with its stamp."""
+        """Return each name with its stamp."""
         numbers = iter(self.stamps)
         return zip(self.names, zip(numbers, numbers, numbers, numbers, strict=True), strict=True)
 
 
 class VaultScan(NamedTuple):
-    """What the walk found.  `unwalked` says in a line each what may hold notes and could not be walked."""
+    """The result of a walk.  `unwalked` has a line for each place that may hold notes and could not be listed."""
 
     folders: list[FolderScan]
     unwalked: list[str]
 
 
 def joined(folder: str, name: str) -> str:
-    """The path of a note from the vault; the vault itself is "" as a folder."""
+    """Return a note's path in the vault; the vault itself is the folder ""."""
     return f"{folder}/{name}" if folder else name
 
 
 def parted(path: str) -> tuple[str, str]:
-    """The folder and the name again."""
+    """Split a path into folder and name."""
     folder, _, name = path.rpartition("/")
     return folder, name
 
 
 def stamp_of(status: os.stat_result) -> Stamp:
-    """The four numbers of a file's status."""
+    """Return the stamp from a file's status."""
     return status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino
 
 
 def scan_folders(root: str, starts: Iterable[str]) -> VaultScan:
-    """The folders `starts`, seen from the real folder `root`, and all below them; a missing one has no notes.
+    """Scan the folders `starts`, relative to the real path `root`, with all folders below.
 
-    A folder that can be reached in several ways counts once: under its own name, else under the first of the symlinks.
+    Missing folders have no notes.  A folder that can be reached in several ways counts once: under its own name, else
+    under the first symlink.
     """
     walk = _Walk(root)
     for start in starts:
         walk.enter("" if start == "." else start)
-    while walk.waiting or walk.listed or walk.links:
-        if not walk.waiting and not walk.listed:
+    while walk.pending or walk.listed or walk.links:
+        if not walk.pending and not walk.listed:
             walk.enter(heappop(walk.links))
-        while walk.waiting:
-            walk.list_folder(walk.waiting.pop())
-        # Folders that are called like notes come up only now.
+        while walk.pending:
+            walk.list_folder(walk.pending.pop())
+        # Folders named like notes are discovered only here.
         walk.stat_listed()
     walk.found.sort(key=lambda found: found.folder)
     return VaultScan(walk.found, walk.unwalked)
 
 
 class _Walk:
-    """Folders that wait to be listed, symlinks that wait for them, and folders that wait for the stamps of their names."""
+    """Folders to list, symlinks to follow after them, and listed folders whose names still need stamps."""
 
     def __init__(self, root: str) -> None:
         self.root = root
-        self.waiting: list[str] = []
+        self.pending: list[str] = []
         self.links: list[str] = []
         self.listed: list[tuple[str, list[str]]] = []
         self.found: list[FolderScan] = []
@@ -119,7 +120,7 @@ class _Walk:
             self.unwalked.append(f"{path}: leads out of the vault, to {real}")
         elif real not in self._seen:
             self._seen.add(real)
-            self.waiting.append(folder)
+            self.pending.append(folder)
 
     def list_folder(self, folder: str) -> None:
         path = os.path.join(self.root, folder)
@@ -127,10 +128,10 @@ class _Walk:
             names = os.listdir(path)
         except FileNotFoundError:
             if os.path.islink(path):
-                self._tell(path, "no such file or directory")
+                self._report(path, "no such file or directory")
             return
         except OSError as error:
-            self._tell(path, error.strerror or str(error))
+            self._report(path, error.strerror or str(error))
             return
         notes = [name for name in names if name.endswith(".md") and not name.startswith(".")]
         if len(notes) != len(names):
@@ -138,7 +139,7 @@ class _Walk:
         self.listed.append((folder, notes))
 
     def _sort_others(self, folder: str, names: Sequence[str]) -> list[str]:
-        """Enter the folders among what does not end in `.md`; notes that end in `.MD`."""
+        """Queue the folders among names that do not end in `.md`; return notes that end in `.MD`."""
         notes = []
         for name in names:
             if name.endswith(".md") or name.startswith("."):
@@ -158,7 +159,7 @@ class _Walk:
             return False
         except OSError as error:
             if name[-3:].lower() != ".md":
-                self._tell(whole, error.strerror or str(error))
+                self._report(whole, error.strerror or str(error))
             return False
         if is_folder and os.path.islink(whole):
             heappush(self.links, path)
@@ -167,13 +168,13 @@ class _Walk:
         return is_folder
 
     def stat_listed(self) -> None:
-        """Take the stamps of everything listed, in two processes when it is much."""
+        """Take the stamps of everything listed, using two processes for many files."""
         tasks, self.listed = self.listed, []
         for (folder, names), stamps in zip(tasks, _stamps(self.root, tasks), strict=True):
-            self.found.append(self._settled(FolderScan(folder, names, stamps)))
+            self.found.append(self._without_folders(FolderScan(folder, names, stamps)))
 
-    def _settled(self, scan: FolderScan) -> FolderScan:
-        """The folder without what is none of its notes: folders called like notes, and files that just went."""
+    def _without_folders(self, scan: FolderScan) -> FolderScan:
+        """Return the scan without folders named like notes and files that were just deleted."""
         odd = [at for at, ino in enumerate(scan.stamps[3::4]) if ino < 0]
         if not odd:
             return scan
@@ -192,7 +193,7 @@ class _Walk:
             return False
         return self._enter_if_folder(folder, name)
 
-    def _tell(self, path: str, reason: str) -> None:
+    def _report(self, path: str, reason: str) -> None:
         self.unwalked.append(f"{path}: {reason.lower()}")
 
 
@@ -200,7 +201,7 @@ Task = tuple[str, list[str]]
 
 
 def _stamps(root: str, tasks: Sequence[Task]) -> list[array[int]]:
-    """The stamps of each task's names."""
+    """Return the stamps of each task's names."""
     count = sum(len(names) for _, names in tasks)
     if count < _WORTH_A_PROCESS or not _may_fork():
         return [_folder_stamps(root, folder, names) for folder, names in tasks]
@@ -214,12 +215,12 @@ def _stamps(root: str, tasks: Sequence[Task]) -> list[array[int]]:
 
 
 def _may_fork() -> bool:
-    # A forked child has only the thread that forked: another one's locks would never be released.
+    # A forked child has only the forking thread: locks held by other threads would never be released.
     return sys.platform == "linux" and threading.active_count() == 1 and (os.cpu_count() or 1) > 1
 
 
 def _halves(tasks: Sequence[Task], half: int) -> tuple[list[Task], list[Task]]:
-    """The first `half` names and the rest, in order; one folder may be in both."""
+    """Split the tasks after `half` names; one folder may be in both parts."""
     first: list[Task] = []
     for at, (folder, names) in enumerate(tasks):
         if len(names) >= half:
@@ -230,7 +231,7 @@ def _halves(tasks: Sequence[Task], half: int) -> tuple[list[Task], list[Task]]:
 
 
 def _numbers_of_two(root: str, first: Sequence[Task], second: Sequence[Task]) -> array[int]:
-    """The numbers of all tasks, the second ones taken by a child process and left in memory that both see."""
+    """Return the stamps of all tasks; a child process takes the second half and returns it in shared memory."""
     from mmap import mmap  # noqa: PLC0415  only a large vault needs it
 
     size = 32 * sum(len(names) for _, names in second)
@@ -246,7 +247,7 @@ def _numbers_of_two(root: str, first: Sequence[Task], second: Sequence[Task]) ->
 
 
 def _fill(shared: mmap, root: str, tasks: Sequence[Task]) -> int:
-    """In the child: nothing may be raised past it, since above stands the parent's own code."""
+    """Run in the child.  Nothing may be raised: the frames above belong to the parent's code."""
     try:
         numbers = _numbers(root, tasks).tobytes()
         shared[: len(numbers)] = numbers
@@ -276,7 +277,7 @@ def _folder_stamps(root: str, folder: str, names: Sequence[str]) -> array[int]:
 
 
 def _stamps_at(opened: int | None, names: Sequence[str]) -> array[int]:
-    """The one loop over every note: kept flat, since each call in it costs a tenth of a second at a million."""
+    """Stat every name.  Kept flat: each call in this loop costs 0.1 s per million notes."""
     numbers: list[int] = []
     status = os.stat
     for name in names:
@@ -291,14 +292,14 @@ def _stamps_at(opened: int | None, names: Sequence[str]) -> array[int]:
             numbers += UNKNOWN
     try:
         return array("q", numbers)
-    except OverflowError:  # some file systems number their files with all 64 bits and more
+    except OverflowError:  # some file systems use 64-bit inodes
         return array("q", (number % 2**63 if number >= 0 else number for number in numbers))
 
 
 class Seen(NamedTuple):
-    """Whole folders in `scans`, single notes in `names` (None: there is none), by path from the vault.
+    """Scanned folders in `scans`, and single notes in `names` by path (None if missing).
 
-    Of what lies in or below the folders `within` nothing was left out, so what no scan shows is gone; "" is the vault.
+    In and below the folders `within` ("" is the vault) the scan is complete, so unlisted notes are gone.
     """
 
     scans: list[FolderScan]
@@ -308,21 +309,21 @@ class Seen(NamedTuple):
 
     @property
     def whole(self) -> bool:
-        """Whether every note was looked at."""
+        """Whether every note was scanned."""
         return "" in self.within
 
 
 def scan_notes(root: str, sessions: str, places: Sequence[str] | None) -> Seen:
-    """Everything below the sessions folder, or only the `places`, seen from the vault; `root` must be real."""
+    """Scan the sessions folder, or only the `places`, relative to the vault; `root` must be a real path."""
     if places is None:
         return _everything(root, sessions)
     names: dict[str, Stamp | None] = {}
     folders = []
-    wanted = [place for place in dict.fromkeys(places) if _may_hold_notes(place, sessions)]
-    if any(_is_symlink(root, folder) for folder in {os.path.dirname(place) for place in wanted}):
-        # A folder counts once, under one name: which one only the whole walk knows.
+    selected = [place for place in dict.fromkeys(places) if _may_hold_notes(place, sessions)]
+    if any(_is_symlink(root, folder) for folder in {os.path.dirname(place) for place in selected}):
+        # A folder counts once, under one name, and only a full walk can tell which.
         return _everything(root, sessions)
-    for place in wanted:
+    for place in selected:
         stamp = _stamp_at(root, place)
         if stamp is None or stamp == _FOLDER:
             folders.append(place)
@@ -359,5 +360,5 @@ def _stamp_at(root: str, place: str) -> Stamp | None:
         return UNKNOWN
     if stat.S_ISDIR(found.st_mode):
         return _FOLDER
-    # A symlink is read like a note; one to a folder shows nothing here, and the next whole look finds what it holds.
+    # A symlink is read like a note.  One to a folder is ignored here; the next full scan lists that folder.
     return stamp_of(found) if stat.S_ISREG(found.st_mode) else UNKNOWN

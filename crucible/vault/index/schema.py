@@ -1,7 +1,8 @@
 """The tables of the index: their columns, a row as a line of TOON, and a view of all rows.
 
-A shard is a month of `started`, `2026-11`, or `undated`.  Every cell is a text, a whole number or null: a list is one
-text, its items joined with `, `.  In every table but `sessions` the path stands first, since lines are sorted.
+A shard is a month of `started`, such as `2026-11`, or `undated`.  Every cell is a text, a whole number or null; a list
+is one text with its items joined by `, `.  In every table but `sessions` the path is the first column, since lines are
+sorted.
 """
 
 from __future__ import annotations
@@ -14,13 +15,13 @@ from crucible.core.errors import IndexBroken
 from crucible.core.patterns import late_pattern
 
 SCHEMA = 5
-"""Raised whenever a table's columns or their meaning change; an index of another number is built anew."""
+"""Increased whenever a table's columns or their meaning change; an index with another number is rebuilt."""
 
 UNDATED = "undated"
-"""The shard of notes without a usable `started`."""
+"""Shard of notes without a usable `started`."""
 
 CALLOUT_LENGTH = 200
-"""Characters that the tables of callouts and tasks keep of each."""
+"""The number of characters kept of each callout and task."""
 
 Row = dict[str, str | int | None]
 
@@ -88,10 +89,10 @@ TABLES: Mapping[str, tuple[str, ...]] = {
     "links": ("path", "line", "kind", "target", "subpath", "alias"),
     "tasks": ("path", "task_id", "status", "priority", "content", "depends_on", "started", "completed"),
 }
-"""Each table's columns in the order of their file."""
+"""The columns of each table, in file order."""
 
 _FILES = ("path", "size", "mtime_ns", "ctime_ns", "ino", "sha", "shard")
-"""What each note's file was when it was read; `sha` is half of its SHA-256."""
+"""Each note's file as it was read; `sha` is half of its SHA-256."""
 
 _COLUMNS = {**TABLES, "files": _FILES}
 
@@ -116,33 +117,33 @@ NUMBERS = frozenset(
         "confidence",
     }
 )
-"""Columns by what their cells mean; all others are text."""
+"""Columns by the type of their cells; all others are text."""
 
 
 def shard_of(started: str | None) -> str:
-    """The month of a time such as `2026-11-21T20:26:47Z`."""
+    """Return the shard of a time such as `2026-11-21T20:26:47Z`: its month."""
     return started[:7] if started else UNDATED
 
 
 def encode_rows(table: str, rows: Iterable[Sequence[object]]) -> list[bytes]:
-    """Each row, its cells in the order of the table's columns, as one line, indented by two, without a line end."""
+    """Encode each row, with cells in column order, as a line indented by two, without a line end."""
     columns = _COLUMNS[table]
     shaped = [dict(zip(columns, row, strict=True)) for row in rows]
     return toons.dumps({table: shaped}).encode().split(b"\n")[1:] if shaped else []
 
 
 def encode_cell(text: str) -> bytes:
-    """A text as it stands in a line."""
+    """Encode a text as a cell."""
     return toons.dumps({"t": [{"c": text}]}).encode().partition(b"\n")[2][2:]
 
 
 def head_of(table: str, count: int) -> bytes:
-    """The first line of a table of `count` rows."""
+    """Return the header line of a table with `count` rows."""
     return f"{table}[{count}]{{{','.join(_COLUMNS[table])}}}:\n".encode()
 
 
 def decode_lines(table: str, lines: Sequence[bytes]) -> list[Row]:
-    """The rows again.  `ValueError` when a line is none of this table."""
+    """Decode lines into rows.  `ValueError` if a line does not fit the table."""
     if not lines:
         return []
     rows: list[Row] = toons.loads((head_of(table, len(lines)) + b"\n".join(lines)).decode())[table]
@@ -150,12 +151,12 @@ def decode_lines(table: str, lines: Sequence[bytes]) -> list[Row]:
 
 
 def join_list(items: Iterable[str]) -> str:
-    """One text of several; an item that holds a comma, a quote or a line end is quoted as in CSV."""
+    """Join items into one text; an item with a comma, quote or line end is quoted as in CSV."""
     return ", ".join(f'"{item.replace(chr(34), chr(34) * 2)}"' if _UNSAFE.search(item) else item for item in items)
 
 
 def split_list(text: str) -> tuple[str, ...]:
-    """The items again."""
+    """Split a text made by `join_list`."""
     if '"' not in text:
         return tuple(text.split(", ")) if text else ()
     return tuple(item[1:-1].replace('""', '"') if item[:1] == '"' else item for item in _ITEM.findall(text))
@@ -166,19 +167,19 @@ _UNSAFE = late_pattern(r'[,"\s]|^\Z')
 
 
 _SURROGATE = late_pattern("[\ufffd\udc80-\udcff]")
-_STOOD_IN = late_pattern("\ufffd([0-9A-F]{2}|--)")
+_ESCAPED_BYTE = late_pattern("\ufffd([0-9A-F]{2}|--)")
 
 
 def cell_of_path(path: str) -> str:
-    """A path as a cell: a byte that is no UTF-8, which TOON cannot hold, as U+FFFD and two hexadecimal digits."""
+    """Encode a path as a cell: bytes that are not UTF-8, which TOON cannot hold, become U+FFFD and two hex digits."""
     return _SURROGATE.sub(lambda m: f"\ufffd{_byte(m[0])}", path)
 
 
 def path_of_cell(cell: str) -> str:
-    """The path again."""
+    """Decode a path from a cell."""
     if "\ufffd" not in cell:
         return cell
-    return _STOOD_IN.sub(lambda m: "\ufffd" if m[1] == "--" else chr(0xDC00 + int(m[1], 16)), cell)
+    return _ESCAPED_BYTE.sub(lambda m: "\ufffd" if m[1] == "--" else chr(0xDC00 + int(m[1], 16)), cell)
 
 
 def _byte(character: str) -> str:
@@ -186,26 +187,26 @@ def _byte(character: str) -> str:
 
 
 _CHUNK = 2000
-"""Lines turned into rows at a time: few enough for the memory, enough for the speed."""
+"""Lines decoded at a time: bounds memory and is fast enough."""
 
 _FIRST_CHUNK = 64
-"""Who wants the newest twenty shall not wait for a month."""
+"""A small first chunk, so that listing the newest twenty does not decode a whole month."""
 
 
 class View:
-    """All rows, a shard at a time.  `read` gives the lines of one table's shard, joined, without its head."""
+    """All rows, one shard at a time.  `read` returns the joined lines of a table's shard, without the header."""
 
     def __init__(self, shards: Sequence[str], read: Callable[[str, str], bytes]) -> None:
         dated = sorted((shard for shard in shards if shard != UNDATED), reverse=True)
         self.shards = (*dated, *(shard for shard in shards if shard == UNDATED))
-        """Newest first, the undated one last."""
+        """Newest first, `undated` last."""
         self._read = read
 
     def rows(self, table: str, shards: Sequence[str] | None = None, needles: Sequence[str] = ()) -> Iterator[Row]:
-        """The rows of the shards (all by default), in order; `sessions` newest first.
+        """Yield the rows of the shards (all by default), in order; `sessions` newest first.
 
-        Lines that lack one of the `needles` are left out without being read: each must stand as it is in the text of
-        every row that is wanted, the one that the fewest lines hold first.
+        Lines that lack one of the `needles` are skipped without being decoded.  Each needle must occur literally in the
+        line of every matching row; put the rarest first.
         """
         for shard in self.shards if shards is None else shards:
             lines = _with_needles(self._read(table, shard), needles)
@@ -215,7 +216,7 @@ class View:
                 at, size = at + size, _CHUNK
 
     def since(self, shard: str) -> View:
-        """The same without the months before one."""
+        """Return a view without the months before `shard`."""
         return View([one for one in self.shards if one == UNDATED or one >= shard], self._read)
 
 
@@ -227,7 +228,7 @@ def _decoded(table: str, lines: Sequence[bytes]) -> list[Row]:
 
 
 def _with_needles(text: bytes, needles: Sequence[str]) -> list[bytes]:
-    """The lines that hold every needle."""
+    """Return the lines that contain every needle."""
     if not text:
         return []
     if not needles:

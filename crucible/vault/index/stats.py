@@ -1,4 +1,4 @@
-"""Figures over many sessions, in groups and in total."""
+"""Statistics over sessions, in groups and in total."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from crucible.vault.index.schema import View, split_list
 
 
 class SelectedSessions(NamedTuple):
-    """The sessions that are wanted.  `cells` has of each its path and then what was asked for.
+    """The selected sessions.  Each of `cells` starts with the path, then has the requested columns.
 
-    `tokens` gives for their paths, and for others', what they and their subagents used; nothing when that is unknown.
+    `tokens` maps paths to the tokens of the session and its subagents; unknown ones are missing.
     """
 
     cells: list[tuple[Any, ...]]
@@ -22,11 +22,11 @@ class SelectedSessions(NamedTuple):
 
 
 def selected_sessions(view: View, query: SessionQuery, columns: Sequence[str]) -> SelectedSessions:
-    """The sessions that match, with these columns' cells.
+    """Return the matching sessions with these columns.
 
-    A subagent's note is part of its root, the last of its chain of parents, and its tokens are the root's, whether it
-    matches or not.  A subagent whose note is not there, or says none, has them in the list of the session that started it.  With
-    `query.children` each note is a session of its own.
+    A subagent's note belongs to its root, the last of its chain of parents, and its tokens count there whether it
+    matches or not.  A subagent without a note, or whose note has no tokens, is counted from the list in its parent's
+    note.  With `query.children` each note is a session of its own.
     """
     read = _read(view, query, columns)
     roots = {} if query.children else _roots(read)
@@ -35,9 +35,9 @@ def selected_sessions(view: View, query: SessionQuery, columns: Sequence[str]) -
 
 
 class _Read(NamedTuple):
-    """What one pass over the sessions leaves: plain dicts and tuples, which the garbage collector passes over.
+    """The result of one pass over the sessions, in plain dicts and tuples, which the garbage collector skips.
 
-    `notes` has the path of each id, of several the first, `parents` and `tokens` go by path.
+    `notes` maps each id to its path, the first of several; `parents` and `tokens` are by path.
     """
 
     notes: dict[str, str]
@@ -47,7 +47,7 @@ class _Read(NamedTuple):
 
 
 def _read(view: View, query: SessionQuery, columns: Sequence[str]) -> _Read:
-    """Subagents' notes match as others do, since their parents may be gone."""
+    """Read the sessions.  Subagents' notes are matched as well, since their parents may be missing."""
     fits, pick = matcher(query._replace(children=True)), itemgetter("path", *columns)
     read = _Read({}, {}, {}, [])
     notes, parents, tokens, matched = read
@@ -66,9 +66,9 @@ def _read(view: View, query: SessionQuery, columns: Sequence[str]) -> _Read:
 
 
 def _roots(read: _Read) -> dict[str, str]:
-    """The root of every session with a parent; itself, when the vault does not hold its parent.
+    """Return the root of every session with a parent; the session itself if its parent is not in the vault.
 
-    Of sessions that are each other's parents the first by path is the root.
+    In a cycle of parents, the first session by path is the root.
     """
     roots: dict[str, str] = {}
     for path in read.parents:
@@ -92,33 +92,33 @@ def _parent_of(path: str, read: _Read) -> str | None:
 
 
 def _used(view: View, read: _Read, roots: Mapping[str, str]) -> dict[str, int]:
-    """What each root and its subagents used, where anything is known."""
+    """Return the tokens of each root and its subagents, where known."""
     used = read.tokens if not roots else {}
     if roots:
         for path, tokens in read.tokens.items():
             root = roots.get(path, path)
             used[root] = used.get(root, 0) + tokens
-    said = {name for name, path in read.notes.items() if path in read.tokens}
-    for path, _, tokens in _told_by_others(view, said):
+    counted = {name for name, path in read.notes.items() if path in read.tokens}
+    for path, _, tokens in _listed_subagents(view, counted):
         root = roots.get(path, path)
         used[root] = used.get(root, 0) + tokens
     return used
 
 
-def _told_by_others(view: View, said: Container[str]) -> Iterator[tuple[str, str, int]]:
-    """Path of the session that lists a subagent, its agent and its tokens, when no note of its own has `said` them.
+def _listed_subagents(view: View, counted: Container[str]) -> Iterator[tuple[str, str, int]]:
+    """Yield path, agent and tokens for each subagent listed in a session's note, unless its id is in `counted`.
 
-    A subagent that one session lists twice counts once, with the larger number.
+    A subagent listed twice by one session counts once, with the larger number.
     """
     named: dict[tuple[str, str], tuple[int, str]] = {}
     for row in view.rows("participants", None, ("subagent",)):
         tokens, session = row["tokens"], str(row["session"] or "")
-        # A needle may stand in another column: an agent's name may hold the word.
-        if row["role"] != "subagent" or not isinstance(tokens, int) or session in said:
+        # The needle may match another column: an agent's name may contain the word.
+        if row["role"] != "subagent" or not isinstance(tokens, int) or session in counted:
             continue
         if session:
-            key, told = (str(row["path"]), session), (tokens, str(row["agent"] or ""))
-            named[key] = max(told, named.get(key, told))
+            key, listed = (str(row["path"]), session), (tokens, str(row["agent"] or ""))
+            named[key] = max(listed, named.get(key, listed))
         else:
             yield str(row["path"]), str(row["agent"] or ""), tokens
     for (path, _), (tokens, agent) in named.items():
@@ -129,14 +129,15 @@ def _told_by_others(view: View, said: Container[str]) -> Iterator[tuple[str, str
 
 
 def agents_in(cell: object) -> tuple[str, ...]:
-    """The agents of the column `agents`, in any version."""
+    """Return the agents of the column `agents`, without versions."""
     return tuple(dict.fromkeys(item.partition("@")[0] for item in split_list(str(cell or ""))))
 
 
 def tokens_by_agent(view: View, query: SessionQuery) -> Mapping[str | None, Mapping[str, int]]:
-    """The tokens of each agent by the path of the root; under None those of which nobody knows who used them.
+    """Return the tokens of each agent by the path of the root; None collects tokens of unknown agents.
 
-    A note with one agent is all its own.  Of one with several its phases tell, and a subagent without a note is told by its parent.
+    A note with one agent belongs to that agent.  With several, its phases decide; a subagent without a note is counted
+    from its parent's list.
     """
     read = _read(view, query, ())
     roots = {} if query.children else _roots(read)
@@ -151,19 +152,19 @@ def tokens_by_agent(view: View, query: SessionQuery) -> Mapping[str | None, Mapp
     phases = _by_phases(view, {path for path, names in agents.items() if len(names) > 1})
     for path, tokens in read.tokens.items():
         known = phases.get(path, Counter(dict.fromkeys(agents[path], tokens)))
-        if len(agents[path]) > 1 and known.total() > tokens:  # somebody edited them
+        if len(agents[path]) > 1 and known.total() > tokens:  # they were edited by hand
             known = Counter()
         for name, share in known.items():
             count(path, name, share)
         if tokens > known.total() or not known:
             count(path, None, tokens - known.total())
-    for path, name, tokens in _told_by_others(view, {n for n, p in read.notes.items() if p in read.tokens}):
+    for path, name, tokens in _listed_subagents(view, {n for n, p in read.notes.items() if p in read.tokens}):
         count(path, name, tokens)
     return used
 
 
 def _by_phases(view: View, paths: Container[str]) -> dict[str, Counter[str]]:
-    """What the phases of these notes say that each agent used."""
+    """Return the tokens of each agent according to the phases of these notes."""
     used: dict[str, Counter[str]] = {}
     for row in view.rows("phases"):
         path, agent, tokens = str(row["path"]), row["agent"], row["tokens_used"]
@@ -175,19 +176,17 @@ def _by_phases(view: View, paths: Container[str]) -> dict[str, Counter[str]]:
 
 
 class Figures(NamedTuple):
-    """What some sessions, or some phases, come to.  `name` is the group's; None of sessions that have none.
+    """The figures of some sessions or phases.  `name` is the group's; None for sessions without one.
 
-    Of sessions: `tokens_used` holds their subagents' too.  `tokens_average` is over the sessions whose tokens are known,
-    `duration_average_s` and `duration_median_s` over those whose duration is: from start to end, or to what the note
-    says, in seconds.  `failure_rate` is failed ones of those that ended, failed or completed.  `tool_failure_rate` is
-    failed calls of all calls.  `decisions`, `errors` and `users`, the words of a human, are sums over the sessions' own
-    notes, as are the calls.
+    Of sessions: `tokens_used` includes their subagents.  `tokens_average` is over sessions with known tokens, and
+    `duration_average_s` and `duration_median_s` over those with a known duration, in seconds.  `failure_rate` is the
+    share of failed sessions among failed and completed ones, `tool_failure_rate` the share of failed calls.
+    `decisions`, `errors` and `users` (user interventions) are sums over the sessions' own notes, as are the calls.
 
-    Of phases: `sessions` is how many different ones have the phase; all other figures come from the phases alone, each
-    with its sub-phases: averages are for one phase, and `failure_rate` is failed ones of all phases, since many have no
-    status.
+    Of phases: `sessions` counts the sessions that have the phase; all other figures come from the phases alone, each
+    with its sub-phases: averages are per phase, and `failure_rate` is over all phases, since many have no status.
 
-    Averages have one decimal, rates, from 0 to 1, four; None where there is nothing to divide by.
+    Averages have one decimal; rates, from 0 to 1, have four.  None if there is nothing to divide by.
     """
 
     name: str | None
@@ -204,7 +203,7 @@ class Figures(NamedTuple):
 
 
 class Stats(NamedTuple):
-    """The groups, largest first and then by name, months newest first; `total` is over the sessions, whatever `by` is."""
+    """The groups, largest first and then by name, months newest first; `total` is over the sessions for any `by`."""
 
     by: str | None
     groups: tuple[Figures, ...]
@@ -218,28 +217,28 @@ _COLUMNS: Mapping[str | None, str] = {
     "model": "model",
     "month": "started",
 }
-"""The column that says which group a session is in."""
+"""The column that determines a session's group."""
 
 GROUPINGS = ("agent", "channel", "status", "model", "month", "phase")
-"""What sessions can be grouped by."""
+"""The properties by which sessions can be grouped."""
 
 _Cells = tuple[Any, ...]
 _FIGURES = ("status", "tool_calls", "failures", "decisions", "errors", "users")
 
 
 def aggregate(view: View, query: SessionQuery, by: str | None = None) -> Stats:
-    """The figures of the sessions that the query wants, in groups when `by` is one of `GROUPINGS`.
+    """Return the figures of the sessions that the query selects, grouped if `by` is one of `GROUPINGS`.
 
-    agent    a session counts for each agent of it, its phases or its subagents, in any version, with the tokens of that agent;
-             what nobody knows the agent of is in the group None
-    channel  a session counts, with all that it has, for its own channel and each of its phases
-    status   as it is written, in lower case
-    model    the session's own, not its subagents'
-    month    of its start, in UTC
-    phase    its level-2 phases by name, in upper or lower case; written as the first that is met
+        agent    every agent of the session, its phases and its subagents, in any version, with that agent's own tokens;
+                 the group None has tokens whose agent is unknown
+        channel  the session's channel and each phase's, each with the whole session
+        status   as written, in lower case
+        model    the session's own, not its subagents'
+        month    of the start, in UTC
+        phase    level-2 phases by name, case ignored; shown as first written
 
-    The query's filters choose sessions; their subagents' tokens count with them, whether those match or not.  With
-    `query.children` subagents' notes are sessions of their own.
+    The query's filters select sessions; their subagents' tokens are included whether those match or not.  With
+    `query.children`, subagents' notes are sessions of their own.
     """
     sessions = selected_sessions(view, query, (_COLUMNS.get(by, "path"), "duration_s", *_FIGURES))
     total = _of_sessions(None, sessions.cells, sessions.tokens)
@@ -289,14 +288,14 @@ def _names(cell: str | None, by: str) -> tuple[str | None, ...]:
     return (cell[:7] if by == "month" else cell.lower() if by == "status" else cell,)
 
 
-def _by_phase(view: View, wanted: Mapping[str, str]) -> Iterator[Figures]:
-    """`wanted` gives for each path the very same text, so that not every phase keeps one of its own."""
+def _by_phase(view: View, shared_paths: Mapping[str, str]) -> Iterator[Figures]:
+    """Yield figures per phase name; `shared_paths` maps each path to one shared string, which saves memory."""
     pick = itemgetter("tokens_used", "duration_ms", *_FIGURES)
     names: dict[str, str] = {}
     groups: dict[str, list[_Cells]] = {}
     paths: dict[str, set[str]] = {}
     for row in view.rows("phases"):
-        path = wanted.get(row["path"])  # type: ignore[arg-type]  # always a text
+        path = shared_paths.get(row["path"])  # type: ignore[arg-type]  # always a text
         if path is None or "." in str(row["phase_id"]):
             continue
         name = str(row["phase"] or "")
@@ -312,7 +311,7 @@ _ENDED = {"failed": True, "completed": False}
 
 
 def _of_sessions(name: str | None, sessions: Sequence[_Cells], tokens: Mapping[str, int]) -> Figures:
-    """Of cells: path, what it is grouped by, seconds, and `_FIGURES`."""
+    """Compute the figures of sessions with the cells path, group, seconds, and `_FIGURES`."""
     return _figures(
         name,
         len(sessions),
@@ -324,7 +323,7 @@ def _of_sessions(name: str | None, sessions: Sequence[_Cells], tokens: Mapping[s
 
 
 def _of_phases(name: str | None, sessions: int, phases: Sequence[_Cells]) -> Figures:
-    """Of cells: tokens, milliseconds, and `_FIGURES`."""
+    """Compute the figures of phases with the cells tokens, milliseconds, and `_FIGURES`."""
     return _figures(
         name,
         sessions,
@@ -344,7 +343,7 @@ def _figures(
     failed: Iterable[bool | None],
     counts: Sequence[int],
 ) -> Figures:
-    """`failed` says of what is to be counted whether it failed; `counts` are the sums of the last five `_FIGURES`."""
+    """Build figures; `failed` has a bool per ended session or phase, `counts` the sums of the last five `_FIGURES`."""
     used = [number for number in tokens if number is not None]
     ended = [one for one in failed if one is not None]
     calls, failures, decisions, errors, users = counts
@@ -352,11 +351,11 @@ def _figures(
         name,
         sessions,
         sum(used),
-        _rounded(_part(sum(used), len(used)), 1),
-        _rounded(_part(sum(seconds), len(seconds)), 1),
+        _rounded(_ratio(sum(used), len(used)), 1),
+        _rounded(_ratio(sum(seconds), len(seconds)), 1),
         _rounded(_median(seconds), 1),
-        _rounded(_part(sum(ended), len(ended)), 4),
-        _rounded(_part(failures, calls), 4),
+        _rounded(_ratio(sum(ended), len(ended)), 4),
+        _rounded(_ratio(failures, calls), 4),
         decisions,
         errors,
         users,
@@ -371,14 +370,14 @@ def _sum(rows: Iterable[_Cells], at: int) -> int:
     return sum(_known(rows, at))
 
 
-def _part(some: float, every: float) -> float | None:
+def _ratio(some: float, every: float) -> float | None:
     return some / every if every else None
 
 
 def _median(numbers: Sequence[float]) -> float | None:
-    # Not `statistics`': importing it takes longer than most vaults' figures.
+    # Not `statistics.median`: importing it takes longer than most vaults' figures.
     middle = sorted(numbers)[(len(numbers) - 1) // 2 : len(numbers) // 2 + 1]
-    return _part(sum(middle), len(middle))
+    return _ratio(sum(middle), len(middle))
 
 
 def _rounded(number: float | None, digits: int) -> float | None:
@@ -386,7 +385,7 @@ def _rounded(number: float | None, digits: int) -> float | None:
 
 
 def _ordered(figures: Iterable[Figures], by: str | None) -> list[Figures]:
-    """Those without a name after all others of their size, or after all months."""
+    """Sort groups; those without a name come after all others of their size, or after all months."""
     if by == "month":
         return sorted(figures, key=lambda group: group.name or "", reverse=True)
     return sorted(figures, key=lambda group: (-group.sessions, group.name is None, group.name or ""))

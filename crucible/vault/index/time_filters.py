@@ -1,4 +1,4 @@
-"""Times as a user writes them, and as the tables hold them.  `now` is passed in."""
+"""Parse times as users write them, and format them for the tables.  `now` is passed in."""
 
 from __future__ import annotations
 
@@ -19,14 +19,15 @@ _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks
 
 
 def parse_when(text: str, now: datetime, *, end: bool = False) -> datetime:
-    """A moment: ISO date or time, `today`, `yesterday`, `now`, or how long ago (`90m`, `12h`, `7d`, `2w`).
+    """Parse an ISO date or time, `today`, `yesterday`, `now`, or an age (`90m`, `12h`, `7d`, `2w`).
 
-    What has no zone is in that of `now`, which must be aware.  A day means its first second, with `end` its last.
+    Times without a zone are in that of `now`, which must be aware.  A day means its first second, or its last with
+    `end`.
     """
     word = text.strip().lower()
     ago = _AGO.fullmatch(word)
     if word == "now" or ago:
-        # In UTC: on a clock that is turned back an hour ago may be now.
+        # In UTC: after the clock is set back, local time an hour ago may equal now.
         return now.astimezone(UTC) - timedelta(**{_UNITS[ago[2].lower()]: int(ago[1])}) if ago else now
     try:
         days = {"today": 0, "yesterday": 1}
@@ -47,29 +48,29 @@ def _day(day: datetime, now: datetime, end: bool) -> datetime:
 
 
 def utc(moment: datetime) -> str:
-    """`2026-11-21T20:26:47Z`, so that texts sort as the moments do; what has no zone is taken as UTC."""
+    """Format a time as `2026-11-21T20:26:47Z`, so that texts sort by time; without a zone it is taken as UTC."""
     aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
     try:
         return aware.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ").rjust(20, "0")
-    except OverflowError:  # year 1 or 9999 beside the date line
+    except OverflowError:  # year 1 or 9999 near the date line
         return aware.strftime("%Y-%m-%dT%H:%M:%SZ").rjust(20, "0")
 
 
-# --- when somebody was at work ---------------------------------------------------------------------------------------
+# --- when a session was active ---------------------------------------------------------------------------------------
 
 _DAY = late_pattern(r"\d{4}-\d\d-\d\d(?!\d)")
 AFTERWARDS = frozenset(("idle", "manual", "died"))
-"""Reasons of bookmarks that are made when nothing has happened for a while."""
+"""Reasons of bookmarks that are made after a time without activity."""
 
 
 def begun(row: Row) -> str:
-    """When a session began, as the index writes times; if unknown the day with which its id begins, else ""."""
+    """Return when a session began, as the index writes times; if unknown, the day in its id, else ""."""
     day = _DAY.match(str(row["id"]))
     return str(row["started"] or (day[0] if day and time_of(day[0]) else ""))
 
 
 def last_active(row: Row, at: datetime | None = None, why: str = "") -> datetime | None:
-    """When somebody last worked in a session, as far as the index knows, and its bookmark, made `at` that time for the reason `why`."""
+    """Return when a session was last active, from its row and its bookmark, made `at` that time for the reason `why`."""
     started, lasted = time_of(begun(row)), row["duration_s"]
     times = [started, time_of(row["ended"]), None if why in AFTERWARDS else at]
     with suppress(OverflowError):
@@ -78,7 +79,7 @@ def last_active(row: Row, at: datetime | None = None, why: str = "") -> datetime
 
 
 def time_of(cell: object) -> datetime | None:
-    """As the index writes times; None for what is none."""
+    """Parse a time of the index; None for anything else."""
     try:
         found = datetime.fromisoformat(str(cell or ""))
     except ValueError:

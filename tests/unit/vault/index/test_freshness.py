@@ -48,7 +48,7 @@ def known(index: IndexFolder, folders: dict[str, dict[str, Stamp]], whole: bool 
 
 
 def look_and_gone(found: Suspects) -> tuple[list[str], list[str]]:
-    return sorted(found.look), sorted(found.gone)
+    return sorted(found.to_read), sorted(found.gone)
 
 
 def test_what_is_as_it_was_is_believed(index: IndexFolder) -> None:
@@ -90,7 +90,7 @@ def test_doubtful_and_odd_notes_are_looked_at(index: IndexFolder) -> None:
 def test_a_folder_without_a_digest_is_compared_note_by_note_and_then_gets_one(index: IndexFolder) -> None:
     notes = {"a.md": STAMP}
     found = compare_folders(index, known(index, {"s": notes}, whole=False), [scan("s", notes)], [""])
-    assert found.blank == ["s"]
+    assert found.undigested == ["s"]
     assert not found.is_empty()
     assert look_and_gone(found) == ([], [])
     assert compare_folders(index, EMPTY, [scan("s", {})], [""]).is_empty()
@@ -122,7 +122,7 @@ def test_a_name_that_was_compared_with_its_folder_is_not_compared_again(index: I
     manifest = known(index, {"s": {"a.md": STAMP, "c.md": STAMP}})
     found = compare_folders(index, manifest, [scan("s", {"a.md": (1, 1, 1, 1), "b.md": STAMP})], ["s"])
     compare_names(index, manifest, {"s/a.md": (1, 1, 1, 1), "s/b.md": STAMP, "s/c.md": None}, found)
-    assert (sorted(found.look), found.gone) == (["s/a.md", "s/b.md"], ["s/c.md"])
+    assert (sorted(found.to_read), found.gone) == (["s/a.md", "s/b.md"], ["s/c.md"])
 
 
 def test_a_damaged_table_of_files_is_said_to_be_broken(index: IndexFolder) -> None:
