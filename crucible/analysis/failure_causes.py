@@ -30,10 +30,9 @@ from crucible.clients.launch.ask import Asker, objects_in
 from crucible.core.patterns import UNSEEN, late_pattern
 from crucible.core.settings.settings import VaultSettings
 from crucible.core.templates import OwnTemplate, Renderer, load_template
+from crucible.documents.knowledge.item_rules import words_of
 from crucible.documents.knowledge.items import PREVENTABLE, Attribution, Category, FailureReport
-from crucible.documents.knowledge.novelty import words_of
-from crucible.documents.markdown.containment import cut, normal_line
-from crucible.documents.markdown.quoting import hang
+from crucible.documents.markdown.containment import cut, hang, normal_line
 from crucible.documents.session.findings import Finding, Kind, Source, findings_of
 from crucible.documents.session.session import Intervention, Outcome, Session
 

@@ -29,7 +29,7 @@ from crucible.commands.resume.choose_session import paused_rows
 from crucible.core.errors import CrucibleError, IndexBroken, NoteExists
 from crucible.core.secrets.redaction import redact_of
 from crucible.core.tokens import counter_of
-from crucible.documents.knowledge.item_weight import EVERYTHING, Audience
+from crucible.documents.knowledge.item_rules import EVERYTHING, Audience
 from crucible.integrations.hooks.paused_notice import ClientStart, tell
 from crucible.memory.history.history import shortener
 from crucible.memory.history.memory_log import FILES

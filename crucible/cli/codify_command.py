@@ -38,8 +38,8 @@ from crucible.commands.resume.material_gathering import load_children
 from crucible.core.errors import CrucibleError, UsageError
 from crucible.core.secrets.redaction import redact_of
 from crucible.core.secrets.scanner import Redact
-from crucible.documents.session.names import slugify
 from crucible.documents.session.session import Session, ToolCalls
+from crucible.documents.session.session_id import slugify
 from crucible.documents.workflow.graph import build_graph
 from crucible.documents.workflow.graph_diagrams import render_mermaid
 from crucible.documents.workflow.rust_dialect import render_crucible

@@ -17,7 +17,7 @@ from crucible.cli.vault_access import here, load_note, open_vault, project_here
 from crucible.core.errors import UsageError
 from crucible.core.patterns import late_pattern
 from crucible.core.secrets.redaction import redact_of
-from crucible.documents.knowledge.item_weight import Audience
+from crucible.documents.knowledge.item_rules import Audience
 from crucible.documents.knowledge.items import (
     Category,
     FailureCause,

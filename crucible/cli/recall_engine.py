@@ -13,8 +13,7 @@ from typing import NamedTuple, Self
 from crucible.cli.environment import user_settings, vault_place, whence
 from crucible.cli.options import Door, flag
 from crucible.core.errors import CrucibleError, UsageError
-from crucible.documents.knowledge.item_weight import EVERYTHING, Audience
-from crucible.documents.knowledge.novelty import Similar
+from crucible.documents.knowledge.item_rules import EVERYTHING, Audience, Similar
 from crucible.memory.knowledge.knowledge_search import ItemShelf
 from crucible.search.embedded.embedded_recall import EmbeddedRecall
 from crucible.search.recall import Progress, Recall

@@ -22,7 +22,7 @@ from crucible.documents.markdown.frontmatter import find_frontmatter, find_front
 from crucible.documents.markdown.source import Edit, Source, Span, apply_edits
 from crucible.documents.markdown.yaml_scalars import Value
 from crucible.documents.session.callout_edits import add_behind, add_resolution
-from crucible.documents.session.counted_properties import redacted_more
+from crucible.documents.session.import_properties import redacted_more
 from crucible.documents.session.session import Callout, Entry, Failure, Intervention, Phase, Status
 from crucible.documents.session.waiting import Answers, naming
 from crucible.vault.index.schema import Row, View, path_of_cell

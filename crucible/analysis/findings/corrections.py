@@ -20,8 +20,7 @@ from crucible.clients.events import PromptKind
 from crucible.core.patterns import late_pattern
 from crucible.core.text import cut_at_word, long_words, overlap
 from crucible.documents.recording.call_lines import relative
-from crucible.documents.session.findings import Kind, Source
-from crucible.documents.session.plain_text import SUMMARY, plain
+from crucible.documents.session.findings import SUMMARY, Kind, Source, plain
 from crucible.documents.session.session import Noted
 
 _TWO, _FEW = 2, 3

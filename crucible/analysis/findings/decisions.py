@@ -40,8 +40,7 @@ from crucible.clients.events import PlanSettled, PromptKind, QuestionsAnswered
 from crucible.core.patterns import late_pattern
 from crucible.core.text import cut_at_word, long_words
 from crucible.documents.recording.entry_texts import decision_of
-from crucible.documents.session.findings import Kind, Source
-from crucible.documents.session.plain_text import SUMMARY
+from crucible.documents.session.findings import SUMMARY, Kind, Source
 from crucible.documents.session.session import Decision, Noted
 
 HANDED_OVER = Pattern("plan handed over", Source.PLAN, 19, 20)

@@ -48,8 +48,7 @@ from crucible.clients.events import (
 )
 from crucible.core.patterns import late_pattern
 from crucible.core.text import cut_at_word
-from crucible.documents.session.findings import Kind, Source
-from crucible.documents.session.plain_text import SUMMARY, clipped, meaningful
+from crucible.documents.session.findings import SUMMARY, Kind, Source, clipped, meaningful
 from crucible.documents.session.session import Decision, Failure, Noted
 
 QUESTION = Pattern("last question", Source.STATE, 19, 19)

@@ -29,8 +29,7 @@ from crucible.core.patterns import late_pattern
 from crucible.core.text import cut_at_word
 from crucible.documents.recording.call_lines import one_line
 from crucible.documents.recording.result_lines import result_line
-from crucible.documents.session.findings import Source
-from crucible.documents.session.plain_text import SUMMARY, clipped, leads_on
+from crucible.documents.session.findings import SUMMARY, Source, clipped, leads_on
 from crucible.documents.session.session import Failure, Outcome
 
 FIXED = Pattern("red, edit, green", Source.FIX, 38, 40)

@@ -25,8 +25,7 @@ from crucible.analysis.findings.turns import Pattern, Trace, TurnHistory
 from crucible.core.patterns import late_pattern
 from crucible.core.text import long_words, overlap
 from crucible.documents.recording.report_lines import Part
-from crucible.documents.session.findings import Kind, Source
-from crucible.documents.session.plain_text import SUMMARY, clipped, leads_on, plain
+from crucible.documents.session.findings import SUMMARY, Kind, Source, clipped, leads_on, plain
 from crucible.documents.session.session import Noted
 
 _POINT, _BRIEF = 160, 40

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from crucible.core.patterns import late_pattern
 from crucible.documents.recording.report_lines import Block, Part, blocks_of
-from crucible.documents.session.plain_text import SUMMARY, clipped, leads_on, meaningful, plain, sentences
+from crucible.documents.session.findings import SUMMARY, clipped, leads_on, meaningful, plain, sentences
 
 _HEAD, _TAIL = 9000, 5000
 """Code points that are kept from the start and the end of a text."""

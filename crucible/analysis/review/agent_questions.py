@@ -21,8 +21,15 @@ from crucible.core.errors import AgentFailed, CrucibleError
 from crucible.core.patterns import UNSEEN
 from crucible.core.settings.settings import AgentSettings
 from crucible.core.tokens import Counter, Estimate, counter_of
-from crucible.documents.markdown.containment import normal, normal_line
-from crucible.documents.markdown.quoting import fenced, hang, quote_line, shorten, unmarked
+from crucible.documents.markdown.containment import (
+    fenced,
+    hang,
+    normal,
+    normal_line,
+    quote_line,
+    shorten,
+    without_marks,
+)
 from crucible.vault.logs.spending import Spending, keep_answer
 
 
@@ -205,7 +212,7 @@ def visible(text: str) -> str:
 
 def quoted_data(text: str) -> str:
     """Quote a text as data in a prompt, in a fence that the text cannot close."""
-    return fenced(unmarked(text), least=4)
+    return fenced(without_marks(text), least=4)
 
 
 def ask_checked(

@@ -53,7 +53,7 @@ from crucible.clients.events import (
     ToolUsed,
 )
 from crucible.core.patterns import ANSI
-from crucible.documents.session.plain_text import clipped, leads_on
+from crucible.documents.session.findings import clipped, leads_on
 
 _LONG = 60
 """Maximum code points of an announcement, which carries little information."""

@@ -18,8 +18,7 @@ from crucible.clients.launch.ask import objects_in
 from crucible.core.patterns import late_pattern
 from crucible.core.text import long_words, overlap
 from crucible.documents.markdown.containment import cut, normal_line
-from crucible.documents.session.findings import Kind
-from crucible.documents.session.plain_text import clipped, sentences
+from crucible.documents.session.findings import Kind, clipped, sentences
 
 MOST = 30
 """Maximum number of findings of an answer that are read."""

@@ -16,10 +16,10 @@ from crucible.analysis.findings.observed_calls import ObservedCall, changes_in
 from crucible.clients.events import ToolUsed
 from crucible.core.patterns import late_pattern
 from crucible.core.tokens import Counter
-from crucible.documents.markdown.quoting import hang
+from crucible.documents.markdown.containment import hang
 from crucible.documents.recording.call_lines import call_line
 from crucible.documents.recording.report_lines import Part, blocks_of
-from crucible.documents.session.plain_text import clipped, plain
+from crucible.documents.session.findings import clipped, plain
 
 
 class Tag(StrEnum):

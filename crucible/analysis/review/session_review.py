@@ -26,8 +26,7 @@ from crucible.clients.redact import redactor_of
 from crucible.core.errors import CrucibleError
 from crucible.core.secrets import Redact
 from crucible.core.templates import load_template
-from crucible.documents.markdown.containment import normal_line
-from crucible.documents.markdown.quoting import shorten
+from crucible.documents.markdown.containment import normal_line, shorten
 from crucible.documents.markdown.source import Edit
 from crucible.documents.session.findings_block import read_noted, render_noted
 from crucible.documents.session.merge_head import merge_findings

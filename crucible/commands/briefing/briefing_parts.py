@@ -11,7 +11,7 @@ from typing import NamedTuple
 from crucible.core.patterns import late_pattern
 from crucible.core.secrets.scanner import Redact
 from crucible.core.text import WORD, stem, stop_words
-from crucible.documents.markdown.quoting import fence, quote_line
+from crucible.documents.markdown.containment import fence, quote_line
 from crucible.documents.workflow.workflow import Workflow
 from crucible.vault.index.schema import CALLOUT_LENGTH
 

@@ -21,7 +21,7 @@ from crucible.core.errors import CrucibleError, IndexBroken
 from crucible.core.settings.settings import VaultSettings
 from crucible.core.templates import OwnTemplate, Renderer, load_template, render_document
 from crucible.core.tokens import Counter
-from crucible.documents.markdown.quoting import fence, quote_span
+from crucible.documents.markdown.containment import fence, quote_span
 from crucible.documents.session.findings import Kind
 from crucible.memory.pending_questions import PendingItem as Waiting
 from crucible.memory.pending_questions import places, read_items

@@ -18,7 +18,7 @@ from crucible.commands.briefing.briefing_parts import Quoter, Source, whole_word
 from crucible.core.errors import CrucibleError, IndexBroken, reason_of
 from crucible.core.patterns import late_pattern
 from crucible.core.settings.session_settings import BriefingSettings
-from crucible.documents.markdown.quoting import quote_span
+from crucible.documents.markdown.containment import quote_span
 from crucible.documents.markdown.source import Problem
 from crucible.documents.session.findings import Kind, is_named
 from crucible.documents.session.findings import Source as Guess

@@ -26,7 +26,7 @@ from crucible.documents.markdown.containment import contain, cut, normal_line
 from crucible.documents.markdown.frontmatter import find_frontmatter, render_frontmatter
 from crucible.documents.markdown.source import Source
 from crucible.documents.session.markup import render_title
-from crucible.documents.session.names import slugify
+from crucible.documents.session.session_id import slugify
 
 LARGEST = 64 * 1024
 """Most bytes to read of a file."""

@@ -26,7 +26,7 @@ from crucible.commands.capture.selection import deserves_question, minutes_of, p
 from crucible.core.errors import BadSessionId, CrucibleError
 from crucible.core.secrets.redaction import redact_of
 from crucible.core.secrets.scanner import Redact
-from crucible.documents.knowledge.novelty import Similar
+from crucible.documents.knowledge.item_rules import Similar
 from crucible.documents.session.session import Session
 from crucible.documents.session.session_id import check_session_id
 from crucible.memory.bookmarks.bookmark import load_bookmarks

@@ -16,7 +16,7 @@ from typing import NamedTuple
 from crucible.commands.capture.candidates import Candidate, CaptureProposal, Handling
 from crucible.commands.capture.question import Interaction, QuestionBudget
 from crucible.core.files import locked
-from crucible.documents.knowledge.novelty import normal_title
+from crucible.documents.knowledge.item_rules import normal_title
 from crucible.memory.bookmarks.resume_tickets import CAPTURES, names_before
 from crucible.memory.history.history import Capture, Captures
 from crucible.vault.logs.jsonl_store import (

@@ -22,8 +22,14 @@ from crucible.documents.knowledge.items import FailureReport
 from crucible.documents.markdown.containment import cut, normal
 from crucible.documents.markdown.fences import fenced_lines
 from crucible.documents.session import findings
-from crucible.documents.session.findings import Finding, Source, findings_by_phase, findings_of, without_guesses
-from crucible.documents.session.plain_text import sentences
+from crucible.documents.session.findings import (
+    Finding,
+    Source,
+    findings_by_phase,
+    findings_of,
+    sentences,
+    without_guesses,
+)
 from crucible.documents.session.session import Intervention, Prose, Session
 from crucible.documents.session.waiting import words_of
 

@@ -15,6 +15,7 @@ from crucible.commands.capture.detection import DecisionRecord, read_record
 from crucible.core import files
 from crucible.core.errors import CrucibleError, UsageError
 from crucible.core.secrets.scanner import Redact
+from crucible.documents.knowledge.item_rules import Similar, same_or_alike
 from crucible.documents.knowledge.items import (
     Attribution,
     FailureCause,
@@ -25,7 +26,6 @@ from crucible.documents.knowledge.items import (
     Origin,
     Verification,
 )
-from crucible.documents.knowledge.novelty import Similar, same_or_alike
 from crucible.documents.markdown.containment import cut, normal_line
 from crucible.memory.knowledge.add_item import Added, AddOutcome, SimilarChoice, add_item, provenance_in
 from crucible.memory.knowledge.knowledge_folder import items_by_id, load_items

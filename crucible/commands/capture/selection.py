@@ -24,8 +24,8 @@ from crucible.commands.capture.capture_log import CaptureState, KnownCaptures, R
 from crucible.core.patterns import UNSEEN
 from crucible.core.secrets.scanner import Redact
 from crucible.core.settings.session_settings import CaptureSettings
+from crucible.documents.knowledge.item_rules import likeness, words_of
 from crucible.documents.knowledge.items import Attribution, FailureReport
-from crucible.documents.knowledge.novelty import likeness, words_of
 from crucible.documents.markdown.containment import cut, normal, normal_line
 from crucible.documents.session.findings import Source
 from crucible.documents.session.properties import parse_time

@@ -16,8 +16,7 @@ from crucible.clients.launch.ask import Asker
 from crucible.commands.codify.refine_check import Tagged, accept, document_of, tag
 from crucible.core.settings.settings import VaultSettings
 from crucible.core.templates import Renderer, load_template
-from crucible.documents.markdown.containment import contain, normal_line, uncontain
-from crucible.documents.markdown.quoting import hang, shorten
+from crucible.documents.markdown.containment import contain, hang, normal_line, shorten, uncontain
 from crucible.documents.session.note_entries import MARKS
 from crucible.documents.session.session import (
     Callout,

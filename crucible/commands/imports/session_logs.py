@@ -48,9 +48,8 @@ from crucible.commands.imports.strands import (
 from crucible.core.errors import TranscriptError
 from crucible.documents.recording.pending_calls import Details
 from crucible.documents.recording.session_recorder import Recorder
-from crucible.documents.session.names import new_session_id, slugify
 from crucible.documents.session.refresh import TranscriptText
-from crucible.documents.session.session_id import LONGEST_ID
+from crucible.documents.session.session_id import LONGEST_ID, new_session_id, slugify
 from crucible.documents.session.titles import UNTITLED, key_words
 from crucible.vault.events.event_recorder import FlightWriter
 from crucible.vault.notes.projects import project_of

@@ -22,7 +22,7 @@ from crucible.documents.markdown.source import Edit
 from crucible.documents.recording.call_lines import relative
 from crucible.documents.recording.report_lines import summary_of
 from crucible.documents.recording.session_draft import ChildNote, Draft, SessionContext, session_of
-from crucible.documents.session.counted_properties import spent_in, spent_lines
+from crucible.documents.session.import_properties import spent_in, spent_lines
 from crucible.documents.session.markup import render_session
 from crucible.documents.session.merge import merge
 from crucible.documents.session.merge_head import merged_tasks

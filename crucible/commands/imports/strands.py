@@ -35,12 +35,12 @@ from crucible.clients.log_files import SubagentFile
 from crucible.documents.recording.entry_texts import intervention
 from crucible.documents.recording.session_draft import Draft
 from crucible.documents.recording.session_recorder import Recorder
+from crucible.documents.session.import_properties import HEARD, rows_by_source
 from crucible.documents.session.markup import render_entry
 from crucible.documents.session.refresh import TranscriptText
 from crucible.documents.session.session import Prose, Session, Status
 from crucible.documents.session.shared_notes import holds_others, place_in
 from crucible.documents.session.status_rules import is_our_reason
-from crucible.documents.session.sync_mark import HEARD, rows_by_source
 from crucible.vault.events.event_recorder import FlightWriter
 from crucible.vault.notes.vault import Note
 

@@ -38,7 +38,6 @@ from crucible.commands.learn.note_blocks import (
 from crucible.core.errors import BadSessionId, EditRefused, UsageError
 from crucible.core.patterns import late_pattern
 from crucible.documents.knowledge.items import Attribution, Category
-from crucible.documents.knowledge.typed_properties import Properties, linktext_of, property_of
 from crucible.documents.markdown.code_spans import FORMAT
 from crucible.documents.markdown.containment import contain_line, cut, normal_line
 from crucible.documents.markdown.frontmatter import Frontmatter, find_frontmatter, render_frontmatter
@@ -49,6 +48,7 @@ from crucible.documents.markdown.wikilinks import (
     with_links,
 )
 from crucible.documents.markdown.yaml_scalars import Value
+from crucible.documents.session.properties import Properties, linktext_of, property_of
 from crucible.documents.session.session_id import check_session_id
 from crucible.vault.notes.note_folder import is_stamped, stamped
 

@@ -14,9 +14,8 @@ from crucible.commands.learn.case import CaseCall, CaseTurn, Role
 from crucible.core.errors import UsageError
 from crucible.core.patterns import late_pattern
 from crucible.documents.markdown.code_spans import harmless_json
-from crucible.documents.markdown.containment import contain, normal, uncontain
+from crucible.documents.markdown.containment import contain, fenced, normal, uncontain
 from crucible.documents.markdown.fences import contain_code, fenced_lines, uncontain_code
-from crucible.documents.markdown.quoting import fenced
 
 _FENCE = late_pattern(r" {0,3}(`{3,}|~{3,})([^`]*)")
 _HEADING = late_pattern(r"##[ \t](.*)")

@@ -31,9 +31,8 @@ from crucible.core.errors import NoteExists, UsageError, VaultError, reason_of
 from crucible.core.patterns import late_pattern
 from crucible.core.templates import OwnTemplate
 from crucible.documents.markdown.code_spans import FORMAT
-from crucible.documents.markdown.containment import contain_line, cut, normal_line
+from crucible.documents.markdown.containment import contain_line, cut, fenced, labelled, normal_line
 from crucible.documents.markdown.frontmatter import find_frontmatter, render_frontmatter
-from crucible.documents.markdown.quoting import fenced, labelled
 from crucible.documents.markdown.source import Source
 from crucible.documents.markdown.wikilinks import without_links
 from crucible.documents.markdown.yaml_scalars import Value

@@ -38,7 +38,7 @@ from crucible.commands.learn.case import (
     Trajectory,
 )
 from crucible.core.patterns import late_pattern
-from crucible.documents.markdown.quoting import fenced
+from crucible.documents.markdown.containment import fenced
 
 Row: TypeAlias = dict[str, Any]
 

@@ -34,7 +34,7 @@ from crucible.documents.session.append import (
     append_wide,
     read_head,
 )
-from crucible.documents.session.counted_properties import KINDS, Spent, redacted_more, spent_lines, spent_more
+from crucible.documents.session.import_properties import KINDS, Spent, redacted_more, spent_lines, spent_more
 from crucible.documents.session.session import AgentRef, Callout, Phase, Session, Status
 from crucible.documents.session.session_id import check_session_id
 from crucible.documents.session.titles import UNTITLED

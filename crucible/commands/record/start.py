@@ -17,11 +17,11 @@ from crucible.core.errors import NoteExists
 from crucible.core.secrets import Redact
 from crucible.core.secrets.redaction import redact_of
 from crucible.documents.session.append import Addition, NoteState
-from crucible.documents.session.counted_properties import redacted_lines
+from crucible.documents.session.import_properties import redacted_lines
 from crucible.documents.session.markup import render_session
-from crucible.documents.session.names import new_session_id
 from crucible.documents.session.properties import link_to
 from crucible.documents.session.session import AgentRef, Mode, Prose, Session
+from crucible.documents.session.session_id import new_session_id
 from crucible.documents.session.titles import key_words, prompt_name
 from crucible.vault.events.event_summary import Facts
 from crucible.vault.notes.projects import project_of

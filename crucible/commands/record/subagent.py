@@ -18,13 +18,12 @@ from crucible.core.errors import CrucibleError, NoteExists, SessionNotFound, Usa
 from crucible.documents.markdown.yaml_scalars import Value
 from crucible.documents.session.append import Addition, NoteState, Plan, SubagentUpdate
 from crucible.documents.session.callout_edits import find_subagent
-from crucible.documents.session.counted_properties import redacted_lines
 from crucible.documents.session.edits import joined
+from crucible.documents.session.import_properties import redacted_lines
 from crucible.documents.session.markup import render_session
-from crucible.documents.session.names import slugify
 from crucible.documents.session.properties import link_to
 from crucible.documents.session.session import AgentRef, Entry, Mode, Prose, Session, Subagent
-from crucible.documents.session.session_id import LONGEST_ID
+from crucible.documents.session.session_id import LONGEST_ID, slugify
 from crucible.documents.session.titles import key_words
 from crucible.vault.events.event_summary import Facts
 

@@ -41,7 +41,7 @@ from crucible.documents.markdown.source import Edit, Problem, Source, Span
 from crucible.documents.markdown.yaml_nodes import READ_ERRORS, compose
 from crucible.documents.markdown.yaml_scalars import write_scalar
 from crucible.documents.session.edits import set_field
-from crucible.documents.session.names import check_new_id
+from crucible.documents.session.session_id import check_new_id
 from crucible.memory.history.history_folder import HISTORY
 from crucible.vault.notes.discovery import is_unfinished
 from crucible.vault.notes.links import RenamePlan, UnclearLink, plan_rename

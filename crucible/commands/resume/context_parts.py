@@ -12,9 +12,8 @@ from typing import NamedTuple
 from crucible.commands.resume.recent_entries import is_named_by_words, phase_line, subagent_line
 from crucible.commands.resume.resume_material import Drift, Extent, Material
 from crucible.core.patterns import late_pattern
-from crucible.documents.markdown.quoting import fence, labelled, quote_line
-from crucible.documents.session.findings import Finding, Kind, findings_by_phase
-from crucible.documents.session.plain_text import clipped
+from crucible.documents.markdown.containment import fence, labelled, quote_line
+from crucible.documents.session.findings import Finding, Kind, clipped, findings_by_phase
 from crucible.documents.session.properties import parse_time
 from crucible.documents.session.session import Callout, Failure, Session, Subagent
 from crucible.documents.session.waiting import QUESTIONS, Answers

@@ -13,7 +13,7 @@ from typing import NamedTuple, assert_never
 
 from crucible.commands.resume.resume_material import Extent, Placed
 from crucible.core.tokens import Counter
-from crucible.documents.markdown.quoting import labelled, quote_line
+from crucible.documents.markdown.containment import labelled, quote_line
 from crucible.documents.session.note_entries import MARKS
 from crucible.documents.session.session import (
     Callout,

@@ -39,7 +39,7 @@ from crucible.core.secrets.redaction import redact_of
 from crucible.core.settings.settings import VaultSettings
 from crucible.core.templates import Renderer, load_template, render_document
 from crucible.core.tokens import Counter, counter_of
-from crucible.documents.markdown.quoting import fence, plain, quote_block
+from crucible.documents.markdown.containment import fence, plain_text, quote_block
 from crucible.documents.session.session_id import LONGEST_ID
 from crucible.memory.summary.brief import MOST_WORDS, count_covered, find_brief, first_request
 from crucible.memory.summary.brief_text import ShownTexts, extend_digest, render_digest
@@ -284,7 +284,7 @@ def _frame(material: Material, extent: Extent) -> dict[str, str]:
     """The fixed part of the template: label, session id, how to look up more, and position."""
     # A note that was read has a valid id; anything else must not appear outside the fences.
     name = material.session.id if _ID.fullmatch(material.session.id) else "ID"
-    more = f" {plain(material.recall)}" if material.recall else ""
+    more = f" {plain_text(material.recall)}" if material.recall else ""
     return {
         "label": LABEL,
         "session_id": name,

@@ -18,8 +18,7 @@ from crucible.core.errors import AgentFailed
 from crucible.core.patterns import late_pattern
 from crucible.core.settings.settings import VaultSettings
 from crucible.core.templates import Renderer, load_template, render_document
-from crucible.documents.markdown.containment import normal, normal_line
-from crucible.documents.markdown.quoting import fenced, quote_block, quote_span, unmarked
+from crucible.documents.markdown.containment import fenced, normal, normal_line, quote_block, quote_span, without_marks
 from crucible.documents.workflow.workflow import Condition, Datum, Step
 
 LABEL = """\
@@ -55,7 +54,7 @@ def build_prompt(plan: Plan, job: Job, given: RunInputs, answers: Mapping[int, s
         agent=_line(str(job.step.agent or "")),
         channel=_line(job.step.channel or ""),
         context=_context(plan, job),
-        task=unmarked(job.step.prose) or f"{_line(job.step.name)}.",
+        task=without_marks(job.step.prose) or f"{_line(job.step.name)}.",
         inputs=_inputs(plan, job, given, answers),
         outputs=_outputs(job.step),
         ending=ENDING,
@@ -63,14 +62,14 @@ def build_prompt(plan: Plan, job: Job, given: RunInputs, answers: Mapping[int, s
 
 
 def _line(text: str) -> str:
-    return normal_line(unmarked(text))
+    return normal_line(without_marks(text))
 
 
 def _context(plan: Plan, job: Job) -> str:
     """The words of the workflow and of the steps around this one."""
-    parts = [f"The workflow “{_line(plan.title)}”." if plan.title else "", unmarked(plan.preamble)]
+    parts = [f"The workflow “{_line(plan.title)}”." if plan.title else "", without_marks(plan.preamble)]
     for step in job.within:
-        parts += [f"In it: “{_line(step.name)}”.", unmarked(step.prose)]
+        parts += [f"In it: “{_line(step.name)}”.", without_marks(step.prose)]
     return "\n\n".join(part for part in parts if part.strip())
 
 

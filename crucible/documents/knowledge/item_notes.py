@@ -11,19 +11,17 @@ from typing import Any, NamedTuple
 from crucible.core.errors import BadSessionId
 from crucible.core.patterns import late_pattern
 from crucible.documents.knowledge.items import Category, FailureCause, Item, ItemSource, ItemType, Origin, Verification
-from crucible.documents.knowledge.typed_properties import Properties, linktext_of, property_of
 from crucible.documents.markdown.code_spans import FORMAT
-from crucible.documents.markdown.containment import contain, format_of, uncontain
+from crucible.documents.markdown.containment import contain, fenced, format_of, uncontain
 from crucible.documents.markdown.fences import contain_code, fenced_lines, uncontain_code, whole_fences
 from crucible.documents.markdown.frontmatter import find_frontmatter, render_frontmatter
-from crucible.documents.markdown.quoting import fenced
 from crucible.documents.markdown.source import Problem, Source
 from crucible.documents.markdown.wikilinks import LinkText, render_link
 from crucible.documents.markdown.yaml_scalars import Value
 from crucible.documents.session.markup import render_title
-from crucible.documents.session.names import slugify
 from crucible.documents.session.note_entries import read_title
-from crucible.documents.session.session_id import check_session_id
+from crucible.documents.session.properties import Properties, linktext_of, property_of
+from crucible.documents.session.session_id import check_session_id, slugify
 
 TEXT = "text"
 """The part that has no heading."""

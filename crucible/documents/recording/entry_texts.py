@@ -24,7 +24,7 @@ from crucible.core.patterns import late_pattern
 from crucible.core.text import cut_at_word
 from crucible.documents.markdown.containment import normal, normal_line, slug
 from crucible.documents.recording.call_lines import one_line
-from crucible.documents.session.plain_text import SUMMARY, clipped, plain, sentences
+from crucible.documents.session.findings import SUMMARY, clipped, plain, sentences
 from crucible.documents.session.session import AgentRef, Callout, Decision, Entry, Failure, Intervention, Outcome
 from crucible.documents.session.titles import prompt_name
 

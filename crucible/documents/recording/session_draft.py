@@ -15,7 +15,7 @@ from crucible.documents.markdown.containment import slug
 from crucible.documents.recording.call_lines import one_line
 from crucible.documents.recording.entry_texts import ending
 from crucible.documents.recording.report_lines import summary_of
-from crucible.documents.session.counted_properties import redacted_lines
+from crucible.documents.session.import_properties import redacted_lines
 from crucible.documents.session.session import (
     RECORDING,
     AgentRef,

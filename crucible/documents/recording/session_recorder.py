@@ -50,14 +50,12 @@ from crucible.documents.recording.entry_texts import (
     whole_seconds,
 )
 from crucible.documents.recording.pending_calls import Details, OpenPlace, PendingCalls
-from crucible.documents.recording.placement import PhaseTracker, Speakers, Switch
 from crucible.documents.recording.session_draft import Draft, OpenPhase
-from crucible.documents.recording.task_list import TaskTracker
-from crucible.documents.recording.token_counts import TokenCounts
+from crucible.documents.recording.trackers import PhaseTracker, Speakers, Switch, TaskTracker, TokenCounts
 from crucible.documents.session.findings import Judge
+from crucible.documents.session.import_properties import SyncPoint
 from crucible.documents.session.session import Callout, Prose
 from crucible.documents.session.status_rules import CLOSED, Turn
-from crucible.documents.session.sync_mark import SyncPoint
 from crucible.documents.session.titles import Titles, prompt_name, resumed_name
 
 

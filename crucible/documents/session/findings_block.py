@@ -10,11 +10,11 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from crucible.core.patterns import late_pattern
-from crucible.documents.markdown.callouts import RawCallout, quote_lines
 from crucible.documents.markdown.code_spans import FORMAT
 from crucible.documents.markdown.containment import contain, contain_line, normal_line, uncontain, uncontain_line
 from crucible.documents.markdown.containment_inline import Rule
 from crucible.documents.markdown.fences import fenced_lines
+from crucible.documents.markdown.line_scan import RawCallout, quote_lines
 from crucible.documents.markdown.source import NOWHERE, Lines
 from crucible.documents.session.findings import Kind
 from crucible.documents.session.session import Grounds, Noted

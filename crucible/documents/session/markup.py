@@ -9,13 +9,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import assert_never
 
 from crucible.core.patterns import late_pattern
-from crucible.documents.markdown.callouts import quote_lines
 from crucible.documents.markdown.code_spans import FORMAT, code_span
 from crucible.documents.markdown.containment import QUOTE_END, contain, contain_line, cut, normal, normal_line, slug
 from crucible.documents.markdown.containment_inline import Rule
 from crucible.documents.markdown.fences import fenced_lines
 from crucible.documents.markdown.frontmatter import render_frontmatter
-from crucible.documents.markdown.line_scan import SEPARATOR, TOOLS_LINE
+from crucible.documents.markdown.line_scan import SEPARATOR, TOOLS_LINE, quote_lines
 from crucible.documents.session.findings_block import render_findings, render_grounds
 from crucible.documents.session.note_entries import INLINE_QUOTE, MARKS, OWN_LABELS, protected
 from crucible.documents.session.properties import format_time, properties_of

@@ -13,7 +13,6 @@ from crucible.core.patterns import late_pattern
 from crucible.documents.markdown.source import NOWHERE, Edit, Source, Span
 from crucible.documents.markdown.wikilinks import without_links
 from crucible.documents.markdown.yaml_scalars import Value
-from crucible.documents.session.counted_properties import counted_by_rule, redacted_more, spent_more
 from crucible.documents.session.edits import (
     check_shown,
     insert_line,
@@ -24,10 +23,16 @@ from crucible.documents.session.edits import (
     set_tasks,
 )
 from crucible.documents.session.findings_block import findings_title, normal_noted, render_findings, render_noted
+from crucible.documents.session.import_properties import (
+    counted_by_rule,
+    redacted_more,
+    rows_by_source,
+    rows_in_step,
+    spent_more,
+)
 from crucible.documents.session.markup import render_title
 from crucible.documents.session.properties import format_time, link_to, subagent_value
 from crucible.documents.session.session import Noted, Session, Status, SubagentRef, Task
-from crucible.documents.session.sync_mark import rows_by_source, rows_in_step
 
 
 def merge_findings(source: Source, note: Session, base: Sequence[Noted], now: Sequence[Noted]) -> list[Edit]:

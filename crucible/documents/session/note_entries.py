@@ -9,11 +9,11 @@ import re
 from collections.abc import Callable, Sequence
 
 from crucible.core.patterns import late_pattern
-from crucible.documents.markdown.callouts import RawCallout, unquote_lines
 from crucible.documents.markdown.code_spans import FORMAT, read_code, read_code_span
 from crucible.documents.markdown.containment import QUOTE_END, uncontain, uncontain_line
 from crucible.documents.markdown.containment_inline import TAG, Rule
 from crucible.documents.markdown.fences import fenced_lines
+from crucible.documents.markdown.line_scan import RawCallout, unquote_lines
 from crucible.documents.markdown.source import Lines
 from crucible.documents.session.findings_block import SOURCE_LINE, grounds_in
 from crucible.documents.session.session import (

@@ -2,6 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
+import itertools
+import re
+import unicodedata
+from collections.abc import Callable
+from datetime import date
+
 from crucible.core.errors import BadSessionId
 from crucible.core.patterns import late_pattern
 
@@ -20,3 +27,55 @@ def check_session_id(text: str) -> str:
         f"{shown} is no session id",
         f"an id has letters, digits, '.', '_' and '-', does not begin with '.', and has at most {LONGEST_ID} characters",
     )
+
+
+_WINDOWS_NAMES = {"con", "prn", "aux", "nul"} | {f"{n}{i}" for n in ("com", "lpt") for i in range(10)}
+_NOT_FOLDED = str.maketrans(
+    {"ł": "l", "ø": "o", "đ": "d", "æ": "ae", "œ": "oe", "þ": "th", "ð": "d", "ı": "i", "'": "", "\u2019": ""}
+)
+"""Latin letters without a decomposition, and apostrophes: `don't` gives `dont`."""
+
+
+def check_new_id(text: str) -> str:
+    """An id that somebody chose for a file still to be made, or `BadSessionId`: on Windows too it must be possible."""
+    check_session_id(text)
+    if text.endswith(".") or text.partition(".")[0].lower() in _WINDOWS_NAMES:
+        raise BadSessionId(f"{text!r} can be no file's name on Windows", "choose another id")
+    return text
+
+
+def new_session_id(title: str, day: date, taken: Callable[[str], bool]) -> str:
+    """`YYYY-MM-DD-<slug>`, with `-2`, `-3` … when that is taken."""
+    wanted = f"{day.year:04}-{day.month:02}-{day.day:02}-{slugify(title)}"
+    if not taken(wanted):
+        return wanted
+    return next(name for n in itertools.count(2) if not taken(name := f"{wanted}-{n}"))
+
+
+def slugify(title: str, longest: int = 60) -> str:
+    """Small ASCII letters, digits and hyphens, cut between words; never empty, never a device name of Windows.
+
+    Accents are folded.  A title in which nothing Latin is left gives `session-` and six hex digits of its hash, so that
+    different titles give different slugs and the same title the same one.
+    """
+    folded = unicodedata.normalize("NFKD", title.casefold().translate(_NOT_FOLDED))
+    ascii_only = "".join(c for c in folded if not unicodedata.combining(c))
+    slug = _cut_words(re.sub(r"[^a-z0-9]+", "-", ascii_only).strip("-"), longest)
+    if not slug:
+        return _hashed(title)
+    return f"{slug}-session" if slug in _WINDOWS_NAMES else slug
+
+
+def _cut_words(slug: str, longest: int) -> str:
+    if len(slug) <= longest:
+        return slug
+    head, hyphen, _ = slug[: longest + 1].rpartition("-")
+    # A first word that is too long by itself (a hash, an address) is cut where it must be.
+    return head if hyphen and len(head) >= longest // 2 else slug[:longest].rstrip("-")
+
+
+def _hashed(title: str) -> str:
+    said = " ".join(title.split())
+    if not any(c.isalnum() for c in said):
+        return "session"
+    return "session-" + hashlib.blake2s(said.encode("utf-8", "surrogatepass")).hexdigest()[:6]

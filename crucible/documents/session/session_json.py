@@ -22,7 +22,7 @@ from datetime import datetime
 from typing import TypeAlias, assert_never
 
 from crucible.documents.markdown.source import NOWHERE, Lines, Problem
-from crucible.documents.session.counted_properties import KINDS, Spent, spent_in
+from crucible.documents.session.import_properties import KINDS, Spent, spent_in
 from crucible.documents.session.properties import format_time
 from crucible.documents.session.session import (
     Callout,

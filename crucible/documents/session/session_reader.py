@@ -11,11 +11,10 @@ from dataclasses import replace
 from datetime import datetime
 
 from crucible.core.patterns import late_pattern
-from crucible.documents.markdown.callouts import read_callout
 from crucible.documents.markdown.containment import uncontain
 from crucible.documents.markdown.containment_inline import FIELDS
 from crucible.documents.markdown.frontmatter import find_frontmatter
-from crucible.documents.markdown.line_scan import SEPARATOR, Block, Kind, scan_lines
+from crucible.documents.markdown.line_scan import SEPARATOR, Block, Kind, read_callout, scan_lines
 from crucible.documents.markdown.outline import find_blocks, parse_blocks
 from crucible.documents.markdown.source import NOWHERE, Lines, Problem, Source
 from crucible.documents.session.findings_block import FINDINGS, read_findings

@@ -20,8 +20,8 @@ from crucible.documents.markdown.yaml_scalars import Value
 from crucible.documents.session.properties import link_to
 from crucible.documents.workflow.flows import render_flow
 from crucible.documents.workflow.marker_blocks import render_markers
-from crucible.documents.workflow.step_headings import render_step_heading
 from crucible.documents.workflow.workflow import Cell, Flow, Marker, Step, Workflow, key_of
+from crucible.documents.workflow.workflow_blocks import render_step_heading
 from crucible.documents.workflow.workflow_reader import read_workflow
 
 GRAPH_HEADING = "## Workflow graph"

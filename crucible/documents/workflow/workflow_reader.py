@@ -21,7 +21,6 @@ from crucible.documents.session.note_entries import read_title
 from crucible.documents.workflow.flow_line import Names, has_arrow
 from crucible.documents.workflow.flows import FlowReading, read_flows
 from crucible.documents.workflow.marker_blocks import is_marker_fence, read_marker_block
-from crucible.documents.workflow.step_headings import StepHeading, is_prose_heading, read_step_heading
 from crucible.documents.workflow.workflow import (
     UNPLACED,
     Diagnostic,
@@ -33,7 +32,7 @@ from crucible.documents.workflow.workflow import (
     Workflow,
     key_of,
 )
-from crucible.documents.workflow.workflow_blocks import WorkflowBlocks
+from crucible.documents.workflow.workflow_blocks import StepHeading, WorkflowBlocks, is_prose_heading, read_step_heading
 
 WORKFLOW = "workflow"
 

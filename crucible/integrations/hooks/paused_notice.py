@@ -19,7 +19,7 @@ from crucible.core.errors import CrucibleError
 from crucible.core.secrets.redaction import redact_of
 from crucible.core.settings.settings import UserSettings, VaultSettings
 from crucible.core.text import age_words
-from crucible.documents.markdown.quoting import fence
+from crucible.documents.markdown.containment import fence
 from crucible.documents.session.append import read_head
 from crucible.documents.session.session import Session, Status
 from crucible.documents.session.session_id import check_session_id

@@ -16,7 +16,7 @@ from crucible.commands.briefing.build_briefing import BriefingRequest, BriefingS
 from crucible.commands.briefing.sections import Type, types_on
 from crucible.core.settings.settings import UserSettings
 from crucible.core.tokens import Estimate
-from crucible.documents.knowledge.item_weight import Audience
+from crucible.documents.knowledge.item_rules import Audience
 from crucible.integrations.hooks.hook_log import log_fault
 from crucible.integrations.hooks.paused_notice import ROOM, ClientStart, units
 from crucible.memory.knowledge.knowledge_search import ItemShelf

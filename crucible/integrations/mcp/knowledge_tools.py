@@ -10,8 +10,8 @@ from typing import TypeVar
 
 from crucible.core.errors import CrucibleError, UsageError
 from crucible.core.secrets.redaction import redact_of
+from crucible.documents.knowledge.item_rules import Similar
 from crucible.documents.knowledge.items import Category, FailureCause, Item, ItemScope, ItemSource, ItemType, Origin
-from crucible.documents.knowledge.novelty import Similar
 from crucible.integrations.mcp.opened_vault import now, vault_of, viewer_of
 from crucible.integrations.mcp.replies import Quoting, answer, checked
 from crucible.integrations.mcp.server_context import ServerContext

@@ -9,8 +9,8 @@ from pathlib import Path
 from crucible.commands.rename.rename import finish_rename
 from crucible.core.errors import CrucibleError, VaultNotFound
 from crucible.core.settings.settings import KnowledgeSettings, load_vault_settings
-from crucible.documents.knowledge.item_weight import EVERYTHING
-from crucible.documents.knowledge.item_weight import Audience as Viewer
+from crucible.documents.knowledge.item_rules import EVERYTHING
+from crucible.documents.knowledge.item_rules import Audience as Viewer
 from crucible.documents.knowledge.items import ItemScope
 from crucible.integrations.mcp.server_context import ServerContext
 from crucible.memory.knowledge.knowledge_search import ItemShelf

@@ -9,7 +9,7 @@ from datetime import datetime
 
 from crucible.core.errors import UsageError
 from crucible.core.secrets.redaction import redact_of
-from crucible.documents.markdown.quoting import quote_line
+from crucible.documents.markdown.containment import quote_line
 from crucible.integrations.mcp.opened_vault import now, vault_of
 from crucible.integrations.mcp.replies import (
     Quoting,

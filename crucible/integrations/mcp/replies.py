@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 from crucible.core.errors import BadSessionId, UsageError
 from crucible.core.secrets import Redact
-from crucible.documents.markdown.quoting import fence, hang, quote_block, quote_line
+from crucible.documents.markdown.containment import fence, hang, quote_block, quote_line
 from crucible.documents.session.session_id import check_session_id
 from crucible.search.recall import RECALLED, RECALLED_END
 

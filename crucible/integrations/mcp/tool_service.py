@@ -23,8 +23,8 @@ from crucible.commands.record import Recorder
 from crucible.core.errors import CrucibleError, SessionNotFound, UsageError
 from crucible.core.secrets.redaction import redact_of
 from crucible.core.settings.settings import load_vault_settings
-from crucible.documents.knowledge.item_weight import EVERYTHING
-from crucible.documents.markdown.quoting import quote_line
+from crucible.documents.knowledge.item_rules import EVERYTHING
+from crucible.documents.markdown.containment import quote_line
 from crucible.documents.session.status_rules import Client
 from crucible.integrations.mcp import knowledge_tools as knowing
 from crucible.integrations.mcp import session_tools as sessions

@@ -21,9 +21,16 @@ from crucible.core.errors import NoteExists, UsageError
 from crucible.core.secrets.scanner import Redact
 from crucible.core.text import LINE_END
 from crucible.documents.knowledge.item_notes import HEADINGS, read_item, render_item, slug_of
-from crucible.documents.knowledge.item_weight import WeightFacts, type_weight
+from crucible.documents.knowledge.item_rules import (
+    Alike,
+    Similar,
+    WeightFacts,
+    first_to_go,
+    room_for,
+    same_or_alike,
+    type_weight,
+)
 from crucible.documents.knowledge.items import UNTITLED, FailureCause, Item, ItemSource, Origin, Verification
-from crucible.documents.knowledge.novelty import Alike, Similar, first_to_go, room_for, same_or_alike
 from crucible.documents.markdown.containment import cut
 from crucible.documents.markdown.source import Edit, Source
 from crucible.documents.markdown.wikilinks import strip_heading_for_link

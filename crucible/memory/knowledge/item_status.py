@@ -15,8 +15,8 @@ from crucible.core import files
 from crucible.core.errors import EditRefused, UsageError
 from crucible.core.secrets.scanner import Redact
 from crucible.documents.knowledge.item_notes import HEADINGS, body_of, parts_of, properties_of, read_item, render_text
+from crucible.documents.knowledge.item_rules import normal_title
 from crucible.documents.knowledge.items import FailureCause, Item, ItemStatus, Verification
-from crucible.documents.knowledge.novelty import normal_title
 from crucible.documents.markdown.containment import format_of
 from crucible.documents.markdown.frontmatter import find_frontmatter, remove_key, set_key
 from crucible.documents.markdown.source import Edit, Problem, Source, apply_edits

@@ -11,17 +11,18 @@ from typing import NamedTuple
 from crucible.core.errors import CrucibleError
 from crucible.core.settings.settings import KnowledgeSettings
 from crucible.documents.knowledge.item_notes import read_item
-from crucible.documents.knowledge.item_weight import (
+from crucible.documents.knowledge.item_rules import (
     EVERYTHING,
     Audience,
     ItemWeight,
+    Room,
     WeightFacts,
     needs_verification,
+    room_for,
     sees,
     weigh,
 )
 from crucible.documents.knowledge.items import Item, ItemScope, ItemType, Origin
-from crucible.documents.knowledge.novelty import Room, room_for
 from crucible.documents.markdown.frontmatter import find_frontmatter
 from crucible.documents.markdown.source import Problem
 from crucible.vault.notes.note_folder import FolderNotes

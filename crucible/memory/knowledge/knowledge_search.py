@@ -17,7 +17,7 @@ import orjson
 
 from crucible.core import files
 from crucible.core.errors import CrucibleError
-from crucible.documents.knowledge.item_weight import EVERYTHING, Audience, WeightFacts, sees, weigh
+from crucible.documents.knowledge.item_rules import EVERYTHING, Audience, WeightFacts, sees, weigh
 from crucible.search.recall import Document, Event, EventKind
 from crucible.vault.notes.vault import Vault
 from crucible.vault.notes.walk import KNOWLEDGE, find_notes, note_name

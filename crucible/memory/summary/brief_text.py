@@ -18,8 +18,15 @@ from crucible.core.secrets import Redact
 from crucible.core.secrets.redaction import unscanned
 from crucible.documents.markdown.containment import normal
 from crucible.documents.markdown.source import Edit
-from crucible.documents.session.findings import Finding, Kind, Source, findings_by_phase, findings_of, without_guesses
-from crucible.documents.session.plain_text import clipped
+from crucible.documents.session.findings import (
+    Finding,
+    Kind,
+    Source,
+    clipped,
+    findings_by_phase,
+    findings_of,
+    without_guesses,
+)
 from crucible.documents.session.session import Phase, Prose, Session
 from crucible.memory.summary.brief import (
     MOST_WORDS,

@@ -11,8 +11,7 @@ from crucible.clients.launch.ask import Asker, objects_in
 from crucible.core.secrets import Redact
 from crucible.core.settings.settings import VaultSettings
 from crucible.core.templates import Renderer, load_template
-from crucible.documents.markdown.containment import normal_line
-from crucible.documents.markdown.quoting import hang, quote_line
+from crucible.documents.markdown.containment import hang, normal_line, quote_line
 from crucible.memory.tasks.readiness import circles_of
 from crucible.memory.tasks.task import OpenTask, Ref
 

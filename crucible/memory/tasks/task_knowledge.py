@@ -17,8 +17,7 @@ from crucible.core.secrets import Redact
 from crucible.core.settings.settings import VaultSettings
 from crucible.core.templates import OwnTemplate, load_template, render_document
 from crucible.documents.knowledge.items import ItemType
-from crucible.documents.markdown.containment import normal_line
-from crucible.documents.markdown.quoting import fence, labelled, quote_line, quote_span
+from crucible.documents.markdown.containment import fence, labelled, normal_line, quote_line, quote_span
 from crucible.memory.knowledge.knowledge_folder import load_item
 from crucible.memory.tasks.annotations import AnnotationFolder, change_annotation, read_annotation, shelf_of
 from crucible.memory.tasks.task import Annotation, OpenTask, Recalled, Ref, Stage

@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from crucible.core.settings.settings import KnowledgeSettings
-from crucible.documents.knowledge.item_weight import Audience, sees, weigh
+from crucible.documents.knowledge.item_rules import Audience, sees, weigh
 from crucible.search.embedded.hits import snippet_of
 from crucible.search.embedded.ranking import (
     SESSIONS,

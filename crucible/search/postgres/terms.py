@@ -9,7 +9,7 @@ from datetime import UTC, date, datetime
 from hashlib import blake2b
 from typing import Any, NamedTuple
 
-from crucible.documents.knowledge.item_weight import EVERYTHING, Audience, WeightFacts
+from crucible.documents.knowledge.item_rules import EVERYTHING, Audience, WeightFacts
 from crucible.search.embedded.documents import Indexed, derive_document, derive_item
 from crucible.search.embedded.segments import analyze
 from crucible.search.question_words import indexable

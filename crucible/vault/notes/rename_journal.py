@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from crucible.core import files
 from crucible.core.errors import CrucibleError, VaultError
-from crucible.documents.session.names import check_new_id
+from crucible.documents.session.session_id import check_new_id
 from crucible.vault.notes.discovery import RENAMING
 from crucible.vault.notes.vault import Vault
 

@@ -31,8 +31,7 @@ from crucible.core.files import Stamp, locked
 from crucible.core.locks import Lock
 from crucible.core.settings.settings import VaultSettings, load_vault_settings
 from crucible.documents.markdown.source import Edit, Source, apply_edits
-from crucible.documents.session.names import check_new_id
-from crucible.documents.session.session_id import check_session_id
+from crucible.documents.session.session_id import check_new_id, check_session_id
 from crucible.vault.notes.walk import OnError, find_notes, is_markdown, note_name
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from crucible.core.files import Stamp
 from crucible.core.patterns import late_pattern
 from crucible.documents.markdown.frontmatter import find_frontmatter
 from crucible.documents.markdown.source import Source
-from crucible.documents.session.names import slugify
+from crucible.documents.session.session_id import slugify
 from crucible.documents.workflow.workflow import Workflow
 from crucible.documents.workflow.workflow_reader import WORKFLOW, kind_of, read_workflow
 from crucible.vault.notes.vault import Vault

@@ -13,7 +13,7 @@ import pytest
 from crucible.core.errors import ServerFailed
 from crucible.core.settings.settings import KnowledgeSettings, VaultSettings
 from crucible.documents.knowledge.item_notes import render_item
-from crucible.documents.knowledge.item_weight import EVERYTHING, Audience
+from crucible.documents.knowledge.item_rules import EVERYTHING, Audience
 from crucible.documents.knowledge.items import Item, ItemScope, ItemStatus, ItemType, Verification
 from crucible.memory.knowledge.knowledge_search import ItemShelf
 from crucible.search.embedded.embedded_recall import EmbeddedRecall

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from crucible.documents.knowledge.item_weight import EVERYTHING
+from crucible.documents.knowledge.item_rules import EVERYTHING
 from crucible.memory.knowledge.knowledge_search import ItemShelf
 from crucible.search.postgres.team_recall import open_postgres, open_pusher
 from crucible.search.postgres.vault_rows import VaultDocuments

@@ -14,7 +14,7 @@ import pytest
 from crucible.core.errors import ServerFailed, UsageError, VaultError
 from crucible.core.settings.settings import SecretSettings, VaultSettings
 from crucible.documents.knowledge.item_notes import render_item
-from crucible.documents.knowledge.item_weight import EVERYTHING, WeightFacts
+from crucible.documents.knowledge.item_rules import EVERYTHING, WeightFacts
 from crucible.documents.knowledge.items import Item, ItemType
 from crucible.memory.knowledge.knowledge_search import ItemShelf
 from crucible.search.postgres.server_tables import VERSION

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from crucible.core.settings.settings import VaultSettings
-from crucible.documents.session.counted_properties import spent_in
+from crucible.documents.session.import_properties import spent_in
 from crucible.documents.session.session import Failure, Prose, Session, Status, Subagent
 from crucible.vault.notes.vault import Vault
 from tests.unit.clients.building import Row, assistant, envelope, result, text, use, user

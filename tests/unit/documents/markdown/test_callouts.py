@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crucible.documents.markdown.callouts import quote_lines, read_callout, unquote_lines
-from crucible.documents.markdown.line_scan import Kind
+from crucible.documents.markdown.line_scan import Kind, quote_lines, read_callout, unquote_lines
 from crucible.documents.markdown.outline import find_blocks
 from crucible.documents.markdown.source import Source
 from tests.paths import TESTS

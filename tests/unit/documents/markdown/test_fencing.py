@@ -9,17 +9,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from crucible.documents.markdown.quoting import (
+from crucible.documents.markdown.containment import (
     fence,
     fenced,
     hang,
     labelled,
-    plain,
+    plain_text,
     quote_block,
     quote_line,
     quote_span,
     shorten,
-    unmarked,
+    without_marks,
 )
 from samples.hostile_texts import hostile_line, hostile_text
 
@@ -92,8 +92,8 @@ def test_behind_a_label_every_line_but_the_first_is_indented_and_nothing_else_ch
 
 @given(texts)
 def test_no_mark_of_ours_stays_in_a_text_that_may_keep_its_tags(text: str) -> None:
-    assert "<!-- cru:" not in unmarked(text)
-    assert unmarked(unmarked(text)) == unmarked(text)
+    assert "<!-- cru:" not in without_marks(text)
+    assert without_marks(without_marks(text)) == without_marks(text)
 
 
 def test_head_and_tail_say_how_much_is_left_out_between_them() -> None:
@@ -105,12 +105,12 @@ def test_head_and_tail_say_how_much_is_left_out_between_them() -> None:
 
 @given(texts)
 def test_what_is_plain_stays_plain(text: str) -> None:
-    assert not has_tag(plain(text))
+    assert not has_tag(plain_text(text))
 
 
 @pytest.mark.parametrize("text", ["if a < b and c > d", "x <= 3", "1 << 4", "a<3", "->", "p > q", "<-"])
 def test_a_comparison_stays_as_it_is(text: str) -> None:
-    assert plain(text) == text
+    assert plain_text(text) == text
 
 
 def test_two_texts_that_stand_side_by_side_make_no_tag_together() -> None:
@@ -119,7 +119,7 @@ def test_two_texts_that_stand_side_by_side_make_no_tag_together() -> None:
 
 
 def test_emoji_joiners_and_combining_marks_stay() -> None:
-    assert plain("👩‍💻 é می‌خواهم") == "👩‍💻 é می‌خواهم"
+    assert plain_text("👩‍💻 é می‌خواهم") == "👩‍💻 é می‌خواهم"
 
 
 def test_a_long_text_loses_its_middle_and_says_how_much() -> None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from crucible.core.errors import EditRefused
-from crucible.documents.markdown.callouts import quote_lines, read_callout, unquote_lines
 from crucible.documents.markdown.code_spans import code_span, read_code_span
 from crucible.documents.markdown.hidden_ranges import Hidden, hidden_ranges, scan
+from crucible.documents.markdown.line_scan import quote_lines, read_callout, unquote_lines
 from crucible.documents.markdown.source import Source, Span
 from crucible.documents.markdown.wikilinks import (
     LinkText,

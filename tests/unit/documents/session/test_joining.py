@@ -26,13 +26,13 @@ from crucible.clients.events import (
 from crucible.documents.markdown.source import Source, apply_edits
 from crucible.documents.recording.session_draft import session_of
 from crucible.documents.recording.session_recorder import Recorder
+from crucible.documents.session.import_properties import rows_by_source, rows_in_step
 from crucible.documents.session.markup import render_session
 from crucible.documents.session.merge import merge
 from crucible.documents.session.session import Session, Status
 from crucible.documents.session.session_reader import read_session
 from crucible.documents.session.shared_notes import place_in
 from crucible.documents.session.status_rules import Client
-from crucible.documents.session.sync_mark import rows_by_source, rows_in_step
 from tests.unit.documents.session.telling import BEGIN, LATER, at, event_lists, setting
 
 OTHER = "codex:other"

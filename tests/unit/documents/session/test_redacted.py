@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from crucible.documents.session.counted_properties import counted_by_rule, redacted_lines, redacted_more
+from crucible.documents.session.import_properties import counted_by_rule, redacted_lines, redacted_more
 
 
 def test_what_was_written_is_read_again() -> None:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from crucible.clients.events import At, Event, Prompted, UsageCounted
 from crucible.documents.markdown.source import Source, apply_edits
-from crucible.documents.session.counted_properties import KINDS, Spent, spent_in, spent_lines, spent_more
+from crucible.documents.session.import_properties import KINDS, Spent, spent_in, spent_lines, spent_more
 from crucible.documents.session.markup import render_session
 from crucible.documents.session.merge import merge
 from crucible.documents.session.session import Session

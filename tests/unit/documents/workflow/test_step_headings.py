@@ -10,8 +10,8 @@ from crucible.documents.markdown.code_spans import FORMAT
 from crucible.documents.markdown.containment import normal_line
 from crucible.documents.markdown.source import Source
 from crucible.documents.session.session import AgentRef
-from crucible.documents.workflow.step_headings import is_prose_heading, read_step_heading, render_step_heading
 from crucible.documents.workflow.workflow import Grade
+from crucible.documents.workflow.workflow_blocks import is_prose_heading, read_step_heading, render_step_heading
 from crucible.documents.workflow.workflow_reader import read_workflow
 from samples.hostile_texts import hostile_line
 

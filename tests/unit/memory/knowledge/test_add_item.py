@@ -17,6 +17,7 @@ from crucible.core.errors import EditRefused, OutsideVault, UsageError
 from crucible.core.secrets.redaction import redact_of
 from crucible.core.settings.settings import KnowledgeSettings, SecretSettings, VaultSettings
 from crucible.documents.knowledge.item_notes import read_item, render_item
+from crucible.documents.knowledge.item_rules import likeness, normal_title, words_of
 from crucible.documents.knowledge.items import (
     Category,
     FailureCause,
@@ -27,7 +28,6 @@ from crucible.documents.knowledge.items import (
     ItemType,
     Verification,
 )
-from crucible.documents.knowledge.novelty import likeness, normal_title, words_of
 from crucible.documents.markdown.source import Source, apply_edits
 from crucible.memory.knowledge.add_item import (
     KNOWLEDGE_BASE,

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crucible.core.settings.settings import KnowledgeSettings
-from crucible.documents.knowledge.item_weight import (
+from crucible.documents.knowledge.item_rules import (
     EVERYTHING,
     Audience,
     WeightFacts,

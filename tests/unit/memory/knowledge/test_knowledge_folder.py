@@ -10,7 +10,7 @@ import pytest
 from crucible.core.errors import CrucibleError, OutsideVault, UsageError
 from crucible.core.settings.settings import KnowledgeSettings
 from crucible.documents.knowledge.item_notes import render_item
-from crucible.documents.knowledge.item_weight import Audience
+from crucible.documents.knowledge.item_rules import Audience
 from crucible.documents.knowledge.items import Item, ItemScope, ItemSource, ItemStatus, ItemType, Origin, Verification
 from crucible.memory.knowledge.add_item import add_item
 from crucible.memory.knowledge.knowledge_folder import (

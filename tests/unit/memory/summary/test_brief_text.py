@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from crucible.core.errors import UsageError
 from crucible.documents.markdown.containment import normal
-from crucible.documents.session.plain_text import plain
+from crucible.documents.session.findings import plain
 from crucible.documents.session.session import (
     AgentRef,
     Callout,

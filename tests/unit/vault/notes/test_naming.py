@@ -12,8 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crucible.core.errors import BadSessionId
-from crucible.documents.session.names import new_session_id, slugify
-from crucible.documents.session.session_id import LONGEST_ID, check_session_id
+from crucible.documents.session.session_id import LONGEST_ID, check_session_id, new_session_id, slugify
 from tests.paths import TESTS
 
 ROWS = [json.loads(line) for line in (TESTS / "data/conformance/session_ids.jsonl").read_text("utf-8").splitlines()]

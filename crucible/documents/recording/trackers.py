@@ -1,0 +1,329 @@
+"""Phases and speakers while a session is recorded: where the next entry goes, and whose it is."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import NamedTuple
+
+from crucible.clients.events import At, Prompted, TaskChanged, TaskState, UsageCounted
+from crucible.core.text import cut_at_word, long_words, overlap
+from crucible.documents.markdown.containment import normal_line
+from crucible.documents.recording.call_lines import one_line
+from crucible.documents.recording.entry_texts import agent_ref, intervention, switch, whole_seconds
+from crucible.documents.recording.session_draft import OpenPhase
+from crucible.documents.session.import_properties import KINDS, Spent, spent_lines
+from crucible.documents.session.session import AgentRef, Entry, Task
+from crucible.documents.session.status_rules import Turn
+from crucible.documents.session.task_block import PRIORITIES, TASK_STATUSES
+from crucible.documents.session.titles import Titles
+
+_DROPPED = frozenset({"deleted", "cancelled"})
+"""Statuses that remove a task from the list, which has only planned and finished work."""
+_HALF = 0.5
+_LONG_NUMBER = 9
+"""An id with at least this many digits is not a position in a list."""
+
+
+class TaskTracker:
+    """Tasks by id, in the order in which they came."""
+
+    def __init__(self) -> None:
+        self._tasks: dict[str, Task] = {}
+        self._start = ""
+        self._current = ""
+
+    def tasks(self) -> tuple[Task, ...]:
+        """The list as it stands."""
+        return tuple(self._tasks.values())
+
+    def take_start(self) -> str:
+        """The content of a task that was started and under which nothing stands yet; asked once."""
+        start, self._start = self._start, ""
+        self._current = start or self._current
+        return start
+
+    def forget_start(self) -> None:
+        """A new phase: what was started before goes on in it without a heading of its own."""
+        self._start = self._current = ""
+
+    def replace(self, states: tuple[TaskState, ...], time: datetime | None) -> None:
+        """The client replaced its list; an id may only be a position in it, so tasks are matched by content.
+
+        What the new list leaves out stays before it: what was done as done, the rest as cancelled, since the agent goes on
+        by the new list.  A task keeps the id that it had first.
+        """
+        known = {task.content: task for task in self._tasks.values()}
+        contents = {state.id: normal_line(state.content) or f"Task {state.id}" for state in states}
+        left = {content: task for content, task in known.items() if content not in contents.values()}
+        for new, old in _rephrased(left, [one for one in contents.values() if one not in known]):
+            known[new] = left.pop(old)
+        taken = {task.id for task in known.values()}
+        ids: dict[str, str] = {}
+        for state in states:
+            before = known.get(contents[state.id])
+            ids[state.id] = before.id if before else _free(state.id, taken)
+            taken.add(ids[state.id])
+        self._tasks = {task.id: _left_out(task) for task in left.values()}
+        for task in left.values():
+            self._drop(task.content)
+        for state in states:
+            self._list(state, contents[state.id], known.get(contents[state.id]), ids, time)
+
+    def _list(
+        self,
+        state: TaskState,
+        content: str,
+        before: Task | None,
+        ids: Mapping[str, str],
+        time: datetime | None,
+    ) -> None:
+        """One item of a list, whose own ids are told by `ids`."""
+        if state.status in _DROPPED:
+            self._drop(content)
+            return
+        task = Task(
+            ids[state.id],
+            content,
+            before.status if before else "pending",
+            state.priority if state.priority in PRIORITIES else "medium",
+            tuple(ids.get(one, one) for one in state.depends_on),
+            before.started if before else None,
+            before.completed if before else None,
+        )
+        self._put(task, state.status, time)
+
+    def change(self, event: TaskChanged) -> None:
+        """One task was made or changed."""
+        task = self._tasks.get(event.id)
+        if event.status in _DROPPED:
+            dropped = self._tasks.pop(event.id, None)
+            self._drop(dropped.content if dropped else "")
+            return
+        content = normal_line(event.content or "")
+        if task is None:
+            task = Task(event.id, content or f"Task {event.id}")
+        elif content:
+            task = replace(task, content=content)
+        more = tuple(d for d in event.adds_dependencies if d not in task.depends_on)
+        self._put(replace(task, depends_on=task.depends_on + more), event.status or task.status, event.at.time)
+
+    def _drop(self, content: str) -> None:
+        """What comes next is not done for this task any more."""
+        if content == self._start:
+            self._start = ""
+
+    def _put(self, task: Task, status: str, time: datetime | None) -> None:
+        at = time.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ") if time else None
+        status = status if status in TASK_STATUSES and status != "cancelled" else "pending"
+        if status == "in_progress" != task.status:
+            task = replace(task, started=task.started or at)
+            if task.content != self._current:
+                self._start = self._start or task.content
+        if status == "completed" != task.status:
+            task = replace(task, completed=at)
+            self._drop(task.content)
+        self._tasks[task.id] = replace(task, status=status, completed=task.completed if status == "completed" else None)
+
+
+def _rephrased(old: Mapping[str, Task], new: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """New contents with the open task that each says in other words: they share more than half of the longer one's words."""
+    free = {content: long_words(content) for content, task in old.items() if task.status != "completed"}
+    for content in new:
+        words = long_words(content)
+        shares = {one: overlap(words, known, "larger") for one, known in free.items()}
+        best = max(shares, key=lambda one: shares[one], default="")
+        if best and shares[best] > _HALF:
+            del free[best]
+            yield content, best
+
+
+def _left_out(task: Task) -> Task:
+    return task if task.status == "completed" else replace(task, status="cancelled")
+
+
+def _free(ident: str, taken: set[str]) -> str:
+    """The id itself, or the next number that no task of the session has."""
+    if ident not in taken:
+        return ident
+    return str(1 + max((int(one) for one in taken if one.isdecimal() and len(one) < _LONG_NUMBER), default=0))
+
+
+class Speakers:
+    """`kind` is that of the subagent whose work is recorded, "" in the trunk."""
+
+    def __init__(self, client: str, kind: str = "") -> None:
+        self._client = client
+        self._kind = kind
+        self._speaking = AgentRef(client)
+        self._heard: list[AgentRef] = [agent_ref(kind)] if kind else []
+
+    @property
+    def now(self) -> AgentRef:
+        """Whose a phase is that begins now."""
+        return agent_ref(self._kind) if self._kind else self._speaking
+
+    def all(self) -> tuple[AgentRef, ...]:
+        """Everybody who left something in the note, in the order in which they came."""
+        return tuple(self._heard)
+
+    def change(self, version: str) -> None:
+        """The client runs in this version now."""
+        self._speaking = agent_ref(self._client, version)
+
+    def hear(self) -> None:
+        """Who speaks now left something in the note."""
+        if self._speaking not in self._heard:
+            self._heard.append(self._speaking)
+
+
+class Switch:
+    """The callout of a phase in which somebody else goes on; it names the model as soon as that is known.
+
+    The session's own `model` stays the one it began with.
+    """
+
+    def __init__(self, phase: OpenPhase, before: str, now: AgentRef) -> None:
+        self._phase = phase
+        self._callout = switch(before, now)
+        self._place = len(phase.entries)
+        self._is_open = True
+        phase.entries.append(self._callout)
+
+    def name_model(self, model: str | None) -> None:
+        """The first model that is told counts."""
+        if model and self._is_open:
+            self._phase.entries[self._place] = replace(self._callout, text=f"Model: {model}")
+            self._is_open = False
+
+
+class PhaseTracker:
+    """The part of a `Recorder` that knows its phases.
+
+    `_held` are commands that become part of the phase that follows; `work_name` names a phase that no prompt began.
+    """
+
+    work_name: str
+    _phases: list[OpenPhase]
+    _held: list[Prompted]
+    _plan: TaskTracker
+    _speakers: Speakers
+    _titles: Titles
+    started: datetime | None
+    _turn: Turn
+
+    @property
+    def place(self) -> str:
+        """The id of the current phase or sub-phase, such as `phase-2.1`; "" before the first."""
+        if not self._phases:
+            return ""
+        parts = self._phases[-1].parts
+        return f"phase-{len(self._phases)}" + (f".{len(parts)}" if parts else "")
+
+    def _open_phase(self, *prompts: Prompted) -> OpenPhase:
+        """Open a phase for the last prompt; held commands come first."""
+        said = [*self._held, *prompts]
+        self._held = []
+        named = prompts[-1] if prompts else said[0]
+        phase = self._new_phase(self._titles.prompted(named.text), said[0].at)
+        self.started = self.started or phase.started
+        phase.entries.extend(intervention(p) for p in said)
+        return phase
+
+    def _new_phase(self, name: str, at: At) -> OpenPhase:
+        phase = OpenPhase(name, self._speakers.now, whole_seconds(at.time))
+        self._plan.forget_start()
+        self._phases.append(phase)
+        return phase
+
+    def _work(self, at: At) -> OpenPhase:
+        """The phase in which the agent is working; opens one if needed."""
+        self._turn = Turn.OPEN
+        if self._held:
+            return self._open_phase()
+        if self._phases:
+            return self._phases[-1]
+        return self._new_phase(self.work_name, at)
+
+    def _stretch(self, at: At) -> OpenPhase:
+        """Where the next entry goes: the last sub-phase, if the phase has any."""
+        phase = self._phases[-1] if self._phases and not self._held else self._work(at)
+        started = self._plan.take_start()
+        if started:
+            phase.parts.append(OpenPhase(cut_at_word(one_line(started, 400), 80), None, whole_seconds(at.time)))
+        return phase.parts[-1] if phase.parts else phase
+
+    def _tell(self, at: At, entries: Iterable[Entry]) -> bool:
+        """Add callouts; return whether there were any."""
+        told = list(entries)
+        for entry in told:
+            self._stretch(at).add(entry)
+        return bool(told)
+
+
+class _Message(NamedTuple):
+    """The tokens of a message, and the phase and day in which it was first seen."""
+
+    spent: Spent
+    phase: OpenPhase
+
+    @property
+    def used(self) -> int:
+        return sum(self.spent.tokens.values()) - self.cached
+
+    @property
+    def cached(self) -> int:
+        return self.spent.tokens["cache_read"]
+
+
+class TokenCounts:
+    """What the model was sent and said.  `used` = sent afresh + said, `cached` = read from the cache."""
+
+    def __init__(self) -> None:
+        self.used = 0
+        self.cached = 0
+        # Named once and for all, though later rows may give the same message to another model.
+        self.first_model: str | None = None
+        self._messages: dict[str, _Message] = {}
+        self._models: dict[str, str] = {}
+
+    @property
+    def model(self) -> str | None:
+        """The model of most messages."""
+        return Counter(self._models.values()).most_common(1)[0][0] if self._models else None
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """Tokens by day and model, as a note has them."""
+        return spent_lines(message.spent for message in self._messages.values())
+
+    def count(self, event: UsageCounted, phase: OpenPhase) -> None:
+        """Count a message, for the phase in which it was first seen."""
+        key = event.message or event.at.row or f"#{event.at.line}"
+        self.name_model(key, event.model)
+        before = self._messages.get(key)
+        if before is None:
+            day = event.at.time.astimezone(UTC).date().isoformat() if event.at.time else ""
+            before = _Message(Spent(day, "", dict.fromkeys(KINDS, 0)), phase)
+        spent = Spent(before.spent.day, self._models.get(key, ""), _tokens(event))
+        now = self._messages[key] = _Message(spent, before.phase)
+        self.used += now.used - before.used
+        self.cached += now.cached - before.cached
+        now.phase.tokens += now.used - before.used
+
+    def name_model(self, message: str, model: str) -> None:
+        """A message was this model's; a name in angle brackets is no model."""
+        name = normal_line(model)[:100]
+        if name and not name.startswith("<"):
+            self._models[message or f"#{len(self._models)}"] = name
+            self.first_model = self.first_model or name
+
+
+def _tokens(event: UsageCounted) -> dict[str, int]:
+    """Tokens by kind; the kinds do not overlap."""
+    written = min(event.written, event.fresh)
+    for_an_hour = min(event.written_1h, written)
+    counts = (event.fresh - written, event.said, written - for_an_hour, for_an_hour, event.cached)
+    return dict(zip(KINDS, counts, strict=True))
