@@ -164,7 +164,7 @@ def test_a_note_comes_from_standard_input(vault: Vault, shop: Path, cru_process:
     assert one.note == "two\nlines"
 
 
-def test_an_unknown_session_is_told(cru: Cru, vault: Vault) -> None:
+def test_an_unknown_session_is_reported(cru: Cru, vault: Vault) -> None:
     note(vault, "2026-11-21-x")
     for command in (("add", "2026-11-21-y"), ("show", "b-123456789012"), ("list", "2026-11-21-y")):
         done = cru("bookmark", *command)

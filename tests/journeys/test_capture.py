@@ -117,7 +117,7 @@ def test_accept_takes_words_and_ranges(cru: Cru, vault: Vault, finds: Finds, wor
     assert len(titles(vault)) == count
 
 
-def test_a_number_that_is_none_is_told_and_skips_nothing(cru: Cru, vault: Vault, finds: Finds) -> None:
+def test_an_invalid_number_is_reported_and_skips_nothing(cru: Cru, vault: Vault, finds: Finds) -> None:
     done = cru("capture", ID, "--accept", "7")
     assert done.exit_code == 2
     assert "'7' is none of them: there are 1 to 3" in done.stderr
@@ -182,13 +182,15 @@ def test_without_any_session_it_says_what_to_do(
     assert "cru session list" in done.stderr
 
 
-def test_an_unknown_session_is_told(cru: Cru) -> None:
+def test_an_unknown_session_is_reported(cru: Cru) -> None:
     done = cru("capture", "2026-11-21-nobody")
     assert (done.exit_code, done.stdout) == (1, "")
     assert done.stderr.startswith("cru: no session '2026-11-21-nobody'")
 
 
-def test_a_full_base_is_said_and_what_was_accepted_waits(cru: Cru, vault: Vault, finds: Finds) -> None:
+def test_a_full_knowledge_base_is_reported_and_the_candidate_stays_pending(
+    cru: Cru, vault: Vault, finds: Finds
+) -> None:
     config = vault.root / ".crucible" / "config.toml"
     config.write_text("[knowledge]\nproject_limit = 1\n")
     done = cru("capture", ID, "--accept", "1")
@@ -198,7 +200,7 @@ def test_a_full_base_is_said_and_what_was_accepted_waits(cru: Cru, vault: Vault,
     assert "kept decision: Use a token bucket" in cru("capture", ID).stdout
 
 
-def test_what_is_alike_is_kept_beside_it_when_that_is_said(cru: Cru, vault: Vault, finds: Finds) -> None:
+def test_a_similar_item_is_kept_beside_the_other_if_requested(cru: Cru, vault: Vault, finds: Finds) -> None:
     long = CORRECTION._replace(summary="The window slides with every request")
     finds(long, long._replace(summary="The window slides with every single request", confidence=0.8))
     first = cru("capture", ID)
@@ -394,7 +396,7 @@ def test_an_editor_takes_summary_and_detail(terminal: Any, vault: Vault, tmp_pat
     assert "From the editor" in titles(vault)
 
 
-def test_who_leaves_is_asked_again_as_long_as_there_is_a_budget(terminal: Any, vault: Vault) -> None:
+def test_a_user_who_leaves_is_asked_again_within_the_budget(terminal: Any, vault: Vault) -> None:
     for keys in ("q", "\x04"):
         one = terminal("capture", ID)
         one.answer(ASKS, keys)
@@ -425,7 +427,7 @@ def test_an_editor_that_writes_no_text_changes_nothing(terminal: Any, vault: Vau
     assert len(titles(vault)) == 2
 
 
-def test_preferences_of_a_file_that_somebody_broke_are_a_line(terminal: Any, vault: Vault) -> None:
+def test_a_broken_settings_file_is_reported_in_one_line(terminal: Any, vault: Vault) -> None:
     one = terminal("capture", ID)
     one.answer(ASKS, "2")
     (vault.root / ".crucible" / "config.toml").write_text("broken = [")

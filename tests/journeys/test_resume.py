@@ -58,7 +58,7 @@ def test_without_a_terminal_the_context_is_printed_and_nothing_changes(
     assert not scene.log()
 
 
-def test_a_goal_stands_in_the_context(resume: Resume) -> None:
+def test_the_context_contains_the_goal(resume: Resume) -> None:
     _, out, _ = resume(PAUSED, "--print", "--goal", "Make it pass on Windows")
     assert "[goal of this resume]\n  Make it pass on Windows\n" in out
 
@@ -85,7 +85,7 @@ def test_without_an_id_it_is_the_projects_session_that_was_paused_last(scene: Sc
     assert json.loads(resume("--format", "json")[1])["session"] == "2026-11-20-later"
 
 
-def test_no_paused_session_of_the_project_is_said_with_the_way_on(scene: Scene, resume: Resume) -> None:
+def test_without_a_paused_session_the_error_says_what_to_do(scene: Scene, resume: Resume) -> None:
     next(scene.vault.sessions.glob("*.md")).unlink()
     code, out, err = resume()
     assert (code, out) == (1, "")
@@ -171,7 +171,7 @@ def test_a_session_that_no_client_worked_on_needs_a_client_named(scene: Scene) -
     assert "--with" in raised.value.hint
 
 
-def test_a_resume_point_that_names_no_phase_is_said_and_stops_nothing(scene: Scene, resume: Resume) -> None:
+def test_an_unknown_resume_point_is_only_a_warning(scene: Scene, resume: Resume) -> None:
     scene.write(paused_note().replace("phase-2\n", "phase-9\n"))
     code, out, err = resume(PAUSED, "--print")
     assert code == 0

@@ -80,7 +80,7 @@ def test_a_new_session_begins_with_the_context_and_comes_into_the_note(scene: Sc
     assert brief.covers == 'phase-2 "Tests"'
 
 
-def test_its_own_session_goes_on_natively_and_is_told_of_nothing_where_nothing_changed(scene: Scene) -> None:
+def test_a_native_session_continues_without_a_prompt_if_nothing_changed(scene: Scene) -> None:
     ident = native(scene)
     assert scene.resume(PAUSED, "--with", "claude")[0] == 0
     (given,) = scene.log()
@@ -145,7 +145,7 @@ def test_an_error_after_work_keeps_the_work_and_pauses(scene: Scene) -> None:
     assert (session.status, session.resume_point) == (Status.PAUSED, "phase-3")
 
 
-def test_work_that_a_broken_note_cannot_take_is_told_and_comes_in_when_it_is_mended(scene: Scene, cru: Cru) -> None:
+def test_work_that_a_broken_note_cannot_take_is_imported_after_it_is_fixed(scene: Scene, cru: Cru) -> None:
     scene.write(paused_note() + "\n```\na human's open fence\n")
     before = scene.text()
     code, _, err = scene.resume(PAUSED, "--with", "claude")
@@ -172,7 +172,7 @@ def test_a_killed_client_leaves_the_note_paused(scene: Scene) -> None:
     assert len(session.phases) == 3
 
 
-def test_whoever_ends_cru_ends_the_client_and_the_note_is_paused(scene: Scene) -> None:
+def test_ending_cru_ends_the_client_and_pauses_the_note(scene: Scene) -> None:
     process = scene.start(PAUSED, "--with", "claude", env={"FAKE_WAIT": "never"})
     wait_until(scene.log)
     process.terminate()
@@ -193,7 +193,7 @@ def test_the_keys_of_the_terminal_belong_to_the_client(scene: Scene, tmp_path: P
     assert (process.returncode, out) == (0, b"heard\n")
 
 
-def test_resuming_twice_at_once_is_refused_with_who_holds_it(scene: Scene, tmp_path: Path) -> None:
+def test_resuming_twice_at_once_is_refused_and_names_the_holder(scene: Scene, tmp_path: Path) -> None:
     first = scene.start(PAUSED, "--with", "claude", env={"FAKE_WAIT": str(tmp_path / "go")})
     wait_until(scene.log)
     for force in ((), ("--force",)):
@@ -356,7 +356,7 @@ def test_a_context_that_no_argument_holds_is_cut_or_refused(scene: Scene) -> Non
     assert scene.text() == before
 
 
-def test_drift_is_warned_about_before_and_told_to_a_client_that_has_the_rest(scene: Scene) -> None:
+def test_drift_is_shown_before_the_start_and_given_to_a_client_with_the_conversation(scene: Scene) -> None:
     from datetime import UTC, datetime
 
     from crucible.memory.bookmarks.bookmark import Bookmark, append_bookmark

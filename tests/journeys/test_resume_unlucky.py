@@ -89,7 +89,7 @@ def test_a_note_whose_properties_are_broken_is_named(scene: Scene, cru: Cru) -> 
     assert (scene.vault.sessions / f"{PAUSED}.md").read_bytes() == before
 
 
-def test_a_note_that_is_gone_is_said_with_where_the_work_is(scene: Scene, cru: Cru, meanwhile: Meanwhile) -> None:
+def test_a_missing_note_is_reported_with_where_the_work_is(scene: Scene, cru: Cru, meanwhile: Meanwhile) -> None:
     meanwhile((scene.vault.sessions / f"{PAUSED}.md").unlink)
     result = cru("session", "resume", PAUSED, "--with", "claude")
     assert result.exit_code == 1
@@ -100,7 +100,7 @@ def test_a_note_that_is_gone_is_said_with_where_the_work_is(scene: Scene, cru: C
     assert "Answer " in scene.text(left)
 
 
-def test_whoever_pauses_it_while_the_client_runs_keeps_his_word(scene: Scene, cru: Cru, meanwhile: Meanwhile) -> None:
+def test_a_pause_while_the_client_runs_is_kept(scene: Scene, cru: Cru, meanwhile: Meanwhile) -> None:
     meanwhile(lambda: cru("session", "pause", PAUSED, "--reason", "dinner"))
     assert cru("session", "resume", PAUSED, "--with", "claude").exit_code == 0
     session = scene.session()
@@ -113,7 +113,7 @@ def test_whoever_pauses_it_while_the_client_runs_keeps_his_word(scene: Scene, cr
 
 
 @pytest.mark.parametrize("words", [(), ("--failed",)])
-def test_whoever_ends_it_while_the_client_runs_has_ended_it(
+def test_an_end_while_the_client_runs_is_kept(
     scene: Scene, cru: Cru, meanwhile: Meanwhile, words: tuple[str, ...]
 ) -> None:
     meanwhile(lambda: cru("session", "end", *words, env={"CRU_SESSION": PAUSED}))
@@ -164,7 +164,7 @@ def test_a_clock_that_is_set_back_hides_nothing_of_what_was_done(
     assert len(scene.session().phases) == 3
 
 
-def test_a_client_is_told_no_secret_and_no_other_session(scene: Scene, cru: Cru) -> None:
+def test_a_client_gets_no_secret_and_no_other_session(scene: Scene, cru: Cru) -> None:
     scene.write(paused_note().replace("Token bucket.", f"Token bucket {TOKEN}."))
     env = {"CRU_SESSION": "2020-01-01-other"}
     assert cru("session", "resume", PAUSED, "--with", "claude", env=env).exit_code == 0
@@ -174,7 +174,7 @@ def test_a_client_is_told_no_secret_and_no_other_session(scene: Scene, cru: Cru)
     assert given["CRU_SESSION"] is None
 
 
-def test_a_name_that_somebody_else_got_after_a_rename_gets_nothing(scene: Scene, cru: Cru) -> None:
+def test_a_session_that_got_the_old_name_after_a_rename_gets_nothing(scene: Scene, cru: Cru) -> None:
     ticket = issue_ticket(scene.vault.root, PAUSED, "claude-code", datetime.now(UTC))
     cru("session", "rename", PAUSED, OTHER)
     other = scene.write(paused_note().replace("2026-11-21T20", "2099-11-21T20")).read_bytes()

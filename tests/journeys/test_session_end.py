@@ -79,7 +79,7 @@ def gone(path: Path) -> None:
         (gone, "; its history is written"),
     ],
 )
-def test_what_became_of_the_history_is_told_as_it_is(
+def test_the_outcome_of_the_history_is_reported(
     cru: Cru, vault: Vault, session: str, befall: Callable[[Path], None], told: str
 ) -> None:
     cru("session", "end", session)
@@ -97,9 +97,7 @@ def test_a_session_is_named_once(cru: Cru, session: str) -> None:
     assert cru("session", "end", session, env={"CRU_SESSION": "2026-01-01-other"}).exit_code == 0
 
 
-def test_a_history_folder_that_cannot_be_written_does_not_keep_the_session_from_its_end(
-    cru: Cru, vault: Vault, session: str
-) -> None:
+def test_an_unwritable_history_folder_does_not_prevent_the_end(cru: Cru, vault: Vault, session: str) -> None:
     (vault.root / "history").write_text("in the way")
     done = cru("session", "end", session)
     assert (done.exit_code, done.stdout) == (0, "")
@@ -107,7 +105,7 @@ def test_a_history_folder_that_cannot_be_written_does_not_keep_the_session_from_
     assert vault.load(session).session.status is Status.COMPLETED
 
 
-def test_one_that_somebody_else_ends_at_the_same_moment_is_no_failure(
+def test_a_session_that_another_process_ends_meanwhile_is_no_failure(
     cru: Cru, session: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert cru("session", "end", session).exit_code == 0

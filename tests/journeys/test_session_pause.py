@@ -36,7 +36,7 @@ def status(vault: Vault, name: str) -> tuple[str, str | None]:
     return str(session.status), session.pause_reason
 
 
-def test_all_that_can_be_said(cru: Cru, vault: Vault) -> None:
+def test_a_pause_takes_every_option(cru: Cru, vault: Vault) -> None:
     name = started(cru, "Fix it")
     given = ["--reason", "lunch", "--note", "tests next", "--blocker", "no key", "--blocker", "rain"]
     done = cru("session", "pause", name, *given)
@@ -55,7 +55,7 @@ def test_the_sessions_name_may_come_from_three_places(cru: Cru, vault: Vault) ->
     assert [one.session for one in load_bookmarks(vault.root).found] == [first, second, third]
 
 
-def test_without_a_name_it_is_the_newest_active_one_of_this_project(cru: Cru, vault: Vault) -> None:
+def test_without_a_name_the_newest_active_session_of_the_project_is_paused(cru: Cru, vault: Vault) -> None:
     older = started(cru, "Older", "--at", "2h")
     newer = started(cru, "Newer", "--at", "1h")
     started(cru, "Elsewhere", "--project", "other")

@@ -43,13 +43,13 @@ def test_json_has_the_id_and_the_path(cru: Cru, vault: Vault) -> None:
     assert told == {"id": told["id"], "path": str(vault.sessions / f"{told['id']}.md")}
 
 
-def test_the_goal_stands_under_the_title(cru: Cru, vault: Vault) -> None:
+def test_the_goal_is_under_the_title(cru: Cru, vault: Vault) -> None:
     session = vault.load(started(cru, "A", "--goal", "## Why\n\nnot")).session
     assert session.preamble == (Prose("## Why\n\nnot"),)
     assert not session.phases
 
 
-def test_the_time_may_be_told(cru: Cru) -> None:
+def test_the_time_can_be_given(cru: Cru) -> None:
     assert started(cru, "A b", "--at", "2026-01-02T12:00:00Z") == "2026-01-02-b"
 
 

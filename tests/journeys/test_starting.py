@@ -67,7 +67,7 @@ def recently(vault: Vault, agent: str = "claude-code") -> None:
     )
 
 
-def test_claude_code_is_briefed_beside_its_own_instructions_and_its_hooks_are_told(
+def test_claude_code_is_briefed_beside_its_instructions_and_its_hooks_know(
     cru: Cru, vault: Vault, seen: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     recently(vault)
@@ -122,7 +122,7 @@ def test_any_command_line_gets_it_in_its_place(cru: Cru, vault: Vault, seen: Pat
     assert argv[2:] == ["-x", "more"]
 
 
-def test_a_client_that_fails_is_told_of(cru: Cru, vault: Vault, seen: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failing_client_is_reported(cru: Cru, vault: Vault, seen: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     recently(vault)
     install(seen, "claude")
     monkeypatch.setenv("ENDS", "7")
@@ -131,7 +131,7 @@ def test_a_client_that_fails_is_told_of(cru: Cru, vault: Vault, seen: Path, monk
     assert "claude ended with exit code 7" in done.stderr
 
 
-def test_with_nothing_to_tell_it_is_told_nothing(cru: Cru, seen: Path) -> None:
+def test_without_anything_known_the_client_gets_no_briefing(cru: Cru, seen: Path) -> None:
     install(seen, "claude")
     done = cru("start")
     assert (done.exit_code, "nothing is known yet" in done.stderr) == (0, True)
@@ -139,7 +139,7 @@ def test_with_nothing_to_tell_it_is_told_nothing(cru: Cru, seen: Path) -> None:
     assert BRIEFED_ENVIRONMENT not in noted(seen)["env"]
 
 
-def test_in_a_folder_that_is_no_projects_it_is_told_of_none(
+def test_in_a_folder_without_a_project_the_client_gets_no_briefing(
     cru: Cru, vault: Vault, seen: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     recently(vault)

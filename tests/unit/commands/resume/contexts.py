@@ -26,7 +26,7 @@ def phase(name: str, *entries: Entry, subphases: tuple[Phase, ...] = ()) -> Phas
 
 
 def session(*phases: Phase, **fields: Any) -> Session:
-    """As it is read back from its note, so that phases have their ids."""
+    """The session as read back from its note, so that phases have their ids."""
     made = Session(id="2026-11-21-it", started=START, phases=phases, **{"title": "It", **fields})
     return as_read(made)
 

@@ -1,4 +1,4 @@
-"""A program that takes Claude Code's place on PATH: a session's rows as that writes them, and what it was given.
+"""A stand-in for Claude Code on PATH: it writes a session's rows as that does, and what it was given.
 
 It notes its arguments, standard input, folder and environment as a line of JSON in FAKE_LOG.  FAKE_EXIT is its exit code,
 FAKE_QUIET has it write no transcript, FAKE_WAIT names a file that it waits for before it ends.

@@ -1,4 +1,4 @@
-"""A vault, a project and a client of ours for tests of going on with a session, each command a real process."""
+"""A vault, a project and a fake client for tests of resuming a session; each command is a real process."""
 
 from __future__ import annotations
 

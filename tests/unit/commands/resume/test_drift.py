@@ -1,4 +1,4 @@
-"""What happened to a session's files and its repository since the bookmark: real repositories, every state of one."""
+"""What changed in a session's files and repository since its bookmark, in real repositories of every state."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def bookmark_of(folder: Path, files: Iterable[str] = ("src/limiter.py", "README.
     return Bookmark("b", "s", _NOW, StopReason.PAUSED, files=digests, branch=branch, head=head)
 
 
-def test_nothing_happened(shop: Path) -> None:
+def test_without_changes_there_is_no_drift(shop: Path) -> None:
     drift = find_drift(shop, bookmark_of(shop))
     assert drift == Drift(commits=0, branch_before="main", branch_now="main", unchanged=2)
     assert not drift.is_there
@@ -69,7 +69,7 @@ def test_commits_are_counted_and_named_newest_first(shop: Path) -> None:
     assert drift.is_there
 
 
-def test_a_file_that_was_changed_deleted_made_or_moved_is_told_committed_or_not(shop: Path) -> None:
+def test_changed_deleted_added_and_moved_files_are_found_committed_or_not(shop: Path) -> None:
     before = bookmark_of(shop, ("src/limiter.py", "README.md", "new.py", "never.py"))
     (shop / "README.md").write_text("Shop, changed\n")
     (shop / "new.py").write_text("new\n")
@@ -86,7 +86,7 @@ def test_a_file_that_was_changed_deleted_made_or_moved_is_told_committed_or_not(
     assert find_drift(shop, before).files == expected
 
 
-def test_a_file_that_was_moved_and_changed_is_told_as_moved(shop: Path) -> None:
+def test_a_moved_and_changed_file_is_moved(shop: Path) -> None:
     before = bookmark_of(shop, ("src/limiter.py",))
     git(shop, "mv", "src/limiter.py", "bucket.py")
     with (shop / "bucket.py").open("a") as file:
@@ -96,7 +96,7 @@ def test_a_file_that_was_moved_and_changed_is_told_as_moved(shop: Path) -> None:
     assert find_drift(shop, before).files == (FileChange("src/limiter.py", "moved", "bucket.py"),)
 
 
-def test_a_moved_file_is_looked_for_in_so_many_bytes_only(shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_search_for_a_moved_file_is_limited_in_bytes(shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     mark = bookmark_of(shop)
     (shop / "a.bin").write_bytes(b"x" * 5000)
     (shop / "README.md").rename(shop / "z.md")
@@ -105,7 +105,7 @@ def test_a_moved_file_is_looked_for_in_so_many_bytes_only(shop: Path, monkeypatc
     assert find_drift(shop, mark).files == (FileChange("README.md", "deleted"),)
 
 
-def test_a_copy_that_stayed_is_no_move(shop: Path) -> None:
+def test_a_copy_beside_the_original_is_no_move(shop: Path) -> None:
     shutil.copy(shop / "README.md", shop / "COPY.md")
     commit(shop, "Copy")
     before = bookmark_of(shop, ("README.md", "COPY.md"))
@@ -114,7 +114,7 @@ def test_a_copy_that_stayed_is_no_move(shop: Path) -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="names there are UTF-8")
-def test_names_and_subjects_that_are_no_utf_8_can_be_told(shop: Path) -> None:
+def test_names_and_subjects_that_are_not_utf_8_are_replaced(shop: Path) -> None:
     before = bookmark_of(shop, ("src/limiter.py",))
     os.rename(shop / "src" / "limiter.py", os.fsencode(shop) + b"/l\xff.py")
     git(shop, "-c", "i18n.commitEncoding=latin1", "commit", "-q", "--allow-empty", "-m", "caf\udce9")
@@ -123,7 +123,7 @@ def test_names_and_subjects_that_are_no_utf_8_can_be_told(shop: Path) -> None:
     assert "".join(drift.subjects).encode()
 
 
-def test_another_branch_is_told(shop: Path) -> None:
+def test_another_branch_is_found(shop: Path) -> None:
     before = bookmark_of(shop)
     git(shop, "switch", "-qc", "other")
     drift = find_drift(shop, before)
@@ -131,7 +131,7 @@ def test_another_branch_is_told(shop: Path) -> None:
     assert drift.is_there
 
 
-def test_a_detached_head_has_no_branch_and_is_counted_all_the_same(shop: Path) -> None:
+def test_a_detached_head_has_no_branch_and_its_commits_count(shop: Path) -> None:
     before = bookmark_of(shop)
     commit(shop, "More")
     git(shop, "checkout", "-q", "--detach")
@@ -176,13 +176,13 @@ def test_a_worktree_is_compared_with_its_own_files(shop: Path, tmp_path: Path) -
     assert find_drift(shop, before).files == ()
 
 
-def test_a_folder_inside_the_repository_is_as_good_as_its_root(shop: Path) -> None:
+def test_a_folder_inside_the_repository_is_the_same_as_its_root(shop: Path) -> None:
     before = bookmark_of(shop)
     (shop / "README.md").unlink()
     assert find_drift(shop / "src", before).files == (FileChange("README.md", "deleted"),)
 
 
-def test_outside_of_git_files_are_compared_all_the_same(tmp_path: Path) -> None:
+def test_files_are_compared_outside_of_git_too(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("something that is long enough\n")
     (tmp_path / "b.txt").write_text("b\n")
     before = bookmark_of(tmp_path, ("a.txt", "b.txt"))
@@ -201,7 +201,7 @@ def test_a_repository_that_is_gone_says_so(shop: Path) -> None:
     assert "no git repository" in drift.unknown
 
 
-def test_a_repository_without_a_commit_is_one(tmp_path: Path) -> None:
+def test_a_repository_without_commits_is_recognized(tmp_path: Path) -> None:
     git(tmp_path, "init", "-q", "-b", "main", ".")
     (tmp_path / "a.txt").write_text("a\n")
     drift = find_drift(tmp_path, bookmark_of(tmp_path, ("a.txt",)))
@@ -209,7 +209,7 @@ def test_a_repository_without_a_commit_is_one(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["../outside.txt", "/etc/hostname", "link/secret.txt", "a\0b", ""])
-def test_a_bookmark_of_somebody_elses_reads_nothing_outside_the_folder(shop: Path, tmp_path: Path, name: str) -> None:
+def test_a_foreign_bookmark_reads_nothing_outside_the_folder(shop: Path, tmp_path: Path, name: str) -> None:
     (tmp_path / "outside.txt").write_text("x")
     (tmp_path / "away").mkdir()
     (tmp_path / "away" / "secret.txt").write_text("x")
@@ -218,7 +218,7 @@ def test_a_bookmark_of_somebody_elses_reads_nothing_outside_the_folder(shop: Pat
     assert (drift.files, drift.unchanged) == ((), 0)
 
 
-def test_a_bookmark_of_somebody_elses_runs_nothing(shop: Path, tmp_path: Path) -> None:
+def test_a_foreign_bookmark_runs_nothing(shop: Path, tmp_path: Path) -> None:
     proof = tmp_path / "proof"
     git(shop, "config", "core.fsmonitor", f"touch {proof}")
     git(shop, "config", "diff.external", f"touch {proof}")
@@ -235,19 +235,21 @@ def test_a_bookmark_of_somebody_elses_runs_nothing(shop: Path, tmp_path: Path) -
     assert not os.path.lexists(shop / "x")
 
 
-def test_a_folder_that_is_gone_has_no_files(tmp_path: Path) -> None:
+def test_a_missing_folder_has_no_files(tmp_path: Path) -> None:
     drift = find_drift(tmp_path / "gone", Bookmark("b", "s", _NOW, StopReason.PAUSED, files={"a": "0" * 40}))
     assert drift.files == ()
     assert "is gone" in drift.unknown
 
 
-def test_a_bookmark_that_was_made_without_a_folder_says_nothing_of_a_branch(shop: Path) -> None:
+def test_a_bookmark_made_without_a_folder_has_no_branch(shop: Path) -> None:
     drift = find_drift(shop, replace(bookmark_of(shop), branch="", head=""))
     assert not drift.is_there
     assert drift.branch_before == drift.branch_now
 
 
-def test_a_repository_that_git_does_not_trust_is_no_other_branch(shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_repository_that_git_does_not_trust_is_not_another_branch(
+    shop: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     mark = bookmark_of(shop)
     monkeypatch.setenv("PATH", "")
     drift = find_drift(shop, mark)

@@ -1,4 +1,4 @@
-"""Where a session's work lies on this machine."""
+"""The folder of a session's project on this machine."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def shop(tmp_path: Path) -> Path:
     return folder
 
 
-def test_the_working_directory_is_it_when_its_project_is_the_sessions(shop: Path, tmp_path: Path) -> None:
+def test_the_working_directory_is_used_if_it_belongs_to_the_project(shop: Path, tmp_path: Path) -> None:
     inner = shop / "api"
     inner.mkdir()
     session = Session("s", project="shop")
@@ -25,23 +25,23 @@ def test_the_working_directory_is_it_when_its_project_is_the_sessions(shop: Path
     assert folder_of(session, cwd=inner, projects=projects, native_cwd=tmp_path) == inner
 
 
-def test_else_it_is_where_the_client_began(shop: Path, tmp_path: Path) -> None:
+def test_otherwise_the_clients_first_folder_is_used(shop: Path, tmp_path: Path) -> None:
     session = Session("s", project="shop")
     assert folder_of(session, cwd=tmp_path, projects={}, native_cwd=shop) == shop
 
 
-def test_a_folder_that_is_gone_gives_way_to_the_one_that_the_settings_name(shop: Path, tmp_path: Path) -> None:
+def test_missing_folders_are_passed_over_for_the_settings_folder(shop: Path, tmp_path: Path) -> None:
     projects = {"shop": (str(tmp_path / "old"), str(shop))}
     found = folder_of(Session("s", project="shop"), cwd=None, projects=projects, native_cwd=tmp_path / "gone")
     assert found == shop
 
 
-def test_a_session_without_a_project_is_of_the_working_directory(shop: Path) -> None:
+def test_a_session_without_a_project_uses_the_working_directory(shop: Path) -> None:
     assert folder_of(Session("s"), cwd=shop, projects={}) == shop
     assert folder_of(Session("s"), cwd=shop, projects={}, native_cwd=shop) == shop
 
 
-def test_another_projects_working_directory_is_not_taken(shop: Path, tmp_path: Path) -> None:
+def test_another_projects_working_directory_is_not_used(shop: Path, tmp_path: Path) -> None:
     other = tmp_path / "other"
     other.mkdir()
     assert folder_of(Session("s", project="shop"), cwd=other, projects={}) is None

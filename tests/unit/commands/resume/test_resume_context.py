@@ -45,7 +45,7 @@ def common_prefix(one: str, other: str) -> str:
 # --- what is in it -----------------------------------------------------------------------------------------------------
 
 
-def test_the_goal_is_title_preamble_and_first_words() -> None:
+def test_the_goal_shows_title_preamble_and_first_words() -> None:
     made = session(
         phase("A", *turn(1)), phase("B", *turn(2)), title="Add a limiter", preamble=(Prose("For the shop."),)
     )
@@ -56,12 +56,12 @@ def test_the_goal_is_title_preamble_and_first_words() -> None:
     )
 
 
-def test_a_title_that_is_the_first_words_is_not_told_twice() -> None:
+def test_a_title_equal_to_the_first_words_is_shown_once() -> None:
     made = session(phase("A", Intervention("Add a limiter")), title="Add a limiter")
     assert parts(context(made).text)["Goal"].count("Add a limiter") == 1
 
 
-def test_what_a_session_is_resumed_for_comes_first() -> None:
+def test_the_goal_of_this_resume_comes_first() -> None:
     goal = parts(context(session(phase("A", *turn(1))), goal="Make it pass on Windows").text)["Goal"]
     assert goal.startswith("\n```text\n[goal of this resume]\n  Make it pass on Windows\n[title]")
 
@@ -95,7 +95,7 @@ def test_nothing_is_shown_twice() -> None:
     assert words not in found["What came before"]
 
 
-def test_a_fixed_failure_is_told_as_fixed_with_its_cause() -> None:
+def test_a_fixed_failure_is_shown_as_fixed_with_its_cause() -> None:
     made = session(phase("A", Intervention("go"), Failure("two tests fail", "count from 0", cause="off by one")))
     assert "[phase-1 fixed]\n  two tests fail\n  cause: off by one\n  resolution: count from 0\n" in context(made).text
 
@@ -105,12 +105,12 @@ def test_an_error_that_was_fixed_under_the_same_words_is_not_open() -> None:
     assert "Unresolved errors" not in parts(context(made).text)
 
 
-def test_decisions_stand_with_their_rationale_and_phase() -> None:
+def test_decisions_have_their_rationale_and_phase() -> None:
     made = session(phase("A", Decision("use a bucket", "it is small")))
     assert "[phase-1 decision]\n  use a bucket\n[rationale]\n  it is small\n" in parts(context(made).text)["Decisions"]
 
 
-def test_a_long_decision_is_shown_whole_and_once() -> None:
+def test_a_long_decision_is_shown_once_and_in_full() -> None:
     text = "Keep one bucket for each user. " + "It drops those that were quiet for an hour. " * 9 + "The end."
     found = parts(context(session(phase("A", Decision(text, "it is small")))).text)["Decisions"]
     assert found.count("Keep one bucket") == 1
@@ -118,7 +118,7 @@ def test_a_long_decision_is_shown_whole_and_once() -> None:
     assert "it is small" in found
 
 
-def test_decisions_are_cut_to_a_line_each_when_it_is_tight_and_the_context_says_so() -> None:
+def test_a_tight_budget_cuts_decisions_to_one_line_each_and_says_so() -> None:
     made = session(phase("A", *[Decision(f"choice {n}\nand more", "since " + "x" * 300) for n in range(40)]))
     told = context(made, budget=2000)
     part = parts(told.text)["Decisions, cut to a line each since the budget is tight"]
@@ -130,7 +130,7 @@ def test_decisions_are_cut_to_a_line_each_when_it_is_tight_and_the_context_says_
     assert not context(made, budget=100_000).is_tight
 
 
-def test_what_an_inline_subagent_decided_and_what_it_could_not_mend_is_there() -> None:
+def test_decisions_and_open_errors_of_an_inline_subagent_are_shown() -> None:
     inner = Subagent(AgentRef("deep"), mode=Mode.INLINE, entries=(Decision("Cache nothing", "stale"),))
     outer = (Intervention("no human's"), Decision("Use lists", "order"), Failure("It leaks"), inner)
     made = session(phase("A", Subagent(AgentRef("helper"), mode=Mode.INLINE, entries=outer), Decision("Ship", "late")))
@@ -144,14 +144,14 @@ def test_what_an_inline_subagent_decided_and_what_it_could_not_mend_is_there() -
     assert "first words" not in found["Goal"]
 
 
-def test_a_line_each_is_cut_shorter_where_the_frame_leaves_no_room_for_more() -> None:
+def test_one_line_entries_are_shorter_if_the_frame_leaves_less_room() -> None:
     made = session(phase("A", Intervention("go"), *(Decision(f"{n} " + "word " * 40) for n in range(6))))
     told = context(made, 620)
     assert told.tokens <= 620
     assert told.text.count(" word word") >= 6
 
 
-def test_open_work_stands_with_its_phase() -> None:
+def test_open_work_has_its_phase() -> None:
     asked = Callout("decision_needed", "", "Which store?")
     mark = Bookmark("1", "it", START, StopReason.PAUSED, "phase-1", note="look at the clock", blockers=("no key",))
     made = session(phase("A", Intervention("go"), Failure("it broke"), asked), tasks=TASKS, pause_reason="lunch")
@@ -166,32 +166,32 @@ def test_open_work_stands_with_its_phase() -> None:
     )
 
 
-def test_a_task_whose_start_is_known_is_told_with_its_phase() -> None:
+def test_a_task_with_a_known_start_has_its_phase() -> None:
     first, second = phase("A"), replace(phase("B"), started=START + timedelta(hours=1))
     tasks = (Task("a", "write it", started="2026-11-21T10:30:00Z"), Task("2", "test it", started="nonsense"))
     part = parts(context(session(first, second, tasks=tasks)).text)["Open tasks"]
     assert "- 1 of 2, begun in phase-2, open, id a: write it\n- 2 of 2, open: test it\n" in part
 
 
-def test_the_summary_of_a_session_that_had_ended_is_told_unless_phases_are_left_out() -> None:
+def test_the_summary_of_an_ended_session_is_shown_unless_phases_are_left_out() -> None:
     made = session(phase("A"), phase("B"), summary="All is built.")
     assert "[summary]\n  All is built.\n" in context(made).text
     assert "All is built" not in context(replace(made, resume_point="phase-1")).text
 
 
-def test_the_line_of_position_is_the_last() -> None:
+def test_the_position_is_the_last_line() -> None:
     made = session(phase("A", *turn(1)), tasks=TASKS)
     assert context(made).text.endswith("\n\nYou are in phase-1 of 1, at task 2 of 3; last active 1 d ago.\n")
 
 
-def test_how_to_look_up_more_is_told() -> None:
+def test_the_context_says_how_to_look_up_more() -> None:
     text = context(session(phase("A")), recall="Or `cru recall WORDS`.").text
     assert "`cru session show 2026-11-21-it --phase N` shows a phase (N as in phase-N)" in text
     assert '`cru recall "WORDS" --session 2026-11-21-it` finds' in text
     assert " Or `cru recall WORDS`.\n" in text
 
 
-def test_the_notes_own_brief_is_told_as_a_human_corrected_it() -> None:
+def test_the_notes_brief_is_shown_as_the_user_edited_it() -> None:
     brief = Callout("abstract", "Brief", 'Covers: phase-1 "A"\n\nThe shop wants a bucket, never a log.')
     made = session(phase("A", *turn(1)), *(phase(f"B{n}", *turn(n)) for n in range(9)), preamble=(brief,))
     found = parts(context(made, window=4).text)
@@ -199,7 +199,7 @@ def test_the_notes_own_brief_is_told_as_a_human_corrected_it() -> None:
     assert "never a log" not in found["Goal"]
 
 
-def test_what_lies_before_the_window_is_in_the_brief() -> None:
+def test_the_brief_covers_what_is_before_the_window() -> None:
     made = session(
         phase("A", Intervention("go"), Callout("milestone", "", "The parser works.")),
         *(phase(f"B{n}", *turn(n)) for n in range(9)),
@@ -210,7 +210,7 @@ def test_what_lies_before_the_window_is_in_the_brief() -> None:
     assert re.search(r"- older entries: \d+, about \d+ tokens", found["Left out"])
 
 
-def test_a_session_that_the_window_holds_has_no_brief() -> None:
+def test_a_session_that_fits_the_window_has_no_brief() -> None:
     assert "What came before" not in parts(context(session(phase("A", *turn(1)))).text)
 
 
@@ -221,12 +221,12 @@ def delegated(number: int, **fields: Any) -> Subagent:
     return replace(Subagent(AgentRef("clock"), "opus", link=f"child-{number}", summary=f"found {number}"), **fields)
 
 
-def test_a_subagent_is_told_by_name_model_link_and_summary() -> None:
+def test_a_subagent_has_name_model_link_and_summary() -> None:
     text = parts(context(session(phase("A", delegated(1)))).text)["Subagents"]
     assert "- phase-1: @clock (opus) [[child-1]] found 1\n" in text
 
 
-def test_what_its_callout_does_not_say_comes_from_its_note() -> None:
+def test_what_a_subagents_callout_lacks_comes_from_its_note() -> None:
     child = Session(id="child-1", model="haiku", summary="Use a monotonic clock.")
     made = session(phase("A", delegated(1, model=None, summary=None)))
     assert (
@@ -235,12 +235,12 @@ def test_what_its_callout_does_not_say_comes_from_its_note() -> None:
     )
 
 
-def test_a_subagents_note_that_is_gone_is_one_line() -> None:
+def test_a_subagent_with_a_missing_note_is_one_line() -> None:
     made = session(phase("A", delegated(1)))
     assert "found 1 (its note is gone or cannot be read)\n" in context(made, children={"child-1": None}).text
 
 
-def test_embeds_in_a_circle_are_told_once_and_not_followed() -> None:
+def test_circular_embeds_are_shown_once_and_not_followed() -> None:
     here = "2026-11-21-it"
     child = session(phase("X", delegated(2, link=here, mode=Mode.EMBED)), title="Child")
     made = session(*(phase(n, delegated(1, mode=Mode.EMBED), delegated(3, link=here, mode=Mode.EMBED)) for n in "AB"))
@@ -248,7 +248,7 @@ def test_embeds_in_a_circle_are_told_once_and_not_followed() -> None:
     assert text.count("[[child-1]]") == text.count(f"[[{here}]]") == 1
 
 
-def test_of_many_subagents_the_newest_are_told_and_the_others_counted() -> None:
+def test_the_newest_subagents_are_shown_and_the_others_counted() -> None:
     told = context(session(*(phase(f"P{n}", delegated(n)) for n in range(30))))
     found = parts(told.text)["Subagents"]
     assert re.findall(r"\[\[child-(\d+)\]\]", found) == [str(n) for n in range(24, 30)]
@@ -258,7 +258,7 @@ def test_of_many_subagents_the_newest_are_told_and_the_others_counted() -> None:
 # --- drift -------------------------------------------------------------------------------------------------------------
 
 
-def test_drift_is_told_by_branch_files_and_commits() -> None:
+def test_drift_shows_branch_files_and_commits() -> None:
     files = (FileChange("a.py", "changed"), FileChange("b.py", "moved", "c.py"))
     drift = Drift(2, ("Fix it", "Try it"), "main", "", files, 3)
     found = parts(context(session(phase("A")), drift=drift).text)["Changed since it stopped"]
@@ -268,7 +268,7 @@ def test_drift_is_told_by_branch_files_and_commits() -> None:
     ]  # fmt: skip
 
 
-def test_no_drift_is_no_part_and_an_unknown_one_says_why() -> None:
+def test_no_drift_has_no_part_and_unknown_drift_says_why() -> None:
     assert "Changed since it stopped" not in context(session(), drift=Drift(0)).text
     assert (
         "[how many commits since is unknown]\n  a shallow clone\n"
@@ -276,12 +276,12 @@ def test_no_drift_is_no_part_and_an_unknown_one_says_why() -> None:
     )
 
 
-def test_where_nothing_can_be_told_of_the_commits_nothing_is_said() -> None:
+def test_unknown_commits_without_a_reason_are_not_mentioned() -> None:
     """A bookmark outside of git has no commit."""
     assert "Changed since it stopped" not in context(session(), drift=Drift()).text
 
 
-def test_a_history_that_was_rewritten_is_told_beside_its_commits() -> None:
+def test_a_rewritten_history_is_mentioned_with_its_commits() -> None:
     drift = Drift(1, ("Anew",), "main", "main", unknown="the bookmark's commit is not in the history")
     found = parts(context(session(phase("A")), drift=drift).text)["Changed since it stopped"]
     assert "  Anew\n[note on the commits]\n  the bookmark's commit is not in the history\n" in found
@@ -299,7 +299,7 @@ def test_a_history_that_was_rewritten_is_told_beside_its_commits() -> None:
         ("> it broke", "> it broke\n> Resolution: mended", lambda t: "Unresolved errors" not in parts(t)),
     ],
 )  # fmt: skip
-def test_an_edit_by_hand_shows(old: str, new: str, shows: Callable[[str], bool]) -> None:
+def test_a_manual_edit_of_the_note_shows(old: str, new: str, shows: Callable[[str], bool]) -> None:
     made = session(phase("Build", Intervention("go"), Prose("Prose."), Failure("it broke")), tasks=TASKS)
     note = render_session(made)
     assert not shows(context(made).text)
@@ -310,14 +310,14 @@ def test_an_edit_by_hand_shows(old: str, new: str, shows: Callable[[str], bool])
 # --- up to resume_point ------------------------------------------------------------------------------------------------
 
 
-def test_phases_behind_the_resume_point_are_left_out_and_told() -> None:
+def test_phases_after_the_resume_point_are_left_out_and_counted() -> None:
     told = context(session(phase("A", *turn(1)), phase("B", *turn(2)), resume_point="phase-1"))
     assert "answer 2" not in told.text
     assert "- phases after the one it is resumed in: 1, about " in told.text
     assert "You are in phase-1 of 2" in told.text
 
 
-def test_a_brief_that_tells_of_phases_behind_the_resume_point_is_made_anew_up_to_there() -> None:
+def test_a_brief_that_covers_phases_after_the_resume_point_is_rebuilt() -> None:
     made = session(
         *(phase(f"P{n}", *turn(n), Callout("milestone", "", f"Choice {n}")) for n in range(1, 9)),
         preamble=(Callout("abstract", "Brief", 'Covers: phase-7 "P7"\n\nAll of it to Choice 7.'),),
@@ -328,7 +328,7 @@ def test_a_brief_that_tells_of_phases_behind_the_resume_point_is_made_anew_up_to
     assert "  - Choice 1" in parts(told)["What came before"]
 
 
-def test_a_resume_point_that_names_no_phase_tells_everything_and_the_problem() -> None:
+def test_an_unknown_resume_point_shows_everything_and_the_problem() -> None:
     told = context(session(phase("A", *turn(1)), resume_point="phase-7"))
     assert "answer 1" in told.text
     assert "resume_point 'phase-7' names no phase of the note, so all of the session is shown" in told.text
@@ -362,7 +362,7 @@ class Odd:
 
 
 @pytest.mark.parametrize("budget", [1000, 1700, 5000])
-def test_a_budget_is_kept_by_a_counter_whose_counts_do_not_add_up(budget: int) -> None:
+def test_a_budget_is_kept_with_a_counter_whose_counts_do_not_add_up(budget: int) -> None:
     made = session(*(phase(f"P{n}", *turn(n), Prose("word " * 50), delegated(n)) for n in range(40)))
     told = build_context(Material(made, NOW), window=15, budget=budget, counter=Odd(), template=OURS)
     assert told.tokens == Odd().count(told.text) <= budget
@@ -374,7 +374,7 @@ def test_a_budget_is_used() -> None:
     assert context(made, budget=4000).tokens > 2800
 
 
-def test_what_must_be_there_may_take_more_than_the_budget_and_then_stands_alone() -> None:
+def test_required_parts_may_exceed_the_budget_and_are_then_alone() -> None:
     made = session(phase("A", *turn(1), *[Failure(f"error {n} " + "x" * 200) for n in range(100)]), tasks=TASKS)
     told = context(made, budget=1000)
     assert told.tokens > 1000
@@ -386,7 +386,7 @@ def test_what_must_be_there_may_take_more_than_the_budget_and_then_stands_alone(
     assert all(f"- phase-1: error {n} x" in told.text for n in range(100))
 
 
-def test_a_budget_that_holds_not_even_the_frame_is_refused_with_what_it_takes() -> None:
+def test_a_budget_below_the_frame_is_refused_with_the_size_needed() -> None:
     with pytest.raises(
         UsageError, match=r"a budget of 50 tokens does not hold the frame of a context, which takes \d+"
     ):
@@ -408,21 +408,21 @@ def test_time_changes_only_the_last_line() -> None:
     assert one.split("\n")[-2] != other.split("\n")[-2]
 
 
-def test_a_phase_more_leaves_all_decisions_and_what_stands_before_them_as_they_were() -> None:
+def test_another_phase_does_not_change_decisions_and_what_is_above_them() -> None:
     phases = [phase(f"P{n}", *turn(n), Decision(f"choice {n}")) for n in range(20)]
     old, new = context(session(*phases[:19])).text, context(session(*phases)).text
     assert "choice 18\n" in common_prefix(old, new)
     assert len(common_prefix(old, new)) >= old.index("choice 18")
 
 
-def test_a_task_that_is_done_leaves_everything_before_the_open_work_as_it_was() -> None:
+def test_a_completed_task_does_not_change_what_is_above_the_open_work() -> None:
     phases = [phase(f"P{n}", *turn(n), Decision(f"choice {n}"), delegated(n)) for n in range(20)]
     done = tuple(replace(task, status="completed") for task in TASKS[:2]) + TASKS[2:]
     old, new = context(session(*phases, tasks=TASKS)).text, context(session(*phases, tasks=done)).text
     assert "choice 19\n" in common_prefix(old, new)
 
 
-def test_a_session_ten_times_as_long_costs_at_most_a_tenth_more() -> None:
+def test_a_tenfold_session_takes_at_most_a_tenth_more() -> None:
     def cost(count: int) -> int:
         entries = (Prose("word " * 50), Callout("approval_required", "", "May I?"))
         phases = (phase(f"Part {n}", Intervention(f"ask {n}"), *entries, delegated(n)) for n in range(count))
@@ -489,9 +489,7 @@ def _outside(text: str) -> list[str]:
 
 @settings(max_examples=60, deadline=None)
 @given(st.integers(0, 2**32), st.integers(700, 9000), st.integers(1, 30))
-def test_any_session_has_a_context_within_its_budget_and_with_nothing_forged(
-    seed: int, budget: int, window: int
-) -> None:
+def test_any_session_has_a_context_within_budget_and_nothing_forged(seed: int, budget: int, window: int) -> None:
     from random import Random
 
     from samples.known_sessions import without_what_is_always_there

@@ -43,7 +43,7 @@ def test_a_session_without_phases_and_with_all_tasks_done() -> None:
     )
 
 
-def test_a_bookmark_made_while_there_was_work_is_the_last_known_time_and_one_made_later_is_not() -> None:
+def test_only_a_bookmark_made_during_work_counts_as_activity() -> None:
     made = session(phase("A"))
     later = START + timedelta(hours=5)
     assert last_active(made, Bookmark("1", "it", later, StopReason.PAUSED)) == later

@@ -1,4 +1,4 @@
-"""Going on with a session: the decisions, their words and the command lines."""
+"""Continue a session: choose the client, its messages and its command line."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def test_the_confirmation_is_one_line_with_phase_task_age_and_drift() -> None:
         ),
     ],
 )
-def test_the_confirmation_leaves_out_what_is_not_known(more: dict[str, object], said: str) -> None:
+def test_the_confirmation_omits_unknown_facts(more: dict[str, object], said: str) -> None:
     assert confirmation(Material(session(**more), NOW)) == said
 
 
@@ -102,7 +102,7 @@ def test_drift_in_a_few_words(drift: Drift | None, said: str) -> None:
     assert drift_words(drift) == said
 
 
-def test_a_client_that_has_the_conversation_is_told_of_drift_alone() -> None:
+def test_a_client_with_the_conversation_gets_only_the_drift() -> None:
     assert drift_prompt(None, terminal=True) == ""
     assert drift_prompt(Drift(), terminal=True) == ""
     assert drift_prompt(None, terminal=False) == "Go on where you stopped."
@@ -119,7 +119,7 @@ def test_a_client_that_has_the_conversation_is_told_of_drift_alone() -> None:
 
 
 @pytest.mark.parametrize("status", [Status.COMPLETED, Status.FAILED])
-def test_what_has_ended_goes_on_by_force_alone(status: Status) -> None:
+def test_an_ended_session_continues_only_with_force(status: Status) -> None:
     with pytest.raises(CrucibleError, match=f"it is {status}") as raised:
         check_goes_on(session(status=status), force=False)
     assert "--force" in raised.value.hint
@@ -128,7 +128,7 @@ def test_what_has_ended_goes_on_by_force_alone(status: Status) -> None:
     check_goes_on(session(status=Status.PAUSED), force=False)
 
 
-def test_the_client_that_worked_last_goes_on() -> None:
+def test_the_client_that_worked_last_continues() -> None:
     both = ("claude-code:a", "claude-code:a/sub", "codex:b", "codex:b/sub")
     assert last_client(session(sources=both, phases=())) == "codex"
     # Gone back to: a source stands where it first came in.
@@ -141,13 +141,13 @@ def test_the_client_that_worked_last_goes_on() -> None:
 
 
 @pytest.mark.parametrize("sources", [(), ("gemini:a",)])
-def test_who_cannot_go_on_is_refused_with_what_can(sources: tuple[str, ...]) -> None:
+def test_a_client_that_cannot_continue_is_refused_with_alternatives(sources: tuple[str, ...]) -> None:
     with pytest.raises(UsageError) as raised:
         choose_client(session(sources=sources), None)
     assert "--with claude, codex, opencode" in raised.value.hint
 
 
-def test_a_client_is_known_by_both_its_names() -> None:
+def test_a_client_is_known_by_both_names() -> None:
     assert client_of("claude") is client_of("claude-code") is RESUMABLE["claude"]
     assert client_of("claude --model x") is None
     assert choose_client(session(), "my-agent -x 'a b'").command == ("my-agent", "-x", "a b")
@@ -179,7 +179,7 @@ LINES = {
 
 
 @pytest.mark.parametrize("name", RESUMABLE)
-def test_each_client_is_started_in_its_own_words(name: str) -> None:
+def test_each_client_is_started_with_its_own_arguments(name: str) -> None:
     chosen = Chosen(RESUMABLE[name])
 
     def line(prompt: str, found: Native | None, *, terminal: bool) -> tuple[list[str], bytes | None]:
@@ -194,7 +194,7 @@ def test_each_client_is_started_in_its_own_words(name: str) -> None:
     assert line("P", native(), terminal=False) == (piped_native, b"P")
 
 
-def test_a_session_that_is_called_like_our_own_placeholder_stays_itself() -> None:
+def test_a_session_named_like_our_placeholder_is_kept() -> None:
     start = plan_start(Chosen(RESUMABLE["claude"]), "{session}", native=native("{prompt}"), terminal=True, more=())
     assert start.command == ("claude", "--resume", "{prompt}", "{session}")
 
@@ -213,7 +213,7 @@ def test_a_context_is_one_argument_or_standard_input_and_can_be_given(context: s
     assert piped.stdin == filled.command[1][1:-1].encode()
 
 
-def test_last_active_is_not_when_it_was_noticed_to_be_idle() -> None:
+def test_noticing_an_idle_session_is_not_activity() -> None:
     idle = Bookmark("b", "2026-11-21-x", NOW - timedelta(minutes=5), StopReason.IDLE)
     told = Bookmark("b", "2026-11-21-x", NOW - timedelta(minutes=5), StopReason.PAUSED)
     assert "last active 2 h ago" in confirmation(Material(session(), NOW, idle))

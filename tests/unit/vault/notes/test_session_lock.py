@@ -1,4 +1,4 @@
-"""One at a time goes on with a session."""
+"""One process at a time continues a session."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def lock_of(vault: Vault) -> Path:
     return vault.root / ".crucible" / "cache" / "resuming" / "x.lock"
 
 
-def test_a_session_is_held_by_one_and_others_are_told_by_whom(vault: Vault) -> None:
+def test_one_process_holds_a_session_and_others_learn_which(vault: Vault) -> None:
     assert not is_held(vault.root, "x")
     with hold_session(vault.root, "x", client="codex", now=NOW):
         assert is_held(vault.root, "x")
@@ -43,7 +43,7 @@ def test_a_session_is_held_by_one_and_others_are_told_by_whom(vault: Vault) -> N
         pass
 
 
-def test_a_client_that_outlives_its_cru_holds_the_session_until_it_ends(vault: Vault) -> None:
+def test_a_client_that_outlives_cru_holds_the_session_until_it_ends(vault: Vault) -> None:
     code = (
         "import sys, threading; from pathlib import Path; from datetime import datetime, UTC\n"
         "from crucible.vault.notes.session_lock import hold_session\n"
@@ -70,7 +70,7 @@ def test_a_client_that_outlives_its_cru_holds_the_session_until_it_ends(vault: V
         pass
 
 
-def test_who_has_just_taken_it_is_waited_for_until_he_says_who_he_is(vault: Vault) -> None:
+def test_a_new_holder_is_waited_for_until_it_names_itself(vault: Vault) -> None:
     lock_of(vault).parent.mkdir(parents=True)
     with hold(lock_of(vault), 0.0) as lock:
         assert lock
@@ -83,7 +83,7 @@ def test_who_has_just_taken_it_is_waited_for_until_he_says_who_he_is(vault: Vaul
             pass
 
 
-def test_who_never_says_who_he_is_is_waited_for_no_longer_than_a_moment(vault: Vault) -> None:
+def test_a_holder_that_never_names_itself_is_waited_for_briefly(vault: Vault) -> None:
     lock_of(vault).parent.mkdir(parents=True)
     with (
         hold(lock_of(vault), 0.0),
@@ -93,7 +93,7 @@ def test_who_never_says_who_he_is_is_waited_for_no_longer_than_a_moment(vault: V
         pass
 
 
-def test_who_only_looks_keeps_nobody_out(vault: Vault) -> None:
+def test_reading_the_lock_does_not_hold_it(vault: Vault) -> None:
     with hold_session(vault.root, "x", client="c", now=NOW):
         pass
     lock_of(vault).write_text("")
@@ -125,7 +125,7 @@ def test_who_only_looks_keeps_nobody_out(vault: Vault) -> None:
         "a process of another start",
     ],
 )
-def test_what_somebody_else_left_in_the_lock_keeps_nobody_out(vault: Vault, left: bytes) -> None:
+def test_foreign_content_in_the_lock_file_does_not_hold_it(vault: Vault, left: bytes) -> None:
     lock_of(vault).parent.mkdir(parents=True)
     lock_of(vault).write_bytes(left)
     assert not is_held(vault.root, "x")
@@ -133,7 +133,7 @@ def test_what_somebody_else_left_in_the_lock_keeps_nobody_out(vault: Vault, left
         pass
 
 
-def test_a_pipe_in_the_locks_place_keeps_nobody_waiting(vault: Vault) -> None:
+def test_a_pipe_as_lock_file_does_not_block(vault: Vault) -> None:
     lock_of(vault).parent.mkdir(parents=True)
     os.mkfifo(lock_of(vault))
     assert not is_held(vault.root, "x")

@@ -42,19 +42,19 @@ def test_a_window_that_would_begin_with_an_answer_grows_to_its_question() -> Non
     assert re.findall(r"(?:question|answer) \d", shown(made, most=1)) == ["question 2", "answer 2"]
 
 
-def test_an_agent_that_worked_alone_for_long_is_shown_with_the_question_and_a_gap() -> None:
+def test_long_work_without_the_user_is_shown_with_the_question_and_a_gap() -> None:
     work = [Callout("observation", "", f"step {n}.") for n in range(100)]
     text = shown(session(phase("Build", Intervention("do it"), *work)), most=5)
     assert text.startswith("[phase-1 begins]\n  Build @codex\n[phase-1 user]\n  do it\n[… 95 entries left out …]\n")
     assert re.findall(r"step \d+", text) == [f"step {n}" for n in range(95, 100)]
 
 
-def test_a_session_without_a_human_shows_its_newest_entries() -> None:
+def test_a_session_without_user_messages_shows_its_newest_entries() -> None:
     work = [Callout("observation", "", f"step {n}.") for n in range(9)]
     assert re.findall(r"step \d+", shown(session(phase("Build", *work)), most=2)) == ["step 7", "step 8"]
 
 
-def test_a_call_stands_on_one_line_with_its_result_however_many_there_are() -> None:
+def test_each_call_is_on_one_line_with_its_result() -> None:
     calls = tuple(ToolCall(f"Bash make {n} {'x' * 150}", f"result {n}", Outcome.FAILED) for n in range(60))
     text = shown(session(phase("Build", Intervention("go"), ToolCalls(calls))))
     lines = [line for line in text.split("\n") if "make" in line]
@@ -64,7 +64,7 @@ def test_a_call_stands_on_one_line_with_its_result_however_many_there_are() -> N
     assert f"[… {60 - len(lines)} calls left out …]" in text
 
 
-def test_recent_entries_stand_before_old_ones_when_not_all_fit() -> None:
+def test_recent_entries_win_if_not_all_fit() -> None:
     made = session(*(phase(f"Part {n}", *turn(n)) for n in range(1, 9)))
     text = shown(made, allowance=100)
     assert "answer 8" in text
@@ -77,7 +77,7 @@ def test_no_room_gives_no_window() -> None:
     assert window(session(), allowance=1000) == Window((), 0)
 
 
-def test_a_megabyte_in_one_entry_is_cut_in_its_middle() -> None:
+def test_a_huge_entry_is_cut_in_its_middle() -> None:
     text = shown(session(phase("Build", Intervention("go"), Prose("first " + "x" * 1_000_000 + " last"))))
     assert len(text) < 5000
     assert "first" in text
@@ -85,7 +85,7 @@ def test_a_megabyte_in_one_entry_is_cut_in_its_middle() -> None:
     assert "characters left out" in text
 
 
-def test_entries_of_a_subphase_are_named_by_it() -> None:
+def test_entries_of_a_subphase_have_its_id() -> None:
     made = session(phase("Build", *turn(1), subphases=(phase("Inner", *turn(2)),)))
     assert "[phase-1.1 begins]\n  Inner @codex\n[phase-1.1 user]\n  question 2" in shown(made)
 
@@ -97,7 +97,7 @@ _entry: st.SearchStrategy[Entry] = st.sampled_from(
 
 @settings(max_examples=150)
 @given(st.lists(st.lists(_entry, max_size=8), max_size=5), st.integers(1, 12), st.integers(0, 600))
-def test_a_window_begins_with_a_human_where_there_was_one_and_keeps_its_room(
+def test_a_window_begins_with_a_user_message_and_keeps_its_room(
     phases: list[list[Entry]], most: int, allowance: int
 ) -> None:
     made = session(*(phase(f"Part {n}", *_apart(entries)) for n, entries in enumerate(phases)))

@@ -1,4 +1,4 @@
-"""Which paused session was left last: by its bookmark where that was made there and then, else by its note's times."""
+"""The paused session that was left last, by its bookmark if that was made then, otherwise by the times in its note."""
 
 from __future__ import annotations
 
@@ -27,35 +27,35 @@ def order(rows: list[Row], *marks: Bookmark) -> list[str]:
     return [one.id for one in newest_first(rows, sorted(marks, key=lambda one: one.at))]
 
 
-def test_the_newest_bookmark_of_each_counts() -> None:
+def test_the_newest_bookmark_of_a_session_counts() -> None:
     assert order([row("a"), row("b")], mark("a", 3), mark("b", 2), mark("a", 1)) == ["a", "b"]
 
 
 @pytest.mark.parametrize("why", [StopReason.IDLE, StopReason.DIED, StopReason.MANUAL])
-def test_a_bookmark_that_was_made_afterwards_is_not_when_it_was_left(why: StopReason) -> None:
+def test_a_bookmark_made_after_the_session_stopped_is_not_its_last_activity(why: StopReason) -> None:
     assert order([row("late"), row("here")], mark("late", 0, why), mark("here", 1)) == ["here", "late"]
     (only,) = newest_first([row("x", started=None)], [mark("x", 2, why)])
     assert only.at == NOON - timedelta(hours=2)
 
 
-def test_what_was_done_after_a_bookmark_counts() -> None:
+def test_work_after_a_bookmark_counts() -> None:
     rows = [row("a", duration_s=3 * 3600 + 1800), row("b")]
     assert order(rows, mark("a", 2, StopReason.TASK), mark("b", 1)) == ["a", "b"]
 
 
-def test_of_two_at_once_and_of_two_without_times_the_greater_id_comes_first() -> None:
+def test_with_equal_or_unknown_times_the_greater_id_comes_first() -> None:
     assert order([row("a"), row("c"), row("b")]) == ["c", "b", "a"]
     assert order([row("a", None), row("b", None), row("c")]) == ["c", "b", "a"]
 
 
 @pytest.mark.parametrize("odd", ["0000", "noon", "2026-13-01T00:00:00Z", 7])
-def test_an_index_that_was_tampered_with_raises_nothing(odd: str | int) -> None:
+def test_a_tampered_index_raises_nothing(odd: str | int) -> None:
     (found,) = newest_first([row("a", None, ended=odd, duration_s=10**30)], ())
     assert found.at is None
     (found,) = newest_first([row("a", duration_s=10**30)], ())
     assert found.at == NOON - timedelta(hours=4)
 
 
-def test_a_path_that_is_no_utf_8_is_the_file_s() -> None:
+def test_a_path_that_is_not_utf_8_is_decoded_to_the_files_name() -> None:
     (found,) = newest_first([row("a", path="sessions/\ufffdFF.md")], ())
     assert os.fsencode(found.path) == b"sessions/\xff.md"

@@ -53,14 +53,14 @@ def test_tasks_that_are_not_completed_keep_their_number() -> None:
 
 
 @pytest.mark.parametrize("kind", ["decision_needed", "approval_required"])
-def test_what_waits_for_a_human_is_open_until_a_human_says_anything(kind: str) -> None:
+def test_a_question_is_open_until_the_user_says_anything(kind: str) -> None:
     asked = Callout(kind, "Which store?", "Redis or memory")
     assert work(session(phase("A", asked))).questions == (PlacedText("phase-1", "Which store?\nRedis or memory"),)
     assert not work(session(phase("A", asked), phase("B", Intervention("memory")))).questions
     assert len(work(session(phase("A", Intervention("go"), asked))).questions) == 1
 
 
-def test_a_question_that_the_user_passed_over_is_open_only_in_a_recorded_session() -> None:
+def test_a_skipped_question_is_open_only_in_a_recorded_session() -> None:
     asked, words = Callout("decision_needed", "Which store?", "Redis or memory"), Intervention("Rename it.")
     made = session(phase("A", asked, Prose("I wait.")), phase("B", words))
     assert len(work(made).questions) == 1
@@ -74,7 +74,7 @@ def test_an_open_end_that_lists_the_open_tasks_is_no_question() -> None:
     assert [one.text for one in work(made).questions] == [OPEN.text]
 
 
-def test_corrections_stand_behind_the_decisions_in_the_phase_of_their_words() -> None:
+def test_corrections_follow_the_decisions_with_their_own_phase() -> None:
     made = session(phase("A", Decision("one")), phase("B", Intervention("Build the data in the test, please")))
     assert [(at, one.kind, one.details) for at, one in work(replace(made, findings=(CORRECTION,))).decisions] == [
         ("phase-1", "decision", ""),
@@ -82,18 +82,18 @@ def test_corrections_stand_behind_the_decisions_in_the_phase_of_their_words() ->
     ]
 
 
-def test_open_ends_are_questions_of_a_session_that_is_told_to_its_end() -> None:
+def test_open_ends_are_questions_if_no_phase_is_left_out() -> None:
     made = replace(session(phase("A", Prose("x")), phase("B", Prose("y"))), findings=(OPEN,))
     assert work(made).questions == (PlacedText("phase-2", "Asked, no answer: keep the format?"),)
     assert not work(replace(made, resume_point="phase-1")).questions
 
 
-def test_blockers_are_the_bookmarks() -> None:
+def test_blockers_come_from_the_bookmark() -> None:
     mark = Bookmark("1", "it", START, StopReason.PAUSED, "phase-2", blockers=("no key", "no review"))
     assert work(session(), mark).blockers == (PlacedText("phase-2", "no key"), PlacedText("phase-2", "no review"))
 
 
-def test_what_lies_behind_the_resume_point_is_left_out() -> None:
+def test_work_after_the_resume_point_is_left_out() -> None:
     made = session(phase("A", Decision("one")), phase("B", Decision("two"), Failure("odd")), resume_point="phase-1")
     assert [one.summary for _, one in work(made).decisions] == ["one"]
     assert not work(made).errors
@@ -108,7 +108,7 @@ def test_a_resume_point_in_a_subphase_ends_there() -> None:
     assert extent.phase.id == "phase-1.1"
 
 
-def test_a_resume_point_that_names_no_phase_tells_all_and_says_so() -> None:
+def test_an_unknown_resume_point_is_a_problem_and_shows_all() -> None:
     extent = find_extent(session(phase("A"), resume_point="phase-9"))
     assert "resume_point 'phase-9' names no phase" in extent.problem
     assert extent.phase is not None
@@ -116,8 +116,8 @@ def test_a_resume_point_that_names_no_phase_tells_all_and_says_so() -> None:
 
 
 @pytest.mark.parametrize("status", ["cancelled", "deleted", "completed"])
-def test_a_task_that_nobody_is_to_do_is_not_open(status: str) -> None:
-    """As a bookmark has it, so that both tell of the same task."""
+def test_a_finished_or_dropped_task_is_not_open(status: str) -> None:
+    """Bookmarks use the same rule, so that both name the same task."""
     made = session(tasks=(Task("1", "a", status), Task("2", "b"), Task("3", "c", "waiting")))
     work = find_open_work(find_extent(made), None)
     assert [one.number for one in work.tasks] == [2, 3]

@@ -29,12 +29,12 @@ count = Estimate().count
         ("😀", 2),
     ],
 )
-def test_the_rule_as_it_is_written(text: str, tokens: int) -> None:
+def test_the_estimate_follows_its_rule(text: str, tokens: int) -> None:
     assert count(text) == tokens
 
 
 @given(st.text(), st.text())
-def test_two_texts_cost_together_what_they_cost_apart_or_a_token_less(one: str, other: str) -> None:
+def test_joined_texts_take_as_many_tokens_as_apart_or_one_less(one: str, other: str) -> None:
     assert count(one) + count(other) - 1 <= count(one + other) <= count(one) + count(other)
 
 
@@ -46,7 +46,7 @@ def test_without_a_path_tokens_are_estimated() -> None:
     assert counter_of("").count("abcdefgh") == 2
 
 
-def test_a_missing_package_is_told_with_how_to_install_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_missing_package_is_reported_with_how_to_install_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setitem(sys.modules, "tokenizers", None)
     with pytest.raises(UsageError, match="tokenizers, is not installed") as caught:
         counter_of(str(tmp_path / "tokenizer.json"))

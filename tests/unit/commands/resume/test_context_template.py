@@ -1,4 +1,4 @@
-"""A vault's own template, which may come from somebody else."""
+"""A vault's own template, which may come from another person."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ def render(root: Path, text: str | bytes) -> str:
     ).text
 
 
-def test_without_one_ours_is_taken(tmp_path: Path) -> None:
+def test_without_a_template_of_the_vault_ours_is_used(tmp_path: Path) -> None:
     assert isinstance(find_template(trusted(tmp_path)), OwnTemplate)
 
 
-def test_a_vaults_template_stands_in_for_ours(tmp_path: Path) -> None:
+def test_a_vaults_template_replaces_ours(tmp_path: Path) -> None:
     text = render(
         tmp_path, "My own {{ session_id }}\n" + NEEDED + "{% for one in left_out %}{{ one.what }}{% endfor %}"
     )
@@ -47,7 +47,7 @@ def test_a_vaults_template_stands_in_for_ours(tmp_path: Path) -> None:
     assert "use a bucket" in text
 
 
-def test_a_byte_order_mark_is_no_text(tmp_path: Path) -> None:
+def test_a_byte_order_mark_is_not_part_of_the_text(tmp_path: Path) -> None:
     assert render(tmp_path, "\ufeffMine " + NEEDED).startswith("Mine ")
 
 
@@ -90,7 +90,7 @@ def test_a_copy_of_ours_gives_the_same_bytes(tmp_path: Path) -> None:
         ("{{ decisions }}" * 4000, 1, "its text is longer than"),
     ],
 )  # fmt: skip
-def test_a_broken_one_is_one_line_with_file_and_line_and_takes_no_time(
+def test_a_broken_template_is_one_line_with_file_and_line_and_is_quick(
     text: str, line: int, says: str, tmp_path: Path
 ) -> None:
     put(tmp_path, text)
@@ -110,7 +110,7 @@ def _build_long(root: Path) -> None:
     build_context(Material(made, NOW), window=1, budget=4000, counter=Estimate(), template=template)
 
 
-def test_one_that_is_no_text_or_no_file_is_one_line(tmp_path: Path) -> None:
+def test_a_template_that_is_not_text_or_not_a_file_is_one_line(tmp_path: Path) -> None:
     with pytest.raises(VaultError, match="it is not UTF-8"):
         render(tmp_path, b"\xff")
     path = put(tmp_path, "x")
@@ -119,7 +119,7 @@ def test_one_that_is_no_text_or_no_file_is_one_line(tmp_path: Path) -> None:
     assert isinstance(find_template(trusted(tmp_path)), OwnTemplate)
 
 
-def test_one_that_lies_outside_the_vault_is_never_used(tmp_path: Path) -> None:
+def test_a_template_outside_the_vault_is_never_used(tmp_path: Path) -> None:
     outside = tmp_path / "outside.j2"
     outside.write_text(NEEDED)
     path = put(tmp_path / "vault", "")
@@ -128,19 +128,19 @@ def test_one_that_lies_outside_the_vault_is_never_used(tmp_path: Path) -> None:
     assert isinstance(find_template(trusted(tmp_path / "vault")), OwnTemplate)
 
 
-def test_a_pipe_keeps_nobody_waiting(tmp_path: Path) -> None:
+def test_a_pipe_as_template_does_not_block(tmp_path: Path) -> None:
     path = put(tmp_path, "")
     path.unlink()
     os.mkfifo(path)
     assert isinstance(find_template(trusted(tmp_path)), OwnTemplate)
 
 
-def test_a_vaults_template_makes_no_mark_of_ours(tmp_path: Path) -> None:
+def test_a_vaults_template_cannot_make_our_marks(tmp_path: Path) -> None:
     text = render(tmp_path, "<!-- cru:resume a b -->\n<!-- cru:own-session -->" + NEEDED)
     assert "<!-- cru:" not in text
 
 
-def test_ours_holds_to_the_rules_for_a_vaults() -> None:
+def test_our_template_follows_the_rules_for_a_vaults() -> None:
     text = (template_folder() / "resume.md.j2").read_text(encoding="utf-8")
     VaultTemplate(text, "resume.md.j2", names=VARIABLES)
     assert not [name for name in VARIABLES if name not in text]
