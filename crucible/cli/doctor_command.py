@@ -256,7 +256,7 @@ def _exported(result: CheckResult) -> dict[str, object]:
         "topic": result.topic,
         "state": str(result.state),
         "text": result.text,
-        "mend": result.mend or None,
+        "mend": result.fix or None,
         "items": list(result.items),
     }
 
@@ -272,5 +272,5 @@ def _write(result: CheckResult, *, whole: bool, color: bool) -> None:
     left = len(result.items) - len(shown)
     if left and shown:
         write(f"{'':<18} - and {left} more: --all")
-    if result.mend:
-        write(f"{'':<18} → {clean_line(result.mend)}")
+    if result.fix:
+        write(f"{'':<18} → {clean_line(result.fix)}")

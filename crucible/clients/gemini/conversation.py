@@ -212,7 +212,7 @@ def read_conversation(log: LogFile) -> Conversation:
     reading = _Reading()
     for found in log.records():
         reading.take(found)
-    return reading.told
+    return reading.conversation
 
 
 def part_names(message: Row) -> Iterator[str]:
@@ -233,7 +233,7 @@ def call_key(call: Row, number: int) -> str:
 
 class _Reading:
     def __init__(self) -> None:
-        self.told = Conversation()
+        self.conversation = Conversation()
         self._alive: dict[str, Slot] = {}
         self._by_words: dict[str, str] = {}
         self._other_names: dict[str, str] = {}
@@ -256,7 +256,7 @@ class _Reading:
             self._damage(found, "neither a message nor a change of the session")
 
     def _damage(self, found: Found, reason: str) -> None:
-        self.told.steps.append(Damage(found.line, reason))
+        self.conversation.steps.append(Damage(found.line, reason))
 
     # --- messages ----------------------------------------------------------------------------------------------------
 
@@ -268,7 +268,7 @@ class _Reading:
         slot = self._alive.get(name)
         if slot is None:
             slot = self._alive[name] = Slot(name, found.line, found.place, _is_talk(message))
-            self.told.steps.append(slot)
+            self.conversation.steps.append(slot)
         slot.learn(message, found.place)
         self._by_words[_content_key(message)] = name
 
@@ -301,9 +301,9 @@ class _Reading:
 
     def _change(self, change: Row, found: Found) -> None:
         self._pass_time(change.get("lastUpdated"))
-        if as_str(change.get("summary")) != as_str(self.told.metadata.get("summary")) and change.get("summary"):
-            self.told.summary_line = found.line
-        self.told.metadata.update((key, value) for key, value in change.items() if key != "messages")
+        if as_str(change.get("summary")) != as_str(self.conversation.metadata.get("summary")) and change.get("summary"):
+            self.conversation.summary_line = found.line
+        self.conversation.metadata.update((key, value) for key, value in change.items() if key != "messages")
         messages = change.get("messages")
         if not isinstance(messages, list):
             return
@@ -350,7 +350,7 @@ class _Reading:
             del self._alive[slot.id]
         count = sum(slot.is_talk for slot in slots)
         if count:
-            self.told.steps.append(TakenBack(found.line, self._now, how, count))
+            self.conversation.steps.append(TakenBack(found.line, self._now, how, count))
 
 
 def _is_talk(message: Row) -> bool:

@@ -150,7 +150,7 @@ def _events_of_moment(state: _State, moment: Moment, message: Message | None, at
         yield from _ROLES.get(role, _unknown_role)(state, moment, message.data, at)
 
 
-# --- rows that are told as a whole -----------------------------------------------------------------------------------
+# --- rows that are one moment ----------------------------------------------------------------------------------------
 
 
 def _shell(_state: _State, moment: Moment, data: Row, at: At) -> Iterator[Event]:

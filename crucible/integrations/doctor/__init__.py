@@ -20,30 +20,30 @@ class CheckResult:
     """One result.
 
     `topic` is one of settings, trust, vault, git-hooks, rename, hooks, mcp, agents, transcripts, secrets, spool,
-    sessions, format, index.  `mend` is the command or advice that fixes it, or "".  `items` are the paths, ids or
+    sessions, format, index.  `fix` is the command or advice that fixes it, or "".  `items` are the paths, ids or
     `path:line: reason` that it is about.
     """
 
     topic: str
     state: CheckState
     text: str
-    mend: str = ""
+    fix: str = ""
     items: tuple[str, ...] = ()
 
 
-def good(topic: str, text: str, mend: str = "", items: tuple[str, ...] = ()) -> CheckResult:
+def good(topic: str, text: str, fix: str = "", items: tuple[str, ...] = ()) -> CheckResult:
     """Return a result: nothing is wrong."""
-    return CheckResult(topic, CheckState.GOOD, text, mend, items)
+    return CheckResult(topic, CheckState.GOOD, text, fix, items)
 
 
-def notice(topic: str, text: str, mend: str = "", items: tuple[str, ...] = ()) -> CheckResult:
+def notice(topic: str, text: str, fix: str = "", items: tuple[str, ...] = ()) -> CheckResult:
     """Return a result: nothing is broken, but it may be worth knowing."""
-    return CheckResult(topic, CheckState.NOTE, text, mend, items)
+    return CheckResult(topic, CheckState.NOTE, text, fix, items)
 
 
-def bad(topic: str, text: str, mend: str = "", items: tuple[str, ...] = ()) -> CheckResult:
+def bad(topic: str, text: str, fix: str = "", items: tuple[str, ...] = ()) -> CheckResult:
     """Return a result: something is wrong."""
-    return CheckResult(topic, CheckState.BAD, text, mend, items)
+    return CheckResult(topic, CheckState.BAD, text, fix, items)
 
 
 def numbered(number: int, one: str, many: str = "") -> str:

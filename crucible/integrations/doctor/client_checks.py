@@ -61,14 +61,14 @@ def check_hooks(
 
 def _entries(found: Installed, option: str, search: str | None) -> Iterator[CheckResult]:
     """Check that a settings file has all entries, and that the programs they call exist."""
-    mend = f"cru install claude-code {option}"
+    fix = f"cru install claude-code {option}"
     gone = tuple(filter(None, (missing_program(command, search) for command in found.commands)))
     if gone:
         what = f"{found.path}: hooks call a program that cannot be run, so nothing is written down"
-        yield bad("hooks", what, mend, gone)
+        yield bad("hooks", what, fix, gone)
     if found.lacking:
         what = f"{found.path}: {len(found.lacking)} of {len(EVENTS)} hooks are missing or changed"
-        yield bad("hooks", what, mend, found.lacking)
+        yield bad("hooks", what, fix, found.lacking)
     if not (gone or found.lacking):
         yield good("hooks", f"{found.path}: all hooks are installed")
 
@@ -81,8 +81,8 @@ def _check_calls(root: Path, last_written: datetime | None) -> Iterator[CheckRes
         return
     when = f"last {_ago(fired)}" if fired else "never"
     what = f"a session was written to at {last_written:%Y-%m-%d %H:%M} UTC, and hooks were called {when}"
-    mend = "start the client anew; hooks are read at its start, and `claude --debug` shows why one does not run"
-    yield bad("hooks", what, mend)
+    fix = "start the client anew; hooks are read at its start, and `claude --debug` shows why one does not run"
+    yield bad("hooks", what, fix)
 
 
 def _last_fired(root: Path) -> float | None:
@@ -118,8 +118,8 @@ def check_log(log: Path, since: datetime, waiting: Collection[str], ran: float |
     faults = tuple(_PLACE.sub("", line) for line in recent if not _is_resolved(line, waiting, ran))
     if faults:
         what = numbered(len(faults), "fault") + f" of hooks in {log}"
-        mend = f"mend the cause; the next session clears this, and so does: rm {shlex.quote(str(log))}"
-        yield bad("hooks", what, mend, faults[-_LOG_LINES:])
+        fix = f"mend the cause; the next session clears this, and so does: rm {shlex.quote(str(log))}"
+        yield bad("hooks", what, fix, faults[-_LOG_LINES:])
 
 
 def _is_resolved(line: str, waiting: Collection[str], ran: float | None) -> bool:
@@ -140,7 +140,7 @@ class ServersToCheck(NamedTuple):
 
     client: str
     servers: Part
-    mend: str
+    fix: str
 
 
 def check_servers(
@@ -152,8 +152,8 @@ def check_servers(
     """
     unregistered: dict[str, str] = {}
     registered: set[str] = set()
-    for client, servers, mend in places:
-        unregistered.setdefault(client, mend)
+    for client, servers, fix in places:
+        unregistered.setdefault(client, fix)
         try:
             found = find_registered(servers)
         except CrucibleError as error:
@@ -162,7 +162,7 @@ def check_servers(
             continue
         if found:
             registered.add(client)
-            yield _registered(client, found, mend, search)
+            yield _registered(client, found, fix, search)
     for client in (each for each in unregistered if each in used and each not in registered):
         what = f"{TITLES[client]} is not told of `cru mcp`: its agent cannot ask recall"
         yield notice(_TOPIC, what, unregistered[client])
@@ -170,16 +170,16 @@ def check_servers(
         yield notice(_TOPIC, f"not on this machine, so not told of `cru mcp`: {', '.join(rest)}")
 
 
-def _registered(client: str, found: Registered, mend: str, search: str | None) -> CheckResult:
+def _registered(client: str, found: Registered, fix: str, search: str | None) -> CheckResult:
     where = f"{found.path}: {TITLES[client]}"
     if not found.words:
         what = f"{found.path}: the server called crucible is another program's"
-        return notice(_TOPIC, what, "give it another name, then: " + mend)
+        return notice(_TOPIC, what, "give it another name, then: " + fix)
     if gone := missing_program(shlex.join(found.words), search):
-        return bad(_TOPIC, f"{where} starts a program for recall that cannot be run", mend, (gone,))
+        return bad(_TOPIC, f"{where} starts a program for recall that cannot be run", fix, (gone,))
     if found.vault and not Path(found.vault).is_dir():
         what = f"{where} starts `cru mcp` on a vault that is not there"
-        return bad(_TOPIC, what, mend, (found.vault,))
+        return bad(_TOPIC, what, fix, (found.vault,))
     return good(_TOPIC, f"{where} starts `cru mcp`")
 
 
@@ -203,8 +203,8 @@ def _configured(settings: AgentSettings, env: Mapping[str, str]) -> CheckResult:
     name, error = _agent_name(settings, env)
     if not name:
         if settings.at_end:
-            mend = "set agents.command or agents.model in your settings"
-            return notice(_AGENTS, "agents.at_end is set, but no agent is configured", mend)
+            fix = "set agents.command or agents.model in your settings"
+            return notice(_AGENTS, "agents.at_end is set, but no agent is configured", fix)
         return good(_AGENTS, "no agent is configured; one is asked only with `--with`")
     if error:
         return bad(_AGENTS, error, "fix agents.command in your settings")

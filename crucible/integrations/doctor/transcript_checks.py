@@ -94,14 +94,14 @@ def _missing(
     days = dialect.retention_days(env, home)
     soon = [] if days is None else [n for n in missing if _age(n, now) > timedelta(days=days) - _WARNING]
     rest = [native for native in missing if native not in soon]
-    mend = f"cru import {dialect.name}"
+    fix = f"cru import {dialect.name}"
     if soon:
         what = numbered(len(soon), f"session of {dialect.title} is", f"sessions of {dialect.title} are")
         what += f" in no note, and it deletes files of {days} days: soon"
-        yield bad("transcripts", what, mend, tuple(str(n.transcript.path) for n in soon))
+        yield bad("transcripts", what, fix, tuple(str(n.transcript.path) for n in soon))
     if rest:
         what = numbered(len(rest), f"session of {dialect.title} is", f"sessions of {dialect.title} are") + " in no note"
-        yield notice("transcripts", what, mend, tuple(_name(n) for n in rest))
+        yield notice("transcripts", what, fix, tuple(_name(n) for n in rest))
 
 
 def report_lagging(natives: Iterable[ClientSession]) -> Iterator[CheckResult]:
@@ -142,7 +142,7 @@ def _has_words(native: ClientSession) -> bool:
 
 Show = Callable[[int, int], None]
 """Called with the number of sessions checked so far, and the total."""
-_MEND = "revoke these secrets, then delete the sessions in the client; `cru` never changes its logs"
+_FIX = "revoke these secrets, then delete the sessions in the client; `cru` never changes its logs"
 
 
 def check_client_secrets(
@@ -187,7 +187,7 @@ def _finding(title: str, sessions: int, files: dict[Path, Counter[str]]) -> Chec
     worst = sorted(files.items(), key=lambda each: (-each[1].total(), str(each[0])))
     what = f"{title}'s own logs ({of}) hold {numbered(total.total(), 'secret')} in {numbered(len(files), 'file')}: {_counts_text(total)}"
     items = tuple(f"{path}: {_counts_text(kinds)}" for path, kinds in worst)
-    return notice("secrets", what, _MEND, items)
+    return notice("secrets", what, _FIX, items)
 
 
 def _counts_text(kinds: Counter[str]) -> str:

@@ -87,7 +87,7 @@ def check_writable(root: Path, folders: Iterable[Path]) -> Iterator[CheckResult]
 
 def fix_of_os_error(reason: str, otherwise: str) -> str:
     """Return the fix for an error of the operating system by its message; `otherwise` for any other."""
-    found = (mend for number, mend in _REFUSALS.items() if os.strerror(number) in reason)
+    found = (fix for number, fix in _REFUSALS.items() if os.strerror(number) in reason)
     return next(found, otherwise)
 
 
@@ -220,8 +220,8 @@ def check_spool(root: Path, clients: Iterable[str], now: datetime) -> Iterator[C
         yield notice("spool", what, "", missing)
     if stuck:
         what = numbered(len(stuck), "session has", "sessions have") + " ended and not been written down"
-        mend = "cru import claude-code"
-        yield bad("spool", what, mend, tuple(s.session for s in stuck))
+        fix = "cru import claude-code"
+        yield bad("spool", what, fix, tuple(s.session for s in stuck))
     elif waiting:
         what = numbered(len(waiting), "session is", "sessions are")
         what += " under way, with events since the last phase"
@@ -245,8 +245,8 @@ def check_sessions(rows: Collection[Row], now: datetime, idle: timedelta) -> Ite
     if stale:
         what = numbered(len(stale), "session says it is", "sessions say they are")
         what += " active, and nothing happened for long"
-        mend = f"cru import auto, or: cru session pause --session {stale[0]}"
-        yield bad("sessions", what, mend, tuple(stale))
+        fix = f"cru import auto, or: cru session pause --session {stale[0]}"
+        yield bad("sessions", what, fix, tuple(stale))
     if lost:
         what = numbered(len(lost), "subagent's note has lost its parent", "subagents' notes have lost their parents")
         yield notice("sessions", what, "cru session check", tuple(lost))
@@ -284,5 +284,5 @@ def check_notes(root: Path, unreadable: Collection[Row], ids: Collection[str]) -
             numbered(len(homeless), "folder of whole events has", "folders of whole events have")
             + " no note; all is kept"
         )
-        mend = "cru import auto makes the notes anew"
-        yield notice("sessions", what, mend, tuple(homeless))
+        fix = "cru import auto makes the notes anew"
+        yield notice("sessions", what, fix, tuple(homeless))

@@ -262,7 +262,7 @@ def _toml(value: str | Sequence[str]) -> str:
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
-# --- what agents are told --------------------------------------------------------------------------------------------
+# --- instructions for agents ------------------------------------------------------------------------------------------
 
 
 def _instructions(path: Path) -> Part:
