@@ -1,4 +1,7 @@
-"""The parts of a briefing, the rank by which items are cut, and the quoting of foreign text."""
+"""The parts of a briefing, how relevant they are to a workflow, and the quoting of foreign text.
+
+A text is relevant by the words that it shares with the workflow, weighted by rarity and normalized by length.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ from crucible.vault.index.schema import CALLOUT_LENGTH
 
 
 class Rank(IntEnum):
-    """The order of cutting: the lowest first.  The position is no item, and never cut."""
+    """The order in which items are cut, the lowest first; the position is never cut."""
 
     CONVENTION = 0
     LESSON = 1
@@ -26,14 +29,14 @@ class Rank(IntEnum):
 
     @property
     def word(self) -> str:
-        """The plural."""
+        """The plural of the name."""
         return f"{self.name.lower()}s"
 
 
 class Item(NamedTuple):
     """A quoted line of a section; `group` is the label above it, `finding` the id of its finding, "" for none.
 
-    `related` is true if it concerns the workflow that is about to run.
+    `related` is True if it is relevant to the workflow that is about to run.
     """
 
     text: str
@@ -44,7 +47,7 @@ class Item(NamedTuple):
 
 
 class Section(NamedTuple):
-    """Items under a heading; of one rank the first is kept longest.  `more` counts items that are not listed."""
+    """Items under a heading; within a rank the last is cut first.  `more` is the number of items that are not listed."""
 
     name: str
     title: str
@@ -64,7 +67,7 @@ class Section(NamedTuple):
 
 
 class Source(NamedTuple):
-    """A source that could not be read, by its name in the settings, and the reason in a line."""
+    """A source that could not be read, by its name in the settings, with the reason in one line."""
 
     name: str
     failure: str
@@ -97,8 +100,8 @@ class Briefing(NamedTuple):
 
 LONG = 300
 """Characters of a line."""
-_LOOKED_AT = 4_000
-"""Longest text to scan; far less of it is shown."""
+_MOST_READ = 4_000
+"""Most characters of a text to process; far fewer are shown."""
 
 
 class Quoter:
@@ -109,13 +112,13 @@ class Quoter:
         self._shorten = shorten
 
     def line(self, text: str, limit: int = LONG) -> str:
-        """The text in one line of at most `limit` characters; "" for a blank one."""
-        if len(text) > _LOOKED_AT:
-            text = text[:_LOOKED_AT].rpartition(" ")[0] + " …"
+        """Quote the text in one line of at most `limit` characters; "" for a blank text."""
+        if len(text) > _MOST_READ:
+            text = text[:_MOST_READ].rpartition(" ")[0] + " …"
         return quote_line(self._shorten(self._redact(text)[0]), limit)
 
     def whole(self, text: str) -> str:
-        """Redact a text before it is split, since keys span lines; each line still goes through `line`."""
+        """Redact a text before it is split, since keys span lines; each line must still go through `line`."""
         return self._redact(text)[0]
 
     def short(self, text: str) -> str:
@@ -124,7 +127,7 @@ class Quoter:
 
 
 def whole_words(cell: object) -> str:
-    """A cell of the index, which cuts long texts, without a half word at its end: it could be part of a secret."""
+    """The text of an index cell, which may be cut, without a partial word at its end: it could be part of a secret."""
     text = str(cell or "")
     if len(text) < CALLOUT_LENGTH:
         return text
@@ -176,7 +179,7 @@ def aim_of(workflow: Workflow) -> Aim:
 
 
 def _leaning(named: Sequence[str], steps: Sequence[str]) -> Leaning:
-    """Count names with words of planning and of executing; the workflow's own name counts as three steps."""
+    """Compare how many names plan and how many execute; the workflow's own names count three times."""
     plans, executes = stems(_PLANNING_WORDS), stems(_EXECUTING_WORDS)
     words = [stems(text) for text in (*named, *named, *named, *steps)]
     more = sum(bool(one & plans) - bool(one & executes) for one in words)
@@ -184,19 +187,19 @@ def _leaning(named: Sequence[str], steps: Sequence[str]) -> Leaning:
 
 
 def stems(text: str) -> frozenset[str]:
-    """The stems of a text without stop words: `RerunIntegrationTests` are three."""
-    parted = text if text.islower() else _HUMP.sub(" ", text).casefold()
-    found = {*WORD.findall(parted)} - stop_words("workflows")
+    """The stems of a text's words without stop words; `RerunIntegrationTests` has three."""
+    separated = text if text.islower() else _HUMP.sub(" ", text).casefold()
+    found = {*WORD.findall(separated)} - stop_words("workflows")
     return frozenset(stem(word, _ENDINGS) for word in found if len(word) >= _SHORTEST)
 
 
 def rank_alike(texts: Sequence[str], aim: Aim | None) -> list[tuple[int, bool]]:
-    """The positions of the texts and whether each is relevant; relevant ones first, the best first."""
+    """The index of each text and whether it is relevant; relevant texts first, by score."""
     if aim is None or not aim.words:
         return [(at, False) for at in range(len(texts))]
     words = [stems(text) for text in texts]
-    held = Counter(word for one in words for word in one & aim.words)
-    weights = {word: log(1 + len(texts) / often) for word, often in held.items()}
+    frequency = Counter(word for one in words for word in one & aim.words)
+    weights = {word: log(1 + len(texts) / count) for word, count in frequency.items()}
     scores = [sum(weights[word] for word in one & aim.words) / sqrt(len(one)) if one else 0.0 for one in words]
     least = _LEAST * max(scores, default=0.0)
     related = [score > 0 and score >= least for score in scores]
@@ -214,9 +217,9 @@ _EXPLAINED = {
 
 
 def aimed(sections: Sequence[Section], aim: Aim) -> list[Section]:
-    """Mark relevant items; a workflow that executes needs no other conventions."""
+    """Mark relevant items; for a workflow that executes, other conventions are dropped."""
     texts = [item.text for section in sections for item in section.items]
-    related = {texts[at] for at, alike in rank_alike(texts, aim) if alike}
+    related = {texts[at] for at, is_related in rank_alike(texts, aim) if is_related}
 
     def kept(item: Item) -> bool:
         is_needed = aim.leaning is not Leaning.EXECUTING or item.rank is not Rank.CONVENTION
@@ -229,5 +232,5 @@ def aimed(sections: Sequence[Section], aim: Aim) -> list[Section]:
 
 
 def explain(aim: Aim, name: str) -> str:
-    """The line that explains the selection; `name` is the workflow's, quoted."""
+    """The line that explains the selection; `name` is the quoted name of the workflow."""
     return f"For the workflow `{name}`, {_EXPLAINED[aim.leaning]}; what has to do with it is kept longest."

@@ -44,7 +44,7 @@ _GROUPS = MappingProxyType(
 
 
 class DigestRequest(NamedTuple):
-    """The project ("" for the vault), its folder if it is here, and the aim of a workflow about to run."""
+    """The project ("" for the whole vault), its folder if known, and the aim of a workflow about to run."""
 
     now: datetime
     project: str = ""
@@ -62,26 +62,26 @@ class DigestResult(NamedTuple):
     problems: tuple[tuple[MemoryKind, Problem], ...] = ()
 
 
-def digest_of(vault: Vault, view: View, wanted: DigestRequest, quoter: Quoter) -> DigestResult:
-    """The digest; `view` must be up to date."""
-    project, sources = wanted.project, Sources(quoter)
+def digest_of(vault: Vault, view: View, request: DigestRequest, quoter: Quoter) -> DigestResult:
+    """Build the digest; `view` must be up to date."""
+    project, sources = request.project, Sources(quoter)
     position = sources.read("position", lambda: find_position(view, vault.root, project), None)
-    known = with_kept(vault, find_known(vault, view, project, wanted.now), project, sources)
-    own = partial(conventions, vault.root, project, quoter.whole)
-    profile = sources.read("profile", own, tuple[str, ...]()) if project else ()
-    named = (*profile, *conventions_in(wanted.folder, vault.settings.briefing.include_files))
+    known = with_kept(vault, find_known(vault, view, project, request.now), project, sources)
+    from_profile = partial(conventions, vault.root, project, quoter.whole)
+    profile = sources.read("profile", from_profile, tuple[str, ...]()) if project else ()
+    named = (*profile, *conventions_in(request.folder, vault.settings.briefing.include_files))
     first = position.session if position else ""
     todos = [*_tasks(view, known, project), *open_ends_of(known)]
-    items = digest_items(known, sorted(todos, key=lambda one: one.session != first), named, quoter, wanted.aim)
-    place = position_lines(position, project, wanted.now, quoter)
-    leaning = wanted.aim.leaning if wanted.aim else Leaning.NEITHER
+    items = digest_items(known, sorted(todos, key=lambda one: one.session != first), named, quoter, request.aim)
+    place = position_lines(position, project, request.now, quoter)
+    leaning = request.aim.leaning if request.aim else Leaning.NEITHER
     return DigestResult(
-        build_digest(place, items, wanted.lines, leaning), position, tuple(sources.failed), known.problems
+        build_digest(place, items, request.lines, leaning), position, tuple(sources.failed), known.problems
     )
 
 
 def _tasks(view: View, known: ProjectFacts, project: str) -> Iterator[Fact]:
-    """Open tasks of live sessions, except those that another session completed in the same words."""
+    """Open tasks of live sessions, except those that a later or identical completed task settles."""
     tasks = gather(view, TaskScope(project)).tasks
     done = {key_of(task.content) for task in tasks if task.stage is Stage.COMPLETED}
     for task in tasks:
@@ -92,7 +92,7 @@ def _tasks(view: View, known: ProjectFacts, project: str) -> Iterator[Fact]:
 
 
 class Digest(NamedTuple):
-    """The lines of the position, the items, and how many did not fit."""
+    """The lines of the position, the items, and the number of items that did not fit."""
 
     position: tuple[str, ...]
     items: tuple[Item, ...] = ()
@@ -107,24 +107,24 @@ class Digest(NamedTuple):
 def build_digest(
     position: Sequence[str], items: Iterable[Item], lines: int = LINES, leaning: Leaning = Leaning.NEITHER
 ) -> Digest:
-    """At most that many lines, at least one; of a rank the first items are kept."""
+    """Build a digest of at most `lines` lines, at least one; within a rank the first items are kept."""
     head = tuple(position[: max(1, lines)])
     found = list(items)
     groups = {rank: [one for one in found if one.rank is rank] for rank in sorted(Rank, reverse=True)}
     counts = _counts({rank: len(group) for rank, group in groups.items()}, max(0, lines - len(head)), leaning)
     kept = tuple(one for rank, group in groups.items() for one in group[: counts[rank]])
-    lost = ((rank, len(groups[rank]) - counts[rank]) for rank in sorted(Rank))
-    return Digest(head, kept, tuple(Cut(rank.word, count) for rank, count in lost if count))
+    dropped = ((rank, len(groups[rank]) - counts[rank]) for rank in sorted(Rank))
+    return Digest(head, kept, tuple(Cut(rank.word, count) for rank, count in dropped if count))
 
 
-def _counts(there: Mapping[Rank, int], room: int, leaning: Leaning) -> dict[Rank, int]:
-    """Give each rank its share; cut from the lowest rank, and give spare lines to the highest."""
-    wider = max(1.0, room / (LINES - 3))
-    counts = {rank: min(count, round(_SHARES[leaning][rank] * wider)) for rank, count in there.items()}
+def _counts(available: Mapping[Rank, int], room: int, leaning: Leaning) -> dict[Rank, int]:
+    """Give each rank its share of lines; cut from the lowest rank, and give spare lines to the highest."""
+    scale = max(1.0, room / (LINES - 3))
+    counts = {rank: min(count, round(_SHARES[leaning][rank] * scale)) for rank, count in available.items()}
     for rank in sorted(Rank):
         counts[rank] -= min(counts[rank], max(0, sum(counts.values()) - room))
     for rank in sorted(Rank, reverse=True):
-        counts[rank] += min(there[rank] - counts[rank], room - sum(counts.values()))
+        counts[rank] += min(available[rank] - counts[rank], room - sum(counts.values()))
     return counts
 
 
@@ -134,7 +134,7 @@ def _counts(there: Mapping[Rank, int], room: int, leaning: Leaning) -> dict[Rank
 def digest_items(
     known: ProjectFacts, todos: Sequence[Fact], named: Sequence[str], quoter: Quoter, aim: Aim | None = None
 ) -> list[Item]:
-    """Every item, each text once, relevant ones first in a rank; `named` are conventions from notes and files."""
+    """All items, each text once, relevant items first in each rank; `named` are conventions from notes and files."""
     rules = [Fact("", line, "") for line in named] + [one for one, _ in conventions_of(known)]
     groups = (
         (Rank.TODO, todos),
@@ -142,14 +142,14 @@ def digest_items(
         (Rank.DECISION, decisions_of(known)),
         (Rank.LESSON, lessons_of(known)),
     )
-    once, found = Shown(), list[Item]()
+    shown, found = Shown(), list[Item]()
     for rank, facts in groups:
-        fresh = [one for one in facts if is_new(once, one.text)]
-        for at, alike in rank_alike([f"{one.text} {one.why} {one.session}" for one in fresh], aim):
+        fresh = [one for one in facts if is_new(shown, one.text)]
+        for at, is_related in rank_alike([f"{one.text} {one.why} {one.session}" for one in fresh], aim):
             one = fresh[at]
             if text := _shown(one, rank, quoter):
                 guess = " (inferred)" if one.source == Found.MODEL else ""
-                found.append(Item(text, rank, f"{_GROUPS[rank]}{guess}", alike, one.finding))
+                found.append(Item(text, rank, f"{_GROUPS[rank]}{guess}", is_related, one.finding))
     return found
 
 

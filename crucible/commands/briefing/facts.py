@@ -1,7 +1,7 @@
 """The findings of a project's sessions, for briefings: from the index, from memory and from histories.
 
-No session note is read.  Memory covers older sessions and those without a note; histories add what a person wrote
-there. Days count back from the project's last session, not from today.
+No session note is read.  Memory covers older sessions and those without a note; histories add lines that the user wrote.
+Days count back from the project's last session, not from today.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ from crucible.vault.notes.walk import is_markdown, note_name
 
 _HISTORIES = 10
 _TRIED = 40
-"""Most history notes to open to find these."""
+"""Most history notes to open to find `_HISTORIES` of the project."""
 _FOLLOWED = 3
-"""After more later sessions, a session's open ends are most likely settled."""
+"""After more later sessions than this, a session's open ends are probably settled."""
 _REMEMBERED = 1_000
-"""The newest lines of each memory file to read."""
+"""Lines to read of each memory file, the newest."""
 _ANSWERED = late_pattern(r"(?i)(?:^|[\s(>*_~])answer(?:ed)?:\s*\S|~~.+~~\s*\Z|^\[x\]\s")
 _KINDS = {"error": Kind.FAILURE, "milestone": Kind.OUTCOME}
-"""Kinds of callouts that have another name as findings."""
+"""Kinds of callouts whose findings have another kind."""
 _REMEMBERED_AS = {
     MemoryKind.DECISION: Kind.DECISION,
     MemoryKind.LESSON: Kind.FAILURE,
@@ -64,9 +64,9 @@ _EVER = datetime.min.replace(tzinfo=UTC)
 
 
 class Fact(NamedTuple):
-    """A finding of a session, or a line that a person wrote in a history, which has no id.
+    """A finding of a session, or a line that the user wrote in a history, which has no `finding` id.
 
-    `at` is the session's start, as the index writes times, or a day, or "".  `confidence` is in percent.
+    `at` is the session's start as the index writes times, a day, or "".  `confidence` is in percent.
     """
 
     kind: str
@@ -83,8 +83,8 @@ class Fact(NamedTuple):
 class ProjectFacts(NamedTuple):
     """The project's recent sessions and the facts of all its sessions, newest first.
 
-    `alive` are the ids of sessions that may have something open, `others` those of other projects' sessions since
-    `oldest`. A session since `recent` is alive.  `problems` are memory lines that could not be read.
+    `alive` has the ids of sessions whose open ends may still be open, `others` the ids of other projects' sessions since
+    `oldest`.  A session without a note is alive if it began after `recent`.  `problems` are unreadable memory lines.
     """
 
     sessions: tuple[Row, ...] = ()
@@ -100,7 +100,7 @@ class ProjectFacts(NamedTuple):
         return [one for one in self.facts if one.kind in kinds]
 
     def after(self, session: str) -> LaterSessions:
-        """The work of the project's sessions after this one."""
+        """The project's sessions after this one, with their decisions and outcomes."""
         began = {str(row["id"]): begun(row) for row in self.sessions}
         at = began.get(session) or max((one.at for one in self.facts if one.session == session), default="")
         later = [row for row in self.sessions if at and began[str(row["id"])] > at]
@@ -109,7 +109,7 @@ class ProjectFacts(NamedTuple):
 
 
 def find_known(vault: Vault, view: View | None, project: str, now: datetime) -> ProjectFacts:
-    """The facts of the index, if there is one; a `project` of "" is all of them."""
+    """The facts in the index, if there is one; `project` "" means all projects."""
     chosen, newest = vault.settings.briefing, _newest(view, project) if view else None
     last = min(now, (last_active(newest) if newest else None) or now)
     oldest = _before(last, max(chosen.history_days, chosen.event_days))
@@ -124,14 +124,14 @@ def find_known(vault: Vault, view: View | None, project: str, now: datetime) -> 
 
 
 class Sources:
-    """Reads the sources of a briefing, and lists those that fail in `failed`."""
+    """Reads the sources of a briefing; `failed` lists those that could not be read."""
 
     def __init__(self, quoter: Quoter) -> None:
         self._quoter = quoter
         self.failed: list[Source] = []
 
     def read(self, name: str, work: Callable[[], T], otherwise: T) -> T:
-        """The result of `work`, or the other value if it fails."""
+        """The result of `work`, or `otherwise` if it fails."""
         try:
             return work()
         except (MemoryError, IndexBroken):
@@ -141,7 +141,7 @@ class Sources:
             return otherwise
 
     def fails(self, name: str, reason: str) -> None:
-        """List a source once, with the reason."""
+        """Add a source to `failed`, once, with the reason."""
         if all(one.name != name for one in self.failed):
             self.failed.append(Source(name, quote_span(self._quoter.line(reason, 160)) or "no reason told"))
 
@@ -152,39 +152,41 @@ def _reason(error: Exception) -> str:
     return str(error) if isinstance(error, CrucibleError) else f"{type(error).__name__}: {error}"
 
 
-def with_kept(vault: Vault, known: ProjectFacts, project: str, sources: Sources, wanted: object = None) -> ProjectFacts:
-    """Add memory and histories, if these sources are wanted."""
+def with_kept(
+    vault: Vault, known: ProjectFacts, project: str, sources: Sources, enabled: object = None
+) -> ProjectFacts:
+    """Add memory and histories, unless `enabled` turns these sources off."""
     for name, add in (("memory", with_memory), ("history", with_histories)):
-        if getattr(wanted, name, True):
+        if getattr(enabled, name, True):
             known = sources.read(name, partial(add, vault, known, project), known)
     return known
 
 
 def with_memory(vault: Vault, known: ProjectFacts, project: str) -> ProjectFacts:
-    """Add what memory has of other sessions."""
+    """Add memory lines of sessions that are not in the index."""
     indexed = known.others | {str(row["id"]) for row in known.sessions}
     facts, problems = list(known.facts), list[tuple[MemoryKind, Problem]]()
     for kind in MemoryKind:
         loaded = load_memories(vault.root, kind, project, newest=_REMEMBERED)
         problems += [(kind, one) for one in loaded.problems]
-        held = (one for one in loaded.found if one.session not in indexed and not one.done and one.text)
-        facts += map(_of_memory, held)
+        kept = (one for one in loaded.found if one.session not in indexed and not one.done and one.text)
+        facts += map(_of_memory, kept)
     return _with(known._replace(problems=tuple(problems)), facts)
 
 
 def _with(known: ProjectFacts, facts: Iterable[Fact]) -> ProjectFacts:
     """Replace the facts; a session without a note is alive if it is recent."""
     ordered = sorted(facts, key=lambda one: one.at, reverse=True)
-    noted = {str(row["id"]) for row in known.sessions}
-    gone = {one.session for one in ordered if one.session not in noted and one.at >= utc(known.recent)[:10]}
-    return known._replace(facts=tuple(ordered), alive=known.alive | gone)
+    with_note = {str(row["id"]) for row in known.sessions}
+    recent = {one.session for one in ordered if one.session not in with_note and one.at >= utc(known.recent)[:10]}
+    return known._replace(facts=tuple(ordered), alive=known.alive | recent)
 
 
 # --- sessions --------------------------------------------------------------------------------------------------------
 
 
 def _before(at: datetime, days: int) -> datetime:
-    """That many days earlier, or the earliest date."""
+    """The time `days` earlier, at least the earliest date."""
     try:
         return at - timedelta(days=days)
     except OverflowError:
@@ -197,7 +199,7 @@ def has_sessions(view: View, project: str) -> bool:
 
 
 def has_news(view: View, project: str, now: datetime, chosen: BriefingSettings) -> bool:
-    """True if the project has a session in the last days that a briefing looks at."""
+    """True if the project has a session within the days that a briefing covers."""
     row = _newest(view, project)
     at = time_of(begun(row)) if row else None
     return at is not None and now - at < timedelta(days=max(chosen.event_days, chosen.history_days) + 1)
@@ -210,7 +212,7 @@ def _newest(view: View, project: str) -> Row | None:
 
 
 def _rows(view: View, oldest: datetime) -> list[Row]:
-    """The sessions since then, newest first, without subagents'."""
+    """The sessions since `oldest`, newest first, without subagents'."""
     undated = (row for row in _undated(view, SessionQuery()) if begun(row) >= utc(oldest)[:10])
     found = [*matching(view, SessionQuery(since=oldest)), *undated]
     return sorted(found, key=lambda row: (begun(row), str(row["id"])), reverse=True)
@@ -218,14 +220,14 @@ def _rows(view: View, oldest: datetime) -> list[Row]:
 
 def _undated(view: View, query: SessionQuery) -> Iterator[Row]:
     """Sessions without `started`, dated by the day in their id."""
-    wanted = matcher(query)
+    matches = matcher(query)
     for row in view.rows("sessions", [shard for shard in view.shards if shard == UNDATED]):
-        if row["unreadable"] is None and begun(row) and wanted(row):
+        if row["unreadable"] is None and begun(row) and matches(row):
             yield row
 
 
 def _is_alive(row: Row, later: int, recent: datetime, paused: Collection[str]) -> bool:
-    """True if it is active, paused by a user, or worked on in the last `event_days` with few `later` sessions."""
+    """True if a session is active, paused by the user, or was active since `recent` with few `later` sessions."""
     is_paused = row["status"] == "paused" and row["id"] in paused
     is_recent = later <= _FOLLOWED and (last_active(row) or _EVER) >= recent
     return row["status"] == "active" or is_paused or is_recent
@@ -238,8 +240,8 @@ def _of_index(view: View, rows: Sequence[Row]) -> Iterator[Fact]:
     paths = {row["path"]: row for row in rows}
     for shard in dict.fromkeys(shard_of(str(row["started"] or "")) for row in rows):
         found = [one for one in view.rows("callouts", [shard]) if one["path"] in paths]
-        named = {(one["path"], one["kind"]) for one in found if is_named(str(one["source"]))}
-        found = [one for one in found if (one["path"], one["kind"]) not in named or one["source"] != Guess.SUMMARY]
+        reviewed = {(one["path"], one["kind"]) for one in found if is_named(str(one["source"]))}
+        found = [one for one in found if (one["path"], one["kind"]) not in reviewed or one["source"] != Guess.SUMMARY]
         for one in sorted(found, key=_order):
             kind, text = str(one["kind"]), whole_words(one["text"])
             if one["finding"] or (kind == "milestone" and not is_task_news(text)):
@@ -272,7 +274,7 @@ def _of_memory(one: Memory) -> Fact:
 
 
 def with_histories(vault: Vault, known: ProjectFacts, project: str) -> ProjectFacts:
-    """Add the lines that a person wrote in histories, and drop questions answered there."""
+    """Add the lines that the user wrote in histories, and drop questions answered there."""
     found, answered = list(known.facts), set[tuple[str, str]]()
     known_keys = {(one.session, key_of(one.text)) for one in found}
     for entry in _entries(vault, known, project):
@@ -282,7 +284,7 @@ def with_histories(vault: Vault, known: ProjectFacts, project: str) -> ProjectFa
                 key = entry.session_id, key_of(line.text)
                 if _ANSWERED.search(line.text) or _ANSWERED.search(line.why):
                     answered.add(key)
-                elif key not in known_keys and not line.text.startswith(PAUSED):  # the position shows this
+                elif key not in known_keys and not line.text.startswith(PAUSED):  # the position shows the pause
                     found.append(Fact(kind, line.text, entry.session_id, at, line.why, source="history"))
     left = (
         one for one in found if not any(one.session == at and key_of(one.text) in question for at, question in answered)
@@ -291,7 +293,7 @@ def with_histories(vault: Vault, known: ProjectFacts, project: str) -> ProjectFa
 
 
 def _entries(vault: Vault, known: ProjectFacts, project: str) -> Iterator[HistoryEntry]:
-    """The newest histories of the project, also of sessions without a note."""
+    """The newest histories of the project, including those of sessions without a note."""
     names = list[str]()
     with suppress(FileNotFoundError):
         names = [name for name in os.listdir(vault.root / HISTORY) if is_markdown(name) and name[0] != "."]

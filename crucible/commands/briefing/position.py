@@ -16,7 +16,7 @@ from crucible.vault.index.schema import Row, View, shard_of
 from crucible.vault.index.time_filters import begun, last_active
 
 _MOST = 100
-"""The number of newest sessions to look at."""
+"""Sessions to consider, the newest."""
 _NEVER = datetime.min.replace(tzinfo=UTC)
 _TEXT, _WHY = 200, 120
 _NO_ROW: Row = {}
@@ -25,8 +25,8 @@ _NO_ROW: Row = {}
 class Position(NamedTuple):
     """The position in a session.
 
-    `at` is the last activity.  `phase` is an id, `phases` their count; `task_number` counts from 1, 0 for none.
-    `note` and `blockers` are those of the last bookmark.
+    `at` is the time of the last activity.  `phase` is the phase's id, `phases` the number of phases.  `task_number` counts
+    from 1; 0 means no task.  `note` and `blockers` are from the last bookmark.
     """
 
     session: str
@@ -46,11 +46,11 @@ class Position(NamedTuple):
 def find_position(view: View, root: Path, project: str = "", *, paused: bool = True) -> Position | None:
     """The position of the last open session of a project or the vault, else of the last session.
 
-    A session is open if it is active, if a user paused it, or if it is paused and the last.  Without `paused`,
-    paused sessions are skipped.
+    A session is open if it is active, if the user paused it, or if it is paused and the newest.  Without `paused`, paused
+    sessions are skipped.
     """
     marks = {one.session: one for one in load_bookmarks(root).found}
-    left = {name for name, mark in marks.items() if mark.why is StopReason.PAUSED}
+    paused_by_user = {name for name, mark in marks.items() if mark.why is StopReason.PAUSED}
     found = matching(view, SessionQuery(project=project or None))
     rows = [*islice((row for row in found if paused or row["status"] != "paused"), _MOST)]
     newest = max(rows, key=_recency, default=_NO_ROW)
@@ -58,7 +58,9 @@ def find_position(view: View, root: Path, project: str = "", *, paused: bool = T
         row
         for row in rows
         if row["phases"]
-        and (row["status"] == "active" or (row["status"] == "paused" and (row["id"] in left or row is newest)))
+        and (
+            row["status"] == "active" or (row["status"] == "paused" and (row["id"] in paused_by_user or row is newest))
+        )
     ]
     row = max(open_, key=_recency, default=newest)
     return _position(view, row, marks.get(str(row["id"]))) if row else None
@@ -69,12 +71,14 @@ def _recency(row: Row) -> tuple[datetime, str, str]:
 
 
 def _position(view: View, row: Row, mark: Bookmark | None) -> Position:
-    """A paused session continues at its bookmark's phase and task."""
+    """The position in a session; a paused session continues at its bookmark's phase and task."""
     is_marked = mark is not None and row["status"] == "paused" and bool(mark.phase)
     last = max(_rows(view, "phases", row), key=lambda one: int(one["line"] or 0), default=_NO_ROW)
     tasks = [*enumerate(sorted(_rows(view, "tasks", row), key=_place), 1)]
-    left = [pair for pair in tasks if pair[1]["status"] not in CLOSED_TASKS]
-    number, task = next((pair for pair in left if pair[1]["status"] == "in_progress"), (*left, (0, _NO_ROW))[0])
+    open_tasks = [pair for pair in tasks if pair[1]["status"] not in CLOSED_TASKS]
+    number, task = next(
+        (pair for pair in open_tasks if pair[1]["status"] == "in_progress"), (*open_tasks, (0, _NO_ROW))[0]
+    )
     if mark and mark.task == task.get("task_id") and mark.task_count == len(tasks):
         number = mark.task_number
     return Position(
@@ -94,19 +98,19 @@ def _position(view: View, row: Row, mark: Bookmark | None) -> Position:
 
 
 def _place(task: Row) -> tuple[int, str]:
-    """Tasks are ordered by id, since the index has no order: numbers by size, others last."""
+    """The sort key of a task, by id, since the index has no order: numbers first, by size."""
     ident = str(task["task_id"])
     return (len(ident) if ident.isdecimal() else 1 << 30, ident)
 
 
 def _rows(view: View, table: str, session: Row) -> list[Row]:
-    """The table's rows of one session."""
+    """The rows of a table that belong to one session."""
     rows = view.rows(table, [shard_of(str(session["started"] or ""))], [str(session["id"])])
     return [row for row in rows if row["path"] == session["path"]]
 
 
 def position_lines(position: Position | None, project: str, now: datetime, quoter: Quoter) -> tuple[str, ...]:
-    """The position, its note and its blockers; there is always a first line."""
+    """The lines for the position, its note and its blockers; without a position, a line that says so."""
     if position is None:
         of = quoter.line(project, 80)
         return (f"Where work stands: no session {f'of {of} ' if of else ''}yet",)
@@ -119,7 +123,7 @@ def position_lines(position: Position | None, project: str, now: datetime, quote
 
 
 def _words(one: Position, now: datetime, quoter: Quoter) -> str:
-    """`2026-11-21-x, phase 11 of 12 (Tests), task 3 of 5 (Write it); paused, last active 2 h ago`."""
+    """For example `2026-11-21-x, phase 11 of 12 (Tests), task 3 of 5 (Write it); paused, last active 2 h ago`."""
 
     def named(text: str, name: str) -> str:
         shown = quoter.line(name, 80)

@@ -1,6 +1,6 @@
-"""A project's profile (the note `projects/{project}.md`), a proposal for one, and the files of a project's folder.
+"""A project's profile (the note `projects/{project}.md`), proposals for one, and files in a project's folder.
 
-Nothing outside the folder is read, no read blocks, and reads are bounded.  A profile is the user's: it is never
+Nothing outside the folder is read, no read blocks, and reads are bounded.  A profile belongs to the user and is never
 overwritten.
 """
 
@@ -43,7 +43,7 @@ _FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 
 
 def read_text(folder: Path, name: str, largest: int = LARGEST) -> str | None:
-    """The start of a text file in the folder; None if it is missing, lies elsewhere, or is no text."""
+    """The start of a text file in the folder; None if it is missing, outside the folder, or not a text."""
     path = _inside(folder, name)
     if path is None:
         return None
@@ -100,7 +100,7 @@ def _inside(folder: Path, name: str) -> Path | None:
 
 
 def included_section(folder: Path | None, named: Sequence[str], quoter: Quoter) -> Section:
-    """The first lines of each file, or that it cannot be read."""
+    """The section with the first lines of each file, or a note that it cannot be read."""
     items = list(_items(folder, named, quoter)) if folder and named else []
     return Section("files", "From the project's files", tuple(items))
 
@@ -150,9 +150,9 @@ def profile_path(root: Path, project: str) -> Path:
 
 
 def load_profile(root: Path, project: str, clean: Callable[[str], str] = str) -> Profile | None:
-    """The profile, None without one.  Raises `VaultError` for a note that is not this project's profile.
+    """The profile, None if there is none.  Raises `VaultError` for a note that is not this project's profile.
 
-    `clean` gets the whole text, to redact secrets that span lines.
+    `clean` is called with the whole text, to redact secrets that span lines.
     """
     path = profile_path(root, project)
     if not os.path.lexists(path):
@@ -165,8 +165,8 @@ def load_profile(root: Path, project: str, clean: Callable[[str], str] = str) ->
     found = find_frontmatter(source)
     if found.values.get("type") != NOTE_TYPE:
         raise VaultError(f"{place}: its type is not `{NOTE_TYPE}`", f"write `type: {NOTE_TYPE}` into its properties")
-    named = found.values.get("project")
-    if isinstance(named, str) and named.strip().casefold() != project.strip().casefold():
+    owner = found.values.get("project")
+    if isinstance(owner, str) and owner.strip().casefold() != project.strip().casefold():
         raise VaultError(f"{place}: it is about another project", "its property `project` says which")
     lines = clean("\n".join(source.lines[found.lines.end :])).split("\n")
     return Profile(
@@ -237,7 +237,7 @@ class Proposal(NamedTuple):
 
 
 def propose(folder: Path, project: str, tidy: Callable[[str], str]) -> Proposal | None:
-    """Propose a profile from the project's files; None if they say nothing.  `tidy` redacts secrets and paths."""
+    """Propose a profile from the project's files; None if they have nothing for it.  `tidy` redacts secrets and paths."""
     by_heading: dict[str, list[str]] = {heading: [] for heading in _HEADINGS}
     sources: list[str] = []
     for name in (*_READMES, *_MANIFESTS, *_RULES):

@@ -1,6 +1,6 @@
 """The sections of a briefing: which facts each shows, and how.
 
-A fact is shown if it is sure enough and makes sense outside its session (`is_useful`).
+A fact is shown if its confidence is high enough and it makes sense outside its session (`is_useful`).
 """
 
 from __future__ import annotations
@@ -28,40 +28,40 @@ from crucible.vault.index.schema import Row
 from crucible.vault.index.time_filters import begun, time_of
 
 _CONVENTIONS, _DECISIONS, _OPEN, _WAITING, _SESSIONS = 8, 6, 8, 5, 5
-_OF_ONE, _COMPLETED = 2, 3
-"""Decisions of one session, and completed tasks, to show."""
+_PER_SESSION, _COMPLETED = 2, 3
+"""Most decisions of one session, and most completed tasks, to show."""
 _FOLLOWED = 1
-"""After more later sessions, an agent's open ends are mostly settled: they include uncommitted and unchecked work."""
+"""After more later sessions than this, open ends found by an agent are mostly settled, such as uncommitted work."""
 _TITLE, _OUTCOME, _WHY, _TASK = 100, 160, 160, 160
-_SUREST = 65
+_MIN_CONFIDENCE = 65
 """The least confidence of a finding, in percent."""
 _FEWEST_WORDS = 5
 _CUT = ("…", "...")
-_POINTS = late_pattern(
+_REFERENCE = late_pattern(
     r"(?i)\b(?:this|that|these|those|it|its|they|them|here|there|above|below|now|again|yet|first)\b|https?://"
 )
-"""Words that refer to something only the session shows."""
+"""Words that refer to something outside the sentence."""
 _NAME = late_pattern(r"[`/\\_]|\w\.\w|[a-z][A-Z]|[A-Za-z]-?\d|\s--?\w")
-"""A path, identifier, option, version or ticket: a question without one names nothing."""
+"""A path, identifier, option, version or ticket; a question without one is not specific."""
 
 
 # --- the rule --------------------------------------------------------------------------------------------------------
 
 
 def is_useful(one: Fact) -> bool:
-    """True if a finding makes sense without its session: sure enough, no fragment, no reference to the session.
+    """True if a finding makes sense without its session: it is confident, a full sentence, and refers to nothing outside.
 
-    A decision also needs a reason.  What a person wrote is always useful.
+    A decision also needs a reason.  Findings that were recorded explicitly are always useful.
     """
     text = one.text.strip().strip("\"'“”")
     if one.source in _WRITTEN:
         return bool(text)
     return (
-        one.confidence >= _SUREST
+        one.confidence >= _MIN_CONFIDENCE
         and len(WORD.findall(text)) >= _FEWEST_WORDS
         and not text.startswith(_CUT)
         and not text.endswith(":")
-        and not _POINTS.search(text)
+        and not _REFERENCE.search(text)
         and (one.kind != Kind.DECISION or bool(one.why))
     )
 
@@ -71,9 +71,9 @@ _WRITTEN = (Source.CALLOUT, "history", "task", "question", "")
 
 
 def conventions_of(known: ProjectFacts) -> list[tuple[Fact, int]]:
-    """The project's conventions, each with the number of sessions that say it; recurring ones first, then the newest.
+    """The project's conventions with the number of sessions that mention each; the most frequent first, then the newest.
 
-    A correction counts if it was recorded explicitly or made in several sessions: a single one may apply only once.
+    A correction counts if it was recorded explicitly or made in several sessions, since a single one may be a special case.
     """
     groups: list[tuple[Fact, frozenset[str], set[str]]] = []
     for one in known.of(Kind.CORRECTION, Kind.ENVIRONMENT):
@@ -81,7 +81,7 @@ def conventions_of(known: ProjectFacts) -> list[tuple[Fact, int]]:
         same = next((group for group in groups if _are_alike(words, group[1])), None)
         if same:
             same[2].add(one.session)
-        elif one.confidence >= _SUREST:
+        elif one.confidence >= _MIN_CONFIDENCE:
             groups.append((one, words, {one.session}))
     found = [
         (one, len(names))
@@ -92,27 +92,27 @@ def conventions_of(known: ProjectFacts) -> list[tuple[Fact, int]]:
 
 
 def lessons_of(known: ProjectFacts) -> list[Fact]:
-    """Failures recorded with their cause; test failures are no lessons, since the fix is in the code."""
+    """Failures recorded explicitly with their cause; for a test failure, the fix is in the code."""
     return [one for one in known.of(Kind.FAILURE) if one.why and one.source in _WRITTEN and is_useful(one)]
 
 
 def _are_alike(one: frozenset[str], other: frozenset[str]) -> bool:
-    """True if one says most of what the other says."""
+    """True if the two sets of stems share two thirds of the smaller one."""
     return min(len(one), len(other)) > 1 and overlap(one, other) >= 2 / 3
 
 
 def decisions_of(known: ProjectFacts) -> list[Fact]:
-    """Decisions with a reason, newest first; more than `_OF_ONE` of a session come last, replies after choices."""
+    """Decisions with a reason, newest first; more than `_PER_SESSION` of a session come last, replies after choices."""
     count, found = Counter[str](), list[tuple[bool, bool, Fact]]()
     for one in filter(is_useful, known.of(Kind.DECISION)):
         if one.source != Source.PLAN:
             count[one.session] += 1
-            found.append((count[one.session] > _OF_ONE, one.source == Source.REPLY, one))
+            found.append((count[one.session] > _PER_SESSION, one.source == Source.REPLY, one))
     return [one for *_, one in sorted(found, key=lambda each: each[:2])]
 
 
 def open_ends_of(known: ProjectFacts) -> list[Fact]:
-    """Open ends of live sessions, without settled ones and questions that name nothing."""
+    """Open ends of live sessions, without settled ones and unspecific questions."""
     found = (
         one
         for one in known.of(Kind.OPEN_END)
@@ -132,23 +132,23 @@ def _weight(outcome: Fact) -> tuple[bool, bool, bool]:
     return is_named(outcome.source), outcome.source == Source.COMMIT, is_useful(outcome)
 
 
-def is_new(once: Shown, text: str) -> bool:
+def is_new(shown: Shown, text: str) -> bool:
     """Record a text as shown; False if its content was shown before."""
-    return not once.is_in(text) and once.add(text)
+    return not shown.is_in(text) and shown.add(text)
 
 
 # --- the sections ----------------------------------------------------------------------------------------------------
 
 
 class SectionBuilder:
-    """Builds the sections, in order; each skips what an earlier one shows."""
+    """Builds the sections, in order; each skips facts that an earlier one shows."""
 
     def __init__(self, known: ProjectFacts, quoter: Quoter, now: datetime) -> None:
         self._known, self._quoter, self._now = known, quoter, now
-        self._once = Shown()
+        self._shown = Shown()
 
     def conventions(self) -> Section:
-        """The project's conventions, in the user's words."""
+        """The section of conventions."""
         items = list[Item]()
         for one, count in conventions_of(self._known):
             often = f", and {count - 1} more" if count > 1 else ""
@@ -157,24 +157,24 @@ class SectionBuilder:
         return _cut("conventions", "Conventions of this project", items, _CONVENTIONS)
 
     def decisions(self) -> Section:
-        """Decisions with their reasons."""
+        """The section of decisions with their reasons."""
         found = decisions_of(self._known)
         items = [item for one in found for item in self._item(one, Rank.DECISION, one.session, one.why)]
         return _cut("decisions", "Decisions", items, _DECISIONS)
 
     def open_ends(self) -> Section:
-        """Open ends."""
+        """The section of open ends."""
         found = open_ends_of(self._known)
-        items = [item for one in found for item in self._item(one, Rank.TODO, self._followed(one.session))]
+        items = [item for one in found for item in self._item(one, Rank.TODO, self._with_later(one.session))]
         return _cut("open", "Left open at the end of a session", items, _OPEN)
 
-    def _followed(self, session: str) -> str:
-        """The session's id, and the number of later sessions, which may have settled its open ends."""
+    def _with_later(self, session: str) -> str:
+        """The session's id with the number of later sessions, which may have settled its open ends."""
         count = self._known.after(session).sessions
         return f"{session}; {count} later session{'' if count == 1 else 's'}" if count else session
 
     def sessions(self, depth: int) -> Section:
-        """The newest sessions with an outcome or still open, with title and outcome."""
+        """The section of the newest sessions that have an outcome or are still open."""
         outcomes: dict[str, list[Fact]] = {}
         for one in sorted(self._known.of(Kind.OUTCOME), key=_weight, reverse=True):
             outcomes.setdefault(one.session, []).append(one)
@@ -184,7 +184,7 @@ class SectionBuilder:
         return Section("sessions", "Recent sessions", tuple(items))
 
     def _session(self, row: Row, outcomes: Sequence[Fact]) -> Item:
-        """A session with the first outcome that says more than its title."""
+        """A session, with the first outcome that is not in its title already."""
         line, about_title = self._quoter.line, whole_words(row["title"])
         began = time_of(begun(row))
         about = ", ".join(filter(None, (day_words(began, self._now) if began else "", str(row["status"] or ""))))
@@ -197,7 +197,7 @@ class SectionBuilder:
         return Item(text, Rank.LESSON, finding=next((one.finding for one in (outcome, *outcomes) if one), ""))
 
     def tasks(self, found: Overview | None, *, counts: bool) -> Section:
-        """The tasks of the overview: in progress, ready, blocked, done; `counts` adds what recall has for each."""
+        """The section of tasks: in progress, ready, blocked, completed; `counts` adds the number of recall items for each."""
         title = "Current tasks"
         if found is None:
             return Section("tasks", title)
@@ -212,43 +212,43 @@ class SectionBuilder:
             names = " → ".join(self._quoter.line(task.ref.id, 40) for task in circle[:8])
             items.append(Item(f"these wait for each other: {names}", Rank.TODO))
         for task in shown_tasks(status):
-            self._once.add(task.content)
+            self._shown.add(task.content)
         return Section("tasks", title, tuple(items))
 
     def waiting(self, items: Sequence[Waiting]) -> Section:
-        """Inbox items that wait for a human."""
+        """The section of inbox items that wait for the user."""
         lines = []
         for one in items[:_WAITING]:
             content = ": ".join(filter(None, (one.title, one.text)))
-            self._once.add(content)
+            self._shown.add(content)
             name = self._quoter.line(one.id, 150)
             lines.append(Item(f"{one.kind.value.replace('_', ' ')}: {self._quoter.line(content)} ({name})", Rank.TODO))
         return Section("inbox", "Waits for a human", tuple(lines), max(0, len(items) - _WAITING))
 
     def _item(self, one: Fact, rank: Rank, name: str, why: str = "") -> Iterator[Item]:
-        """An item, unless its content was shown before."""
+        """The item of a fact, unless its content was shown before."""
         shown = self._quoter.line(one.text)
-        if shown and is_new(self._once, one.text):
+        if shown and is_new(self._shown, one.text):
             reason = self._quoter.line(why.lstrip("-* "), _WHY)
             because = f" ({'' if rank is Rank.LESSON else 'why: '}{reason})" if reason else ""
             yield Item(f"{shown}{because} ({self._quoter.line(name, 150)})", rank, finding=one.finding)
 
     def _tasks(self, status: TasksStatus, counts: Mapping[Ref, RecallCounts]) -> Iterator[Item]:
-        for label, standings in (
+        for label, tasks in (
             ("in progress", status.in_progress),
             ("ready to start", status.ready),
             ("blocked", status.blocked),
         ):
             yield from (
-                Item(self._standing(one, counts), Rank.TODO, label)
-                for one in standings
+                Item(self._listed(one, counts), Rank.TODO, label)
+                for one in tasks
                 if not self._known.after(one.task.ref.session).settles(one.task.content)
             )
         newest = str(self._known.sessions[0]["id"]) if self._known.sessions else ""
         recent = [task for task in status.recent if task.ref.session == newest]
         yield from (Item(self._task(task), Rank.LESSON, "recently completed") for task in recent[:_COMPLETED])
 
-    def _standing(self, one: ListedTask, counts: Mapping[Ref, RecallCounts]) -> str:
+    def _listed(self, one: ListedTask, counts: Mapping[Ref, RecallCounts]) -> str:
         parts = [self._task(one.task)]
         if one.waits_for:
             ids = [self._quoter.line(task.ref.id, 40) for task in one.waits_for[:4]]
@@ -271,12 +271,12 @@ def _cut(name: str, title: str, items: Sequence[Item], most: int) -> Section:
 
 MOST_WORDS, MOST_ITEMS = 10, 5
 _KEYWORD = late_pattern(r"[^\W\d_][\w-]{2,40}")
-_WANTED = frozenset({"decision", "evidence", "pattern"})
+_SHOWN_TYPES = frozenset({"decision", "evidence", "pattern"})
 """Types of knowledge items to show."""
 _TEXT = 220
 
 Type = Callable[[Hit], str]
-"""Gives the type of a hit's knowledge item, "" if unknown."""
+"""Returns the type of a hit's knowledge item, "" if unknown."""
 
 
 def keywords(texts: Iterable[str], most: int = MOST_WORDS) -> str:
@@ -298,7 +298,7 @@ def knowledge_section(
     shown: Collection[str],
     quoter: Quoter,
 ) -> Section:
-    """The best hits of each question, in turns, each once; not of sessions in `told`."""
+    """The best hits of each question, alternating, each once, without hits in the sessions `shown`."""
     answers = (recall.ask(question, now).hits for question in questions)
     items: dict[str, Item] = {}
     for hit in filter(None, chain.from_iterable(zip_longest(*answers))):
@@ -306,7 +306,7 @@ def knowledge_section(
         type_ = "decision" if event.kind is EventKind.DECISION else type_of(hit)
         if event.kind is EventKind.DECISION and not is_useful(Fact(type_, event.text, event.session, why=event.text)):
             continue
-        if len(items) < MOST_ITEMS and event.session not in shown and (not type_ or type_ in _WANTED):
+        if len(items) < MOST_ITEMS and event.session not in shown and (not type_ or type_ in _SHOWN_TYPES):
             title = f"{quoter.line(event.title, 120)}: " if event.title else ""
             text = f"{type_ or 'knowledge'}: {title}{quoter.line(event.text, _TEXT)} ({quoter.line(event.id, 150)})"
             rank = Rank.DECISION if type_ == "decision" else Rank.LESSON
@@ -315,13 +315,13 @@ def knowledge_section(
 
 
 def question_of(query: str, project: str) -> Question:
-    """The question for recall."""
+    """The question to ask recall."""
     kinds = frozenset((EventKind.KNOWLEDGE, EventKind.DECISION))
     return Question(query, kinds=kinds, project=project, limit=2 * MOST_ITEMS, context=0)
 
 
 def types_on(shelf: ItemShelf) -> Type:
-    """Look up item types, loaded once at the first hit; "" for unknown ones."""
+    """A function that returns a hit's item type; the types are loaded once, at the first hit."""
 
     @cache
     def known() -> dict[str, str]:
