@@ -25,7 +25,7 @@ from crucible.commands.capture.question import (
     OfferAnswer,
     TypedAction,
     TypedLine,
-    accepted,
+    parse_accept,
     read_typed,
     set_preference,
 )
@@ -224,7 +224,7 @@ def say_captured(vault: Vault, captured: Captured) -> None:
 
 def _kept_line(vault: Vault, kept: KeptCandidate) -> str:
     candidate, what = kept.proposal.candidate, KEPT_AS[kept.proposal.candidate.kind]
-    if kept.said.state is CaptureState.KEPT and kept.path:
+    if kept.record.state is CaptureState.KEPT and kept.path:
         return f"kept {what}: {candidate.summary} → {vault.relative(kept.path)}"
     return f"not kept, {what}: {candidate.summary}: {kept.line}"
 
@@ -284,10 +284,10 @@ def _attribution(one: CaptureProposal) -> dict[str, object] | None:
 def _kept(vault: Vault, one: KeptCandidate) -> dict[str, object]:
     return {
         **_proposal(one.proposal),
-        "state": one.said.state.value,
-        "id": one.said.item or None,
+        "state": one.record.state.value,
+        "id": one.record.item or None,
         "path": vault.relative(one.path) if one.path else None,
-        "silent": one.said.silent,
+        "silent": one.record.silent,
         "why": one.line or None,
     }
 
@@ -378,7 +378,7 @@ class _AcceptedByOption:
     def __call__(self, offer: Offer) -> OfferAnswer:
         keys = [one.key for one in offer.proposals]
         try:
-            self._chosen = frozenset(keys[place] for place in accepted(self._text, keys))
+            self._chosen = frozenset(keys[place] for place in parse_accept(self._text, keys))
         except UsageError as error:
             self._error = error
             return OfferAnswer()
@@ -391,9 +391,10 @@ class _AcceptedByOption:
         if self._error:
             raise self._error
         if self._chosen is None:
-            accepted(self._text, ())
+            parse_accept(self._text, ())
 
     def has_failed(self, captured: Captured) -> bool:
         """True if something that was accepted could not be kept."""
-        kept = {one.proposal.key for one in captured.kept if one.said.state in (CaptureState.KEPT, CaptureState.KNOWN)}
+        known = (CaptureState.KEPT, CaptureState.KNOWN)
+        kept = {one.proposal.key for one in captured.kept if one.record.state in known}
         return bool((self._chosen or frozenset()) - kept)

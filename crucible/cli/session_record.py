@@ -227,7 +227,7 @@ def _is_over(recorder: Recorder) -> bool:
 def _report_end(vault: Vault, ended: StopResult) -> None:
     """Write problems and news to stderr, and the path of the history to stdout."""
     say_problems_of(ended)
-    for line in ended.said:
+    for line in ended.done:
         say(line)
     if ended.captured and ended.captured.kept:
         count = len(ended.captured.kept)

@@ -47,7 +47,7 @@ class Item(NamedTuple):
 
 
 class Section(NamedTuple):
-    """Items under a heading; within a rank the last is cut first.  `more` is the number of items that are not listed."""
+    """Items under a heading; within a rank the last is cut first. `more` is the number of items that are not listed."""
 
     name: str
     title: str

@@ -123,9 +123,10 @@ _ORDER = ("conventions", "decisions", "tasks", "inbox", "open", "sessions", "rec
 
 @dataclass(frozen=True, slots=True)
 class BriefingSources:
-    """The sources that the caller can open: the index (None if `broken`), recall (None to skip it), Claude Code's task folder.
+    """The sources that the caller can open: the index (None if `broken`), recall, and Claude Code's task folder.
 
-    `recall` returns the opened search, and a function that returns the type of a hit's knowledge item.
+    `recall` returns the opened search, and a function that returns the type of a hit's knowledge item; None skips
+    recall.
     """
 
     view: View | None = None
@@ -138,8 +139,8 @@ class BriefingSources:
 class BriefingRequest:
     """The project ("" for all), time, token budget and project folder of a briefing.
 
-    `notice` replaces the position.  Without `tells_paused`, a paused session is not used as the position.  `workflow` is
-    the name of a workflow about to run, `aim` its words and purpose.
+    `notice` replaces the position. Without `tells_paused`, a paused session is not used as the position. `workflow`
+    is the name of a workflow about to run, `aim` its words and purpose.
     """
 
     project: str
@@ -164,8 +165,8 @@ def brief(
 ) -> Briefing:
     """Build the briefing.
 
-    `on_error` is called with a message if the template fails.  `early` is called with the briefing without recall, before
-    recall is asked.  Raises `IndexBroken` if a file of the index was replaced meanwhile; then try again.
+    `on_error` is called with a message if the template fails. `early` is called with the briefing without recall,
+    before recall is asked. Raises `IndexBroken` if a file of the index was replaced meanwhile; then try again.
     """
     gathered = _Gathered(vault, request, sources, quoter)
     sections, frame = gathered.sections(), Frame(vault.settings, on_error)

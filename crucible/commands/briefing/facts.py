@@ -1,7 +1,7 @@
 """The findings of a project's sessions, for briefings: from the index, from memory and from histories.
 
-No session note is read.  Memory covers older sessions and those without a note; histories add lines that the user wrote.
-Days count back from the project's last session, not from today.
+No session note is read. Memory covers older sessions and those without a note; histories add lines that the user
+wrote. Days count back from the project's last session, not from today.
 """
 
 from __future__ import annotations
@@ -83,8 +83,9 @@ class Fact(NamedTuple):
 class ProjectFacts(NamedTuple):
     """The project's recent sessions and the facts of all its sessions, newest first.
 
-    `alive` has the ids of sessions whose open ends may still be open, `others` the ids of other projects' sessions since
-    `oldest`.  A session without a note is alive if it began after `recent`.  `problems` are unreadable memory lines.
+    `alive` has the ids of sessions whose open ends may still be open, `others` the ids of other projects' sessions
+    since `oldest`. A session without a note is alive if it began after `recent`. `problems` are unreadable memory
+    lines.
     """
 
     sessions: tuple[Row, ...] = ()

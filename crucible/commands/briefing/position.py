@@ -25,8 +25,8 @@ _NO_ROW: Row = {}
 class Position(NamedTuple):
     """The position in a session.
 
-    `at` is the time of the last activity.  `phase` is the phase's id, `phases` the number of phases.  `task_number` counts
-    from 1; 0 means no task.  `note` and `blockers` are from the last bookmark.
+    `at` is the time of the last activity. `phase` is the phase's id, `phases` the number of phases. `task_number`
+    counts from 1; 0 means no task. `note` and `blockers` are from the last bookmark.
     """
 
     session: str
@@ -46,8 +46,8 @@ class Position(NamedTuple):
 def find_position(view: View, root: Path, project: str = "", *, paused: bool = True) -> Position | None:
     """The position of the last open session of a project or the vault, else of the last session.
 
-    A session is open if it is active, if the user paused it, or if it is paused and the newest.  Without `paused`, paused
-    sessions are skipped.
+    A session is open if it is active, if the user paused it, or if it is paused and the newest. Without `paused`,
+    paused sessions are skipped.
     """
     marks = {one.session: one for one in load_bookmarks(root).found}
     paused_by_user = {name for name, mark in marks.items() if mark.why is StopReason.PAUSED}

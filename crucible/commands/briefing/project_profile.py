@@ -237,7 +237,10 @@ class Proposal(NamedTuple):
 
 
 def propose(folder: Path, project: str, tidy: Callable[[str], str]) -> Proposal | None:
-    """Propose a profile from the project's files; None if they have nothing for it.  `tidy` redacts secrets and paths."""
+    """Propose a profile from the project's files; None if they have nothing for it.
+
+    `tidy` redacts secrets and paths.
+    """
     by_heading: dict[str, list[str]] = {heading: [] for heading in _HEADINGS}
     sources: list[str] = []
     for name in (*_READMES, *_MANIFESTS, *_RULES):

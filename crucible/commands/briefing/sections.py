@@ -49,9 +49,10 @@ _NAME = late_pattern(r"[`/\\_]|\w\.\w|[a-z][A-Z]|[A-Za-z]-?\d|\s--?\w")
 
 
 def is_useful(one: Fact) -> bool:
-    """True if a finding makes sense without its session: it is confident, a full sentence, and refers to nothing outside.
+    """True if a finding makes sense without its session.
 
-    A decision also needs a reason.  Findings that were recorded explicitly are always useful.
+    It must be confident and a full sentence that refers to nothing outside; a decision also needs a reason. Findings
+    that were recorded explicitly are always useful.
     """
     text = one.text.strip().strip("\"'“”")
     if one.source in _WRITTEN:
@@ -71,9 +72,12 @@ _WRITTEN = (Source.CALLOUT, "history", "task", "question", "")
 
 
 def conventions_of(known: ProjectFacts) -> list[tuple[Fact, int]]:
-    """The project's conventions with the number of sessions that mention each; the most frequent first, then the newest.
+    """The project's conventions with the number of sessions that mention each.
 
-    A correction counts if it was recorded explicitly or made in several sessions, since a single one may be a special case.
+    The most frequent first, then the newest.
+
+    A correction counts if it was recorded explicitly or made in several sessions, since a single one may be a special
+    case.
     """
     groups: list[tuple[Fact, frozenset[str], set[str]]] = []
     for one in known.of(Kind.CORRECTION, Kind.ENVIRONMENT):
@@ -197,7 +201,10 @@ class SectionBuilder:
         return Item(text, Rank.LESSON, finding=next((one.finding for one in (outcome, *outcomes) if one), ""))
 
     def tasks(self, found: Overview | None, *, counts: bool) -> Section:
-        """The section of tasks: in progress, ready, blocked, completed; `counts` adds the number of recall items for each."""
+        """The section of tasks: in progress, ready, blocked, completed.
+
+        `counts` adds the number of recall items for each.
+        """
         title = "Current tasks"
         if found is None:
             return Section("tasks", title)

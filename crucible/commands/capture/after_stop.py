@@ -1,7 +1,7 @@
-"""What is written after a session stops: captures, its history, decisions for its tasks, memory.
+"""The steps after a session stops: review, capture, history, decisions for its tasks, and memory.
 
-An end, a pause, a client that is gone, a run of a workflow and an import all call `after_stop`.  A step that fails
-is one line, and the next step still runs.
+An end, a pause, a client that exited, a workflow run and an import all call `after_stop`. A step that fails is
+reported in one line, and the next step still runs.
 """
 
 from __future__ import annotations
@@ -38,9 +38,10 @@ OpenRecall: TypeAlias = "Callable[[], Recall]"
 
 
 class StopHelpers(NamedTuple):
-    """Who may be asked: an agent what mattered, the user what to keep, recall what is known for new tasks.
+    """Optional helpers: an agent that reviews the session, a question to the user, and recall for new tasks.
 
-    None is not asked.  `folder` is the project's folder on this machine, `roots` are all of its folders.
+    A helper that is None is not used. `folder` is the project's folder on this machine, `roots` are all of its
+    folders.
     """
 
     asker: Asker | None = None
@@ -54,47 +55,48 @@ class StopHelpers(NamedTuple):
 class StopResult(NamedTuple):
     """The results; `history` is None if none was written.
 
-    `said` are lines on what else was done, such as pruning, `problems` lines on failed steps.
+    `done` has lines on other work, such as pruning; `problems` has lines on failed steps.
     """
 
     history: MadeHistory | None = None
     captured: Captured | None = None
-    said: tuple[str, ...] = ()
+    done: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()
 
 
 NOBODY = StopHelpers()
 _MOST_ASKED = 50
-"""Tasks for which recall is asked at a session's end; others wait until they are picked."""
+"""Most tasks for which recall is asked at a session's end; for others it is asked when they are picked."""
 
 
 def after_stop(
     vault: Vault, path: Path, *, now: datetime, helpers: StopHelpers = NOBODY, updates: bool = False
 ) -> StopResult:
-    """Take every step for the session whose note is at `path`; a failed step never raises.
+    """Run every step for the session whose note is at `path`; a failed step never raises.
 
-    Repeating it stores nothing twice and keeps edits.  With `updates`, as after an import, nothing is captured and a session without a
-    history is skipped.  A subagent's session is skipped, since its parent's history covers it.
+    Running it again stores nothing twice and keeps the user's edits. With `updates`, as after an import, nothing is
+    captured, and a session without a history is skipped. A subagent's session is skipped, since its parent's history
+    covers it.
     """
-    if updates and not _is_there(lambda: entry_path(vault, path.stem)):  # the id is the name of the note
+    if updates and not _exists(lambda: entry_path(vault, path.stem)):  # the id is the name of the note
         return StopResult()
     steps = _Steps()
     redact = steps.take("secrets", lambda: remembering(redact_of(vault.settings.secrets)))
     note = steps.take("the session's note", lambda: _read(vault, path))
-    if redact is None or note is None:  # nothing may be written then, or nothing is known
+    if redact is None or note is None:  # nothing can be redacted, or the note cannot be read
         return StopResult(problems=tuple(steps.problems))
-    roots, said = helpers.roots, list[str]()
+    roots, lines = helpers.roots, list[str]()
     parent = note.session.parent or ""
-    if parent and _is_there(lambda: vault.find(parent)):
+    if parent and _exists(lambda: vault.find(parent)):
         return StopResult()
     if helpers.asker and not updates:
         asker = helpers.asker
-        came = steps.take(
+        reviewed = steps.take(
             "what mattered",
             lambda: review(vault, path, asker, now=now, redact=redact, budget=helpers.budget, again=False),
         )
-        said += [came.line] if came and came.line else []
-        steps.problems += [f"what mattered: {came.problem}"] if came and came.problem else []
+        lines += [reviewed.line] if reviewed and reviewed.line else []
+        steps.problems += [f"what mattered: {reviewed.problem}"] if reviewed and reviewed.problem else []
         note = steps.take("the session's note", lambda: _read(vault, path)) or note
     session = note.session
     captured = made = None
@@ -111,8 +113,8 @@ def after_stop(
     steps.take("tasks", lambda: steps.problems.extend(_hand_on(vault, session, now, redact, helpers.recall)))
     steps.take("memory", lambda: remember(vault, session, now=now, redact=redact, roots=roots))
     pruned = None if updates else steps.take("pruning", lambda: _prune(vault, now, steps.problems))
-    told = captured.problems if captured else ()
-    return StopResult(made, captured, (*said, *(pruned or ())), tuple(dict.fromkeys([*told, *steps.problems])))
+    problems = captured.problems if captured else ()
+    return StopResult(made, captured, (*lines, *(pruned or ())), tuple(dict.fromkeys([*problems, *steps.problems])))
 
 
 class _Steps:
@@ -127,7 +129,7 @@ class _Steps:
             return step()
         except CrucibleError as error:
             self.problems.append(f"{what}: {error}{f' ({error.hint})' if error.hint else ''}")
-        except Exception as error:  # noqa: BLE001  the session has ended, whatever comes after it
+        except Exception as error:  # noqa: BLE001  the session has ended, so the other steps must run
             line = " ".join(str(error).split())[:200]
             self.problems.append(f"{what}: {type(error).__name__}: {line}")
         return None
@@ -135,11 +137,11 @@ class _Steps:
 
 def _read(vault: Vault, path: Path) -> Note:
     note = vault.read(path)
-    _ = note.session  # understood now, so that what keeps it from that is told once
+    _ = note.session  # parsed here, so that a problem is reported once
     return note
 
 
-def _is_there(place: Callable[[], Path]) -> bool:
+def _exists(place: Callable[[], Path]) -> bool:
     with suppress(CrucibleError):
         return place().is_file()
     return False
@@ -154,16 +156,16 @@ def _hand_on(vault: Vault, session: Session, now: datetime, redact: Redact, reca
 
 
 def _prune(vault: Vault, now: datetime, problems: list[str]) -> list[str]:
-    """Prune histories as the settings say; returns a line for each."""
+    """Prune histories by the settings; returns a line for each."""
     settings = vault.settings.history
     if settings.prune != "at_end":
         return []
-    said: list[str] = []
-    gone = too_many(load_entries(vault), now, settings.max_entries, settings.max_age_days)
+    lines: list[str] = []
+    surplus = too_many(load_entries(vault), now, settings.max_entries, settings.max_age_days)
     prune(
         vault,
-        gone,
-        lambda path, where: said.append(f"history: pruned {path.name}: {where}"),
+        surplus,
+        lambda path, where: lines.append(f"history: pruned {path.name}: {where}"),
         lambda error: problems.append(str(error)),
     )
-    return said
+    return lines

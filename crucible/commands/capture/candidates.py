@@ -1,4 +1,4 @@
-"""Capture candidates, and the confidence at which one is proposed, asked about, and preselected."""
+"""Capture candidates, and the least confidence to propose one, to ask about it, and to preselect it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ PRESELECTED = 0.8
 
 
 class CandidateKind(StrEnum):
-    """The kind of a candidate; `KEPT_AS` maps it to the type of an item."""
+    """The kind of a candidate; `saving.KEPT_AS` maps it to the type of a knowledge item."""
 
     ADR = "adr"
     DECISION = "decision"
@@ -22,16 +22,16 @@ class CandidateKind(StrEnum):
     PATTERN = "pattern"
     EVIDENCE = "evidence"
     CORRECTION = "correction"
-    """What the user corrected, and what to do instead."""
+    """A correction by the user, with what to do instead."""
     OBSERVATION = "observation"
 
 
 FAILURES = frozenset((CandidateKind.FAILURE, CandidateKind.SELF_CORRECTION))
-"""The kinds that are attributed to a cause."""
+"""The kinds that get an attribution: their category, and whether knowledge would have prevented them."""
 
 
 class Handling(StrEnum):
-    """How a candidate is handled: kept without asking, kept as approved before, asked about, only listed, or dropped."""
+    """How a candidate is handled: kept without asking, kept as approved, asked about, only listed, or dropped."""
 
     SILENT = "silent"
     APPROVED = "approved"
@@ -41,11 +41,15 @@ class Handling(StrEnum):
 
 
 class Candidate(NamedTuple):
-    """Something worth keeping: `confidence` is from 0 to 1, `line` counts from 1 in the note's file, `phase` is the phase's id.
+    """Something that may be worth keeping.
 
-    `summary` is one line, `detail` the body in labelled parts, `cause` and `fix` are those of a failure.  `source` is how it was found: a finding's
-    source, a path, code, or the command that measured it.  `file` is that of a decision record, seen from the project.  `finding` is the id of the
-    finding it comes from, "" for what acts prove, `report` what a failure is attributed by.
+    - `confidence`: from 0 to 1
+    - `summary`, `detail`: one line, and a body of labelled parts
+    - `phase`, `line`: the phase's id, and the line in the note's file, from 1
+    - `source`: how it was found: a finding's source, `path`, `code`, or the command that measured it
+    - `file`: the path of a decision record, from the project's folder
+    - `cause`, `fix`, `report`: those of a failure; the report is the input of its attribution
+    - `finding`: the id of its finding, "" if tool calls are the evidence
     """
 
     kind: CandidateKind
@@ -63,7 +67,10 @@ class Candidate(NamedTuple):
 
 
 class CaptureProposal(NamedTuple):
-    """A candidate as it is proposed: `key` is what it is remembered by, `repeats` the item that says it already, `attribution` a failure's."""
+    """A proposed candidate.
+
+    `key` identifies it in the log.  `repeats` is the id of an item that says the same, "" for none.
+    """
 
     key: str
     candidate: Candidate

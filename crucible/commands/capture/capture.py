@@ -1,4 +1,4 @@
-"""Capture what is worth keeping of a session: detect, sort, keep or ask, and record the state."""
+"""Capture what is worth keeping of a session: detect candidates, keep or ask, and log what became of each."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from crucible.commands.capture.capture_log import (
 from crucible.commands.capture.detection import detect
 from crucible.commands.capture.question import Ask, Interaction, Offer, OfferAnswer, QuestionBudget, budget_of
 from crucible.commands.capture.saving import KeptCandidate, Saver
-from crucible.commands.capture.selection import deserves_question, minutes_of, phases_of, sort_out, told_safely
+from crucible.commands.capture.selection import deserves_question, minutes_of, phases_of, redact_candidates, sort_out
 from crucible.core.errors import BadSessionId, CrucibleError
 from crucible.core.secrets.redaction import redact_of
 from crucible.core.secrets.scanner import Redact
@@ -46,11 +46,13 @@ class Occasion(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Captured:
-    """What came of it.
+    """The result of a capture.
 
-    `kept` are the items that were made, or are there already (`said.state` says which).  `suggested` waits for an answer, the surest first; what is
-    only listed is never asked about.  `skipped` and `deferred` are this time's answers.  `silent` is what a dry run would have
-    kept.  `problems` are lines for the reader.
+    - `kept`: items that were created or existed already; `record.state` says which
+    - `suggested`: candidates without an answer, highest confidence first, including those that are only listed
+    - `skipped`, `deferred`: answers of this capture
+    - `silent`: what a dry run would have kept without asking
+    - `problems`: lines for the user
     """
 
     session: str
@@ -64,8 +66,8 @@ class Captured:
 
     @property
     def made(self) -> tuple[str, ...]:
-        """The ids of the items that came of it; what was known before, or had no room, is none of them."""
-        return tuple(one.said.item for one in self.kept if one.said.state is CaptureState.KEPT)
+        """The ids of the items that this capture kept, without those that existed before."""
+        return tuple(one.record.item for one in self.kept if one.record.state is CaptureState.KEPT)
 
 
 def capture_session(
@@ -84,15 +86,17 @@ def capture_session(
     again: bool = False,
     dry: bool = False,
 ) -> Captured:
-    """Keep of a session what needs no question, ask about the rest if that is due, and remember what became of each.
+    """Keep the candidates of a session that need no question, ask about the others if that is due, and log each state.
 
-    `ask` asks a human (`cli.capturing_dialogue.terminal_ask`), at most once, within the friction budget and the settings; an answer that is `free`,
-    since the command line gave it, costs nothing.  `task`
-    is the id of the task that ended: only its own findings count, and what calls proved while it was worked on.  `folder` is where the session's project is on this machine:
-    decision records are read there.  What was skipped counts `again` if wished; a `dry` run writes and asks nothing.
+    - `ask`: asks the user, at most once, within the question budget and the settings
+    - `free`: the answer comes from the command line and costs nothing
+    - `task`: the id of the task that ended; only its findings and the evidence of its phases count
+    - `folder`: the project's folder on this machine, to read decision records
+    - `again`: propose skipped candidates again
+    - `dry`: write and ask nothing
 
-    Nothing is asked or kept twice, also after a kill.  Raises `CrucibleError` if the note, the secrets'
-    rules or the stored answers cannot be read; what cannot be kept or recorded is a line in `problems`.
+    Nothing is asked or kept twice, even after an interrupted run. Raises `CrucibleError` if the note, the rules for
+    secrets or the log cannot be read; other failures are lines in `problems`.
     """
     note = vault.read(note_path)
     session = replace(note.session, id=_id_of(note))
@@ -103,7 +107,7 @@ def capture_session(
     redact = redact or redact_of(vault.settings.secrets)
     saver = Saver(vault, note, now, redact, folder, choice, similar)
     found = sort_out(
-        told_safely(_of_task(vault, session, task, candidates, now) if task else candidates, redact),
+        redact_candidates(_of_task(vault, session, task, candidates, now) if task else candidates, redact),
         run.known,
         vault.settings.capture,
         saver.repeats,
@@ -112,12 +116,12 @@ def capture_session(
     unasked = [one for way in (Handling.APPROVED, Handling.SILENT) for one in found if one.way is way]
     waiting = [one for way in (Handling.ASK, Handling.LIST) for one in found if one.way is way]
     if dry:
-        return run.told(suggested=tuple(waiting), silent=tuple(unasked))
+        return run.result(suggested=tuple(waiting), silent=tuple(unasked))
     run.save(saver, unasked)
     waiting += run.alike(unasked)
-    answer = run.asked(ask, run.due(found, waiting), task, free=free)
+    answer = run.ask_user(ask, run.due(found, waiting), task, free=free)
     run.save(saver, run.approve(answer.chosen, redact))
-    return run.answered(waiting, answer)
+    return run.finish(waiting, answer)
 
 
 def _id_of(note: Note) -> str:
@@ -142,7 +146,7 @@ def _of_task(
 
 
 class _CaptureRun:
-    """One capture: what was kept so far, and the recorded states."""
+    """The state of one capture: what is kept so far, and what the log has."""
 
     def __init__(self, vault: Vault, session: Session, now: datetime, when: Occasion) -> None:
         self._vault, self._session, self._now, self._when = vault, session, now, when
@@ -151,42 +155,42 @@ class _CaptureRun:
         self._kept: dict[str, KeptCandidate] = {}
         self._problems: dict[str, None] = {}
         marks = [one for one in load_bookmarks(vault.root).found if one.session == session.id]
-        lasted = minutes_of(session, now, marks, timedelta(minutes=vault.settings.idle_minutes))
-        self._whole = budget_of(lasted, vault.settings.capture.friction)
+        minutes = minutes_of(session, now, marks, timedelta(minutes=vault.settings.idle_minutes))
+        self._whole = budget_of(minutes, vault.settings.capture.friction)
 
     def budget(self) -> QuestionBudget:
-        """The rest of the session's budget over all processes."""
+        """The session's budget after the prompts of all processes."""
         return self._whole.after(*load_known(self._vault.root, self._session.id).spent)
 
     def save(self, saver: Saver, proposals: Iterable[CaptureProposal]) -> None:
-        """Keep candidates as items and record it."""
+        """Keep candidates as items and log it."""
         kept = [*saver.keep_all(proposals, self._problems)]
         self._kept.update((one.proposal.key, one) for one in kept)
-        self._note(one.said for one in kept)
+        self._log(one.record for one in kept)
 
     def alike(self, proposals: Iterable[CaptureProposal]) -> Iterator[CaptureProposal]:
-        """Candidates not kept because a similar item exists, to be listed for the user."""
+        """Candidates that were not kept because a similar item exists; they are listed for the user."""
         for one in proposals:
             kept = self._kept.get(one.key)
-            if one.way is Handling.SILENT and kept and kept.said.state is CaptureState.ALIKE:
-                yield one._replace(way=Handling.LIST, preselected=False, repeats=kept.said.item)
+            if one.way is Handling.SILENT and kept and kept.record.state is CaptureState.ALIKE:
+                yield one._replace(way=Handling.LIST, preselected=False, repeats=kept.record.item)
 
-    # --- asking --------------------------------------------------------------------------------------------------------
+    # --- asking ------------------------------------------------------------------------------------------------------
 
-    def asked(self, ask: Ask | None, due: Sequence[CaptureProposal], task: str, *, free: bool) -> OfferAnswer:
-        """The user's answer, empty if nobody is asked."""
+    def ask_user(self, ask: Ask | None, due: Sequence[CaptureProposal], task: str, *, free: bool) -> OfferAnswer:
+        """The user's answer, empty if the user is not asked."""
         if ask is None or not due:
             return OfferAnswer()
-        put = tuple(due) if free else self._paid(due)
-        if not put:
+        offered = tuple(due) if free else self._paid(due)
+        if not offered:
             return OfferAnswer()
         if not free:
-            self.remember(put, CaptureState.ASKED)
+            self.remember(offered, CaptureState.ASKED)
         name, title = self._session.id, self._session.title or self._session.id
-        return ask(Offer(name, title, put, task, self.budget().left))
+        return ask(Offer(name, title, offered, task, self.budget().left))
 
     def due(self, found: Sequence[CaptureProposal], waiting: Sequence[CaptureProposal]) -> Sequence[CaptureProposal]:
-        """What to ask about: everything for a command, else what deserves a question."""
+        """The candidates to ask about: all for a command, else those that justify a question now."""
         settings = self._vault.settings
         if self._when is Occasion.ASKED:
             return waiting
@@ -197,12 +201,15 @@ class _CaptureRun:
         return [one for one in waiting if is_due and one.way is Handling.ASK]
 
     def _paid(self, due: Sequence[CaptureProposal]) -> tuple[CaptureProposal, ...]:
-        """The candidates that the budget allows; at a task's end the others are deferred."""
+        """Pay for a prompt; the candidates that the budget covers.
+
+        At a task's end, all are deferred if it covers none.
+        """
         root, fsync = self._vault.root, self._vault.settings.fsync
-        for some, what in _ways_to_pay(due, self._when):
+        for affordable, what in _priced_sets(due, self._when):
             try:
                 if spend(root, self._session.id, what, self._whole, at=self._now, fsync=fsync):
-                    return tuple(some)
+                    return tuple(affordable)
             except CrucibleError as error:
                 self._problems[f"nobody is asked, since that could not be noted: {error}"] = None
                 return ()
@@ -211,8 +218,8 @@ class _CaptureRun:
         return ()
 
     def approve(self, chosen: Sequence[CaptureProposal], redact: Redact) -> list[CaptureProposal]:
-        """The chosen candidates without secrets, recorded before any is kept."""
-        clean = told_safely((one.candidate for one in chosen), redact, strict=False)
+        """Redact the chosen candidates and log them as approved, before any is kept."""
+        clean = redact_candidates((one.candidate for one in chosen), redact, strict=False)
         pairs = zip(chosen, clean, strict=True)
         made = [
             one._replace(candidate=candidate, way=Handling.APPROVED) for one, candidate in pairs if candidate.summary
@@ -220,30 +227,33 @@ class _CaptureRun:
         self.remember(made, CaptureState.APPROVED)
         return made
 
-    # --- telling -------------------------------------------------------------------------------------------------------
+    # --- the result---------------------------------------------------------------------------------------------------
 
-    def answered(self, waiting: Sequence[CaptureProposal], answer: OfferAnswer) -> Captured:
-        """The result; unanswered candidates are recorded as suggested, except at a task's end."""
+    def finish(self, waiting: Sequence[CaptureProposal], answer: OfferAnswer) -> Captured:
+        """Log the answers and return the result.
+
+        Candidates without an answer are logged as suggested, except for a task.
+        """
         skipped = tuple(one for one in waiting if one.key in answer.skipped)
         deferred = tuple(one for one in waiting if one.key in answer.deferred)
-        alike = {key for key, one in self._kept.items() if one.said.state is CaptureState.ALIKE}
-        gone = {*self._kept, *answer.skipped, *(one.key for one in answer.chosen)} - alike
-        left = tuple(one for one in waiting if one.key not in gone)
+        alike = {key for key, one in self._kept.items() if one.record.state is CaptureState.ALIKE}
+        settled = {*self._kept, *answer.skipped, *(one.key for one in answer.chosen)} - alike
+        left = tuple(one for one in waiting if one.key not in settled)
         self.remember(skipped, CaptureState.SKIPPED)
         self.remember(deferred, CaptureState.DEFERRED)
         if self._when is not Occasion.TASK:
             self.remember((one for one in left if one.key not in self._states), CaptureState.SUGGESTED)
         if self._when is not Occasion.END:
-            self._tell_history()
-        return self.told(suggested=left, skipped=skipped, deferred=deferred)
+            self._update_history()
+        return self.result(suggested=left, skipped=skipped, deferred=deferred)
 
-    def told(self, **groups: tuple[CaptureProposal, ...]) -> Captured:
+    def result(self, **groups: tuple[CaptureProposal, ...]) -> Captured:
         """The result so far."""
         kept, problems = tuple(self._kept.values()), tuple(self._problems)
         return Captured(self._session.id, self.budget(), kept, problems=problems, **groups)
 
-    def _tell_history(self) -> None:
-        """List the captures in an existing history; a session's end writes it itself."""
+    def _update_history(self) -> None:
+        """List the captures in an existing history; a session's end writes its history later."""
         name = self._session.id
         try:
             add_captures(self._vault, name, captures_of(self._vault.root, name))
@@ -251,11 +261,11 @@ class _CaptureRun:
             self._problems[f"the session's history does not list it: {error}"] = None
 
     def remember(self, proposals: Iterable[CaptureProposal], state: CaptureState) -> None:
-        """Record the state of each."""
-        self._note(remembered(one, state) for one in proposals)
+        """Log the state of each."""
+        self._log(remembered(one, state) for one in proposals)
 
-    def _note(self, states: Iterable[Remembered]) -> None:
-        """Record new states; a failure is a problem, not an error."""
+    def _log(self, states: Iterable[Remembered]) -> None:
+        """Append changed records to the log; a failure is added to the problems."""
         new = [one for one in states if self._states.get(one.key) != one]
         if not new:
             return
@@ -267,10 +277,10 @@ class _CaptureRun:
             self._problems[f"it is not noted what became of each: {error}"] = None
 
 
-def _ways_to_pay(
+def _priced_sets(
     due: Sequence[CaptureProposal], when: Occasion
 ) -> Iterator[tuple[Sequence[CaptureProposal], tuple[Interaction, ...]]]:
-    """Sets of candidates and their cost, the largest first; failures cost extra and may have to wait."""
+    """Sets of candidates with their cost, the largest first; failures cost extra, so a smaller set omits them."""
     if when is Occasion.TASK:
         yield due, (Interaction.MID_SESSION_PROMPT,)
         return

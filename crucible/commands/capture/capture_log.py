@@ -1,6 +1,6 @@
 """The log of candidates and their states: `.crucible/memory/captures.jsonl`, append-only, with redacted texts.
 
-A merge mixes lines, so their order means nothing: of two states the later member of `CaptureState` counts.
+A git merge mixes lines, so their order has no meaning: of two states, the later member of `CaptureState` counts.
 """
 
 from __future__ import annotations
@@ -33,14 +33,16 @@ from crucible.vault.logs.jsonl_store import (
 )
 
 _PATIENCE = 10.0
-"""Seconds to wait for another process, which only appends a line."""
+"""Seconds to wait for another process, which holds the lock only to append a line."""
 
 
 class CaptureState(StrEnum):
-    """What became of a candidate, the stronger word later: nothing goes back to an earlier one.
+    """The state of a candidate.  A candidate never returns to an earlier member.
 
-    `DROPPED`: a model said in an older version that nothing could have prevented this failure.  `APPROVED`: it is to be kept, and is not yet.  `ALIKE`: it was to be kept, and
-    something like it is known.  `KNOWN`: the same is known.
+    - `DROPPED`: in an older version, a model decided that nothing could have prevented this failure
+    - `APPROVED`: the user wants to keep it, but it is not kept yet
+    - `ALIKE`: not kept, since a similar item exists
+    - `KNOWN`: not kept, since an equal item exists
     """
 
     SUGGESTED = "suggested"
@@ -59,10 +61,10 @@ _RANK = {state: rank for rank, state in enumerate(CaptureState)}
 
 
 class Remembered(NamedTuple):
-    """A candidate and its state.
+    """A candidate in the log, with its state.
 
-    `item` is the id of the item of knowledge that says it, `finding` that of the finding it was made from.  `summary` and `detail` are as a human left them; `detail` stands there only while
-    it is approved and not kept.
+    `item` is the id of the knowledge item that says it, `finding` the id of its finding. `summary` and `detail`
+    include the user's edits; `detail` is stored only while the candidate is approved and not kept.
     """
 
     key: str
@@ -76,7 +78,10 @@ class Remembered(NamedTuple):
 
 
 class KnownCaptures(NamedTuple):
-    """What is remembered of a session: candidates by key, prompts that there were, and what was `refused` or is `waiting` in other sessions of its project."""
+    """The log's content for a session: its candidates by key, and the cost of each prompt.
+
+    `refused` and `waiting` are the keys of candidates that were skipped, or wait, in other sessions of its project.
+    """
 
     states: Mapping[str, Remembered]
     spent: tuple[tuple[Interaction, ...], ...] = ()
@@ -92,19 +97,19 @@ class KnownCaptures(NamedTuple):
 
 
 class _Line(NamedTuple):
-    """A line, with either `said` or `spent`."""
+    """A line of the log: either a `record` or the cost of a prompt."""
 
     session: str
     at: datetime
     project: str
-    said: Remembered | None = None
+    record: Remembered | None = None
     spent: tuple[Interaction, ...] = ()
 
 
 def key_of(candidate: Candidate) -> str:
     """The key of a candidate, from its kind, the words of its summary, and its file."""
-    told = "\0".join((candidate.kind.value, normal_title(candidate.summary), candidate.file))
-    return f"c-{hashlib.blake2s(told.encode('utf-8', 'surrogatepass'), digest_size=6).hexdigest()}"
+    text = "\0".join((candidate.kind.value, normal_title(candidate.summary), candidate.file))
+    return f"c-{hashlib.blake2s(text.encode('utf-8', 'surrogatepass'), digest_size=6).hexdigest()}"
 
 
 def remembered(one: CaptureProposal, state: CaptureState, item: str = "") -> Remembered:
@@ -122,17 +127,17 @@ def load_known(root: Path, session_id: str, project: str = "") -> KnownCaptures:
     names = {session_id, *names_before(root, session_id)}
     lines, _ = read_lines(root, CAPTURES, _line, b'"session"')
     own = [one for one in lines if one.session in names]
-    states = _strongest(one.said for one in own if one.said)
-    near = (one for one in lines if project and one.project == project and one.session not in names)
-    others = [one.said for one in near if one.said and one.said.key not in states]
+    states = _latest(one.record for one in own if one.record)
+    same_project = (one for one in lines if project and one.project == project and one.session not in names)
+    others = [one.record for one in same_project if one.record and one.record.key not in states]
     refused = frozenset(one.key for one in others if one.state is CaptureState.SKIPPED)
-    waiting = frozenset(key for key, one in _strongest(others).items() if one.state in _WAITING)
+    waiting = frozenset(key for key, one in _latest(others).items() if one.state in _WAITING)
     return KnownCaptures(states, tuple(one.spent for one in own if one.spent), refused, waiting)
 
 
-def _strongest(said: Iterable[Remembered]) -> dict[str, Remembered]:
+def _latest(records: Iterable[Remembered]) -> dict[str, Remembered]:
     states: dict[str, Remembered] = {}
-    for one in said:
+    for one in records:
         old = states.get(one.key)
         if old is None or _RANK[one.state] > _RANK[old.state]:
             states[one.key] = one
@@ -140,17 +145,17 @@ def _strongest(said: Iterable[Remembered]) -> dict[str, Remembered]:
 
 
 def captures_of(root: Path, session_id: str) -> Captures:
-    """The captures of a session for its history: waiting, kept, and skipped."""
+    """The captures of a session for its history, as waiting, kept and skipped."""
     states = load_known(root, session_id).states.values()
 
-    def those(*wanted: CaptureState) -> tuple[Capture, ...]:
-        found = (one for one in states if one.state in wanted)
+    def in_state(*accepted: CaptureState) -> tuple[Capture, ...]:
+        found = (one for one in states if one.state in accepted)
         return tuple(Capture(one.kind, one.item, one.summary, one.finding) for one in found)
 
     return Captures(
-        those(*_WAITING),
-        those(CaptureState.APPROVED, CaptureState.KEPT),
-        those(CaptureState.SKIPPED, CaptureState.KNOWN),
+        in_state(*_WAITING),
+        in_state(CaptureState.APPROVED, CaptureState.KEPT),
+        in_state(CaptureState.SKIPPED, CaptureState.KNOWN),
     )
 
 
@@ -166,14 +171,14 @@ def append_states(
     project: str = "",
     fsync: bool = True,
 ) -> None:
-    """Append states in one write.  Raises what `append_lines` does."""
+    """Append records to the log in one write.  Raises what `append_lines` does."""
     head = {"session": session_id, "at": time_text(at), **({"project": project} if project else {})}
     append_lines(root, CAPTURES, [{**head, **_fields(one)} for one in states], fsync=fsync)
 
 
 def _fields(one: Remembered) -> dict[str, object]:
-    told = {"candidate" if name == "key" else name: value for name, value in one._asdict().items()}
-    return {name: value for name, value in told.items() if value or name == "summary"}
+    fields = {"candidate" if name == "key" else name: value for name, value in one._asdict().items()}
+    return {name: value for name, value in fields.items() if value or name == "summary"}
 
 
 def spend(
@@ -185,12 +190,12 @@ def spend(
     at: datetime,
     fsync: bool = True,
 ) -> bool:
-    """Spend the cost of a prompt, over all processes; False if the budget does not allow it.
+    """Log the cost of a prompt; False if the budget, shared by all processes, does not allow it.
 
-    `budget` is the whole one.  Raises what `append_lines` does; then nobody may be asked.
+    `budget` is the session's whole budget.  Raises what `append_lines` does; then the user must not be asked.
     """
     top = Path(os.path.realpath(root))
-    # Not the lock of the file itself, which who appends to it takes.
+    # A lock of its own, since appending takes the lock of the file.
     with locked(top, top / ".crucible" / "memory" / "captures", _PATIENCE):
         spent = load_known(root, session_id).spent
         if not budget.after(*spent).allows(*what):
@@ -209,7 +214,7 @@ def spend(
 
 
 def _line(fields: Mapping[str, object]) -> _Line:
-    """Raises `InvalidRecord`."""
+    """Parse a line.  Raises `InvalidRecord`."""
     head = session_of(fields), time_of(fields, "at"), text_of(fields, "project")
     return _Line(*head, spent=_spent(fields)) if "spent" in fields else _Line(*head, _remembered(fields))
 

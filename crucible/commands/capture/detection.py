@@ -1,6 +1,6 @@
 """Detect capture candidates in a session: findings, decision records, API calls and measurements.
 
-A candidate's title is the part of its finding that makes sense alone.  Outcomes, open ends, reports and failures
+A candidate's title is the part of its finding that makes sense alone. Outcomes, open ends, reports and failures
 without a cause are not candidates.
 """
 
@@ -53,7 +53,7 @@ _PROPERTIES = late_pattern(r"(?s)\A---[ \t]*\n.*?\n---[ \t]*\n")
 _TITLE = late_pattern(r"(?m)^(?:#|=) +(\S.*?)[ \t#]*$")
 _HEADING = late_pattern(r"^#{1,6}[ \t]+(\S.*?)[ \t#]*$")
 _SHOWN = 20_000
-"""Code points of a record that are kept."""
+"""Most code points of a record to keep."""
 
 
 class DecisionRecord(NamedTuple):
@@ -70,7 +70,7 @@ def is_decision_record(path: str) -> bool:
 
 
 def records_of(moment: Moment) -> Iterator[str]:
-    """The records that a call made or changed, seen from the project."""
+    """The paths of records that a call created or changed, relative to the project."""
     if not moment.passed:
         return
     put = [datum.name for act in moment.acts for datum in act.writes]
@@ -80,18 +80,21 @@ def records_of(moment: Moment) -> Iterator[str]:
 
 
 def subject_of(path: str) -> str:
-    """What a record is about, by its name: `use sqlite` of `docs/adr/0007-use-sqlite.md`."""
+    """The subject of a record, from its file name: `use sqlite` for `docs/adr/0007-use-sqlite.md`."""
     stem = path.replace("\\", "/").rpartition("/")[2].rpartition(".")[0]
     plain = _NUMBER.sub("", stem.casefold())
     return _WORDS.sub(" ", plain or stem).strip()
 
 
 def read_record(text: str, file: str) -> DecisionRecord:
-    """The title of a record, and its text without properties; headings are bold lines, since they could not be told from an item's own."""
+    """Parse a record: its title, and its text without properties, where headings become bold lines.
+
+    Headings could not be distinguished from those of the item's note.
+    """
     text = _PROPERTIES.sub("", normal(text.removeprefix("\ufeff")))
     found = _TITLE.search(text)
-    whole = (text[: found.start()] + text[found.end() :] if found else text).strip()
-    body = whole if len(whole) <= _SHOWN else f"{cut(whole, _SHOWN)}\n\nThe rest is in {file}."
+    without_title = (text[: found.start()] + text[found.end() :] if found else text).strip()
+    body = without_title if len(without_title) <= _SHOWN else f"{cut(without_title, _SHOWN)}\n\nThe rest is in {file}."
     lines = body.split("\n")
     code = fenced_lines(lines)
     shown = (line if at in code else _HEADING.sub(r"**\1**", line) for at, line in enumerate(lines))
@@ -101,23 +104,23 @@ def read_record(text: str, file: str) -> DecisionRecord:
 _QUANTITY = late_pattern(
     r"(?<![\w.,/-])\d[\d.,_]*\d?\s?(?:%|[x×](?!\w)|(?:[nµum]s|[kKMG]i?B|B|ops|reqs?|requests|rows|MB|allocs)(?:/(?:s|sec|op|second|row))?\b)"
 )
-"""A number with a unit; seconds do not count, since every run prints some."""
+"""A number with a unit; seconds do not count, since every run prints them."""
 _MEASURES = (Deed.RUN, Deed.TEST)
-_SHORTEST_SENTENCE, _LOOKED = 20, 4000
-"""Minimum code points of a sentence, and maximum of a text that is read."""
+_SHORTEST_SENTENCE, _MOST_READ = 20, 4000
+"""Least code points of a sentence, and most code points of a text to read."""
 
 
 def proofs_in(moments: Sequence[Moment]) -> Iterator[Candidate]:
     """Measurements printed by a command and repeated in the next message, as evidence."""
-    for moment, behind in pairwise(moments):
+    for moment, following in pairwise(moments):
         command = _measured_by(moment)
-        if not command or not isinstance(behind.entry, Prose) or behind.phase != moment.phase:
+        if not command or not isinstance(following.entry, Prose) or following.phase != moment.phase:
             continue
         printed = _quantities(moment.result)
-        said = next((one for one in _sentences(behind.entry.text) if _quantities(one) & printed), "")
-        if said:
-            detail = f"{command} → {moment.result[:_LOOKED]}"
-            yield Candidate(CandidateKind.EVIDENCE, 0.9, said, moment.phase, behind.line, detail, command)
+        quoted = next((one for one in _sentences(following.entry.text) if _quantities(one) & printed), "")
+        if quoted:
+            detail = f"{command} → {moment.result[:_MOST_READ]}"
+            yield Candidate(CandidateKind.EVIDENCE, 0.9, quoted, moment.phase, following.line, detail, command)
 
 
 def _measured_by(moment: Moment) -> str:
@@ -126,7 +129,7 @@ def _measured_by(moment: Moment) -> str:
 
 
 def _sentences(text: str) -> Iterator[str]:
-    for sentence in split_sentences(text[:_LOOKED], LINE_END):
+    for sentence in split_sentences(text[:_MOST_READ], LINE_END):
         line = sentence.strip().strip(" \t#*->")
         if len(line) >= _SHORTEST_SENTENCE and not line.startswith("|"):
             yield line
@@ -134,10 +137,10 @@ def _sentences(text: str) -> Iterator[str]:
 
 def _quantities(text: str) -> frozenset[str]:
     """The quantities of a text, without blanks: `12 ms` is `12ms`."""
-    return frozenset("".join(found.split()) for found in _QUANTITY.findall(text[:_LOOKED]))
+    return frozenset("".join(found.split()) for found in _QUANTITY.findall(text[:_MOST_READ]))
 
 
-# --- outside APIs ----------------------------------------------------------------------------------------------------
+# --- external APIs ---------------------------------------------------------------------------------------------------
 
 _READ = 200_000
 _DATA = frozenset(("HTML", "CSS", "JSON", "TOML", "TOON", "XML", "Template", "Diff"))
@@ -154,7 +157,7 @@ _COMMENT = late_pattern(r"^\s*(?://|#(?!include)|\*|/\*|--|;|<!--|%|\"\"\"|''')"
 
 
 def apis_in(moments: Sequence[Moment]) -> Iterator[Candidate]:
-    """The calls of outside APIs that were added to code, one for each file and host, without secrets in the address."""
+    """Calls of external APIs that were added to code, one for each file and host, without the query of the address."""
     seen: set[tuple[str, str]] = set()
     for moment in moments:
         for file, code in _lines_of(moment):
@@ -168,7 +171,7 @@ def apis_in(moments: Sequence[Moment]) -> Iterator[Candidate]:
 
 
 def _lines_of(moment: Moment) -> Iterator[tuple[str, str]]:
-    """Lines of code with an address that were put into a file, each with the file; of a patch also those that it leaves as they are."""
+    """Lines of code with an address that a call wrote, each with its file; context lines of a patch count too."""
     files = [act.what for act in moment.acts if act.deed in (Deed.WRITE, Deed.EDIT) and act.what]
     if not moment.passed or not files or not moment.arguments:
         return
@@ -197,7 +200,7 @@ def _is_code(file: str) -> bool:
 
 
 NO = RecordedCalls()
-"""For a session without an event log."""
+"""The calls of a session without an event log."""
 _KINDS: dict[str, CandidateKind] = {
     findings.Kind.DECISION: CandidateKind.DECISION,
     findings.Kind.INSTRUCTION: CandidateKind.DECISION,
@@ -206,21 +209,21 @@ _KINDS: dict[str, CandidateKind] = {
     findings.Kind.FAILURE: CandidateKind.FAILURE,
 }
 _SHORTEST = 40
-"""Characters of a cause; a shorter one says nothing that the failure does not."""
+"""Least characters of a cause; a shorter one adds nothing to the failure."""
 _SHARE = 2 / 3
-"""The share of the longest sentence's length that makes a sentence of a cause informative."""
+"""A sentence of a cause is informative if it is at least this share as long as the longest one."""
 _ARROW = " → "
-"""The mark between a question and its reply."""
-_TELLING, _FEW = 3, 2
-"""Least significant words of a text that stands alone, and of a reply shown with its question."""
+"""Separates a question from its reply in a summary."""
+_SPECIFIC, _FEW = 3, 2
+"""Least significant words of a text that makes sense alone, and of a reply shown with its question."""
 _RUNS = (Deed.TEST, None)
-"""What a run is: tests, or a program that checks and builds nothing."""
+"""Acts that run code: tests, or a program that neither checks nor builds."""
 
 
 def detect(session: Session, evidence: RecordedCalls = NO) -> list[Candidate]:
     """The candidates of a session with at least the confidence `PROPOSED`.
 
-    `evidence` from the event log shows code that calls outside APIs, and full results.
+    `evidence` from the event log has the code that calls wrote, and their full results.
     """
     moments = moments_of(session, evidence)
     found = [*_found(session, moments), *_records(moments), *apis_in(moments), *proofs_in(moments)]
@@ -236,13 +239,13 @@ class _CandidateText(NamedTuple):
 
     title: str = ""
     parts: Mapping[str, str] = {}
-    sure: float = 1.0
+    confidence: float = 1.0
 
 
 def _found(session: Session, moments: Sequence[Moment]) -> Iterator[Candidate]:
     reports = reports_of(session, moments)
-    said = ((moment.phase, moment.entry) for moment in reversed(moments))
-    words = {phase: " ".join(one.words.split()) for phase, one in said if isinstance(one, Intervention)}
+    entries = ((moment.phase, moment.entry) for moment in reversed(moments))
+    words = {phase: " ".join(one.words.split()) for phase, one in entries if isinstance(one, Intervention)}
     guesses = {one.id for one in findings_of(session)} - {one.id for one in without_guesses(findings_of(session))}
     for phase, placed in findings_by_phase(session).items():
         found = [one for one in placed if one.id not in guesses]
@@ -250,19 +253,19 @@ def _found(session: Session, moments: Sequence[Moment]) -> Iterator[Candidate]:
         for one in found:
             kind, report = _KINDS.get(one.kind), reports.get(one.id)
             is_instruction = one.kind == findings.Kind.INSTRUCTION
-            # The edit that proves a reply may be in a later turn, with another outcome.
+            # The edit that follows a reply may be in a later turn, with another outcome.
             is_here = is_instruction or one.summary.rpartition(_ARROW)[2].rstrip("…") in words.get(phase, "")
-            told = _told(one, report, done if is_here else "") if kind else _CandidateText()
-            if not kind or not told.title.strip():
+            text = _text_of(one, report, done if is_here else "") if kind else _CandidateText()
+            if not kind or not text.title.strip():
                 continue
             yield Candidate(
                 CandidateKind.SELF_CORRECTION if report and _is_self_correction(report) else kind,
-                # Half of the instructions are not decisions: propose them, never tick them.
-                PROPOSED if is_instruction else min(one.confidence, told.sure),
-                " ".join(told.title.split()),
+                # Half of the instructions are not decisions, so they are never preselected.
+                PROPOSED if is_instruction else min(one.confidence, text.confidence),
+                " ".join(text.title.split()),
                 phase,
                 one.lines.first + 1,
-                "\n\n".join(f"{label}: {text}" if label else text for label, text in told.parts.items() if text),
+                "\n\n".join(f"{label}: {part}" if label else part for label, part in text.parts.items() if part),
                 one.source,
                 cause=one.cause,
                 fix=one.resolution,
@@ -271,7 +274,7 @@ def _found(session: Session, moments: Sequence[Moment]) -> Iterator[Candidate]:
             )
 
 
-def _told(one: Finding, report: FailureReport | None, done: str) -> _CandidateText:
+def _text_of(one: Finding, report: FailureReport | None, done: str) -> _CandidateText:
     if report:
         return _failure(one, report)
     if one.source == Source.REPLY and one.kind != findings.Kind.CORRECTION:
@@ -279,54 +282,54 @@ def _told(one: Finding, report: FailureReport | None, done: str) -> _CandidateTe
     if one.kind == findings.Kind.DECISION:
         return _CandidateText(one.summary, {"Why": one.details, "Instead of": one.alternatives})
     words = words_of(one.summary)
-    if one.kind == findings.Kind.CORRECTION and one.source != Source.CALLOUT and len(words) < _TELLING:
+    if one.kind == findings.Kind.CORRECTION and one.source != Source.CALLOUT and len(words) < _SPECIFIC:
         return _CandidateText()
-    # A stop is ticked only if the words name part of what was stopped or done then.
+    # A stop is preselected only if its words name something that was stopped or done then.
     is_stop = one.source in (Source.REJECTION, Source.INTERRUPTION)
     is_named = not is_stop or words & words_of(one.details)
     return _CandidateText(one.summary, {"": one.details}, 1.0 if is_named else PRESELECTED)
 
 
 def _reply(one: Finding, done: str) -> _CandidateText:
-    """What a reply decided: its own words if they say enough, else what was done then, else the question with the reply.
+    """The text of a decision by reply: the reply if it is specific, else the outcome, else the question with the reply.
 
-    The agent's words before the reply are not the user's reason.
+    The agent's words before the reply are context, not the user's reason.
     """
-    asked, _, reply = one.summary.rpartition(_ARROW)
-    telling = len(words_of(reply))
+    question, _, reply = one.summary.rpartition(_ARROW)
+    words = len(words_of(reply))
     if one.kind == findings.Kind.INSTRUCTION:
-        is_whole = done and telling >= _TELLING and not reply.endswith(("?", ":"))
+        is_whole = done and words >= _SPECIFIC and not reply.endswith(("?", ":"))
         return _CandidateText(reply, {"How": one.details, "Done": done}) if is_whole else _CandidateText()
-    if telling >= _TELLING:
-        before = "Before" if asked else "Why"
+    if words >= _SPECIFIC:
+        before = "Before" if question else "Why"
         return _CandidateText(
-            reply, {"Asked": asked, before: one.details, "Instead of": one.alternatives, "Done": done}
+            reply, {"Asked": question, before: one.details, "Instead of": one.alternatives, "Done": done}
         )
     if words_of(done) & words_of(f"{one.summary} {one.details}"):
         return _CandidateText(done, {"Asked": one.summary, "Before": one.details})
-    return _CandidateText(one.summary, {"Before": one.details}) if telling >= _FEW else _CandidateText()
+    return _CandidateText(one.summary, {"Before": one.details}) if words >= _FEW else _CandidateText()
 
 
 def _failure(one: Finding, report: FailureReport) -> _CandidateText:
-    """A recorded failure, else one with a stated cause; for a failed command, the cause's first informative sentence is the title.
+    """The text of a failure that was recorded or has a stated cause; for a failed command, the title is from the cause.
 
-    Nothing for a mistake in new lines, or for tests that had to fail first.
+    Empty for a mistake in new lines, and for tests that were expected to fail first.
     """
-    is_told = one.source == Source.CALLOUT
-    if not is_told and (len(one.cause) < _SHORTEST or is_uninformative(report)):
+    is_recorded = one.source == Source.CALLOUT
+    if not is_recorded and (len(one.cause) < _SHORTEST or is_uninformative(report)):
         return _CandidateText()
-    if is_told or not (report.call or one.source == Source.EDITS):
+    if is_recorded or not (report.call or one.source == Source.EDITS):
         return _CandidateText(one.summary, {"": one.details})
-    told = sentences(one.cause)
-    enough = max(map(len, told)) * _SHARE
-    title = next(sentence for sentence in told if len(sentence) >= enough)
+    in_cause = sentences(one.cause)
+    enough = max(map(len, in_cause)) * _SHARE
+    title = next(sentence for sentence in in_cause if len(sentence) >= enough)
     return _CandidateText(title, {"What failed": one.summary, "Seen in": report.call})
 
 
 def _is_self_correction(report: FailureReport) -> bool:
-    """True if a test or a program failed, and passed after the first fix, without a word of the user in between.
+    """True if a test or program failed and passed after the first fix, without a message of the user in between.
 
-    It was not a new test, and the fix changed code other than tests and other than the agent's changes since the last pass: a mistake in new lines teaches nothing.
+    A new test does not count, nor a fix that changed only tests or code written since the last pass.
     """
     if not isinstance(report, FailedRun) or report.runs != 1 or not report.alone:
         return False
@@ -342,7 +345,7 @@ def _is_self_correction(report: FailureReport) -> bool:
 
 
 def _records(moments: Sequence[Moment]) -> Iterator[Candidate]:
-    """Each record once, at its first change, with its last text; no deleted ones."""
+    """Decision records, each at its first change and with its last text; deleted ones are dropped."""
     found: dict[str, Candidate] = {}
     for moment in moments:
         for act in moment.acts if moment.passed else ():

@@ -1,6 +1,6 @@
-"""The question to a user which candidates to keep: the offer, the answer, how typed lines are parsed, and what asking costs.
+"""Ask the user which candidates to keep: the offer, the answer, typed lines, the cost of a question, and preferences.
 
-Numbers always mean candidates and letters always mean actions, so "1" can never save by accident.
+Numbers always mean candidates and letters always mean actions, so typing "1" cannot save by accident.
 """
 
 from __future__ import annotations
@@ -22,13 +22,15 @@ from crucible.core.settings.session_settings import FrictionSettings
 from crucible.core.settings.toml_values import Table, file_text
 
 _MOST_TYPED = 400
-"""Characters of a line that are parsed."""
+"""Characters of a typed line to parse."""
 
 
 class Offer(NamedTuple):
-    """One question.  `task` names the task that ended, "" at a session's end; only at a task's end may an answer be put off.
+    """One question.
 
-    `left` is what the session's budget holds when this was asked.
+    `task` is the task that ended, "" at a session's end; only at a task's end may candidates be deferred.
+
+    `left` is the rest of the session's question budget.
     """
 
     session: str
@@ -39,9 +41,9 @@ class Offer(NamedTuple):
 
 
 class OfferAnswer(NamedTuple):
-    """`chosen` as they are to be kept (edited, perhaps), and the keys of those that are skipped or put off.
+    """The user's answer: `chosen` candidates, perhaps edited, and the keys of `skipped` and `deferred` ones.
 
-    What is in none of them has no answer yet.
+    Candidates in none of them have no answer yet.
     """
 
     chosen: tuple[CaptureProposal, ...] = ()
@@ -50,7 +52,7 @@ class OfferAnswer(NamedTuple):
 
 
 Ask: TypeAlias = "Callable[[Offer], OfferAnswer]"
-"""A function that asks the user; leaving gives an empty answer."""
+"""Asks the user; leaving the question gives an empty answer."""
 
 
 class TypedAction(StrEnum):
@@ -92,7 +94,7 @@ _RANGE = late_pattern(r"(\d{1,6})(?:-(\d{1,6}))?")
 
 
 def read_typed(text: str, count: int, *, deferrable: bool = False) -> TypedLine:
-    """Parse a line for `count` candidates: numbers toggle; `s`, `e 2`, `k`, `p`, `d` and `q` act."""
+    """Parse a typed line for `count` candidates: numbers toggle them; `s`, `e 2`, `k`, `p`, `d` and `q` are actions."""
     words = [word for word in _SPLIT.split(text[:_MOST_TYPED].strip().strip("[]").casefold()) if word]
     if not words:
         return TypedLine(TypedAction.UNKNOWN, why="a number ticks or unticks; a letter does what its word says")
@@ -111,8 +113,8 @@ def read_typed(text: str, count: int, *, deferrable: bool = False) -> TypedLine:
     return TypedLine(TypedAction.UNKNOWN, why=f"{words[0]!r} takes no numbers") if places else TypedLine(act)
 
 
-def accepted(text: str, keys: Sequence[str]) -> frozenset[int]:
-    """The indexes that `--accept` names: `all`, `none`, `1,3`, `2-4`, or keys; raises `UsageError`."""
+def parse_accept(text: str, keys: Sequence[str]) -> frozenset[int]:
+    """Parse `--accept` into indexes: `all`, `none`, `1,3`, `2-4`, or keys.  Raises `UsageError`."""
     words = [word for word in _SPLIT.split(text.strip().casefold()) if word]
     if words in (["all"], ["none"]):
         return frozenset(range(len(keys)) if words == ["all"] else ())
@@ -123,7 +125,7 @@ def accepted(text: str, keys: Sequence[str]) -> frozenset[int]:
 
 
 def _places(words: Sequence[str], count: int) -> tuple[int, ...]:
-    """The indexes of numbers and ranges, without duplicates."""
+    """The indexes of numbers and ranges, without duplicates.  Raises `UsageError`."""
     found: dict[int, None] = {}
     for word in words:
         match = _RANGE.fullmatch(word)
@@ -136,7 +138,7 @@ def _places(words: Sequence[str], count: int) -> tuple[int, ...]:
 
 
 MOST_PROMPTS = 3
-"""Prompts of a session at most."""
+"""Most prompts in a session."""
 
 _SHORT, _MEDIUM = 30, 90
 """Minutes."""
@@ -155,7 +157,7 @@ COSTS: Mapping[Interaction, int] = {
     Interaction.MID_SESSION_PROMPT: 2,
     Interaction.FAILURE_REVIEW: 1,
 }
-"""The price of each; an interruption costs more than a question at the end."""
+"""The cost of each; an interruption costs more than a question at the end."""
 
 
 def cost_of(what: Iterable[Interaction]) -> int:
@@ -198,17 +200,17 @@ _DOTTED = re.compile(r"(?m)^capture\.[^\n]*(?:\n|\Z)")
 
 
 def set_preference(root: Path, key: str, value: bool | float) -> bool:
-    """Set `capture.KEY` of the vault at `root`; whether that changed anything.
+    """Set `capture.KEY` in `.crucible/config.toml`; returns whether that changed it.  Comments and order are kept.
 
-    Raises `VaultError` for a file that is no TOML or cannot be written, and `NoteChanged` when somebody else saved it meanwhile.
+    Raises `VaultError` if the file is not TOML or cannot be written, `NoteChanged` if it was saved by another program.
     """
     path = files.inside(root, root / _CONFIG)
     with locked(root, path):
-        there, text = path.exists(), file_text(path) or ""
+        exists, text = path.exists(), file_text(path) or ""
         changed = _with(text, path, key, value)
         if changed == text:
             return False
-        if there:
+        if exists:
             files.write_atomic(path, changed.encode(), expected=text.encode())
         else:
             files.create_exclusive(path, changed.encode())
@@ -216,7 +218,7 @@ def set_preference(root: Path, key: str, value: bool | float) -> bool:
 
 
 def _with(text: str, path: Path, key: str, value: bool | float) -> str:
-    """Set the key in the text; `VaultError` if it is not TOML, or there is no line for it."""
+    """The text with the key set.  Raises `VaultError` if it is not TOML, or no edit sets just this key."""
     before = Table(text, path).values
     capture = before.get("capture", {})
     if isinstance(capture, dict):
@@ -230,7 +232,10 @@ def _with(text: str, path: Path, key: str, value: bool | float) -> str:
 
 
 def _ways(text: str, key: str, value: str) -> Iterator[str]:
-    """In its place; right below the table's head, where a table that somebody opens further down cannot take it; beside dotted keys; at the end."""
+    """Edits that may set the key: replace its value, add it after the table's header, after dotted keys, or at the end.
+
+    A new key goes directly after the header, so that it cannot end up in a table below.
+    """
     end = "\r\n" if "\r\n" in text else "\n"
     for found in re.finditer(rf"(?m)^([ \t]*(?:capture\.)?{key}[ \t]*=[ \t]*)[^\s#]+", text):
         yield text[: found.start()] + found[1] + value + text[found.end() :]

@@ -1,4 +1,4 @@
-"""Keep candidates as items of knowledge.  Of files, only decision records inside the project's folder are read."""
+"""Keep candidates as knowledge items.  The only files read are decision records inside the project's folder."""
 
 from __future__ import annotations
 
@@ -52,15 +52,15 @@ UNASKED = "auto-captured"
 """The tag of items kept without asking."""
 
 _LONGEST_RECORD = 256 * 1024
-"""Bytes; a decision record is a page or two."""
+"""Bytes of the longest decision record to read."""
 _RECORDS = (".md", ".markdown", ".mdx", ".adoc", ".asciidoc", ".rst", ".txt", ".org")
 
 
 class KeptCandidate(NamedTuple):
-    """The result of keeping a candidate: its state, its note's path, and a line for the user."""
+    """The result of keeping a candidate: its record for the log, its note's path, and a line for the user."""
 
     proposal: CaptureProposal
-    said: Remembered
+    record: Remembered
     path: Path | None = None
     line: str = ""
     warnings: tuple[str, ...] = ()
@@ -68,7 +68,11 @@ class KeptCandidate(NamedTuple):
 
 @dataclass(frozen=True)
 class Saver:
-    """Keeps the candidates of a session; `folder` is its project's folder on this machine, if known."""
+    """Keeps the candidates of a session.
+
+    `folder` is its project's folder on this machine, if known. `choice` says what to do about similar items,
+    `similar` finds them (by words by default).
+    """
 
     vault: Vault
     note: Note
@@ -79,40 +83,43 @@ class Saver:
     similar: Similar | None = None
 
     def keep_all(self, proposals: Iterable[CaptureProposal], problems: dict[str, None]) -> Iterator[KeptCandidate]:
-        """Keep each; a failure is a line in `problems`, and the others are still kept."""
+        """Keep each candidate; a failure is added to `problems`, and the others are still kept."""
         for one in proposals:
             try:
                 kept = self.keep(one)
             except CrucibleError as error:
                 problems[f"{one.candidate.summary}: not kept: {error}"] = None
                 continue
-            if kept.said.state is CaptureState.APPROVED:
+            if kept.record.state is CaptureState.APPROVED:
                 problems[f"{one.candidate.summary}: not kept: {kept.line}"] = None
             problems.update(dict.fromkeys(kept.warnings))
             yield kept
 
     def keep(self, proposal: CaptureProposal) -> KeptCandidate:
-        """Keep a candidate; after a kill, an item that the same session kept already counts.  Raises what `add_item` does."""
+        """Keep a candidate.  Raises what `add_item` does.
+
+        After an interrupted run, an equal item of the same session counts as kept.
+        """
         choice = self.choice or (None if self.vault.settings.capture.deduplicate else SimilarChoice.KEEP_BOTH)
         item = self._item(proposal)
         added = add_item(self.vault, item, self.now, self.redact, choice=choice, similar=self.similar)
-        state, id_ = self._came_of(added)
+        state, id_ = self._state_of(added)
         path = added.path or (self.vault.root / "knowledge" / f"{id_}.md" if id_ else None)
         return KeptCandidate(proposal, remembered(proposal, state, id_), path, added.why, added.warnings)
 
     def repeats(self, candidate: Candidate) -> str:
-        """The id of an identical or similar item, "" for none."""
+        """The id of an equal or similar item, "" if there is none."""
         if not self.vault.settings.capture.deduplicate:
             return ""
         item = self._item(CaptureProposal("", candidate))
-        # By words alone: asking recall for each candidate takes too long, and keeping one asks it.
+        # Compare words only: recall is too slow for each candidate, and is asked when one is kept.
         return next((one.id for one in same_or_alike(item, self._items, self.vault.settings.knowledge)), "")
 
     @cached_property
     def _items(self) -> Mapping[str, Item]:
         return items_by_id(load_items(self.vault))
 
-    def _came_of(self, added: Added) -> tuple[CaptureState, str]:
+    def _state_of(self, added: Added) -> tuple[CaptureState, str]:
         first = added.alike[0] if added.alike else None
         if added.outcome in (AddOutcome.ADDED, AddOutcome.MERGED):
             return CaptureState.KEPT, added.id
@@ -124,7 +131,7 @@ class Saver:
         ours = found and (found.source.session, found.type) == (self.note.name, added.item.type)
         return (CaptureState.KEPT if ours else CaptureState.KNOWN), first.id
 
-    # --- as an item ----------------------------------------------------------------------------------------------------
+    # --- as an item --------------------------------------------------------------------------------------------------
 
     def _item(self, proposal: CaptureProposal) -> Item:
         candidate, session = proposal.candidate, self.note.session
@@ -149,21 +156,22 @@ class Saver:
     def _source(self, candidate: Candidate, origin: Origin) -> ItemSource:
         try:
             return provenance_in(self.note, candidate.phase, origin)
-        except UsageError:  # the note was edited since, and has no such phase any more
+        except UsageError:  # the note was edited, and the phase is gone
             return ItemSource(origin, self.note.name)
 
 
 def _failure(candidate: Candidate, attribution: Attribution | None) -> FailureCause:
-    """The category from the rule, and the cause in the session's words."""
+    """The category by the attribution, and the cause in the session's words."""
     if candidate.kind not in FAILURES:
         return FailureCause()
     return FailureCause(attribution.category if attribution else None, candidate.cause, "", candidate.fix)
 
 
 def record_text(folder: Path | None, file: str) -> DecisionRecord | None:
-    """The title and the text of a decision record in the project's folder; None if it cannot be read safely.
+    """The title and text of a decision record in the project's folder; None if it cannot be read safely.
 
-    Anybody may have written the path: it must lead to a regular text file below the folder, every symlink followed.
+    The path comes from a transcript and is not trusted: with all symlinks resolved, it must be a text file below the
+    folder.
     """
     if folder is None or not is_inner_path(file):
         return None

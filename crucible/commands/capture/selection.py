@@ -1,6 +1,6 @@
 """Deduplicate candidates and decide for each: keep without asking, ask, list, or drop.
 
-Decision records, evidence, self-corrections and what was recorded on purpose are kept without asking.
+Decision records, evidence, self-corrections and explicitly recorded findings are kept without asking.
 """
 
 from __future__ import annotations
@@ -34,18 +34,18 @@ from crucible.memory.bookmarks.bookmark import Bookmark
 from crucible.memory.history.work_time import QUIET, worked
 
 _LONGEST, _LONGEST_DETAIL = 200, 21_000
-"""The greatest length of a line, and of other texts, in code points."""
+"""Most code points of a line, and of other texts."""
 _LINES = ("summary", "source", "file")
-_TAKEN_OUT = "[REDACTED:"
+_REDACTED = "[REDACTED:"
 _REFUSED = frozenset((CaptureState.SKIPPED, CaptureState.DROPPED))
 _ANSWERED = _REFUSED | {CaptureState.KEPT, CaptureState.KNOWN}
-_ONE = 0.8
-"""The share of common words from which on two titles are duplicates."""
+_SAME = 0.8
+"""Titles that share at least this much of their words are duplicates."""
 _FEWEST = 2
-"""Decisions of a task that justify a question."""
+"""Least decisions of a task that justify a question."""
 _SILENT = frozenset((CandidateKind.ADR, CandidateKind.EVIDENCE, CandidateKind.SELF_CORRECTION))
 _PREVENTABLE = 0.6
-"""The least confidence that knowledge would have prevented a failure, for the failure to be proposed."""
+"""A failure is proposed from this confidence that knowledge would have prevented it."""
 
 
 def sort_out(
@@ -56,9 +56,10 @@ def sort_out(
     *,
     again: bool = False,
 ) -> list[CaptureProposal]:
-    """The unanswered candidates, highest confidence first; with `again` also skipped ones.
+    """The candidates without an answer, highest confidence first; with `again` skipped ones too.
 
-    Candidates that wait in another session of the project are left out.  `repeats` returns an equal item's id or ""; a repeat is never ticked.
+    Candidates that wait in another session of the project are omitted. `repeats` returns the id of an equal item, or
+    ""; a repeated candidate is never preselected.
     """
     answered = _ANSWERED - _REFUSED if again else _ANSWERED
     found: dict[str, CaptureProposal] = {}
@@ -66,46 +67,46 @@ def sort_out(
         key = key_of(candidate)
         if key in found or known.state(key) in answered:
             continue
-        one = _placed(key, candidate, known.states.get(key), settings)
+        one = _propose(key, candidate, known.states.get(key), settings)
         if one.way in (Handling.ASK, Handling.LIST):
             if key in known.waiting and key not in known.states:
                 continue
             repeated = repeats(candidate)
-            ticked = one.preselected and one.way is Handling.ASK and not repeated
-            one = one._replace(preselected=ticked, repeats=repeated)
+            preselected = one.preselected and one.way is Handling.ASK and not repeated
+            one = one._replace(preselected=preselected, repeats=repeated)
         if one.way is not Handling.DROP:
             found[key] = one
     return [*found.values()]
 
 
 def once_each(candidates: Iterable[Candidate]) -> Iterator[Candidate]:
-    """Of duplicates (same row, or nearly the same words) the one with the highest confidence."""
+    """Drop duplicates (same row, or nearly the same words), keeping the one with the highest confidence."""
     rows: set[str] = set()
-    told: list[frozenset[str]] = []
+    seen: list[frozenset[str]] = []
     for one in sorted(candidates, key=lambda one: (-one.confidence, one.line)):
         if one.kind not in FAILURES:
             row, words = one.finding.partition("-")[2], words_of(one.summary)
-            is_told = one.kind is not CandidateKind.EVIDENCE and any(likeness(words, other) >= _ONE for other in told)
-            if row in rows or is_told:
+            is_seen = one.kind is not CandidateKind.EVIDENCE and any(likeness(words, other) >= _SAME for other in seen)
+            if row in rows or is_seen:
                 continue
             rows.update(filter(None, [row]))
-            told.append(words)
+            seen.append(words)
         if one.summary:
             yield one
 
 
-def _placed(key: str, candidate: Candidate, before: Remembered | None, settings: CaptureSettings) -> CaptureProposal:
-    is_judged = candidate.kind in FAILURES and candidate.confidence >= settings.min_confidence
+def _propose(key: str, candidate: Candidate, before: Remembered | None, settings: CaptureSettings) -> CaptureProposal:
+    is_attributed = candidate.kind in FAILURES and candidate.confidence >= settings.min_confidence
     report = candidate.report or FailureReport(candidate.summary, candidate.cause, resolution=candidate.fix)
-    attribution = classify(report) if is_judged else None
-    ticked = is_preselected(candidate, attribution)
+    attribution = classify(report) if is_attributed else None
+    preselected = is_preselected(candidate, attribution)
     if before and before.state is CaptureState.APPROVED and not before.silent:
-        told = candidate._replace(summary=before.summary, detail=before.detail)
-        return CaptureProposal(key, told, Handling.APPROVED, ticked, attribution)
+        approved = candidate._replace(summary=before.summary, detail=before.detail)
+        return CaptureProposal(key, approved, Handling.APPROVED, preselected, attribution)
     way = way_of(candidate, settings, attribution)
     if way is not Handling.DROP and before and before.state is CaptureState.ALIKE:
         way = Handling.LIST
-    return CaptureProposal(key, candidate, way, ticked, attribution)
+    return CaptureProposal(key, candidate, way, preselected, attribution)
 
 
 def way_of(candidate: Candidate, settings: CaptureSettings, attribution: Attribution | None = None) -> Handling:
@@ -123,9 +124,9 @@ def way_of(candidate: Candidate, settings: CaptureSettings, attribution: Attribu
 
 
 def is_preselected(candidate: Candidate, attribution: Attribution | None = None) -> bool:
-    """True if it is ticked beforehand; for a failure the attribution's confidence counts, too."""
-    sure = candidate.confidence if attribution is None else min(candidate.confidence, attribution.confidence)
-    return sure > PRESELECTED
+    """True if a candidate is preselected; for a failure the attribution must be confident too."""
+    confidence = candidate.confidence if attribution is None else min(candidate.confidence, attribution.confidence)
+    return confidence > PRESELECTED
 
 
 def deserves_question(found: Iterable[CaptureProposal]) -> bool:
@@ -136,22 +137,22 @@ def deserves_question(found: Iterable[CaptureProposal]) -> bool:
     return sum(one.candidate.kind is CandidateKind.DECISION for one in asked) >= _FEWEST
 
 
-# --- told safely -----------------------------------------------------------------------------------------------------
+# --- redaction -------------------------------------------------------------------------------------------------------
 
 
-def told_safely(candidates: Iterable[Candidate], redact: Redact, *, strict: bool = True) -> Iterator[Candidate]:
+def redact_candidates(candidates: Iterable[Candidate], redact: Redact, *, strict: bool = True) -> Iterator[Candidate]:
     """Normalise texts and remove secrets and invisible characters; `strict` drops candidates with secrets."""
 
-    def told(one: Candidate, name: str) -> str:
+    def clean(one: Candidate, name: str) -> str:
         text = UNSEEN.sub("", redact(normal(getattr(one, name)))[0])
         return cut(normal_line(text), _LONGEST) if name in _LINES else cut(text, _LONGEST_DETAIL)
 
     for one in candidates:
         texts = filter(None, (one.summary, one.detail, one.cause, one.fix))
-        if strict and any(_TAKEN_OUT in text or redact(normal(text))[1] for text in texts):
+        if strict and any(_REDACTED in text or redact(normal(text))[1] for text in texts):
             continue
-        clean: dict[str, Any] = {name: told(one, name) for name in (*_LINES, "detail", "cause", "fix")}
-        yield one._replace(**clean)
+        texts_by_name: dict[str, Any] = {name: clean(one, name) for name in (*_LINES, "detail", "cause", "fix")}
+        yield one._replace(**texts_by_name)
 
 
 # --- times -----------------------------------------------------------------------------------------------------------
@@ -161,17 +162,17 @@ def minutes_of(
     session: Session, now: datetime, bookmarks: Iterable[Bookmark] = (), quiet: timedelta = QUIET
 ) -> float | None:
     """Minutes of work on a session, until now if it is active; None if unknown."""
-    goes_on = session.status is Status.ACTIVE and session.ended is None
-    lasted = worked(replace(session, ended=now) if goes_on else session, bookmarks, quiet)
-    return None if lasted is None else lasted.total_seconds() / 60
+    is_active = session.status is Status.ACTIVE and session.ended is None
+    duration = worked(replace(session, ended=now) if is_active else session, bookmarks, quiet)
+    return None if duration is None else duration.total_seconds() / 60
 
 
 def phases_of(session: Session, task: str, now: datetime) -> frozenset[str] | None:
-    """The ids of the phases in which a task was worked on; None if unknown."""
+    """The ids of the phases that overlap with a task's time; None if its times are unknown."""
     found = next((one for one in session.tasks if one.id == task), None)
     begun = parse_time(found.started or "") if found else None
     if begun is None or found is None or not all(phase.started for phase in session.phases):
         return None
-    over = parse_time(found.completed or "") or now
-    worked_on = (one for one in session.phases if (one.started or now) <= over and (one.ended or now) >= begun)
+    end = parse_time(found.completed or "") or now
+    worked_on = (one for one in session.phases if (one.started or now) <= end and (one.ended or now) >= begun)
     return frozenset(one.id for phase in worked_on for one in (phase, *phase.subphases))

@@ -1,11 +1,11 @@
 """Find secrets in the vault, or in what the next commit adds to it; nothing is changed and no secret is printed.
 
-Notes and other files are scanned whole, since a private key has many lines.  Event logs, archives and the spool are scanned
-line by line, since they are long: their values are scanned as they were before they were encoded as JSON.  File names are
-scanned too, and reported without the secret.  `core.secrets` defines what a secret looks like.
+Notes and other files are scanned whole, since a private key has many lines. Event logs, archives and the spool are
+scanned line by line, since they are long: their values are scanned as they were before they were encoded as JSON.
+File names are scanned too, and reported without the secret. `core.secrets` defines what a secret looks like.
 
-For a commit only added lines count: git's own list of changes says which they are, so old secrets do not block it.  If git
-fails, `SecretsError` is raised and the caller refuses the commit.
+For a commit only added lines count: git's own list of changes says which they are, so old secrets do not block it. If
+git fails, `SecretsError` is raised and the caller refuses the commit.
 
 Codes reported here: `secret` (the message is the rule), `secret-in-name`, `unreadable`.
 """
@@ -39,8 +39,8 @@ _ARCHIVED = ".jsonl.zst"
 _DERIVED = {"cache", "index"}
 """Folders in `.crucible` that are rebuilt from the notes and never committed."""
 _OURS = OWN_FIELDS | {"call", "message", "subagent", "session", "event", "transcript", "said", "id"}
-"""Fields of our records that hold ids, hashes and places.  Their names must not count: a record's `key` is a hash, not the
-secret that a `key` is elsewhere."""
+"""Fields of our records that hold ids, hashes and places. Their names must not count: a record's `key` is a hash, not
+the secret that a `key` is elsewhere."""
 _OF_OURS = re.compile(r"\.crucible/(?:flight|spool|archive)/")
 """Files with our records; in other JSON lines every name counts."""
 
@@ -59,8 +59,8 @@ def check_secrets(
 ) -> list[Found]:
     """Every secret in these notes and their event logs, or in the whole vault, sorted by path and line.
 
-    The whole vault is every note and the files in `.crucible`: settings, templates, memory, tasks, event logs, archives and
-    the spool.  Raises `SecretsError` if the scanner cannot run.
+    The whole vault is every note and the files in `.crucible`: settings, templates, memory, tasks, event logs,
+    archives and the spool. Raises `SecretsError` if the scanner cannot run.
     """
     scanner = Scanner(vault.settings.secrets)
     found: list[Found] = []
@@ -169,7 +169,10 @@ def _kept_beside(vault: Vault) -> list[Path]:
 
 
 def _files_below(folder: Path) -> list[Path]:
-    """The files below a folder, sorted.  Links to folders are not followed: their targets are listed or outside the vault."""
+    """The files below a folder, sorted.
+
+    Links to folders are not followed: their targets are listed or outside the vault.
+    """
     return sorted(Path(where) / name for where, _, names in os.walk(folder) for name in names)
 
 

@@ -1,7 +1,7 @@
 """Check session notes and report their problems; nothing is changed.
 
-Owns the problems that only several notes show: broken and ambiguous links, ids that two notes share or that differ from the
-file name, subagents and parents that do not name each other.  The reader of a note reports all others.
+Owns the problems that only several notes show: broken and ambiguous links, ids that two notes share or that differ
+from the file name, subagents and parents that do not name each other. The reader of a note reports all others.
 
 Codes reported here: `unreadable-note`, `unreadable-folder`, `broken-link`, `ambiguous-link`, `id-not-file-name`,
 `duplicate-id`, `duplicate-source`, `subagent-without-parent`, `parent-without-subagent`.
@@ -111,8 +111,8 @@ class _Relations:
 class _References:
     """How notes refer to each other, by paths from the vault's root.
 
-    `by_id` and `by_source` map ids and sources to their notes, `named_by` a note to those that name it as their subagent,
-    `parent` a note to its parent.
+    `by_id` and `by_source` map ids and sources to their notes, `named_by` a note to those that name it as their
+    subagent, `parent` a note to its parent.
     """
 
     by_id: Mapping[str, Sequence[str]]

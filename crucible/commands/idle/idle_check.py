@@ -1,8 +1,8 @@
 """Check for idle sessions while another command runs.
 
-A check is due every few minutes at most, so a command normally pays only for reading one file time.  The check asks the index
-for active sessions and imports `idle_timeout`, which pauses them, only if one is quiet.  Nothing here raises, since the
-command has other work to do.
+A check is due every few minutes at most, so a command normally pays only for reading one file time. The check asks
+the index for active sessions and imports `idle_timeout`, which pauses them, only if one is quiet. Nothing here
+raises, since the command has other work to do.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ def _pause_quiet(index: Index, rows: list[Row], now: datetime, whence: Whence) -
     quiet = [path for path in paths if _modified(os.path.join(index.root, path)) <= oldest]
     if not quiet:
         return []
-    from crucible.commands.idle.idle_timeout import pause_idle  # noqa: PLC0415  it parses notes, which takes long to import
+    from crucible.commands.idle.idle_timeout import pause_idle  # noqa: PLC0415  slow to import
 
     return pause_idle(index.root, index.settings, quiet, now, whence())
 

@@ -1,7 +1,7 @@
 """Pause a session that is active and has been quiet for the idle time, and store a bookmark.
 
-A sign of activity is the note's modification time, a phase's start or end, a hook call, or a process that holds the session.
-Of two processes that check at once, one pauses the session.  `idle_check` decides when to check.
+A sign of activity is the note's modification time, a phase's start or end, a hook call, or a process that holds the
+session. Of two processes that check at once, one pauses the session. `idle_check` decides when to check.
 """
 
 from __future__ import annotations
@@ -47,9 +47,11 @@ def pause_idle(
     now: datetime,
     whence: _Place = ("", MappingProxyType({})),
 ) -> list[str]:
-    """Pause the sessions at `paths` (from the vault's root) that are active and idle; returns the paths of those paused.
+    """Pause the sessions at `paths` (from the vault's root) that are active and idle.
 
-    `whence` is the working directory, stored in bookmarks of its project's sessions, and the user's projects.  Raises
+    Returns the paths of those paused.
+
+    `whence` is the working directory, stored in bookmarks of its project's sessions, and the user's projects. Raises
     `VaultError` if secrets cannot be redacted; then nothing is written.
     """
     redact = redact_of(settings.secrets)

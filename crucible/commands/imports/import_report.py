@@ -31,7 +31,7 @@ ROWS_PER_FILE = 100
 
 @dataclass(frozen=True, slots=True)
 class ImportOptions:
-    """The options of an import.  `now` is aware.
+    """The options of an import. `now` is aware.
 
     - `since`: skip sessions whose last event is earlier
     - `only_project`, `only_session`: skip sessions of other projects, or of other notes than the one with this id
@@ -40,8 +40,8 @@ class ImportOptions:
     - `client`: whether the program that writes the transcripts is known to run
     - `whole_turns`: leave an unfinished last turn to the next import
     - `follows`: the source of the session that this one continues, if no transcript says so
-    - `met`: called for each session before it is written, with its id ("" if there is nothing to write), its note before
-      the import, and the folder that the client worked in
+    - `met`: called for each session before it is written, with its id ("" if there is nothing to write), its note
+      before the import, and the folder that the client worked in
     - `refresh`: upgrade notes of older versions
     """
 
@@ -72,8 +72,8 @@ class UnreadableRow:
 class ImportReport:
     """The report of an import.
 
-    - `created`, `updated`, `unchanged`: ids of notes, subagents' too, in the order of the transcripts; sessions that continue
-      another one's note come last
+    - `created`, `updated`, `unchanged`: ids of notes, subagents' too, in the order of the transcripts; sessions that
+      continue another one's note come last
     - `empty`: transcripts without a message, which get no note
     - `left_out`: skipped sessions by reason: `own`, `since`, `project` and `session`, and `copy` for transcripts that
       add nothing to another one of the same session
@@ -108,7 +108,10 @@ class ReportDraft:
     redacted: Counter[Path] = field(default_factory=Counter)
 
     def report(self) -> ImportReport:
-        """The finished report; a note that holds several sessions is listed once: created, else updated, else unchanged."""
+        """The finished report.
+
+        A note that holds several sessions is listed once: created, else updated, else unchanged.
+        """
         created, updated, unchanged = map(dict.fromkeys, (self.created, self.updated, self.unchanged))
         return ImportReport(
             tuple(created),
@@ -124,7 +127,10 @@ class ReportDraft:
 
 
 def unreadable_rows(path: Path, rows: list[UnreadableRow], expected: str) -> list[UnreadableRow]:
-    """Limit a file's unreadable rows for the report; one row if it is not a transcript of the `expected` client ("" if it is)."""
+    """Limit a file's unreadable rows for the report.
+
+    One row if it is not a transcript of the `expected` client ("" if it is).
+    """
     if expected:
         reason = "empty" if path.stat().st_size == 0 else "no row of it is known"
         first = rows[0] if rows else UnreadableRow(path, 1, reason)
@@ -136,7 +142,7 @@ def unreadable_rows(path: Path, rows: list[UnreadableRow], expected: str) -> lis
 
 
 SESSION_ERRORS = (EditRefused, LockTimeout, NoteChanged, NoteExists, NoteUnreadable, OutsideVault, TranscriptError)
-"""Errors that concern one session only: they are reported and the import goes on.  Others, such as a full disk, end it."""
+"""Errors that concern one session only. They are reported; others, such as a full disk, end the import."""
 
 
 def reason_at(error: Exception, path: Path) -> str:

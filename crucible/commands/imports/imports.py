@@ -1,7 +1,7 @@
 """Import transcripts: find them, read each session's logs, and create or update its notes.
 
-An import can be killed at any time and repeated: a parent's note is written before its subagents' notes, notes are found by
-their `sources`, and the event log stores each event once.
+An import can be killed at any time and repeated: a parent's note is written before its subagents' notes, notes are
+found by their `sources`, and the event log stores each event once.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ Progress = Callable[[int, int, str], None]
 """Called with the number of transcripts done, their total, and the name of the next one ("" at the end)."""
 
 OnStop = Callable[[Sequence[ImportReport]], None]
-"""Called with what is written already when an error, such as a full disk, ends the import; the error is raised after it."""
+"""Called with the reports so far when an error, such as a full disk, ends the import; then the error is raised."""
 
 _LOCK_SECONDS = 600.0
 """Another import may take as long as a large transcript takes."""
@@ -66,8 +66,8 @@ class Search:
 class _ClientImport:
     """The import of one client's transcripts.
 
-    `moves` are pairs of sources, where the second session continues the first.  `deferred` are sessions that continue another
-    one's note, with their start: they are imported last.
+    `moves` are pairs of sources, where the second session continues the first. `deferred` are sessions that continue
+    another one's note, with their start: they are imported last.
     """
 
     dialect: Dialect
@@ -176,7 +176,10 @@ def searches_at(paths: Iterable[Path]) -> tuple[tuple[Search, ...], tuple[Unread
 
 
 def other_writer(dialect: Dialect, path: Path) -> Dialect | None:
-    """The client that wrote a file or a file in a folder; None if `dialect`'s client wrote one, or no known client did."""
+    """The client that wrote a file or a file in a folder.
+
+    None if `dialect`'s client wrote one, or no known client did.
+    """
     found: Dialect | None = None
     for file in islice(_files(path), _SNIFFED_FILES):
         if dialect.sniff(file):
@@ -258,7 +261,8 @@ def _import_sessions(
 ) -> None:
     """Import sessions in batches; without `may_join`, those that continue another one's note are deferred.
 
-    A batch holds one lock from reading to writing, so of two imports of a session the second one sees the first one's note.
+    A batch holds one lock from reading to writing, so of two imports of a session the second one sees the first one's
+    note.
     """
     for first in transcripts:
         with ExitStack() as stack:
@@ -341,7 +345,10 @@ def _moves_of(logs: SessionLogs, follows: str) -> Iterator[tuple[str, str]]:
 
 
 def _has_changes(logs: SessionLogs, mode: str, report: ReportDraft) -> bool:
-    """True if a note may change; else the session is reported as empty or unchanged.  `mode` is the setting `subagents`."""
+    """True if a note may change; else the session is reported as empty or unchanged.
+
+    `mode` is the setting `subagents`.
+    """
     trunk = logs.trunk
     if not trunk.recorder.has_work:
         if trunk.has_rows or logs.transcript.follows:

@@ -161,7 +161,10 @@ _QUOTED = frozenset((PromptKind.TYPED, PromptKind.STEERING))
 
 @dataclass(frozen=True, slots=True)
 class Continuation:
-    """A transcript that begins with a ticket at `at`; `note` is the note of the session that it continues, None if it is gone."""
+    """A transcript that begins with a ticket at `at`.
+
+    `note` is the note of the session that it continues, None if it is gone.
+    """
 
     ticket: Ticket
     at: At

@@ -1,7 +1,7 @@
 """Read the logs of one native session: its trunk and its subagents.
 
-Events go to the recorder of their log and whole to the event log.  This module finds the parent of each subagent and picks
-the ids of new notes; what the notes will hold is decided in `session_notes`.
+Events go to the recorder of their log and whole to the event log. This module finds the parent of each subagent and
+picks the ids of new notes; what the notes will hold is decided in `session_notes`.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Decide what the notes of one native session hold, then write them.
 
-`plan_notes` compares each log with its note and does no I/O.  `write_notes` creates and updates the notes of a batch of sessions.
+`plan_notes` compares each log with its note and does no I/O. `write_notes` creates and updates the notes of a batch
+of sessions.
 """
 
 from __future__ import annotations
@@ -40,7 +41,10 @@ _THREADS = 8
 
 @dataclass(frozen=True, slots=True)
 class PlannedNote:
-    """A log's note: `base` is what an import wrote to it before (equal to `now` for a new note), `now` what it is to hold."""
+    """A log's note.
+
+    `base` is what an import wrote to it before (equal to `now` for a new note), `now` what it is to hold.
+    """
 
     strand: Strand
     base: Session
@@ -146,8 +150,9 @@ def _child(strand: Strand, session: Session, inline: bool, setting: str, folder:
 def _written_before(strand: Strand, context: SessionContext) -> Session | None:
     """What the last import wrote to the note, None if there is no note.
 
-    Whether the client was running then is not recorded, so it is derived from the note's status.  A status that an import
-    may have set counts as written, although tasks may have been ticked since, or an older version used another rule.
+    Whether the client was running then is not recorded, so it is derived from the note's status. A status that an
+    import may have set counts as written, although tasks may have been ticked since, or an older version used another
+    rule.
     """
     if strand.note is None:
         return None
@@ -295,7 +300,7 @@ def _write_note(vault: Vault, table: SourceTable, options: ImportOptions, planne
 
 
 def _update(vault: Vault, table: SourceTable, options: ImportOptions, planned: PlannedNote, note: Note) -> Note | None:
-    """Update a note; returns it as it is now, None if nothing changed."""
+    """Update a note; returns its new state, None if nothing changed."""
     strand, recorder = planned.strand, planned.strand.recorder
 
     def merge_edits(fresh: Note) -> list[Edit]:

@@ -1,4 +1,4 @@
-"""One log of a native session (a "strand": the trunk or a subagent) during an import: its recorder, its note, its events.
+"""A strand is one log of a native session during an import: its recorder, its note and its events.
 
 Each event is recorded and stored at once, so memory does not grow with the transcript.
 """
@@ -54,8 +54,9 @@ _QUOTED = {PromptKind.TYPED, PromptKind.STEERING}
 class LastSecond:
     """Where a note ends in a log, found by time.
 
-    Events after `known_until` are new; None if the note has no times.  `ends_before`: the log ends before the note does.
-    `undecided`: the last second has words that are not in the note, and their times do not separate them from words that are.
+    Events after `known_until` are new; None if the note has no times. `ends_before`: the log ends before the note
+    does. `undecided`: the last second has words that are not in the note, and their times do not separate them from
+    words that are.
     """
 
     known_until: datetime | None
@@ -118,9 +119,9 @@ _HELD = 500
 class Strand:
     """The trunk's log or one subagent's.
 
-    `note` is the note that holds it already, or that it joins.  `title`, `kind` and `call` are a subagent's: its task in a few
-    words, its type, and the id of the call that started it.  `id` is the session's id, "" before the first message; a
-    subagent's id begins with its `trunk`'s.  `text`, if set, collects the log's texts for a refresh.
+    `note` is the note that holds it already, or that it joins. `title`, `kind` and `call` are a subagent's: its task
+    in a few words, its type, and the id of the call that started it. `id` is the session's id, "" before the first
+    message; a subagent's id begins with its `trunk`'s. `text`, if set, collects the log's texts for a refresh.
     """
 
     def __init__(
@@ -244,8 +245,8 @@ class Strand:
     def is_waiting(self) -> bool:
         """True if the note's status may change without a new row; False for an older copy of the log.
 
-        An active session waits for its client to end or for the idle time.  A pause set by `cru` ends when the user ticks
-        its tasks, or when its reason no longer applies.
+        An active session waits for its client to end or for the idle time. A pause set by `cru` ends when the user
+        ticks its tasks, or when its reason no longer applies.
         """
         if self.note is None or self.ends_before:
             return False
@@ -355,7 +356,8 @@ class SubagentResults:
     def merge(self, agent: str, events: Iterable[Event], mark: str) -> Iterator[Event]:
         """Merge a subagent's results into its events: each before the subagent's next task, or at the end.
 
-        `mark` is the note's `synced_to`.  A result that the note holds keeps its place, so that the rows after it are new.
+        `mark` is the note's `synced_to`. A result that the note holds keeps its place, so that the rows after it are
+        new.
         """
         pending = list(self._results.get(agent, ()))
         own, heard, _ = mark.partition(HEARD)

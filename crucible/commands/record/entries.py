@@ -42,10 +42,10 @@ class Cleaning:
         self.counts: Counter[str] = Counter()
 
     def text(self, given: str) -> str:
-        """The text without its secrets.  Raises `UsageError` if it is not a text.
+        """The text without its secrets. Raises `UsageError` if it is not a text.
 
-        Notes drop terminal colours and control characters, which may split a secret.  So the normal form is scanned too, and
-        returned if it contains a secret.
+        Notes drop terminal colours and control characters, which may split a secret. So the normal form is scanned
+        too, and returned if it contains a secret.
         """
         check_text(given)
         text = self._once(given)
@@ -79,7 +79,10 @@ class Cleaning:
         return (self.block(given) or None) if given else None
 
     def line(self, given: str, limit: int = 0) -> str:
-        """The text in one line, with `⏎` for line ends; it is redacted first, then cut to `limit` code points (0: no limit)."""
+        """The text in one line, with `⏎` for line ends.
+
+        It is redacted first, then cut to `limit` code points (0: no limit).
+        """
         text = normal_line(_LINE_END.sub("⏎", normal(self.text(given)).strip(" \t\n")))
         return cut(text, limit) if limit else text
 
@@ -121,9 +124,10 @@ class RecordedEntry(NamedTuple):
 class Verbs(ABC):
     """The methods that `Recorder` and `InlineWork` share, one for each kind of entry.
 
-    Texts may hold anything: secrets are redacted, and Markdown in them never becomes structure of the note.  `at` is the time
-    of the entry, now by default.  Each method returns the id of the phase that it wrote to.  It raises `UsageError` for an
-    empty text, `SessionEnded` if the session has ended, and `VaultError` if nothing could be written.
+    Texts may hold anything: secrets are redacted, and Markdown in them never becomes structure of the note. `at` is
+    the time of the entry, now by default. Each method returns the id of the phase that it wrote to. It raises
+    `UsageError` for an empty text, `SessionEnded` if the session has ended, and `VaultError` if nothing could be
+    written.
     """
 
     def prose(self, text: str, *, at: datetime | None = None) -> str:
@@ -199,8 +203,8 @@ class Verbs(ABC):
     ) -> str:
         """Record something worth remembering.
 
-        With the `tag` `parallel-discovery` it is shown to the agents of other tasks.  `task` is the id of the task that it was
-        found in, `applies_to` names its subjects.
+        With the `tag` `parallel-discovery` it is shown to the agents of other tasks. `task` is the id of the task
+        that it was found in, `applies_to` names its subjects.
         """
         clean = self._cleaning()
         content = _not_empty(clean.block(text), "observation")

@@ -291,7 +291,10 @@ def new_phase(
 def token_properties(
     head: Session, used: int, *, cached: int = 0, output: int = 0, model: str | None, now: datetime
 ) -> dict[str, Value]:
-    """The properties of a session that used more tokens; `output` of the `used` ones were generated, the others sent."""
+    """The properties of a session that used more tokens.
+
+    `output` of the `used` ones were generated, the others sent.
+    """
     tokens = {"input": used - output, "output": output, "cache_read": cached}
     more = Spent(now.date().isoformat(), model or head.model or "", dict.fromkeys(KINDS, 0) | tokens)
     keys: dict[str, Value] = {"tokens_used": (head.tokens_used or 0) + used} if used else {}

@@ -43,10 +43,10 @@ from crucible.memory.bookmarks.bookmark import StopReason
 
 
 class Recorder(Verbs):
-    """Records one session.  Get one from `record.session`, `record.open` or `record.resume`.
+    """Records one session. Get one from `record.session`, `record.open` or `record.resume`.
 
-    When a method returns, its text is on disk.  Leaving a `with` ends the session: completed without an exception, paused
-    after the user's interruption, else failed with the error recorded.  The exception is raised in any case.
+    When a method returns, its text is on disk. Leaving a `with` ends the session: completed without an exception,
+    paused after the user's interruption, else failed with the error recorded. The exception is raised in any case.
     """
 
     def __init__(self, writer: Writer, clock: Clock = utc_now) -> None:
@@ -84,8 +84,8 @@ class Recorder(Verbs):
     ) -> str:
         """Begin a phase and end the one before; returns its id (`phase-3`).
 
-        `agent` is `name` or `name@version`, by default the current one; a new agent joins the participants.  `model` and
-        `channel` become the session's if it has none.  `tokens` is the number of tokens that the phase used.
+        `agent` is `name` or `name@version`, by default the current one; a new agent joins the participants. `model`
+        and `channel` become the session's if it has none. `tokens` is the number of tokens that the phase used.
         """
         when, clean = self._when(at), self._cleaning()
         title, speaker = clean.line(name), clean.agent(agent)
@@ -240,16 +240,18 @@ class Recorder(Verbs):
         reopens: bool = False,
         at: datetime | None = None,
     ) -> str:
-        """Pause the session at its last phase; returns the phase's id.  The next entry makes it active again.
+        """Pause the session at its last phase; returns the phase's id. The next entry makes it active again.
 
-        `note` and `blockers` (what prevents the work) go into the bookmark.  With `reopens`, a completed or failed session
-        is paused too.
+        `note` and `blockers` (what prevents the work) go into the bookmark. With `reopens`, a completed or failed
+        session is paused too.
         """
         remark = clean_remark(note, blockers, self._cleaning())
         return pause_session(self._writer, reason, self._cleaning(), self._when(at), remark, reopens=reopens)
 
     def end(self, summary: str = "", *, failed: bool = False, at: datetime | None = None) -> list[str]:
-        """End the session as completed or failed; returns a line for each step that followed, such as updating its parent.
+        """End the session as completed or failed.
+
+        Returns a line for each step that followed, such as updating its parent.
 
         Without `at`, a session that was idle for the idle time ends at its last activity.
         """

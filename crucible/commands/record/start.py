@@ -50,10 +50,11 @@ def session(
 ) -> Recorder:
     """Begin an active session and create its note.
 
-    `vault` is its folder and `agent` is `name@version`.  `goal` goes under the title.  `continues` is the id of the session
-    that this one continues, `parent` of the one that delegated it; both link back to the new note.  Without `project`, the
-    folder `cwd` gives it: by `projects` (folders by name), or by its repository's name; "" means none.  `now` returns the
-    time, `redact` replaces the vault's redaction.  Raises `SessionNotFound` if `continues` or `parent` is unknown.
+    `vault` is its folder and `agent` is `name@version`. `goal` goes under the title. `continues` is the id of the
+    session that this one continues, `parent` of the one that delegated it; both link back to the new note. Without
+    `project`, the folder `cwd` gives it: by `projects` (folders by name), or by its repository's name; "" means none.
+    `now` returns the time, `redact` replaces the vault's redaction. Raises `SessionNotFound` if `continues` or
+    `parent` is unknown.
     """
     place = with_patience(vault)
     project = project_of(str(cwd), projects) if project is None else project
@@ -87,8 +88,8 @@ def open_session(
 ) -> Recorder:
     """Attach to the session with exactly this id; nothing is written yet.
 
-    Bookmarks include the git state and files of the folder `cwd` if it belongs to the session's project; `projects` is as in
-    `session`.  Raises `BadSessionId` for an invalid id, and `SessionNotFound`.
+    Bookmarks include the git state and files of the folder `cwd` if it belongs to the session's project; `projects`
+    is as in `session`. Raises `BadSessionId` for an invalid id, and `SessionNotFound`.
     """
     writer = Writer(with_patience(vault), session_id, redact)
     writer.surroundings = (str(cwd), projects)

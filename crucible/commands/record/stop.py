@@ -40,8 +40,9 @@ def clean_remark(note: str, blockers: Sequence[str], clean: Cleaning) -> Remark:
     return Remark(clean.block(note), tuple(filter(None, map(clean.line, given))))
 
 
-def keep_bookmark(writer: Writer, why: StopReason, when: datetime, remark: Remark = Remark()) -> None:  # noqa: B008  frozen
-    """Store a bookmark of the session as it is now; a failure is a warning."""
+def keep_bookmark(writer: Writer, why: StopReason, when: datetime, remark: Remark | None = None) -> None:
+    """Store a bookmark of the session's current position; a failure is a warning."""
+    remark = remark or Remark()
     try:
         session = writer.read_whole()
         # The files of another project do not belong to this session.
@@ -120,7 +121,9 @@ END_STEPS: tuple[EndStep, ...] = (_close_event_log, _update_parent, _update_brie
 def pause_session(
     writer: Writer, reason: str, clean: Cleaning, when: datetime, remark: Remark, *, reopens: bool = False
 ) -> str:
-    """Set the status `paused` with the resume point and reason, and store a bookmark and a brief; returns the phase's id.
+    """Set the status `paused` with the resume point and reason, and store a bookmark and a brief.
+
+    Returns the phase's id.
 
     A completed or failed session is paused only with `reopens`.
     """
@@ -151,7 +154,9 @@ def end_session(
     ended: datetime | None = None,
     steps: Sequence[EndStep] = END_STEPS,
 ) -> list[str]:
-    """End the session's note: status, summary and last phase; then store a bookmark and run the steps; returns their lines.
+    """End the session's note: status, summary and last phase; then store a bookmark and run the steps.
+
+    Returns their lines.
 
     `when` is the time of the call; without `ended`, the session ends at its last activity.
     """
@@ -175,7 +180,7 @@ def end_session(
 
 
 def _last_activity(writer: Writer, now: datetime) -> datetime:
-    """The end of a session that ends without a given time: now if it is in use, else the last time in its note and events."""
+    """The default end of a session: now if it is in use, else the last time in its note and events."""
     if writer.has_written:
         return now
     session = writer.vault.read(writer.path).session

@@ -1,7 +1,8 @@
 """Record a subagent's work: in its own note with links both ways, or in a callout of the parent's note.
 
-In the modes `link` and `embed` the child's note is written first, then the parent's callout and properties link to it; its
-tokens and summary are copied to the parent when they are known.  `inline` work is kept in memory until it is done.
+In the modes `link` and `embed` the child's note is written first, then the parent's callout and properties link to
+it; its tokens and summary are copied to the parent when they are known. `inline` work is kept in memory until it is
+done.
 """
 
 from __future__ import annotations
@@ -206,7 +207,7 @@ class InlineWork(Verbs):
     def _cleaning(self) -> Cleaning:
         return self._clean
 
-    def _record(self, entry: RecordedEntry, clean: Cleaning, at: datetime | None) -> str:  # noqa: ARG002  all entries share one
+    def _record(self, entry: RecordedEntry, clean: Cleaning, at: datetime | None) -> str:  # noqa: ARG002  one for all
         with self._turn:
             self._entries = joined(self._entries, (entry.entry,))
         self.parent.keep(entry.kind, entry.values, aware(at or self._clock()), "")

@@ -1,7 +1,7 @@
 """Tasks of a recorded session: parse items, add tasks, and change their status.
 
-Only the caller's own session becomes active again if it was paused.  An ended session gets no new tasks, but its open tasks
-can be completed.
+Only the caller's own session becomes active again if it was paused. An ended session gets no new tasks, but its open
+tasks can be completed.
 """
 
 from __future__ import annotations
@@ -126,7 +126,10 @@ def number_tasks(items: Sequence[Task], existing: Sequence[Task]) -> list[Task]:
 
 
 def _timed(task: Task, before: Task | None, now: datetime) -> Task:
-    """Set the start and completion times that are missing; a task that is reopened or dropped has no completion time."""
+    """Set the start and completion times that are missing.
+
+    A task that is reopened or dropped has no completion time.
+    """
     is_new = (before.status if before else "pending") != task.status
     time = format_time(now) if is_new else None
     started = task.started or (before.started if before else None)
@@ -137,7 +140,10 @@ def _timed(task: Task, before: Task | None, now: datetime) -> Task:
 
 
 class NewTask(NamedTuple):
-    """A task to create.  It depends on the tasks at the positions `after` (from 0) of the same call, and on the ids in `needs`."""
+    """A task to create.
+
+    It depends on the tasks at the positions `after` (from 0) of the same call, and on the ids in `needs`.
+    """
 
     content: str
     after: tuple[int, ...] = ()
@@ -247,7 +253,10 @@ def _check_known(needs: set[str], existing: Sequence[Task]) -> None:
 def change_tasks(
     writer: Writer, change: Change, now: datetime, write: Callable[[Plan], str], *, bookmarks: bool = True
 ) -> tuple[str, tuple[Task, ...]]:
-    """Change the tasks block with `write`, and store a bookmark if a task is completed; returns the last phase and all tasks."""
+    """Change the tasks block with `write`, and store a bookmark if a task is completed.
+
+    Returns the last phase and all tasks.
+    """
     tasks: tuple[Task, ...] = ()
     is_done = False
 

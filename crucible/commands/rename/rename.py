@@ -1,15 +1,15 @@
 """Rename a session: its file, its id, and every link to it in the vault.
 
-The order is: plan, move the file, then edit the notes one by one.  A note that changes meanwhile is planned again; a note that
-cannot be read or written is reported, and the others are still edited.  `vault.notes.links` decides which links mean the
-session.  Aliases, headings and code stay as they are.
+The order is: plan, move the file, then edit the notes one by one. A note that changes meanwhile is planned again; a
+note that cannot be read or written is reported, and the others are still edited. `vault.notes.links` decides which
+links mean the session. Aliases, headings and code stay as they are.
 
-Two references that are not links change too: a subagent's id in its parent's `subagents`, and a title that is the old id or
-its slug.
+Two references that are not links change too: a subagent's id in its parent's `subagents`, and a title that is the old
+id or its slug.
 
-A journal is kept from before the move until the end, under a lock.  If a rename is interrupted, the next command that opens
-the vault finishes it; otherwise a rename to a third id would leave links to the first one.  A rename that could not write some
-notes counts as finished: run it again.
+A journal is kept from before the move until the end, under a lock. If a rename is interrupted, the next command that
+opens the vault finishes it; otherwise a rename to a third id would leave links to the first one. A rename that could
+not write some notes counts as finished: run it again.
 """
 
 from __future__ import annotations
@@ -60,8 +60,8 @@ from crucible.vault.notes.walk import note_name
 class RenameReport:
     """The result of a rename.
 
-    `path` is the note's new path, `changed` the notes that were edited, `links` the number of links changed in them.  `left`
-    lists what was not changed: ambiguous links, events, and notes that could not be read or written.
+    `path` is the note's new path, `changed` the notes that were edited, `links` the number of links changed in them.
+    `left` lists what was not changed: ambiguous links, events, and notes that could not be read or written.
     """
 
     path: Path
@@ -75,8 +75,8 @@ class RenameReport:
 def rename_session(vault: Vault, note: Note, new_id: str) -> RenameReport:
     """Rename the session of `note` to `new_id`; an interrupted rename is finished first.
 
-    Raises `UsageError` for a note that is not a session or an invalid id, `NoteExists`, `NoteChanged` and `LockTimeout`, all
-    before anything is changed.
+    Raises `UsageError` for a note that is not a session or an invalid id, `NoteExists`, `NoteChanged` and
+    `LockTimeout`, all before anything is changed.
     """
     with _rename_lock(vault, vault.settings.lock_seconds):
         finished = _finish_interrupted(vault)
@@ -86,8 +86,8 @@ def rename_session(vault: Vault, note: Note, new_id: str) -> RenameReport:
 def rename_named(vault: Vault, ref: str, new_id: str, cwd: Path | None = None) -> RenameReport:
     """Rename the session that `Vault.find` finds for `ref`; an interrupted rename is finished first.
 
-    `ref` may be the id from before an interrupted rename.  If only `new_id` exists, an earlier rename could not write some
-    notes, and the remaining links are fixed.
+    `ref` may be the id from before an interrupted rename. If only `new_id` exists, an earlier rename could not write
+    some notes, and the remaining links are fixed.
     """
     with _rename_lock(vault, vault.settings.lock_seconds):
         finished = _finish_interrupted(vault)
@@ -110,7 +110,10 @@ def _joined(finished: RenameReport | None, report: RenameReport) -> RenameReport
 
 
 def finish_rename(vault: Vault) -> RenameReport | None:
-    """Finish an interrupted rename; None if there is none or it is still running.  Raises `CrucibleError` if that fails."""
+    """Finish an interrupted rename; None if there is none or it is still running.
+
+    Raises `CrucibleError` if that fails.
+    """
     if not is_unfinished(vault.root):
         return None
     try:
@@ -218,7 +221,10 @@ class _Rename:
         return _stem(self.old), _stem(self.new)
 
     def update_references(self) -> None:
-        """Do everything except the file's move; the session's own note comes last, so its old id shows an interrupted run."""
+        """Do everything except the file's move.
+
+        The session's own note comes last, so its old id shows an interrupted run.
+        """
         left = (self.move_events(), copy_bookmarks(self.vault, *self.ids), move_tasks(self.vault, *self.ids))
         self.failed += [each for each in left if each]
         for at in sorted(self.notes, key=lambda at: (at == self.old, at)):
@@ -263,7 +269,7 @@ class _Rename:
             self.failed.append(Left(path, Problem("not-written", 1, str(error))))
 
     def edits(self, at: str, note: Note) -> tuple[list[Edit], int]:
-        """The edits of a note as it is now, and how many of them change links."""
+        """The edits of the note's current text, and how many of them change links."""
         plan = self.plan
         if note.source != self.notes[at].source:
             plan = plan_rename({at: note.source}, self.old, self.new, [o for o in self.notes if o != at])

@@ -1,4 +1,7 @@
-"""The values of a run: the jobs of its plan, how each ended, and who carries them out or observes them."""
+"""The values of a run: the jobs of its plan, how each ended, and the programs that run them, chosen by `--with`.
+
+A workflow never starts a program by itself: its `@agent` is a role that the user may assign to one.
+"""
 
 from __future__ import annotations
 
@@ -26,19 +29,19 @@ class JobOutcome(StrEnum):
     DONE = "done"
     FAILED = "failed"
     PASSED_OVER = "passed over"
-    """It failed, and is optional."""
+    """It failed and is optional."""
     UNMET = "unmet"
-    """No condition that leads to it held, or it only needs what such steps would have made."""
+    """No condition that leads to it held, or it needs only output of such steps."""
     HELD = "held back"
     """A job that it depends on failed."""
     STOPPED = "stopped"
     """The user ended it."""
     LEFT = "left"
-    """Not started: the run was halted or stopped before."""
+    """Not started, because the run was halted or stopped before."""
 
 
 class Link(NamedTuple):
-    """A job waits for the job at `source` of `Graph.steps`; `is_bare` if no data passes."""
+    """A job waits for the job at index `source` of `Graph.steps`; `is_bare` if no data passes."""
 
     source: int
     condition: Condition | None = None
@@ -46,14 +49,14 @@ class Link(NamedTuple):
 
 
 class LinkGroup(NamedTuple):
-    """Unconditional links from all of these jobs, in a tuple that many jobs share."""
+    """Unconditional links from all these jobs; many jobs share the tuple."""
 
     sources: tuple[int, ...]
     is_bare: bool = False
 
 
 class JobInput(NamedTuple):
-    """A datum that a job takes, and the jobs that make it, in run order; none for an input of the workflow."""
+    """A datum that a job takes, and the jobs that produce it, in run order; none for an input of the workflow."""
 
     datum: Datum
     makers: tuple[int, ...] = ()
@@ -63,9 +66,9 @@ class JobInput(NamedTuple):
 class Job:
     """A step to run: `index` is its position in `Graph.steps`, `within` the steps around it, outermost first.
 
-    It waits for `links`, `groups` (too many to list as links) and `after`.  `closes` are the frames whose
-    conditions are asked after this job, the last one in them.  `inside` is the job around it that runs before it:
-    if that is not done, neither is this one.
+    It waits for `links`, `groups` (used when there are too many links) and `after`. `closes` are the frames in which
+    it is the last job, so their conditions are decided after it. `inside` is the job around it: this one runs only if
+    that one is done.
     """
 
     index: int
@@ -79,7 +82,7 @@ class Job:
     inside: int | None = None
 
     def waits(self) -> Iterator[Link]:
-        """Every link, those of groups too."""
+        """Every link, including those of groups."""
         yield from self.links
         for group in self.groups:
             yield from (Link(source, None, group.is_bare) for source in group.sources)
@@ -108,8 +111,8 @@ class RunInputs:
 class Plan:
     """The jobs of a run, in the order for one at a time.
 
-    `missing` are data without a maker, a value or a file.  A missing datum called `request` is not among them:
-    `request` then is the workflow's title and preamble, else "".
+    `missing` are data without a producing job, a value or a file. If only `request` is missing, it is not listed:
+    then the field `request` is the workflow's title and preamble, else "".
     """
 
     title: str
@@ -121,7 +124,7 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class EarlierResult:
-    """A job that an earlier part of this run finished: its answer, and which of its conditions held."""
+    """The answer of a job that an earlier part of this run finished, and which of its conditions held."""
 
     answer: str = ""
     held: Mapping[str, bool] = field(default_factory=dict)
@@ -174,14 +177,14 @@ class RunReport(NamedTuple):
 
 
 class Runner(NamedTuple):
-    """Who runs a step: its name in notes, and the program to ask."""
+    """The agent that runs a step, by its name in notes, and the program to ask."""
 
     agent: AgentRef
     asker: Asker
 
 
 class RunObserver(Protocol):
-    """Receives the events of a run, always in the thread that called `run_plan`."""
+    """Receives the events of a run, in the thread that called `run_plan`."""
 
     def began(self, job: Job, runner: Runner, when: datetime) -> None:
         """Report a step that started."""
@@ -212,7 +215,7 @@ class Executors:
     by_agent: Mapping[str, Executor] = field(default_factory=dict)
 
     def executor(self, job: Job) -> Executor | None:
-        """The program for a step, None if none was named."""
+        """The program for a job, None if there is none."""
         agent = job.step.agent
         if agent:
             for name in (str(agent), agent.name):
@@ -221,23 +224,23 @@ class Executors:
         return self.default
 
     def check(self, jobs: Sequence[Job]) -> None:
-        """Raise `UsageError` if a step has no program."""
-        alone = [job.step.name for job in jobs if self.executor(job) is None]
-        if alone:
-            names = ", ".join(f"“{name}”" for name in alone[:5]) + (" …" if len(alone) > 5 else "")
+        """Raise `UsageError` if a job has no program."""
+        unassigned = [job.step.name for job in jobs if self.executor(job) is None]
+        if unassigned:
+            names = ", ".join(f"“{name}”" for name in unassigned[:5]) + (" …" if len(unassigned) > 5 else "")
             raise UsageError(
                 f"nobody is named who carries out {names}",
                 f"--with {_NAMES} or a command; or agents.command in your settings",
             )
 
     def used(self, jobs: Sequence[Job]) -> list[Executor]:
-        """The programs for these steps, each once."""
+        """The programs of these jobs, each once."""
         found = {executor.words: executor for job in jobs if (executor := self.executor(job))}
         return [*found.values()]
 
 
 def choose_executors(named: Sequence[str], command: str, roles: Collection[str], more: Sequence[str]) -> Executors:
-    """Parse `--with CLIENT` and `--with AGENT=CLIENT`; `command` is the default of the settings.
+    """Parse `--with CLIENT` and `--with AGENT=CLIENT`; `command` is the default from the settings.
 
     `roles` are the agents of the steps, with and without a version; `more` are arguments for every program.
     """

@@ -1,7 +1,7 @@
 """Plan a run: from a workflow's graph to jobs and what each waits for.
 
-A step with children that makes nothing is a frame: it is not run itself, and stands for all steps in it.  A step with
-children that makes something is run like any other, before the steps in it that it does not wait for.
+A step with children and no outputs is a frame: it is not run itself, and links to it mean all steps in it. A step
+with children and outputs is run like any other, before the steps in it that it does not wait for.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from crucible.documents.workflow.graph import Graph
 from crucible.documents.workflow.workflow import Condition, Datum, Step, Workflow, key_of
 
 _FEW = 32
-"""More links than these from one bundle are a `LinkGroup`."""
+"""More links than this from one bundle become a `LinkGroup`."""
 
 
 def plan_run(workflow: Workflow, graph: Graph, given: RunInputs, *, first: str = "") -> Plan:
-    """Plan a workflow without circles; with `first`, a step's name, only that step and those after it.
+    """Plan a workflow without cycles; with `first`, the name of a step, only that step and those after it.
 
     Raises `UsageError` if that name is unknown or ambiguous, or if there is nothing to run.
     """
@@ -40,7 +40,7 @@ def plan_run(workflow: Workflow, graph: Graph, given: RunInputs, *, first: str =
 
 
 def steps_from(graph: Graph, first: str) -> set[int]:
-    """The indexes of the step called `first` and of all that wait for it.
+    """The indexes of the step named `first` and of all steps that wait for it.
 
     Raises `UsageError` if that name is unknown or ambiguous.
     """
@@ -48,7 +48,7 @@ def steps_from(graph: Graph, first: str) -> set[int]:
 
 
 def is_frame(step: Step) -> bool:
-    """True for a step that only holds others, and makes nothing itself."""
+    """True for a step that has children and no outputs."""
     return bool(step.children) and not step.outputs()
 
 
@@ -58,12 +58,12 @@ def value_of(datum: Datum, given: RunInputs) -> str | None:
 
 
 def is_request(datum: Datum) -> bool:
-    """True for `request`, the input that `codify` gives to a first step without any other."""
+    """True for `request`, the input that `cru session codify` gives to a first step without other inputs."""
     return datum.name.casefold() == "request"
 
 
 def file_of(name: str, folder: str) -> str:
-    """The relative path of an existing file or folder that really lies in the folder, else ""."""
+    """The relative path of an existing file or folder inside `folder`, with symlinks resolved; else ""."""
     if not name or "\0" in name:
         return ""
     path = os.path.join(folder, name)
@@ -76,9 +76,11 @@ def file_of(name: str, folder: str) -> str:
 def _missing(jobs: Sequence[Job], given: RunInputs) -> tuple[Datum, ...]:
     here = {job.index for job in jobs}
     inputs = (each for job in jobs for each in job.inputs)
-    wanted = {each.datum.name.casefold(): each.datum for each in inputs if here.isdisjoint(each.makers)}
+    without_maker = {each.datum.name.casefold(): each.datum for each in inputs if here.isdisjoint(each.makers)}
     return tuple(
-        datum for datum in wanted.values() if value_of(datum, given) is None and not file_of(datum.name, given.folder)
+        datum
+        for datum in without_maker.values()
+        if value_of(datum, given) is None and not file_of(datum.name, given.folder)
     )
 
 
@@ -92,9 +94,10 @@ class _Way(NamedTuple):
 
 
 class _Planner:
-    """Finds what the steps of a graph wait for; all numbers are positions in `Graph.steps`.
+    """Finds what the steps of a graph wait for; all numbers are indexes of `Graph.steps`.
 
-    `place` is each step's position in the run, `leaves` are the jobs for a step: itself or, for a frame, all in it.
+    `_place` is each step's position in the run. `_leaves` are the jobs of a step: itself or, for a frame, all jobs in
+    it.
     """
 
     def __init__(self, graph: Graph) -> None:
@@ -115,7 +118,7 @@ class _Planner:
         self._close_frames()
 
     def job(self, index: int) -> Job:
-        """The job of a step that is no frame."""
+        """The job of a step that is not a frame."""
         steps = self._graph.steps
         return Job(
             index,
@@ -130,9 +133,9 @@ class _Planner:
         )
 
     def following(self, name: str) -> set[int]:
-        """The jobs of the step of this name, and all that wait for them."""
+        """The jobs of the step with this name, and all jobs that wait for them."""
         found = set(self._leaves[self._named(name)])
-        known: dict[int, bool] = {}  # all sources of a group come in the order before those that wait for it
+        known: dict[int, bool] = {}  # in run order, a group's sources come before the jobs that wait for it
         for index in self._graph.order:
             for group in self._groups[index]:
                 if id(group.sources) not in known:
@@ -157,7 +160,7 @@ class _Planner:
     # --- parents and frames ------------------------------------------------------------------------------------------
 
     def _above(self, index: int) -> Iterator[int]:
-        """Its parent, and that one's."""
+        """The ancestors of a step, the nearest first."""
         while (index := self._graph.parents[index]) >= 0:
             yield index
 
@@ -166,30 +169,30 @@ class _Planner:
         yield from (above for above in self._above(index) if self.is_frame[above])
 
     def _job_around(self, index: int) -> int | None:
-        """The nearest step above that runs, and runs before it."""
+        """The nearest ancestor that is a job and runs before this step."""
         place, at = self._place, self._place.get(index, -1)
         above = (each for each in self._above(index) if not self.is_frame[each])
         return next((each for each in above if place.get(each, at) < at), None)
 
     def _last(self, index: int) -> int:
-        """The job of a step that runs last."""
+        """The last job of a step, in run order."""
         return max(self._leaves[index], key=lambda leaf: self._place.get(leaf, -1))
 
     def _close_frames(self) -> None:
         """Attach the conditions of frames to the last job in each.
 
-        A condition that leads into its own frame is never asked: nothing in it was done yet.
+        A condition that leads into its own frame is never decided, since nothing in the frame is done by then.
         """
         leading: dict[int, set[Condition]] = {}
         for edge in self._graph.edges:
             if edge.condition and edge.source not in self._above(edge.target):
                 leading.setdefault(edge.source, set()).add(edge.condition)
-        # From the innermost frame to the outermost, which holds all that is in the others.
+        # Inner frames come before the frames that contain them.
         for index in sorted(leading, reverse=True):
             if self.is_frame[index]:
                 step, last = self._graph.steps[index], self._last(index)
-                asked = tuple(flow for flow in step.flows if flow.condition in leading[index])
-                self._closes.setdefault(last, []).append(replace(step, flows=asked))
+                flows = tuple(flow for flow in step.flows if flow.condition in leading[index])
+                self._closes.setdefault(last, []).append(replace(step, flows=flows))
                 self._after[last] = tuple(leaf for leaf in self._leaves[index] if leaf != last)
 
     # --- links -------------------------------------------------------------------------------------------------------
@@ -201,9 +204,9 @@ class _Planner:
             yield _Way(bundle.sources, bundle.targets, (bundle.data,))
 
     def _job_ways(self) -> Iterator[tuple[_Way, int, tuple[int, ...]]]:
-        """Each way with a job at its end and the jobs that feed it, in run order; equal sources are one tuple.
+        """Each way with a target job and the jobs that feed it, in run order; equal sources share a tuple.
 
-        A way through a frame could lead back, so only jobs that run earlier are sources: there is never a circle.
+        A way through a frame could lead back, so only jobs that run earlier are sources, and there is never a cycle.
         """
         place = self._place
         for way in self._ways():
@@ -222,7 +225,7 @@ class _Planner:
             for name in way.data:
                 self._makers[target].setdefault(name.casefold(), []).append(sources)
             is_bare, rest = not way.data, sources
-            if way.condition:  # a frame's is asked after the last job in it; the others are only waited for
+            if way.condition:  # a frame's condition is decided after its last job; its other jobs must only have ended
                 last, key = self._last(way.sources[0]), (way.sources[0], len(sources))
                 if sources[-1] == last:
                     self._links[target][Link(last, way.condition, is_bare)] = None
@@ -235,7 +238,7 @@ class _Planner:
                 self._groups[target].append(LinkGroup(rest, is_bare))
 
     def _inputs(self, index: int) -> Iterator[JobInput]:
-        """What a job takes, and its frames take, with the jobs that make it."""
+        """The data that a job and its frames take, with the jobs that produce them."""
         data: dict[str, Datum] = {}
         for each in self._with_frames(index):
             for datum in self._graph.taken[each]:
@@ -243,5 +246,5 @@ class _Planner:
         for key, datum in data.items():
             groups = self._makers[index].get(key, [()])
             makers = {maker for group in groups for maker in group}
-            whole = groups[0] if len(groups) == 1 else tuple(sorted(makers, key=self._place.__getitem__))
-            yield JobInput(datum, whole)
+            sources = groups[0] if len(groups) == 1 else tuple(sorted(makers, key=self._place.__getitem__))
+            yield JobInput(datum, sources)

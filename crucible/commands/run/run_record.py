@@ -1,4 +1,4 @@
-"""How a run is recorded: marker rows in the workflow's note, written and read back to continue the run."""
+"""Record a run as marker rows in the workflow's note, and read them back to continue the run."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ from crucible.vault.notes.vault import Vault
 from crucible.vault.notes.walk import note_name
 
 _ATTEMPTS = 20
-"""Retries when an editor writes the note at the same time."""
+"""Retries when another program writes the note at the same time."""
 
 
 class StepRef(NamedTuple):
-    """A step of a note that may be edited meanwhile: the `number`-th, from 0, with this key."""
+    """A reference to a step that survives edits of the note: the `number`-th step (from 0) with this key."""
 
     key: str
     number: int = 0
@@ -64,7 +64,7 @@ def row_of(outcome: JobResult, session_id: str, redact: Redact) -> Mapping[str, 
 
 
 def add_marker(vault: Vault, path: Path, spot: StepRef, row: Mapping[str, Cell]) -> None:
-    """Append a block of one row to the step.  Raises `NoteChanged` if the step is gone."""
+    """Append a marker block with one row to the step.  Raises `NoteChanged` if the step is gone."""
 
     def edits(source: Source) -> list[Edit]:
         workflow = read_workflow(source, note_name(path.name))
@@ -121,28 +121,28 @@ def _locked(vault: Vault, real: Path) -> Iterator[None]:
 
 
 LINK, DIGEST = "workflow", "workflow_digest"
-"""Properties of a run's session: its workflow, and the workflow's digest when the run began."""
+"""Properties of a run's session: a link to the workflow, and the workflow's digest when the run began."""
 
-_LOOKED = 500
-"""Session notes to search, newest first, for a run without marker rows."""
+_MOST_SEARCHED = 500
+"""Session notes to search, the newest, for a run without marker rows."""
 
 _WIKILINK = late_pattern(r"\[\[([^\[\]|]+)(?:\|[^\[\]]*)?\]\]")
 _LINE = late_pattern(r"Condition (\d{1,6}), (.*): (yes|no)", 16)  # re.DOTALL: a note may break a line
 
 
 def find_run(vault: Vault, workflow: Workflow, link: str) -> Session | None:
-    """The newest run of the workflow, by its marker rows or by the property `workflow` of a session.
+    """The session of the workflow's newest run, found by marker rows or by the property `workflow`.
 
-    `link` is the value of that property.  A session that names another existing note is never a run of this one:
-    rows may have been copied.
+    `link` is the value of that property. A session that links to another existing note is not a run of this workflow,
+    since marker rows may have been copied.
     """
     markers = [marker for step in workflow.walk() for marker in step.markers]
     named = {_cell(marker, "session") for marker in markers} - {""}
     # Names begin with the day, so the last ones are the newest.
     paths = sorted(vault.session_paths(), key=lambda path: path.name, reverse=True)
-    looked = [path for at, path in enumerate(paths) if at < _LOOKED or note_name(path.name) in named]
+    searched = [path for at, path in enumerate(paths) if at < _MOST_SEARCHED or note_name(path.name) in named]
     found: list[tuple[str, str, Session]] = []
-    for path in looked:
+    for path in searched:
         try:
             note = vault.read(path)
         except CrucibleError:
@@ -158,12 +158,12 @@ def find_run(vault: Vault, workflow: Workflow, link: str) -> Session | None:
 
 
 def _is_of_another(vault: Vault, linked: str, link: str) -> bool:
-    """True if a session names another existing note; a missing one may have been this note before it was moved."""
-    meant, own = _WIKILINK.fullmatch(linked), _WIKILINK.fullmatch(link)
-    if not meant:
+    """True if a session links to another existing note; a missing one may be this note before it was moved."""
+    target, own = _WIKILINK.fullmatch(linked), _WIKILINK.fullmatch(link)
+    if not target:
         return False
     table = LinkTable(map(vault.relative, vault.note_paths()))
-    found = table.resolve(meant[1])
+    found = table.resolve(target[1])
     if found.path is None or found.ambiguous:
         return False
     return not own or found.path != table.resolve(own[1]).path
@@ -184,7 +184,7 @@ def earlier_of(jobs: Iterable[Job], session: Session) -> dict[int, EarlierResult
 
 
 def condition_lines(outcome: JobResult) -> list[str]:
-    """A line for each condition after a step that was decided."""
+    """A line for each condition that was decided after a step."""
     texts = [condition.text for condition in outcome.job.conditions]
     return [
         f"Condition {number}, {text}: {'yes' if outcome.held[text] else 'no'}"
@@ -194,7 +194,7 @@ def condition_lines(outcome: JobResult) -> list[str]:
 
 
 def digest_of(workflow: Workflow) -> str:
-    """A digest of the workflow's content, without markers and blank lines."""
+    """A digest of the workflow's steps and texts, without marker rows."""
     steps = [
         (
             step.name,
@@ -221,14 +221,14 @@ def _cell(marker: Marker, column: str) -> str:
 
 
 def _phase_of(phases: Sequence[Phase], key: str, begun: str) -> Phase | None:
-    """The step's phase: the one that began at this time, else the last one."""
-    mine = [phase for phase in phases if key_of(phase.name) == key]
-    exact = [phase for phase in mine if phase.started and format_time(phase.started) == begun]
-    return next(iter([*exact[-1:], *mine[-1:]]), None)
+    """The last phase of a step that began at this time, else its last phase."""
+    of_step = [phase for phase in phases if key_of(phase.name) == key]
+    exact = [phase for phase in of_step if phase.started and format_time(phase.started) == begun]
+    return next(iter([*exact[-1:], *of_step[-1:]]), None)
 
 
 def _answer(phase: Phase) -> str:
-    """The prose of a phase; the prompt is a callout."""
+    """The prose of a phase, which is the agent's answer; the prompt is a callout."""
     return "\n\n".join(entry.text for entry in phase.entries if isinstance(entry, Prose))
 
 

@@ -1,4 +1,4 @@
-"""Run a plan: start each job when what it waits for is done, until all have ended or the run must stop.
+"""Run a plan: start each job when everything it waits for is done, until all jobs have ended or the run must stop.
 
 Each job asks its agent in a thread of its own.  Observers are called in the thread that called `run_plan`.
 """
@@ -36,7 +36,7 @@ from crucible.documents.workflow.workflow import Condition, Grade
 _BROKEN = (JobOutcome.FAILED, JobOutcome.HELD)
 
 
-# --- whether a job starts --------------------------------------------------------------------------------------------
+# --- deciding on a job -----------------------------------------------------------------------------------------------
 
 
 class Decision(NamedTuple):
@@ -66,10 +66,10 @@ def decide(
     holds: Callable[[int, Condition], bool],
     name: Callable[[int], str],
 ) -> Decision | None:
-    """What to do with a job, None to wait.
+    """Decide on a job; None to wait.
 
-    `outcomes` has every other job of the run, `LEFT` until it ended; jobs that are not in it count as done
-    before.  `holds` says whether a condition after a finished job holds.
+    `outcomes` has every other job of the run, `LEFT` until it has ended; jobs that are not in it count as done.
+    `holds` returns whether a condition after a finished job holds.
     """
     links = [link for link in job.waits() if link.source in outcomes]
     around = job.after if job.inside is None else (*job.after, job.inside)
@@ -90,7 +90,7 @@ def decide(
 def _unless_done(
     sources: Sequence[int], outcomes: Mapping[int, JobOutcome], name: Callable[[int], str]
 ) -> Decision | None:
-    """The decision if one of the sources failed, or all of them were skipped."""
+    """The decision if one of the sources failed, or all were skipped."""
     if sources and all(outcomes.get(source) is JobOutcome.UNMET for source in sources):
         return Decision(JobOutcome.UNMET, f"“{name(sources[-1])}” was left out")
     return _held_back(sources, outcomes, name)
@@ -116,7 +116,10 @@ def _is_open(link: Link, outcomes: Mapping[int, JobOutcome], holds: Callable[[in
 
 @dataclass(frozen=True, slots=True)
 class RunSetup:
-    """What a run needs besides its plan; `redact` is applied to every answer first, `jobs` run at the same time."""
+    """What a run needs besides its plan.
+
+    `redact` is applied to every answer first; `jobs` is the number of parallel jobs.
+    """
 
     given: RunInputs
     runner: Callable[[Job], Runner]
@@ -129,13 +132,16 @@ class RunSetup:
 
 
 class StopSignals:
-    """Asks a run to stop, also from a signal handler: running agents are asked to end, the second time killed."""
+    """Asks a run to stop, also from a signal handler.
+
+    The first request asks running agents to end, the second kills them.
+    """
 
     def __init__(self) -> None:
         self.queue: SimpleQueue[JobResult | BaseException | None] = SimpleQueue()
 
     def end(self) -> None:
-        """Return at once."""
+        """Request a stop and return at once."""
         self.queue.put(None)
 
 
@@ -147,16 +153,17 @@ def run_plan(
     earlier: Mapping[int, EarlierResult] | None = None,
     signals: StopSignals | None = None,
 ) -> RunReport:
-    """Run what is not in `earlier`, and report how every job ended.
+    """Run the jobs that are not in `earlier`, and report how every job ended.
 
-    An agent's failure is an outcome.  An exception of an observer stops all running jobs and is raised.
+    An agent's failure is an outcome, not an exception. An exception of an observer stops all running jobs and is
+    raised.
     """
     run = _Run(plan, setup, observers, signals or StopSignals())
     for job in plan.jobs:
         if found := (earlier or {}).get(job.index):
             run.settle(JobResult(job, JobOutcome.DONE, found.answer, held=found.held))
     try:
-        while not run.events.empty():  # somebody already asked to stop
+        while not run.events.empty():  # a stop was requested before the start
             run.take(run.events.get())
         run.advance()
         while run.running:
@@ -187,7 +194,7 @@ class _Run:
         self._outcomes[result.job.index] = result.outcome
 
     def advance(self) -> None:
-        """Start and skip what can be; one may follow from the other."""
+        """Start or skip jobs until nothing changes, since a skipped job may allow others."""
         moved = True
         while moved:
             moved = False

@@ -1,6 +1,6 @@
-"""What a run asks an agent, and how its answers are read: the prompt of a step, and the conditions after it.
+"""Build the prompt of a step, parse the agent's answer, and decide the conditions after the step.
 
-A workflow's own text is the task; the answers of other steps are data, in fences.
+The workflow's own text is the task; answers of other steps are data and quoted in fences.
 """
 
 from __future__ import annotations
@@ -35,17 +35,17 @@ Answer with what the steps behind this one need to know. End with a line of its 
 VARIABLES = frozenset(
     {"label", "workflow", "step", "agent", "channel", "context", "task", "inputs", "outputs", "ending"}
 )
-"""The template's variables: texts, "" for none."""
+"""The template's variables; all are texts, "" if empty."""
 
 REQUIRED = ("label", "task", "inputs", "ending")
-"""Variables that a vault's own template must print."""
+"""Variables that a vault's own template must use."""
 
 _INPUT, _INPUTS = 20_000, 200_000
 """Most characters of one input, and of all inputs."""
 
 
 def build_prompt(plan: Plan, job: Job, given: RunInputs, answers: Mapping[int, str], template: Renderer) -> str:
-    """The prompt of a step; `answers` are those of finished steps, by index."""
+    """Build the prompt of a step; `answers` has the answers of finished steps by index."""
     return render_document(
         template,
         label=LABEL,
@@ -66,7 +66,7 @@ def _line(text: str) -> str:
 
 
 def _context(plan: Plan, job: Job) -> str:
-    """The words of the workflow and of the steps around this one."""
+    """The texts of the workflow and of the steps around this one."""
     parts = [f"The workflow “{_line(plan.title)}”." if plan.title else "", without_marks(plan.preamble)]
     for step in job.within:
         parts += [f"In it: “{_line(step.name)}”.", without_marks(step.prose)]
@@ -77,25 +77,25 @@ def _context(plan: Plan, job: Job) -> str:
 
 
 def _inputs(plan: Plan, job: Job, given: RunInputs, answers: Mapping[int, str]) -> str:
-    """A line for each datum, then each answer that holds one of them."""
+    """A line for each datum, then each answer that contains one of them."""
     names = {each.index: each.step.name for each in plan.jobs}
     lines: list[str] = []
     sources: dict[int, None] = {}
     room = max(1000, min(_INPUT, _INPUTS // max(1, len(job.inputs))))
     blocks: list[str] = []
-    for handed in job.inputs:
-        if plan.request and is_request(handed.datum):
-            lines.append(f"- {_datum(handed.datum)}: what the workflow is for, below")
+    for job_input in job.inputs:
+        if plan.request and is_request(job_input.datum):
+            lines.append(f"- {_datum(job_input.datum)}: what the workflow is for, below")
             blocks.append(
-                f"`{_name(handed.datum)}`, the workflow's title and preamble:\n\n{_fenced(plan.request, room)}"
+                f"`{_name(job_input.datum)}`, the workflow's title and preamble:\n\n{_fenced(plan.request, room)}"
             )
             continue
-        where, source, value = _found(handed, given, answers, names)
-        lines.append(f"- {_datum(handed.datum)}: {where}")
+        where, source, value = _found(job_input, given, answers, names)
+        lines.append(f"- {_datum(job_input.datum)}: {where}")
         if source is not None:
             sources[source] = None
         if value is not None:
-            blocks.append(f"`{_name(handed.datum)}`, given by the user:\n\n{_fenced(value, room)}")
+            blocks.append(f"`{_name(job_input.datum)}`, given by the user:\n\n{_fenced(value, room)}")
     blocks += [f"What “{_line(names[source])}” answered:\n\n{_fenced(answers[source], room)}" for source in sources]
     return "\n\n".join(["\n".join(lines), *blocks]) if lines else ""
 
@@ -105,17 +105,17 @@ def _fenced(text: str, limit: int) -> str:
 
 
 def _found(
-    handed: JobInput, given: RunInputs, answers: Mapping[int, str], names: Mapping[int, str]
+    job_input: JobInput, given: RunInputs, answers: Mapping[int, str], names: Mapping[int, str]
 ) -> tuple[str, int | None, str | None]:
-    """Where a datum is, in words; the step whose answer has it; the value that the user gave."""
-    value = value_of(handed.datum, given)
+    """Where a datum is, in words; the step whose answer contains it; the value that the user gave."""
+    value = value_of(job_input.datum, given)
     if value is not None:
         path = file_of(value, given.folder)
         return (f"the file `{quote_span(path)}`", None, None) if path else ("given by the user, below", None, value)
-    path = file_of(handed.datum.name, given.folder)
+    path = file_of(job_input.datum.name, given.folder)
     if path:
         return f"the file `{quote_span(path)}`", None, None
-    maker = next((each for each in reversed(handed.makers) if answers.get(each, "").strip()), None)
+    maker = next((each for each in reversed(job_input.makers) if answers.get(each, "").strip()), None)
     if maker is not None:
         return f"in the answer of “{_line(names[maker])}”, below", maker, None
     return "nobody gave it; go on without it, or fail when that makes no sense", None, None
@@ -184,7 +184,7 @@ class Unclear(AgentFailed):
 
 @dataclass(frozen=True, slots=True)
 class Commands:
-    """How the commands of conditions are run."""
+    """The settings for running the commands of conditions."""
 
     folder: str
     env: Mapping[str, str]
@@ -193,7 +193,7 @@ class Commands:
 
 
 def command_of(condition: Condition) -> str:
-    """The command of a condition that is one code span, else ""."""
+    """The command of a condition, if the condition is a single code span; else ""."""
     found = _SPAN.fullmatch(condition.text.strip())
     return found[2].strip() if found else ""
 
@@ -205,7 +205,7 @@ def commands_in(jobs: tuple[Job, ...]) -> list[str]:
 
 
 def spelled(command: str) -> str:
-    """A command with control and invisible characters escaped, so that users see what they allow."""
+    """The command with control and invisible characters escaped, so that users see what they approve."""
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in command)
 
 

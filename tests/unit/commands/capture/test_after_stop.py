@@ -164,9 +164,9 @@ def test_what_is_beyond_the_limits_goes_only_where_the_settings_say_so(place: Va
     subprocess.run(commit, cwd=place.root, check=True)
     kept = HistorySettings(max_entries=1)
     place.settings = place.settings._replace(history=kept)
-    assert end(place).said == ()
+    assert end(place).done == ()
     place.settings = place.settings._replace(history=kept._replace(prune="at_end"))
-    assert end(place).said == ("history: pruned 2026-11-01-old.md: git has it",)
+    assert end(place).done == ("history: pruned 2026-11-01-old.md: git has it",)
     assert [one.note.name for one in load_entries(place)] == [NAME]
 
 

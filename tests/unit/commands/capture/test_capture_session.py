@@ -150,7 +150,7 @@ def test_what_needs_no_question_is_kept_with_where_it_comes_from(vault: Vault, n
     assert (evidence.verification.passed, evidence.verification.how) == (True, "pytest -k bench")
     assert evidence.source.origin is Origin.VERIFIED
     assert [one.candidate.summary for one in told.suggested] == [DECISION.summary]
-    assert [one.said.silent for one in told.kept] == [True, True]
+    assert [one.record.silent for one in told.kept] == [True, True]
 
 
 def test_a_vault_may_want_to_be_asked_about_everything(vault: Vault, note: Path) -> None:
@@ -183,7 +183,7 @@ def test_who_was_killed_between_an_item_and_its_line_keeps_no_second_one(
             run(vault, note, CORRECTION)
     assert len(items(vault)) == 1
     (kept,) = run(vault, note, CORRECTION).kept
-    assert kept.said.state is CaptureState.KEPT
+    assert kept.record.state is CaptureState.KEPT
     assert len(items(vault)) == 1
 
 
@@ -338,7 +338,7 @@ def test_a_failure_that_was_mended_is(vault: Vault, note: Path) -> None:
 def test_a_decision_record_is_kept_without_one(vault: Vault, note: Path) -> None:
     adr = Candidate(CandidateKind.ADR, 0.95, "ADR 7: token bucket", "phase-1", 20, file="docs/adr/0007.md")
     human, told = at_task(vault, note, adr, DECISION)
-    assert (human.offers, [one.said.silent for one in told.kept]) == ([], [True])
+    assert (human.offers, [one.record.silent for one in told.kept]) == ([], [True])
 
 
 def test_without_a_budget_it_is_put_off_to_the_sessions_end(vault: Vault, note: Path) -> None:
@@ -388,7 +388,7 @@ def test_what_is_known_is_skipped_and_named(vault: Vault, note: Path) -> None:
     other = vault.create("2026-11-20-y", NOTE.format(id="2026-11-20-y")).path
     run(vault, other, CORRECTION)
     (kept,) = run(vault, note, CORRECTION).kept
-    assert (kept.said.state, kept.said.item) == (CaptureState.KNOWN, "the-window-slides-it-is-not-fixed")
+    assert (kept.record.state, kept.record.item) == (CaptureState.KNOWN, "the-window-slides-it-is-not-fixed")
     assert len(items(vault)) == 1
     assert [one.id for one in captures_of(vault.root, ID).skipped] == ["the-window-slides-it-is-not-fixed"]
 
@@ -399,7 +399,7 @@ ALIKE = CORRECTION._replace(summary="The window slides, and it is not fixed at a
 def test_what_is_much_like_a_known_item_waits_for_a_human(vault: Vault, note: Path) -> None:
     run(vault, note, CORRECTION)
     told = run(vault, note, CORRECTION, ALIKE)
-    assert [one.said.state for one in told.kept] == [CaptureState.ALIKE]
+    assert [one.record.state for one in told.kept] == [CaptureState.ALIKE]
     assert [one.candidate.summary for one in told.suggested] == [ALIKE.summary]
     again = run(vault, note, CORRECTION, ALIKE)
     assert (again.kept, [one.candidate.summary for one in again.suggested]) == ((), [ALIKE.summary])

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crucible.commands.capture.question import TypedAction, TypedLine, accepted, read_typed
+from crucible.commands.capture.question import TypedAction, TypedLine, parse_accept, read_typed
 from crucible.core.errors import UsageError
 
 
@@ -64,10 +64,10 @@ def test_whatever_is_typed_points_to_what_is_there(text: str, count: int) -> Non
     ],
 )
 def test_accept_takes_words_numbers_and_keys(text: str, places: set[int]) -> None:
-    assert accepted(text, ["c-aa", "c-bb", "c-cc"]) == places
+    assert parse_accept(text, ["c-aa", "c-bb", "c-cc"]) == places
 
 
 @pytest.mark.parametrize("text", ["", "4", "0", "c-zz", "all 1", "yes"])
 def test_accept_of_what_is_not_there_is_refused(text: str) -> None:
     with pytest.raises(UsageError):
-        accepted(text, ["c-aa", "c-bb", "c-cc"])
+        parse_accept(text, ["c-aa", "c-bb", "c-cc"])
