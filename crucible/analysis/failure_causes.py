@@ -99,7 +99,7 @@ _TESTS_FAILED = _prints(r"^\s*--- FAIL\b|\b\d+ failed\b")
 _BY_A_CHECK = _prints(
     r"(?:^|\s)\S+:\d+:\d+: .*(?: \((?!typecheck)[a-z-]+\)|\[[a-z]+(?:-[a-z]+)+\])(?: /|$)|(?:^|\s)\S+:\d+:\d+: [A-Z]{1,4}\d{3,4} "
 )
-"""A location and the name of a check's rule: `a.go:3:1: … (errcheck)`, `a.py:3:1: … [attr-defined]`, `a.py:3:1: F401 …`."""
+"""A location with a check's rule: `a.go:3:1: … (errcheck)`, `a.py:3:1: … [attr-defined]`, `a.py:3:1: F401 …`."""
 
 
 def _are_tests(files: frozenset[str]) -> bool:

@@ -20,7 +20,7 @@ from crucible.core.errors import AmbiguousSession, SessionNotFound
 from crucible.core.secrets.redaction import redact_of
 from crucible.documents.session.session import Session
 from crucible.memory.bookmarks.bookmark import BOOKMARKS, Bookmark, LoadedBookmarks, StopReason, load_bookmarks
-from crucible.memory.bookmarks.make_bookmark import mark
+from crucible.memory.bookmarks.make_bookmark import make_bookmark
 from crucible.vault.index.time_filters import utc
 from crucible.vault.notes.projects import project_of
 from crucible.vault.notes.vault import Vault
@@ -110,7 +110,7 @@ def add_bookmark(door: Door, /, session: str | None, note: str, blockers: Sequen
     """
     vault = open_vault(door)
     known = load_note(vault, session or newest_here(vault, _GOES_ON)).session
-    one = mark(
+    one = make_bookmark(
         vault,
         known,
         StopReason.MANUAL,

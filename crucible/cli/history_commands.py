@@ -31,7 +31,7 @@ from crucible.memory.history.history_folder import (
 )
 from crucible.memory.history.history_folder import prune as prune_notes
 from crucible.memory.history.history_notes import render_history
-from crucible.memory.history.history_update import refresh_history, told_of
+from crucible.memory.history.history_update import compose_from_note, refresh_history
 from crucible.vault.index.later_sessions import work_in
 from crucible.vault.index.schema import cell_of_path
 from crucible.vault.index.time_filters import utc
@@ -201,7 +201,7 @@ def _show_composed(vault: Vault, ref: str, format_: str, door: Door) -> None:
     work, _ = asked(open_index(door), lambda view: work_in(view, began))
     following = work.after(session.project or "", began)
     redact = redact_of(vault.settings.secrets)
-    entry = told_of(vault, note, redact=redact, roots=roots, following=following)
+    entry = compose_from_note(vault, note, redact=redact, roots=roots, following=following)
     if format_ == "json":
         write_json(_export(entry))
     else:

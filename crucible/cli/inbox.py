@@ -26,9 +26,9 @@ from crucible.memory.pending_questions import (
     GivenAnswer,
     PendingItem,
     PendingKind,
-    once,
-    places,
+    notes_with_items,
     read_items,
+    without_repeats,
 )
 from crucible.memory.pending_questions import answer as write_answer
 from crucible.vault.index.schema import cell_of_path
@@ -85,7 +85,7 @@ def list_inbox(
     """
     index = open_index(door)
     chosen_kinds = frozenset(map(PendingKind, kinds or PendingKind))
-    found, now = asked(index, lambda view: [*places(view, project, chosen_kinds, answered=everything)])
+    found, now = asked(index, lambda view: [*notes_with_items(view, project, chosen_kinds, answered=everything)])
     since = (datetime.now(UTC) - _RECENT).isoformat()
     shown = [place for place in found if everything or not place.ended or place.ended >= since]
     wrong: list[CrucibleError] = []
@@ -94,7 +94,9 @@ def list_inbox(
         for item in read_items(Vault(Path(index.root), index.settings), shown, wrong.append)
         if item.kind in chosen_kinds and (everything or not item.answered)
     )
-    _write_items(list(islice(items if everything else once(items), limit)), format_, door, everything=everything)
+    _write_items(
+        list(islice(items if everything else without_repeats(items), limit)), format_, door, everything=everything
+    )
     if len(shown) < len(found):
         say(f"cru: {len(found) - len(shown)} more in sessions that ended long ago: cru inbox --all")
     warn(*wrong)
@@ -177,7 +179,7 @@ def answer(door: Door, /, item: str, text: str, verdict: str | None) -> None:
 
 def _full_id(door: Door, vault: Vault, name: str) -> str:
     """The full id of the pending item with this name; otherwise the name itself, which may be a session's id."""
-    found, _ = asked(open_index(door), lambda view: [*places(view)])
+    found, _ = asked(open_index(door), lambda view: [*notes_with_items(view)])
     items = read_items(vault, found, lambda _: None)
     ids = [one.id for one in items if not one.answered and one.id.endswith(f".{name}")]
     if len(ids) > 1:

@@ -29,7 +29,7 @@ from crucible.documents.knowledge.items import (
     Verification,
 )
 from crucible.memory.knowledge.add_item import Added, AddOutcome, SimilarChoice, add_item, merge_items, provenance_in
-from crucible.memory.knowledge.item_status import restore_item, retire_item, tell_use, verify_item
+from crucible.memory.knowledge.item_status import count_use, restore_item, retire_item, verify_item
 from crucible.memory.knowledge.knowledge_folder import find_item, load_item
 from crucible.vault.notes.projects import project_of
 from crucible.vault.notes.vault import Vault
@@ -303,6 +303,6 @@ def feedback(door: Door, /, item: str, *, useful: bool | None) -> None:
         raise UsageError("whether it helped is not said", "--useful, or --not-useful")
     vault = open_vault(door)
     path = find_item(vault, item, here())
-    after = tell_use(vault, path, datetime.now(UTC), useful=useful)
+    after = count_use(vault, path, datetime.now(UTC), useful=useful)
     times = "once" if after.use_count == 1 else f"{after.use_count} times"
     say(f"{path.stem}: used {times}, {after.useful_count} of them useful")

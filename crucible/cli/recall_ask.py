@@ -168,7 +168,7 @@ def _nothing_found(question: Question, viewer: str) -> str:
 
 def _ask_whether_it_helped(vault: Vault, item: Event) -> None:
     """Ask for feedback on an item now and then, as often as the settings say."""
-    from crucible.memory.knowledge.item_status import asks  # noqa: PLC0415  slow to import and rarely needed
+    from crucible.memory.knowledge.item_status import should_ask  # noqa: PLC0415  slow to import and rarely needed
 
-    if asks(vault, vault.settings.knowledge.ask_one_in):
+    if should_ask(vault, vault.settings.knowledge.ask_one_in):
         say(f"Did “{item.title}” help? cru recall feedback {item.id} --useful, or --not-useful")

@@ -14,7 +14,7 @@ from crucible.cli.output import PROBLEMS_FOUND, say, warn, write_document, write
 from crucible.cli.vault_access import folders_of, open_vault
 from crucible.core.errors import CrucibleError
 from crucible.core.secrets.redaction import redact_of, remembering
-from crucible.memory.history.history_update import told_of
+from crucible.memory.history.history_update import compose_from_note
 from crucible.memory.history.standup import Reported, is_within, render_report, reported
 from crucible.vault.index.later_sessions import ProjectWork, work_in
 from crucible.vault.index.query import SessionQuery, select
@@ -97,7 +97,7 @@ def _reported(
             if is_within(session, since, until):
                 _, roots = folders_of(session.project or "")
                 following = work.after(str(row["project"] or ""), begun(row))
-                entry = told_of(vault, note, redact=redact, roots=roots, following=following)
+                entry = compose_from_note(vault, note, redact=redact, roots=roots, following=following)
                 one = reported(session, entry, since)
                 yield from [one] if one else []
         except CrucibleError as error:

@@ -57,8 +57,8 @@ from crucible.documents.session.status_rules import Client
 from crucible.integrations.hooks.client_state import is_running
 from crucible.integrations.hooks.sync import CLIENTS as HOOKED
 from crucible.memory.bookmarks.bookmark import StopReason, latest
-from crucible.memory.bookmarks.make_bookmark import mark
-from crucible.memory.bookmarks.resume_tickets import issue_ticket, name_now, names_before
+from crucible.memory.bookmarks.make_bookmark import make_bookmark
+from crucible.memory.bookmarks.resume_tickets import current_session_id, earlier_session_ids, issue_ticket
 from crucible.memory.summary.brief_text import update_brief
 from crucible.vault.events.spool import spool_folder
 from crucible.vault.events.spool_reader import Spooled, load_spool
@@ -127,7 +127,7 @@ def continue_in_client(vault: Vault, note: Note, place: Workplace, options: Resu
 def _check_earlier_names(vault: Vault, session: Session) -> None:
     """Refuse a session that is held under a name from before it was renamed."""
     others = vault.session_ids()
-    for name in names_before(vault.root, session.id):
+    for name in earlier_session_ids(vault.root, session.id):
         if name not in others and is_held(vault.root, name):
             hint = "go on there, or end it there first"
             raise SessionHeld(f"{session.id}: held by who began when it was called {name}", hint)
@@ -299,7 +299,7 @@ def _current_path(vault: Vault, plan: _Plan) -> Path:
     if plan.note.path.exists():
         return plan.note.path
     try:
-        return vault.find(name_now(vault.root, plan.session.id))
+        return vault.find(current_session_id(vault.root, plan.session.id))
     except SessionNotFound as error:
         kind = plan.chosen.client.name if plan.chosen.client else "auto"
         hint = f"what the client did is in its own log: `cru import {kind}` writes it into a note"
@@ -384,4 +384,4 @@ def _bookmark(vault: Vault, now: Session, plan: _Plan, begun: datetime, code: in
     if last is None or last.at < begun or last.why is StopReason.TASK:
         why = StopReason.DIED if code < 0 else StopReason.ENDED
         redact = redact_of(vault.settings.secrets)
-        mark(vault, now, why, now=datetime.now(UTC), redact=redact, folder=plan.folder)
+        make_bookmark(vault, now, why, now=datetime.now(UTC), redact=redact, folder=plan.folder)

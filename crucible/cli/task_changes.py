@@ -31,7 +31,7 @@ from crucible.documents.session.findings import Kind, findings_of
 from crucible.documents.session.session import Status
 from crucible.documents.session.task_block import TASK_PICKED
 from crucible.memory.tasks.annotations import change_annotation, read_annotation, shelf_of
-from crucible.memory.tasks.decision_flow import dependents_of, hand_on, inherited_from
+from crucible.memory.tasks.decision_flow import dependents_of, inherited_from, pass_on_decisions
 from crucible.memory.tasks.readiness import status_of
 from crucible.memory.tasks.task import Annotation, DecisionKind, OpenTask, Stage, TaskDecision, kinds_named, tasks_of
 from crucible.memory.tasks.task_knowledge import annotate_new, task_text
@@ -320,7 +320,7 @@ def _hand_on(vault: Vault, opened: OpenedTask, now: datetime, redact: Redact) ->
     """Pass the task's decisions to the tasks that depend on it; yields problems."""
     try:
         session = vault.read(opened.check_noted()).session
-        yield from hand_on(vault, session, now=now, redact=redact)
+        yield from pass_on_decisions(vault, session, now=now, redact=redact)
     except CrucibleError as error:
         yield f"its decisions were not handed on: {error}"
 

@@ -19,8 +19,8 @@ from crucible.cli.index_access import asked
 from crucible.cli.vault_access import claude_folder, index_of, newest_session, project_here
 from crucible.core.errors import CrucibleError, UsageError, VaultError
 from crucible.core.patterns import late_pattern
-from crucible.memory.tasks.overview import ClientLists, FoundTasks, Owner, TaskScope, tasks_called, with_stores
-from crucible.memory.tasks.task import OpenTask, beginning_of, find_task, tasks_of
+from crucible.memory.tasks.overview import ClientLists, FoundTasks, Owner, TaskScope, tasks_with_prefix, with_stores
+from crucible.memory.tasks.task import OpenTask, find_task, session_prefix, tasks_of
 from crucible.vault.index.schema import View
 from crucible.vault.notes.vault import Vault
 
@@ -97,15 +97,15 @@ def client_here(root: Path, project: str) -> ClientLists:
 def open_task(vault: Vault, called: str) -> OpenedTask:
     """Find a task by name and read its note; raises what `find_task` and reading a note raise."""
     own = our_session()
-    beginning = beginning_of(called)
+    beginning = session_prefix(called)
 
     def is_wanted(name: str) -> bool:
         return bool(beginning) and name.startswith(beginning)
 
     def question(view: View) -> FoundTasks:
-        found = tasks_called(view, beginning)
+        found = tasks_with_prefix(view, beginning)
         if own and own not in found.owners:
-            more = tasks_called(view, own)
+            more = tasks_with_prefix(view, own)
             found = FoundTasks((*found.tasks, *more.tasks), {**found.owners, **more.owners})
         return with_stores(view, found, vault.root, claude_folder(), is_wanted=is_wanted)[0]
 

@@ -1,6 +1,7 @@
-"""Items that wait for a human: found in the index's tables, read from their notes.
+"""The inbox: items that wait for the user, found in the index and read from their notes, and the user's answers.
 
-An item's id depends only on its own words, so other edits of the note do not change it.
+An item's id depends only on its own words, so other edits of the note do not change it. An error is answered by its
+`Resolution:`, any other item by a `[!user]` callout after it that names the item.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from crucible.vault.notes.vault import Note, Vault
 
 
 class PendingKind(StrEnum):
-    """What the user is to do: decide, approve, review a finished task, or fix an error."""
+    """What the user has to do: decide, approve, review a finished task, or fix an error."""
 
     DECISION = "decision_needed"
     APPROVAL = "approval_required"
@@ -39,14 +40,13 @@ class PendingKind(StrEnum):
 
 
 class PendingItem(NamedTuple):
-    """Something that waits for a human, or waited.
+    """An item that waits for the user, or that was answered.
 
-    `id` is the session's id, a dot and six hexadecimal digits of what the item says (`-2` behind the second of the
-    same): it changes only when the item's own words do.  `session` is the note's name, `path` the note seen from the
-    vault.  `phase` is the phase's id ("" before the first), `line` the item's first line in the note, from 1.  `at` is
-    when its phase began, else its session; UTC, None when neither says.  `title` and `text` are decoded, whole and on
-    as many lines as they have.  `answer` is what was said, "" where the item waits, or where nobody's very words answer
-    it; `verdict` says how: answered, approved, rejected, seen or mended.
+    `id` is the session's id, a dot and six hexadecimal digits of the item's text (with `-2` for a second item with the
+    same text).  `session` is the note's name, `path` its path relative to the vault.  `phase` is the phase's id (""
+    before the first), `line` the item's first line in the note, from 1.  `at` is the start of its phase or else of its
+    session; UTC, or None if unknown.  `title` and `text` are decoded, with all their lines.  `answer` is the answer's
+    text, "" without one.  `verdict` is `answered`, `approved`, `rejected`, `seen` or `mended`, "" for a pending item.
     """
 
     id: str
@@ -68,30 +68,30 @@ _ALL = frozenset(PendingKind)
 
 
 class PendingNote(NamedTuple):
-    """A note with items: its path cell, and its session's start and end as in the tables, "" if unknown or still open."""
+    """A note with items: its path cell, and its session's start and end as in the index, "" if unknown or not ended."""
 
     path: str
     started: str
     ended: str = ""
 
 
-def places(
+def notes_with_items(
     view: View, project: str = "", kinds: Collection[PendingKind] = _ALL, *, answered: bool = False
 ) -> Iterator[PendingNote]:
-    """The notes with pending items of these kinds, newest session first; with `answered` also answered ones."""
+    """The notes with pending items of these kinds, newest session first; with `answered` also answered items."""
     for shard in view.shards:
-        wanted = {
+        paths = {
             str(row["path"])
             for kind in sorted(kinds)
             for state in ("1,", "0,")[: 1 + answered]
             for row in view.rows("callouts", [shard], [f",{kind.value},{state}"])
             if row["kind"] == kind.value and row["waits"] == int(state[0])
         }
-        rows = view.rows("sessions", [shard]) if wanted else ()
+        rows = view.rows("sessions", [shard]) if paths else ()
         found = [
             PendingNote(str(row["path"]), str(row["started"] or ""), _ended(row))
             for row in rows
-            if row["path"] in wanted and (not project or str(row["project"] or "").lower() == project.lower())
+            if row["path"] in paths and (not project or str(row["project"] or "").lower() == project.lower())
         ]
         yield from sorted(found, key=lambda one: one.started, reverse=True)
 
@@ -101,21 +101,21 @@ def _ended(row: Row) -> str:
     return str(row["ended"] or row["started"] or "") if is_over else ""
 
 
-def once(items: Iterable[PendingItem]) -> Iterator[PendingItem]:
-    """Drop repeated pending items of a session: an agent may ask again."""
+def without_repeats(items: Iterable[PendingItem]) -> Iterator[PendingItem]:
+    """Drop repeated pending items of a session, since an agent may ask the same question again."""
     seen: set[tuple[str, ...]] = set()
     for item in items:
-        said = (item.session, item.kind.value, item.title, item.text)
-        if item.answered or said not in seen:
+        key = (item.session, item.kind.value, item.title, item.text)
+        if item.answered or key not in seen:
             yield item
         if not item.answered:
-            seen.add(said)
+            seen.add(key)
 
 
 def read_items(
     vault: Vault, found: Iterable[PendingNote], on_error: Callable[[CrucibleError], None]
 ) -> Iterator[PendingItem]:
-    """Yield every item of these notes, answered ones too, reading notes lazily."""
+    """Yield every item of these notes, including answered ones; notes are read lazily."""
     for place in found:
         path = path_of_cell(place.path)
         try:
@@ -130,7 +130,7 @@ def items_of(note: Note, path: str = "") -> list[PendingItem]:
 
 
 def find_entry(note: Note, name: str) -> list[tuple[PendingItem, Entry]]:
-    """The items named `name`, or with that prefix, and their entries; all for ""."""
+    """The items named `name`, or else with that prefix, and their entries; all for ""."""
     found = [(item.id.removeprefix(f"{note.name}."), item, entry) for item, entry in _placed(note)]
     named = [one for one in found if one[0] == name] or [one for one in found if one[0].startswith(name)]
     return [(item, entry) for _, item, entry in named]
@@ -145,7 +145,7 @@ def _placed(note: Note) -> list[tuple[PendingItem, Entry]]:
 
 
 def _item(note: Note, phase: Phase | None, entry: Entry, answers: Answers, at: int) -> PendingItem:
-    """An item without its path; the session's name is the file's."""
+    """An item without its path."""
     settled = answers.settles(at)
     title = entry.title if isinstance(entry, Callout) else ""
     text = entry.text if isinstance(entry, Callout | Failure) else ""
@@ -196,16 +196,16 @@ class AnswerVerdict(StrEnum):
 
 
 class ItemNotFound(CrucibleError):
-    """No item has that name; it may have been removed or edited."""
+    """No item has this name; it may have been removed or edited."""
 
 
 class AlreadyAnswered(CrucibleError):
-    """An item is answered once."""
+    """The item already has an answer."""
 
 
 @dataclass(frozen=True, slots=True)
 class GivenAnswer:
-    """The item before the answer, and redactions by rule."""
+    """The item before the answer, and the number of redactions by rule."""
 
     item: PendingItem
     redactions: Mapping[str, int] = field(default_factory=dict)
@@ -228,21 +228,21 @@ _NEEDS = {
 def answer(
     vault: Vault, ref: str, text: str = "", *, verdict: AnswerVerdict = AnswerVerdict.ANSWERED, redact: Redact
 ) -> GivenAnswer:
-    """Answer the item `ref`: its id or a beginning of it; a session's id where only one thing waits in it.
+    """Answer the item `ref`, which is its id, a prefix of it, or the id of a session with one pending item.
 
-    Without a text a verdict other than `ANSWERED` speaks for itself.  Only the answer's lines are written, and the
-    count of redactions where the scanner took something out.  Raises `ItemNotFound`, `AlreadyAnswered`, `UsageError`
-    for an answer that the item does not take, `SessionNotFound`, or `EditRefused` where the note has no place for it.
+    Only the verdict `ANSWERED` needs a text.  Only the answer's lines are written, and the count of redactions if there
+    were any.  Raises `ItemNotFound`, `AlreadyAnswered`, `UsageError` for a verdict that the item does not allow,
+    `SessionNotFound`, or `EditRefused` if the answer cannot be inserted.
     """
-    said, counts = _cleaned(text, redact)
+    words, counts = _cleaned(text, redact)
     session, name = _named(vault, ref)
     done: list[PendingItem] = []
 
     def intention(note: Note) -> list[Edit]:
         item, entry = _only(note, name, ref)
-        _check(item, verdict, said)
+        _check(item, verdict, words)
         done[:] = [item]
-        edits = _edits(note, item, entry, verdict, said)
+        edits = _edits(note, item, entry, verdict, words)
         return [*_counted(note, counts), *edits]
 
     path = vault.find(session)
@@ -251,7 +251,7 @@ def answer(
 
 
 def _cleaned(text: str, redact: Redact) -> tuple[str, dict[str, int]]:
-    """Redact the text as given and as normalised, since normalising may join a secret's parts."""
+    """Redact the text as given and in normal form, since normalising may join a secret's parts."""
     counts: Counter[str] = Counter()
     for form in (str, normal):
         text = form(text)
@@ -264,12 +264,12 @@ def _cleaned(text: str, redact: Redact) -> tuple[str, dict[str, int]]:
 
 
 def _named(vault: Vault, ref: str) -> tuple[str, str]:
-    """The session, and the item's name or prefix in it, "" for the only pending one."""
+    """The session, and the item's name or prefix in it; "" for the only pending item."""
     found = _REFERENCE.fullmatch(ref)
     if not found:
         return ref, ""
     try:
-        # An id may have a dot, and what is behind it look like a name.
+        # The id of a session may contain a dot, followed by what looks like an item's name.
         vault.find(ref)
     except SessionNotFound:
         return found[1], found[2]
@@ -302,24 +302,24 @@ def _listed(items: Iterable[PendingItem]) -> str:
     return ", ".join(ids[:_SHOWN]) + more
 
 
-def _check(item: PendingItem, verdict: AnswerVerdict, said: str) -> None:
+def _check(item: PendingItem, verdict: AnswerVerdict, words: str) -> None:
     if item.answered:
         raise AlreadyAnswered(f"{item.id}: answered already", "change it in the note")
-    if verdict not in _TAKES[item.kind] or (verdict is AnswerVerdict.ANSWERED and not said):
+    if verdict not in _TAKES[item.kind] or (verdict is AnswerVerdict.ANSWERED and not words):
         missing = "no answer" if verdict is AnswerVerdict.ANSWERED else f"it cannot be {verdict.value}"
         raise UsageError(f"{item.id} ({item.kind.value}): {missing}", _NEEDS[item.kind])
 
 
-def _edits(note: Note, item: PendingItem, entry: Entry, verdict: AnswerVerdict, said: str) -> list[Edit]:
+def _edits(note: Note, item: PendingItem, entry: Entry, verdict: AnswerVerdict, words: str) -> list[Edit]:
     if isinstance(entry, Failure) and verdict is AnswerVerdict.ANSWERED:
-        return add_resolution(note.source, note.session, entry, said)
+        return add_resolution(note.source, note.session, entry, words)
     name = item.id.removeprefix(f"{item.session}.")
-    words = said or f"{verdict.value.capitalize()}."
-    return add_behind(note.source, note.session, entry, Intervention(words, naming(verdict.value, name)))
+    text = words or f"{verdict.value.capitalize()}."
+    return add_behind(note.source, note.session, entry, Intervention(text, naming(verdict.value, name)))
 
 
 def _counted(note: Note, counts: Mapping[str, int]) -> list[Edit]:
-    """Edits of the redaction counts in the frontmatter, if it can be edited."""
+    """Edits that add redaction counts to the frontmatter; none if it cannot be edited."""
     start = find_frontmatter_span(note.source).end
     if not counts or not start:
         return []
@@ -330,5 +330,5 @@ def _counted(note: Note, counts: Mapping[str, int]) -> list[Edit]:
         for key, value in values.items():
             head = apply_edits(head, set_key(head, find_frontmatter(head), key, value))
     except EditRefused:
-        return []  # what was taken out is gone in any case
+        return []  # the counts are not essential
     return [Edit(Span(0, start), head.text)]

@@ -40,7 +40,7 @@ class RecordedPrompt(NamedTuple):
 
 
 class RecordedCalls:
-    """The recorded calls of a session, to be queried in the order of its note: equal lines get one record each, in order.
+    """The recorded calls of a session, queried in the order of its note: equal lines get one record each, in order.
 
     `whole` is true if there are recorded calls and none has truncated arguments.
     `roots` are the folders that the session ran in, in order.

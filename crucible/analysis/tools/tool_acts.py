@@ -148,7 +148,7 @@ _VERBS = """
     hardhat test compile
     forge test build
 """
-"""Commands with the subcommands that test, check or build; a colon precedes the kind if `TASKS` lacks the subcommand."""
+"""Commands with the subcommands that test, check or build; a colon precedes the kind if `TASKS` lacks them."""
 VERBS: Mapping[str, Mapping[str, ToolKind]] = {
     name: {word: TASKS[kind or word] for word, _, kind in (entry.partition(":") for entry in words)}
     for name, *words in (line.split() for line in _VERBS.strip().split("\n"))

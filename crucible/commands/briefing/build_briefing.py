@@ -24,7 +24,7 @@ from crucible.core.tokens import Counter
 from crucible.documents.markdown.containment import fence, quote_span
 from crucible.documents.session.findings import Kind
 from crucible.memory.pending_questions import PendingItem as Waiting
-from crucible.memory.pending_questions import places, read_items
+from crucible.memory.pending_questions import notes_with_items, read_items
 from crucible.memory.tasks.annotations import AnnotationFolder
 from crucible.memory.tasks.overview import ClientLists, Overview, TaskScope, overview, shown_tasks
 from crucible.search.recall import Recall
@@ -281,7 +281,7 @@ class _Gathered:
         if view is None or not alive:
             return []
         recent = view.since(min(shard_of(str(row["started"] or "")) for row in rows))
-        found = [place for place in places(recent, self._request.project) if place.path in alive]
+        found = [place for place in notes_with_items(recent, self._request.project) if place.path in alive]
         return [item for item in read_items(self._vault, found, lambda _: None) if not item.answered]
 
     def _recent_words(self) -> list[str]:

@@ -26,7 +26,7 @@ from crucible.memory.history.history import NO_CAPTURES
 from crucible.memory.history.history_folder import entry_path, load_entries, prune, too_many
 from crucible.memory.history.history_update import MadeHistory, make_history
 from crucible.memory.history.memory_log import remember
-from crucible.memory.tasks.decision_flow import hand_on
+from crucible.memory.tasks.decision_flow import pass_on_decisions
 from crucible.memory.tasks.task import Stage, tasks_of
 from crucible.memory.tasks.task_knowledge import annotate_new
 from crucible.search.recall import Recall
@@ -148,7 +148,7 @@ def _exists(place: Callable[[], Path]) -> bool:
 
 
 def _hand_on(vault: Vault, session: Session, now: datetime, redact: Redact, recall: OpenRecall | None) -> Iterable[str]:
-    yield from hand_on(vault, session, now=now, redact=redact)
+    yield from pass_on_decisions(vault, session, now=now, redact=redact)
     tasks = [task for task in tasks_of(session) if task.stage not in (Stage.COMPLETED, Stage.DROPPED)]
     if recall and tasks:
         made = annotate_new(vault, tasks[:_MOST_ASKED], recall(), now=now, redact=redact)

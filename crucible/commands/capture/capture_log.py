@@ -17,7 +17,7 @@ from crucible.commands.capture.candidates import Candidate, CaptureProposal, Han
 from crucible.commands.capture.question import Interaction, QuestionBudget
 from crucible.core.files import locked
 from crucible.documents.knowledge.item_rules import normal_title
-from crucible.memory.bookmarks.resume_tickets import CAPTURES, names_before
+from crucible.memory.bookmarks.resume_tickets import CAPTURES, earlier_session_ids
 from crucible.memory.history.history import Capture, Captures
 from crucible.vault.logs.jsonl_store import (
     InvalidRecord,
@@ -124,7 +124,7 @@ def load_known(root: Path, session_id: str, project: str = "") -> KnownCaptures:
     """Load the states of a session, under all its names, and those of its project's other sessions."""
     if not has_lines(root, CAPTURES):
         return KnownCaptures({})
-    names = {session_id, *names_before(root, session_id)}
+    names = {session_id, *earlier_session_ids(root, session_id)}
     lines, _ = read_lines(root, CAPTURES, _line, b'"session"')
     own = [one for one in lines if one.session in names]
     states = _latest(one.record for one in own if one.record)

@@ -24,8 +24,8 @@ from crucible.documents.session.edits import set_field
 from crucible.documents.session.session import Session, Status
 from crucible.documents.session.status_rules import IDLE_REASON
 from crucible.memory.bookmarks.bookmark import StopReason
-from crucible.memory.bookmarks.make_bookmark import mark
-from crucible.memory.bookmarks.resume_tickets import names_before
+from crucible.memory.bookmarks.make_bookmark import make_bookmark
+from crucible.memory.bookmarks.resume_tickets import earlier_session_ids
 from crucible.vault.events.spool import is_name, spool_folder
 from crucible.vault.index.index import Index
 from crucible.vault.notes.projects import folder_in_project
@@ -83,7 +83,7 @@ def _pause(vault: Vault, path: Path, now: datetime, redact: Redact, whence: _Pla
     if before is None or note.source == before.source:
         return False
     folder = folder_in_project(*whence, note.session.project or "")
-    mark(vault, note.session, StopReason.IDLE, now=now, redact=redact, folder=folder)
+    make_bookmark(vault, note.session, StopReason.IDLE, now=now, redact=redact, folder=folder)
     return True
 
 
@@ -92,7 +92,7 @@ def _edits(note: Note, vault: Vault, now: datetime) -> list[Edit]:
     idle = timedelta(minutes=vault.settings.idle_minutes)
     if (
         session.status is not Status.ACTIVE
-        or any(is_held(vault.root, name) for name in (session.id, *names_before(vault.root, session.id)))
+        or any(is_held(vault.root, name) for name in (session.id, *earlier_session_ids(vault.root, session.id)))
         or now - max(_activity(note, vault, now)) < idle
     ):
         return []

@@ -24,7 +24,7 @@ from crucible.documents.markdown.source import Source
 from crucible.documents.recording.entry_texts import whole_seconds
 from crucible.documents.session.session import Session
 from crucible.documents.session.titles import RESUMED
-from crucible.memory.bookmarks.resume_tickets import Ticket, find_ticket, has_tickets, name_now
+from crucible.memory.bookmarks.resume_tickets import Ticket, current_session_id, find_ticket, has_tickets
 from crucible.vault.notes.vault import Note, Vault
 from crucible.vault.notes.walk import OnError, is_markdown, note_name
 
@@ -229,7 +229,7 @@ class Tickets:
         return ticket if ticket and ticket.session == session else None
 
     def _note_of(self, ticket: Ticket) -> Note | None:
-        named = [self._read(ticket.session), self._read(name_now(self._vault.root, ticket.session))]
+        named = [self._read(ticket.session), self._read(current_session_id(self._vault.root, ticket.session))]
         found = [note for note in named if note]
         # After a rename another session may have this name; one that began after the ticket was issued is not meant.
         earlier = (note for note in found if not (note.session.started and note.session.started > ticket.at))

@@ -18,7 +18,7 @@ from crucible.documents.session.append import Addition, NoteState, Summary
 from crucible.documents.session.properties import format_time
 from crucible.documents.session.session import Status, Task
 from crucible.memory.bookmarks.bookmark import StopReason
-from crucible.memory.bookmarks.make_bookmark import mark
+from crucible.memory.bookmarks.make_bookmark import make_bookmark
 from crucible.memory.summary.brief_text import update_brief
 from crucible.vault.events.event_reader import last_time
 from crucible.vault.events.event_summary import Facts, save_meta
@@ -47,7 +47,7 @@ def keep_bookmark(writer: Writer, why: StopReason, when: datetime, remark: Remar
         session = writer.read_whole()
         # The files of another project do not belong to this session.
         folder = folder_in_project(*writer.surroundings, session.project or "")
-        mark(
+        make_bookmark(
             writer.vault,
             session,
             why,

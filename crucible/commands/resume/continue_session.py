@@ -27,7 +27,7 @@ from crucible.documents.session.edits import set_field
 from crucible.documents.session.session import Session, Status
 from crucible.documents.session.shared_notes import is_ours
 from crucible.documents.session.status_rules import CLOSED_REASON, DIED_REASON
-from crucible.memory.bookmarks.bookmark import task_at_work
+from crucible.memory.bookmarks.bookmark import current_task
 from crucible.vault.notes.note_folder import replacement
 from crucible.vault.notes.vault import Note, Vault
 
@@ -93,7 +93,7 @@ def choose_client(session: Session, named: str | None) -> Chosen:
 def confirmation(material: Material) -> str:
     """The line that is shown before a client starts."""
     session = material.session
-    phase, task = find_extent(session).phase, task_at_work(session)
+    phase, task = find_extent(session).phase, current_task(session)
     parts = [f"Resuming {phase.id} '{phase.name}' of {session.id}" if phase else f"Resuming {session.id}"]
     if task:
         parts.append(f"task {task.number} of {len(session.tasks)}")

@@ -9,7 +9,7 @@ from typing import NamedTuple, TypeVar
 
 from crucible.core.text import age_words
 from crucible.documents.session.session import Callout, Entry, Intervention, Phase, Session, Subagent, ToolCalls
-from crucible.memory.bookmarks.bookmark import Bookmark, task_at_work
+from crucible.memory.bookmarks.bookmark import Bookmark, current_task
 from crucible.vault.index.time_filters import AFTERWARDS
 
 
@@ -173,7 +173,7 @@ def position_line(extent: Extent, bookmark: Bookmark | None, now: datetime) -> s
 
 def task_words(session: Session) -> str:
     """For example `at task 3 of 5` or `all 5 tasks done`; "" without tasks."""
-    task, done = task_at_work(session), sum(task.status == "completed" for task in session.tasks)
+    task, done = current_task(session), sum(task.status == "completed" for task in session.tasks)
     if task:
         other = f", {done} done" if done != task.number - 1 else ""
         return f"at task {task.number} of {len(session.tasks)}{other}"

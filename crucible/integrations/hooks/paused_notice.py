@@ -24,7 +24,7 @@ from crucible.documents.session.append import read_head
 from crucible.documents.session.session import Session, Status
 from crucible.documents.session.session_id import check_session_id
 from crucible.integrations.hooks.hook_log import log_fault
-from crucible.memory.bookmarks.bookmark import Bookmark, latest, load_bookmarks, task_at_work
+from crucible.memory.bookmarks.bookmark import Bookmark, current_task, latest, load_bookmarks
 from crucible.memory.history.history import shortener
 from crucible.vault.index.schema import Row
 from crucible.vault.notes.projects import project_folder
@@ -197,7 +197,7 @@ def _task(found: _Found, quoter: Quoter) -> str:
     """Return the current task, such as `task 3 of 5 'Write tests'`."""
     mark = found.mark
     if found.whole:
-        task = task_at_work(found.session)
+        task = current_task(found.session)
         number, name = (task.number, task.task.content) if task else (0, "")
         count = len(found.session.tasks)
     else:

@@ -23,7 +23,7 @@ from crucible.documents.session.session import Session
 from crucible.documents.session.status_rules import Client
 from crucible.integrations.hooks.hook_log import log_fault
 from crucible.memory.bookmarks.bookmark import StopReason, latest
-from crucible.memory.bookmarks.make_bookmark import mark
+from crucible.memory.bookmarks.make_bookmark import make_bookmark
 from crucible.memory.history.compact_memory import compact, live_sessions
 from crucible.memory.history.memory_log import completes_milestone
 from crucible.memory.knowledge.knowledge_search import ItemShelf
@@ -68,7 +68,7 @@ def mark_stop(vault: Vault, spooled: Spooled, client: Client, met: ImportedSessi
         for place, reason in enumerate(reasons):
             # Bookmarks are distinguished by their time.
             at = now + place * timedelta(milliseconds=1)
-            mark(vault, fresh.session, reason, now=at, redact=redact, folder=_folder(met.cwd))
+            make_bookmark(vault, fresh.session, reason, now=at, redact=redact, folder=_folder(met.cwd))
     except (CrucibleError, OSError) as error:
         log_fault(str(vault.root), f"bookmark {spooled.client} {spooled.session}", error)
 

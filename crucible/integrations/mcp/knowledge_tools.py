@@ -17,7 +17,7 @@ from crucible.integrations.mcp.replies import Quoting, answer, checked
 from crucible.integrations.mcp.server_context import ServerContext
 from crucible.integrations.mcp.session_tools import load_session
 from crucible.memory.knowledge.add_item import Added, AddOutcome, SimilarChoice, add_item, provenance_in
-from crucible.memory.knowledge.item_status import tell_use
+from crucible.memory.knowledge.item_status import count_use
 from crucible.memory.knowledge.knowledge_folder import ItemFilter, ItemRow, find_item, list_items, load_items
 
 _LONGEST_TEXT, _LONGEST_LINE, _MOST_TAGS = 20_000, 400, 20
@@ -153,7 +153,7 @@ def feedback(context: ServerContext, ref: str, *, useful: bool) -> str:
     if "#" in ref:
         raise UsageError("an event of a session takes no feedback", "it is for items of knowledge, whose ids have no #")
     vault = vault_of(context)
-    item = tell_use(vault, find_item(vault, _plain_id(ref)), now(), useful=useful)
+    item = count_use(vault, find_item(vault, _plain_id(ref)), now(), useful=useful)
     return f"Noted: used {item.use_count} times, {item.useful_count} of them useful."
 
 

@@ -21,7 +21,7 @@ from crucible.integrations.mcp.replies import (
     page,
 )
 from crucible.integrations.mcp.server_context import ServerContext
-from crucible.memory.knowledge.item_status import asks
+from crucible.memory.knowledge.item_status import should_ask
 from crucible.search.embedded.hits import clean_snippet
 from crucible.search.embedded.segments import analyze
 from crucible.search.recall import MOST, Answer, Event, EventKind, Hit, Question, Recall, SessionHit
@@ -136,7 +136,7 @@ class RecallTools:
         # Outside the fence, only text that is certainly an id is allowed.
         items = [each.id for each in events if each.kind is EventKind.KNOWLEDGE and is_session_id(each.id)]
         vault = vault_of(self._context)
-        if not items or not asks(vault, vault.settings.knowledge.ask_one_in):
+        if not items or not should_ask(vault, vault.settings.knowledge.ask_one_in):
             return ""
         return f"Did it help? recall_feedback(id={items[0]!r}, useful=true or false) says so."
 

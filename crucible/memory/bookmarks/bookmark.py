@@ -1,6 +1,6 @@
 """Bookmarks, one JSON line each in `.crucible/memory/bookmarks.jsonl`; old ones are shortened to a summary.
 
-Files are listed as `digest path`, like `sha1sum`: a digest after a name such as `token.py` would look like a secret.
+Files are listed as `digest path`, like in `sha1sum`: a digest after a name such as `token.py` would look like a secret.
 """
 
 from __future__ import annotations
@@ -36,40 +36,39 @@ from crucible.vault.logs.jsonl_store import (
 )
 
 MOST_FILES = 200
-"""Files that a bookmark holds at most; those touched last are kept."""
+"""Maximum number of files in a bookmark; those touched last are kept."""
 
 _CLOSED = ("completed", "cancelled", "deleted")
-"""Only the first is ours, the others are what people and agents write."""
+"""Statuses of closed tasks; only the first is ours, users and agents write the others."""
 
 
 class StopReason(StrEnum):
-    """What made the bookmark."""
+    """The reason for the bookmark."""
 
     PAUSED = "paused"
-    """Somebody said so."""
+    """A user or agent paused the session."""
     ENDED = "ended"
-    """The client did."""
+    """The client ended."""
     DIED = "died"
-    """The client did, without a word."""
+    """The client ended without reporting it."""
     IDLE = "idle"
-    """Nothing happened for the idle time."""
+    """The session had no activity for the idle time."""
     TASK = "task"
-    """A task was finished."""
+    """A task was completed."""
     MANUAL = "manual"
-    """`cru bookmark add`."""
+    """A user ran `cru bookmark add`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Bookmark:
-    """Where a session stood.
+    """Where a session stopped.
 
-    `id` is unique in a vault. `phase` is a phase's id and `phase_name` its name, "" for a session without phases.
-    `task` is the id of the task under work, "" for none: the one in progress, else the first that is open;
-    `task_number` its place, from 1, among `task_count`. `branch` and `head` (a commit, 40 or 64 hex digits) are
-    git's, "" outside of it or where there is none. `files` maps the files that the session touched to the git blob id
-    (SHA-1) of their bytes, "" for one that was not there; `more_files` counts those that did not fit. `compacted` is
-    what it came to, in a line, of an old bookmark that was summarised: it has no note, blockers, files, branch or
-    head any more; "" for all others.
+    `id` is unique in a vault. `phase` and `phase_name` are "" for a session without phases. `task` is the id of the
+    task in progress, else of the first open task, or ""; `task_number` is its number, from 1, of `task_count`. `branch`
+    and `head` (a commit, 40 or 64 hex digits) are git's, or "". `files` maps the files that the session touched to the
+    git blob id (SHA-1) of their content, "" for a missing file; `more_files` counts those that did not fit. `compacted`
+    is the one-line summary of an old bookmark that was shortened, which has no note, blockers, files, branch and head;
+    it is "" for all others.
     """
 
     id: str
@@ -93,19 +92,19 @@ class Bookmark:
 
 
 class NumberedTask(NamedTuple):
-    """A task and its place in the list, from 1."""
+    """A task and its number in the list, from 1."""
 
     number: int
     task: Task
 
 
 def open_tasks(session: Session) -> tuple[NumberedTask, ...]:
-    """The tasks that are left to do."""
+    """The tasks that are not closed."""
     numbered = (NumberedTask(number, task) for number, task in enumerate(session.tasks, 1))
     return tuple(one for one in numbered if one.task.status not in _CLOSED)
 
 
-def task_at_work(session: Session) -> NumberedTask | None:
+def current_task(session: Session) -> NumberedTask | None:
     """The first task in progress, else the first open one; None if there is none."""
     found = open_tasks(session)
     return next((one for one in found if one.task.status == "in_progress"), found[0] if found else None)
@@ -116,46 +115,46 @@ BOOKMARKS = "bookmarks.jsonl"
 _TEXTS = ("phase", "phase_name", "task", "task_name", "note", "project", "compacted")
 _NUMBERS = ("task_number", "task_count", "more_files")
 _PLAIN = (*_TEXTS, *_NUMBERS, "branch", "head")
-"""Fields that are written as they are unless empty."""
+"""Fields that are written unchanged unless empty."""
 _DIGEST = late_pattern(r"(?:~?[0-9a-f]{40}|\?)?\Z")
 _NOT_THERE = "-"
 
 
 class LoadedBookmarks(NamedTuple):
-    """All bookmarks, the oldest first, and the lines that are none."""
+    """All bookmarks, oldest first, and the problems of invalid lines."""
 
     found: tuple[Bookmark, ...]
     problems: tuple[Problem, ...] = ()
 
 
 def append_bookmark(root: Path, bookmark: Bookmark, *, fsync: bool = True) -> None:
-    """Keep a bookmark in the vault at `root`; on disk when this returns.
+    """Append a bookmark to the file of the vault at `root`, and wait for the disk.
 
-    Raises `LockTimeout`, `OutsideVault`, and `VaultError` when it cannot be written: the file is then as it was.
+    Raises `LockTimeout`, `OutsideVault`, and `VaultError` if it cannot be written; the file does not change then.
     """
     append_line(root, BOOKMARKS, _fields(bookmark), fsync=fsync)
 
 
 def load_bookmarks(root: Path, session_id: str = "") -> LoadedBookmarks:
     """All bookmarks by time and id, without duplicates.  Lines without `session_id` are not parsed."""
-    holding = f'"{session_id}"'.encode("utf-8", "surrogatepass") if session_id else b""
-    found, problems = read_lines(root, BOOKMARKS, _bookmark, holding)
-    # A merge may bring back a line that was summarised on the other side.
+    needle = f'"{session_id}"'.encode("utf-8", "surrogatepass") if session_id else b""
+    found, problems = read_lines(root, BOOKMARKS, _bookmark, needle)
+    # A git merge may bring back a line that was shortened on the other side.
     whole = {one.id for one in found if not one.compacted}
     found = [one for one in found if not (one.compacted and one.id in whole)]
     return LoadedBookmarks(tuple(sorted(found, key=_age)), tuple(problems))
 
 
 def latest(root: Path, session_id: str) -> Bookmark | None:
-    """A session's newest bookmark; other sessions' are not even read."""
+    """A session's newest bookmark; lines of other sessions are not parsed."""
     own = (one for one in load_bookmarks(root, session_id).found if one.session == session_id)
     return max(own, key=_age, default=None)
 
 
 def follow_rename(root: Path, old_id: str, new_id: str, *, fsync: bool = True) -> int:
-    """Keep the bookmarks of a session that has another id now under that one too; how many were written.
+    """Copy the bookmarks of a renamed session to its new id, and return the number of new lines.
 
-    May be called again: what an interrupted call wrote is not written twice.
+    Can be repeated: existing copies are not written again.
     """
     known = {one.id for one in load_bookmarks(root, new_id).found}
     count = 0
@@ -168,9 +167,9 @@ def follow_rename(root: Path, old_id: str, new_id: str, *, fsync: bool = True) -
 
 
 def shorten_bookmarks(root: Path, ids: Collection[str], *, fsync: bool = True) -> int:
-    """Shorten the bookmarks with these ids to a summary; returns their number.
+    """Shorten the bookmarks with these ids to a summary, and return their number.
 
-    Foreign lines stay. Raises as `rewrite_lines` does; the file is unchanged then.
+    Invalid lines stay. Raises what `rewrite_lines` raises; the file does not change then.
     """
     count = 0
 
@@ -185,12 +184,12 @@ def shorten_bookmarks(root: Path, ids: Collection[str], *, fsync: bool = True) -
 
 
 def bytes_of(bookmark: Bookmark) -> int:
-    """How long its line is."""
+    """The number of bytes of a bookmark's line."""
     return len(orjson.dumps(_fields(bookmark))) + 1
 
 
 _SUMMARY = 240
-"""Code points of a summary."""
+"""Maximum code points of a summary."""
 
 
 def _shortened(line: bytes, ids: Collection[str]) -> bytes:
@@ -209,14 +208,14 @@ def _summary(one: Bookmark) -> str:
     task = f"task {one.task_number} of {one.task_count} ({one.task_name})" if one.task_number else ""
     place = ", ".join(filter(None, (one.phase_name or one.phase, task))) or str(one.why)
     blocked = (f"blocked: {text}" for text in one.blockers)
-    said = "; ".join(filter(None, (normal_line(one.note), *blocked)))
-    whole = f"{one.at.date().isoformat()}: {place}{': ' if said else ''}{said}"
-    return cut(normal_line(whole), _SUMMARY)
+    text = "; ".join(filter(None, (normal_line(one.note), *blocked)))
+    summary = f"{one.at.date().isoformat()}: {place}{': ' if text else ''}{text}"
+    return cut(normal_line(summary), _SUMMARY)
 
 
 def _renamed(bookmark_id: str, session_id: str) -> str:
-    told = hashlib.blake2s(f"{bookmark_id} {session_id}".encode(), digest_size=6)
-    return f"b-{told.hexdigest()}"
+    digest = hashlib.blake2s(f"{bookmark_id} {session_id}".encode(), digest_size=6)
+    return f"b-{digest.hexdigest()}"
 
 
 def _age(bookmark: Bookmark) -> tuple[float, str]:
@@ -224,7 +223,7 @@ def _age(bookmark: Bookmark) -> tuple[float, str]:
 
 
 def _fields(bookmark: Bookmark) -> dict[str, object]:
-    """As it stands in its line; what is empty is left out."""
+    """The fields of a line, without empty ones."""
     head = {
         "id": bookmark.id,
         "session": bookmark.session,
@@ -240,7 +239,7 @@ def _fields(bookmark: Bookmark) -> dict[str, object]:
 
 
 def _bookmark(fields: Mapping[str, object]) -> Bookmark:
-    """Raises `InvalidRecord`."""
+    """Parse a line.  Raises `InvalidRecord`."""
     try:
         why = StopReason(text_of(fields, "why"))
     except ValueError:

@@ -1,6 +1,6 @@
 """Make a bookmark of a session: its open work, its project's changed files, and the state of git, without secrets.
 
-Git and files are optional: a bookmark is also made after a client died, in any folder.
+Git and files are optional, since bookmarks are also made after a client died, in any folder.
 """
 
 from __future__ import annotations
@@ -23,23 +23,23 @@ from crucible.core.secrets.redaction import unscanned
 from crucible.documents.markdown.containment import cut, normal, normal_line
 from crucible.documents.session.session import Entry, Outcome, Phase, Session, Status, Subagent, ToolCall, ToolCalls
 from crucible.documents.session.session_id import check_session_id
-from crucible.memory.bookmarks.bookmark import MOST_FILES, Bookmark, StopReason, append_bookmark, latest, task_at_work
+from crucible.memory.bookmarks.bookmark import MOST_FILES, Bookmark, StopReason, append_bookmark, current_task, latest
 from crucible.vault.logs.jsonl_store import is_inner_path
 from crucible.vault.notes.vault import Vault
 from crucible.vault.notes.walk import note_name
 
 LONGEST_NOTE, LONGEST_BLOCKER = 8_000, 1_000
-"""Code points; what is longer is cut, and ends in `…`."""
+"""Maximum code points; longer texts are cut and end in `…`."""
 
 _LONGEST_NAME = 300
 _NOT_OURS = frozenset({".git", ".crucible"})
-"""Folders that change by themselves."""
+"""Folders that git and Crucible change on their own."""
 _ELSEWHERE = late_pattern(r"~[^/\\]*[/\\]|[A-Za-z]:|\\\\|[A-Za-z][A-Za-z0-9+.-]*://")
-"""A home, a drive or host of Windows', an address."""
+"""The beginning of a home folder, a Windows drive or host, or a URL."""
 _LINE_END = late_pattern(r"[ \t]*\n[ \t]*")
 
 
-def mark(
+def make_bookmark(
     vault: Vault,
     session: Session,
     why: StopReason,
@@ -50,21 +50,21 @@ def mark(
     note: str = "",
     blockers: Sequence[str] = (),
 ) -> Bookmark:
-    """Keep a bookmark of the session as it stands, and return it.
+    """Write a bookmark of the session's current state, and return it.
 
-    With neither a note nor blockers those of the last bookmark stay, until a phase begins after it. `folder` is where
-    the agent stood, and its subagents; without it the bookmark has neither files nor git. `now` is aware. Raises
-    `VaultError` when secrets cannot be looked for or the vault cannot be written, `LockTimeout`, `OutsideVault`, and
-    `BadSessionId` for a note whose name is no id.
+    Without a note and blockers, those of the last bookmark are repeated until a new phase begins. `folder` is the
+    working directory of the agent and its subagents; without it the bookmark has no files and no state of git. `now` is
+    aware. Raises `VaultError` if the scan for secrets fails or the vault cannot be written, `LockTimeout`,
+    `OutsideVault`, and `BadSessionId` for a note whose name is no id.
     """
     line = partial(_line, redact)
     place = _Place() if folder is None else _place(_touched(vault, session), folder, line)
-    at, work = _phase_of(session), task_at_work(session)
+    at, work = _phase_of(session), current_task(session)
     words = _Words(
         cut(_block(redact, note), LONGEST_NOTE),
         tuple(filter(None, (line(one, LONGEST_BLOCKER) for one in blockers))),
     )
-    note, blockers = words if any(words) else _still_said(vault, session)
+    note, blockers = words if any(words) else _last_words(vault, session)
     bookmark = Bookmark(
         id=f"b-{secrets.token_hex(6)}",
         session=check_session_id(session.id),
@@ -89,35 +89,35 @@ def mark(
 
 
 def _phase_of(session: Session) -> Phase | None:
-    """Where a paused session is to be resumed, else where it ended."""
+    """The phase at which a paused session is to be resumed, else the last one."""
     phases = {phase.id: phase for phase in session.all_phases()}
     point = session.resume_point if session.status is Status.PAUSED else None
     return phases.get(point or "") or next(reversed(phases.values()), None)
 
 
 class _Words(NamedTuple):
-    """A handover note, blockers and next steps."""
+    """A handover note and blockers."""
 
     note: str = ""
     blockers: tuple[str, ...] = ()
 
 
-def _still_said(vault: Vault, session: Session) -> _Words:
-    """Texts of the last bookmark, kept until a phase begins after it, so that a client's end does not hide them."""
+def _last_words(vault: Vault, session: Session) -> _Words:
+    """The texts of the last bookmark unless a phase began after it, so that a client's end does not hide them."""
     last = latest(vault.root, session.id)
     if last is None:
         return _Words()
     phase = next(reversed([*session.all_phases()]), None)
     begun = phase.started if phase else None
-    holds = begun <= last.at if begun else (phase.id if phase else "") == last.phase
-    return _Words(last.note, last.blockers) if holds else _Words()
+    is_current = begun <= last.at if begun else (phase.id if phase else "") == last.phase
+    return _Words(last.note, last.blockers) if is_current else _Words()
 
 
-# --- files and git -----------------------------------------------------------------------------------------------------
+# --- files and git ----------------------------------------------------------------------------------------------------
 
 
 class _Place(NamedTuple):
-    """What a bookmark says of the session's folder."""
+    """The state of the session's folder in a bookmark."""
 
     branch: str = ""
     head: str = ""
@@ -126,7 +126,7 @@ class _Place(NamedTuple):
 
 
 def _touched(vault: Vault, session: Session) -> list[str]:
-    """The files of subagents, whose notes may be gone, then the session's own."""
+    """The touched files of subagents whose notes exist, then the session's own."""
     ids = {one.session for one in session.subagents}
     found: list[str] = []
     for path in vault.session_paths() if ids else ():
@@ -141,7 +141,7 @@ def _place(touched: Iterable[str], folder: Path, line: Callable[..., str]) -> _P
     here = Path(os.path.realpath(folder))
     root = repository.root if repository else here
     paths = _inner_paths(touched, here, root)
-    # A path that holds a secret would name another file without it.
+    # A path with a secret would name another file after redaction.
     kept = [path for path in paths[-MOST_FILES:] if line(path, len(path)) == path]
     files = {path: digest_of(root / path) for path in kept}
     branch, head = (repository.branch, repository.head) if repository else ("", "")
@@ -149,9 +149,9 @@ def _place(touched: Iterable[str], folder: Path, line: Callable[..., str]) -> _P
 
 
 def _inner_paths(paths: Iterable[str], here: Path, root: Path) -> list[str]:
-    """The paths of files below `root`, seen from there, the newest last; whatever leads out of it is left out."""
+    """The paths of files below `root`, relative to it, newest last."""
     found: dict[str, None] = {}
-    # A call may name a file as seen from where the agent stood or, as patches do, from the top.
+    # Paths in a call are relative to the working directory or, in patches, to the repository's root.
     bases = tuple(dict.fromkeys((str(here), str(root))))
     top = os.path.join(root, "")
     for path in paths:
@@ -166,14 +166,14 @@ def _inner_paths(paths: Iterable[str], here: Path, root: Path) -> list[str]:
 
 
 def _inner_path(real: str, top: str) -> str:
-    """Seen from the top; empty for what is no file of the project: one elsewhere, a folder, git's own."""
+    """The path relative to `top`; "" for a folder, a file outside the project, and git's own files."""
     if not real.startswith(top) or os.path.isdir(real):
         return ""
     inner = real[len(top) :].replace(os.sep, "/")
     return inner if is_inner_path(inner) and not _NOT_OURS & {*inner.split("/")} else ""
 
 
-# --- texts -------------------------------------------------------------------------------------------------------------
+# --- texts ------------------------------------------------------------------------------------------------------------
 
 
 def _once(redact: Redact, text: str) -> str:
@@ -184,32 +184,32 @@ def _once(redact: Redact, text: str) -> str:
 
 
 def _block(redact: Redact, text: str) -> str:
-    """Several lines without secrets; scanned again after control characters were dropped."""
+    """Redact a text, and scan it again without control characters, which may have split a secret."""
     plain = _once(redact, text)
     return plain if plain == text else _once(redact, plain)
 
 
 def _line(redact: Redact, text: str, limit: int = _LONGEST_NAME) -> str:
-    """One line without secrets, its line ends as `⏎`."""
+    """One line without secrets; line ends become `⏎`."""
     block = _block(redact, text) if text else ""
     return cut(normal_line(_LINE_END.sub("⏎", block.strip(" \t\n"))), limit)
 
 
 _OF_SEVERAL = frozenset({"apply_patch"})
-"""Whose call names each file of a patch, with commas between."""
+"""Tools whose call lists the files of a patch, separated by commas."""
 
 _NOT_DONE = frozenset({Outcome.FAILED, Outcome.REJECTED})
 
 _CUT = "…"
 _UNCERTAIN = ("⏎", "[REDACTED:", "\ufffd", "\0")
-"""Where one of these is, a line end, a secret or a byte was, and the file has another name."""
+"""Replacements of line ends, secrets and bytes, so that the file has another name."""
 
 
 def touched_files(session: Session) -> tuple[str, ...]:
-    """Each file once, in the order of the last change; paths are absolute or relative to the agent's folder.
+    """The touched files in the order of their last change; paths are absolute or relative to the agent's folder.
 
-    The calls of inline subagents count; what failed or was rejected does not. A path that the note holds cut or
-    changed is left out, since it may be another file's.
+    The calls of inline subagents count; failed and rejected calls do not. Paths that are cut or changed in the note are
+    omitted, since they may name other files.
     """
     found: dict[str, None] = {}
     for call in _calls(session.all_entries()):
@@ -228,18 +228,18 @@ def _calls(entries: Iterable[Entry]) -> Iterator[ToolCall]:
 
 
 def _paths(call: ToolCall) -> list[str]:
-    # Late: `cru log` starts faster without what is known about clients.
-    from crucible.clients.registry import FILE_TOOLS  # noqa: PLC0415  as above
+    # Late: `cru log` starts faster without the clients' modules.
+    from crucible.clients.registry import FILE_TOOLS  # noqa: PLC0415
 
-    tool, _, told = call.call.partition(" ")
+    tool, _, rest = call.call.partition(" ")
     if tool not in FILE_TOOLS or call.outcome in _NOT_DONE:
         return []
-    parts = told.split(", ") if tool in _OF_SEVERAL else [told]
+    parts = rest.split(", ") if tool in _OF_SEVERAL else [rest]
     return [path for path in parts if _is_certain(path)]
 
 
 def _is_certain(path: str) -> bool:
-    """A tool without a path is shown by its other arguments: as JSON, or by a patch's first line."""
+    """Return whether a text is a complete path; for a tool without a path it is JSON or a patch's first line."""
     if not path.strip() or path.endswith(_CUT) or any(mark in path for mark in _UNCERTAIN):
         return False
     return not path.startswith(('{"', "*** "))

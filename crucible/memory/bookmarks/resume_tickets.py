@@ -1,7 +1,7 @@
-"""Tickets that prove that `cru` started a client's session to resume another one.
+"""Tickets that prove that `cru` started a client's session to resume another one; and renames of sessions.
 
-The ticket is in the first prompt, and an import looks it up here; a token that was never issued is plain text, so no
-foreign text can adopt a note. Kept in `.crucible/memory/resumes.jsonl`, since another machine may import the session.
+The first prompt contains the ticket's token, and an import looks it up here. An unknown token is plain text, so foreign
+text cannot claim a note. Tickets are in `.crucible/memory/resumes.jsonl`, since another machine may import the session.
 The token's key is `id`: as `token` it would look like a secret.
 """
 
@@ -35,10 +35,10 @@ _TOKEN = late_pattern(r"[A-Za-z0-9][A-Za-z0-9-]{7,79}\Z")
 
 @dataclass(frozen=True, slots=True)
 class Ticket:
-    """`client` was started at `at` to go on with `session`.
+    """The record that `client` was started at `at` to continue `session`.
 
-    `token` is of letters, digits and `-`. `native` is the id of the client's own session where that is taken up
-    again, "" for a new one. `phase` is the name of the phase that it goes on from, "" when there was none.
+    `token` has letters, digits and `-`. `native` is the id of the client's own session if that is resumed, "" for a new
+    one. `phase` is the name of the phase that it continues, or "".
     """
 
     token: str
@@ -59,7 +59,7 @@ def issue_ticket(
     phase: str = "",
     fsync: bool = True,
 ) -> Ticket:
-    """A new ticket, on disk when this returns.
+    """Issue a new ticket, and wait for the disk.
 
     Raises `BadSessionId`, `LockTimeout`, `OutsideVault` and `VaultError`; nothing is written then.
     """
@@ -72,32 +72,32 @@ def issue_ticket(
 
 
 def find_ticket(root: Path, token: str) -> Ticket | None:
-    """The ticket with this token; None when it was never issued in this vault."""
+    """The ticket with this token; None if it was never issued in this vault."""
     if not _TOKEN.match(token):
         return None
     found, _ = read_lines(root, RESUMES, _ticket, f'"{token}"'.encode())
-    # A token that stands twice was issued once: what came later is a forgery, or a merge by hand.
+    # Only the oldest line with a token is genuine: a later one is forged, or comes from a manual merge.
     return min((one for one in found if one.token == token), key=lambda one: one.at, default=None)
 
 
 def has_tickets(root: Path) -> bool:
-    """Whether any may have been issued; costs one look at a file's size."""
+    """Return whether any ticket may have been issued; only checks the file's size."""
     return has_lines(root, RESUMES)
 
 
 def sessions_with_tickets(root: Path) -> set[str]:
-    """The ids, as they were then, of all sessions that a client was started to go on with."""
+    """The ids, at that time, of all sessions that a client was started to continue."""
     return {one.session for one in read_lines(root, RESUMES, _ticket)[0]}
 
 
 def _new_token() -> str:
-    """Four short words: one long one would look like a secret, and be taken out of the client's log."""
+    """Make a token of four short words, since a long word would be redacted as a secret in the client's log."""
     word = secrets.token_hex(12)
     return "-".join(word[at : at + 6] for at in range(0, len(word), 6))
 
 
 def _ticket(fields: Mapping[str, object]) -> Ticket:
-    """Raises `InvalidRecord`."""
+    """Parse a line.  Raises `InvalidRecord`."""
     return Ticket(
         token=word_of(fields, "id"),
         session=session_of(fields),
@@ -110,11 +110,11 @@ def _ticket(fields: Mapping[str, object]) -> Ticket:
 
 RENAMES = "renames.jsonl"
 CAPTURES = "captures.jsonl"
-"""What was proposed of sessions, which `capture.records` writes: a line names its session by the id of that day."""
+"""Proposed captures, written by `commands.capture`: a line has the id that its session had at that time."""
 
 
 def keep_rename(root: Path, old_id: str, new_id: str, *, fsync: bool = True) -> None:
-    """Record a rename if a ticket or proposal names the session by an earlier id.  Can be repeated."""
+    """Record a rename if a ticket or proposal has an earlier id of the session.  Can be repeated."""
     known = _renames(root)
     if known.get(old_id) == new_id or not any(
         _end(known, session) == old_id for session in (*sessions_with_tickets(root), *_proposed_of(root, old_id))
@@ -123,22 +123,22 @@ def keep_rename(root: Path, old_id: str, new_id: str, *, fsync: bool = True) -> 
     append_line(root, RENAMES, {"session": check_session_id(new_id), "was": old_id}, fsync=fsync)
 
 
-def name_now(root: Path, session_id: str) -> str:
-    """The id that a session has now; the same where it was never renamed."""
+def current_session_id(root: Path, session_id: str) -> str:
+    """The current id of a session; the same if it was never renamed."""
     return _end(_renames(root), session_id)
 
 
-def names_before(root: Path, session_id: str) -> list[str]:
+def earlier_session_ids(root: Path, session_id: str) -> list[str]:
     """The ids that a session had before it was renamed to this one."""
     known = _renames(root)
     return [name for name in known if name != session_id and _end(known, name) == session_id]
 
 
 def _proposed_of(root: Path, session_id: str) -> list[str]:
-    """The session itself, or nothing: ids it had before were kept when it lost them."""
-    held = f'"{session_id}"'.encode("utf-8", "surrogatepass")
-    named, _ = read_lines(root, CAPTURES, session_of, held)
-    return [session_id] if session_id in named or names_before(root, session_id) else []
+    """The session if it has proposals, else nothing; its earlier ids were recorded when it was renamed."""
+    needle = f'"{session_id}"'.encode("utf-8", "surrogatepass")
+    named, _ = read_lines(root, CAPTURES, session_of, needle)
+    return [session_id] if session_id in named or earlier_session_ids(root, session_id) else []
 
 
 def _end(renames: Mapping[str, str], session_id: str) -> str:
@@ -154,7 +154,7 @@ def _renames(root: Path) -> dict[str, str]:
 
 
 def _rename(fields: Mapping[str, object]) -> tuple[str, str]:
-    """Raises `InvalidRecord`."""
+    """Parse a line.  Raises `InvalidRecord`."""
     was = fields.get("was")
     if not isinstance(was, str) or not was:
         raise InvalidRecord("`was` is no session")

@@ -1,6 +1,6 @@
-"""Keep memory small: shorten old bookmarks and completed todos to one-line summaries.
+"""Compact memory: shorten old bookmarks and completed todos to one-line summaries.
 
-Decisions and lessons are never touched; git has the full lines.
+Decisions and lessons are never shortened. The full lines stay in git.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from crucible.vault.notes.vault import Vault
 
 ANNOUNCED = "Memory approaching limit. Compacting {count} old entries…"
 REACHED = "Milestone reached. Compacting {count} old entries of memory…"
-"""Announced before compacting."""
+"""The announcements before compacting, by size and by milestone."""
 _STAY = 4
-"""A quarter of the limit stays in full, so that the next line does not exceed it again."""
+"""The divisor of the limit: a quarter of it stays in full, so that the next line does not exceed it again."""
 
 
 class Compacted(NamedTuple):
-    """How many of each were shortened."""
+    """The numbers of shortened bookmarks and todos."""
 
     bookmarks: int = 0
     todos: int = 0
@@ -44,11 +44,11 @@ def compact(
     *,
     milestone: str | None = None,
 ) -> Compacted:
-    """Shorten old entries if there are too many, and all of a project whose `milestone` was reached.
+    """Shorten old entries if there are too many, and all entries of the project `milestone`, which reached one.
 
-    `live` gives the ids of active and paused sessions, and is only called if needed: the newest bookmark of each, and
-    of each project, stays in full.  `announce` gets a line before anything is written.  Raises `VaultError`; each file
-    is then unchanged.
+    `live` returns the ids of active and paused sessions, and is only called if needed: the newest bookmark of each, and
+    of each project, stays in full.  `announce` gets a line before anything is written.  Raises `VaultError`; a file
+    that cannot be rewritten does not change.
     """
     settings, root = vault.settings.memory, vault.root
     old, closed = _old_bookmarks(root, settings, live, milestone), _old_todos(root, settings, milestone)
@@ -63,7 +63,7 @@ def compact(
 
 
 def live_sessions(view: View) -> frozenset[str]:
-    """The ids of active and paused sessions in the index, subagents' too."""
+    """The ids of active and paused sessions in the index, including subagents'."""
     return frozenset(
         str(row["id"])
         for status in ("active", "paused")
@@ -78,8 +78,8 @@ def _old_bookmarks(
     old = _beyond(whole, bookmarks.bytes_of, settings, len(whole), milestone)
     if not old:
         return old
-    at_work = live()
-    newest = {one.session: one.id for one in whole if one.session in at_work}
+    live_ids = live()
+    newest = {one.session: one.id for one in whole if one.session in live_ids}
     last = {one.project: one.id for one in whole}
     return old - {*newest.values(), *last.values()}
 
@@ -98,7 +98,7 @@ def _beyond(
     count: int,
     milestone: str | None,
 ) -> frozenset[str]:
-    """The ids of entries to shorten, of `found`, oldest first; their file has `count` entries."""
+    """The ids of the entries to shorten among `found`, oldest first; `count` is the number of entries in their file."""
     sizes = [*accumulate(map(bytes_of, reversed(found)))]
     staying = frozenset(one.id for one in found)
     if count > settings.max_entries or sum(sizes[-1:]) > settings.max_bytes:

@@ -1,4 +1,4 @@
-"""Compose a session's history without a model: from its findings, tasks and open questions.
+"""Compose a session's history from its findings, tasks and open questions, without a model.
 
 Each thing is listed once. A section lists at most `MOST` items, those with the highest confidence, then the latest;
 its last line counts the rest.
@@ -29,7 +29,7 @@ from crucible.memory.history.history import (
     with_lines,
 )
 from crucible.memory.history.work_time import entries_of, modified_files, used_skills, worked
-from crucible.memory.summary.brief import asked_in, cut_words, milestones
+from crucible.memory.summary.brief import cut_words, milestones, questions_in
 from crucible.memory.summary.brief_text import bare
 from crucible.vault.index.later_sessions import NOTHING, LaterSessions
 
@@ -42,11 +42,11 @@ MOST = {
     "questions": 8,
     "further": 12,
 }
-"""Items that a section lists at most."""
+"""Maximum number of items of each section."""
 STARTED = "Started: "
-"""The prefix of a task that was begun and is not done."""
+"""The prefix of a task that was begun and is not finished."""
 PAUSED = "Paused: "
-"""The prefix of the line that says why a session rests."""
+"""The prefix of the line with the reason for a pause."""
 THEN = "Open when the session ended; "
 """The prefix of the line that counts the sessions that followed."""
 
@@ -54,11 +54,11 @@ _POINTS = 6
 _REPORTS = 3
 _LONGEST_REQUEST = 50
 _LONGEST = 60
-"""Words of a text that is no finding."""
+"""Maximum words of a text that is no finding."""
 _PARAGRAPH = late_pattern(r"\n[ \t]*\n")
 _LETTER = late_pattern(r"\w")
-_TELLING = 20
-"""Letters of a text that may be found within another one."""
+_COMPARABLE = 20
+"""Minimum letters of a text to be searched in other ones."""
 _VERBS = {"in_progress": "Continue", "pending": "To do", "blocked": "Blocked"}
 _NO_EVIDENCE = RecordedCalls()
 
@@ -80,10 +80,9 @@ def compose_entry(
 ) -> HistoryEntry:
     """Compose the history of a session; no text has an absolute path.
 
-    `evidence` holds whole calls, if they were recorded. `blockers` are those of the session's last bookmark. `roots`
-    are folders of its project that the evidence does not know. `children` are its subagents' sessions. `time_worked`
-    is worked out from the note if it is not given. `following` is the work of later sessions of the project: what it
-    settles is no longer open.
+    `evidence` has the recorded calls. `blockers` are those of the session's last bookmark. `roots` are folders of its
+    project that `evidence` lacks. `children` are its subagents' sessions. `time_worked` is computed from the note by
+    default. `following` is the work of later sessions of the project; items that it settles are no longer open.
     """
     lasted = worked(session) if time_worked is None else time_worked
     entry = HistoryEntry(
@@ -103,9 +102,9 @@ def compose_entry(
     )
     kept = frozenset(text for one in captures.approved for text in (one.finding, bare(one.summary)) if text)
     listed = _once([*_listed(session, kept), *_of_children(children, kept), *_rest(session, blockers, following)])
-    sure = {one.id: one.confidence for told in (session, *children) for one in without_guesses(findings_of(told))}
+    confidence = {one.id: one.confidence for each in (session, *children) for one in without_guesses(findings_of(each))}
     entry = with_lines(
-        entry, lambda part, _: _most(part, [line for of, line in listed if of == part], sure, session.id)
+        entry, lambda part, _: _most(part, [line for of, line in listed if of == part], confidence, session.id)
     )
     return shortened_entry(entry, shortener((*evidence.roots, *roots)))
 
@@ -115,20 +114,24 @@ def _agent(session: Session) -> str:
     return str(named[0]) if named else ""
 
 
-# --- what is left out ------------------------------------------------------------------------------------------------
+# --- limits ----------------------------------------------------------------------------------------------------------
 
 
 def _once(listed: Sequence[_Listed]) -> list[_Listed]:
-    """Each item once: skip a text that another one of its section contains."""
+    """Drop duplicates, and texts that another item of the section contains."""
     first: dict[tuple[str, str], HistoryLine] = {}
     for part, line in listed:
         first.setdefault((part, bare(line.text)), line)
-    said = {of: "\n".join(text for part, text in first if part == of) for of in MOST}
-    return [(part, line) for (part, text), line in first.items() if len(text) < _TELLING or said[part].count(text) == 1]
+    texts = {of: "\n".join(text for part, text in first if part == of) for of in MOST}
+    return [
+        (part, line) for (part, text), line in first.items() if len(text) < _COMPARABLE or texts[part].count(text) == 1
+    ]
 
 
-def _most(part: str, lines: Sequence[HistoryLine], sure: Mapping[str, float], session: str) -> Iterator[HistoryLine]:
-    places = sorted(range(len(lines)), key=lambda at: (-sure.get(lines[at].finding, 1.0), -at))[: MOST[part]]
+def _most(
+    part: str, lines: Sequence[HistoryLine], confidence: Mapping[str, float], session: str
+) -> Iterator[HistoryLine]:
+    places = sorted(range(len(lines)), key=lambda at: (-confidence.get(lines[at].finding, 1.0), -at))[: MOST[part]]
     yield from (lines[at] for at in sorted(places))
     if left := len(lines) - len(places):
         yield HistoryLine(f"… {left:,} more in `cru session show {session} --findings`", finding="more")
@@ -138,7 +141,7 @@ def _most(part: str, lines: Sequence[HistoryLine], sure: Mapping[str, float], se
 
 
 def _listed(session: Session, kept: frozenset[str]) -> Iterator[_Listed]:
-    """The request, then what was decided, corrected, fixed and done."""
+    """The request, then decisions, corrections, failures and outcomes."""
     if words := _request(session):
         yield "request", HistoryLine(words, finding="request")
     yield from filter(None, (_of_finding(one, kept) for one in without_guesses(findings_of(session)) if _is_main(one)))
@@ -149,12 +152,12 @@ _MAIN = (Kind.CORRECTION, Kind.DECISION, Kind.OUTCOME, Kind.FAILURE)
 
 
 def _is_main(one: Finding) -> bool:
-    """False for a finding that is listed under its other kind."""
+    """False for a finding that is listed under its second kind."""
     return one.also not in _MAIN or (one.kind in _MAIN and _MAIN.index(one.kind) < _MAIN.index(one.also))
 
 
 def _of_finding(one: Finding, kept: frozenset[str], of: str = "") -> _Listed | None:
-    """A decision, a correction or a failure as a line; `of` is the subagent's name."""
+    """A decision, a correction or a failure as a line; `of` is the name of its subagent."""
     match one.kind:
         case Kind.DECISION:
             known = one.id in kept or bare(one.summary) in kept
@@ -169,9 +172,9 @@ def _of_finding(one: Finding, kept: frozenset[str], of: str = "") -> _Listed | N
     return None
 
 
-def _with(text: str, *said: str) -> str:
-    """A text and what is said about it in parentheses."""
-    about = ", ".join(filter(None, said))
+def _with(text: str, *remarks: str) -> str:
+    """A text with remarks in parentheses."""
+    about = ", ".join(filter(None, remarks))
     return f"{text} ({about})" if about else text
 
 
@@ -180,7 +183,7 @@ def _points(*texts: str) -> tuple[str, ...]:
 
 
 def _of_children(children: Sequence[Session], kept: frozenset[str]) -> Iterator[_Listed]:
-    """What was decided and corrected in subagents' sessions, and what is open there, with the subagent's name."""
+    """Decisions, corrections and open ends of subagents' sessions, with the subagent's name."""
     for child in children:
         name = f"subagent {child.title or child.id}"
         for one in without_guesses(findings_of(child)):
@@ -190,16 +193,16 @@ def _of_children(children: Sequence[Session], kept: frozenset[str]) -> Iterator[
             yield _part_of(line), line._replace(text=f"{line.text} ({name})")
 
 
-# --- what was done ---------------------------------------------------------------------------------------------------
+# --- outcomes --------------------------------------------------------------------------------------------------------
 
 
 def _request(session: Session) -> str:
-    """The prompt that the title quotes, else the first one that is no answer; if long, its first paragraph."""
+    """The prompt that the title quotes, else the first that is no answer; of a long one only the first paragraph."""
     first = [one.words for one in entries_of(session) if isinstance(one, Intervention) and not one.note]
     answers = [bare(one.summary) for one in without_guesses(findings_of(session)) if one.kind == Kind.DECISION]
     title = bare(session.title)
     titled = (one for one in first if title and bare(one).startswith(title))
-    asked = (one for one in first if not any(said.endswith(bare(one)) for said in answers))
+    asked = (one for one in first if not any(decided.endswith(bare(one)) for decided in answers))
     words = next(chain(titled, asked), "".join(first[:1]))
     parts = [part.strip("# \t\n") for part in _PARAGRAPH.split(words) if _LETTER.search(part)]
     if len(words.split()) > _LONGEST_REQUEST:
@@ -210,20 +213,20 @@ def _request(session: Session) -> str:
 def _done(session: Session) -> Iterator[HistoryLine]:
     """Milestones; outcomes with the finished tasks that they cover; other finished and started tasks; the summary.
 
-    Subagents' reports are listed if there is no outcome. Finished tasks are left out if an agent named the outcomes:
-    it saw them, too.
+    Subagents' reports are listed if there is no outcome. Finished tasks are omitted if a review named the outcomes,
+    since it knew the tasks, too.
     """
     found, tasks = without_guesses(findings_of(session)), session.tasks
     outcomes = [one for one in found if one.kind == Kind.OUTCOME and _is_main(one)]
-    is_told = any(is_named(one.source) for one in outcomes)
-    finished = [task for task in tasks if task.status == "completed" and not is_told]
+    is_reviewed = any(is_named(one.source) for one in outcomes)
+    finished = [task for task in tasks if task.status == "completed" and not is_reviewed]
     yield from (HistoryLine(_gist(text)) for text in milestones(entries_of(session)))
     for one in outcomes:
-        names = [_name(task) for task in finished if _says(one, task.content)]
+        names = [_name(task) for task in finished if _covers(one, task.content)]
         finished = [task for task in finished if _name(task) not in names]
         yield HistoryLine(_with(one.summary, *names), "", _points(*one.points[: _POINTS - 1], one.details), one.id)
     lines = [HistoryLine(f"{task.content} ({_name(task)})", finding=f"task-{task.id}") for task in finished]
-    if outcomes and lines:  # these are steps on the way
+    if outcomes and lines:  # intermediate steps
         lines = [HistoryLine("Other finished tasks", "", _points(*(line.text for line in lines)), "tasks")]
     yield from lines
     for task in tasks:
@@ -232,20 +235,19 @@ def _done(session: Session) -> Iterator[HistoryLine]:
     reports = [] if outcomes else [one for one in found if one.kind == Kind.REPORT]
     for one in reports[-_REPORTS:]:
         yield HistoryLine(f"{one.by.partition('@')[0]}: {one.summary}", finding=one.id)
-    if session.summary and not any(_says(outcome, session.summary) for outcome in outcomes):
+    if session.summary and not any(_covers(outcome, session.summary) for outcome in outcomes):
         text = next(filter(_LETTER.search, _PARAGRAPH.split(session.summary)), "")
         yield HistoryLine(_gist(text), finding="summary")
 
 
-def _says(one: Finding, text: str) -> bool:
+def _covers(one: Finding, text: str) -> bool:
     """True if an outcome has most of the words of a text."""
-    words = words_of(text)
-    said = words_of(" ".join((one.summary, one.details, *one.points)))
-    return overlap(words, said, "first") >= 2 / 3
+    words = words_of(" ".join((one.summary, one.details, *one.points)))
+    return overlap(words_of(text), words, "first") >= 2 / 3
 
 
 def _name(task: Task) -> str:
-    """`task-001`, as a note shows it."""
+    """The name of a task as in a note: `task-001`."""
     if task.id.isdigit():
         return f"task-{task.id}"
     return task.id if task.id.casefold().startswith("task") else f"task {task.id}"
@@ -255,12 +257,12 @@ def _gist(text: str, words: int = _LONGEST) -> str:
     return cut_words(" ".join(text[:4000].split()), words)
 
 
-# --- what is open, and what comes next -------------------------------------------------------------------------------
+# --- open items ------------------------------------------------------------------------------------------------------
 
 
 def open_questions(session: Session) -> Iterator[HistoryLine]:
-    """What waits for a person, unanswered or not fixed, then open ends with their context."""
-    for one in asked_in(entries_of(session), session):
+    """Unanswered questions and unresolved errors for the user, then open ends with their context."""
+    for one in questions_in(entries_of(session), session):
         if not one.is_settled:
             text = f"Unresolved: {one.text}" if one.kind == "error" else one.text
             yield HistoryLine(text, finding=f"inbox-{one.name}")
@@ -270,37 +272,39 @@ def open_questions(session: Session) -> Iterator[HistoryLine]:
 
 
 def _part_of(line: HistoryLine) -> str:
-    """An open end that asks nothing is work for the next session."""
+    """The section of an open end: one that is no question is work for the next session."""
     asks = line.finding.startswith("inbox-") or line.text.endswith("?")
     return "questions" if asks else "further"
 
 
 def _rest(session: Session, blockers: Sequence[str], following: LaterSessions) -> Iterator[_Listed]:
-    """Open questions, unfinished tasks, open ends, blockers, and the pause reason unless it is among them.
+    """Open questions, unfinished tasks, open ends, blockers, and the reason for a pause if it adds anything.
 
-    Items that this session or a later one settled are not open.  The last line counts the sessions that followed.
+    Items that this session or a later one settled are omitted.  The last line counts the later sessions.
     """
     outcomes = (one for one in without_guesses(findings_of(session)) if one.kind == Kind.OUTCOME and _is_main(one))
     own = [text for one in outcomes for text in (one.summary, *one.points)]
     since = LaterSessions(following.sessions, (*following.lines, *own))
-    left = [task for task in session.tasks if task.status not in CLOSED_TASKS]
-    waiting = [task for task in left if not since.settles(task.content) and not any(_names(text, task) for text in own)]
+    unfinished = [task for task in session.tasks if task.status not in CLOSED_TASKS]
+    waiting = [
+        task for task in unfinished if not since.settles(task.content) and not any(_names(text, task) for text in own)
+    ]
     asked = [*open_questions(session)]
     open_ = [
         line
         for line in asked
-        # Only a human settles what waits for a human.
+        # Outcomes of this session do not settle questions to the user.
         if not (following if line.finding.startswith("inbox-") else since).settles(line.text)
-        and not any(bare(task.content) in bare(line.text) for task in left)
+        and not any(bare(task.content) in bare(line.text) for task in unfinished)
     ]
     yield from (("further", line) for line in _unfinished(waiting))
     yield from ((_part_of(line), line) for line in open_)
     yield from (("further", HistoryLine(f"Blocked: {text}")) for text in blockers)
     reason = session.pause_reason or ""
-    said = bare(reason.partition(": ")[2] or reason)
-    known = [bare(text) for text in (*(line.text for line in asked), *(task.content for task in left))]
-    is_told = any(one.kind == Kind.OPEN_END and is_named(one.source) for one in findings_of(session))
-    if reason and not is_told and not any(said in text for text in known):
+    key = bare(reason.partition(": ")[2] or reason)
+    known = [bare(text) for text in (*(line.text for line in asked), *(task.content for task in unfinished))]
+    is_reviewed = any(one.kind == Kind.OPEN_END and is_named(one.source) for one in findings_of(session))
+    if reason and not is_reviewed and not any(key in text for text in known):
         yield "further", HistoryLine(f"{PAUSED}{reason}", finding="paused")
     if following.sessions and (open_ or waiting):
         many = "1 later session" if following.sessions == 1 else f"{following.sessions:,} later sessions"
@@ -308,7 +312,7 @@ def _rest(session: Session, blockers: Sequence[str], following: LaterSessions) -
 
 
 def _unfinished(waiting: Sequence[Task]) -> Iterator[HistoryLine]:
-    """Tasks that are not done, those in progress first, with what they wait for."""
+    """Unfinished tasks, those in progress first, with the tasks that they wait for."""
     known = {task.id: task for task in waiting}
     for task in sorted(waiting, key=lambda task: task.status != "in_progress"):
         needs = [_name(known[one]) for one in task.depends_on if one in known]

@@ -1,4 +1,4 @@
-"""The history of a session as values, and project paths shortened in its texts.
+"""The history of a session as values, and a shortener for the paths in its texts.
 
 Every text is one line, so that a user can edit or delete an item by its line.
 """
@@ -16,14 +16,14 @@ from crucible.core.patterns import late_pattern
 from crucible.documents.markdown.containment import cut, normal_line
 
 LONGEST = 1000
-"""Characters of a line at most; the rest is in the session's note."""
+"""Maximum characters of a line; the full text is in the session's note."""
 MOST_CAPTURES = 5
-"""Captures that a history lists at most: first what was kept, then what is still proposed."""
+"""Maximum number of captures in a history: approved ones first, then suggested ones."""
 WHY = "Why: "
-"""How the sub-point of an item begins that is its reason."""
+"""The prefix of the sub-point with an item's reason."""
 _LONGEST_VALUE = 400
 _READ = 8 * LONGEST
-"""Characters of a text that are searched for what must be removed."""
+"""Characters of a text that are searched for paths and secrets."""
 
 HEADINGS: Mapping[str, str] = MappingProxyType(
     {
@@ -40,10 +40,9 @@ HEADINGS: Mapping[str, str] = MappingProxyType(
 
 
 class HistoryLine(NamedTuple):
-    """An item of a section: `text`, the reason ("" if unknown), its sub-points, and the id of what it shows.
+    """An item of a section: its text, its reason ("" if unknown), its sub-points, and the id of its origin.
 
-    `finding` is a finding's id, or `task-3` and the like; "" for a line that a person wrote. The note does not show
-    it.
+    `finding` is a finding's id, or `task-3` and the like; "" for a line that a user wrote. The note does not show it.
     """
 
     text: str
@@ -53,7 +52,7 @@ class HistoryLine(NamedTuple):
 
 
 class Capture(NamedTuple):
-    """A captured item: type, id of the knowledge item ("" for none), summary, and the finding it was made from."""
+    """A proposed knowledge item: type, id ("" if not stored), summary, and the finding that it was made from."""
 
     type: str
     id: str = ""
@@ -62,14 +61,14 @@ class Capture(NamedTuple):
 
 
 class Captures(NamedTuple):
-    """Proposals by their answer; `suggested` are unanswered."""
+    """Proposals by the user's answer; `suggested` are unanswered."""
 
     suggested: tuple[Capture, ...] = ()
     approved: tuple[Capture, ...] = ()
     skipped: tuple[Capture, ...] = ()
 
     def joined(self, later: Captures) -> Captures:
-        """Merge with later ones, each once: what was kept stays kept, and what was answered is no longer suggested."""
+        """Merge with later ones without duplicates: approved ones stay approved, answered ones are not suggested."""
         approved = {_known(one): one for one in (*self.approved, *later.approved)}
         skipped = {_known(one): one for one in (*self.skipped, *later.skipped) if _known(one) not in approved}
         answered = approved.keys() | skipped.keys()
@@ -78,7 +77,7 @@ class Captures(NamedTuple):
 
 
 def _known(one: Capture) -> tuple[str, str]:
-    """The key of a capture: a kept item has an id, a proposal only its words."""
+    """The key of a capture: its summary without case and spacing, or else its id."""
     return one.type, " ".join(one.summary.casefold().split()) or one.id
 
 
@@ -89,9 +88,9 @@ NO_CAPTURES = Captures()
 class HistoryEntry:
     """One session's history.
 
-    Times are aware, UTC, to the second. `agent` is `name@version`. Tasks are named by their ids in the session. Files
-    are relative to the project, never absolute. `author` is the model that wrote it in an older version, ""
-    otherwise. The sections are those of `HEADINGS`.
+    Times are aware, UTC, in whole seconds. `agent` is `name@version`. Tasks begin with their ids in the session. Files
+    are relative to the project. `author` is the model that wrote the note, in notes of older versions. The sections are
+    those of `HEADINGS`.
     """
 
     session_id: str
@@ -121,11 +120,11 @@ TEXTS = ("session_id", "title", "project", "agent", "author")
 LISTS = ("skills", "tasks_completed", "tasks_started", "files_modified")
 _TASKS = ("tasks_completed", "tasks_started")
 PROPERTIES = tuple(one.name for one in fields(HistoryEntry) if one.name not in HEADINGS)
-"""What an entry has beside its sections, in the order of the note."""
+"""The fields of an entry that are not sections, in the order of the note's properties."""
 
 
 def lines_of(entry: HistoryEntry, part: str) -> tuple[HistoryLine, ...]:
-    """The lines of the section that `HEADINGS` calls `part`."""
+    """The lines of the section `part`, a key of `HEADINGS`."""
     lines: tuple[HistoryLine, ...] = getattr(entry, part)
     return lines
 
@@ -142,7 +141,7 @@ _BOLD = late_pattern(r"\*\*([^*]+)\*\*( \([^()*]*\))?")
 
 
 def tidy_line(line: HistoryLine) -> HistoryLine:
-    """The form in which a line is kept; its text is "" if nothing is left of it."""
+    """The line without Markdown emphasis, cut to its limits; its text is "" if nothing remains."""
     text = _cut(line.text, LONGEST)
     while bold := _BOLD.fullmatch(text):
         text = _cut(bold[1] + (bold[2] or ""), LONGEST)
@@ -217,10 +216,10 @@ def _lines(lines: Iterable[HistoryLine]) -> tuple[HistoryLine, ...]:
 Shorten = Callable[[str], str]
 
 _TOPS = "home|Users|root|tmp|var|private|opt|etc|usr|mnt|media|srv|proc|run|Volumes|Library|Applications|workspaces?|nix|builds|github|snap"
-"""Folders at the top of file systems that no address of an API begins with."""
+"""Top-level folders of file systems that do not begin the path of an API."""
 _END = r"\s\"'`<>|*?,;()\[\]{}"
 _OPTION = r"""(?<=[\s"'`(]-[A-Z])|(?<=\A-[A-Z])"""
-"""Behind `-I`, which no blank parts from its path."""
+"""After an option such as `-I`, which is written without a blank before its path."""
 _PATH = late_pattern(
     rf"""(?:(?<![\w.~/\\:%@-])|(?<=:)(?=/(?:home|Users|root)/)|{_OPTION})(?:file://)?(?P<path>
       (?:[A-Za-z]:[\\/]|\\\\[\w.-]+[\\/])(?:[^{_END}:]*)    # a drive's, a server's
@@ -233,18 +232,18 @@ _PATH = late_pattern(
 _VERB = late_pattern(r"\b(?:GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS|curl|URL|url|endpoint|route|https?)[ :`\"']*\Z")
 _HOME = late_pattern(r"(?:[A-Za-z]:)?/(?:home|Users)/[^/]+(?:/|\Z)|/root(?:/|\Z)|~[^/]+(?:/|\Z)")
 _KEPT = 2
-"""Parts of a path outside of the project that are kept: the last ones."""
+"""How many final parts of a path outside the project are kept."""
 
 
 def shortener(roots: Sequence[str] = (), home: str = "") -> Shorten:
-    """A function that shortens paths; `roots` are the project's folders, most important first."""
+    """Return a function that shortens paths in a text; `roots` are the project's folders, most important first."""
     known = [root.replace("\\", "/").rstrip("/") for root in (*roots, home)]
     tops = [root for root in dict.fromkeys(known) if root]
     inside = _inside(tops) if tops else None
     owner = known[-1] if known[-1] not in known[:-1] else ""
 
     def from_root(found: re.Match[str]) -> str:
-        """Nothing before what lies in it; the folder itself goes by its name."""
+        """Remove the root before an inner path; the root itself becomes its name."""
         root = found["root"].replace("\\", "/")
         if found["rest"]:
             return ""
@@ -261,7 +260,7 @@ def shortener(roots: Sequence[str] = (), home: str = "") -> Shorten:
 
 
 def _inside(tops: Sequence[str]) -> re.Pattern[str]:
-    """What may precede a path in the project; a root of Windows has either slash."""
+    """The pattern of roots before inner paths; Windows roots may have either slash."""
     names = "|".join(re.escape(top).replace("/", r"[\\/]") for top in sorted(tops, key=len, reverse=True))
     return re.compile(
         rf"(?:(?<![\w.~/\\-])|{_OPTION})(?:file://)?(?P<root>{names})(?:(?P<rest>[\\/])(?=[^\s/\\`'\"])|[\\/]?(?![\w-]|\.\w|[\\/]))"

@@ -36,14 +36,14 @@ from crucible.vault.notes.vault import Note, Vault
 from crucible.vault.notes.walk import OnError
 
 HISTORY = "history"
-"""The folder of the vault in which it is kept."""
+"""The folder of history notes in the vault."""
 _ENTRIES = FolderNotes(HISTORY, "history", "histories", "`cru history list` shows them")
 
 NEVER = datetime.min.replace(tzinfo=UTC)
 
 
 class HistoryNote(NamedTuple):
-    """An entry's note: `entry` is None where it is not understood, and `problems` say why."""
+    """A history note; `entry` is None if it cannot be parsed, and `problems` say why."""
 
     note: Note
     entry: HistoryEntry | None
@@ -51,7 +51,7 @@ class HistoryNote(NamedTuple):
 
     @property
     def at(self) -> datetime:
-        """When the session began or ended; long ago if the note does not say."""
+        """When the session began, or else ended; `NEVER` if unknown."""
         return (self.entry and (self.entry.started or self.entry.ended)) or NEVER
 
 
@@ -72,8 +72,8 @@ class HistoryFilter(NamedTuple):
 def keep_entry(vault: Vault, entry: HistoryEntry, place: str = "") -> Path:
     """Write the note, or update an existing one; `place` is the path of the session's note.
 
-    `EditRefused` when a note of another kind is in its place, `BadSessionId` for an id that can name no file,
-    `VaultError` when the disk says no.
+    Raises `EditRefused` if another note has this path, `BadSessionId` for an id that cannot be a file name, and
+    `VaultError` if the note cannot be written.
     """
     path = entry_path(vault, entry.session_id)
     if not path.is_file():
@@ -91,7 +91,7 @@ def keep_entry(vault: Vault, entry: HistoryEntry, place: str = "") -> Path:
 def add_captures(vault: Vault, session_id: str, captures: Captures) -> Path | None:
     """Update the captures in a session's history unless a user edited them; None if there is no history.
 
-    Earlier answers stay. `captures` decides about unanswered ones, since a user may have reworded a proposal.
+    Answered captures of the note stay. Suggested ones are replaced, since a user may have reworded a proposal.
     """
     path = entry_path(vault, session_id)
     if not path.is_file():
@@ -114,8 +114,8 @@ def add_captures(vault: Vault, session_id: str, captures: Captures) -> Path | No
 def move_entry(vault: Vault, old_id: str, new_id: str) -> Path:
     """Move the history of a renamed session, and return its path.  If it was already moved, only its id is updated.
 
-    Raises `NoteExists` for a note in its place, `OutsideVault`, `VaultError`, `LockTimeout`, and as `Vault.update`
-    does.
+    Raises `NoteExists` if another note has the new path, `OutsideVault`, `VaultError`, `LockTimeout`, and what
+    `Vault.update` raises.
     """
     old, new = entry_path(vault, old_id), entry_path(vault, new_id)
     for path in (old, new):
@@ -134,7 +134,7 @@ def move_entry(vault: Vault, old_id: str, new_id: str) -> Path:
 
 
 def entry_path(vault: Vault, session_id: str) -> Path:
-    """Where a session's history is, or would be; `BadSessionId` for an id that can name no file."""
+    """The path of a session's history.  Raises `BadSessionId` for an id that cannot be a file name."""
     check_session_id(session_id)
     return vault.root / HISTORY / f"{session_id}.md"
 
@@ -149,57 +149,57 @@ def load_entry(vault: Vault, path: Path) -> HistoryNote:
 
 
 def load_entries(vault: Vault, on_error: OnError | None = None) -> Iterator[HistoryNote]:
-    """All notes of the folder; errors are passed to `on_error`."""
+    """Read all notes of the folder; errors are passed to `on_error`."""
     return _ENTRIES.load(vault, load_entry, on_error)
 
 
-def list_entries(notes: Iterable[HistoryNote], wish: HistoryFilter) -> list[HistoryNote]:
-    """What is wanted of the entries that are understood, the newest first."""
-    found = [one for one in notes if one.entry and _wanted(one, one.entry, wish)]
+def list_entries(notes: Iterable[HistoryNote], only: HistoryFilter) -> list[HistoryNote]:
+    """The notes with an entry that match a filter, newest first."""
+    found = [one for one in notes if one.entry and _matches(one, one.entry, only)]
     found.sort(key=lambda one: (one.at, one.note.name), reverse=True)
-    return found if wish.limit is None else found[: wish.limit]
+    return found if only.limit is None else found[: only.limit]
 
 
-def _wanted(one: HistoryNote, entry: HistoryEntry, wish: HistoryFilter) -> bool:
+def _matches(one: HistoryNote, entry: HistoryEntry, only: HistoryFilter) -> bool:
     agent = entry.agent.casefold()
     return (
-        (wish.since is None or one.at >= wish.since)
-        and (wish.until is None or one.at < wish.until)
-        and (not wish.agent or wish.agent.casefold() in (agent, agent.partition("@")[0]))
-        and (wish.captures is None or any(entry.captures) is wish.captures)
-        and (not wish.project or entry.project.casefold() == wish.project.casefold())
+        (only.since is None or one.at >= only.since)
+        and (only.until is None or one.at < only.until)
+        and (not only.agent or only.agent.casefold() in (agent, agent.partition("@")[0]))
+        and (only.captures is None or any(entry.captures) is only.captures)
+        and (not only.project or entry.project.casefold() == only.project.casefold())
     )
 
 
 def search_entries(notes: Iterable[HistoryNote], words: str) -> list[HistoryNote]:
-    """The entries that hold every one of the words, in any case, the newest first."""
-    wanted = words.casefold().split()
+    """The notes that contain all of these words, ignoring case, newest first."""
+    terms = words.casefold().split()
 
-    def holds(entry: HistoryEntry) -> bool:
-        said = _said(entry)
-        return all(word in said for word in wanted)
+    def matches(entry: HistoryEntry) -> bool:
+        text = _searched_text(entry)
+        return all(term in text for term in terms)
 
-    return list_entries((one for one in notes if one.entry and holds(one.entry)), HistoryFilter())
+    return list_entries((one for one in notes if one.entry and matches(one.entry)), HistoryFilter())
 
 
-def _said(entry: HistoryEntry) -> str:
-    told = (line for part in HEADINGS for line in lines_of(entry, part))
-    lines = [" ".join((line.text, line.why, *line.points)) for line in told]
-    kept = [one.summary for group in entry.captures for one in group]
+def _searched_text(entry: HistoryEntry) -> str:
+    items = (line for part in HEADINGS for line in lines_of(entry, part))
+    lines = [" ".join((line.text, line.why, *line.points)) for line in items]
+    captures = [one.summary for group in entry.captures for one in group]
     names = (entry.session_id, entry.title, entry.project, entry.agent)
-    return "\n".join((*names, *entry.files_modified, *kept, *lines)).casefold()
+    return "\n".join((*names, *entry.files_modified, *captures, *lines)).casefold()
 
 
 # --- removing ---------------------------------------------------------------------------------------------------------
 
 _MOST_DAYS = 10_000_000
-"""More days than a calendar has."""
+"""More days than `datetime` can subtract from now."""
 
 
 def too_many(notes: Iterable[HistoryNote], now: datetime, most: int, days: int) -> list[HistoryNote]:
-    """The entries beyond a number, or older than a number of days, oldest first; 0 is no limit.
+    """The notes beyond a number, or older than a number of days, oldest first; 0 is no limit.
 
-    A note that cannot be read, or whose age is unknown, is kept.
+    Notes that cannot be read, and notes of unknown age, are kept.
     """
     found = list_entries(notes, HistoryFilter())
     age = timedelta(days=min(days, _MOST_DAYS))
@@ -209,20 +209,20 @@ def too_many(notes: Iterable[HistoryNote], now: datetime, most: int, days: int) 
     return [one for one in reversed(found) if one.note.path in beyond]
 
 
-def prune(vault: Vault, notes: Sequence[HistoryNote], told: Callable[[Path, str], None], on_error: OnError) -> None:
-    """Remove each note and call `told` with its path and new place.  Notes that changed since they were read stay."""
+def prune(vault: Vault, notes: Sequence[HistoryNote], removed: Callable[[Path, str], None], on_error: OnError) -> None:
+    """Remove each note and call `removed` with its path and where it is now; notes that changed meanwhile stay."""
     for one in notes:
         path = one.note.path
         try:
             with vault.locked(path):
                 if files.holds(files.inside(vault.root, path), one.note.data):
-                    told(path, _discard(vault.root, path))
+                    removed(path, _discard(vault.root, path))
         except CrucibleError as error:
             on_error(error)
 
 
 def _discard(root: Path, path: Path) -> str:
-    """Where it went; `VaultError` for a note that could not be restored, which stays."""
+    """Remove a note and return where it is now.  Raises `VaultError` and keeps a note that could not be restored."""
     if not _is_committed(root, path):
         _to_trash(path)
         return "in the trash"
@@ -241,7 +241,7 @@ def _is_committed(root: Path, path: Path) -> bool:
 
 
 def _to_trash(path: Path) -> None:
-    # The import looks for the trash in the environment, and takes 12 ms.
+    # The import takes 12 ms and reads the environment.
     from send2trash import send2trash  # noqa: PLC0415
 
     try:

@@ -1,8 +1,8 @@
-"""Render a history as a note, and read it back; a comment at the end marks what we wrote.
+"""Render a history as a note, and read it back; a comment at the end marks the items that we wrote.
 
 An item is `- text`, followed by ` - Why: reason` and ` - sub-point`. `read_entry(render_history(entry)).entry` is the
-entry again, except that a note does not show `finding`. Histories by EDI, which have `date` and `start_time` but no
-`type`, are read, too.
+entry again, except that a note does not show `finding`. Histories by EDI, with `date` and `start_time` but no `type`,
+are read, too.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from crucible.memory.history.history import (
 )
 
 _FORMER = "told_from"
-"""A key in notes that a model wrote in older versions: the digest of what it was shown."""
+"""A key in notes that a model wrote in older versions: the digest of its prompt."""
 _DIGITS = 8
 _KEY = r"[\w./:@+-]{1,160}"
 _LINE = late_pattern(rf"%% crucible wrote:((?: {_KEY}=[0-9a-f]{{8}})*) %%[ \t]*")
@@ -51,7 +51,10 @@ _MARKER = late_pattern(r"\A[ \t]*(?:(?:[-*+]|[0-9]{1,9}[.)])[ \t]+)?")
 
 
 def item_keys(entry: HistoryEntry) -> dict[str, HistoryLine]:
-    """The lines of all sections by key: the section, and the finding's id or else a digest of the text."""
+    """The lines of all sections by key: the section, and the finding's id or else a digest of the text.
+
+    The keys in a note's marks are the same.
+    """
     found: dict[str, HistoryLine] = {}
     for part in HEADINGS:
         for line in lines_of(entry, part):
@@ -65,7 +68,7 @@ def item_keys(entry: HistoryEntry) -> dict[str, HistoryLine]:
 
 
 def item_mark(rows: Sequence[str]) -> str:
-    """The digest of an item's lines, without indentation and list marks."""
+    """The digest of an item's lines without indentation and list markers."""
     return _digest("\n".join(_MARKER.sub("", row).rstrip() for row in rows))
 
 
@@ -75,17 +78,17 @@ def value_mark(key: str, value: Value) -> str:
 
 
 def render_marks(marks: Mapping[str, str]) -> str:
-    """The line, in one order, so that nothing new changes nothing."""
+    """The comment line with the marks, sorted, so that equal marks give equal lines."""
     return " ".join(["%% crucible wrote:", *(f"{key}={marks[key]}" for key in sorted(marks)), "%%"])
 
 
 def is_marks_line(line: str) -> bool:
-    """True for such a line."""
+    """True for a comment line with marks."""
     return bool(_LINE.fullmatch(line))
 
 
 def read_marks(lines: Sequence[str]) -> dict[str, str] | None:
-    """The digests by key of all such lines, since a merge may have left two; None without any."""
+    """The marks of all such lines, since a git merge may have left two; None without any."""
     found = [match[1].split() for line in lines if (match := _LINE.fullmatch(line))]
     if not found:
         return None
@@ -103,21 +106,21 @@ _HEADING = late_pattern(r"(#{1,2})[ \t]+(.*?)[ \t]*")
 _ITEM = late_pattern(r"([ \t]*)(?:[-*+]|[0-9]{1,9}[.)])[ \t]+(.*)")
 _EMPHASIZED = ("done", "decisions")
 _LONGEST_HEAD = 100
-"""Characters of a text that is set in bold; a longer one is easier to read without."""
+"""Maximum characters of a text in bold."""
 _HEAD = late_pattern(r"([^*]+?)( \([^()*]*\))?")
 _BOLD = late_pattern(r"\*\*([^*]+)\*\*( \([^()*]*\))?")
 _NO_TARGET = late_pattern(r"[\[\]|#^\\\x00-\x1f]|%%")
 
 
 class ReadHistory(NamedTuple):
-    """An entry, None if the note is not a history, and what is wrong with the note."""
+    """An entry, None if the note is no history, and the note's problems."""
 
     entry: HistoryEntry | None
     problems: tuple[Problem, ...] = ()
 
 
 class HistoryItem(NamedTuple):
-    """An item of a section in a note: lines `first` up to, not including, `end`, from 0, and its mark."""
+    """An item of a section in a note: its lines from `first` up to, not including, `end`, from 0, and its mark."""
 
     part: str
     line: HistoryLine
@@ -132,8 +135,7 @@ class HistoryItem(NamedTuple):
 def render_history(entry: HistoryEntry, place: str = "") -> str:
     """The whole note with the marks of its content.
 
-    `place` is the path of the session's note in the vault: both notes have one name, so a link by name alone would
-    lead here.
+    `place` is the path of the session's note in the vault, needed for a link, since both notes have the same name.
     """
     tidy = tidy_entry(entry)
     values = properties_of(tidy)
@@ -165,7 +167,7 @@ def render_item(part: str, line: HistoryLine, number: int, form: int = FORMAT) -
 
 
 def _with_bold_head(text: str) -> str:
-    """The text in bold, except for what it ends with in parentheses."""
+    """The text in bold, except for parentheses at its end."""
     head = _HEAD.fullmatch(text)
     if head is None or len(head[1]) > _LONGEST_HEAD or head[1].count("`") % 2 or "\\" in head[1][-1:]:
         return text
@@ -173,14 +175,14 @@ def _with_bold_head(text: str) -> str:
 
 
 def properties_of(entry: HistoryEntry) -> dict[str, Value]:
-    """The properties of a tidy entry in their order; what is empty is left out."""
+    """The properties of a tidy entry in order, without empty ones."""
     values = {name: _shown(getattr(entry, name)) for name in PROPERTIES}
     kept = {key: value for key, value in values.items() if value not in (None, "", [])}
     return {"type": NOTE_TYPE, **kept}
 
 
 def _shown(value: object) -> Value:
-    r"""A value as a property.  Foreign text leads nowhere: what would be a link, `[[x]]`, is `[\[x]]`."""
+    r"""A value as a property.  Links in foreign text are made inert: `[[x]]` becomes `[\[x]]`."""
     match value:
         case datetime():
             return format_time(value)
@@ -196,7 +198,7 @@ def _shown(value: object) -> Value:
 
 
 def _listed(captures: Captures) -> list[tuple[str, Capture]]:
-    """At most `MOST_CAPTURES`: first what was kept, the latest of it, then what is proposed, then what was refused."""
+    """At most `MOST_CAPTURES` captures: the latest approved ones, then suggested, then skipped ones."""
     found = [("approved", one) for one in captures.approved[-MOST_CAPTURES:]]
     found += [("suggested", one) for one in captures.suggested]
     found += [("skipped", one) for one in captures.skipped]
@@ -204,12 +206,12 @@ def _listed(captures: Captures) -> list[tuple[str, Capture]]:
 
 
 def _capture(one: Capture, outcome: str) -> dict[str, Value]:
-    told = {"type": one.type, "id": one.id, "summary": one.summary, "outcome": outcome}
-    return {key: _shown(value) for key, value in told.items() if value}
+    fields = {"type": one.type, "id": one.id, "summary": one.summary, "outcome": outcome}
+    return {key: _shown(value) for key, value in fields.items() if value}
 
 
 def _place(path: str) -> str:
-    """The path as a link target, "" if it cannot be one."""
+    """The path as a link target; "" if it cannot be one."""
     return "" if _NO_TARGET.search(path) else path.removesuffix(".md")
 
 
@@ -224,37 +226,38 @@ def _can_be_linked(session: str) -> bool:
 
 
 def is_history(values: Mapping[str, Value]) -> bool:
-    """True for the properties of a history: ours by its `type`, one by EDI by its `session_id` and `date`."""
+    """True for the properties of a history: ours has a `type`, one by EDI has `session_id` and `date`."""
     kind = values.get("type")
     return kind == NOTE_TYPE or (kind is None and bool(values.get("session_id") and values.get("date")))
 
 
 def read_entry(source: Source, name: str = "") -> ReadHistory:
-    """The entry of a note whose file is called `name`, without `.md`."""
+    """The entry of a note; `name` is that of its file, without `.md`."""
     found = find_frontmatter(source)
-    told = _Properties(source, found)
+    properties = _Properties(source, found)
     if not found.present or not is_history(found.values):
-        told.problems.append(Problem("no-history", 1, f"type is not `{NOTE_TYPE}`"))
-        return ReadHistory(None, tuple(told.problems))
+        properties.problems.append(Problem("no-history", 1, f"type is not `{NOTE_TYPE}`"))
+        return ReadHistory(None, tuple(properties.problems))
     lines: dict[str, list[HistoryLine]] = {part: [] for part in HEADINGS}
     for item in read_items(source.lines, found.lines.end, format_of(found.values)):
         lines[item.part].append(item.line)
-    values: dict[str, Any] = {key: told.line(key) for key in TEXTS} | {key: told.lines(key) for key in LISTS}
+    values: dict[str, Any] = {key: properties.line(key) for key in TEXTS}
+    values |= {key: properties.lines(key) for key in LISTS}
     values["session_id"] = values["session_id"] or name
     values |= {part: tuple(found) for part, found in lines.items()}
     entry = HistoryEntry(
-        started=told.moment("started", "start_time"),
-        ended=told.moment("ended", "end_time"),
-        duration_minutes=told.count("duration_minutes"),
-        captures=told.captures(),
-        tokens=told.count("tokens"),
+        started=properties.moment("started", "start_time"),
+        ended=properties.moment("ended", "end_time"),
+        duration_minutes=properties.count("duration_minutes"),
+        captures=properties.captures(),
+        tokens=properties.count("tokens"),
         **values,
     )
-    return ReadHistory(tidy_entry(entry), tuple(told.problems))
+    return ReadHistory(tidy_entry(entry), tuple(properties.problems))
 
 
 class _Properties(FieldReader):
-    """The typed properties of a history's note; wrong types are problems."""
+    """The typed properties of a history note; wrong types are problems."""
 
     def line(self, key: str) -> str:
         return with_links(self.text(key) or "")
@@ -263,7 +266,7 @@ class _Properties(FieldReader):
         return tuple(map(with_links, self.texts(key)))
 
     def moment(self, key: str, clock: str) -> datetime | None:
-        """A time, or the `date` with the time of day that `clock` holds."""
+        """The time in `key`, or the `date` with the time of day in `clock`."""
         if key in self.values or "date" not in self.values:
             return self.time(key)
         found = parse_time(f"{self.text('date')}T{self.text(clock) or '00:00:00'}")
@@ -276,18 +279,18 @@ class _Properties(FieldReader):
         items = value if isinstance(value, list) else [] if value is None else [value]
         found: dict[str, list[Capture]] = {outcome: [] for outcome in Captures._fields}
         for item in items:
-            told = {key: with_links(str(one)) for key, one in item.items()} if isinstance(item, dict) else {}
-            # The form that has no outcome lists what was kept.
-            group = found.get(told.get("outcome", "approved"))
-            if "type" not in told or group is None:
+            fields = {key: with_links(str(one)) for key, one in item.items()} if isinstance(item, dict) else {}
+            # The older form without `outcome` lists approved captures only.
+            group = found.get(fields.get("outcome", "approved"))
+            if "type" not in fields or group is None:
                 self.complain("captures", "a list of maps with a type and an outcome")
             else:
-                group.append(Capture(told["type"], told.get("id", ""), told.get("summary", "")))
+                group.append(Capture(fields["type"], fields.get("id", ""), fields.get("summary", "")))
         return Captures(*map(tuple, found.values()))
 
 
 def read_items(lines: Sequence[str], start: int = 0, form: int = FORMAT) -> Iterator[HistoryItem]:
-    """The items of the known sections, and a user's paragraphs there; text in fences is no item."""
+    """The items of the known sections, including a user's paragraphs; text in fences is no item."""
     fenced = _fenced(lines, start)
     headings = [*_headings(lines, start, fenced), ("", len(lines))]
     for (part, above), (_, end) in pairwise(headings):
@@ -296,10 +299,10 @@ def read_items(lines: Sequence[str], start: int = 0, form: int = FORMAT) -> Iter
             first, at = at, at + 1
             if first in fenced or _is_apart(lines[first]):
                 continue
-            while at < end and at not in fenced and _goes_on(lines[at]):
+            while at < end and at not in fenced and _continues_item(lines[at]):
                 at += 1
-            if (told := _read_item(lines[first:at], form)).text:
-                yield HistoryItem(part, told, first, at, item_mark(lines[first:at]))
+            if (line := _read_item(lines[first:at], form)).text:
+                yield HistoryItem(part, line, first, at, item_mark(lines[first:at]))
 
 
 def find_sections(lines: Sequence[str], start: int = 0) -> dict[str, int]:
@@ -317,7 +320,7 @@ def _fenced(lines: Sequence[str], start: int) -> frozenset[int]:
 
 
 def _headings(lines: Sequence[str], start: int, fenced: frozenset[int]) -> Iterator[tuple[str, int]]:
-    """The part ("" for a foreign one) and line of each heading that ends a section."""
+    """Each heading that ends a section: the part that it begins ("" for an unknown one), and its line."""
     for at in range(start, len(lines)):
         if lines[at][:1] == "#" and at not in fenced and (heading := _HEADING.fullmatch(lines[at])):
             name = heading[2].rstrip("# \t").lower()
@@ -325,18 +328,18 @@ def _headings(lines: Sequence[str], start: int, fenced: frozenset[int]) -> Itera
 
 
 def _is_apart(line: str) -> bool:
-    """True if a line ends an item: blank, a heading, a comment, a quote, a callout, or a merge conflict's mark."""
+    """True if a line ends an item: blank, a heading, a comment, a quote, a callout, or a conflict marker."""
     return not line.strip() or line.startswith(("%%", "#", ">", "<<<<<<<", "=======", "|||||||"))
 
 
-def _goes_on(line: str) -> bool:
-    """Whether a line belongs to the item above it."""
+def _continues_item(line: str) -> bool:
+    """Return whether a line belongs to the item above it."""
     item = _ITEM.fullmatch(line)
     return not _is_apart(line) and (item is None or bool(item[1]))
 
 
 def _read_item(lines: Sequence[str], form: int) -> HistoryLine:
-    """The text, then its sub-items; a line without a mark continues the one above it."""
+    """Parse an item with its sub-points; a line without a list marker continues the line above it."""
     parts: list[str] = []
     for line in lines:
         item = _ITEM.fullmatch(line)

@@ -1,7 +1,7 @@
-"""Update the note of a history from its session, and keep every edit of a user.
+"""Update a history note from its session, and keep every edit of a user.
 
-Marks say which items and properties are ours. What a user changed or added stays; what has a mark but is gone was
-deleted, and stays deleted.
+The note's marks identify the items and properties that we wrote. What a user changed or added stays; an item that has a
+mark but is gone was deleted by a user, and stays deleted.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ _Marks = dict[str, str]
 
 
 def revised(source: Source, entry: HistoryEntry) -> Source:
-    """The note with the session's current results, unchanged if nothing is new.
+    """The note updated to the session's current history.
 
-    A note without marks is a person's alone and stays the same.  Raises `EditRefused` for a note that is not a history.
+    A note without marks belongs to the user and does not change.  Raises `EditRefused` for a note that is no history.
     """
     if not is_history(find_frontmatter(source).values):
         raise EditRefused("line 1: type is not `history`, so the note was not changed")
@@ -44,15 +44,15 @@ def revised(source: Source, entry: HistoryEntry) -> Source:
     if marks is None:
         return source
     tidy = tidy_entry(entry)
-    told = properties_of(tidy)
+    properties = properties_of(tidy)
     known = [key for key in sorted(marks) if "/" not in key]
-    for key in dict.fromkeys((*told, *known)):
-        source = _with_property(source, key, told.get(key), marks)
+    for key in dict.fromkeys((*properties, *known)):
+        source = _with_property(source, key, properties.get(key), marks)
     return _with_items(source, item_keys(tidy), marks)
 
 
 def own_entry(source: Source, name: str = "") -> HistoryEntry | None:
-    """What is ours in the note, each line with its `finding`; None if the note has no marks."""
+    """The entry with only the lines that we wrote, each with its `finding`; None if the note has no marks."""
     entry, marks = read_entry(source, name).entry, read_marks(source.lines)
     if entry is None or marks is None:
         return None
@@ -65,7 +65,7 @@ def _named(item: HistoryItem, key: str) -> HistoryLine:
 
 
 def with_property(source: Source, key: str, value: Value) -> Source:
-    """The note with this property and everything else as it is; unchanged if a person edited it."""
+    """The note with this property set; unchanged if a user edited the property, or if the note has no marks."""
     marks = read_marks(source.lines)
     if marks is None:
         return source
@@ -74,7 +74,7 @@ def with_property(source: Source, key: str, value: Value) -> Source:
 
 
 def _with_property(source: Source, key: str, value: Value, marks: _Marks) -> Source:
-    """Set or remove a property in its own lines, unless a person changed or deleted it; its mark is updated."""
+    """Set or remove a property and its mark, unless a user changed or deleted it."""
     found = find_frontmatter(source)
     is_ours = marks.get(key) == value_mark(key, found.values[key]) if key in found.values else key not in marks
     if not is_ours:
@@ -95,26 +95,26 @@ def _items(source: Source) -> list[HistoryItem]:
 
 
 def _key(item: HistoryItem, marks: Mapping[str, str]) -> str:
-    """The key of an item of ours; "" for a person's."""
+    """The key of an item that we wrote; "" for a user's."""
     keys = (key for key, mark in marks.items() if mark == item.mark and key.startswith(f"{item.part}/"))
     return next(keys, "")
 
 
-def _with_items(source: Source, told: Mapping[str, HistoryLine], marks: _Marks) -> Source:
-    """Replace or delete items of ours, and add new ones."""
+def _with_items(source: Source, current: Mapping[str, HistoryLine], marks: _Marks) -> Source:
+    """Replace or delete the items that we wrote, and add new ones."""
     form, before = format_of(find_frontmatter(source).values), dict(marks)
     counts, ends, edits, seen = dict.fromkeys(HEADINGS, 0), dict[str, int](), list[Edit](), set[str]()
 
     def rendered(key: str) -> str:
         part = key.partition("/")[0]
         counts[part] += 1
-        rows = render_item(part, told[key], counts[part], form)
+        rows = render_item(part, current[key], counts[part], form)
         marks[key] = item_mark(rows)
         return "".join(f"{row}{source.newline}" for row in rows)
 
     for item in _items(source):
         key, span = _key(item, before), _span(source, item.first, item.end)
-        if key and (key not in told or key in seen):  # a merge may have left it twice
+        if key and (key not in current or key in seen):  # a git merge may have duplicated it
             edits.append(Edit(span, ""))
             if key not in seen:
                 marks.pop(key, "")
@@ -126,7 +126,7 @@ def _with_items(source: Source, told: Mapping[str, HistoryLine], marks: _Marks) 
         elif (text := rendered(key)) != source.text[span.start : span.end]:
             edits.append(Edit(span, text))
     fresh: dict[str, str] = {}
-    for key in told:
+    for key in current:
         if key not in marks:
             part = key.partition("/")[0]
             fresh[part] = fresh.get(part, "") + rendered(key)
@@ -135,7 +135,7 @@ def _with_items(source: Source, told: Mapping[str, HistoryLine], marks: _Marks) 
 
 
 def _of_fresh(source: Source, ends: Mapping[str, int], fresh: Mapping[str, str]) -> Iterator[Edit]:
-    """New items go below the last one of their section; a missing section is made before the next one."""
+    """Add new items below the last one of their section; a missing section is added before the next one."""
     sections = find_sections(source.lines, find_frontmatter(source).lines.end)
     bottom = next(at for at, line in enumerate(source.lines) if is_marks_line(line))
     parts, line_end = [*HEADINGS], source.newline
@@ -151,7 +151,7 @@ def _of_fresh(source: Source, ends: Mapping[str, int], fresh: Mapping[str, str])
 
 
 def _without_empty(source: Source) -> Source:
-    """Delete the headings of sections with nothing below them."""
+    """Delete the headings of empty sections."""
     edits: list[Edit] = []
     for heading in find_sections(source.lines, find_frontmatter(source).lines.end).values():
         following = range(heading + 1, len(source.lines))
@@ -162,7 +162,7 @@ def _without_empty(source: Source) -> Source:
 
 
 def _of_marks(source: Source, marks: Mapping[str, str]) -> Iterator[Edit]:
-    """Write the marks into the first line that has some, and delete a second one."""
+    """Write the marks into the first line with marks, and delete any other."""
     text = render_marks(marks)
     for at, line in enumerate(source.lines):
         if is_marks_line(line):

@@ -39,7 +39,7 @@ _ATTEMPTS = 5
 class MadeHistory(NamedTuple):
     """A session's history: its note, its content, and whether the note is new.
 
-    `is_left` says that the note was not changed, since a person took it over.
+    `is_left` is true if the note was not changed, since a user took it over.
     """
 
     path: Path
@@ -48,7 +48,7 @@ class MadeHistory(NamedTuple):
     is_left: bool = False
 
 
-def told_of(
+def compose_from_note(
     vault: Vault,
     note: Note,
     *,
@@ -60,7 +60,7 @@ def told_of(
 ) -> HistoryEntry:
     """Compose the history of the session in `note`, without secrets and absolute paths.
 
-    `roots` are folders of its project, `following` is the work of its later sessions.
+    `roots` are folders of its project, `following` is the work of the project's later sessions.
     """
     session = note.session
     marks = [one for one in load_bookmarks(vault.root).found if one.session == session.id]
@@ -87,20 +87,20 @@ def make_history(
 ) -> MadeHistory:
     """Write the history of the session in `note`, or update it.
 
-    A note that a person took over is not changed. `captures` join those in the note, `roots` are folders of the
-    session's project. In a note from an older version, a model's words are replaced like our own. Raises like
-    `keep_entry`, and `NoteUnreadable`.
+    A history that a user took over is not changed. `captures` are added to those in the history, `roots` are folders of
+    the session's project. In a history from an older version, a model's texts are replaced like our own. Raises what
+    `keep_entry` raises, and `NoteUnreadable`.
     """
     session, path = note.session, entry_path(vault, note.session.id)
     evidence, before = load_recorded_calls(vault.root, session.id), _source_of(vault, path)
     marks = read_marks(before.lines) if before else {}
-    standing = own_entry(before, session.id) if before else None
+    old = own_entry(before, session.id) if before else None
     is_theirs = bool(before and marks is None and read_entry(before).entry)
-    # Only by the folders of the session: from another folder, each capture would count as a new one.
-    alone = shortener(evidence.roots)
-    listed = standing.captures if standing else NO_CAPTURES
-    joined = shortened_captures(listed, alone).joined(shortened_captures(captures, alone))
-    entry = told_of(vault, note, redact=redact, roots=roots, captures=joined, evidence=evidence)
+    # Only the session's own folders, so that a capture has the same words wherever the command runs.
+    shorten = shortener(evidence.roots)
+    listed = old.captures if old else NO_CAPTURES
+    joined = shortened_captures(listed, shorten).joined(shortened_captures(captures, shorten))
+    entry = compose_from_note(vault, note, redact=redact, roots=roots, captures=joined, evidence=evidence)
     is_new = not path.is_file()
     keep_entry(vault, entry, vault.relative(note.path))
     return MadeHistory(path, entry, is_new, is_theirs)
@@ -109,26 +109,26 @@ def make_history(
 def refresh_history(
     vault: Vault, path: Path, *, now: datetime, redact: Redact, roots: Sequence[str] = ()
 ) -> Path | None:
-    """Update the history that covers the session at `path` after an answer, and return its note; None if there is none.
+    """Update the history that covers the session at `path` after an answer, and return its note; None without one.
 
     A subagent's session is covered by its parent's history.  Todos in memory that the answer settled are marked done.
-    Raises like `make_history` and `remember`.
+    Raises what `make_history` and `remember` raise.
     """
     found = None
     for _ in range(_ATTEMPTS):
         seen = vault.read(path)
-        note = _teller(vault, seen)
+        note = _covering_note(vault, seen)
         known = load_memories(vault.root, MemoryKind.TODO, session=note.session.id).found
         if any(one.session == note.session.id and not one.done for one in known):
             remember(vault, note.session, now=now, redact=redact, roots=roots)
         if _has_history(vault, note):
             found = make_history(vault, note, redact=redact, roots=roots).path
-        if files.holds(path, seen.data):  # else somebody else answered meanwhile
+        if files.holds(path, seen.data):  # else another answer came meanwhile
             break
     return found
 
 
-def _teller(vault: Vault, note: Note) -> Note:
+def _covering_note(vault: Vault, note: Note) -> Note:
     """The note whose history covers this session: its own if it has one or no parent, else its parent's."""
     for _ in range(_MOST_PARENTS):
         parent = note.session.parent
@@ -144,15 +144,15 @@ def _teller(vault: Vault, note: Note) -> Note:
 def _has_history(vault: Vault, note: Note) -> bool:
     try:
         return entry_path(vault, note.session.id).is_file()
-    except BadSessionId:  # a person wrote what is no id, so no file can have it
+    except BadSessionId:  # a user changed the id to one that cannot be a file name
         return False
 
 
-# --- what goes into it -----------------------------------------------------------------------------------------------
+# --- sources ---------------------------------------------------------------------------------------------------------
 
 
 def _children(vault: Vault, note: Note) -> Iterator[Session]:
-    """The sessions of its subagents, as far as they can be read."""
+    """The readable sessions of its subagents."""
     for ref in note.session.subagents:
         with suppress(CrucibleError):
             beside = note.path.with_name(f"{ref.session}.md")
@@ -160,14 +160,14 @@ def _children(vault: Vault, note: Note) -> Iterator[Session]:
 
 
 def _blockers(marks: Sequence[Bookmark], session: Session) -> Sequence[str]:
-    """The blockers of the last stop; those of an earlier phase do not count."""
+    """The blockers of the last bookmark that has any, unless it belongs to an earlier phase."""
     last = session.phases[-1].id if session.phases else ""
-    said = [one for one in marks if one.blockers]
-    return said[-1].blockers if said and said[-1].phase.partition(".")[0] == last else ()
+    blocked = [one for one in marks if one.blockers]
+    return blocked[-1].blockers if blocked and blocked[-1].phase.partition(".")[0] == last else ()
 
 
 def _source_of(vault: Vault, path: Path) -> Source | None:
-    """The note's source, None if it cannot be read: writing it will report that."""
+    """The note's source; None if it cannot be read, which the write will report."""
     with suppress(CrucibleError):
         return vault.read(path).source if path.is_file() else None
     return None

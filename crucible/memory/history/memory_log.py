@@ -1,8 +1,8 @@
 """Decisions, lessons and todos across sessions, one JSON line each in `.crucible/memory/`.
 
-Lines are only appended; of several with one id the newest counts, so an item that is done, or that its note no longer
-has, gets a later line with `done`. Only finished todos may be shortened. The notes are authoritative: a session may
-be remembered again at any time.
+Lines are only appended, and the newest line of an id counts: an item that is done, or that its note no longer has, gets
+a later line with `done`. Only finished todos may be shortened. The notes are authoritative: a session may be remembered
+again at any time.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ from crucible.vault.notes.vault import Vault
 
 
 class MemoryKind(StrEnum):
-    """What is remembered; each kind has a file of its own."""
+    """The kind of a memory line; each kind has its own file."""
 
     DECISION = "decision"
     LESSON = "lesson"
@@ -57,12 +57,12 @@ FILES: Mapping[MemoryKind, str] = MappingProxyType({kind: f"{kind}s.jsonl" for k
 
 
 class Memory(NamedTuple):
-    """A decision, a lesson or something to do, each text in one line and without secrets.
+    """A decision, a lesson or a todo; each text is one line without secrets.
 
-    `why` is a decision's reason, or cause → resolution of a failure, "" if unknown. `at` is when it was said, or when
-    it was seen to be `done`. `phase` and `finding` are ids in the session's note; for a task `finding` is `task-3`.
-    `source` is the finding's, `task` or `question`. `compacted` is a summary that stands for all lines of a todo that
-    is done.
+    `why` is a decision's reason, or the cause and resolution of a failure; "" if unknown. `at` is when it was stated,
+    or when it was found to be `done`. `phase` and `finding` are ids in the session's note; for a task `finding` is
+    `task-3`. `source` is that of the finding, or `task` or `question`. `compacted` is the summary that replaces all
+    lines of a finished todo.
     """
 
     id: str
@@ -81,7 +81,7 @@ class Memory(NamedTuple):
 
 
 class LoadedMemories(NamedTuple):
-    """Memory lines, oldest first, each id once, and lines that are none."""
+    """Memory lines, oldest first, without duplicate ids, and the problems of invalid lines."""
 
     found: tuple[Memory, ...]
     problems: tuple[Problem, ...] = ()
@@ -90,18 +90,18 @@ class LoadedMemories(NamedTuple):
 _WORD = late_pattern(r"\w+")
 _SUMMARY = 240
 _LATER = timedelta(microseconds=1)
-"""So much later is a line that takes the place of another one."""
+"""How much later the time of a replacing line is."""
 
 
 def key_of(text: str) -> str:
-    """What two texts have in common that say the same: words without regard to case, marks and blanks."""
+    """The key by which texts count as equal: their words, ignoring case, punctuation and spacing."""
     return " ".join(_WORD.findall(text.casefold())) or normal_line(text)
 
 
 def memory_id(session: str, kind: MemoryKind, text: str) -> str:
-    """The same for the same words of the same session, on every machine: both sides of a merge give one."""
-    told = f"{session}\0{kind}\0{key_of(text)}".encode("utf-8", "surrogatepass")
-    return f"{kind[0]}-{hashlib.blake2s(told, digest_size=6).hexdigest()}"
+    """The id of a text of a session, equal on every machine, so that a git merge yields no duplicates."""
+    key = f"{session}\0{kind}\0{key_of(text)}".encode("utf-8", "surrogatepass")
+    return f"{kind[0]}-{hashlib.blake2s(key, digest_size=6).hexdigest()}"
 
 
 # --- the files -------------------------------------------------------------------------------------------------------
@@ -110,10 +110,10 @@ def memory_id(session: str, kind: MemoryKind, text: str) -> str:
 def load_memories(
     root: Path, kind: MemoryKind, project: str = "", *, session: str = "", newest: int = 0
 ) -> LoadedMemories:
-    """Load a kind's lines, of one project or session if named; nothing if there is no file.
+    """Load the lines of a kind, of one project or session if given; none if there is no file.
 
-    With `newest` so many lines at most are looked at, the latest. Raises `OutsideVault`, and `VaultError` for what
-    cannot be read at all.
+    If `newest` is given, only that many of the latest lines are read. Raises `OutsideVault`, and `VaultError` if the
+    file cannot be read.
     """
     needle = orjson.dumps(session or project) if session or project else b""
     found, problems = read_lines(root, FILES[kind], partial(_memory, kind), needle, newest)
@@ -123,7 +123,7 @@ def load_memories(
 
 
 def append_memories(root: Path, memories: Iterable[Memory], *, fsync: bool = True) -> None:
-    """Add lines, those of a kind in one write.  Raises as `bookmarks.lines.append_lines` does."""
+    """Append lines, with one write for each kind.  Raises what `append_lines` raises."""
     lines: dict[MemoryKind, list[Mapping[str, object]]] = {}
     for one in memories:
         lines.setdefault(one.kind, []).append(_fields(one))
@@ -132,7 +132,7 @@ def append_memories(root: Path, memories: Iterable[Memory], *, fsync: bool = Tru
 
 
 def move_memories(root: Path, old_id: str, new_id: str, *, fsync: bool = True) -> int:
-    """Rewrite the lines of a renamed session under its new id; returns their number.  Can be repeated."""
+    """Append the lines of a renamed session under its new id, and return their number.  Can be repeated."""
     moved = [
         one._replace(session=new_id, at=one.at + _LATER)
         for kind in MemoryKind
@@ -144,24 +144,24 @@ def move_memories(root: Path, old_id: str, new_id: str, *, fsync: bool = True) -
 
 
 def bytes_of(memory: Memory) -> int:
-    """How long its line is."""
+    """The number of bytes of a memory's line."""
     return len(orjson.dumps(_fields(memory))) + 1
 
 
 def shorten_todos(root: Path, ids: Collection[str], *, fsync: bool = True) -> int:
-    """Replace the lines of finished todos by a summary each; returns their number.  Other lines stay to the byte."""
-    going: list[Memory] = []
+    """Replace the lines of finished todos by one summary each, and return their number.  Other lines do not change."""
+    finished: list[Memory] = []
 
     def change(lines: Sequence[bytes]) -> list[bytes]:
         read = [(line, _todo_in(line)) for line in lines]
-        standing = _newest(one for _, one in read if one)
-        going[:] = (one for one in standing if one.id in ids and one.done and not one.compacted)
-        names = {one.id for one in going}
+        current = _newest(one for _, one in read if one)
+        finished[:] = (one for one in current if one.id in ids and one.done and not one.compacted)
+        names = {one.id for one in finished}
         kept = [line for line, one in read if one is None or one.id not in names]
-        return [*kept, *(orjson.dumps(_fields(_summarised(one))) for one in going)]
+        return [*kept, *(orjson.dumps(_fields(_summarised(one))) for one in finished)]
 
     rewrite_lines(root, FILES[MemoryKind.TODO], change, fsync=fsync)
-    return len(going)
+    return len(finished)
 
 
 def _todo_in(line: bytes) -> Memory | None:
@@ -177,7 +177,7 @@ def _summarised(one: Memory) -> Memory:
 
 
 def _newest(found: Iterable[Memory]) -> list[Memory]:
-    """The valid line of each id, oldest first; of two with the same time, the one that is done."""
+    """The newest line of each id, oldest first; of two with the same time, the one that is done."""
     newest: dict[str, Memory] = {}
     for one in found:
         other = newest.get(one.id)
@@ -194,16 +194,16 @@ def _order(one: Memory) -> tuple[datetime, bool, bool, str, str, Memory]:
 
 
 def _fields(one: Memory) -> dict[str, object]:
-    """As it stands in its line; what is empty is left out."""
-    told = one._asdict() | {"kind": str(one.kind), "at": time_text(one.at)}
-    return {name: value for name, value in told.items() if value}
+    """The fields of a line, without empty ones."""
+    fields = one._asdict() | {"kind": str(one.kind), "at": time_text(one.at)}
+    return {name: value for name, value in fields.items() if value}
 
 
 _TEXTS = ("text", "why", "by", "phase", "project", "source", "finding", "compacted")
 
 
 def _memory(kind: MemoryKind, fields: Mapping[str, object]) -> Memory:
-    """Raises `InvalidRecord`."""
+    """Parse a line.  Raises `InvalidRecord`."""
     if fields.get("kind") != kind:
         raise InvalidRecord(f"`kind` is not `{kind}`")
     texts, done = {name: text_of(fields, name) for name in _TEXTS}, fields.get("done", False)
@@ -214,7 +214,7 @@ def _memory(kind: MemoryKind, fields: Mapping[str, object]) -> Memory:
     return Memory(word_of(fields, "id"), kind, session=session_of(fields), at=time_of(fields, "at"), done=done, **texts)
 
 
-# --- what a session says ----------------------------------------------------------------------------------------------
+# --- remembering a session --------------------------------------------------------------------------------------------
 
 _KINDS = {
     Kind.DECISION.value: MemoryKind.DECISION,
@@ -228,24 +228,24 @@ _KINDS = {
 def remember(
     vault: Vault, *sessions: Session, now: datetime, redact: Redact, roots: Sequence[str] = ()
 ) -> tuple[Memory, ...]:
-    """Add the sessions' findings and open tasks to the vault's memory; returns the lines written.
+    """Add the sessions' findings and open tasks to the vault's memory, and return the new lines.
 
-    Each file is read and written once for any number of sessions. `roots` are the project's folders: no absolute path
-    is kept. `now` is aware. Raises `BadSessionId`, `LockTimeout`, `OutsideVault`, and `VaultError` if secrets cannot
-    be looked for or a file cannot be written.
+    Each file is read and written once for any number of sessions. `roots` are the project's folders, since absolute
+    paths are removed. `now` is aware. Raises `BadSessionId`, `LockTimeout`, `OutsideVault`, and `VaultError` if the
+    scan for secrets fails or a file cannot be written.
     """
     clean = _cleaner(redact, shortener(roots))
     names = {check_session_id(one.id) for one in sessions}
     only = sessions[0].id if len(sessions) == 1 else ""
-    told = {_key(one): one for session in sessions for one in _memories(session, now, clean) if one.text}
+    current = {_key(one): one for session in sessions for one in _memories(session, now, clean) if one.text}
     found = (one for kind in MemoryKind for one in load_memories(vault.root, kind, session=only).found)
     before = {_key(one): one for one in found if one.session in names}
-    written = [one for key, one in told.items() if key not in before]
+    written = [one for key, one in current.items() if key not in before]
     for key, old in before.items():
         at = max(now, old.at + _LATER)
-        if key in told and old.done and not old.compacted:
-            written.append(told[key]._replace(id=old.id, at=at))
-        elif key not in told and not old.done:
+        if key in current and old.done and not old.compacted:
+            written.append(current[key]._replace(id=old.id, at=at))
+        elif key not in current and not old.done:
             written.append(old._replace(done=True, at=at))
     append_memories(vault.root, written, fsync=vault.settings.fsync)
     return tuple(written)
@@ -264,8 +264,8 @@ def completes_milestone(session: Session) -> bool:
 
 
 def _memories(session: Session, now: datetime, clean: Callable[[str], str]) -> Iterator[Memory]:
-    """The memory lines of a session's current note."""
-    for one in _said(session, now):
+    """The memory lines of a session's current note, cleaned and with their ids."""
+    for one in _stated(session, now):
         texts: dict[str, Any] = {name: clean(getattr(one, name)) for name in _CLEANED}
         at = min(one.at, now) if one.at.tzinfo else now
         yield one._replace(id=memory_id(session.id, one.kind, texts["text"]), at=at, **texts)
@@ -274,15 +274,15 @@ def _memories(session: Session, now: datetime, clean: Callable[[str], str]) -> I
 _CLEANED = ("text", "why", "by", "phase", "project", "finding")
 
 
-def _said(session: Session, now: datetime) -> Iterator[Memory]:
+def _stated(session: Session, now: datetime) -> Iterator[Memory]:
     """The note's findings, open tasks and unanswered items."""
     phases = {phase.id: phase.ended or phase.started for phase in session.all_phases()}
     last = next(filter(None, reversed(phases.values())), None) or session.ended or session.started or now
     blank = Memory("", MemoryKind.TODO, "", session.id, last, project=session.project or "")
-    said = set[str]()
+    known = set[str]()
     for one in findings_of(session):
         if kind := _KINDS.get(one.kind):
-            said.add(key_of(one.summary))
+            known.add(key_of(one.summary))
             yield blank._replace(
                 kind=kind,
                 text=one.summary,
@@ -295,19 +295,19 @@ def _said(session: Session, now: datetime) -> Iterator[Memory]:
             )
     for task in session.tasks:
         if task.status not in CLOSED_TASKS:
-            said.add(key_of(task.content))
+            known.add(key_of(task.content))
             yield blank._replace(text=task.content, source="task", finding=f"task-{task.id}")
-    if not session.parent:  # the parent's session answers what a subagent asks
+    if not session.parent:  # a subagent's questions are answered in the parent's session
         for line in open_questions(session):
-            if key_of(line.text) not in said:
+            if key_of(line.text) not in known:
                 yield blank._replace(text=line.text, source="question", finding=line.finding)
 
 
 def _cleaner(redact: Redact, shorten: Callable[[str], str]) -> Callable[[str], str]:
-    """Puts a text in one line, without secrets and absolute paths."""
+    """Return a function that makes one line of a text, without secrets and absolute paths."""
 
     def clean(text: str) -> str:
-        # Control characters that were dropped may have split a secret, so what is left is scanned again.
+        # Control characters may have split a secret, so the text is scanned again without them.
         try:
             plain = normal_line(redact(text)[0])
             line = plain if plain == text else normal_line(redact(plain)[0])

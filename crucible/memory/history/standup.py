@@ -1,7 +1,7 @@
-"""The results of sessions since a day, for a stand-up: outcomes, decisions and open ends, by project.
+"""A stand-up report: the outcomes, decisions and open ends of sessions since a day, by project.
 
 A session lists a few lines of each kind (`KINDS`): outcomes with a commit or pull request first, then those with most
-parts; explicit decisions before replies to an offer. Phases that ended before the report begins do not count.
+parts; explicit decisions before replies to an offer. Phases that ended before the report's period do not count.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ from crucible.memory.history.composition import STARTED
 from crucible.memory.history.history import HistoryEntry, HistoryLine
 
 KINDS = {"outcomes": ("Done", 4), "decisions": ("Decided", 2), "open": ("Open", 2)}
-"""The kinds of lines, how each is labelled, and how many a session lists at most."""
+"""The kinds of lines with their label and the maximum number for each session."""
 _NO_PROJECT = "No project"
 _LIGHT = (False, 0)
-_NOT_TOLD = ("more", "following", "paused", "tasks")
+_OMITTED = ("more", "following", "paused", "tasks")
 """The `finding` of lines that make no sense without the rest of the history."""
 
 
 class Reported(NamedTuple):
     """A session's history, last activity, lines by kind, and how many lines of each kind were omitted.
 
-    `is_followed` says that the project has later sessions, which may have settled its open ends.
+    `is_followed` is true if the project has later sessions, which may have settled the open ends.
     """
 
     entry: HistoryEntry
@@ -45,7 +45,7 @@ def is_within(session: Session, since: datetime, until: datetime | None) -> bool
 
 
 def reported(session: Session, entry: HistoryEntry, since: datetime) -> Reported | None:
-    """What a session came to since then, by its history; None if there is nothing to say."""
+    """The lines of a session since then, from its history; None without any."""
     old = {one.id for phase in _over(session, since) for one in findings_by_phase(session).get(phase.id, ())}
     weights = {
         one.id: (one.source not in (Source.REPLY, Source.SUMMARY), len(one.points)) for one in findings_of(session)
@@ -57,7 +57,7 @@ def reported(session: Session, entry: HistoryEntry, since: datetime) -> Reported
     }
     lines, left_out = dict[str, list[HistoryLine]](), dict[str, int]()
     for kind, (_, most) in KINDS.items():
-        new = [one for one in found[kind] if one.finding not in old and one.finding not in _NOT_TOLD]
+        new = [one for one in found[kind] if one.finding not in old and one.finding not in _OMITTED]
         places = sorted(range(len(new)), key=lambda at: (weights.get(new[at].finding, _LIGHT), at))[-most:]
         lines[kind], left_out[kind] = [new[at] for at in sorted(places)], len(new) - len(places)
     at = _last(session)
@@ -77,7 +77,7 @@ def _last(session: Session) -> datetime | None:
 
 
 def _over(session: Session, since: datetime) -> Iterator[Phase]:
-    """The phases that ended before then, by their own end or by the start of the next one."""
+    """The phases that ended before `since`, by their own end or by the start of the next phase."""
     phases = [*session.all_phases()]
     for phase, following in zip(phases, [*phases[1:], None], strict=False):
         end = phase.ended or (following.started if following else None)
@@ -85,7 +85,7 @@ def _over(session: Session, since: datetime) -> Iterator[Phase]:
             yield phase
 
 
-# --- showing ---------------------------------------------------------------------------------------------------------
+# --- rendering -------------------------------------------------------------------------------------------------------
 
 
 def render_report(found: Sequence[Reported], local: Callable[[datetime], datetime], *, markdown: bool = False) -> str:
@@ -110,7 +110,7 @@ def _place(one: Reported) -> tuple[bool, str, datetime, str]:
 def _lines(one: Reported) -> Iterator[str]:
     for kind, (label, _) in KINDS.items():
         then = " then" if kind == "open" and one.is_followed else ""
-        told = [f"{label}{then}: {line.text}" for line in one.lines[kind]]
+        lines = [f"{label}{then}: {line.text}" for line in one.lines[kind]]
         if left := one.left_out[kind]:
-            told[-1] += f" (and {left} more)"
-        yield from told
+            lines[-1] += f" (and {left} more)"
+        yield from lines

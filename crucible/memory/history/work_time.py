@@ -1,7 +1,7 @@
-"""The time worked on a session, without breaks, and its files and skills.
+"""The time worked on a session, without breaks, and its modified files and used skills.
 
-A break lies between a stop that a bookmark records and the next activity, or is a gap between phases longer than the
-idle time.
+A break begins with a stop that a bookmark records and ends with the next activity, or is a gap between phases that is
+longer than the idle time.
 """
 
 from __future__ import annotations
@@ -30,23 +30,22 @@ from crucible.documents.session.session import (
 from crucible.memory.bookmarks.bookmark import Bookmark, StopReason
 
 QUIET = timedelta(minutes=60)
-"""A gap between phases that is longer is a break, where no setting says otherwise."""
+"""The default idle time: a longer gap between phases is a break."""
 
 Span: TypeAlias = "tuple[datetime, datetime]"
 Covers: TypeAlias = "Callable[[datetime, datetime], bool]"
 
 _STOPS = frozenset((StopReason.PAUSED, StopReason.ENDED, StopReason.IDLE, StopReason.DIED))
 _AFTERWARDS = frozenset((StopReason.IDLE, StopReason.DIED))
-"""Made later, by a check: work had stopped at the activity before."""
+"""Bookmarks made later by a check: work had stopped at the activity before them."""
 _WITHIN = frozenset((StopReason.PAUSED, StopReason.IDLE))
-"""Stops that count inside a phase, too: a recorder's phase lasts until the next one begins, and a client's end may be noted
-after that."""
+"""Stops that also count inside a phase, since a recorded phase lasts until the next one begins."""
 _AT_WORK = frozenset((StopReason.PAUSED, StopReason.TASK))
-"""Made during work."""
+"""Bookmarks made during work."""
 
 
 def worked(session: Session, bookmarks: Iterable[Bookmark] = (), quiet: timedelta = QUIET) -> timedelta | None:
-    """The time worked, from the note and the session's `bookmarks`; None if a time is unknown.
+    """The time worked, from the note and the session's `bookmarks`; None if its start or end is unknown.
 
     A gap of more than `quiet` between two phases, before the first or after the last is a break.
     """
@@ -57,20 +56,20 @@ def worked(session: Session, bookmarks: Iterable[Bookmark] = (), quiet: timedelt
     last = session.ended or max((*times, *signs), default=None)
     if first is None or last is None or last < first:
         return None
-    told, left_open = _spans(session, first, last)
+    in_phase, in_open_phase = _spans(session, first, last)
     stops = [one for one in marks if one.why in _STOPS]
     total = timedelta()
     for begin, end in pairwise(sorted(at for at in {*times, first, last} if first <= at <= last)):
-        is_told = told(begin, end)
-        if is_told or left_open(begin, end) or end - begin <= quiet:
-            counted = [one for one in stops if one.why in _WITHIN or not is_told]
+        is_phase = in_phase(begin, end)
+        if is_phase or in_open_phase(begin, end) or end - begin <= quiet:
+            counted = [one for one in stops if one.why in _WITHIN or not is_phase]
             inner = (at for at in signs if begin < at < end)
             total += sum((_until_stop(span, counted) for span in pairwise((begin, *inner, end))), timedelta())
     return total
 
 
 def _until_stop(span: Span, stops: Iterable[Bookmark]) -> timedelta:
-    """The part of a span between two signs of work that lies before its first stop."""
+    """The duration of a span between two signs of work up to its first stop."""
     begin, end = span
     found = (begin if one.why in _AFTERWARDS else one.at for one in stops if begin <= one.at < end)
     return min(found, default=end) - begin
@@ -81,19 +80,19 @@ def _times(phases: Iterable[Phase]) -> set[datetime]:
 
 
 def _spans(session: Session, first: datetime, last: datetime) -> tuple[Covers, Covers]:
-    """The spans of the phases; a phase without an end lasts until the next one.
+    """Two functions: whether a span lies in a phase, and in the open time after a phase without an end.
 
-    If no phase has a time, everything is left open.
+    Such a phase lasts until the next one.  If no phase has a time, the whole session is open.
     """
     found = [(_times((phase, *phase.subphases)), phase.ended) for phase in session.phases]
     timed = [(min(times), max(times), ended) for times, ended in found if times]
     following = [*(begin for begin, _, _ in timed[1:]), last]
-    left_open = [(over, then) for (_, over, ended), then in zip(timed, following, strict=False) if not ended]
-    return _cover([(begin, over) for begin, over, _ in timed]), _cover(left_open if timed else [(first, last)])
+    open_spans = [(over, then) for (_, over, ended), then in zip(timed, following, strict=False) if not ended]
+    return _cover([(begin, over) for begin, over, _ in timed]), _cover(open_spans if timed else [(first, last)])
 
 
 def _cover(spans: Sequence[Span]) -> Covers:
-    """A function that returns whether a span contains another one."""
+    """Return a function that returns whether one of the spans contains another span."""
     ordered = sorted(spans)
     begins = [begin for begin, _ in ordered]
     ends = [*accumulate((end for _, end in ordered), max)]
@@ -112,11 +111,11 @@ _NOT_DONE = frozenset((Outcome.FAILED, Outcome.REJECTED))
 _CUT = "…"
 _TEMPORARY = late_pattern(r"(?<![\w.])(?:/private)?/(?:tmp|var/folders)/[^\s'\"`;|&<>]+")
 _ELSEWHERE = ("~", "/")
-"""The beginning of the name of a file outside the project."""
+"""How the name of a file outside the project begins."""
 
 
 def entries_of(session: Session) -> Iterator[Entry]:
-    """All entries in order, with those of inline subagents but not their prompts, which no human wrote."""
+    """All entries in order, including those of inline subagents except their prompts, which no user wrote."""
     yield from _with_inline(session.preamble)
     yield from _with_inline(session.all_entries())
 
@@ -129,10 +128,10 @@ def _with_inline(entries: Iterable[Entry]) -> Iterator[Entry]:
 
 
 def modified_files(session: Session, evidence: RecordedCalls) -> tuple[str, ...]:
-    """Each file of the project once, in the order of its first change.
+    """The modified files of the project, in the order of their first change.
 
-    Left out are files outside the project and temporary ones, those that were created and deleted again or set back,
-    and names that the note cuts.
+    Files outside the project, temporary files, files that were deleted after their creation or reverted, and names that
+    are cut in the note are omitted.
     """
     files, found, made = Files(), dict[str, None](), set[str]()
     acts = (
@@ -157,7 +156,7 @@ def modified_files(session: Session, evidence: RecordedCalls) -> tuple[str, ...]
 
 
 def used_skills(session: Session) -> tuple[str, ...]:
-    """Each skill once, in the order of its first use."""
+    """The skills of a session in the order of their first use."""
     found: dict[str, None] = {}
     for call in _calls(session):
         if call.call[:6].lower() == "skill " and call.outcome not in _NOT_DONE:

@@ -1,6 +1,6 @@
-"""Add an item of knowledge: redact it, compare it with known ones, and write its note if there is room.
+"""Add a knowledge item: redact it, compare it with known items, and write its note if there is room.
 
-All of it happens under one lock, so that two processes that add the same item write one note.
+All of this happens under one lock, so that two processes that add the same item write one note.
 """
 
 from __future__ import annotations
@@ -42,15 +42,15 @@ from crucible.vault.notes.vault import Note, Vault
 from crucible.vault.notes.walk import KNOWLEDGE, OnError
 
 _TITLE, _LONGEST = 100, 200
-"""Code points of a title that is made from the text, and of any."""
+"""Maximum code points of a title that is made from the text, and of any title."""
 KNOWLEDGE_BASE = Path(__file__).with_name("Knowledge.base")
-"""The items as tables in Obsidian; `{days}` is the age after which an item is to be verified."""
+"""The items as tables in Obsidian; `{days}` is the age at which an item needs verification."""
 _OTHER_FOLDERS = ("workflows", "cases")
 _Value = TypeVar("_Value", Item, ItemSource, FailureCause, Verification)
 
 
 def provenance_in(note: Note, phase: str, origin: Origin = Origin.SESSION) -> ItemSource:
-    """A session, or a phase of it, as where an item comes from.  `UsageError` for a phase that is not there."""
+    """A session, or a phase of it, as the source of an item.  Raises `UsageError` for an unknown phase."""
     if not phase:
         return ItemSource(origin, note.name)
     found = find_phase(note, phase)
@@ -58,7 +58,7 @@ def provenance_in(note: Note, phase: str, origin: Origin = Origin.SESSION) -> It
 
 
 class SimilarChoice(StrEnum):
-    """What is to become of an item that is alike to another."""
+    """What to do with an item that is similar to another one."""
 
     MERGE = "merge"
     KEEP_BOTH = "keep_both"
@@ -66,7 +66,7 @@ class SimilarChoice(StrEnum):
 
 
 class AddOutcome(StrEnum):
-    """What came of adding: it is a note, is in another one, is known already, waits for a choice, or found no room."""
+    """The outcome of adding: a new note, merged, already known, similar so that a choice is needed, or no room."""
 
     ADDED = "added"
     MERGED = "merged"
@@ -79,8 +79,8 @@ class AddOutcome(StrEnum):
 class Added:
     """The result of adding an item.
 
-    `id` and `path` are of the note that says it now, or empty; `alike` are similar items, most similar first, and
-    `choices` what may be done about them. `why` is a message, `warnings` are more; `redactions` counts by rule.
+    `id` and `path` are those of the note that has it now, or empty; `alike` are similar items, most similar first, and
+    `choices` are the possible choices. `why` and `warnings` are messages; `redactions` counts by rule.
     """
 
     outcome: AddOutcome
@@ -108,40 +108,43 @@ def add_item(
     """Write the item as `knowledge/<slug of its title>.md`, or return why not.
 
     An item with the same title is skipped unless merged; a similar one needs a `choice`; `SimilarChoice.MERGE` merges
-    into the most similar. `VaultError` if it cannot be written; notes that cannot be read are passed to `on_error`.
+    it into the most similar one. Raises `VaultError` if it cannot be written; read errors are passed to `on_error`.
     """
     clean, redactions = redacted(item, redact)
-    clean = _begun(clean, vault, now)
+    clean = _completed(clean, vault, now)
     files.make_folders(vault.root, vault.root / KNOWLEDGE)
     with vault.locked(vault.root / KNOWLEDGE):
         notes = [*load_items(vault, on_error)]
-        made = _settled(vault, clean, notes, now, choice=choice, similar=similar)
-    return replace(made, redactions=redactions)
+        added = _write_if_new(vault, clean, notes, now, choice=choice, similar=similar)
+    return replace(added, redactions=redactions)
 
 
-def _begun(item: Item, vault: Vault, now: datetime) -> Item:
+def _completed(item: Item, vault: Vault, now: datetime) -> Item:
+    """The item with a title, times and a confidence."""
     if item.title == UNTITLED:
         item = replace(item, title=title_of(item.text))
     if item.title == UNTITLED:
         raise UsageError("an item of knowledge without a title and a text", "say what is to be known")
-    sure = type_weight(WeightFacts.of(item), vault.settings.knowledge) if item.confidence is None else item.confidence
+    confidence = item.confidence
+    if confidence is None:
+        confidence = type_weight(WeightFacts.of(item), vault.settings.knowledge)
     return replace(
         item,
-        title=cut(item.title, _LONGEST),  # not before: of half a secret nobody knows that it is one
+        title=cut(item.title, _LONGEST),  # after redaction, since the scanner does not find half a secret
         created=item.created or now,
         updated=item.updated or now,
-        confidence=min(sure, 1.0),
+        confidence=min(confidence, 1.0),
     )
 
 
 def title_of(text: str) -> str:
-    """The first sentence of a text, or as much of it as a title can be."""
+    """The first sentence of a text, cut to the length of a title."""
     begin = text.lstrip("\n #>-*")
     end = LINE_END.search(begin, 1)
     return cut(" ".join(begin[: end.start() if end else None].split()), _TITLE)
 
 
-def _settled(
+def _write_if_new(
     vault: Vault,
     item: Item,
     notes: Sequence[ItemNote],
@@ -154,13 +157,13 @@ def _settled(
     alike = tuple(same_or_alike(item, known, settings, similar))
     if alike:
         first = alike[0]
-        likest = next(one for one in notes if one.id == first.id and one.item)
+        closest = next(one for one in notes if one.id == first.id and one.item)
         if choice is SimilarChoice.MERGE:
-            return _merged_into(vault, likest, item, alike, now)
+            return _merged_into(vault, closest, item, alike, now)
         is_same = first.exact and not first.retired
         if is_same or choice is not SimilarChoice.KEEP_BOTH:
             state = "retired " if first.retired else ""
-            why = f"{state}{vault.relative(likest.note.path)} says the same, “{first.title}”: {first.why}"
+            why = f"{state}{vault.relative(closest.note.path)} says the same, “{first.title}”: {first.why}"
             if is_same or choice is SimilarChoice.SKIP:
                 return Added(AddOutcome.SKIPPED, item, why=why, alike=alike)
             return Added(AddOutcome.ALIKE, item, why=why, alike=alike, choices=tuple(SimilarChoice))
@@ -187,7 +190,7 @@ def _merged_into(vault: Vault, into: ItemNote, item: Item, alike: tuple[Alike, .
 
 
 def _written(vault: Vault, item: Item, notes: Sequence[ItemNote]) -> tuple[str, Path]:
-    """Write a new note; no other item, workflow or case has its name, so that links are unique."""
+    """Write a new note under a name that no other item, workflow or case has, so that links are unique."""
     taken = {one.id.casefold() for one in notes}
     folder = vault.root / KNOWLEDGE
     slug, data = slug_of(item.title), Source(render_item(item)).to_bytes()
@@ -205,13 +208,13 @@ def _written(vault: Vault, item: Item, notes: Sequence[ItemNote]) -> tuple[str, 
 
 
 def merge_items(vault: Vault, into: ItemNote, other: ItemNote, now: datetime) -> str:
-    """Merge `other` into `into` and retire it with a link to it; returns a line that says so.
+    """Merge `other` into `into`, and retire `other` with a link to it; return a message.
 
-    `UsageError` for one note twice, or a note that is not understood.
+    Raises `UsageError` if both are the same note, or for a note without a valid item.
     """
     if into.note.path == other.note.path or into.item is None or other.item is None:
         raise UsageError(f"{into.id} and {other.id}: not two items", "`cru knowledge list` tells the items")
-    # Remembered in the note that grows: who is killed before the other one is retired, and merges again, counts nothing twice.
+    # Recorded in the target, so that a merge that is repeated after an interruption counts nothing twice.
     item = replace(other.item, merged=(*other.item.merged, other.id))
 
     def edits(note: Note) -> list[Edit]:
@@ -228,13 +231,13 @@ def merge_items(vault: Vault, into: ItemNote, other: ItemNote, now: datetime) ->
 
 
 def redacted(item: Item, redact: Redact) -> tuple[Item, dict[str, int]]:
-    """The item without the secrets in any of its texts, and how many were taken out by rule."""
+    """The item with all texts redacted, and the number of redactions by rule."""
     counts: Counter[str] = Counter()
 
     def clean(text: str) -> str:
-        told, found = redact(text) if text else ("", {})
+        clean_text, found = redact(text) if text else ("", {})
         counts.update(found)
-        return told
+        return clean_text
 
     def without(value: _Value, *names: str) -> _Value:
         texts: dict[str, Any] = {name: clean(getattr(value, name)) for name in names}

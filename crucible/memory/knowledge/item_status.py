@@ -29,11 +29,11 @@ from crucible.vault.notes.vault import Note, Vault
 def merged(old: Item, new: Item, now: datetime) -> Item:
     """The old item with the new one merged into it.
 
-    Its title, type and scope stay; new texts follow its own, preceded by the new title if it differs. Tags are
-    joined, counters added; the higher confidence, the earlier creation and the later use count. The result is active.
+    Its title, type and scope stay; new texts follow its own, preceded by the new title if it differs. Tags are joined
+    and counters added; the higher confidence, the earlier creation and the later use are kept. The result is active.
     """
     words = "" if normal_title(old.title) == normal_title(new.title) else new.title
-    came = (*old.also_from, new.source.session, *new.also_from)
+    sessions = (*old.also_from, new.source.session, *new.also_from)
     confidence = [one for one in (old.confidence, new.confidence) if one is not None]
     return replace(
         old,
@@ -51,7 +51,7 @@ def merged(old: Item, new: Item, now: datetime) -> Item:
         status=ItemStatus.ACTIVE,
         retired=None,
         retired_because="",
-        also_from=tuple(one for one in came if one and one != old.source.session),
+        also_from=tuple(one for one in sessions if one and one != old.source.session),
         merged=(*old.merged, *new.merged),
         failed_checks=(*old.failed_checks, *new.failed_checks),
     )
@@ -67,7 +67,7 @@ def _both(old: str, new: str) -> str:
 
 
 def _has(text: str, part: str) -> bool:
-    """Whether the text has the part's lines already, however their blanks are."""
+    """Return whether the text contains the part, ignoring differences in spacing."""
     return not part or f" {' '.join(part.split())} " in f" {' '.join(text.split())} "
 
 
@@ -79,7 +79,7 @@ def _latest(one: datetime | None, other: datetime | None) -> datetime | None:
 
 
 def merge_edits(source: Source, name: str, new: Item, now: datetime) -> list[Edit]:
-    """Edits of the note that make its item the merged one; `EditRefused` where they would not show."""
+    """Edits that merge an item into the note's item.  Raises `EditRefused` if the result would not read back."""
     old = read_item(source, name).item
     if old is None:
         raise EditRefused(f"{name}: no item of knowledge", "`cru knowledge check` says what is wrong with it")
@@ -111,7 +111,7 @@ def _shows(source: Source, edits: Sequence[Edit], name: str, expected: Item) -> 
 
 
 def _added_texts(source: Source, old: Item, new: Item) -> list[Edit]:
-    """Insert new text after the last line of its part; new parts go last, with their headings."""
+    """Insert new texts after the last line of their part; new parts go last, with their headings."""
     found, chunks = find_frontmatter(source), body_of(source).chunks
     before, edits = parts_of(old), list[Edit]()
     added = {part: text for part, text in parts_of(new).items() if text != before[part]}
@@ -128,10 +128,10 @@ def _added_texts(source: Source, old: Item, new: Item) -> list[Edit]:
 _COUNTERS = ("use_count", "useful_count")
 
 
-def tell_use(vault: Vault, path: Path, now: datetime, *, useful: bool) -> Item:
-    """Count a use and whether it helped, editing only the counters and `last_used`; returns the item.
+def count_use(vault: Vault, path: Path, now: datetime, *, useful: bool) -> Item:
+    """Count a use and whether it helped, editing only the counters and `last_used`; return the item.
 
-    `EditRefused`, with the line, where a counter holds no number.
+    Raises `EditRefused`, with the line, if a counter is no number.
     """
 
     def used(item: Item) -> Item:
@@ -142,9 +142,9 @@ def tell_use(vault: Vault, path: Path, now: datetime, *, useful: bool) -> Item:
 
 
 def verify_item(vault: Vault, path: Path, now: datetime, verification: Verification, redact: Redact) -> Item:
-    """Record a verification: how, by whom, when (`now` by default), and whether the item held.
+    """Record a verification: how, by whom, when (`now` by default), and whether it passed.
 
-    A passed one makes the item fresh; a failed one stays recorded, whatever follows.
+    A passed one updates the item's age; a failed one stays recorded in `failed_checks`.
     """
     how, by = redact(verification.how)[0], redact(verification.by)[0]
     shown = Verification(verification.passed, how, by, verification.at or now)
@@ -158,29 +158,29 @@ def verify_item(vault: Vault, path: Path, now: datetime, verification: Verificat
 
 
 def _failed(shown: Verification) -> str:
-    """When, by whom and how, as a line; the words of the reader's own go last."""
+    """A failed verification as a line: when, by whom and how."""
     when = format_time(shown.at) if shown.at else ""
-    told = " by ".join(filter(None, (when, shown.by)))
-    return ": ".join(filter(None, (told, shown.how)))
+    head = " by ".join(filter(None, (when, shown.by)))
+    return ": ".join(filter(None, (head, shown.how)))
 
 
 def retire_item(vault: Vault, path: Path, now: datetime, because: str = "", redact: Redact | None = None) -> Item:
-    """Take the item out of recall; its note stays, and says since when and why."""
-    told = redact(because)[0] if redact else because
+    """Remove the item from recall; its note stays, with the time and the reason."""
+    reason = redact(because)[0] if redact else because
 
     def retired(item: Item) -> Item:
-        return replace(item, status=ItemStatus.RETIRED, retired=now, retired_because=told) if item.active else item
+        return replace(item, status=ItemStatus.RETIRED, retired=now, retired_because=reason) if item.active else item
 
     return _changed(vault, path, retired)
 
 
 def restore_item(vault: Vault, path: Path) -> Item:
-    """Bring a retired item back into recall."""
+    """Add a retired item to recall again."""
     return _changed(vault, path, lambda item: replace(item, status=ItemStatus.ACTIVE, retired=None, retired_because=""))
 
 
 def _changed(vault: Vault, path: Path, change: Callable[[Item], Item], numbers: tuple[str, ...] = ()) -> Item:
-    """The item after its change; `numbers` are properties that must not hold anything else."""
+    """Change an item and return it; `numbers` are properties that must be numbers."""
     after: Item | None = None
 
     def edits(note: Note) -> list[Edit]:
@@ -195,7 +195,7 @@ def _changed(vault: Vault, path: Path, change: Callable[[Item], Item], numbers: 
         return change_edits(note.source, item, after)
 
     vault.update(path, edits)
-    assert after is not None  # noqa: S101  `update` asked
+    assert after is not None  # noqa: S101  `update` called `edits`
     return after
 
 
@@ -207,8 +207,8 @@ def _no_item(note: Note, problems: tuple[Problem, ...]) -> UsageError:
 # --- asking ----------------------------------------------------------------------------------------------------------
 
 
-def asks(vault: Vault, one_in: int) -> bool:
-    """Whether this use asks whether it helped: each `one_in`-th of the vault, counted in its cache; never for 0."""
+def should_ask(vault: Vault, one_in: int) -> bool:
+    """Return whether to ask if an item helped: at every `one_in`-th use, counted in the vault's cache; never for 0."""
     if one_in <= 0:
         return False
     folder = files.make_folders(vault.root, vault.root / ".crucible" / "cache")
@@ -216,10 +216,10 @@ def asks(vault: Vault, one_in: int) -> bool:
     try:
         descriptor = os.open(folder / "knowledge-uses", flags, 0o666)
     except OSError:
-        return False  # nobody is asked too often
+        return False
     try:
         os.write(descriptor, b".")
-        # Behind our own byte, whoever else writes.
+        # The position after our own byte, even if another process writes.
         return os.lseek(descriptor, 0, os.SEEK_CUR) % one_in == 0
     except OSError:
         return False

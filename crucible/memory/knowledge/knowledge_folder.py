@@ -1,4 +1,4 @@
-"""The items in `knowledge/`: list, find and check them, and count how they do. Nothing here changes a note."""
+"""The knowledge items in `knowledge/`: list, find and check them, and compute statistics. Read-only."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from crucible.vault.notes.walk import KNOWLEDGE, OnError, note_name
 
 
 class ItemNote(NamedTuple):
-    """An item's note: `item` is None where it is not understood, and `problems` say why."""
+    """The note of an item; `item` is None if it cannot be parsed, and `problems` say why."""
 
     note: Note
     item: Item | None
@@ -39,12 +39,12 @@ class ItemNote(NamedTuple):
 
     @property
     def id(self) -> str:
-        """The file's name without `.md`: what the item is called."""
+        """The id of the item: the file's name without `.md`."""
         return self.note.name
 
 
 class ItemFilter(NamedTuple):
-    """Which items are wanted; what is empty or None narrows nothing.  Retired ones only when asked for."""
+    """A filter; empty fields and None filter nothing.  Retired items are excluded by default."""
 
     types: frozenset[ItemType] = frozenset()
     tags: frozenset[str] = frozenset()
@@ -54,7 +54,7 @@ class ItemFilter(NamedTuple):
 
 
 class ItemRow(NamedTuple):
-    """An item of a list.  `to_verify`: it is old and was never verified, or was disproved."""
+    """An item of a list; `to_verify` is true if it is old and was not verified since, or was disproved."""
 
     id: str
     path: str
@@ -71,18 +71,18 @@ item_paths, find_item = _ITEMS.paths, _ITEMS.find
 
 
 def load_item(vault: Vault, path: Path) -> ItemNote:
-    """The item of a note."""
+    """Read the item of a note."""
     note = vault.read(path)
     return ItemNote(note, *read_item(note.source, note.name))
 
 
 def load_items(vault: Vault, on_error: OnError | None = None) -> Iterator[ItemNote]:
-    """All notes of the folder, also those that are no items; errors are passed to `on_error`."""
+    """Read all notes of the folder, including those that are no items; errors are passed to `on_error`."""
     return _ITEMS.load(vault, load_item, on_error)
 
 
 def items_by_id(notes: Iterable[ItemNote]) -> dict[str, Item]:
-    """The items that are understood; of several notes of one name the first."""
+    """The valid items by id; of several notes with the same name the first."""
     found: dict[str, Item] = {}
     for one in notes:
         if one.item:
@@ -91,12 +91,12 @@ def items_by_id(notes: Iterable[ItemNote]) -> dict[str, Item]:
 
 
 def list_items(
-    vault: Vault, notes: Iterable[ItemNote], wish: ItemFilter, now: datetime, settings: KnowledgeSettings
+    vault: Vault, notes: Iterable[ItemNote], only: ItemFilter, now: datetime, settings: KnowledgeSettings
 ) -> list[ItemRow]:
-    """What is wanted of the notes, by weight, the heaviest first."""
-    rows = (_row(vault, one, one.item, now, settings) for one in notes if one.item and _wanted(one.item, wish))
-    wanted = [row for row in rows if row.to_verify or not wish.to_verify]
-    return sorted(wanted, key=lambda row: (-row.weight.total, row.id))
+    """The items that match a filter, by weight, heaviest first."""
+    rows = (_row(vault, one, one.item, now, settings) for one in notes if one.item and _matches(one.item, only))
+    listed = [row for row in rows if row.to_verify or not only.to_verify]
+    return sorted(listed, key=lambda row: (-row.weight.total, row.id))
 
 
 def _row(vault: Vault, one: ItemNote, item: Item, now: datetime, settings: KnowledgeSettings) -> ItemRow:
@@ -105,18 +105,18 @@ def _row(vault: Vault, one: ItemNote, item: Item, now: datetime, settings: Knowl
     return ItemRow(one.id, vault.relative(one.note.path), item, weigh(facts, now, settings), to_verify)
 
 
-def _wanted(item: Item, wish: ItemFilter) -> bool:
+def _matches(item: Item, only: ItemFilter) -> bool:
     tags = {tag.casefold() for tag in item.tags}
     return (
-        (not wish.types or item.type in wish.types)
-        and tags.issuperset(tag.casefold() for tag in wish.tags)
-        and (wish.retired is None or item.active is not wish.retired)
-        and sees(wish.viewer, Audience.of(item))
+        (not only.types or item.type in only.types)
+        and tags.issuperset(tag.casefold() for tag in only.tags)
+        and (only.retired is None or item.active is not only.retired)
+        and sees(only.viewer, Audience.of(item))
     )
 
 
 class ItemProblem(NamedTuple):
-    """Something wrong with a note; `path` is seen from the vault."""
+    """A problem of a note; `path` is relative to the vault."""
 
     path: str
     problem: Problem
@@ -125,7 +125,7 @@ class ItemProblem(NamedTuple):
 class KnowledgeStats(NamedTuple):
     """Statistics of all items; `by_type` and `by_scope` count active ones.
 
-    `used` are the most used, `never_useful` never helped, `never_used` have no use, `stale` need verification;
+    `used` are the most used items, `never_useful` those that never helped, `stale` those that need verification;
     `rooms` are the scopes with items, fullest first; `unread` counts notes that are no items.
     """
 
@@ -143,11 +143,11 @@ class KnowledgeStats(NamedTuple):
     rooms: Sequence[Room]
 
 
-# --- what is wrong ---------------------------------------------------------------------------------------------------
+# --- problems --------------------------------------------------------------------------------------------------------
 
 
 def check_items(vault: Vault) -> Iterator[ItemProblem]:
-    """All problems of the notes, by path and line; for a file that cannot be read, on line 1."""
+    """All problems of the notes, by path and line; a file that cannot be read has one on line 1."""
     unread: list[CrucibleError] = []
     sessions = vault.session_ids()
     names: dict[str, str] = {}
@@ -190,13 +190,13 @@ def _of_item(one: ItemNote, sessions: set[str]) -> Iterator[Problem]:
         yield Problem("no-place", line("scope"), message)
 
 
-# --- how it does -----------------------------------------------------------------------------------------------------
+# --- statistics ------------------------------------------------------------------------------------------------------
 
 
 def stats_of(
     vault: Vault, notes: Iterable[ItemNote], now: datetime, settings: KnowledgeSettings, most: int = 10
 ) -> KnowledgeStats:
-    """How the items do; each list has at most `most` rows."""
+    """The statistics of the items; each list has at most `most` rows."""
     notes = [*notes]
     rows = list_items(vault, notes, ItemFilter(), now, settings)
     items = [row.item for row in rows]

@@ -1,7 +1,6 @@
-"""Knowledge items for search: which there are, what they say, and how much each counts for a viewer.
+"""Knowledge items for search: list them, return their text, and weigh them for a viewer.
 
-A cache, `.crucible/cache/knowledge.json`, knows each note by its stamp, so that a question about unchanged notes
-reads none.
+A cache, `.crucible/cache/knowledge.json`, has each note by its stamp, so that unchanged notes are not read.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ _SCHEMA = 1
 
 
 class _Card(NamedTuple):
-    """An item in the cache; `words` is a digest of its searchable text, "" if it is not recalled."""
+    """An item in the cache; `words` is a digest of its searchable text, "" if it is not searched."""
 
     stamp: str
     words: str
@@ -46,10 +45,10 @@ class ItemShelf:
         self._vault = vault
         self._viewer = viewer
         self._cards: dict[str, list[_Card]] = {}
-        """By id; several notes may have one name."""
+        """The items by id; several notes may have the same name."""
 
     def stamps(self) -> Mapping[str, str]:
-        """Every active item by its note's path, with what changes when its words do."""
+        """The digest of every active item's text, by its note's path."""
         cards = self._refreshed()
         self._cards = {}
         for path, card in cards.items():
@@ -58,18 +57,18 @@ class ItemShelf:
         return {path: card.words for path, card in cards.items() if card.words}
 
     def facts(self) -> Mapping[str, tuple[Audience, WeightFacts]]:
-        """Of every active item by its note's path for whom it is, and what its weight depends on."""
+        """The audience and the weight's facts of every active item, by its note's path."""
         return {path: (card.place, card.facts) for path, card in self._refreshed().items() if card.words}
 
     def document(self, name: str) -> Document | None:
-        """The item of a note; None for one that is gone, retired, or not understood."""
+        """The item of a note; None if it is gone, retired or invalid."""
         item = self._item(self._vault.root / name)
         return _document(name, note_name(name.rpartition("/")[2]), item) if item and item.active else None
 
     def weigh(self, identity: str, now: datetime) -> tuple[float, Mapping[str, float]]:
-        """The factors by type, freshness and usefulness; 0 for what the viewer does not see."""
+        """The weight of an item, and its factors by type, freshness and usefulness; 0 if the viewer must not see it."""
         cards = self._cards.get(identity, [])
-        # Which of several notes of one name was found nobody can tell here: what one of them hides is hidden.
+        # It is unknown which of several notes of one name was found, so the viewer must be allowed to see all of them.
         if not cards or not all(sees(self._viewer, card.place) for card in cards):
             return 0.0, {}
         weight = weigh(cards[0].facts, now, self._vault.settings.knowledge)
@@ -80,27 +79,27 @@ class ItemShelf:
     def _refreshed(self) -> dict[str, _Card]:
         path = self._vault.root / _CACHE
         known = _load(self._vault.root)
-        found = dict(self._looked(known))
+        found = dict(self._scanned(known))
         if found != known and (found or known):
-            with suppress(CrucibleError):  # in a vault that may only be read it is made anew each time
+            with suppress(CrucibleError):  # a read-only vault has no cache
                 files.make_folders(self._vault.root, path.parent)
                 files.write_atomic(path, orjson.dumps({"schema": _SCHEMA, "items": found}, tuple), fsync=False)
         return found
 
-    def _looked(self, known: Mapping[str, _Card]) -> Iterator[tuple[str, _Card]]:
+    def _scanned(self, known: Mapping[str, _Card]) -> Iterator[tuple[str, _Card]]:
         walk = find_notes(self._vault.root, self._vault.root / KNOWLEDGE)
         for path in sorted(folder / name for folder, names in walk for name in names):
             name = self._vault.relative(path)
             with suppress(OSError):
                 status = path.stat()
-                # Who copies a note over another may keep its size and the time of its change.
+                # Copying a note over another may keep its size and time of change.
                 stamp = f"{status.st_size}-{status.st_mtime_ns}-{status.st_ctime_ns}-{status.st_ino}"
                 card = known.get(name)
                 yield name, card if card and card.stamp == stamp else self._read(path, stamp)
 
     def _item(self, path: Path) -> Item | None:
-        """None for a note that cannot be read or is not understood: `check` names it."""
-        # Late: a question that changed nothing reads no note, and reading one takes long to import.
+        """The item of a note; None if it is invalid, which `cru knowledge check` reports."""
+        # Late: a query about unchanged notes reads none, and this import is slow.
         from crucible.memory.knowledge.knowledge_folder import load_item  # noqa: PLC0415
 
         try:
@@ -122,17 +121,17 @@ def _document(path: str, name: str, item: Item) -> Document:
 
 
 def _digest(item: Item) -> str:
-    told = (item.title, item.searched, item.project, *item.tags, str(item.updated or item.created))
-    return blake2b("\x1f".join(told).encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
+    texts = (item.title, item.searched, item.project, *item.tags, str(item.updated or item.created))
+    return blake2b("\x1f".join(texts).encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
 
 
 def _load(root: Path) -> dict[str, _Card]:
     """The cached items; none if the cache is damaged or has another version."""
     try:
-        told = orjson.loads(files.read_bytes(files.inside(root, root / _CACHE))[0])
-        if told["schema"] != _SCHEMA:
+        cache = orjson.loads(files.read_bytes(files.inside(root, root / _CACHE))[0])
+        if cache["schema"] != _SCHEMA:
             return {}
-        return {name: _card(*row) for name, row in told["items"].items()}
+        return {name: _card(*row) for name, row in cache["items"].items()}
     except (CrucibleError, ArithmeticError, ValueError, KeyError, TypeError, AttributeError):
         return {}
 

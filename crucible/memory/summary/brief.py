@@ -1,6 +1,6 @@
-"""The brief of a session: its callout in the note, the phase it covers, and its length in words.
+"""The brief of a session: its callout in the note, the last phase that it covers, and its length in words.
 
-A phase is found by name, then by id, since ids change when a phase above is added or removed.
+A phase is found by name, then by id, since ids change when an earlier phase is added or removed.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from crucible.documents.session.task_block import is_task_news
 from crucible.documents.session.waiting import DONE, Answers, wanted_of
 
 MOST_WORDS = 300
-"""Words that a brief holds at most, by `count_words`."""
+"""Maximum words of a brief, by `count_words`."""
 
 _LONGEST = 24
-"""Code points of a word; a longer run counts once for each of them."""
+"""Maximum code points of a word; a longer run counts as several words."""
 
-# Scripts that are written without blanks: Thai to Khmer, kana, ideographs, hangul beside them, and what is wide.
+# Scripts without blanks between words: Thai to Khmer, kana, ideographs, hangul, and wide forms.
 _WORD = late_pattern(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\uff01-\uffef"
     "\U0001b000-\U0001b2ff\U00020000-\U0003ffff]"
@@ -35,10 +35,9 @@ _WORD = late_pattern(
 
 @dataclass(frozen=True, slots=True)
 class Brief:
-    """`text` is decoded Markdown; `covers` names the last phase covered, such as `phase-12 "Tests"`, or "".
+    """A brief: decoded Markdown, and the last phase that it covers, such as `phase-12 "Tests"`, or "".
 
-    The name counts too, since ids are ordinal and people add, remove and rename phases: `covering.covered` finds it
-    again.
+    `covers` has the phase's name, too, since ids change when users add or remove phases; see `count_covered`.
     """
 
     text: str
@@ -49,7 +48,7 @@ class Brief:
 class BriefUpdate:
     """The result of an update.
 
-    `brief` is the brief in the note now, or None; `problem` says why a due update was not written, or "".
+    `brief` is the brief that is now in the note, or None; `problem` says why a due update was not written, or is "".
     """
 
     brief: Brief | None
@@ -58,23 +57,23 @@ class BriefUpdate:
 
 
 def count_words(text: str) -> int:
-    """Count words: runs without blanks, one for each 24 code points; letters of scripts without blanks count singly."""
+    """Count words; long runs count once for each 24 code points, letters of scripts without blanks count singly."""
     return sum(1 for _ in _WORD.finditer(text))
 
 
 def cut_words(text: str, limit: int) -> str:
-    """At most `limit` words; a text that was cut ends in `…`."""
+    """Cut a text to at most `limit` words; a cut text ends in `…`."""
     end = 0
     for number, found in enumerate(_WORD.finditer(text), 1):
         if number > limit:
             return text[:end] + "…" if limit else ""
-        if number < limit:  # the mark may be a word of its own
+        if number < limit:  # `…` may count as a word
             end = found.end()
     return text
 
 
 _NAME_LIMIT, _NAME_READ = 60, 1000
-"""Code points of a phase's name that a brief repeats, and that are looked at."""
+"""Maximum code points of a phase's name in a brief, and those that are read."""
 
 _REACHED = frozenset(("milestone", DONE))
 _COVERS = late_pattern(r"Covers:[ \t]*(.*)")
@@ -82,7 +81,7 @@ _NAMED = late_pattern(r'(?:phase-)?(\d{1,9})(?:\.\d+)?\b[ \t]*(?:"(.*)")?$')
 
 
 def covering(phase: Phase) -> str:
-    """The text for a brief that covers everything up to this phase: `phase-12 "Tests"`."""
+    """The value of `covers` for a brief up to this phase: `phase-12 "Tests"`."""
     return f'{phase.id.partition(".")[0]} "{_short(phase)}"'
 
 
@@ -93,7 +92,7 @@ def _short(phase: Phase) -> str:
 def count_covered(session: Session, covers: str) -> int:
     """The number of phases that a brief covers.
 
-    A phase whose name is gone was renamed or removed: one phase may then be repeated, none is missed.
+    A phase whose name is gone was renamed or removed; then one phase may be covered twice, but none is missed.
     """
     named = _NAMED.match(covers)
     number, name = (int(named[1]), named[2]) if named else (len(session.phases), covers.strip('" \t'))
@@ -106,7 +105,7 @@ def count_covered(session: Session, covers: str) -> int:
 
 
 def phase_number(session: Session, phase_id: str) -> int:
-    """The number of a phase, from 1; of a sub-phase, its phase's; 0 for "".  `UsageError` if unknown."""
+    """The number of a phase or of a sub-phase's phase, from 1; 0 for "".  Raises `UsageError` if unknown."""
     if not phase_id:
         return 0
     ids = [phase.id for phase in session.phases]
@@ -116,19 +115,19 @@ def phase_number(session: Session, phase_id: str) -> int:
 
 
 def due_phase(session: Session, covers: str) -> str:
-    """The id of the last phase that is whole and that the brief does not cover, "" when it is up to date.
+    """The id of the last finished phase if the brief does not cover it, "" if the brief is up to date.
 
-    The last phase of a session that has not ended is the running one, or where it goes on.
+    The last phase of a session that has not ended is not finished.
     """
     ended = session.status in (Status.COMPLETED, Status.FAILED)
-    whole = len(session.phases) - (0 if ended else 1)
-    return session.phases[whole - 1].id if whole > count_covered(session, covers) else ""
+    finished = len(session.phases) - (0 if ended else 1)
+    return session.phases[finished - 1].id if finished > count_covered(session, covers) else ""
 
 
 def find_brief(session: Session) -> Brief | None:
     """The brief before the note's first phase, with a user's edits.
 
-    Without the line that names a phase a user wrote it: it covers none, and is extended.
+    A brief without a `Covers:` line was written by a user: it covers no phase, and is extended.
     """
     callout = find_brief_callout(session)
     if callout is None:
@@ -141,7 +140,7 @@ def find_brief(session: Session) -> Brief | None:
 
 
 def set_brief(source: Source, session: Session, brief: Brief) -> list[Edit]:
-    """Set the note's brief: replace its callout, or add one under the title; no edits if it is unchanged.
+    """Edits that set the note's brief: replace its callout, or add one under the title; none if it is unchanged.
 
     Raises `EditRefused` as `set_brief_callout` does.
     """
@@ -151,7 +150,7 @@ def set_brief(source: Source, session: Session, brief: Brief) -> list[Edit]:
 
 
 def stated_goal(session: Session) -> str:
-    """The text above the first phase, "" for none."""
+    """The text above the first phase, or ""."""
     return "\n\n".join(entry.text for entry in session.preamble if isinstance(entry, Prose))
 
 
@@ -163,7 +162,7 @@ def milestones(entries: Iterable[Entry]) -> Iterator[str]:
 
 
 class OpenQuestion(NamedTuple):
-    """A question to a human, or an error: its place in the entries, its inbox name, and whether it is settled."""
+    """A question to the user, or an error: its index in the entries, its inbox name, and whether it is settled."""
 
     at: int
     name: str
@@ -172,8 +171,8 @@ class OpenQuestion(NamedTuple):
     is_settled: bool
 
 
-def asked_in(entries: Iterable[Entry], session: Session) -> Iterator[OpenQuestion]:
-    """The questions and errors of these entries that wait for a human."""
+def questions_in(entries: Iterable[Entry], session: Session) -> Iterator[OpenQuestion]:
+    """The questions to the user and the errors among these entries."""
     found = [*entries]
     answers = Answers(found, logged=bool(session.sources))
     for at, name in answers.names.items():
@@ -183,7 +182,7 @@ def asked_in(entries: Iterable[Entry], session: Session) -> Iterator[OpenQuestio
 
 
 def first_request(session: Session) -> tuple[str, str]:
-    """The user's first words and the id of their phase, "" and "" if they never spoke."""
+    """The user's first prompt and the id of its phase; "" and "" without one."""
     for phase in session.all_phases():
         for entry in phase.entries:
             if isinstance(entry, Intervention) and entry.words.strip():

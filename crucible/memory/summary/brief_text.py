@@ -1,6 +1,7 @@
-"""The text of a brief: sections of items, limited to a number of words, extended by findings without a model.
+"""The text of a brief: sections of items within a word limit, extended by findings without a model, and its update.
 
-Users edit briefs, so reading is lenient: a line outside all sections is kept as their own text.
+Users edit briefs, so parsing is lenient: a line outside all sections is kept as their own text. The note says which
+phase its brief covers, so the next update catches up after a failure.
 """
 
 from __future__ import annotations
@@ -32,7 +33,6 @@ from crucible.memory.summary.brief import (
     MOST_WORDS,
     Brief,
     BriefUpdate,
-    asked_in,
     count_covered,
     count_words,
     covering,
@@ -41,31 +41,31 @@ from crucible.memory.summary.brief import (
     find_brief,
     milestones,
     phase_number,
+    questions_in,
     set_brief,
 )
 from crucible.vault.notes.vault import Note, Vault
 
 SECTIONS = ("Decisions", "Results", "Fixed", "Reports", "Preferences", "Open questions")
-"""In the order in which they are printed."""
+"""The sections in order."""
 
 _TURNS = (
     (1000, ("Decisions", "Preferences", "Results", "Open questions", "Decisions", "Results")),
     (3, ("Fixed", "Reports")),
 )
-"""The groups of sections, and the most items of each: sections take turns, each keeping its newest remaining item.
-The number is how many items a section may have."""
+"""Groups of sections, each with the maximum items of a section: the sections take turns to keep their newest items."""
 _OWN_SHARE = 0.6
-"""The part of a brief that its own text may take when there are sections too."""
+"""The maximum share of the user's own text in a brief with sections."""
 _ITEM_WORDS = 60
-"""Words of an item: a summary with its reason fits whole; only what people write may be longer."""
+"""Maximum words of an item; only items that users wrote can be longer."""
 _FRAME_WORDS = 8
-"""Words of a section's heading and of its line about older items, at most."""
+"""Maximum words of a section's heading and of its line about older items."""
 _WIDEST = 30
-"""Code points per word; in longer texts every run of blanks becomes one."""
+"""Code points per word; in longer texts every run of blanks becomes one blank."""
 _READ = 50_000
-"""Code points of a brief that are read: many times what fits."""
-_TELLING, _ALIKE = 15, 60
-"""Letters and digits from which on a text may be part of another one, and those that decide: its end may be cut."""
+"""Maximum code points of a brief that are read."""
+_COMPARABLE, _ALIKE = 15, 60
+"""Minimum letters and digits of a text that is searched in others, and how many are compared, as its end may be cut."""
 
 _HEAD = late_pattern(r"[ \t]*\*\*(.+?):?\*\*:?[ \t]*$")
 _MARK = late_pattern(r"[ \t]*[-*+][ \t]+")
@@ -82,17 +82,17 @@ class ShownTexts:
         self._all = "\n".join(self._texts)
 
     def has(self, text: str) -> bool:
-        """True if the text was shown: alone, or in a longer one if it is not too short to tell."""
+        """True if the text was shown, alone or, unless it is short, within a longer one."""
         words = bare(text)
-        return words in self._texts or (len(words) >= _TELLING and words in self._all)
+        return words in self._texts or (len(words) >= _COMPARABLE and words in self._all)
 
     def is_in(self, text: str) -> bool:
-        """True if one of the texts is in this one and not too short to tell, or begins like a part of them."""
+        """True if this text is one of the shown ones, or contains the beginning of one that is not short."""
         words = bare(text)
-        return words in self._texts or any(len(one) >= _TELLING and one[:_ALIKE] in words for one in self._texts)
+        return words in self._texts or any(len(one) >= _COMPARABLE and one[:_ALIKE] in words for one in self._texts)
 
     def add(self, text: str) -> bool:
-        """Add a text; False if it was shown before or says nothing."""
+        """Add a text; return False if it was shown before or is empty."""
         if self.has(text) or not (words := bare(text)):
             return False
         self._texts[words] = None
@@ -101,13 +101,13 @@ class ShownTexts:
 
 
 def bare(text: str) -> str:
-    """The letters and digits of a text; what has none is itself."""
+    """The letters and digits of a text in lower case, or the text itself if it has none."""
     return _NO_WORD.sub("", text).casefold() or text.strip()
 
 
 @dataclass(slots=True)
 class BriefDigest:
-    """`own` is free text, `items` has a list for each of `SECTIONS`, oldest first; `earlier` counts those left out."""
+    """A parsed brief: the user's own text, the items of each section, oldest first, and the numbers of omitted ones."""
 
     own: str = ""
     items: dict[str, list[str]] = field(default_factory=lambda: {name: [] for name in SECTIONS})
@@ -115,28 +115,28 @@ class BriefDigest:
 
 
 def read_digest(text: str) -> BriefDigest:
-    """The sections of a brief's text."""
+    """Parse a brief's text."""
     digest, own, section, joins = BriefDigest(), list[str](), "", False
     for line in text[:_READ].split("\n"):
-        head, said = _HEAD.match(line), _MARK.sub("", line, 1).strip(" \t")
+        head, item = _HEAD.match(line), _MARK.sub("", line, 1).strip(" \t")
         if head:
             section = next((name for name in SECTIONS if name.casefold() == head[1].casefold()), "")
         items = digest.items.get(section, own)
         if items is own:
             own.append(line)
-        elif left := _EARLIER.match(said):
-            digest.earlier[section] += int(left[1])
+        elif omitted := _EARLIER.match(item):
+            digest.earlier[section] += int(omitted[1])
         elif joins and not _MARK.match(line):
-            items[-1] += f" {said}" if said else ""
-        elif said and not head:
-            items.append(said)
-        joins = bool(items is not own and items and said and not head)
+            items[-1] += f" {item}" if item else ""
+        elif item and not head:
+            items.append(item)
+        joins = bool(items is not own and items and item and not head)
     digest.own = "\n".join(own).strip("\n")
     return digest
 
 
 def render_digest(digest: BriefDigest, limit: int) -> str:
-    """The text in at most `limit` words: the newest items whole, and how many older ones each section has."""
+    """The text in at most `limit` words: the newest items, and the number of older ones in each section."""
     filled = [name for name in SECTIONS if digest.items[name] or digest.earlier[name]]
     own = digest.own if len(digest.own) <= limit * _WIDEST else _BLANKS.sub(" ", digest.own)
     own = cut_words(own, round(limit * _OWN_SHARE) if filled else limit)
@@ -150,7 +150,7 @@ def render_digest(digest: BriefDigest, limit: int) -> str:
 
 
 def _kept(digest: BriefDigest, room: int) -> dict[str, list[str]]:
-    """The items that fit, the newest of each section first of all."""
+    """The items that fit into `room` words, chosen by turns, the newest of each section first."""
     kept: dict[str, list[str]] = {name: [] for name in SECTIONS}
     for most, group in _TURNS:
         turns = deque(group)
@@ -166,32 +166,32 @@ def _kept(digest: BriefDigest, room: int) -> dict[str, list[str]]:
     return kept
 
 
-# --- extending it by findings -----------------------------------------------------------------------------------------
+# --- extending --------------------------------------------------------------------------------------------------------
 
-_DECISIONS, _RESULTS, _FIXED, _REPORTS, _WISHES, _QUESTIONS = SECTIONS
+_DECISIONS, _RESULTS, _FIXED, _REPORTS, _PREFERENCES, _QUESTIONS = SECTIONS
 _LAST_READ = 2000
-"""Code points of a text whose last paragraph is used."""
+"""Code points at a text's end that are read for its last paragraph."""
 _HEAD_WORDS = 3
 """Words of `[!abstract] Brief`, plus one."""
 
 
 def room_for(covers: str) -> int:
-    """Words available for a brief's text if the whole callout has at most `MOST_WORDS`."""
+    """The words available for a brief's text in a callout of `MOST_WORDS`."""
     return MOST_WORDS - count_words(f"Covers: {covers}") - _HEAD_WORDS
 
 
 def extend_brief(session: Session, old: Brief | None, until: str) -> Brief:
-    """Add the phases after `old.covers`, up to and including phase id `until`, to the brief.
+    """Add the phases after `old.covers`, up to and including the phase id `until`, to the brief.
 
-    At most `MOST_WORDS`, and deterministic.  The text of `old` stays, except questions that were answered
-    since.  `UsageError` for a phase id that does not exist.
+    The result has at most `MOST_WORDS` and is deterministic.  The text of `old` stays, except for questions that were
+    answered since.  Raises `UsageError` for an unknown phase id.
     """
     digest, covers = extend_digest(session, old, until)
     return Brief(render_digest(digest, room_for(covers)), covers)
 
 
 def extend_digest(session: Session, old: Brief | None, until: str) -> tuple[BriefDigest, str]:
-    """The same before shortening, and what it covers."""
+    """Like `extend_brief` before shortening; also returns the value of `covers`."""
     end = phase_number(session, until)
     digest, covers = read_digest(old.text if old else ""), old.covers if old else ""
     start = count_covered(session, covers)
@@ -201,36 +201,36 @@ def extend_digest(session: Session, old: Brief | None, until: str) -> tuple[Brie
     settled = ShownTexts(item for _, item, is_settled in asked if is_settled)
     digest.items[_QUESTIONS][:] = [one for one in digest.items[_QUESTIONS] if not settled.has(one)]
     known = ShownTexts(item for items in digest.items.values() for item in items)
-    waits = ((_QUESTIONS, item, item) for at, item, done in asked if at >= start and not done)
-    for section, key, item in (*_news(session, start, end), *waits):
+    questions = ((_QUESTIONS, item, item) for at, item, is_settled in asked if at >= start and not is_settled)
+    for section, key, item in (*_news(session, start, end), *questions):
         if known.add(key):
             digest.items[section].append(item)
     if not digest.own and not any(digest.items.values()):
-        said = (text for phase in reversed(session.phases[:end]) for text in _last_words(phase))
-        digest.items[_RESULTS] += islice(said, 1)
+        texts = (text for phase in reversed(session.phases[:end]) for text in _last_paragraph(phase))
+        digest.items[_RESULTS] += islice(texts, 1)
     return digest, covering(session.phases[end - 1])
 
 
 def _news(session: Session, start: int, end: int) -> Iterator[tuple[str, str, str]]:
-    """The items of these phases: the section, the text by which an item is recognized, and the item."""
+    """The new items of these phases: the section, the text by which an item is recognised, and the item."""
     found = _placed(session)
     for phase in session.phases[start:end]:
         own = [one for part in (phase, *phase.subphases) for one in found.get(part.id, ())]
-        items = [(*_told(one), one.summary) for one in own]
+        items = [(*_item_of(one), one.summary) for one in own]
         items += ((_RESULTS, text, text) for text in map(clipped, milestones(phase.all_entries())))
         if not session.sources and not any(section == _RESULTS for section, _, _ in items):
-            items += ((_RESULTS, text, text) for text in _last_words(phase))
+            items += ((_RESULTS, text, text) for text in _last_paragraph(phase))
         yield from ((section, key, item) for section, item, key in items)
 
 
 def _placed(session: Session) -> dict[str, list[Finding]]:
-    """The findings by phase; one that no phase quotes goes with the next of its kind, else to the last phase."""
+    """The findings by phase; one without a phase goes to that of the next finding of its kind, else to the last."""
     quoted = findings_by_phase(session)
     phases = {one.id: phase for phase, found in quoted.items() for one in found}
     after: dict[str, str] = {}
     placed: dict[str, list[Finding]] = {}
     for one in reversed(without_guesses(findings_of(session))):
-        if one.kind == Kind.INSTRUCTION:  # the prompts say them
+        if one.kind == Kind.INSTRUCTION:  # the prompts are in the note
             continue
         after[one.kind] = phases[one.id] or after.get(one.kind) or session.phases[-1].id
         placed.setdefault(after[one.kind], []).insert(0, one)
@@ -242,67 +242,70 @@ def _placed(session: Session) -> dict[str, list[Finding]]:
 
 _SECTION = {
     Kind.DECISION.value: _DECISIONS,
-    Kind.CORRECTION.value: _WISHES,
+    Kind.CORRECTION.value: _PREFERENCES,
     Kind.OPEN_END.value: _QUESTIONS,
     Kind.REPORT.value: _REPORTS,
 }
 """The section of each kind of finding; other kinds are results."""
 
 
-def _told(one: Finding) -> tuple[str, str]:
-    """The section of a finding, and its line."""
-    told = one.summary
+def _item_of(one: Finding) -> tuple[str, str]:
+    """The section of a finding, and its item."""
+    item = one.summary
     if one.kind == Kind.FAILURE:
         cause = f" (cause: {clipped(one.cause)})" if one.cause else ""
-        fixed = f"{told}{cause}" + (f" → {clipped(one.resolution)}" if one.resolution else "")
-        # A failed check matters less than a failure that a person reported or recorded.
+        fixed = f"{item}{cause}" + (f" → {clipped(one.resolution)}" if one.resolution else "")
+        # A failed check matters less than a failure that a user or agent reported.
         return (_FIXED, fixed) if one.source == Source.FIX else (_RESULTS, f"Fixed: {fixed}")
     if one.kind == Kind.REPORT:
-        told = f"{one.by.partition('@')[0]}: {told}"
+        item = f"{one.by.partition('@')[0]}: {item}"
     elif one.kind == Kind.DECISION:
         why = clipped(one.details)
         made = "; ".join(filter(None, (one.by, why and f"why: {why}")))
-        told = f"{told} ({made})" if made else told
-    return _SECTION.get(one.kind, _RESULTS), told
+        item = f"{item} ({made})" if made else item
+    return _SECTION.get(one.kind, _RESULTS), item
 
 
-def _last_words(phase: Phase) -> Iterator[str]:
-    """The last paragraph of a phase, if the phase was recorded (nothing is detected there) or has nothing else."""
-    said = next((one.text for one in reversed([*phase.all_entries()]) if isinstance(one, Prose)), "")
-    if last := clipped(said[-_LAST_READ:].rstrip().rpartition("\n\n")[2]):
+def _last_paragraph(phase: Phase) -> Iterator[str]:
+    """The last paragraph of a phase, for phases without findings."""
+    text = next((one.text for one in reversed([*phase.all_entries()]) if isinstance(one, Prose)), "")
+    if last := clipped(text[-_LAST_READ:].rstrip().rpartition("\n\n")[2]):
         yield f"{clipped(phase.name)}: {last}"
 
 
 def _asked(session: Session) -> Iterator[tuple[int, str, bool]]:
-    """Questions and errors of the phases: the place of the phase, the item, and whether it is answered or fixed."""
+    """Questions and errors of the phases: the index of the phase, the item, and whether it is settled."""
     placed = [(at, entry) for at, phase in enumerate(session.phases) for entry in phase.all_entries()]
-    for one in asked_in((entry for _, entry in placed), session):
+    for one in questions_in((entry for _, entry in placed), session):
         label = "Unresolved" if one.kind == "error" else "Asked"
         yield placed[one.at][0], f"{label}: {clipped(one.text)}", one.is_settled
 
 
-def update_brief(vault: Vault, session_id: str | Path, *, redact: Redact) -> BriefUpdate:
-    """Cover every finished phase.  Writes nothing if nothing is due.
+# --- updating ---------------------------------------------------------------------------------------------------------
 
-    What keeps a brief from being written is the result's `problem`; raises `SessionNotFound`, `NoteUnreadable` and
-    their like for a note that cannot be read.
+
+def update_brief(vault: Vault, session_id: str | Path, *, redact: Redact) -> BriefUpdate:
+    """Extend a note's brief to every finished phase, if it does not cover them yet.
+
+    A failure to write is the result's `problem`.  Raises `SessionNotFound`, `NoteUnreadable` and the like for a note
+    that cannot be read.
     """
     path = vault.find(session_id) if isinstance(session_id, str) else session_id
     return _update(vault, vault.read(path), redact)
 
 
 def renew_brief(vault: Vault, path: Path, before: Session, *, redact: Redact) -> BriefUpdate:
-    """Like `update_brief`, but also rebuilds covered phases if nobody edited the brief since `before`."""
+    """Like `update_brief`, but also rebuild the covered part, unless the brief in `before` was edited by a user."""
     old = find_brief(before)
     until = _covered(before, old) if old else ""
     is_ours = bool(old and until and old == _fresh(before, until, redact))
 
     def intention(note: Note) -> list[Edit]:
         now = find_brief(note.session)
-        reached = _covered(note.session, now) if now else ""
-        if now != old or not reached:
+        covered = _covered(note.session, now) if now else ""
+        if now != old or not covered:
             return []
-        return set_brief(note.source, note.session, _fresh(note.session, reached, redact))
+        return set_brief(note.source, note.session, _fresh(note.session, covered, redact))
 
     if is_ours:
         vault.update(path, intention)
@@ -317,16 +320,16 @@ def _covered(session: Session, brief: Brief) -> str:
 
 
 def _fresh(session: Session, until: str, redact: Redact) -> Brief:
-    """The brief up to a phase, extracted from scratch."""
+    """The brief up to a phase, built from scratch."""
     covers = _covering(session, until, redact)
     text = _redacted(extend_brief(session, None, until).text, redact)
     return Brief(cut_words(text, room_for(covers)), covers)
 
 
 def update_briefs(vault: Vault, paths: Iterable[Path], *, redact: Redact) -> Iterator[str]:
-    """Update the notes' briefs, except those of subagents, whose parents report them; yields problems.
+    """Update the briefs of notes, except subagents', whose reports are in their parents' notes; yield problems.
 
-    For callers that have just written these notes: one that is gone or cannot be read is no problem of the brief's.
+    Notes that are gone or cannot be read are skipped.
     """
     for path in sorted(set(paths)):
         with suppress(CrucibleError):
@@ -351,15 +354,15 @@ def _problem(name: str, error: CrucibleError) -> str:
 
 
 def _extract(vault: Vault, path: Path, old: Brief | None, redact: Redact) -> BriefUpdate:
-    """The note as it is under its lock decides.  Without secrets, and within its bound all the same."""
+    """Extend the brief of the note as it is under its lock, redacted and within the word limit."""
 
     def intention(note: Note) -> list[Edit]:
-        there = find_brief(note.session)
-        until = due_phase(note.session, there.covers if there else "")
+        current = find_brief(note.session)
+        until = due_phase(note.session, current.covers if current else "")
         if not until:
             return []
         covers = _covering(note.session, until, redact)
-        text = _redacted(extend_brief(note.session, there, until).text, redact)
+        text = _redacted(extend_brief(note.session, current, until).text, redact)
         return set_brief(note.source, note.session, Brief(cut_words(text, room_for(covers)), covers))
 
     brief = find_brief(vault.update(path, intention).session)
@@ -367,7 +370,7 @@ def _extract(vault: Vault, path: Path, old: Brief | None, redact: Redact) -> Bri
 
 
 def _redacted(text: str, redact: Redact) -> str:
-    """Raises `CrucibleError` if secrets cannot be looked for: nothing is written then."""
+    """Redact a text.  Raises `CrucibleError` if the scan for secrets fails."""
     try:
         return normal(redact(text)[0])
     except Exception as error:
@@ -375,6 +378,6 @@ def _redacted(text: str, redact: Redact) -> str:
 
 
 def _covering(session: Session, until: str, redact: Redact) -> str:
-    """The phase that the brief covers, without its name if that contains a secret."""
+    """The value of `covers` up to a phase, without the phase's name if that contains a secret."""
     covers = covering(session.phases[phase_number(session, until) - 1])
     return covers if _redacted(covers, redact) == covers else covers.partition(" ")[0]

@@ -1,6 +1,6 @@
 """Annotations: a YAML file for each task, `.crucible/tasks/{session}.{task}.yaml`.
 
-Edits keep a user's comments and unknown keys. Texts are redacted before they come here.
+Edits keep a user's comments and unknown keys. Callers redact texts first.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ from crucible.memory.tasks.task import Annotation, DecisionKind, Inherited, Reca
 from crucible.vault.notes.vault import Vault
 
 LONGEST = 2000
-"""Code points of a description and a query; the full text is with the task."""
+"""Maximum code points of a description and a query; the full text is in the task."""
 
 
 _LISTS = ("patterns", "failures", "decisions")
 _INHERITED = ("from_task_id", "decision", "rationale", "finding")
 _CHOICE = ("summary", "rationale", "finding", "kind", "propagate")
 _KEYS = {"kind": "type"}
-"""What a field is called in the file, where that is another word."""
+"""Fields with another name in the file."""
 
 
 def values_of(annotation: Annotation) -> dict[str, Value]:
@@ -59,7 +59,7 @@ def values_of(annotation: Annotation) -> dict[str, Value]:
 
 
 def annotation_of(ref: Ref, values: Mapping[str, Value]) -> Annotation:
-    """The annotation with these fields; the task is `ref`, whatever the file says."""
+    """The annotation with these fields; the task is `ref`, whatever `task_id` says."""
     recall = _map(values.get("recall_context"))
     execution = _map(values.get("execution_context"))
     patterns, failures, decisions = (_ids(recall.get(name)) for name in _LISTS)
@@ -83,20 +83,20 @@ def _lines(texts: Sequence[str]) -> list[Value]:
 
 
 def _written(one: Inherited | TaskDecision, names: Sequence[str]) -> Value:
-    """Its fields by name; a rationale also where it is empty, as a place to write one."""
-    told: dict[str, Value] = {}
+    """The fields by name, without empty ones, except for an empty rationale, which a user may fill in."""
+    fields: dict[str, Value] = {}
     for name in names:
         value = getattr(one, name)
         if isinstance(value, str):
             value = normal(value) if name == "rationale" else normal_line(value)
         if value is not None and (value != "" or name != "finding"):
-            told[_KEYS.get(name, name)] = value
-    return told
+            fields[_KEYS.get(name, name)] = value
+    return fields
 
 
 def _choice(one: Mapping[str, Value]) -> TaskDecision:
     kind = None
-    with suppress(ValueError):  # a word of somebody's own
+    with suppress(ValueError):  # a user's own kind
         kind = DecisionKind(_text(one.get("type")))
     mark = one.get("propagate")
     summary, rationale, finding = (_text(one.get(key)) for key in ("summary", "rationale", "finding"))
@@ -119,7 +119,7 @@ def _maps(value: Value, needed: str) -> list[Mapping[str, Value]]:
 
 
 def _text(value: Value) -> str:
-    """A text; numbers and booleans as YAML writes them, since a user may write `version: 1`."""
+    """A scalar as text; numbers and booleans as YAML writes them."""
     if value is None or isinstance(value, (list, dict)):
         return ""
     return value if isinstance(value, str) else write_scalar(value)
@@ -132,16 +132,16 @@ def _time(value: Value) -> datetime | None:
 
 
 LARGEST = 1 << 20
-"""Bytes.  A larger file is no annotation."""
+"""Maximum bytes of an annotation."""
 
-# No dot, so that the last one of a name parts session and task; no capitals, which some file systems take for small letters.
+# No dots, so that the last dot of a name separates session and task; no capitals, since some file systems ignore case.
 _PLAIN = late_pattern(r"[a-z0-9_-]{1,64}\Z")
 _FENCE = "---\n"
 _OPENED = late_pattern(r"---[ \t]*[\r\n]")
 
 
 class _File(NamedTuple):
-    """An annotation's bytes, its text between fences like frontmatter, and the fence that was added above."""
+    """An annotation's bytes, its text in fences like frontmatter, and the opening fence if it was added."""
 
     data: bytes
     source: Source
@@ -156,14 +156,14 @@ class AnnotationFolder(NamedTuple):
 
 
 def shelf_of(vault: Vault) -> AnnotationFolder:
-    """Where the vault's settings want its annotations."""
+    """The folder of annotations in the vault's settings."""
     return AnnotationFolder(vault.root, vault.settings.tasks.annotations_dir)
 
 
 def annotation_path(shelf: AnnotationFolder, ref: Ref) -> Path:
     """The path of the task's annotation, unique for each task.
 
-    An id that is no file name is replaced by `~` and its hash. Raises `BadSessionId`, and `OutsideVault` for a
+    An id that cannot be a file name is replaced by `~` and its hash. Raises `BadSessionId`, and `OutsideVault` for a
     symlink.
     """
     check_session_id(ref.session)
@@ -178,26 +178,26 @@ def annotation_path(shelf: AnnotationFolder, ref: Ref) -> Path:
 
 
 def read_annotation(shelf: AnnotationFolder, ref: Ref) -> tuple[Annotation | None, list[Problem]]:
-    """The task's annotation, None when it has none; and what in it is not as it should be, with lines.
+    """The task's annotation, or None, and its problems.
 
-    Raises what `annotation_path` does, and `NoteUnreadable`.
+    Raises what `annotation_path` raises, and `NoteUnreadable`.
     """
     path = annotation_path(shelf, ref)
     if not os.path.lexists(path):
         return None, []
     file = _load(path)
     frontmatter = find_frontmatter(file.source)
-    # A fence of ours is not in the file.
+    # An added fence is not a line of the file.
     shift = 1 if file.above else 0
     problems = [one._replace(line=max(one.line - shift, 1)) for one in frontmatter.problems]
     return annotation_of(ref, frontmatter.values), problems
 
 
 def annotate(shelf: AnnotationFolder, annotation: Annotation, *, fsync: bool = True) -> Path:
-    """Write the annotation of a task that has none yet, and return its file.
+    """Write the annotation of a task that has none yet, and return its path.
 
-    Raises `NoteExists` when there is one, which stays as it is; what `annotation_path` raises; and `VaultError`, also
-    for what is too large to be read again.
+    Raises `NoteExists` if there is one, which does not change; `VaultError` if it cannot be written or is too large to
+    be read again; and what `annotation_path` raises.
     """
     path = annotation_path(shelf, annotation.ref)
     block = render_frontmatter(values_of(annotation))
@@ -210,11 +210,11 @@ def annotate(shelf: AnnotationFolder, annotation: Annotation, *, fsync: bool = T
 def change_annotation(
     shelf: AnnotationFolder, new: Annotation, change: Callable[[Annotation], Annotation], *, fsync: bool = True
 ) -> Annotation:
-    """Let `change` edit the task's annotation, `new` if it has none yet, and write what differs under a lock.
+    """Let `change` edit the task's annotation, or `new` if it has none, and write the changed fields under a lock.
 
-    Lines of unchanged fields are kept to the byte, and so are unknown keys. Raises `VaultError` if it would be too
-    large to be read again, `EditRefused` if its lines cannot be told apart, `LockTimeout`, and `NoteChanged` if an
-    editor saved in between.
+    The lines of unchanged fields and unknown keys do not change by a byte. Raises `VaultError` if the annotation would
+    be too large to be read again, `EditRefused` if a field's lines cannot be found, `LockTimeout`, and `NoteChanged` if
+    an editor saved meanwhile.
     """
     ref = new.ref
     path = annotation_path(shelf, ref)
@@ -243,14 +243,14 @@ def move_annotations(shelf: AnnotationFolder, old: str, new: str, *, fsync: bool
     folder = files.inside(Path(os.path.realpath(shelf.root)), Path(os.path.realpath(shelf.root)) / shelf.folder)
     for path in sorted(folder.glob(f"{glob.escape(old)}.*.yaml")):
         task = path.name.removeprefix(f"{old}.")
-        # Another session's id may begin with this one's and a dot.
+        # The id of another session may begin with this id and a dot.
         if task.count(".") == 1 and not path.is_symlink():
             with suppress(NoteExists):
                 files.move_exclusive(path, folder / f"{new}.{task}", fsync=fsync)
 
 
 def _edited(file: _File, before: Annotation, after: Annotation) -> Source:
-    """One key after the other, since each edit's place is known only in the text that it changes."""
+    """Change one key after the other, since each edit moves the following lines."""
     source = file.source
     old, new, written = values_of(before), values_of(after), find_frontmatter(source).values
     for key, value in new.items():
@@ -261,7 +261,7 @@ def _edited(file: _File, before: Annotation, after: Annotation) -> Source:
 
 
 def _blend(written: Value, old: Value, new: Value) -> Value:
-    """The new value for a key that holds `written` and was read as `old`: unknown parts of it stay."""
+    """The new value for a key with the value `written`, which was read as `old`; unknown parts of it stay."""
     if new == old:
         return written
     if isinstance(written, dict) and isinstance(old, dict) and isinstance(new, dict):
@@ -277,7 +277,7 @@ def _load(path: Path) -> _File:
     if len(data) > LARGEST:
         raise NoteUnreadable(f"{path}: {len(data)} bytes are no annotation", "move it out of that folder")
     source = Source.from_bytes(data)
-    # YAML may begin with the fence itself.
+    # A YAML file may begin with `---`.
     line_end = "\r\n" if "\r\n" in source.text else "\n"
     above = "" if _OPENED.match(source.text) else f"---{line_end}"
     end = "" if not source.text or source.text.endswith(("\n", "\r")) else line_end

@@ -1,6 +1,6 @@
-"""Note decisions with the task that was in progress, and pass them on to the tasks that depend on it.
+"""Add decisions to the task that was in progress, and pass them on to the tasks that depend on it.
 
-A decision is passed on unless it is marked or has a kind that stays. Inherited decisions are not passed on again.
+A mark on a decision says whether it is passed on; without a mark its kind does. Inherited decisions are not passed on.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ from crucible.vault.events.event_reader import EventRecord, read_records
 from crucible.vault.notes.vault import Vault
 
 _RECORDED = ("decision", "error")
-"""Record types written by agents that are also findings."""
+"""Record types that agents write and that are also findings."""
 _LAST = datetime.max.replace(tzinfo=UTC)
 
 
 class _Span(NamedTuple):
-    """When a task was in progress."""
+    """The time in which a task was in progress."""
 
     id: str
     begun: datetime
@@ -50,12 +50,12 @@ class _Span(NamedTuple):
 
 
 def task_findings(root: Path, session: Session) -> Mapping[str, tuple[Finding, ...]]:
-    """The findings of each task by its id, with the whole events of the session in the vault at `root`."""
+    """The findings of each task by its id, using the session's event log in the vault at `root`."""
     return findings_by_task(session, _records(root, session) if any(one.started for one in session.tasks) else ())
 
 
 def _records(root: Path, session: Session) -> Iterator[EventRecord]:
-    with suppress(CrucibleError):  # what was read counts
+    with suppress(CrucibleError):  # use the records that can be read
         yield from read_records(root, session.id)
 
 
@@ -63,7 +63,7 @@ def findings_by_task(session: Session, records: Iterable[EventRecord] = ()) -> M
     """The findings of each task by its id, in order; `records` are the session's events.
 
     Of several tasks in progress, a finding belongs to the one that began last. If none was in progress, it belongs to
-    the task whose heading it is under, as the one that carried it out, else to none.
+    the task that was in progress in its sub-phase, else to none.
     """
     tasks = sorted(_spans(session.tasks), key=lambda one: one.begun)
     findings = findings_of(session) if tasks else ()
@@ -74,7 +74,7 @@ def findings_by_task(session: Session, records: Iterable[EventRecord] = ()) -> M
         turn, part = starts.get(one.phase.partition(".")[0]), starts.get(one.phase)
         moment = moments.get(one.id) or (turn if one.rows else part)
         task = _open_at(moment, turn or moment, tasks) if moment else ""
-        # A transcript may prove a decision later, in the first part of its turn: the task that began the part carried it out.
+        # An edit in the turn's first sub-phase may settle a decision: it belongs to the task that began there.
         if not task and one.rows and turn and part and one.phase.endswith(".1"):
             task = _open_at(part, turn, tasks)
         if task:
@@ -83,9 +83,10 @@ def findings_by_task(session: Session, records: Iterable[EventRecord] = ()) -> M
 
 
 def _open_at(moment: datetime, turn: datetime, tasks: list[_Span]) -> str:
-    """The task that was in progress at a moment of a turn, "" for none.
+    """The task that was in progress at a moment of a turn; "" for none.
 
-    One that stayed in progress while a later one began and ended, all before the turn, is forgotten and not worked on.
+    A task does not count if another one began after it and ended before the turn: an agent forgot to complete the
+    first.
     """
     forgotten = max((one.begun for one in tasks if one.over <= turn), default=None)
     fits = (one for one in reversed(tasks) if one.begun <= moment <= one.over)
@@ -93,7 +94,7 @@ def _open_at(moment: datetime, turn: datetime, tasks: list[_Span]) -> str:
 
 
 def _spans(tasks: Iterable[Task]) -> Iterator[_Span]:
-    """One that was put off or dropped was in progress until the next one began."""
+    """The time of each task; one that was postponed or dropped was in progress until the next one began."""
     begun = [(time, task) for task in tasks if (time := parse_time(task.started or ""))]
     starts = sorted(time for time, _ in begun)
     for start, task in begun:
@@ -104,7 +105,7 @@ def _spans(tasks: Iterable[Task]) -> Iterator[_Span]:
 
 
 def _moments(findings: Iterable[Finding], records: Iterable[EventRecord]) -> dict[str, datetime]:
-    """When each finding was made, by its id, as far as the records tell."""
+    """The time of each finding by its id, as far as the records have it."""
     by_row: dict[str, list[str]] = {}
     recorded: list[Finding] = []
     for one in findings:
@@ -117,25 +118,25 @@ def _moments(findings: Iterable[Finding], records: Iterable[EventRecord]) -> dic
         if record.time is None:
             continue
         names = [name for length in lengths for name in by_row.get(record.row[:length], ())]
-        said = record.values.get("content") if record.type in _RECORDED else None
-        if isinstance(said, str):
-            names += [one.id for one in recorded if is_said_in(one, said)]
-        # A note has whole seconds.
+        content = record.values.get("content") if record.type in _RECORDED else None
+        if isinstance(content, str):
+            names += [one.id for one in recorded if is_said_in(one, content)]
+        # Times in a note are whole seconds.
         found.update(dict.fromkeys(names, record.time.replace(microsecond=0)))
     return found
 
 
-MOST_TOLD = 100
-"""Dependent tasks that are updated at once, nearest first; others inherit when they are picked up."""
+MOST_DEPENDENTS = 100
+"""Maximum number of dependent tasks that are updated, nearest first; others inherit when they are picked up."""
 
 
-def flows(choice: TaskDecision, kinds: Collection[DecisionKind] = FLOWING) -> bool:
-    """True if the decision goes to dependent tasks."""
+def is_inherited(choice: TaskDecision, kinds: Collection[DecisionKind] = FLOWING) -> bool:
+    """True if dependent tasks inherit the decision."""
     return choice.propagate if choice.propagate is not None else choice.kind is None or choice.kind in kinds
 
 
 def dependents_of(ref: Ref, tasks: Sequence[OpenTask]) -> tuple[OpenTask, ...]:
-    """The unfinished tasks that depend on this one, directly or indirectly, nearest first."""
+    """The unfinished tasks that depend on this task, directly or indirectly, nearest first."""
     waiting: dict[str, list[OpenTask]] = {}
     for task in tasks:
         for need in task.needs if task.ref.session == ref.session else ():
@@ -145,7 +146,7 @@ def dependents_of(ref: Ref, tasks: Sequence[OpenTask]) -> tuple[OpenTask, ...]:
 
 
 def sources_of(task: OpenTask, tasks: Sequence[OpenTask]) -> tuple[OpenTask, ...]:
-    """The completed tasks that this one depends on, directly or indirectly, nearest first."""
+    """The completed tasks that this task depends on, directly or indirectly, nearest first."""
     known = {one.ref.id: one for one in tasks if one.ref.session == task.ref.session}
     needs = {**{name: one.needs for name, one in known.items()}, task.ref.id: task.needs}
     found = _reached(task.ref.id, lambda here: [known[need] for need in needs[here] if need in known])
@@ -153,10 +154,10 @@ def sources_of(task: OpenTask, tasks: Sequence[OpenTask]) -> tuple[OpenTask, ...
 
 
 def _reached(start: str, following: Callable[[str], Iterable[OpenTask]]) -> list[OpenTask]:
-    """All tasks that follow on one of a list, each once, nearest first."""
+    """All tasks that can be reached with `following` from the task `start`, nearest first."""
     seen, front = {start}, [start]
     found: list[OpenTask] = []
-    for here in front:  # grows while it is walked
+    for here in front:  # grows during the iteration
         for task in following(here):
             if task.ref.id not in seen:
                 seen.add(task.ref.id)
@@ -166,11 +167,11 @@ def _reached(start: str, following: Callable[[str], Iterable[OpenTask]]) -> list
 
 
 def inherited_from(annotation: Annotation, kinds: Collection[DecisionKind] = FLOWING) -> tuple[Inherited, ...]:
-    """The task's own decisions as its dependents inherit them."""
+    """The task's own decisions in the form in which its dependents inherit them."""
     return tuple(
         Inherited(annotation.ref.id, normal_line(one.summary), normal(one.rationale), one.finding)
         for one in annotation.choices
-        if flows(one, kinds)
+        if is_inherited(one, kinds)
     )
 
 
@@ -183,9 +184,9 @@ def flow_down(
     *,
     clean: Callable[[str], str] = str,
 ) -> Iterator[tuple[Ref, str]]:
-    """Add a completed task's decisions to the tasks that depend on it; yields each failure.
+    """Add a completed task's decisions to the tasks that depend on it; yield each failure.
 
-    `clean` removes secrets that a human wrote into the annotation.
+    `clean` removes secrets that a user wrote into the annotation.
     """
     try:
         own, _ = read_annotation(shelf, ref)
@@ -196,7 +197,7 @@ def flow_down(
         replace(one, decision=clean(one.decision), rationale=clean(one.rationale))
         for one in (inherited_from(own, kinds) if own else ())
     )
-    for task in dependents_of(ref, tasks)[:MOST_TOLD] if given else ():
+    for task in dependents_of(ref, tasks)[:MOST_DEPENDENTS] if given else ():
         try:
             change_annotation(shelf, Annotation(task.ref, task.content, now), partial(_inherit, given))
         except CrucibleError as error:
@@ -208,18 +209,18 @@ def _inherit(given: Sequence[Inherited], old: Annotation) -> Annotation:
 
 
 def joined(there: Sequence[Inherited], more: Iterable[Inherited]) -> tuple[Inherited, ...]:
-    """What a task inherits, each decision once and in the words that are there already."""
+    """Add inherited decisions to those of a task, without duplicates; known ones keep their words."""
     new = (one for one in more if not any(one.is_same(other) for other in there))
     return (*there, *dict.fromkeys(new))
 
 
-# --- those of a session -----------------------------------------------------------------------------------------------
+# --- sessions ---------------------------------------------------------------------------------------------------------
 
 
-def hand_on(vault: Vault, session: Session, *, now: datetime, redact: Redact) -> Iterator[str]:
-    """Note each task's decisions in its annotation and pass on those of completed tasks; yields failures.
+def pass_on_decisions(vault: Vault, session: Session, *, now: datetime, redact: Redact) -> Iterator[str]:
+    """Add each task's decisions to its annotation, and pass on those of completed tasks; yield failures.
 
-    Running it again changes nothing.
+    Repeating this changes nothing.
     """
     settings = vault.settings.tasks
     tasks = tuple(replace(one, content=redact(one.content)[0]) for one in tasks_of(session))
@@ -228,8 +229,8 @@ def hand_on(vault: Vault, session: Session, *, now: datetime, redact: Redact) ->
         shelf, kinds = shelf_of(vault), kinds_named(settings.auto_propagate_types)
         for task in tasks:
             if task.stage is Stage.COMPLETED:
-                told = flow_down(shelf, task.ref, tasks, now, kinds, clean=lambda text: redact(text)[0])
-                failed = {**dict(told), **failed}
+                errors = flow_down(shelf, task.ref, tasks, now, kinds, clean=lambda text: redact(text)[0])
+                failed = {**dict(errors), **failed}
     yield from (f"task {ref.id}: decisions were not noted: {why}" for ref, why in failed.items())
 
 
@@ -246,13 +247,13 @@ def _note_decisions(
     made = task_findings(vault.root, session)
     shelf, ids = shelf_of(vault), {_words(one): one.finding for one in decisions}
     noted = {task: _noted(shelf, task.ref) for task in tasks}
-    # A decision that somebody annotated, or moved to another task, is that task's.
-    told = {name for choices in noted.values() for one in choices for name in (one.finding, _words(one))}
-    for task, there in noted.items():
+    # A decision that a user annotated, or moved to another task, belongs to that task.
+    known = {name for choices in noted.values() for one in choices for name in (one.finding, _words(one))}
+    for task, choices in noted.items():
         mine = {one.id for one in made.get(task.ref.id, ())}
-        new = [one for one in decisions if one.finding in mine and not {one.finding, _words(one)} & told]
+        new = [one for one in decisions if one.finding in mine and not {one.finding, _words(one)} & known]
         try:
-            if new or any(_words(one) in ids and not one.finding for one in there):
+            if new or any(_words(one) in ids and not one.finding for one in choices):
                 change_annotation(shelf, Annotation(task.ref, task.content, now), partial(_decide, ids, new))
         except CrucibleError as error:
             yield task.ref, str(error)
@@ -264,13 +265,13 @@ def _decide(ids: Mapping[str, str], new: Sequence[TaskDecision], old: Annotation
 
 
 def _words(choice: TaskDecision) -> str:
-    """Its letters and digits, since a finding's summary has no marks."""
+    """The key of a decision: its letters and digits, since a finding's summary has no Markdown marks."""
     return "".join(filter(str.isalnum, choice.summary.casefold()))
 
 
 def _noted(shelf: AnnotationFolder, ref: Ref) -> tuple[TaskDecision, ...]:
     try:
         known, _ = read_annotation(shelf, ref)
-    except CrucibleError:  # writing to it says why
+    except CrucibleError:  # the write will report it
         return ()
     return known.choices if known else ()

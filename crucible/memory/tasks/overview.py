@@ -23,11 +23,11 @@ from crucible.vault.index.schema import Row, View, path_of_cell, shard_of, split
 from crucible.vault.notes.walk import read_head
 
 _OPEN_TASK_INDEX = ("pending", "in_progress")
-"""Words of a status that are looked for in what is left out; others of a human's own are not counted there."""
+"""The statuses by which open tasks out of scope are counted; a user's own statuses are not counted there."""
 
 
 class TaskScope(NamedTuple):
-    """A filter by project, by session (id or unique prefix) and by start; "" and None filter nothing."""
+    """A filter by project, session (id or unique prefix) and start; "" and None filter nothing."""
 
     project: str = ""
     session: str = ""
@@ -38,9 +38,9 @@ EVERYTHING = TaskScope()
 
 
 class Owner(NamedTuple):
-    """The session of a list; `path` is relative to the vault, `parent` the delegating session.
+    """The session of a list; `path` is relative to the vault, `parent` is the session that started a subagent.
 
-    `problems` counts what is untidy in the note.
+    `problems` is the number of problems in the note.
     """
 
     id: str
@@ -60,7 +60,7 @@ class FoundTasks(NamedTuple):
 
 
 def gather(view: View, scope: TaskScope = EVERYTHING) -> FoundTasks:
-    """The tasks in scope; raises `SessionNotFound` and `AmbiguousSession` for the named session."""
+    """The tasks in scope.  Raises `SessionNotFound` and `AmbiguousSession` for the scope's session."""
     if scope.session:
         row = find_row(view, scope.session)
         return _found([row], view.rows("tasks", [shard_of(str(row["started"] or ""))], [str(row["id"])]))
@@ -77,7 +77,7 @@ def gather(view: View, scope: TaskScope = EVERYTHING) -> FoundTasks:
     return found._replace(older=sum(path in left for path in still_open))
 
 
-def tasks_called(view: View, beginning: str) -> FoundTasks:
+def tasks_with_prefix(view: View, beginning: str) -> FoundTasks:
     """All tasks of sessions whose id starts with `beginning`, of all sessions for ""."""
     rows = [
         row
@@ -100,7 +100,7 @@ def _found(sessions: Iterable[Row], rows: Iterable[Row]) -> FoundTasks:
 
 
 def _paths_of_open(view: View) -> Iterator[str | int | None]:
-    """The note of each open task, of every session."""
+    """The path of the note of each open task, of every session."""
     for word in _OPEN_TASK_INDEX:
         yield from (row["path"] for row in view.rows("tasks", None, [word]) if row["status"] == word)
 
@@ -133,17 +133,17 @@ def _text(cell: str | int | None) -> str | None:
 
 
 MOST_LISTS = 500
-"""Lists that are looked at, the ones that changed last."""
+"""Maximum number of lists that are read, the latest ones."""
 
 _SOURCE = late_pattern(rb"\bclaude-code:([A-Za-z0-9._-]{1,128})(?![\w./-])")
-_GOES_ON = ("active", "paused")
-"""The note of a session that has ended knows more than what the client left lying about."""
+_UNFINISHED = ("active", "paused")
+"""Statuses with which the client's list counts; once a session has ended, its note is more reliable."""
 
 
 def lists_in(client_folder: Path, since: datetime | None = None) -> dict[str, Path]:
-    """The lists changed `since`, newest first, by name; `client_folder` is the client's own (`~/.claude`).
+    """The folders of a client's lists that changed `since`, by name, newest first; no symlinks.
 
-    A folder that is not there has none; a symlink is none.
+    `client_folder` is the client's own (`~/.claude`); it may be missing.
     """
     found: list[tuple[float, str, Path]] = []
     with suppress(OSError), os.scandir(client_folder / "tasks") as entries:
@@ -164,10 +164,10 @@ def with_stores(
     is_wanted: Callable[[str], bool],
     since: datetime | None = None,
 ) -> tuple[FoundTasks, tuple[str, ...]]:
-    """Add the client's current lists to the tasks; also returns lines about what could not be read.
+    """Add the client's current lists to the tasks; also return read errors, one line each.
 
-    `root` is the vault's. A list that a session out of `found` names is left out; of one that no session names
-    `is_wanted` says whether it is to be there.
+    `root` is the vault's. A list of a session that is not in `found` is omitted. A list of no known session is added if
+    `is_wanted` returns true for its name.
     """
     waiting = lists_in(client_folder, since)
     if not waiting:
@@ -181,20 +181,20 @@ def with_stores(
     joined: list[OpenTask] = []
     for session, noted in lists.items():
         stored: tuple[OpenTask, ...] = ()
-        if session in owned and found.owners[session].status in _GOES_ON:
+        if session in owned and found.owners[session].status in _UNFINISHED:
             stored, wrong = read_store(owned[session], session)
             problems += wrong
         joined += join_lists(noted, stored)
     foreign = {name: folder for name, folder in waiting.items() if is_wanted(name)}
     if foreign:
-        for name in _named(root, tasks_called(view, "").owners.values(), foreign):
+        for name in _named(root, tasks_with_prefix(view, "").owners.values(), foreign):
             del foreign[name]
     owners = dict(found.owners)
     known = {(task.ref.id, task.content) for task in joined}
     for name, folder in foreign.items():
         tasks, wrong = read_store(folder, name)
         problems += wrong
-        # A list that sessions share is told by their notes, too.
+        # Tasks of a list that several sessions share are in their notes, too.
         new = [task for task in tasks if (task.ref.id, task.content) not in known]
         if new:
             owners[name] = Owner(name, "")
@@ -203,7 +203,7 @@ def with_stores(
 
 
 def _named(root: Path, owners: Iterable[Owner], lists: Mapping[str, Path]) -> dict[str, str]:
-    """The list of each session, by the heads of their notes; reads no more notes than needed."""
+    """The list of each session, from the heads of their notes; reads no more notes than needed."""
     named: dict[str, str] = {}
     for owner in owners:
         if len(named) == len(lists):
@@ -217,7 +217,7 @@ def _named(root: Path, owners: Iterable[Owner], lists: Mapping[str, Path]) -> di
 
 
 class ClientLists(NamedTuple):
-    """The client's folder (`~/.claude`), None to skip it; which unclaimed lists count: `sessions`, or all for None."""
+    """The client's folder (`~/.claude`), None to skip it, and the unclaimed lists to include (None for all)."""
 
     folder: Path | None = None
     sessions: Collection[str] | None = None
@@ -228,9 +228,9 @@ _OPEN = (Stage.PENDING, Stage.IN_PROGRESS)
 
 
 class Overview(NamedTuple):
-    """`status` is cut to what is shown, its counts are of all; `recall` has the counts of annotations of what is shown.
+    """The state of the tasks in scope: `status` lists the shown ones and counts all, `recall` is for the shown ones.
 
-    `older` counts the open tasks of sessions out of scope; `troubles` is what could not be read, each on a line.
+    `older` counts the open tasks of sessions out of scope; `troubles` are read errors, one line each.
     """
 
     status: TasksStatus
@@ -246,7 +246,7 @@ def tasks_now(
     root: Path,
     client: ClientLists = NO_CLIENT,
 ) -> tuple[FoundTasks, tuple[str, ...]]:
-    """The tasks in scope by the notes and by the client's lists, and what could not be read; `root` is the vault's."""
+    """The tasks in scope from notes and the client's lists, and read errors; `root` is the vault's."""
     found = gather(view, scope)
     if client.folder is None:
         return found, ()
@@ -266,7 +266,7 @@ def overview(
     *,
     alive: Collection[str] | None = None,
 ) -> Overview:
-    """The state of the tasks in scope, at most `most` shown; with `alive`, tasks of other sessions count as older."""
+    """The state of the tasks in scope, at most `most` shown; tasks of sessions that are not `alive` count as older."""
     found, troubles = tasks_now(view, scope, shelf.root, client)
     if alive is not None:
         found = _only(found, alive)
@@ -278,7 +278,7 @@ def overview(
 
 
 def _only(found: FoundTasks, alive: Collection[str]) -> FoundTasks:
-    """The tasks of these sessions and their subagents, and of lists that no note names."""
+    """The tasks of these sessions and their subagents, and of lists without a session."""
     owners = found.owners
     over = {one.id for one in owners.values() if one.id not in alive and one.parent not in alive}
     kept = tuple(task for task in found.tasks if task.ref.session not in over)
@@ -287,6 +287,6 @@ def _only(found: FoundTasks, alive: Collection[str]) -> FoundTasks:
 
 
 def shown_tasks(status: TasksStatus) -> tuple[OpenTask, ...]:
-    """All tasks of the four lists, in their order."""
-    standings = (*status.in_progress, *status.ready, *status.blocked)
-    return (*(one.task for one in standings), *status.recent)
+    """All tasks of the four lists, in order."""
+    unfinished = (*status.in_progress, *status.ready, *status.blocked)
+    return (*(one.task for one in unfinished), *status.recent)

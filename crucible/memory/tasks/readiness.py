@@ -1,4 +1,4 @@
-"""Which tasks are in progress, ready or blocked, and what they wait for.
+"""Sort tasks into in progress, ready and blocked, with the tasks that they wait for.
 
 Ids are local to a session's list. A task waits for tasks that are neither completed nor dropped; an unknown id is
 reported and blocks nothing. Tasks in a circle are blocked, and the circle is reported once.
@@ -13,7 +13,7 @@ from typing import NamedTuple
 from crucible.memory.tasks.task import OpenTask, Ref, Stage
 
 MOST_RECENT = 10
-"""Completed tasks that are listed; the count includes all."""
+"""Maximum number of completed tasks that are listed; the count includes all."""
 
 _OVER = (Stage.COMPLETED, Stage.DROPPED)
 _PRIORITIES = {"high": 0, "medium": 1, "low": 2}
@@ -22,7 +22,7 @@ _Graph = list[list[int]]
 
 
 class ListedTask(NamedTuple):
-    """A task with the unfinished tasks it waits for, and the ids it names that are not in its list."""
+    """A task with the unfinished tasks that it waits for, and the ids in its needs that are not in its list."""
 
     task: OpenTask
     waits_for: tuple[OpenTask, ...] = ()
@@ -32,8 +32,8 @@ class ListedTask(NamedTuple):
 class TasksStatus(NamedTuple):
     """The state of all tasks.  Dropped tasks and older completed ones are in no list.
 
-    `completed`, `in_progress_count` and `pending` count every task that is not dropped; `left_out` those that were
-    cut from the lists of what is still to be done. A circle begins with its first task in the order given.
+    `completed`, `in_progress_count` and `pending` count every task that is not dropped; `left_out` counts the
+    unfinished tasks that were cut from the lists. A circle begins with its first task in the given order.
     """
 
     in_progress: tuple[ListedTask, ...] = ()
@@ -48,29 +48,29 @@ class TasksStatus(NamedTuple):
 
 
 def status_of(tasks: Sequence[OpenTask]) -> TasksStatus:
-    """The state of the tasks: by priority, then in the given order; completed ones latest first."""
+    """The state of the tasks: by priority, then in the given order; completed tasks newest first."""
     graph = _graph(tasks)
     rings = sorted(sorted(ring) for ring in _rings(graph))
     turning = {index for ring in rings for index in ring}
     known = {task.ref for task in tasks}
-    lists: dict[str, list[ListedTask]] = {"at work": [], "ready": [], "blocked": []}
+    lists: dict[str, list[ListedTask]] = {"in progress": [], "ready": [], "blocked": []}
     for index, task in enumerate(tasks):
         unknown = [need for need in dict.fromkeys(task.needs) if Ref(task.ref.session, need) not in known]
         one = ListedTask(task, tuple(tasks[other] for other in graph[index]), tuple(unknown))
         if task.stage is Stage.IN_PROGRESS:
-            lists["at work"].append(one)
+            lists["in progress"].append(one)
         elif task.stage is Stage.PENDING:
             lists["blocked" if one.waits_for or task.held or index in turning else "ready"].append(one)
-    at_work, ready, blocked = map(_by_priority, lists.values())
+    in_progress, ready, blocked = map(_by_priority, lists.values())
     done = [task for task in tasks if task.stage is Stage.COMPLETED]
     return TasksStatus(
-        at_work,
+        in_progress,
         ready,
         blocked,
         tuple(sorted(done, key=_when, reverse=True)[:MOST_RECENT]),
         tuple(tuple(tasks[index] for index in ring) for ring in rings),
         len(done),
-        len(at_work),
+        len(in_progress),
         len(ready) + len(blocked),
     )
 
@@ -83,14 +83,14 @@ def cut_status(status: TasksStatus, most: int) -> TasksStatus:
         lists.append(whole[:room])
         room -= len(lists[-1])
     before = len(status.in_progress) + len(status.ready) + len(status.blocked)
-    gone = before - sum(map(len, lists))
-    at_work, ready, blocked = lists
+    cut = before - sum(map(len, lists))
+    in_progress, ready, blocked = lists
     return status._replace(
-        in_progress=at_work,
+        in_progress=in_progress,
         ready=ready,
         blocked=blocked,
         recent=status.recent[:room],
-        left_out=status.left_out + gone,
+        left_out=status.left_out + cut,
     )
 
 
@@ -100,8 +100,8 @@ def circles_of(tasks: Sequence[OpenTask]) -> tuple[tuple[OpenTask, ...], ...]:
     return tuple(tuple(tasks[index] for index in ring) for ring in rings)
 
 
-def _by_priority(standings: list[ListedTask]) -> tuple[ListedTask, ...]:
-    return tuple(sorted(standings, key=lambda one: _PRIORITIES.get(one.task.priority, 1)))
+def _by_priority(listed: list[ListedTask]) -> tuple[ListedTask, ...]:
+    return tuple(sorted(listed, key=lambda one: _PRIORITIES.get(one.task.priority, 1)))
 
 
 def _when(task: OpenTask) -> datetime:
@@ -109,14 +109,14 @@ def _when(task: OpenTask) -> datetime:
         time = datetime.fromisoformat(task.completed or "")
     except ValueError:
         return _LONG_AGO
-    # A time without a zone is compared as it stands: there is no clock here to ask for one.
+    # A time without a zone is taken as UTC: the local zone is not known here.
     return time if time.tzinfo else time.replace(tzinfo=UTC)
 
 
 def _graph(tasks: Sequence[OpenTask]) -> _Graph:
-    """For each task the places of the unfinished tasks that it needs; finished tasks need nothing.
+    """For each task the indexes of the unfinished tasks that it needs; finished tasks need nothing.
 
-    A duplicate id means all tasks that have it.
+    A duplicate id refers to all tasks that have it.
     """
     places: dict[Ref, list[int]] = {}
     for index, task in enumerate(tasks):
@@ -131,12 +131,12 @@ def _graph(tasks: Sequence[OpenTask]) -> _Graph:
 
 
 def _rings(graph: _Graph) -> list[list[int]]:
-    """The strongly connected components with a circle (Kosaraju, iterative, since chains can be long)."""
+    """The strongly connected components with a circle (Kosaraju's algorithm, iterative since chains can be long)."""
     back: _Graph = [[] for _ in graph]
     for node, needs in enumerate(graph):
         for need in needs:
             back[need].append(node)
-    left: list[int] = []  # in the order in which a walk along `graph` leaves them
+    left: list[int] = []  # in postorder of a walk along `graph`
     seen: set[int] = set()
     front = list(range(len(graph)))
     while front:
@@ -159,6 +159,3 @@ def _rings(graph: _Graph) -> list[list[int]]:
         if len(part) > 1 or (part and start in graph[start]):
             rings.append(part)
     return rings
-
-
-# --- what it answers -------------------------------------------------------------------------------------------------

@@ -1,4 +1,8 @@
-"""A task across sessions, and its annotation, as values."""
+"""Tasks across sessions, and their annotations, as values; read from a session's note and from the client's files.
+
+Claude Code keeps a file for each task, `tasks/<list>/<id>.json` in its folder; a list is named after its session, or
+shared by several sessions, and may be removed at any time.
+"""
 
 from __future__ import annotations
 
@@ -19,9 +23,12 @@ from crucible.core.patterns import late_pattern
 from crucible.documents.markdown.containment import normal_line
 from crucible.documents.markdown.source import Problem
 
+if TYPE_CHECKING:
+    from crucible.documents.session.session import Session
+
 
 class Stage(StrEnum):
-    """The stage of a task. `DROPPED` tasks were cancelled or deleted: they are neither shown nor waited for."""
+    """The stage of a task. `DROPPED` tasks were cancelled or deleted: they are not shown and block nothing."""
 
     PENDING = "pending"
     IN_PROGRESS = "in_progress"
@@ -37,16 +44,16 @@ _WORDS: Mapping[str, Stage] = {
     "canceled": Stage.DROPPED,
     "deleted": Stage.DROPPED,
 }
-"""A note's three words, and what clients and people write beside them; any other word is a task that waits."""
+"""The statuses of notes, clients and users; any other status is pending."""
 
 
 def stage_of(word: str) -> Stage:
-    """The stage for a status; an unknown one is pending, so that no task is lost."""
+    """The stage of a status; an unknown status is pending, so that no task is lost."""
     return _WORDS.get(word.strip().lower().replace("-", "_").replace(" ", "_"), Stage.PENDING)
 
 
 class Ref(NamedTuple):
-    """Which task is meant: an id means something only in the list of its session."""
+    """The reference of a task: ids are unique only within a session."""
 
     session: str
     id: str
@@ -59,7 +66,7 @@ class Ref(NamedTuple):
 class OpenTask:
     """A task of a session's list.
 
-    `needs` are ids of the same list; `held` means that the list calls it blocked; `started` and `completed` are as
+    `needs` are ids in the same list; `held` is true if the list marks it as blocked; `started` and `completed` are as
     written, or None.
     """
 
@@ -74,13 +81,13 @@ class OpenTask:
 
 
 def listed_task(ref: Ref, content: str, status: str, **more: Any) -> OpenTask:
-    """A task by the status of its list; `more` are other fields."""
+    """Make a task from the status in its list; `more` are other fields."""
     held = status.strip().lower() == "blocked"
     return OpenTask(ref, normal_line(content), stage_of(status), held=held, **more)
 
 
 class DecisionKind(StrEnum):
-    """What a decision is about, as settings and annotations write it."""
+    """The subject of a decision, as written in settings and annotations."""
 
     TECHNOLOGY = "technology_choice"
     API = "api_design"
@@ -90,11 +97,11 @@ class DecisionKind(StrEnum):
 
 
 FLOWING = (DecisionKind.TECHNOLOGY, DecisionKind.API, DecisionKind.ARCHITECTURE)
-"""The kinds that flow to dependent tasks unless a vault's settings say otherwise."""
+"""The kinds that dependent tasks inherit by default."""
 
 
 def kinds_named(names: Iterable[str]) -> tuple[DecisionKind, ...]:
-    """The kinds that a setting names; words that name none are passed over."""
+    """The kinds that a setting names; unknown names are ignored."""
     return tuple(kind for kind in DecisionKind if kind.value in names)
 
 
@@ -102,8 +109,8 @@ def kinds_named(names: Iterable[str]) -> tuple[DecisionKind, ...]:
 class TaskDecision:
     """A decision made during a task.
 
-    `finding` is the id of the finding in the session's note, "" if the decision was annotated by hand. `propagate` is
-    an explicit mark.
+    `finding` is the id of the finding in the session's note, "" if a user or agent annotated the decision. `propagate`
+    says explicitly whether dependent tasks inherit it.
     """
 
     summary: str
@@ -115,7 +122,7 @@ class TaskDecision:
 
 @dataclass(frozen=True, slots=True)
 class Inherited:
-    """A decision that came down from a finished task of the same list."""
+    """A decision inherited from a completed task of the same list."""
 
     from_task_id: str
     decision: str
@@ -123,7 +130,7 @@ class Inherited:
     finding: str = ""
 
     def is_same(self, other: Inherited) -> bool:
-        """True if both are one decision, whatever a human made of its words."""
+        """True if both are the same decision, even if a user reworded one."""
         if self.from_task_id != other.from_task_id:
             return False
         return self.decision == other.decision or bool(self.finding and self.finding == other.finding)
@@ -131,7 +138,7 @@ class Inherited:
 
 @dataclass(frozen=True, slots=True)
 class Recalled:
-    """Ids of what recall found when the task was created, and the query; an empty `query`: recall was never asked."""
+    """The ids that recall found for a task, and the query; without a `query` recall was never asked."""
 
     patterns: tuple[str, ...] = ()
     failures: tuple[str, ...] = ()
@@ -141,7 +148,7 @@ class Recalled:
 
 @dataclass(frozen=True, slots=True)
 class Annotation:
-    """What is kept with a task; the fields are those of its file, in their order."""
+    """The annotation of a task; the fields are those of its file, in order."""
 
     ref: Ref
     description: str
@@ -153,26 +160,22 @@ class Annotation:
     captured_to: tuple[str, ...] = ()
 
 
-if TYPE_CHECKING:
-    from crucible.documents.session.session import Session
-
-
 LARGEST_TASK = 1 << 20
-"""Bytes.  A larger file is no task."""
+"""Maximum bytes of a task's file."""
 MOST_TASKS = 10_000
-"""Files that are read of one list."""
+"""Maximum number of files that are read for one list."""
 
 _FLAGS = (
     os.O_RDONLY
     | getattr(os, "O_NOFOLLOW", 0)
-    | getattr(os, "O_NONBLOCK", 0)  # a named pipe would keep us waiting for ever
+    | getattr(os, "O_NONBLOCK", 0)  # a named pipe would block
     | getattr(os, "O_BINARY", 0)
     | getattr(os, "O_CLOEXEC", 0)
 )
 
 
 def tasks_of(session: Session) -> tuple[OpenTask, ...]:
-    """The tasks of a session's note, in its order."""
+    """The tasks of a session's note, in order."""
     return tuple(
         listed_task(
             Ref(session.id, task.id),
@@ -188,9 +191,9 @@ def tasks_of(session: Session) -> tuple[OpenTask, ...]:
 
 
 def read_store(folder: Path, session_id: str) -> tuple[tuple[OpenTask, ...], list[Problem]]:
-    """The tasks of one list as those of the session, by number; and the files that are none, by name.
+    """Read the tasks of a client's list as those of the session, by number, and the problems of invalid files.
 
-    A folder that is not there, or that cannot be looked into, has none: the client may remove it at any moment.
+    A missing or unreadable folder has no tasks, since the client may remove it at any time.
     """
     problems: list[Problem] = []
     found: dict[str, Mapping[str, object]] = {}
@@ -209,10 +212,10 @@ def read_store(folder: Path, session_id: str) -> tuple[tuple[OpenTask, ...], lis
 
 
 def join_lists(noted: Iterable[OpenTask], stored: Iterable[OpenTask]) -> tuple[OpenTask, ...]:
-    """Join both lists: in the note's order, then tasks that only the client has.
+    """Join both lists in the note's order, followed by tasks that only the client has.
 
-    The client's files are ahead while it runs, and the note is ahead after a manual change, so the later stage
-    counts, and the needs of both. Content, priority and times are the note's if it has them.
+    The client's files are newer while it runs, and the note is newer after a manual change, so the later stage counts,
+    and the needs of both. Content, priority and times are the note's if it has them.
     """
     later = {task.ref: task for task in stored}
     joined = [_join(task, later.pop(task.ref, None)) for task in noted]
@@ -264,7 +267,7 @@ def _reason(error: Exception) -> str:
 
 
 def _needs(rows: Mapping[str, Mapping[str, object]]) -> dict[str, list[str]]:
-    """What each task waits for, from its own `blockedBy` and from `blocks` of others."""
+    """The ids that each task waits for, from its own `blockedBy` and from the `blocks` of other tasks."""
     needs = {ident: _words(row.get("blockedBy")) for ident, row in rows.items()}
     for ident, row in rows.items():
         for other in _words(row.get("blocks")):
@@ -282,7 +285,7 @@ def _text(value: object) -> str:
 
 
 def _word(value: object) -> str:
-    """An id; other programs write it as a number too."""
+    """An id; some programs write it as a number."""
     return str(value) if isinstance(value, int) and not isinstance(value, bool) else _text(value)
 
 
@@ -291,25 +294,25 @@ def _words(value: object) -> list[str]:
 
 
 def _order(ident: str) -> tuple[int, str]:
-    """Numbers by size, which is by length first; then all other ids by their letters."""
+    """The sort key of an id: numbers by value (length, then digits), then all other ids."""
     plain = ident.isascii() and ident.isdecimal()
     return (len(ident.lstrip("0")) if plain else 1 << 30, ident)
 
 
 _MARK = late_pattern(r"[.#]")
 _SHOWN = 10
-"""Tasks that a message names."""
+"""Maximum number of tasks that a message names."""
 
 
-def beginning_of(called: str) -> str:
-    """With what the id of the session begins, whichever dot is meant."""
+def session_prefix(called: str) -> str:
+    """A prefix of the session's id in a task's name, whichever dot separates the two."""
     return _MARK.split(called, maxsplit=1)[0]
 
 
 def find_task(called: str, tasks: Sequence[OpenTask], session: str = "") -> OpenTask:
-    """Find a task by name among those of matching sessions; `session` is the current one.
+    """Find a task by name or unique prefix; `session` is the current one, whose tasks need no prefix.
 
-    Raises `VaultError` where there is none, and `UsageError` with the candidates where there are several.
+    Raises `VaultError` if there is none, and `UsageError` with the candidates if there are several.
     """
     own = [task for task in tasks if session and task.ref == (session, called)]
     exact = own or [task for task in tasks if str(task.ref) == called.replace("#", ".", 1)]
@@ -324,7 +327,7 @@ def find_task(called: str, tasks: Sequence[OpenTask], session: str = "") -> Open
 
 
 def _of_split(called: str, tasks: Sequence[OpenTask]) -> Iterator[OpenTask]:
-    """The tasks with exactly this id in sessions that begin so; the longest beginning of a session counts."""
+    """The tasks with exactly this id in sessions with this prefix; the longest possible prefix counts."""
     for mark in reversed(list(_MARK.finditer(called))):
         session, ident = called[: mark.start()], called[mark.end() :]
         found = [t for t in tasks if t.ref.id == ident and t.ref.session.startswith(session)]

@@ -1,4 +1,4 @@
-"""Ask a model to break a description into tasks. If its answer is refused twice, the description is the only task."""
+"""Ask a model to break a description into tasks; without a usable answer the description is the only task."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ TEMPLATE = "tasks.md.j2"
 
 
 MOST = 20
-"""Tasks of an answer."""
+"""Maximum number of tasks in an answer."""
 
 
 LONGEST = 200
-"""Code points of a task."""
+"""Maximum code points of a task."""
 
 
 VARIABLES = frozenset({"rules", "wish", "there", "refused"})
-"""What a template is given and must print; `there` is "" in a session without tasks, `refused` at first."""
+"""The variables that a template must print; `there` is "" in a session without tasks, `refused` at first."""
 
 
 RULES = """\
@@ -41,15 +41,15 @@ Answer with one JSON object and nothing else:
 `after` holds the numbers, from 1 in the order of your list, of the tasks that must be done before this one can begin; [] for one that can
 begin at once. No task comes after itself, directly or through others. What can be done side by side does not come after one another. Two
 to eight tasks are usual, twenty the most; what is one task already stays one. Tasks that are there already are not told again."""
-"""What stands before all else."""
+"""The beginning of the prompt."""
 
 
 _OTHERS = 30
-"""Existing tasks that the prompt lists."""
+"""Maximum number of existing tasks in the prompt."""
 
 
 class Piece(NamedTuple):
-    """One of the tasks: what is to be done, and the places (from 0) of those that come before it."""
+    """One of the tasks, and the indexes (from 0) of the tasks that must be completed before it."""
 
     content: str
     after: tuple[int, ...] = ()
@@ -77,24 +77,24 @@ def break_down(
     template: Renderer,
     budget: Budget = BUDGET,
 ) -> Breakdown:
-    """Ask for the tasks with `ask_checked`; never raises for what a model does or says.
+    """Ask a model to break the description `wish` into tasks; `there` are the existing ones.
 
-    Description and tasks are shown within the `budget`. Secrets in the description and in the answer are redacted.
-    Raises what a vault's template raises.
+    Both are cut to the `budget`; they and the answer are redacted. Nothing that the model does raises an error; raises
+    only what rendering the template raises.
     """
     seen = text_cleaner(redact)
     lines = [f"- {quote_line(seen(task.content), LONGEST)}" for task in there[-_OTHERS:]]
     parts = 2 if lines else 1
-    told = quoted_data("  " + hang(budget.fit(seen(wish), parts)))
+    description = quoted_data("  " + hang(budget.fit(seen(wish), parts)))
     others = quoted_data(budget.fit("\n".join(lines), parts)) if lines else ""
-    came = ask_checked(
+    result = ask_checked(
         asker,
-        lambda refused: template.render(rules=RULES, wish=told, there=others, refused=refused),
+        lambda refused: template.render(rules=RULES, wish=description, there=others, refused=refused),
         lambda text, _: _read(text, seen),
         seen,
         budget=budget,
     )
-    return Breakdown(came.value or (Piece(normal_line(seen(wish))),), came.problem)
+    return Breakdown(result.value or (Piece(normal_line(seen(wish))),), result.problem)
 
 
 def _read(text: str, seen: Callable[[str], str]) -> tuple[Piece, ...]:
@@ -131,7 +131,7 @@ def _wrong(number: int, row: object, count: int) -> Iterator[str]:
 
 
 def _circular(pieces: Sequence[Piece]) -> Iterator[str]:
-    """Tasks that would wait for each other for ever."""
+    """Complaints about tasks that wait for each other."""
     tasks = [
         OpenTask(Ref("s", str(at)), one.content, needs=tuple(map(str, one.after))) for at, one in enumerate(pieces)
     ]

@@ -1,4 +1,4 @@
-"""What is known for a task that an agent takes: its annotation, inherited decisions, and discoveries of other tasks."""
+"""Gather what is known for a task: its annotation, inherited decisions, and discoveries of other tasks."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ TAG = "parallel-discovery"
 
 
 LONGEST = 500
-"""Characters that are shown of one."""
+"""Maximum characters of a discovery."""
 
 
 MOST_DISCOVERIES = 20
-"""Discoveries that are shown at once, the newest."""
+"""Maximum number of discoveries, the newest ones."""
 
 
 class Discovery(NamedTuple):
-    """A discovery on one line; `task_id` is "" where the agent did not say, `seq` its record's number."""
+    """A discovery in one line; `task_id` is "" if the agent gave none, `seq` is the number of its record."""
 
     text: str
     task_id: str
@@ -37,10 +37,10 @@ class Discovery(NamedTuple):
 def discoveries_for(
     records: Iterable[EventRecord], task_id: str = "", beside: Iterable[EventRecord] = ()
 ) -> tuple[Discovery, ...]:
-    """Discoveries of other tasks, each text once, oldest first, the newest `MOST_DISCOVERIES`.
+    """The newest `MOST_DISCOVERIES` discoveries of other tasks, oldest first, without duplicates.
 
-    Records that the task `task_id` logged itself are skipped; `beside` are records of other sessions, whose task ids
-    are their own.
+    Records of the task `task_id` itself are skipped; `beside` are records of other sessions, with task ids of their
+    own.
     """
     own = (one for one in _tagged(records) if not task_id or one.task_id != task_id)
     found: dict[str, Discovery] = {}
@@ -69,14 +69,14 @@ def _discovery(record: EventRecord) -> Discovery:
 
 
 def _words(value: object) -> tuple[str, ...]:
-    """A word or a list of them, as agents write either; an id may be a number."""
+    """The words of a value that is one word or a list, since agents write both; an id may be a number."""
     items = value if isinstance(value, list) else [value]
     words = [str(one) if isinstance(one, int) else one for one in items if isinstance(one, (str, int))]
     return tuple(filter(None, (normal_line(word) for word in words)))
 
 
 class RecallCounts(NamedTuple):
-    """How many items of each kind wait in a task's annotation."""
+    """The numbers of recalled items of each kind in a task's annotation."""
 
     patterns: int = 0
     failures: int = 0
@@ -84,7 +84,7 @@ class RecallCounts(NamedTuple):
 
 
 class Pickup(NamedTuple):
-    """All that is known for a task; `troubles` names what could not be read, each on a line."""
+    """All that is known for a task; `troubles` are read errors, one line each."""
 
     task: OpenTask
     annotation: Annotation | None = None
@@ -94,19 +94,19 @@ class Pickup(NamedTuple):
 
 
 def recall_counts(shelf: AnnotationFolder, refs: Iterable[Ref]) -> tuple[dict[Ref, RecallCounts], tuple[str, ...]]:
-    """The counts of the tasks that have an annotation, and what could not be read, each on a line."""
+    """The counts of the tasks that have an annotation, and read errors, one line each."""
     counts: dict[Ref, RecallCounts] = {}
     troubles: list[str] = []
     for ref in refs:
         found = _read(shelf, ref, troubles)
         if found is not None:
-            told = found.recalled
-            counts[ref] = RecallCounts(len(told.patterns), len(told.failures), len(told.decisions))
+            ids = found.recalled
+            counts[ref] = RecallCounts(len(ids.patterns), len(ids.failures), len(ids.decisions))
     return counts, tuple(troubles)
 
 
 def recalled_ids(recalled: Recalled) -> tuple[str, ...]:
-    """All that recall found, in the order of the annotation."""
+    """All recalled ids, in the order of the annotation."""
     return (*recalled.patterns, *recalled.failures, *recalled.decisions)
 
 
@@ -119,12 +119,11 @@ def pick_up(
     kinds: Collection[DecisionKind] = FLOWING,
     beside: Iterable[EventRecord] = (),
 ) -> Pickup:
-    """All that is known for the task, out of its annotation and those of the finished tasks that it depends on.
+    """Gather what is known for a task from its annotation and those of the completed tasks that it depends on.
 
-    The latter, since a task may have been added, or changed in what it needs, after they ended. Nothing is written,
-    nothing raised for an annotation that cannot be read. `records` are those of the session, and what its task itself
-    logged there is left out; `beside` are those of sessions that work with it, whose tasks have ids of their own.
-    Without any, no discoveries are told.
+    The latter are read, too, since the task may have been added or changed after those were completed. Writes nothing,
+    and never raises for an unreadable annotation. `records` are the events of the session, except for those of the task
+    itself; `beside` are the events of sessions that work with it. Discoveries come from these only.
     """
     troubles: list[str] = []
     own = _read(shelf, task.ref, troubles)

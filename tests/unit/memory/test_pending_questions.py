@@ -7,7 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from crucible.memory.pending_questions import PendingItem, PendingKind, items_of, once, places, read_items
+from crucible.memory.pending_questions import (
+    PendingItem,
+    PendingKind,
+    items_of,
+    notes_with_items,
+    read_items,
+    without_repeats,
+)
 from crucible.vault.index.index import Index
 from crucible.vault.index.schema import View
 from crucible.vault.notes.vault import Note, Vault
@@ -47,8 +54,8 @@ def view(vault: Vault) -> View:
 
 
 def waiting(vault: Vault, seen: View, *, project: str = "", limit: int | None = None) -> list[PendingItem]:
-    items = read_items(vault, places(seen, project), lambda _: None)
-    return list(islice(once(one for one in items if not one.answered), limit))
+    items = read_items(vault, notes_with_items(seen, project), lambda _: None)
+    return list(islice(without_repeats(one for one in items if not one.answered), limit))
 
 
 def test_an_item_says_where_it_stands(vault: Vault) -> None:

@@ -134,7 +134,7 @@ def test_a_step_that_breaks_is_a_line(place: Vault, monkeypatch: pytest.MonkeyPa
     def broken(*_: object, **__: object) -> None:
         raise ZeroDivisionError("at the\nworst time")
 
-    for name in ("capture_session", "make_history", "hand_on", "remember", "captures_of"):
+    for name in ("capture_session", "make_history", "pass_on_decisions", "remember", "captures_of"):
         monkeypatch.setattr(f"crucible.commands.capture.after_stop.{name}", broken)
     ended = end(place)
     assert ended.problems == tuple(

@@ -147,7 +147,7 @@ def test_a_bookmark_that_cannot_be_made_is_a_warning(
     def fall(*_: object, **__: object) -> None:
         raise wrong
 
-    monkeypatch.setattr(bookmarking, "mark", fall)
+    monkeypatch.setattr(bookmarking, "make_bookmark", fall)
     recorder.pause("later")
     assert vault.load(recorder.id).session.status == "paused"
     recorder.end()

@@ -17,7 +17,7 @@ from crucible.integrations.hooks.sync import sync_vault
 from crucible.integrations.mcp.opened_vault import vault_of
 from crucible.integrations.mcp.server_context import ServerContext
 from crucible.memory.bookmarks.bookmark import Bookmark, StopReason, append_bookmark, latest
-from crucible.memory.bookmarks.resume_tickets import issue_ticket, name_now
+from crucible.memory.bookmarks.resume_tickets import current_session_id, issue_ticket
 from crucible.memory.history.memory_log import Memory, MemoryKind, append_memories, load_memories
 from crucible.memory.tasks.annotations import AnnotationFolder, annotate
 from crucible.memory.tasks.task import Annotation, Ref
@@ -80,7 +80,7 @@ def check_whole(vault: Vault, name: str, *gone: str) -> None:
     assert bookmark is not None
     assert bookmark.note == "half done"
     assert {one.session for one in load_memories(vault.root, MemoryKind.DECISION).found} == {name}
-    assert name_now(vault.root, A) == name
+    assert current_session_id(vault.root, A) == name
     assert not (inner / "renaming.json").exists()
     for old in gone:
         assert not [at for at, text in notes.items() if old in at or old in text]

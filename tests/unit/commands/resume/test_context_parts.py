@@ -7,7 +7,7 @@ import pytest
 from crucible.commands.resume.context_parts import OpenWork, PlacedText, find_open_work
 from crucible.commands.resume.resume_material import find_extent
 from crucible.documents.session.session import Callout, Decision, Failure, Intervention, Noted, Prose, Session, Task
-from crucible.memory.bookmarks.bookmark import Bookmark, StopReason, task_at_work
+from crucible.memory.bookmarks.bookmark import Bookmark, StopReason, current_task
 from tests.unit.commands.resume.contexts import START, phase, session
 
 CORRECTION = Noted("correction", '"Build the data in the test"', "refused: Edit orders.json")
@@ -47,9 +47,9 @@ def test_tasks_that_are_not_completed_keep_their_number() -> None:
     )
     made = session(tasks=tasks)
     assert [(one.number, one.task.id) for one in work(made).tasks] == [(2, "b"), (3, "c"), (4, "d")]
-    assert task_at_work(made) == work(made).tasks[1]
-    assert task_at_work(session(tasks=tasks[:2])) == work(made).tasks[0]
-    assert task_at_work(session(tasks=tasks[:1])) is None
+    assert current_task(made) == work(made).tasks[1]
+    assert current_task(session(tasks=tasks[:2])) == work(made).tasks[0]
+    assert current_task(session(tasks=tasks[:1])) is None
 
 
 @pytest.mark.parametrize("kind", ["decision_needed", "approval_required"])
@@ -121,6 +121,6 @@ def test_a_finished_or_dropped_task_is_not_open(status: str) -> None:
     made = session(tasks=(Task("1", "a", status), Task("2", "b"), Task("3", "c", "waiting")))
     work = find_open_work(find_extent(made), None)
     assert [one.number for one in work.tasks] == [2, 3]
-    at_work = task_at_work(made)
+    at_work = current_task(made)
     assert at_work
     assert at_work.number == 2

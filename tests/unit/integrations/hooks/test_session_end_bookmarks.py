@@ -139,7 +139,7 @@ def test_a_bookmark_that_cannot_be_made_keeps_no_note_waiting(
     def fall(*_: object, **__: object) -> None:
         raise wrong
 
-    monkeypatch.setattr(stops, "mark", fall)
+    monkeypatch.setattr(stops, "make_bookmark", fall)
     client.say(*turn("Fix it", "Fixed."))
     told(client, "SessionEnd", reason="other")
     assert the_note(client).status == "completed"

@@ -17,7 +17,7 @@ from crucible.core.secrets import Redact, Scanner
 from crucible.core.settings.settings import VaultSettings
 from crucible.documents.session.session import Phase, Session, Status, SubagentRef, Task, ToolCall, ToolCalls
 from crucible.memory.bookmarks.bookmark import MOST_FILES, Bookmark, StopReason, latest, load_bookmarks
-from crucible.memory.bookmarks.make_bookmark import LONGEST_BLOCKER, LONGEST_NOTE, mark
+from crucible.memory.bookmarks.make_bookmark import LONGEST_BLOCKER, LONGEST_NOTE, make_bookmark
 from crucible.vault.notes.init_vault import init_vault
 from crucible.vault.notes.vault import Vault
 from tests.unit.memory.bookmarks.git_repositories import commit, git, made
@@ -44,7 +44,7 @@ def _marked(
     note: str = "",
     **more: str,
 ) -> Bookmark:
-    found = mark(
+    found = make_bookmark(
         vault,
         session,
         StopReason.PAUSED,
@@ -308,7 +308,7 @@ def test_when_secrets_cannot_be_looked_for_nothing_is_written(vault: Vault) -> N
         raise RuntimeError("no rules")
 
     with pytest.raises(VaultError, match="cannot run, so nothing is written: no rules"):
-        mark(vault, _session(), StopReason.PAUSED, now=NOW, redact=broken, note="x")
+        make_bookmark(vault, _session(), StopReason.PAUSED, now=NOW, redact=broken, note="x")
     assert not load_bookmarks(vault.root).found
 
 
@@ -323,7 +323,7 @@ def test_hostile_texts_are_one_line_of_the_file_and_come_back_as_they_were_told(
     session = _session(phases=(Phase(name, id="phase-1"),), tasks=(Task(name, name),), project=name)
     file = root / ".crucible" / "memory" / "bookmarks.jsonl"
     file.unlink(missing_ok=True)
-    one = mark(vault, session, StopReason.MANUAL, now=NOW, redact=clean, note=note, blockers=blockers)
+    one = make_bookmark(vault, session, StopReason.MANUAL, now=NOW, redact=clean, note=note, blockers=blockers)
     assert file.read_bytes().count(b"\n") == 1
     assert load_bookmarks(root) == ((one,), ())
     for text in (*one.blockers, one.phase_name, one.task_name, one.project):
@@ -350,7 +350,7 @@ def test_a_name_that_is_no_utf8_does_no_harm(vault: Vault, tmp_path: Path) -> No
 @pytest.mark.parametrize("name", ["my note", "../x", "caf\udce9", ""])
 def test_a_note_whose_name_is_no_id_gets_no_bookmark(vault: Vault, name: str) -> None:
     with pytest.raises(BadSessionId):
-        mark(vault, Session(name), StopReason.MANUAL, now=NOW, redact=clean)
+        make_bookmark(vault, Session(name), StopReason.MANUAL, now=NOW, redact=clean)
     assert not load_bookmarks(vault.root).found
 
 
@@ -359,7 +359,7 @@ def test_a_note_whose_name_is_no_id_gets_no_bookmark(vault: Vault, name: str) ->
 
 def _then(vault: Vault, session: Session, why: StopReason, seconds: int, **words: object) -> Bookmark:
     now = NOW + timedelta(seconds=seconds)
-    return mark(vault, session, why, now=now, redact=clean, **words)  # type: ignore[arg-type]
+    return make_bookmark(vault, session, why, now=now, redact=clean, **words)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("started", [NOW - timedelta(hours=1), None])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from pathlib import Path
 
-from crucible.memory.bookmarks.resume_tickets import RENAMES, issue_ticket, keep_rename, name_now
+from crucible.memory.bookmarks.resume_tickets import RENAMES, current_session_id, issue_ticket, keep_rename
 
 _NOW = datetime(2026, 11, 22, tzinfo=UTC)
 
@@ -14,13 +14,17 @@ def test_a_chain_of_renames_is_followed(tmp_path: Path) -> None:
     issue_ticket(tmp_path, "a", "codex", _NOW, fsync=False)
     for old, new in (("a", "b"), ("b", "c"), ("b", "c")):
         keep_rename(tmp_path, old, new, fsync=False)
-    assert (name_now(tmp_path, "a"), name_now(tmp_path, "b"), name_now(tmp_path, "x")) == ("c", "c", "x")
+    assert (
+        current_session_id(tmp_path, "a"),
+        current_session_id(tmp_path, "b"),
+        current_session_id(tmp_path, "x"),
+    ) == ("c", "c", "x")
     assert len((tmp_path / ".crucible" / "memory" / RENAMES).read_text().splitlines()) == 2
 
 
 def test_a_session_without_a_ticket_leaves_no_line(tmp_path: Path) -> None:
     keep_rename(tmp_path, "a", "b", fsync=False)
-    assert name_now(tmp_path, "a") == "a"
+    assert current_session_id(tmp_path, "a") == "a"
     assert not (tmp_path / ".crucible").exists()
 
 
@@ -29,11 +33,11 @@ def test_a_circle_of_renames_ends(tmp_path: Path) -> None:
     keep_rename(tmp_path, "a", "b", fsync=False)
     place = tmp_path / ".crucible" / "memory" / RENAMES
     place.write_text(place.read_text() + '{"session":"a","was":"b"}\n{"was":3}\ntorn')
-    assert name_now(tmp_path, "a") == "b"
+    assert current_session_id(tmp_path, "a") == "b"
 
 
 def test_a_session_that_got_its_first_name_back_is_found(tmp_path: Path) -> None:
     issue_ticket(tmp_path, "a", "codex", _NOW, fsync=False)
     keep_rename(tmp_path, "a", "b", fsync=False)
     keep_rename(tmp_path, "b", "a", fsync=False)
-    assert name_now(tmp_path, "a") in ("a", "b")
+    assert current_session_id(tmp_path, "a") in ("a", "b")

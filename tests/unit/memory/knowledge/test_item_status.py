@@ -19,7 +19,14 @@ from crucible.core.settings.settings import SecretSettings
 from crucible.documents.knowledge.item_notes import read_item, render_item
 from crucible.documents.knowledge.items import Item, ItemStatus, Verification
 from crucible.documents.markdown.source import Source, apply_edits
-from crucible.memory.knowledge.item_status import asks, change_edits, restore_item, retire_item, tell_use, verify_item
+from crucible.memory.knowledge.item_status import (
+    change_edits,
+    count_use,
+    restore_item,
+    retire_item,
+    should_ask,
+    verify_item,
+)
 from crucible.memory.knowledge.knowledge_folder import load_item
 from crucible.vault.notes.vault import Vault
 from samples.waiting import wait_until
@@ -58,12 +65,12 @@ def note(vault: Vault) -> Path:
 
 def test_a_use_touches_the_lines_of_the_counters_alone(vault: Vault, note: Path) -> None:
     before = note.read_bytes()
-    item = tell_use(vault, note, NOW, useful=True)
+    item = count_use(vault, note, NOW, useful=True)
     assert (item.use_count, item.useful_count, item.last_used) == (4, 3, NOW)
     expected = before.replace(b"use_count: 3 ", b"use_count: 4 ").replace(b"ful_count: 2", b"ful_count: 3")
     expected = expected.replace(b"'Use uv'\n", b"'Use uv'\nlast_used: \"2026-11-21T20:26:47Z\"\n")
     assert note.read_bytes() == expected
-    again = tell_use(vault, note, NOW + timedelta(days=1), useful=False)
+    again = count_use(vault, note, NOW + timedelta(days=1), useful=False)
     assert (again.use_count, again.useful_count) == (5, 3)
     expected = expected.replace(b"use_count: 4", b"use_count: 5").replace(b"11-21T", b"11-22T")
     assert note.read_bytes() == expected
@@ -72,14 +79,14 @@ def test_a_use_touches_the_lines_of_the_counters_alone(vault: Vault, note: Path)
 
 def test_a_use_of_an_item_that_counts_nothing_yet_begins_to_count(vault: Vault, note: Path) -> None:
     note.write_text("---\ntype: pattern\n---\nmine\n")
-    tell_use(vault, note, NOW, useful=False)
+    count_use(vault, note, NOW, useful=False)
     assert note.read_text() == '---\ntype: pattern\nuse_count: 1\nlast_used: "2026-11-21T20:26:47Z"\n---\nmine\n'
 
 
 def test_a_counter_that_is_no_number_is_not_written_over(vault: Vault, note: Path) -> None:
     note.write_bytes(NOTE.encode())
     with pytest.raises(EditRefused, match=r"use-uv\.md:6: useful_count: '2' is not a whole number"):
-        tell_use(vault, note, NOW, useful=True)
+        count_use(vault, note, NOW, useful=True)
     assert note.read_bytes() == NOTE.encode()
 
 
@@ -95,7 +102,7 @@ def test_a_note_that_is_no_item_is_left(vault: Vault, note: Path, text: str) -> 
 
 
 _CHANGES: list[Callable[[Vault, Path], Item]] = [
-    lambda vault, path: tell_use(vault, path, NOW, useful=True),
+    lambda vault, path: count_use(vault, path, NOW, useful=True),
     lambda vault, path: verify_item(vault, path, NOW, Verification(True), unchanged),
     lambda vault, path: retire_item(vault, path, NOW),
     restore_item,
@@ -166,11 +173,11 @@ _WRITER = """
 import sys
 from datetime import datetime, UTC
 from pathlib import Path
-from crucible.memory.knowledge.item_status import tell_use
+from crucible.memory.knowledge.item_status import count_use
 from crucible.vault.notes.vault import Vault
 vault = Vault(Path(sys.argv[1]))
 for number in range(25):
-    tell_use(vault, Path(sys.argv[2]), datetime.now(UTC), useful=number % 5 == 0)
+    count_use(vault, Path(sys.argv[2]), datetime.now(UTC), useful=number % 5 == 0)
 """
 
 
@@ -203,8 +210,8 @@ def test_eight_writers_lose_no_count_and_no_word_that_a_human_writes_meanwhile(v
 
 
 def test_a_use_asks_at_most_one_time_in_five(vault: Vault) -> None:
-    told = [asks(vault, 5) for _ in range(20)]
+    told = [should_ask(vault, 5) for _ in range(20)]
     assert [at for at, asked in enumerate(told, 1) if asked] == [5, 10, 15, 20]
-    assert not any(asks(vault, 0) for _ in range(10))
-    assert all(asks(vault, 1) for _ in range(3))
+    assert not any(should_ask(vault, 0) for _ in range(10))
+    assert all(should_ask(vault, 1) for _ in range(3))
     assert b"knowledge-uses" not in (vault.root / ".crucible" / ".gitignore").read_bytes()

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crucible.memory.tasks.annotations import AnnotationFolder, annotate, annotation_path, read_annotation
-from crucible.memory.tasks.decision_flow import MOST_TOLD, dependents_of, flow_down, flows
+from crucible.memory.tasks.decision_flow import MOST_DEPENDENTS, dependents_of, flow_down, is_inherited
 from crucible.memory.tasks.task import Annotation, DecisionKind, Inherited, OpenTask, Recalled, Ref, Stage, TaskDecision
 from crucible.memory.tasks.task_pickup import pick_up
 
@@ -22,14 +22,14 @@ def task(ident: str, *needs: str, stage: Stage = Stage.PENDING) -> OpenTask:
 
 @given(st.text(), st.sampled_from(DecisionKind))
 def test_a_decision_flows_unless_its_type_stays_and_a_mark_wins(text: str, kind: DecisionKind) -> None:
-    assert flows(TaskDecision(text))
-    assert flows(TaskDecision(text, kind=kind)) is (kind not in {DecisionKind.DETAIL, DecisionKind.BUG_FIX})
-    assert flows(TaskDecision(text, kind=kind, propagate=True))
-    assert not flows(TaskDecision(text, kind=kind, propagate=False))
+    assert is_inherited(TaskDecision(text))
+    assert is_inherited(TaskDecision(text, kind=kind)) is (kind not in {DecisionKind.DETAIL, DecisionKind.BUG_FIX})
+    assert is_inherited(TaskDecision(text, kind=kind, propagate=True))
+    assert not is_inherited(TaskDecision(text, kind=kind, propagate=False))
 
 
 def test_a_vault_says_itself_which_kinds_flow() -> None:
-    assert flows(TaskDecision("x", kind=DecisionKind.BUG_FIX), [DecisionKind.BUG_FIX])
+    assert is_inherited(TaskDecision("x", kind=DecisionKind.BUG_FIX), [DecisionKind.BUG_FIX])
 
 
 def test_dependents_are_found_through_others_and_in_a_circle_once() -> None:
@@ -96,9 +96,9 @@ def test_of_very_many_dependents_the_nearest_are_told_and_the_others_when_they_a
     tmp_path: Path,
 ) -> None:
     shelf, first = AnnotationFolder(tmp_path), Ref("s", "0")
-    chain = [task("0", stage=Stage.COMPLETED), *(task(str(n), str(n - 1)) for n in range(1, MOST_TOLD + 50))]
+    chain = [task("0", stage=Stage.COMPLETED), *(task(str(n), str(n - 1)) for n in range(1, MOST_DEPENDENTS + 50))]
     annotate(shelf, Annotation(first, "a", NOW, choices=(TaskDecision("Use Stripe", propagate=True),)))
     assert list(flow_down(shelf, first, chain, NOW)) == []
     told = [one for one in chain[1:] if read_annotation(shelf, one.ref)[0]]
-    assert told == chain[1 : MOST_TOLD + 1]
+    assert told == chain[1 : MOST_DEPENDENTS + 1]
     assert pick_up(shelf, chain[-1], chain).inherited == (Inherited("0", "Use Stripe"),)

@@ -20,8 +20,8 @@ from crucible.memory.tasks.overview import (
     gather,
     lists_in,
     overview,
-    tasks_called,
     tasks_now,
+    tasks_with_prefix,
     with_stores,
 )
 from crucible.memory.tasks.task import Annotation, OpenTask, Recalled, Ref, Stage
@@ -87,7 +87,7 @@ def test_one_session_and_one_project_are_told_alone(two: Vault) -> None:
     view = view_of(two)
     assert {task.ref.session for task in gather(view, TaskScope(session="2026-08")).tasks} == {"2026-08-01-old"}
     assert {task.ref.session for task in gather(view, TaskScope("bank")).tasks} == {"2026-08-01-old"}
-    assert {task.ref.session for task in tasks_called(view, "2026-11-20").tasks} == {"2026-11-20-new"}
+    assert {task.ref.session for task in tasks_with_prefix(view, "2026-11-20").tasks} == {"2026-11-20-new"}
 
 
 # --- a client's lists --------------------------------------------------------------------------------------------------

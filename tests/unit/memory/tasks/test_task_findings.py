@@ -14,7 +14,7 @@ from crucible.documents.session.markup import render_session
 from crucible.documents.session.session import Decision, Failure, Grounds, Phase, Session, Task
 from crucible.documents.session.session_reader import read_session
 from crucible.memory.tasks.annotations import AnnotationFolder, annotate, change_annotation, read_annotation
-from crucible.memory.tasks.decision_flow import findings_by_task, hand_on
+from crucible.memory.tasks.decision_flow import findings_by_task, pass_on_decisions
 from crucible.memory.tasks.task import Annotation, Inherited, Ref, TaskDecision
 from crucible.vault.events.append_entry import append_entry
 from crucible.vault.events.event_reader import EventRecord
@@ -135,7 +135,7 @@ def kept(vault: Vault) -> Session:
 
 
 def hand(vault: Vault, told: Session) -> list[str]:
-    return list(hand_on(vault, told, now=time(30), redact=lambda text: (text, {})))
+    return list(pass_on_decisions(vault, told, now=time(30), redact=lambda text: (text, {})))
 
 
 def noted(vault: Vault, ident: str) -> Annotation:

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crucible.core.errors import CrucibleError, UsageError, VaultError
-from crucible.memory.tasks.task import OpenTask, Ref, beginning_of, find_task
+from crucible.memory.tasks.task import OpenTask, Ref, find_task, session_prefix
 
 TASKS = [
     OpenTask(Ref(session, ident), "x")
@@ -62,6 +62,6 @@ def test_several_are_named_and_none_is_said() -> None:
 def test_any_text_means_a_task_or_is_refused(called: str, ident: str, session: str) -> None:
     task = OpenTask(Ref(session, ident), "x")
     assert find_task(f"{session}.{ident}", [task]) is task
-    assert session.startswith(beginning_of(f"{session}.{ident}"))
+    assert session.startswith(session_prefix(f"{session}.{ident}"))
     with suppress(CrucibleError):
         assert find_task(called, [task]) is task
