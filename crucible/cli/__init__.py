@@ -2,7 +2,7 @@
 
 One module holds a command or a group of commands.  Main names: `main` turns errors into exit codes; `COMMANDS` is the
 table of commands, whose modules are imported when they are called; `open_vault` opens the vault of the options;
-`asked` queries its index; `write_rows` writes tables, JSON, TOON and paths.
+`query_index` queries its index; `write_rows` writes tables, JSON, TOON and paths.
 
     crucible.cli.main.main(["session", "list", "--format", "json"])
 

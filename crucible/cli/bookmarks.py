@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from crucible.cli.environment import whence
+from crucible.cli.environment import cwd_and_projects
 from crucible.cli.id_arguments import SESSION
 from crucible.cli.options import TEXT, Door, format_option, limit_option
 from crucible.cli.output import PROBLEMS_FOUND, clean, clean_line, room_of, say_problems, write, write_facts, write_json
@@ -157,7 +157,7 @@ def _bookmark_named(vault: Vault, ref: str, loaded: LoadedBookmarks) -> Bookmark
 
 def _folder_of(session: Session) -> Path | None:
     """The working directory, if it belongs to the session's project."""
-    return here() if session.project and project_of(*whence()) == session.project else None
+    return here() if session.project and project_of(*cwd_and_projects()) == session.project else None
 
 
 # --- writing ----------------------------------------------------------------------------------------------------------

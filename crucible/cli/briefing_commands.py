@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 import click
 
 from crucible.cli.command_agent import ask_first, with_option
-from crucible.cli.environment import user_settings, vault_place, whence
+from crucible.cli.environment import cwd_and_projects, user_settings, vault_place
 from crucible.cli.id_arguments import WORKFLOW
-from crucible.cli.index_access import asked
+from crucible.cli.index_access import query_index
 from crucible.cli.options import Door, format_option
 from crucible.cli.output import PROBLEMS_FOUND, say, say_problems, warn, write, write_document, write_json
 from crucible.cli.recall_engine import RecallScope, has_server, open_own_index, open_recall
@@ -94,7 +94,7 @@ def make_briefing(
         )
 
     try:
-        found, _ = asked(index_of(vault), answer)
+        found, _ = query_index(index_of(vault), answer)
     except IndexBroken as error:
         found = answer(None, str(error))
     return MadeBriefing(vault, found, most, place.folder, name)
@@ -112,7 +112,7 @@ def recent_paths(door: Door, project: str | None) -> list[Path]:
         name = _project_with_sessions(view, Path(root)) if project is None else project.strip()
         return select(view, SessionQuery(project=name or None, limit=_RECENT))
 
-    rows, _ = asked(Index(Path(root), settings), answer)
+    rows, _ = query_index(Index(Path(root), settings), answer)
     return [Path(root) / path_of_cell(str(row["path"])) for row in rows]
 
 
@@ -129,7 +129,7 @@ def _place(vault: Vault, project: str | None) -> _Place:
 
 def _project_with_sessions(view: View | None, root: Path) -> str:
     """The working directory's project; one that is only a folder's name counts if sessions have it."""
-    named, (cwd, projects) = project_here(root), whence()
+    named, (cwd, projects) = project_here(root), cwd_and_projects()
     if named or not cwd or Path(cwd).is_relative_to(root):
         return named
     name = project_of(cwd, projects)
@@ -309,12 +309,12 @@ def digest(door: Door, /, workflow: str | None, project: str | None, lines: int,
 
     def answer(view: View) -> tuple[str, DigestResult]:
         name = _project_with_sessions(view, vault.root) if project is None else project
-        folder = folder_in_project(*whence(), name) if name else None
+        folder = folder_in_project(*cwd_and_projects(), name) if name else None
         shorten = shortener([str(folder)] if folder else [])
         quoter = Quoter(redact_of(vault.settings.secrets), shorten)
         return name, digest_of(vault, view, DigestRequest(datetime.now(UTC), name, folder, aim, lines), quoter)
 
-    (name, found), _ = asked(index_of(vault), answer)
+    (name, found), _ = query_index(index_of(vault), answer)
     if format_ == "json":
         write_json(_export_digest(name, workflow, aim, found))
     else:

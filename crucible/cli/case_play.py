@@ -11,7 +11,7 @@ import click
 
 from crucible.analysis.review.agent_questions import text_cleaner
 from crucible.cli.command_agent import agent_named, as_agent, say_spent
-from crucible.cli.environment import from_here, user_settings, vault_root
+from crucible.cli.environment import absolute_path, user_settings, vault_root
 from crucible.cli.options import Door, GivenPath, format_option
 from crucible.cli.output import PROBLEMS_FOUND, clean, say, say_lines, write, write_json
 from crucible.commands.learn.puzzle_files import (
@@ -77,7 +77,7 @@ def play(door: Door, /, file: str, format_: str, **given: Any) -> int:
     options = _PlayOptions(**given)
     if options.named is not None and options.answer is not None:
         raise UsageError("--with and --answer exclude each other", "leave one of them out")
-    path = Path(from_here(file))
+    path = Path(absolute_path(file))
     puzzle = _named(path, read_puzzle_file)
     solution = _solution(path, puzzle)
     answer = _answer(puzzle, options, door)
@@ -108,7 +108,7 @@ def _answer(puzzle: PuzzleFile, options: _PlayOptions, door: Door) -> str:
         say("asking for an answer …")
         return _agent_answer(puzzle, options, door)
     if options.answer not in (None, "-"):
-        return read_bytes(Path(from_here(str(options.answer))))[0].decode("utf-8", "replace")
+        return read_bytes(Path(absolute_path(str(options.answer))))[0].decode("utf-8", "replace")
     if options.answer == "-" or not sys.stdin.isatty():
         return _stdin().read(_LONGEST)
     click.echo("\n".join(_puzzle_lines(puzzle, options.hints)), err=True)

@@ -16,7 +16,7 @@ import click
 from crucible.analysis.review.agent_questions import Agent
 from crucible.analysis.tools.recorded_calls import RecordedCalls, load_recorded_calls
 from crucible.cli.command_agent import agent_named, as_agent, ask_first, say_spent, user_budget, with_option
-from crucible.cli.environment import from_here, working_directory
+from crucible.cli.environment import absolute_path, working_directory
 from crucible.cli.id_arguments import SESSION
 from crucible.cli.options import Door, GivenPath, flag
 from crucible.cli.output import PROBLEMS_FOUND, counted, say, write, write_document, write_json
@@ -308,7 +308,7 @@ def _export(workflow: Workflow) -> dict[str, Any]:
 def _keep(vault: Vault, text: str, slug: str, target: _Target) -> SavedWorkflow:
     if target.output is None:
         return save_workflow(vault, text, slug, force=target.force)
-    kept = save_workflow_as(vault, Path(from_here(target.output)), text, force=target.force)
+    kept = save_workflow_as(vault, Path(absolute_path(target.output)), text, force=target.force)
     return kept._replace(path=Path(target.output))
 
 

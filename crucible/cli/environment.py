@@ -35,12 +35,12 @@ def working_directory() -> str | None:
         return None
 
 
-def whence() -> tuple[str, Mapping[str, Sequence[str]]]:
+def cwd_and_projects() -> tuple[str, Mapping[str, Sequence[str]]]:
     """The working directory ("" if it is gone) and the user's projects; bookmarks find git and files by them."""
     return working_directory() or "", user_settings().projects
 
 
-def from_here(path: str) -> str:
+def absolute_path(path: str) -> str:
     """Make a path absolute; raises `VaultError` for a relative one if the working directory is gone."""
     here = working_directory()
     if here is None and not os.path.isabs(path):
@@ -86,5 +86,5 @@ def _finish_rename(root: str, settings: VaultSettings) -> None:
 def vault_root(door: Door, user: UserSettings) -> str:
     """The vault that was named, else the one around the working directory, else the default."""
     named = door.vault or os.environ.get("CRUCIBLE_VAULT") or ""
-    here = working_directory() or os.path.dirname(from_here(named))
+    here = working_directory() or os.path.dirname(absolute_path(named))
     return find_vault(door.vault, os.environ, here, user)

@@ -12,7 +12,7 @@ import click
 
 from crucible.cli.command_agent import ask_first, with_option
 from crucible.cli.id_arguments import SESSION
-from crucible.cli.index_access import asked, open_index
+from crucible.cli.index_access import open_index, query_index
 from crucible.cli.options import Door, flag, format_option, limit_option, since_option, until_option
 from crucible.cli.output import PROBLEMS_FOUND, say, say_problems, warn, write, write_document, write_json
 from crucible.cli.table_output import write_rows
@@ -198,7 +198,7 @@ def _show_composed(vault: Vault, ref: str, format_: str, door: Door) -> None:
     session = note.session
     _, roots = folders_of(session.project or "")
     began = utc(session.started) if session.started else session.id[:10]
-    work, _ = asked(open_index(door), lambda view: work_in(view, began))
+    work, _ = query_index(open_index(door), lambda view: work_in(view, began))
     following = work.after(session.project or "", began)
     redact = redact_of(vault.settings.secrets)
     entry = compose_from_note(vault, note, redact=redact, roots=roots, following=following)

@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from crucible.cli.index_access import asked, open_index
+from crucible.cli.index_access import open_index, query_index
 from crucible.cli.options import TEXT, Door, flag, format_option, limit_option, only_option
 from crucible.cli.output import PROBLEMS_FOUND, counted, say, warn, write
 from crucible.cli.table_output import write_rows
@@ -85,7 +85,7 @@ def list_inbox(
     """
     index = open_index(door)
     chosen_kinds = frozenset(map(PendingKind, kinds or PendingKind))
-    found, now = asked(index, lambda view: [*notes_with_items(view, project, chosen_kinds, answered=everything)])
+    found, now = query_index(index, lambda view: [*notes_with_items(view, project, chosen_kinds, answered=everything)])
     since = (datetime.now(UTC) - _RECENT).isoformat()
     shown = [place for place in found if everything or not place.ended or place.ended >= since]
     wrong: list[CrucibleError] = []
@@ -179,7 +179,7 @@ def answer(door: Door, /, item: str, text: str, verdict: str | None) -> None:
 
 def _full_id(door: Door, vault: Vault, name: str) -> str:
     """The full id of the pending item with this name; otherwise the name itself, which may be a session's id."""
-    found, _ = asked(open_index(door), lambda view: [*notes_with_items(view)])
+    found, _ = query_index(open_index(door), lambda view: [*notes_with_items(view)])
     items = read_items(vault, found, lambda _: None)
     ids = [one.id for one in items if not one.answered and one.id.endswith(f".{name}")]
     if len(ids) > 1:

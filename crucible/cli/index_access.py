@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 import click
 
-from crucible.cli.environment import vault_place, whence
+from crucible.cli.environment import cwd_and_projects, vault_place
 from crucible.cli.options import Door, flag, local_now, since_option, until_option, with_options
 from crucible.cli.output import ReadingLine, say, warn
 from crucible.commands.idle.idle_check import look_at
@@ -39,7 +39,7 @@ def open_index(door: Door) -> Index:
     return Index(root, settings)
 
 
-def asked(index: Index, question: Callable[[View], Answer]) -> tuple[Answer, Refreshed]:
+def query_index(index: Index, question: Callable[[View], Answer]) -> tuple[Answer, Refreshed]:
     """Bring the index up to date and return the answer to a question about its tables; the question may run twice.
 
     Sessions that have been idle too long are paused first, if a check is due.  Long reading shows progress on a
@@ -51,7 +51,7 @@ def asked(index: Index, question: Callable[[View], Answer]) -> tuple[Answer, Ref
 
     with ReadingLine(_LONG) as progress:
         (unreadable, answer), now = index.ask(both, progress.show)
-        if look_at(now.view, index, datetime.now(UTC), whence):
+        if look_at(now.view, index, datetime.now(UTC), cwd_and_projects):
             (unreadable, answer), now = index.ask(both, progress.show)
     _complain(now)
     say_unreadable(unreadable)
@@ -64,7 +64,7 @@ def say_unreadable(rows: Sequence[Row]) -> None:
         say(f"{path_of_cell(str(row['path']))}:1: unreadable-note: {row['unreadable']}", style="yellow")
 
 
-def rebuilt(index: Index) -> Refreshed:
+def rebuild_index(index: Index) -> Refreshed:
     """Rebuild the index and report problems."""
     with ReadingLine(_LONG) as progress:
         now = index.rebuild(progress.show)
@@ -72,7 +72,7 @@ def rebuilt(index: Index) -> Refreshed:
     return now
 
 
-def keep_index(root: PathLike[str], settings: VaultSettings, paths: Collection[PathLike[str]]) -> None:
+def update_index(root: PathLike[str], settings: VaultSettings, paths: Collection[PathLike[str]]) -> None:
     """Update the rows of these notes.  Errors are not reported, since the next query tries again."""
     if not paths:
         return

@@ -7,12 +7,12 @@ from typing import Any
 import click
 
 from crucible.cli.index_access import (
-    asked,
     columns_of,
     open_index,
     order_options,
     query_from,
-    rebuilt,
+    query_index,
+    rebuild_index,
     say_unreadable,
     span_options,
 )
@@ -49,7 +49,7 @@ def show_table(door: Door, /, *, table: str, session: str | None, format_: str, 
     def question(view: View) -> list[Row]:
         return select_rows(view, table, query, None if session is None else find_row(view, session))
 
-    rows, now = asked(open_index(door), question)
+    rows, now = query_index(open_index(door), question)
     write_index_rows(rows, TABLES[table], format_, table, door)
     return PROBLEMS_FOUND if now.unwalked else 0
 
@@ -65,7 +65,7 @@ def rebuild(door: Door) -> int:
     \b
       cru index rebuild
     """
-    now = rebuilt(open_index(door))
+    now = rebuild_index(open_index(door))
     say_unreadable(unreadable_rows(now.view))
     count = sum(1 for _ in now.view.rows("sessions"))
     write(f"{count} {'session' if count == 1 else 'sessions'}")

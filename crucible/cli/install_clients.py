@@ -14,7 +14,7 @@ from pathlib import Path
 import click
 
 from crucible.cli.command_agent import offer_to_ask
-from crucible.cli.environment import from_here, user_settings, vault_place, vault_root
+from crucible.cli.environment import absolute_path, user_settings, vault_place, vault_root
 from crucible.cli.options import Door, flag
 from crucible.cli.output import clean_line, say, write
 from crucible.clients.claude_code.hook_settings import (
@@ -185,7 +185,7 @@ def _program(door: Door, *, shared: bool) -> list[str]:
     """The command of the server.  In committed files it is a bare name and finds the vault itself."""
     if shared:
         return ["cru", "mcp"]
-    named = ["--vault", os.path.abspath(from_here(door.vault))] if door.vault else []
+    named = ["--vault", os.path.abspath(absolute_path(door.vault))] if door.vault else []
     return [*own_program(), *named, "mcp"]
 
 
@@ -202,7 +202,7 @@ def own_program() -> list[str]:
 
 def project_folder() -> Path:
     """The folder to start the client in: the nearest with `.claude` or `.git`, or else the working directory."""
-    here = Path(from_here("."))
+    here = Path(absolute_path("."))
     near = (folder for folder in (here, *here.parents) if folder != Path.home())
     return next((f for f in near if (f / ".claude").is_dir() or (f / ".git").exists()), here).resolve()
 

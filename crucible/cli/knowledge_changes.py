@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from crucible.cli.environment import whence
+from crucible.cli.environment import cwd_and_projects
 from crucible.cli.id_arguments import ITEM, SESSION
 from crucible.cli.options import Door, flag, format_option, one_of
 from crucible.cli.output import counted, say, warn, write, write_json
@@ -169,7 +169,7 @@ def _scope_and_project(vault: Vault, scope: str | None, project: str | None, dom
     named = project_here(vault.root) if project is None else project
     if scope and not named:
         # The user asked for a project, so the mere name of the folder is accepted.
-        named = project_of(*whence())
+        named = project_of(*cwd_and_projects())
     if scope and not named.strip():
         raise UsageError("an item of a project needs --project", "name it, or use another --scope")
     if named.strip():

@@ -14,7 +14,7 @@ import click
 from crucible.analysis.failure_causes import find_template
 from crucible.analysis.review.agent_questions import BUDGET, Agent
 from crucible.cli.command_agent import agent_if_any, as_agent, ask_first, say_spent, user_budget
-from crucible.cli.environment import from_here
+from crucible.cli.environment import absolute_path
 from crucible.cli.id_arguments import SESSION
 from crucible.cli.index_access import session_filters
 from crucible.cli.learn_options import (
@@ -24,13 +24,13 @@ from crucible.cli.learn_options import (
     PUZZLE,
     WAYS,
     SelectedSessions,
-    choose,
-    kin_of,
+    linked_sessions,
+    select_sessions,
 )
 from crucible.cli.learn_report import (
     CaseTally,
+    count_rows,
     propose_rules,
-    rows_of,
     say_exported,
     say_kept,
     say_puzzles,
@@ -184,7 +184,7 @@ def learn(door: Door, /, sessions: tuple[str, ...], *, every: bool, format_: str
     _check_place(vault, options.output)
     # A rule recurs over several sessions, so by default all are read.
     is_unselected = options.rules is not None and not sessions and not any(given.values())
-    chosen = choose(vault, sessions, given, every=every or is_unselected)
+    chosen = select_sessions(vault, sessions, given, every=every or is_unselected)
     if chosen.paths and not options.judge:
         ask_first(vault, chosen.paths, options.named)
     redact = remembering(redact_of(vault.settings.secrets))
@@ -264,7 +264,7 @@ def _check_place(vault: Vault, output: str | None) -> None:
     """Refuse an output among the vault's own notes; warn about any other place in the vault."""
     if output in (None, _STDOUT):
         return
-    target = Path(os.path.realpath(from_here(str(output))))
+    target = Path(os.path.realpath(absolute_path(str(output))))
     own = (vault.sessions, *(vault.root / name for name in (CASES, WORKFLOWS, ".crucible")))
     inside = next(filter(target.is_relative_to, own), None)
     if inside:
@@ -330,7 +330,7 @@ def _export_cases(task: _LearnRun, picked: SelectedCases) -> Callable[[str, Door
     """Export the cases; returns a function that reports the result."""
     options, seen = task.options, task.seen
     if options.export is None:
-        rows = rows_of(picked.cases)
+        rows = count_rows(picked.cases)
         return lambda format_, door: write_preview(rows, format_, door)
     # Notes that the user edited are not overwritten, so their cases need no judgement.
     keeps = options.export == MARKDOWN
@@ -340,7 +340,7 @@ def _export_cases(task: _LearnRun, picked: SelectedCases) -> Callable[[str, Door
         return lambda format_, _: say_kept(task.vault, kept, format_)
     scrubber = Scrubber(task.improve.redact, os.path.expanduser("~"))
     if options.export == PUZZLE:
-        folder = exports_folder(task.vault.root) if options.output is None else Path(from_here(options.output))
+        folder = exports_folder(task.vault.root) if options.output is None else Path(absolute_path(options.output))
         put = write_puzzles(folder, cases, scrubber, force=options.force)
         return lambda format_, _: say_puzzles(put, format_)
     return _export_rows(task, cases, scrubber)
@@ -352,7 +352,7 @@ def _export_rows(task: _LearnRun, cases: Iterable[Case], scrubber: Scrubber) -> 
     if output in (None, _STDOUT):
         streamed = export_stream(cases, export, scrubber, write_json_lines)
         return lambda _, __: say_exported(streamed, None, sides)
-    done = export_files(cases, export, scrubber, Path(from_here(str(output))))
+    done = export_files(cases, export, scrubber, Path(absolute_path(str(output))))
     return lambda format_, _: say_exported(done, format_, sides)
 
 
@@ -362,7 +362,7 @@ def _row_export(task: _LearnRun) -> Export:
     return Export(
         Shape(options.shape or Shape.MESSAGES),
         splits,
-        Families(kin_of(task.chosen)) if splits else Families(),
+        Families(linked_sessions(task.chosen)) if splits else Families(),
         redact(options.licence or "unspecified")[0],
         redact(task.vault.root.name)[0],
         metadata=not options.no_metadata,

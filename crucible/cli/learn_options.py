@@ -14,7 +14,7 @@ from typing import Any
 import click
 
 from crucible.cli.command_agent import with_option
-from crucible.cli.index_access import asked, query_from
+from crucible.cli.index_access import query_from, query_index
 from crucible.cli.options import GivenPath, limit_option, one_of, only_option
 from crucible.cli.vault_access import find_note, index_of
 from crucible.commands.learn.case import CaseType
@@ -43,7 +43,7 @@ class SelectedSessions:
     index: Index
 
 
-def choose(vault: Vault, refs: Sequence[str], filters: Mapping[str, Any], *, every: bool) -> SelectedSessions:
+def select_sessions(vault: Vault, refs: Sequence[str], filters: Mapping[str, Any], *, every: bool) -> SelectedSessions:
     """Select sessions by id, by filters or all; raises `UsageError` unless exactly one of these is given."""
     narrowed = any(value not in (None, False, ()) for value in filters.values())
     if refs and (every or narrowed):
@@ -65,7 +65,7 @@ def choose(vault: Vault, refs: Sequence[str], filters: Mapping[str, Any], *, eve
         found = select(view, query)
         return rows, found if filters["children"] else [row for row in found if row["parent"] not in known]
 
-    (rows, selected), now = asked(index, question)
+    (rows, selected), now = query_index(index, question)
     found = _with_subagents(rows, selected)
     return SelectedSessions(
         [vault.root / path_of_cell(str(row["path"])) for row in found],
@@ -92,7 +92,7 @@ def _with_subagents(rows: Iterable[Row], selected: Iterable[Row]) -> list[Row]:
     return sorted(found.values(), key=lambda row: (str(row["started"] or "~"), str(row["id"]), str(row["path"])))
 
 
-def kin_of(chosen: SelectedSessions) -> list[SessionRelations]:
+def linked_sessions(chosen: SelectedSessions) -> list[SessionRelations]:
     """Each session with the sessions that its frontmatter links to, which a split keeps together."""
 
     def question(view: View) -> list[SessionRelations]:
@@ -104,7 +104,7 @@ def kin_of(chosen: SelectedSessions) -> list[SessionRelations]:
                 links[str(row["path"])].append(target)
         return [SessionRelations(ids[path], tuple(others)) for path, others in links.items() if path in ids]
 
-    return asked(chosen.index, question)[0]
+    return query_index(chosen.index, question)[0]
 
 
 JSONL, MARKDOWN, PUZZLE = "jsonl", "markdown", "puzzle"

@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from crucible.cli.environment import from_here
+from crucible.cli.environment import absolute_path
 from crucible.cli.options import Door
 from crucible.cli.output import clean, say, warn, write, write_json
 from crucible.cli.table_output import write_rows
@@ -84,7 +84,7 @@ class CaseTally:
         say("; ".join(told))
 
 
-def rows_of(cases: Iterable[Case]) -> list[dict[str, Any]]:
+def count_rows(cases: Iterable[Case]) -> list[dict[str, Any]]:
     """A row of counts for each type, and one for all."""
     names = [*CaseType, "all"]
     counts = {name: Counter[str]() for name in names}
@@ -205,7 +205,7 @@ def propose_rules(
     """Print a diff, or all corrections as JSON, and write the file if requested; False if a note was unreadable."""
     wrong: list[CrucibleError] = []
     rules = recurring_corrections(_sessions(vault, paths, wrong), redact)
-    place = Path(from_here(file))
+    place = Path(absolute_path(file))
     place = _place(place.resolve()) if place.is_dir() else place
     old = _text(place)
     new = with_rules(old, rules)

@@ -10,7 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple, Self
 
-from crucible.cli.environment import user_settings, vault_place, whence
+from crucible.cli.environment import cwd_and_projects, user_settings, vault_place
 from crucible.cli.options import Door, flag
 from crucible.core.errors import CrucibleError, UsageError
 from crucible.documents.knowledge.item_rules import EVERYTHING, Audience, Similar
@@ -44,7 +44,7 @@ class RecallScope(NamedTuple):
         """The audience for knowledge in the vault at `root`; everything without a project."""
         if self.everything:
             return EVERYTHING
-        name = named_project_of(*whence(), str(root)) if self.project is None else self.project
+        name = named_project_of(*cwd_and_projects(), str(root)) if self.project is None else self.project
         return Audience("project", name) if name else EVERYTHING
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from crucible.cli.environment import whence
+from crucible.cli.environment import cwd_and_projects
 from crucible.cli.id_arguments import SESSION
 from crucible.cli.options import BEGIN
 from crucible.cli.output import warn
@@ -31,7 +31,7 @@ at_option = click.option(
 
 def recording_place() -> dict[str, Any]:
     """Keyword arguments of a recorder: where a bookmark finds git and the project's files."""
-    cwd, projects = whence()
+    cwd, projects = cwd_and_projects()
     return {"cwd": cwd, "projects": projects}
 
 

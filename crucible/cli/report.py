@@ -8,7 +8,7 @@ from datetime import datetime
 import click
 
 from crucible.cli.command_agent import ask_first, with_option
-from crucible.cli.index_access import asked, open_index
+from crucible.cli.index_access import open_index, query_index
 from crucible.cli.options import BEGIN, Door, format_option, until_option
 from crucible.cli.output import PROBLEMS_FOUND, say, warn, write_document, write_json
 from crucible.cli.vault_access import folders_of, open_vault
@@ -64,7 +64,7 @@ def report(
         rows = [row for row in select(view, query) if str(row["ended"] or utc(since)) >= utc(since)]
         return rows, work_in(view, min(map(begun, rows), default=""))
 
-    (rows, work), now = asked(open_index(door), answer)
+    (rows, work), now = query_index(open_index(door), answer)
     if rows:
         ask_first(vault, [vault.root / path_of_cell(str(row["path"])) for row in rows], named)
     wrong: list[CrucibleError] = []

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import click
 
-from crucible.cli.environment import from_here
+from crucible.cli.environment import absolute_path
 from crucible.cli.id_arguments import SESSION
 from crucible.cli.options import Door, flag, format_option
 from crucible.cli.output import PROBLEMS_FOUND, clean_line, counted, say, write_problems
@@ -68,7 +68,7 @@ def _secrets(vault: Vault, sessions: tuple[str, ...]) -> list[Found]:
 def _git_folder(vault: Vault) -> Path:
     """The folder to run git in.  Paths that git passes to a hook are relative to the hook's working directory."""
     in_hook = "GIT_INDEX_FILE" in os.environ or "GIT_DIR" in os.environ
-    return Path(from_here(".")) if in_hook else vault.root
+    return Path(absolute_path(".")) if in_hook else vault.root
 
 
 def _sum_up(found: list[Found], what: str) -> None:

@@ -25,7 +25,7 @@ from crucible.commands.imports.imports import import_transcripts
 from crucible.commands.record.entries import Cleaning
 from crucible.commands.resume.continue_session import (
     Chosen,
-    End,
+    ClientEnd,
     Start,
     check_at_rest,
     choose_client,
@@ -33,9 +33,9 @@ from crucible.commands.resume.continue_session import (
     drift_lines,
     drift_prompt,
     has_news,
+    mark_active,
+    mark_stopped,
     plan_start,
-    settle,
-    wake,
 )
 from crucible.commands.resume.material_gathering import (
     Native,
@@ -47,7 +47,7 @@ from crucible.commands.resume.material_gathering import (
     last_client,
     newest_source,
 )
-from crucible.commands.resume.resume_context import settled_context
+from crucible.commands.resume.resume_context import context_from_settings
 from crucible.commands.resume.resume_material import Material, find_extent
 from crucible.core.errors import CrucibleError, SessionNotFound, TranscriptError, UsageError
 from crucible.core.secrets.redaction import redact_of
@@ -223,7 +223,7 @@ def _fresh_prompt(vault: Vault, plan: _Plan, user: UserSettings, options: Resume
     """The context, with a smaller budget if it has to be an argument and is too long for one."""
     budget = options.budget or vault.settings.resume.budget
     for _ in range(4):
-        context = settled_context(vault.settings, plan.material, budget=budget, tokenizer=user.agents.tokenizer)
+        context = context_from_settings(vault.settings, plan.material, budget=budget, tokenizer=user.agents.tokenizer)
         size = _start(plan, options, context.text).longest + _MARK
         if size <= LONGEST_ARGUMENT:
             return context.text
@@ -254,8 +254,8 @@ def _run(vault: Vault, plan: _Plan, start: Start, place: Workplace, held: Sessio
     begun, count = datetime.now(UTC), time.monotonic()
     code = 1
     with protect_finish() as client_is_gone:
-        woken = wake(vault, plan.note.path)
-        end = End(woken, is_folded=plan.chosen.client is not None)
+        activated = mark_active(vault, plan.note.path)
+        end = ClientEnd(activated, is_folded=plan.chosen.client is not None)
         try:
             code = _wait_for_client(vault, plan, start, place, held, client_is_gone)
             # The clock may have been set back meanwhile.
@@ -269,7 +269,7 @@ def _run(vault: Vault, plan: _Plan, start: Start, place: Workplace, held: Sessio
             )
         finally:
             # Whatever failed, the note does not stay active.
-            now = settle(vault, _current_path(vault, plan), end)
+            now = mark_stopped(vault, _current_path(vault, plan), end)
         _bookmark(vault, now.session, plan, begun, code)
         if has_news(plan.session, now.session):
             _update_brief(vault, now.session.id)

@@ -10,12 +10,12 @@ import click
 import toons
 
 from crucible.cli.index_access import (
-    asked,
     columns_of,
     named_columns,
     open_index,
     order_options,
     query_from,
+    query_index,
     session_filters,
 )
 from crucible.cli.options import NULL_OPTION, Door, check_null, format_option
@@ -245,7 +245,7 @@ def list_sessions(door: Door, /, *, format_: str, null: bool, **options: Any) ->
     check_null(format_, null=null)
     query, named = query_from(options), named_columns(options)
     index = open_index(door)
-    rows, now = asked(index, lambda view: select(view, query))
+    rows, now = query_index(index, lambda view: select(view, query))
     complete = True
     if format_ == "paths":
         complete = write_paths(index.root, index.settings.sessions, rows, null=null, terminal=door.terminal)
@@ -279,6 +279,6 @@ def stats(door: Door, /, *, by: str | None, format_: str, **options: Any) -> int
       cru session stats --by month --project shop --format json
     """
     query = query_from(options)
-    figures, now = asked(open_index(door), lambda view: aggregate(view, query, by))
+    figures, now = query_index(open_index(door), lambda view: aggregate(view, query, by))
     _write_stats(figures, format_, door)
     return PROBLEMS_FOUND if now.unwalked else 0

@@ -18,7 +18,7 @@ from crucible.cli.output import warn, write_document, write_json
 from crucible.cli.vault_access import here, load_note, open_vault
 from crucible.commands.resume.choose_session import newest_first, newest_rows, paused_rows
 from crucible.commands.resume.material_gathering import Workplace, check_goes_on, find_folder, find_material
-from crucible.commands.resume.resume_context import settled_context
+from crucible.commands.resume.resume_context import context_from_settings
 from crucible.commands.resume.resume_material import Context, Material, find_extent
 from crucible.core.errors import SessionNotFound, UsageError
 from crucible.documents.session.session import Status
@@ -92,7 +92,7 @@ def resume(
     if prints:
         folder, tokenizer = find_folder(note.session, place), place.user.agents.tokenizer
         material = find_material(vault, note.session, folder, datetime.now(UTC), goal=given["goal"])
-        context = settled_context(vault.settings, material, budget=given["budget"], tokenizer=tokenizer)
+        context = context_from_settings(vault.settings, material, budget=given["budget"], tokenizer=tokenizer)
         _write_context(material, context, format_, door)
         return
     # Imported late, since printing a context does not start a client.

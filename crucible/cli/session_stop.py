@@ -9,7 +9,7 @@ from pathlib import Path
 
 from crucible.analysis.review.agent_questions import BUDGET
 from crucible.cli.command_agent import user_budget
-from crucible.cli.index_access import asked
+from crucible.cli.index_access import query_index
 from crucible.cli.output import say, warn
 from crucible.cli.vault_access import folders_of
 from crucible.clients.launch.ask import Asker
@@ -37,7 +37,7 @@ def compact_memory(vault: Vault, milestone: str | None = None) -> None:
     """Compact old lines if there are too many; `milestone` is a project that reached one.  Failures are reported."""
 
     def live() -> frozenset[str]:
-        return asked(Index(vault.root, vault.settings), live_sessions)[0]
+        return query_index(Index(vault.root, vault.settings), live_sessions)[0]
 
     try:
         compact(vault, live, say, milestone=milestone)

@@ -12,7 +12,7 @@ import click
 
 from crucible.cli.capture_command import say_captured, terminal_ask
 from crucible.cli.id_arguments import TASK
-from crucible.cli.index_access import asked
+from crucible.cli.index_access import query_index
 from crucible.cli.options import TEXT, Door, format_option
 from crucible.cli.output import clean, say, warn, write, write_json
 from crucible.cli.recall_engine import RecallScope, open_recall
@@ -120,7 +120,7 @@ def _records(vault: Vault, opened: OpenedTask) -> tuple[list[EventRecord], list[
         rows = view.rows("sessions", None, [top])
         return [str(row["id"]) for row in rows if row["parent"] == top]
 
-    children, _ = asked(index_of(vault), question)
+    children, _ = query_index(index_of(vault), question)
     beside = [name for name in dict.fromkeys((top, *children)) if name != opened.owner.id]
     return _observations(vault, [opened.owner.id]), _observations(vault, beside)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from crucible.cli.id_arguments import SESSION, TASK
-from crucible.cli.index_access import asked, open_index
+from crucible.cli.index_access import open_index, query_index
 from crucible.cli.options import Door, flag, format_option, limit_option
 from crucible.cli.output import PROBLEMS_FOUND, clean_line, in_color, room_of, say, warn, write, write_json
 from crucible.cli.table_output import Tier, table_lines
@@ -246,7 +246,7 @@ def list_tasks(
     most = limit if limit is not None or everything else settings.max_tasks_shown
     shelf = AnnotationFolder(root, settings.annotations_dir)
     client = client_here(root, scope.project)
-    result, now = asked(index, lambda view: overview(view, scope, shelf, client, most))
+    result, now = query_index(index, lambda view: overview(view, scope, shelf, client, most))
     broken = broken_blocks(Vault(root, index.settings), result.owners.values())
     result = result._replace(troubles=(*result.troubles, *broken))
     if not settings.show_recall_summary:

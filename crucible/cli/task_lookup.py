@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from crucible.cli.environment import working_directory
-from crucible.cli.index_access import asked
+from crucible.cli.index_access import query_index
 from crucible.cli.vault_access import claude_folder, index_of, newest_session, project_here
 from crucible.core.errors import CrucibleError, UsageError, VaultError
 from crucible.core.patterns import late_pattern
@@ -109,7 +109,7 @@ def open_task(vault: Vault, called: str) -> OpenedTask:
             found = FoundTasks((*found.tasks, *more.tasks), {**found.owners, **more.owners})
         return with_stores(view, found, vault.root, claude_folder(), is_wanted=is_wanted)[0]
 
-    found, _ = asked(index_of(vault), question)
+    found, _ = query_index(index_of(vault), question)
     try:
         named = find_task(called, found.tasks, own)
     except VaultError:

@@ -9,8 +9,8 @@ from pathlib import Path, PurePosixPath
 
 import click
 
-from crucible.cli.environment import vault_place, whence, working_directory
-from crucible.cli.index_access import asked, keep_index
+from crucible.cli.environment import cwd_and_projects, vault_place, working_directory
+from crucible.cli.index_access import query_index, update_index
 from crucible.cli.options import Door
 from crucible.commands.idle.idle_check import look
 from crucible.core.errors import UsageError
@@ -31,8 +31,8 @@ def open_vault(door: Door, *, looks: bool = True, finish: bool = True) -> Vault:
     vault = Vault(Path(root), settings)
     context = click.get_current_context()
     if looks and not context.params.get("dry_run"):
-        look(index_of(vault), datetime.now(UTC), whence)
-    context.call_on_close(lambda: keep_index(vault.root, settings, vault.touched))
+        look(index_of(vault), datetime.now(UTC), cwd_and_projects)
+    context.call_on_close(lambda: update_index(vault.root, settings, vault.touched))
     return vault
 
 
@@ -45,13 +45,13 @@ def newest_session(vault: Vault, project: str, statuses: Collection[str] = ()) -
     """The id of the project's newest session, of any status or of these `statuses`; "" for none."""
     where = (lambda row: row["status"] in statuses,) if statuses else ()
     query = SessionQuery(project=project, limit=1, where=where)
-    rows = asked(index_of(vault), lambda view: select(view, query))[0] if project else ()
+    rows = query_index(index_of(vault), lambda view: select(view, query))[0] if project else ()
     return next((note_name(str(row["path"]).rpartition("/")[2]) for row in rows), "")
 
 
 def newest_here(vault: Vault, statuses: Collection[str] = ()) -> str:
     """The newest session of the working directory's project; raises `UsageError` if there is none."""
-    project = project_of(*whence())
+    project = project_of(*cwd_and_projects())
     if found := newest_session(vault, project, statuses):
         return found
     which = f" that is {' or '.join(statuses)}" if statuses else ""
@@ -82,19 +82,19 @@ def load_note(vault: Vault, ref: str) -> Note:
 
 def project_here(root: Path) -> str:
     """The working directory's project by the user's settings or git; "" inside the vault at `root`."""
-    return named_project_of(*whence(), str(root))
+    return named_project_of(*cwd_and_projects(), str(root))
 
 
 def folders_of(project: str) -> tuple[Path | None, Sequence[str]]:
     """The project's folder around the working directory (None for none), and all its folders, that one first."""
-    cwd, projects = whence()
+    cwd, projects = cwd_and_projects()
     folder = folder_in_project(cwd, projects, project)
     return folder, [*([str(folder)] if folder else []), *projects.get(project, ())]
 
 
 def folder_of(project: str) -> Path | None:
     """The project's folder: the one around the working directory, else the first in the user's settings."""
-    cwd, projects = whence()
+    cwd, projects = cwd_and_projects()
     here = folder_in_project(cwd, projects, project) if project else None
     if here:
         return project_folder(here, projects, project)

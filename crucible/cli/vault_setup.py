@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from crucible.cli.command_agent import offer_to_ask
-from crucible.cli.environment import from_here, settings_path, user_settings, vault_root, working_directory
+from crucible.cli.environment import absolute_path, settings_path, user_settings, vault_root, working_directory
 from crucible.cli.options import Door, GivenPath, flag
 from crucible.cli.output import clean_line, say, say_lines, write
 from crucible.core.errors import UsageError
@@ -34,7 +34,7 @@ def init(door: Door, directory: Path | None, default: bool) -> None:
       cru init ~/notes            a folder that Obsidian may already use
       cru init ~/notes --default  and use it from everywhere
     """
-    root = Path(from_here(str(directory or door.vault or "."))).resolve()
+    root = Path(absolute_path(str(directory or door.vault or "."))).resolve()
     config = Path(settings_path())
     if default:
         # First, since unreadable settings cannot be completed and must stop the command before it writes.

@@ -11,7 +11,7 @@ from typing import assert_never
 
 import click
 
-from crucible.cli.environment import user_settings, whence
+from crucible.cli.environment import cwd_and_projects, user_settings
 from crucible.cli.options import Door
 from crucible.cli.output import say, warn, write
 from crucible.cli.vault_access import open_vault
@@ -53,7 +53,7 @@ def follow(door: Door, settle: int) -> None:
 
 
 def _pause_quiet(index: Index) -> None:
-    look(index, datetime.now(UTC), whence, is_true=True)
+    look(index, datetime.now(UTC), cwd_and_projects, is_true=True)
 
 
 def _print(news: WatchStarted | NoteChange | WatchNotice, folder: str) -> None:

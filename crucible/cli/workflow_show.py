@@ -17,7 +17,7 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from crucible.cli.environment import from_here
+from crucible.cli.environment import absolute_path
 from crucible.cli.id_arguments import WORKFLOW
 from crucible.cli.options import Door, GivenPath, flag, format_option
 from crucible.cli.output import clean, clean_line, room_of, say, write_document, write_json
@@ -192,7 +192,7 @@ def graph(door: Door, /, workflow: str, format_: str | None, output: Path | None
     elif output is None:
         click.echo(text)
     else:
-        _save(Path(from_here(os.fspath(output))), f"{text}\n".encode(errors="replace"), force=force)
+        _save(Path(absolute_path(os.fspath(output))), f"{text}\n".encode(errors="replace"), force=force)
     say_diagnostics(of)
 
 

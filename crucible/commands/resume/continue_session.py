@@ -209,14 +209,14 @@ def check_at_rest(session: Session, files: Sequence[Path], client: str, *, now: 
 _KEYS = ("status", "ended", "resume_point", "pause_reason")
 
 
-class Woken(NamedTuple):
+class ActivatedNote(NamedTuple):
     """A session's note before and after it was set active."""
 
     before: Note
     after: Note
 
 
-def wake(vault: Vault, path: Path) -> Woken:
+def mark_active(vault: Vault, path: Path) -> ActivatedNote:
     """Make the session active again.  Raises `EditRefused` if its frontmatter cannot be edited."""
     before = vault.read(path)
 
@@ -226,12 +226,12 @@ def wake(vault: Vault, path: Path) -> Woken:
         return _set(note, dict.fromkeys(_KEYS) | {"status": str(Status.ACTIVE)})
 
     try:
-        return Woken(before, vault.update(path, edits))
+        return ActivatedNote(before, vault.update(path, edits))
     except EditRefused as error:
         raise EditRefused(f"{before.session.id}: {error}", error.hint) from error
 
 
-class End(NamedTuple):
+class ClientEnd(NamedTuple):
     """How the client ended.
 
     `fault` describes a failure, "" for none.  With `is_folded` the note's status comes from the client's transcript, so
@@ -239,7 +239,7 @@ class End(NamedTuple):
     transcript was imported, None if it was not read.
     """
 
-    woken: Woken
+    activated: ActivatedNote
     fault: str = ""
     is_folded: bool = False
     met: Session | None = None
@@ -257,12 +257,12 @@ class End(NamedTuple):
         return None if self.met.status is Status.PAUSED and is_ours(self.met) else self.met
 
 
-def settle(vault: Vault, path: Path, end: End) -> Note:
+def mark_stopped(vault: Vault, path: Path, end: ClientEnd) -> Note:
     """Pause the session after the client ended, or restore it if nothing was done.
 
     A status that another process set meanwhile is kept.
     """
-    before = end.woken.before.session
+    before = end.activated.before.session
 
     def edits(note: Note) -> list[Edit]:
         now = note.session
@@ -270,7 +270,7 @@ def settle(vault: Vault, path: Path, end: End) -> Note:
             return _set(note, _kept_status(end.changed_by_others, now))
         is_own = now.status is Status.ACTIVE or end.is_untouched
         if is_own and before.status is not Status.ACTIVE and not has_news(before, now):
-            return _restored(note, end.woken)
+            return _restored(note, end.activated)
         is_failed = bool(end.fault) and end.is_folded and is_own and now.status is Status.FAILED
         if now.status is not Status.ACTIVE and not is_failed:
             return []
@@ -293,7 +293,7 @@ def _last_phase(session: Session) -> str | None:
     return last.id if last else None
 
 
-def _reason(end: End) -> str:
+def _reason(end: ClientEnd) -> str:
     """The reason for the pause; if a later import may correct the status, one that imports recognize."""
     if not end.fault:
         return CLOSED_REASON
@@ -313,8 +313,8 @@ def _set(note: Note, values: Mapping[str, Value]) -> list[Edit]:
     return edits
 
 
-def _restored(note: Note, woken: Woken) -> list[Edit]:
+def _restored(note: Note, activated: ActivatedNote) -> list[Edit]:
     """Edits that restore the note, byte for byte unless another process changed it."""
-    if note.source != woken.after.source:
-        return _set(note, {key: woken.before.session.properties.get(key) for key in _KEYS})
-    return replacement(note.source, woken.before.source.text)
+    if note.source != activated.after.source:
+        return _set(note, {key: activated.before.session.properties.get(key) for key in _KEYS})
+    return replacement(note.source, activated.before.source.text)

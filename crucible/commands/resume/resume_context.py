@@ -84,7 +84,7 @@ class Filled(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class ContextSources:
     """What the parts are made from."""
 
     material: Material
@@ -95,7 +95,7 @@ class Given:
     """Briefs by the last phase that each covers."""
 
 
-def require(given: Given, budget: int, frame: int = 0) -> Required:
+def required_parts(given: ContextSources, budget: int, frame: int = 0) -> Required:
     """Decisions, open tasks and unresolved errors, in the longest form that fits beside `frame` tokens."""
     for limit, percent in _LEVELS:
         found = Required(
@@ -110,7 +110,7 @@ def require(given: Given, budget: int, frame: int = 0) -> Required:
     return found
 
 
-def fill(given: Given, *, window: int, room: int) -> Filled:
+def fill_parts(given: ContextSources, *, window: int, room: int) -> Filled:
     """The other parts in about `room` tokens; the caller counts the whole text."""
     material, extent, work, counter = given.material, given.extent, given.work, given.counter
     share = _Sharing(room, counter)
@@ -183,7 +183,7 @@ class _Sharing:
         return self._counter.count(part) + _HEADING <= allowed
 
 
-def _brief(given: Given, known: ShownTexts, phase: str) -> str:
+def _brief(given: ContextSources, known: ShownTexts, phase: str) -> str:
     """The note's brief, extended up to a phase, without what other parts show; "" for none.
 
     A brief that covers phases after the resume point is not used; a new one is made up to there.
@@ -238,21 +238,21 @@ def build_context(material: Material, *, window: int, budget: int, counter: Coun
     `UsageError` if not even the frame fits.
     """
     extent = find_extent(material.session)
-    given = Given(material, extent, find_open_work(extent, material.bookmark), counter)
+    given = ContextSources(material, extent, find_open_work(extent, material.bookmark), counter)
     frame = _frame(material, extent)
 
     def render(required: Required, parts: Filled) -> tuple[str, int]:
         text = render_document(template, **frame, **required._asdict(), **parts._asdict())
         return text, counter.count(text)
 
-    required = require(given, budget)
+    required = required_parts(given, budget)
     least = render(required, Filled())[1] + _LEFT_OUT_TOKENS
     if least > budget:  # the frame alone is too large
-        required = require(given, budget, least - required.size(counter))
+        required = required_parts(given, budget, least - required.size(counter))
         least = render(required, Filled())[1] + _LEFT_OUT_TOKENS
     room = max(0, budget - least)
     for more in range(_TRIES):
-        parts = fill(given, window=window, room=room)
+        parts = fill_parts(given, window=window, room=room)
         text, tokens = render(required, parts)
         if tokens <= budget or not room:
             break
@@ -271,7 +271,9 @@ def find_template(settings: VaultSettings) -> Renderer:
     return load_template(settings, TEMPLATE, names=VARIABLES, required=_NEVER_LEFT_OUT)
 
 
-def settled_context(settings: VaultSettings, material: Material, *, budget: int | None, tokenizer: str) -> Context:
+def context_from_settings(
+    settings: VaultSettings, material: Material, *, budget: int | None, tokenizer: str
+) -> Context:
     """Build the context by these settings.  Secrets are removed, since it is sent to a model."""
     counter, chosen = counter_of(tokenizer), settings.resume
     template, size = find_template(settings), budget or chosen.budget

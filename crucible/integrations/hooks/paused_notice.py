@@ -136,13 +136,13 @@ def _context(vault: Vault, user: UserSettings, found: _Found, start: ClientStart
     """Return the full context within the client's limit; "" if that is impossible or fails."""
     # Late for the reason in the module's docstring.
     from crucible.commands.resume.material_gathering import find_material  # noqa: PLC0415  as above
-    from crucible.commands.resume.resume_context import settled_context  # noqa: PLC0415  as above
+    from crucible.commands.resume.resume_context import context_from_settings  # noqa: PLC0415  as above
 
     try:
         material = find_material(vault, found.session, Path(start.cwd), start.now)
         budget, tokenizer = vault.settings.resume.budget, user.agents.tokenizer
         for _ in range(_TRIES):
-            context = settled_context(vault.settings, material, budget=budget, tokenizer=tokenizer)
+            context = context_from_settings(vault.settings, material, budget=budget, tokenizer=tokenizer)
             text = f"{LABEL}\n{_IF_ASKED}\n\n{quoter.short(context.text.strip())}"
             size = units(text)
             if size <= ROOM:

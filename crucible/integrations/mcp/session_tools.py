@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from crucible.commands.resume.material_gathering import Workplace, find_folder, find_material
-from crucible.commands.resume.resume_context import settled_context
+from crucible.commands.resume.resume_context import context_from_settings
 from crucible.core.errors import AmbiguousSession, SessionNotFound, UsageError
 from crucible.core.secrets.redaction import redact_of
 from crucible.documents.session.session import Phase, Prose, Session
@@ -164,4 +164,4 @@ def context_of(context: ServerContext, ref: str, budget: int) -> str:
     tokens = bounded("budget", budget, _LEAST_BUDGET, _MOST_BUDGET) if budget else None
     folder = find_folder(note.session, Workplace(context.env, context.home, context.here, context.user))
     material = find_material(vault, note.session, folder, now(), recall=_LOOKUP)
-    return settled_context(vault.settings, material, budget=tokens, tokenizer=context.user.agents.tokenizer).text
+    return context_from_settings(vault.settings, material, budget=tokens, tokenizer=context.user.agents.tokenizer).text
