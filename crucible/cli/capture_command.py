@@ -395,6 +395,5 @@ class _AcceptedByOption:
 
     def has_failed(self, captured: Captured) -> bool:
         """True if something that was accepted could not be kept."""
-        known = (CaptureState.KEPT, CaptureState.KNOWN)
-        kept = {one.proposal.key for one in captured.kept if one.record.state in known}
-        return bool((self._chosen or frozenset()) - kept)
+        kept = [one for one in captured.kept if one.record.state in (CaptureState.KEPT, CaptureState.KNOWN)]
+        return bool((self._chosen or frozenset()) - {one.proposal.key for one in kept})
