@@ -13,7 +13,7 @@ from crucible.documents.session.session import Status, Task
 from crucible.vault.notes.vault import Vault
 from tests.running import Cru, CruProcess
 from tests.trusting import trust
-from tests.unit.commands.briefing.telling import PROJECT, history, session
+from tests.unit.commands.briefing.sample_vault import PROJECT, history, session
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ from crucible.clients.registry import CLIENTS
 from crucible.documents.session.session import AgentRef
 from crucible.vault.notes.vault import Vault
 from tests.running import Cru
-from tests.unit.commands.briefing.telling import PROJECT, session
+from tests.unit.commands.briefing.sample_vault import PROJECT, session
 
 _CLIENT = (
     f"#!{sys.executable}\n"

@@ -43,7 +43,7 @@ def test_what_a_section_could_have_shown_counts_as_left_out() -> None:
 
 @settings(max_examples=40)
 @given(many, st.integers(1, 700))
-def test_a_budget_is_kept_but_for_where_the_work_stands(sections: list[Section], budget: int) -> None:
+def test_a_budget_is_kept_except_for_the_position(sections: list[Section], budget: int) -> None:
     found = fit(sections, render, COUNT, budget)
     assert POSITION in found.text
     assert found.size == COUNT(found.text)

@@ -47,7 +47,7 @@ _counts = st.integers(0, 30)
 
 @settings(max_examples=80)
 @given(_counts, _counts, _counts, _counts, st.integers(1, 3), st.integers(1, 40), st.sampled_from(Leaning))
-def test_a_digest_has_its_lines_where_there_is_enough_and_always_where_work_stands(
+def test_a_digest_fills_its_lines_and_always_has_the_position(
     todos: int, decisions: int, lessons: int, conventions: int, place: int, lines: int, leaning: Leaning
 ) -> None:
     given_ = items(todos, decisions, lessons, conventions)
@@ -61,7 +61,7 @@ def test_a_digest_has_its_lines_where_there_is_enough_and_always_where_work_stan
 
 @settings(max_examples=60)
 @given(_counts, _counts, _counts, _counts, st.integers(1, LINES), st.sampled_from(Leaning))
-def test_who_is_short_of_a_share_leaves_nothing_to_what_weighs_less(
+def test_a_rank_without_its_share_leaves_no_line_to_lower_ranks(
     todos: int, decisions: int, lessons: int, conventions: int, lines: int, leaning: Leaning
 ) -> None:
     given_ = items(todos, decisions, lessons, conventions)
@@ -88,7 +88,7 @@ def test_the_default_is_ten_to_fifteen_lines() -> None:
     assert 10 <= len(build_digest(["Where"], items(9, 9, 9, 9)).lines) <= 15
 
 
-def test_who_plans_gets_conventions_and_who_carries_out_decisions() -> None:
+def test_planning_gets_conventions_and_executing_gets_decisions() -> None:
     given_ = items(9, 9, 9, 9)
     three = ["Where", "Noted", "Blocked"]
     plans = counted(build_digest(three, given_, leaning=Leaning.PLANNING).items)
@@ -100,7 +100,7 @@ def test_who_plans_gets_conventions_and_who_carries_out_decisions() -> None:
 # --- what they say ---------------------------------------------------------------------------------------------------
 
 
-def test_the_position_is_told_by_phase_task_and_age() -> None:
+def test_the_position_shows_phase_task_and_age() -> None:
     assert position_lines(PLACE._replace(note="half\ndone", blockers=("no key",)), "shop", NOW, QUOTER) == (
         "Where work stands: 2026-11-21-x, phase 11 of 12 (Memory), task 3 of 5 (Write it); paused, last active 2 h ago",
         "Noted there: half done",
@@ -179,7 +179,7 @@ changelog → version
 PLANNING = "---\ntype: workflow\n---\n\n# Plan the next phase\n\n## Discuss requirements\n\n## Write the roadmap\n"
 
 
-def test_a_workflow_that_plans_is_told_from_one_that_carries_out() -> None:
+def test_planning_and_executing_workflows_are_distinguished() -> None:
     assert aim_of(read_workflow(Source(PLANNING), "plan-phase")).leaning is Leaning.PLANNING
     assert aim_of(read_workflow(Source(RELEASE), "release")).leaning is Leaning.EXECUTING
     odd = "---\ntype: workflow\n---\n\n# Tea\n\n## Boil water\n"

@@ -76,7 +76,7 @@ def test_what_holds_of_sessions_whose_notes_are_gone_is_known_newest_first(vault
 # --- where work stands -----------------------------------------------------------------------------------------------
 
 
-def test_it_stands_where_the_open_session_stopped_that_was_worked_on_last(vault: Vault) -> None:
+def test_the_position_is_in_the_last_active_open_session(vault: Vault) -> None:
     note(vault, "2026-11-19-a", day=19)
     note(vault, "2026-11-20-b", "active", day=20)
     note(vault, "2026-11-21-c", "completed", day=21)
@@ -94,7 +94,7 @@ def test_it_stands_where_the_open_session_stopped_that_was_worked_on_last(vault:
     assert found.at == datetime(2026, 11, 20, 20, 10, tzinfo=UTC)
 
 
-def test_a_session_that_was_left_is_where_it_stands_until_another_one_follows(vault: Vault) -> None:
+def test_a_paused_session_is_the_position_until_another_follows(vault: Vault) -> None:
     note(vault, "2026-11-20-a", day=20)
     append_bookmark(vault.root, Bookmark("b-1", "2026-11-20-a", NOW, StopReason.PAUSED, project="shop"))
     note(vault, "2026-11-21-b", day=21)
@@ -109,7 +109,7 @@ def test_a_session_that_was_left_is_where_it_stands_until_another_one_follows(va
     assert after.session == "2026-11-20-a"
 
 
-def test_without_an_open_one_it_stands_where_the_newest_ended(vault: Vault) -> None:
+def test_without_an_open_session_the_position_is_the_newest_end(vault: Vault) -> None:
     note(vault, "2026-11-19-a", "completed", day=19)
     note(vault, "2026-11-21-c", "failed", day=21)
     found = position(vault)

@@ -205,7 +205,7 @@ KEY = "\n".join(
 )  # fmt: skip
 
 
-def test_a_key_on_several_lines_is_told_nowhere(vault: Vault, tmp_path: Path) -> None:
+def test_a_key_on_several_lines_is_never_shown(vault: Vault, tmp_path: Path) -> None:
     note(vault, f"---\ntype: project\n---\n\n## Conventions\n\n- Tabs.\n{KEY}\n- Names are words.\n")
     told = profile_section(load_profile(vault.root, "shop", QUOTER.whole), QUOTER)
     assert conventions(vault.root, "shop", QUOTER.whole)[1] == "[REDACTED:private-key]"
@@ -231,7 +231,7 @@ def test_a_line_as_long_as_a_file_is_looked_at_once(vault: Vault, tmp_path: Path
     assert time.process_time() - begin < 1
 
 
-def test_marks_behind_a_heading_are_none_of_it(vault: Vault) -> None:
+def test_closing_marks_of_a_heading_are_not_part_of_it(vault: Vault) -> None:
     note(vault, "---\ntype: project\n---\n## Conventions ##  \n\n- Tabs.\n")
     assert conventions(vault.root, "shop") == ("Tabs.",)
 

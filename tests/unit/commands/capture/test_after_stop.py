@@ -96,7 +96,7 @@ def test_what_was_proposed_is_listed_in_the_history(place: Vault) -> None:
     assert [one.summary for one in ended.history.entry.captures.suggested if one.type == "decision"]
 
 
-def test_a_second_time_writes_nothing_anew(place: Vault) -> None:
+def test_a_second_run_writes_nothing(place: Vault) -> None:
     end(place)
     before = {path: path.read_bytes() for path in place.root.rglob("*") if path.is_file() and "locks" not in path.parts}
     again = end(place)
@@ -105,7 +105,7 @@ def test_a_second_time_writes_nothing_anew(place: Vault) -> None:
     assert not again.history.is_new
 
 
-def test_a_human_s_mark_keeps_a_decision_from_the_tasks_behind(place: Vault) -> None:
+def test_a_mark_of_the_user_keeps_a_decision_from_later_tasks(place: Vault) -> None:
     end(place)
     shelf = AnnotationFolder(place.root)
     first, second = Ref(NAME, "1"), Ref(NAME, "2")

@@ -75,7 +75,7 @@ def test_whatever_the_order_of_lines_the_strongest_state_holds(states: list[Capt
         assert load_known(root, ID).state("c-1") is max(states, key=rank)
 
 
-def test_history_is_told_what_was_suggested_approved_and_skipped(vault: Vault) -> None:
+def test_the_history_lists_suggested_approved_and_skipped_captures(vault: Vault) -> None:
     keep(vault, said("c-1", CaptureState.SUGGESTED), said("c-2", CaptureState.ASKED), said("c-3", CaptureState.ASKED))
     keep(
         vault,

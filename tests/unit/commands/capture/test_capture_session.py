@@ -174,7 +174,7 @@ def test_done_again_it_keeps_and_notes_nothing_more(vault: Vault, note: Path) ->
     assert len(lines) == len(set(lines)) == 4
 
 
-def test_who_was_killed_between_an_item_and_its_line_keeps_no_second_one(
+def test_a_kill_between_an_item_and_its_log_line_keeps_no_second_item(
     vault: Vault, note: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patch:
@@ -234,7 +234,7 @@ def test_at_a_sessions_end_one_question_holds_what_is_sure_enough(vault: Vault, 
     assert captures.approved[0].id == "use-a-token-bucket"
 
 
-def test_nobody_is_asked_twice_for_what_he_answered(vault: Vault, note: Path) -> None:
+def test_an_answered_question_is_not_asked_again(vault: Vault, note: Path) -> None:
     human = Human(chosen=[0])
     for _ in range(3):
         run(vault, note, PATTERN, DECISION, ask=human)
@@ -283,7 +283,7 @@ def test_an_answer_from_the_command_line_costs_nothing_and_holds_all(vault: Vaul
     assert told.budget.spent == 0
 
 
-def test_who_goes_away_has_not_answered(vault: Vault, note: Path) -> None:
+def test_leaving_the_question_is_no_answer(vault: Vault, note: Path) -> None:
     run(vault, note, DECISION, ask=Human(skips=False))
     human = Human(chosen=[0])
     run(vault, note, DECISION, ask=human)
@@ -331,7 +331,7 @@ def test_a_simple_implementation_is_not(vault: Vault, note: Path) -> None:
     assert at_task(vault, note, DECISION, LATER)[0].offers == []
 
 
-def test_a_failure_that_was_mended_is(vault: Vault, note: Path) -> None:
+def test_a_fixed_failure_is_asked_about_at_a_tasks_end(vault: Vault, note: Path) -> None:
     assert at_task(vault, note, FAILURE, attribution=ASKED)[0].asked == [FAILURE.summary]
 
 
@@ -376,7 +376,7 @@ def test_at_its_end_a_task_is_asked_about_its_own_findings_though_another_began_
     assert at_task(vault, note, *ours, task="1")[0].asked == [DECISION.summary, SECOND.summary]
 
 
-def test_the_history_is_told_which_finding_was_kept(vault: Vault, note: Path) -> None:
+def test_the_history_has_the_finding_that_was_kept(vault: Vault, note: Path) -> None:
     run(vault, note, CORRECTION._replace(finding="failure-0a1b2c3d"))
     assert [one.finding for one in captures_of(vault.root, ID).approved] == ["failure-0a1b2c3d"]
 
@@ -410,7 +410,7 @@ def test_a_vault_without_deduplication_keeps_both(vault: Vault, note: Path) -> N
     assert len(items(vault)) == 2
 
 
-def test_a_full_base_is_said_and_tried_again_when_there_is_room(vault: Vault, note: Path) -> None:
+def test_a_full_knowledge_base_is_reported_and_tried_again_later(vault: Vault, note: Path) -> None:
     full = Vault(vault.root, vault.settings._replace(knowledge=vault.settings.knowledge._replace(project_limit=1)))
     told = run(full, note, CORRECTION, DECISION, ask=Human(chosen=[0]))
     assert len(items(vault)) == 1
@@ -438,7 +438,7 @@ def test_an_item_that_the_disk_refuses_keeps_no_other_from_it(
     assert told.problems == (f"{EVIDENCE.summary}: not kept: no space left",)
 
 
-def test_where_nothing_can_be_noted_nobody_is_asked_and_what_is_sure_is_kept(vault: Vault, note: Path) -> None:
+def test_without_a_writable_log_nothing_is_asked_and_sure_candidates_are_kept(vault: Vault, note: Path) -> None:
     (vault.root / ".crucible" / "memory" / CAPTURES).mkdir()
     human = Human()
     with pytest.raises(VaultError):

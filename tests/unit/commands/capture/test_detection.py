@@ -32,7 +32,16 @@ from crucible.documents.session.session import (
 from crucible.vault.events.event_reader import EventRecord
 from crucible.vault.notes.vault import Vault
 from tests.paths import ROOT
-from tests.unit.commands.capture.telling import failed, found_in, kinds_of, passed, said, session_of, user, written
+from tests.unit.commands.capture.sample_sessions import (
+    failed,
+    found_in,
+    kinds_of,
+    passed,
+    said,
+    session_of,
+    user,
+    written,
+)
 
 FIX = Grounds(Source.FIX, 0.95, ("64403031",))
 
@@ -62,7 +71,7 @@ def test_a_decision_has_its_reason_and_what_was_not_chosen() -> None:
     assert (found.phase, found.line) == ("phase-1", 1)
 
 
-def test_a_decision_that_was_told_says_so() -> None:
+def test_a_recorded_decision_has_its_source() -> None:
     found = _one(*found_in(Decision("Use SQLite for the index.", "one file, no server")))
     assert (found.source, found.confidence) == (Source.CALLOUT, 1.0)
 
@@ -93,7 +102,7 @@ RED, GREEN = failed("Bash pytest", "1 failed: test_refund_rounds, 0.1 off"), pas
 EDITED = passed("Edit invoice.py")
 
 
-def test_a_run_that_passed_with_the_first_fix_is_a_self_correction_where_its_cause_was_told() -> None:
+def test_a_run_that_passed_after_the_first_fix_with_a_stated_cause_is_a_self_correction() -> None:
     found = _one(*found_in(RED, EDITED, GREEN, FAILURE))
     assert (found.kind, found.confidence) == (CandidateKind.SELF_CORRECTION, 0.95)
     cause = "the amount was rounded before the tax was added"
@@ -213,7 +222,7 @@ def test_tests_that_had_to_fail_first_and_slips_in_fresh_lines_are_none() -> Non
     assert kinds_of(*slip, FAILURE) == []
 
 
-def test_a_failure_that_was_told_needs_a_resolution_and_no_cause() -> None:
+def test_a_recorded_failure_needs_a_resolution_and_no_cause() -> None:
     told = _one(*found_in(Failure("The export was empty.", "It reads the right table now.")))
     assert (told.kind, told.source) == (CandidateKind.FAILURE, Source.CALLOUT)
     assert found_in(Failure("The export was empty.")) == []
@@ -258,7 +267,7 @@ def test_what_is_about_records_is_none(path: str) -> None:
     assert not is_decision_record(path)
 
 
-def test_a_record_is_told_once_however_often_it_was_changed() -> None:
+def test_a_record_is_one_candidate_however_often_it_changed() -> None:
     path = "docs/adr/0007-use-sqlite.md"
     found = _one(*found_in(passed(f"Write {path}"), passed(f"Edit {path}"), passed(f"Bash cat {path}")))
     assert (found.kind, found.file, found.line) == (CandidateKind.ADR, path, 1)
@@ -275,7 +284,7 @@ def test_a_record_put_there_by_any_program_counts(command: str) -> None:
     assert kinds_of(passed(f"Bash {command}")) == [CandidateKind.ADR]
 
 
-def test_a_record_that_an_agent_wrote_is_told_in_its_own_words() -> None:
+def test_a_record_that_an_agent_wrote_has_its_own_text() -> None:
     path = "docs/adr/0007-use-sqlite.md"
     call, evidence = written(path, "# 7. Use SQLite\n\n## Context\n\nOne file.\n")
     found = _one(*found_in(call, evidence=evidence))

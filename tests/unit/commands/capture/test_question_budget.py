@@ -24,7 +24,7 @@ def test_the_settings_say_how_much() -> None:
     assert not budget_of(10, FrictionSettings(0, 1, 2)).allows(PROMPT)
 
 
-def test_the_costs_are_those_of_the_specification_and_nothing_has_one_that_asks_nobody() -> None:
+def test_costs_match_the_specification() -> None:
     assert {str(one): cost for one, cost in COSTS.items()} == {
         "capture_prompt": 1,
         "mid_session_prompt": 2,
@@ -50,7 +50,7 @@ def test_more_than_the_limit_that_happened_leaves_nothing_and_not_less() -> None
     st.one_of(st.none(), st.floats(0, 1e4)),
     st.lists(st.lists(st.sampled_from([*Interaction]), min_size=1, max_size=3), max_size=12),
 )
-def test_who_asks_only_where_it_is_allowed_never_exceeds_it(
+def test_asking_only_when_allowed_never_exceeds_the_budget(
     minutes: float | None, asked: list[list[Interaction]]
 ) -> None:
     budget, done = budget_of(minutes, DEFAULT), []

@@ -47,7 +47,7 @@ def test_the_vault_may_want_to_be_surer() -> None:
 @pytest.mark.parametrize(
     "kind", [CandidateKind.DECISION, CandidateKind.FAILURE, CandidateKind.CORRECTION, CandidateKind.OBSERVATION]
 )
-def test_what_was_told_outright_is_kept_without_a_question(kind: CandidateKind) -> None:
+def test_explicitly_recorded_findings_are_kept_without_a_question(kind: CandidateKind) -> None:
     told = candidate(kind, 1.0)._replace(source=Source.CALLOUT)
     assert way_of(told, SETTINGS) is Handling.SILENT
     assert way_of(told, SETTINGS._replace(silent=False)) is Handling.ASK
@@ -89,7 +89,7 @@ def test_a_confidence_that_is_no_number_is_none() -> None:
     assert way_of(candidate(CandidateKind.FAILURE, 0.9), SETTINGS, found) is Handling.DROP
 
 
-def test_a_failure_of_which_nobody_knows_where_it_comes_from_is_asked_about() -> None:
+def test_a_failure_with_an_unknown_cause_is_asked_about() -> None:
     assert way_of(candidate(CandidateKind.FAILURE, 0.9), SETTINGS) is Handling.ASK
     assert way_of(candidate(CandidateKind.SELF_CORRECTION, 0.9), SETTINGS) is Handling.SILENT
 

@@ -101,7 +101,7 @@ def test_a_fork_whose_parent_is_gone_keeps_all_it_has(vault: Vault, project: Pat
     assert prompts(by_source(vault)[FORK]) == ["Fix the failing retry", "Now tell me more"]
 
 
-def test_a_fork_that_nothing_was_said_in_makes_no_note(vault: Vault, project: Path) -> None:
+def test_an_empty_fork_creates_no_note(vault: Vault, project: Path) -> None:
     fork = project / f"{FORK}.jsonl"
     (project / f"{FORKS_FORK}.jsonl").unlink()
     lines = fork.read_text().splitlines(keepends=True)

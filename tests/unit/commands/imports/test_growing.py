@@ -193,7 +193,7 @@ def test_a_status_set_by_hand_stays_while_the_transcript_is_unchanged(tmp_path: 
 
 
 @pytest.mark.parametrize("question", ["Done.", "Done. Shall I commit?"])
-def test_an_end_that_only_the_end_of_the_file_told_is_no_human_s(tmp_path: Path, question: str) -> None:
+def test_an_end_set_by_the_end_of_the_file_is_not_the_users(tmp_path: Path, question: str) -> None:
     """Versions before 2.1.97 write no stop reason: a last word is the answer while nothing comes behind it."""
     told = [
         (user("Go"), 0),
@@ -300,7 +300,7 @@ def test_without_a_mark_what_is_new_in_the_last_second_is_taken_by_its_words(tmp
     assert len(run_import(vault, path).unchanged) == 1
 
 
-def test_without_a_mark_what_may_be_new_in_one_instant_is_told(tmp_path: Path) -> None:
+def test_without_a_mark_possibly_new_rows_of_one_instant_are_reported(tmp_path: Path) -> None:
     vault = make_vault(tmp_path / "vault")
     rows = [user("Go", timestamp="2026-01-02T03:04:05.100Z"), _said("Going", 200)]
     path = write_rows(session_file(tmp_path), rows)

@@ -77,27 +77,27 @@ def test_what_is_no_transcript_is_one_unreadable_row_and_the_rest_goes_on(
     assert len(report.created) == 1
 
 
-def test_a_folder_named_like_a_transcript_is_told(place: Vault, tmp_path: Path) -> None:
+def test_a_folder_named_like_a_transcript_is_reported(place: Vault, tmp_path: Path) -> None:
     (tmp_path / "x.jsonl").mkdir()
     assert told(run_import(place, tmp_path / "x.jsonl")) == [
         ("x.jsonl", 0, "a folder, where a transcript was expected")
     ]
 
 
-def test_a_path_that_does_not_exist_is_told(place: Vault, tmp_path: Path) -> None:
+def test_a_missing_path_is_reported(place: Vault, tmp_path: Path) -> None:
     ((name, line, reason),) = told(run_import(place, tmp_path / "none.jsonl"))
     assert (name, line) == ("none.jsonl", 0)
     assert reason.lower().startswith("no such file")
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
-def test_a_file_without_permission_is_told(place: Vault, tmp_path: Path) -> None:
+def test_a_file_without_permission_is_reported(place: Vault, tmp_path: Path) -> None:
     path = good(tmp_path)
     path.chmod(0)
     assert told(run_import(place, path)) == [(path.name, 0, "permission denied")]
 
 
-def test_unreadable_rows_are_told_by_line_and_the_rest_of_the_file_is_imported(place: Vault, tmp_path: Path) -> None:
+def test_unreadable_rows_are_reported_by_line_and_the_rest_is_imported(place: Vault, tmp_path: Path) -> None:
     path = good(tmp_path)
     path.write_bytes(path.read_bytes() + b"{broken\n" + b'{"type":"assistant","cut')
     report = run_import(place, path)
@@ -130,7 +130,7 @@ def test_unknown_rows_are_counted_by_type(place: Vault, tmp_path: Path) -> None:
     assert (report.unknown_rows, report.unreadable) == ({"brand-new": 3}, ())
 
 
-def test_a_session_in_which_nobody_spoke_makes_no_note(place: Vault, tmp_path: Path) -> None:
+def test_a_session_without_messages_creates_no_note(place: Vault, tmp_path: Path) -> None:
     path = write_rows(session_file(tmp_path), [user("<command-name>/exit</command-name>")])
     report = run_import(place, path)
     assert (report.created, report.empty, report.unreadable) == ((), (path,), ())
@@ -190,7 +190,7 @@ def test_a_copy_of_a_session_in_the_same_run_is_left_out(place: Vault, tmp_path:
     assert len(notes_of(place)) == 1
 
 
-def test_another_session_in_a_file_of_the_same_name_is_told(place: Vault, tmp_path: Path) -> None:
+def test_another_session_in_a_file_of_the_same_name_is_reported(place: Vault, tmp_path: Path) -> None:
     kept, other = good(tmp_path / "a", "log"), tmp_path / "b" / "log.jsonl"
     write_rows(other, [user("Other", timestamp="2026-01-01T00:00:00.000Z")])
     report = run_import(place, kept, other)
@@ -262,7 +262,7 @@ def _unreadable(path: Path) -> None:
 
 
 @pytest.mark.parametrize("damage", [_unclosed, _indented, _behind_a_conflict, _unreadable])
-def test_a_session_whose_own_note_cannot_be_read_is_told_and_gets_no_second_one(
+def test_a_session_with_an_unreadable_note_is_reported_and_gets_no_second_note(
     place: Vault, tmp_path: Path, damage: Callable[[Path], None]
 ) -> None:
     paths = [good(tmp_path, f"{n}0000000-2222-3333-4444-555555555555") for n in range(2)]
@@ -286,7 +286,7 @@ def test_a_subagent_whose_own_note_cannot_be_read_gets_no_second_one(place: Vaul
     assert len(os.listdir(place.sessions)) == len(names)
 
 
-def test_a_folder_of_notes_that_cannot_be_read_is_told(place: Vault, tmp_path: Path) -> None:
+def test_an_unreadable_folder_of_notes_is_reported(place: Vault, tmp_path: Path) -> None:
     (place.sessions / "work").symlink_to("work")
     report = run_import(place, good(tmp_path))
     assert report.created == ("2026-01-02-do-well",)
@@ -496,7 +496,7 @@ def test_a_subagent_without_a_notice_is_known_by_its_task(place: Vault, tmp_path
     assert len(run_import(place, trunk).unchanged) == 2
 
 
-def test_a_subagent_s_file_that_cannot_be_opened_is_told_and_the_rest_imported(place: Vault, tmp_path: Path) -> None:
+def test_an_unreadable_subagent_file_is_reported_and_the_rest_is_imported(place: Vault, tmp_path: Path) -> None:
     trunk = write_rows(session_file(tmp_path / "p"), parent_rows("x"))
     (trunk.with_suffix("") / "subagents" / "agent-x.jsonl").mkdir(parents=True)
     report = run_import(place, trunk)
@@ -514,7 +514,7 @@ def test_whole_events_before_the_first_word_are_kept_however_many(place: Vault, 
     assert [r.values["text"] for r in records if r.type in {"Prompted", "Replied"}] == ["Go", "Done."]
 
 
-def test_a_note_that_cannot_be_edited_is_told_and_the_rest_goes_on(place: Vault, tmp_path: Path) -> None:
+def test_a_note_that_cannot_be_edited_is_reported_and_the_rest_is_imported(place: Vault, tmp_path: Path) -> None:
     first, second = good(tmp_path / "p"), good(tmp_path / "p", "33333333-2222-3333-4444-555555555555")
     names = run_import(place, first.parent).created
     path = place.sessions / f"{names[0]}.md"

@@ -166,7 +166,7 @@ This session is being continued from a previous conversation that ran out of con
 
 
 @pytest.mark.parametrize("client", CLIENTS)
-def test_whatever_a_context_holds_it_is_nobodys_words(tmp_path: Path, client: str) -> None:
+def test_text_in_a_resume_context_is_not_a_message(tmp_path: Path, client: str) -> None:
     halves = Halves(tmp_path, client)
     half = second_half(client, tmp_path / "hostile", prompt_of(halves.ticket) + HOSTILE)
     half.read(halves.vault)
@@ -213,7 +213,7 @@ def test_the_note_of_both_halves(tmp_path: Path) -> None:
     assert halves.note.source.text == GOLDEN.read_text(encoding="utf-8")
 
 
-def test_a_reader_sees_who_goes_on_with_which_model(tmp_path: Path) -> None:
+def test_the_note_shows_the_agent_and_model_that_continue(tmp_path: Path) -> None:
     halves = Halves(tmp_path)
     halves.second.read(halves.vault)
     phase = halves.session.phases[2]
@@ -326,7 +326,7 @@ def test_a_kill_between_two_writes_costs_nothing(
     assert _told(halves) == _told(calm)
 
 
-def test_who_looked_at_the_notes_before_another_process_wrote_folds_nothing_twice(tmp_path: Path) -> None:
+def test_an_outdated_source_table_adds_nothing_twice(tmp_path: Path) -> None:
     halves = Halves(tmp_path)
     early = SourceTable(halves.vault)
     halves.second.read(halves.vault)

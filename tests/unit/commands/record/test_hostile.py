@@ -16,7 +16,7 @@ from crucible.core.errors import CrucibleError, UsageError, VaultError
 from crucible.documents.session.session import Status
 from crucible.vault.events.event_reader import load_meta, read_records
 from crucible.vault.notes.vault import Vault
-from tests.unit.commands.record.telling import START, clock, read, text_of
+from tests.unit.commands.record.recorder_clock import START, clock, read, text_of
 
 TOKEN = "ghp_" + "16C7e42F292c6912E7710c838347Ae178B4a"
 COLOURED = "\x1b[01;31m\x1b[Kghp_\x1b[m\x1b[K" + TOKEN.removeprefix("ghp_")
@@ -55,7 +55,7 @@ def test_a_secret_that_emphasis_parts_is_not_joined_in_a_title(vault: Vault) -> 
 
 
 @pytest.mark.parametrize("verb", ["phase", "tokens", "tasks", "subagent"])
-def test_whatever_is_told_after_a_pause_is_ended_by_the_with(vault: Vault, verb: str) -> None:
+def test_an_entry_after_a_pause_lets_the_with_end_the_session(vault: Vault, verb: str) -> None:
     with record.session("x", vault=vault, now=clock()) as s:
         s.prose("y")
         s.pause("later")
@@ -148,7 +148,7 @@ def test_a_phase_of_inline_work_has_a_name(vault: Vault) -> None:
         work.phase(" ")
 
 
-def test_an_interruption_behind_the_end_leaves_the_session_as_it_was(vault: Vault) -> None:
+def test_an_interruption_after_the_end_changes_nothing(vault: Vault) -> None:
     s = record.session("T", vault=vault, now=clock())
     with pytest.raises(KeyboardInterrupt) as stopped, s:  # noqa: PT012  what is ended in the `with` is what it is about
         s.end("Done.")

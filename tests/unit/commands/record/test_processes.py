@@ -93,7 +93,7 @@ def save_as_an_editor(path: Path, old: str, new: str) -> None:
     path.write_text(path.read_text(encoding="utf-8").replace(old, new, 1), encoding="utf-8")
 
 
-def test_a_human_who_edits_meanwhile_keeps_every_word(vault: Vault) -> None:
+def test_edits_of_the_user_meanwhile_are_kept(vault: Vault) -> None:
     s = begun(vault)
     s.prose("Here a human writes:")
     told = vault.root / "told"

@@ -34,7 +34,7 @@ from crucible.documents.session.session import (
 from crucible.vault.events.event_reader import read_records
 from crucible.vault.notes.vault import Vault
 from tests.paths import ROOT
-from tests.unit.commands.record.telling import START, clock, read, text_of
+from tests.unit.commands.record.recorder_clock import START, clock, read, text_of
 
 TOKEN = "ghp_" + "a1B2c3D4e5F6" * 3
 
@@ -93,7 +93,7 @@ def leave(s: Recorder, error: BaseException) -> None:
     assert caught.value is error
 
 
-def test_an_exception_is_told_fails_the_session_and_goes_on(vault: Vault) -> None:
+def test_an_exception_is_recorded_fails_the_session_and_is_raised(vault: Vault) -> None:
     s = begin(vault)
     s.phase("Compute")
     leave(s, ZeroDivisionError("division by zero"))
@@ -110,7 +110,7 @@ def test_an_interruption_pauses_the_session(vault: Vault) -> None:
     assert (found.status, found.resume_point, found.pause_reason) == (Status.PAUSED, "phase-1", "interrupted")
 
 
-def test_an_exception_goes_on_when_it_cannot_be_told(vault: Vault) -> None:
+def test_an_exception_is_raised_if_it_cannot_be_recorded(vault: Vault) -> None:
     s = begin(vault)
     s.path.unlink()
     error = ValueError("x")
@@ -239,7 +239,7 @@ def test_no_phase_no_end_of_one(vault: Vault) -> None:
         s.end_phase()
 
 
-def test_what_is_told_before_the_first_phase_begins_one(vault: Vault) -> None:
+def test_an_entry_before_the_first_phase_begins_one(vault: Vault) -> None:
     s = begin(vault, agent="a@1")
     assert s.user("Go") == "phase-1"
     phase = read(s, vault).phases[0]
@@ -289,7 +289,7 @@ def test_after_a_switch_phases_are_the_other_agents(vault: Vault) -> None:
 
 
 @pytest.mark.parametrize("text", ["", " \n\t\n", "\x1b[0m"])
-def test_nothing_said_is_refused(vault: Vault, text: str) -> None:
+def test_an_empty_text_is_refused(vault: Vault, text: str) -> None:
     s = begin(vault)
     before = text_of(s)
     for tell in (s.prose, s.decision, s.error, s.user, s.milestone, s.observation, s.phase, s.task_complete):
@@ -304,7 +304,7 @@ HOSTILE = (
 )
 
 
-def test_what_is_told_never_becomes_structure(vault: Vault) -> None:
+def test_recorded_text_never_becomes_structure(vault: Vault) -> None:
     s = begin(vault, "# T\n---\nstatus: failed", agent="a b@1 # ", model="m\nx: 1", goal=HOSTILE, project="p\nq: 1")
     s.phase(HOSTILE, channel="x y")
     s.decision(HOSTILE, rationale=HOSTILE)
@@ -341,7 +341,7 @@ def test_tokens_add_up_in_the_session_and_its_phase(vault: Vault) -> None:
             s.tokens(used, output=output)
 
 
-def test_tokens_are_told_by_day_and_model(vault: Vault) -> None:
+def test_tokens_are_counted_by_day_and_model(vault: Vault) -> None:
     s = begin(vault, model="m-1")
     s.tokens(5)
     s.phase("A", tokens=7)
@@ -443,7 +443,7 @@ def test_an_embedded_subagent_is_embedded(vault: Vault) -> None:
     assert f"> mode: embed\n> ![[{child.id}]]\n" in text_of(s)
 
 
-def test_inline_work_stands_whole_in_one_callout(vault: Vault) -> None:
+def test_inline_work_is_one_callout(vault: Vault) -> None:
     s = begin(vault)
     with s.subagent("helper", model="small", mode="inline", task="Do it") as work:
         assert isinstance(work, InlineWork)
@@ -620,7 +620,7 @@ def test_threads_may_share_a_recorder_and_a_session(vault: Vault) -> None:
     assert len(list(read_records(vault.root, s.id))) == 41
 
 
-def test_times_may_be_told(vault: Vault) -> None:
+def test_times_may_be_given(vault: Vault) -> None:
     s = begin(vault)
     s.phase("Before", at=START - timedelta(days=1))
     s.phase("After", at=START.replace(tzinfo=None))

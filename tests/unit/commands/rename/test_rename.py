@@ -48,7 +48,7 @@ def files_of(vault: Vault) -> dict[str, bytes]:
 # -- an editor at work
 
 
-def test_a_note_that_never_rests_is_told(vault: Vault, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_note_that_keeps_changing_is_reported(vault: Vault, monkeypatch: pytest.MonkeyPatch) -> None:
     busy = vault.create("busy", "[[old]]\n").path
     check = Vault._check_unchanged
 
@@ -82,7 +82,7 @@ def test_a_note_that_lost_its_link_meanwhile_is_not_counted(vault: Vault, monkey
     assert busy.read_text() == "no link\n"
 
 
-def test_an_id_that_cannot_be_edited_is_told(vault: Vault) -> None:
+def test_an_id_that_cannot_be_edited_is_reported(vault: Vault) -> None:
     vault.load("old").path.write_text("---\n{session_id: old}\n---\n\n[[old]]\n")
     other = vault.create("other", "[[old]]\n").path
     report = rename(vault)
@@ -93,7 +93,7 @@ def test_an_id_that_cannot_be_edited_is_told(vault: Vault) -> None:
 # -- whole events
 
 
-def test_events_that_lie_elsewhere_are_told_and_the_rest_is_renamed(vault: Vault, tmp_path: Path) -> None:
+def test_events_outside_the_vault_are_reported_and_the_rest_is_renamed(vault: Vault, tmp_path: Path) -> None:
     (tmp_path / "out").mkdir()
     (vault.root / ".crucible/flight/old").symlink_to(tmp_path / "out")
     other = vault.create("other", "[[old]]\n").path
@@ -113,7 +113,7 @@ def test_events_do_not_go_over_others(vault: Vault) -> None:
     assert "[[new]]" in report.path.read_text()
 
 
-def test_events_in_a_folder_that_refuses_are_told(vault: Vault, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_events_in_a_read_only_folder_are_reported(vault: Vault, monkeypatch: pytest.MonkeyPatch) -> None:
     (vault.root / ".crucible/flight/old").mkdir()
 
     def refuse(*_: object) -> None:
@@ -281,7 +281,7 @@ def test_bookmarks_follow_and_stay_with_the_old_name_too(vault: Vault) -> None:
     assert latest(vault.root, "old") == made
 
 
-def test_bookmarks_that_cannot_follow_are_told(vault: Vault) -> None:
+def test_bookmarks_that_cannot_be_copied_are_reported(vault: Vault) -> None:
     append_bookmark(vault.root, Bookmark("old-1", "old", datetime(2026, 11, 22, tzinfo=UTC), StopReason.PAUSED))
     memory = vault.root / ".crucible" / "memory"
     memory.rename(vault.root.parent / "memory")

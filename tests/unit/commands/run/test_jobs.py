@@ -16,7 +16,7 @@ def who(executors: Executors) -> list[str]:
     return [str(executor.agent) if (executor := executors.executor(job)) else "-" for job in JOBS]
 
 
-def test_nobody_runs_whom_the_user_did_not_name() -> None:
+def test_only_programs_that_the_user_named_are_run() -> None:
     executors = choose_executors([], "", ROLES, [])
     assert who(executors) == ["-", "-", "-"]
     with pytest.raises(UsageError, match="“A”, “B”, “C”") as caught:

@@ -67,7 +67,7 @@ def test_a_step_that_makes_something_runs_before_the_steps_in_it() -> None:
     assert named(plan_of(WORKING, first="make").jobs) == ["Make", "One", "Two", "Use"]
 
 
-def test_a_step_that_takes_what_the_steps_in_it_make_runs_behind_them() -> None:
+def test_a_step_that_takes_output_of_its_children_runs_after_them() -> None:
     plan = plan_of("# T\n\n## Sum up\ndb, dc → whole\n\n### B\nda → db\n\n### C\nda → dc\n\n### D\n")
     assert named(plan.jobs) == ["B", "C", "Sum up", "D"]
     b, c, whole, d = plan.jobs
@@ -99,7 +99,7 @@ def test_a_part_of_a_step_waits_for_it(around: JobOutcome) -> None:
     assert (decide(job, {1: around}, lambda *_: True, str) is None) is (around is JobOutcome.LEFT)
 
 
-def test_who_waits_for_a_frame_waits_for_all_in_it() -> None:
+def test_waiting_for_a_frame_is_waiting_for_all_its_steps() -> None:
     plan = plan_of("# T\n\n## Make\n\nproceed → proceed to Use\n\n### One\n\n### Two\n\n## Use\ndb → dc\n")
     one, two, use = plan.jobs
     assert {link.source for link in use.links} == {one.index, two.index}
@@ -118,14 +118,14 @@ def test_data_beat_the_order_of_the_note() -> None:
     assert named(plan.jobs) == ["Early", "Late"]
 
 
-def test_what_nobody_makes_and_nobody_gives_is_missing(tmp_path: Path) -> None:
+def test_data_without_a_maker_or_a_value_is_missing(tmp_path: Path) -> None:
     (tmp_path / "there.csv").write_text("1")
     text = "# T\n\n## A\nthere.csv, gone.csv, Given → dx\n\n## B\ndx → dy\n"
     plan = plan_of(text, tmp_path, given="1")
     assert [datum.name for datum in plan.missing] == ["gone.csv"]
 
 
-def test_from_a_step_are_that_step_and_all_behind_it() -> None:
+def test_a_plan_from_a_step_has_that_step_and_all_after_it() -> None:
     text = "# T\n\n## A\nda → db\n\n## B\ndb → dc\n\n## Other\ndz → dw\n\n## C\ndc → dd\n"
     plan = plan_of(text, first="b")
     assert named(plan.jobs) == ["B", "C"]

@@ -86,7 +86,7 @@ def test_without_a_last_line_the_exit_code_decides() -> None:
     assert play("# T\n\n## A\n", Told({"A": ""})).is_done
 
 
-def test_secrets_come_out_of_answers_and_reasons_before_anybody_is_told() -> None:
+def test_answers_and_reasons_are_redacted_before_observers_see_them() -> None:
     told = Told({"A": "The key is s3cret.", "B": "x\nSTEP: failed: s3cret is wrong"})
     report = play("# T\n\n## A\ndx → da\n\n## B\nda → db\n", told)
     assert "s3cret" not in told.prompts["B"]
@@ -167,7 +167,7 @@ Otherwise → proceed to Mend
 
 @pytest.mark.parametrize(("answer", "ship", "mend"), [("yes", "done", "unmet"), ("no", "unmet", "done")])
 @pytest.mark.parametrize("jobs", [1, 4])
-def test_the_conditions_of_a_frame_are_asked_once_behind_all_of_it(
+def test_the_conditions_of_a_frame_are_decided_once_after_all_its_jobs(
     answer: str, ship: str, mend: str, jobs: int
 ) -> None:
     class Conditions(Told):
@@ -190,7 +190,7 @@ def test_a_condition_of_a_frame_on_a_step_in_it_is_never_asked() -> None:
     assert told.asked == ["First", "Last"]
 
 
-def test_what_fails_in_a_frame_keeps_back_what_stands_behind_its_conditions() -> None:
+def test_a_failure_in_a_frame_holds_back_jobs_after_its_conditions() -> None:
     found = fates(play(FRAME, Told({"First": "STEP: failed: no"})))
     assert (found["Ship"], found["Mend"]) == ("held back", "held back")
 
@@ -291,7 +291,7 @@ def test_an_end_in_the_middle_keeps_what_is_over() -> None:
     assert [outcome.outcome for outcome in keeping.ended_] == [JobOutcome.DONE, JobOutcome.STOPPED]
 
 
-def test_who_wants_an_end_before_the_first_step_gets_it_before_that() -> None:
+def test_a_stop_before_the_first_step_is_honoured() -> None:
     told, signals = Told(), StopSignals()
     signals.end()
     report = run_plan(plan_of(CHAIN), means(told), signals=signals)

@@ -53,7 +53,7 @@ def test_a_prompt_holds_the_frame_the_task_and_what_is_to_be_made(tmp_path: Path
     assert "`STEP: done`" in text
 
 
-def test_a_request_that_nobody_gave_is_what_the_workflow_says_of_itself(tmp_path: Path) -> None:
+def test_a_missing_request_is_the_workflows_title_and_preamble(tmp_path: Path) -> None:
     text = "# Add a limiter\n\nPer user.\n\n## Do\nRequest::Text, other → a\n"
 
     def told(**values: str) -> str:
@@ -88,7 +88,7 @@ def test_a_value_that_names_a_file_in_the_folder_is_that_file(tmp_path: Path) ->
     assert "  ../outside" in text
 
 
-def test_an_input_that_nobody_gave_is_said(tmp_path: Path) -> None:
+def test_a_missing_input_is_named(tmp_path: Path) -> None:
     assert "- `version` (String): nobody gave it" in prompt(tmp_path, "Compile")
 
 
@@ -133,12 +133,12 @@ def test_a_long_answer_is_cut_in_the_middle_and_a_line_says_so(tmp_path: Path) -
         ("", ("", None, "")),
     ],
 )
-def test_the_last_line_that_says_how_it_ended_counts(answer: str, said: tuple[str, bool | None, str]) -> None:
+def test_the_last_step_line_counts(answer: str, said: tuple[str, bool | None, str]) -> None:
     assert parse_answer(answer) == said
 
 
 @given(st.text(max_size=60).filter(lambda text: "STEP" not in text), st.booleans())
-def test_whatever_stands_before_the_last_line_it_is_read(text: str, done: bool) -> None:
+def test_text_before_the_last_line_does_not_matter(text: str, done: bool) -> None:
     found = parse_answer(f"{text}\nSTEP: {'done' if done else 'failed: why'}")
     assert found.is_done is done
     assert "STEP" not in found.text

@@ -23,7 +23,7 @@ from crucible.vault.events.spool import syncing
 from crucible.vault.index.index import Index
 from crucible.vault.notes.vault import Vault
 from tests.trusting import trust, user_of_test
-from tests.unit.commands.briefing.telling import NOW, PROJECT, history, session
+from tests.unit.commands.briefing.sample_vault import NOW, PROJECT, history, session
 from tests.unit.integrations.hooks.playing import Client, log_of
 
 

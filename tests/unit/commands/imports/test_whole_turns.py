@@ -25,7 +25,7 @@ TURN: list[Event] = [Prompted(AT, "Go"), Replied(AT, "I look.")]
     "end",
     [Answered(AT), Interrupted(AT), Faulted(AT, "overloaded"), Rewound(AT, 1), ContinuedIn(AT, "s2")],
 )
-def test_a_turn_is_told_when_it_ends_in_whatever_way(end: Event) -> None:
+def test_a_turn_is_complete_at_any_kind_of_end(end: Event) -> None:
     turns = WholeTurns()
     assert list(turns.until_last_end(TURN)) == []
     assert turns.cut

@@ -12,7 +12,7 @@ from crucible.commands.record import Recorder
 from crucible.vault.notes.vault import Vault
 from tests.unit.analysis.review.reviewed_session import REDACT, Fake
 from tests.unit.commands.imports.places import copy_real, notes_of, run_import
-from tests.unit.commands.record.telling import read
+from tests.unit.commands.record.recorder_clock import read
 
 WHEN = datetime(2026, 1, 2, 10, tzinfo=UTC)
 HOUR = timedelta(hours=1)
@@ -34,7 +34,7 @@ def opened(vault: Vault, name: str, now: datetime) -> Recorder:
     return record.open(name, vault=vault, now=lambda: now)
 
 
-def test_an_old_session_ends_at_the_last_thing_that_was_told_of_it(vault: Vault) -> None:
+def test_an_old_session_ends_at_its_last_activity(vault: Vault) -> None:
     late = opened(vault, told(vault, 1, 3), WHEN + YEAR)
     late.end()
     session = read(late, vault)
@@ -66,7 +66,7 @@ def test_a_session_that_goes_on_ends_now(vault: Vault) -> None:
     assert read(soon, vault).ended == WHEN + 1.5 * HOUR
 
 
-def test_whoever_worked_until_now_ends_now_however_long_that_took(vault: Vault) -> None:
+def test_a_recorder_that_wrote_ends_its_session_now(vault: Vault) -> None:
     now = WHEN
     with record.session("Fix it", vault=vault, now=lambda: now) as one:
         one.phase("Research")

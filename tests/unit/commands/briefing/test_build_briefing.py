@@ -27,7 +27,7 @@ from crucible.search.recall import Recall
 from crucible.vault.notes.vault import Vault
 from tests.paths import ROOT
 from tests.trusting import trusted
-from tests.unit.commands.briefing.telling import NOW, PROJECT, Finds, briefing_of, history, session, view_of
+from tests.unit.commands.briefing.sample_vault import NOW, PROJECT, Finds, briefing_of, history, session, view_of
 
 TITLES = {
     "conventions": "Conventions of this project",
@@ -96,7 +96,7 @@ def full(vault: Vault, tmp_path: Path, words: str = "Ticks", config: str = FILES
 # --- what is told ----------------------------------------------------------------------------------------------------
 
 
-def test_every_source_is_told_in_its_section(vault: Vault, tmp_path: Path) -> None:
+def test_every_source_has_its_section(vault: Vault, tmp_path: Path) -> None:
     found = full(vault, tmp_path)
     assert names(found) == [*TITLES]
     for title in ("Where it stands", *TITLES.values()):
@@ -110,7 +110,7 @@ def test_a_vault_without_anything_has_an_empty_briefing(vault: Vault) -> None:
     assert found.failed == ()
 
 
-def test_other_projects_and_old_sessions_are_not_told(vault: Vault) -> None:
+def test_other_projects_and_old_sessions_are_not_shown(vault: Vault) -> None:
     noted(vault, "2026-11-22-new")
     session(vault, "other", "Elsewhere", project="ledger")
     session(vault, "old", "Long ago", started=NOW - timedelta(days=80), tasks=())
@@ -139,13 +139,13 @@ def told_by(source: str, confidence: float = 0.9) -> Grounds:
     return Grounds(source, confidence, ("3a77d35a",))
 
 
-def test_a_history_whose_session_is_gone_is_told(vault: Vault) -> None:
+def test_a_history_without_its_session_is_shown(vault: Vault) -> None:
     history(vault, words="Token bucket")
     found = briefing_of(vault)
     assert of(found, "decisions") == ["Choose Token bucket (why: Token bucket) (2026-11-20-older)"]
 
 
-def test_what_a_person_added_to_a_history_is_told(vault: Vault) -> None:
+def test_lines_that_the_user_added_to_a_history_are_shown(vault: Vault) -> None:
     session(vault, words="By the note")
     history(vault, "2026-11-21-clock", "By hand", started=NOW - timedelta(hours=20))
     assert of(briefing_of(vault), "decisions") == [
@@ -154,7 +154,7 @@ def test_what_a_person_added_to_a_history_is_told(vault: Vault) -> None:
     ]
 
 
-def test_a_session_without_a_history_is_told_by_its_findings(vault: Vault) -> None:
+def test_a_session_without_a_history_is_shown_by_its_findings(vault: Vault) -> None:
     noted(
         vault,
         "2026-11-21-limit",
@@ -168,14 +168,14 @@ def test_a_session_without_a_history_is_told_by_its_findings(vault: Vault) -> No
     assert of(found, "open") == ["Asked, no answer: who pays for a second region (2026-11-21-limit)"]
 
 
-def test_the_outcome_with_a_proof_stands_for_its_session(vault: Vault) -> None:
+def test_the_outcome_with_evidence_represents_its_session(vault: Vault) -> None:
     proven = Noted("outcome", "Limit requests for each key", grounds=told_by("commit"))
     said = Noted("outcome", "All tests of the limiter pass", grounds=told_by("closing text"))
     noted(vault, "2026-11-21-limit", proven, said)
     assert of(briefing_of(vault), "sessions")[0].endswith("→ Limit requests for each key")
 
 
-def test_what_is_open_is_told_of_sessions_that_are_alive_only(vault: Vault) -> None:
+def test_open_ends_are_shown_for_live_sessions_only(vault: Vault) -> None:
     for number, days in enumerate((0, 3, 20)):
         asked = Noted("open_end", f"Planned, not carried out: part {number} of it all", grounds=told_by("last state"))
         tasks = (Task("1", f"Write part {number} of all", "pending"),)
@@ -188,7 +188,7 @@ def test_what_is_open_is_told_of_sessions_that_are_alive_only(vault: Vault) -> N
     assert not [text for text in (*of(found, "tasks"), *of(found, "open")) if "2026-11-22-s" in text]
 
 
-def test_what_a_session_left_open_is_told_with_the_sessions_that_followed_and_not_after_many(
+def test_open_ends_show_the_later_sessions_and_disappear_after_many(
     vault: Vault,
 ) -> None:
     planned = Noted("open_end", "Planned, not carried out: split the invoice", grounds=told_by("last state"))
@@ -220,13 +220,13 @@ def test_the_title_of_a_plan_is_no_decision(vault: Vault) -> None:
     assert not of(briefing_of(vault), "decisions")
 
 
-def test_a_session_from_which_nothing_came_is_told_only_if_it_is_not_over(vault: Vault) -> None:
+def test_a_session_without_an_outcome_is_shown_only_while_it_is_open(vault: Vault) -> None:
     noted(vault, "2026-11-21-a")
     noted(vault, "2026-11-21-b", status=Status.PAUSED)
     assert of(briefing_of(vault), "sessions") == ["2026-11-21-b (yesterday, paused): 2026-11-21-b"]
 
 
-def test_a_session_that_somebody_paused_is_alive_for_longer(vault: Vault) -> None:
+def test_a_session_paused_by_the_user_is_alive_for_longer(vault: Vault) -> None:
     noted(vault, "2026-11-22-new")
     tasks = (Task("1", "Write the limiter", "pending"),)
     noted(vault, "2026-11-02-old", hours=24 * 20, tasks=tasks, status=Status.PAUSED)
@@ -276,7 +276,7 @@ def test_a_subagents_session_is_none_of_its_own(vault: Vault) -> None:
     assert len(of(briefing_of(vault), "sessions")) == 1
 
 
-def test_a_plan_that_is_open_is_told_once(vault: Vault) -> None:
+def test_an_open_plan_is_shown_once(vault: Vault) -> None:
     entries = (Decision("Limit requests for each key", "constant memory", grounds=told_by("approved plan")),)
     planned = Noted("open_end", "Planned, not carried out: Limit requests for each key", grounds=told_by("last state"))
     noted(vault, "2026-11-21-a", planned, phases=(Phase("Plan", entries=entries),))
@@ -344,7 +344,7 @@ def test_conventions_stand_first_and_facts_of_the_project_with_them(vault: Vault
         ("Here is the updated entry:", "asked for", 0.9),
     ],
 )
-def test_a_decision_without_a_reason_or_that_needs_its_session_is_not_told(
+def test_a_decision_without_a_reason_or_that_needs_its_session_is_not_shown(
     vault: Vault, words: str, why: str, confidence: float
 ) -> None:
     entries = (Decision(words, why or None, grounds=told_by("reply", confidence)),)
@@ -364,7 +364,7 @@ def test_a_question_that_a_human_answered_in_the_history_is_not_open(vault: Vaul
     assert not of(briefing_of(vault), "open")
 
 
-def test_a_session_without_a_beginning_is_told_by_the_day_in_its_name(vault: Vault) -> None:
+def test_a_session_without_a_start_is_dated_by_its_name(vault: Vault) -> None:
     session(vault, "2026-11-21-typed", "By hand", started=None, tasks=())
     session(vault, "2026-11-20-kept", "Recorded", started=NOW - timedelta(days=2), tasks=())
     session(vault, "2026-11-21-other", "Elsewhere", started=None, project="ledger", tasks=())
@@ -399,7 +399,7 @@ def test_tasks_are_counted_grouped_and_cut(vault: Vault) -> None:
     assert [item.group for item in section.items[1:3]] == ["in progress", "ready to start"]
 
 
-def test_no_counts_are_told_while_nothing_is_at_work(vault: Vault) -> None:
+def test_no_task_counts_are_shown_while_no_task_is_in_progress(vault: Vault) -> None:
     session(vault, tasks=(Task("1", "Write the limiter"), Task("2", "Done", "completed")))
     assert not [text for text in of(briefing_of(vault), "tasks") if "pending" in text]
 
@@ -426,7 +426,7 @@ def found_as(kind: str) -> tuple[Recall, Type]:
     return Finds(), lambda _: kind
 
 
-def test_only_decisions_evidence_and_patterns_are_told(vault: Vault) -> None:
+def test_only_decisions_evidence_and_patterns_are_shown(vault: Vault) -> None:
     session(vault)
     for kind, there in (("pattern", True), ("evidence", True), ("observation", False), ("failure", False)):
         found = briefing_of(vault, recall=partial(found_as, kind))
@@ -472,7 +472,7 @@ def stumbling(*_: object, **__: object) -> NoReturn:
         ("include_files", "included_section"),
     ],
 )
-def test_a_source_that_fails_is_named_and_the_others_are_told(
+def test_a_source_that_fails_is_named_and_the_others_are_shown(
     source: str, place: str, vault: Vault, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = names(full(vault, tmp_path))

@@ -58,7 +58,9 @@ def test_a_task_that_depends_on_nothing_known_is_refused_with_all(vault: Vault, 
 
 
 @pytest.mark.parametrize("ours", [False, True])
-def test_a_paused_session_wakes_only_for_who_works_in_it(vault: Vault, recorder: record.Recorder, ours: bool) -> None:
+def test_a_paused_session_becomes_active_only_for_its_own_worker(
+    vault: Vault, recorder: record.Recorder, ours: bool
+) -> None:
     recorder.pause("later")
     writer(vault, recorder, ours=ours).move("1", "in_progress")
     note = read(vault, recorder)

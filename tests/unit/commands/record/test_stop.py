@@ -34,7 +34,7 @@ def bookmarks(vault: Vault) -> tuple[Bookmark, ...]:
     return loaded.found
 
 
-def test_a_pause_keeps_a_bookmark_with_what_was_said(vault: Vault, recorder: record.Recorder) -> None:
+def test_a_pause_stores_a_bookmark_with_the_remarks(vault: Vault, recorder: record.Recorder) -> None:
     recorder.tasks([{"content": "One", "status": "completed"}, {"content": "Two"}])
     recorder.phase("Research")
     recorder.pause("later", note="look at\n\nthe clock", blockers=["no key", "rain\ntoday", " "], at=LATE)
@@ -124,7 +124,7 @@ def test_other_tellings_keep_no_bookmark(vault: Vault, recorder: record.Recorder
     assert bookmarks(vault) == ()
 
 
-def test_git_is_told_of_the_sessions_own_project_only(vault: Vault, tmp_path: Path) -> None:
+def test_a_bookmark_has_the_git_state_of_its_own_project_only(vault: Vault, tmp_path: Path) -> None:
     for name in ("shop", "other"):
         folder = tmp_path / name
         folder.mkdir()
