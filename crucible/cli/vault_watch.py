@@ -61,8 +61,8 @@ def _print(news: WatchStarted | NoteChange | WatchNotice, folder: str) -> None:
         case WatchStarted():
             noun = "session" if news.sessions == 1 else "sessions"
             say(f"watching {news.sessions:,} {noun} in {folder}")
-            if news.unheard:
-                _print(WatchNotice(news.unheard), folder)
+            if news.unreported:
+                _print(WatchNotice(news.unreported), folder)
         case WatchNotice():
             warn(f"{news.text}; all notes are checked every few seconds")
         case NoteChange():

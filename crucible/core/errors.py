@@ -25,7 +25,7 @@ from __future__ import annotations
 
 
 class CrucibleError(Exception):
-    """The root.  `hint` says what to do next, or is empty."""
+    """The base of all our errors.  `hint` says what to do next, or is ""."""
 
     exit_code = 1
 
@@ -33,11 +33,11 @@ class CrucibleError(Exception):
         super().__init__(message)
         self.hint = hint
         if hint:
-            self.add_note(hint)  # for who calls us from Python and reads a traceback
+            self.add_note(hint)  # shown in tracebacks of Python callers
 
 
 class UsageError(CrucibleError):
-    """What was asked makes no sense."""
+    """The request is invalid."""
 
     exit_code = 2
 
@@ -58,15 +58,15 @@ class AmbiguousSession(UsageError):
 
 
 class SessionNotFound(CrucibleError):
-    """No session of that id, path or prefix."""
+    """No session with that id, path or prefix."""
 
 
 class WorkflowNotFound(CrucibleError):
-    """No workflow of that name or path."""
+    """No workflow with that name or path."""
 
 
 class VaultNotFound(CrucibleError):
-    """No vault here or above, and no default."""
+    """No vault in this folder or above, and no default vault."""
 
 
 class VaultError(CrucibleError):
@@ -74,7 +74,7 @@ class VaultError(CrucibleError):
 
 
 class OutsideVault(CrucibleError):
-    """A path that would leave the vault, by an id, a link or a symlink."""
+    """A path that leads out of the vault, through an id, a link or a symlink."""
 
 
 class NoteChanged(CrucibleError):
@@ -82,27 +82,27 @@ class NoteChanged(CrucibleError):
 
 
 class NoteExists(CrucibleError):
-    """An exclusive create found a file."""
+    """The file to create exists already."""
 
 
 class NoteUnreadable(CrucibleError):
-    """The file cannot be read as a note: permission, a folder, too large."""
+    """The file cannot be read as a note: no permission, a folder, or too large."""
 
 
 class IndexBroken(CrucibleError):
-    """A file of the index is missing, or is not what was written: replaced meanwhile, or damaged."""
+    """A file of the index is missing or is not what was written: it was replaced meanwhile, or is damaged."""
 
 
 class LockTimeout(CrucibleError):
-    """Another process holds the note."""
+    """Another process holds the lock."""
 
 
 class SecretsError(CrucibleError):
-    """Secrets cannot be looked for, so nothing may be written."""
+    """The scan for secrets cannot run, so nothing may be written."""
 
 
 class EditRefused(CrucibleError):
-    """Edits overlap, or would not show when the note is read back."""
+    """Edits overlap, or would not have the intended effect when the note is read again."""
 
 
 class TranscriptError(CrucibleError):
@@ -114,9 +114,9 @@ class AgentFailed(CrucibleError):
 
 
 class ServerFailed(CrucibleError):
-    """A team's server is down, slow or refuses.  No message holds a password, nor what the server said in its own words.
+    """A team's server is down, slow or refuses.  Messages contain neither passwords nor the server's own text.
 
-    `state` is PostgreSQL's code of five letters, "" where the server said nothing.
+    `state` is PostgreSQL's five-letter error code, or "" without an answer.
     """
 
     def __init__(self, message: str, hint: str = "", state: str = "") -> None:
@@ -125,5 +125,5 @@ class ServerFailed(CrucibleError):
 
 
 def reason_of(error: OSError) -> str:
-    """What the system says, in a few words that fit behind a colon."""
+    """Return the system's message in lower case, to follow a colon."""
     return (error.strerror or str(error)).lower()

@@ -1,4 +1,4 @@
-"""Swap two files in one step, where the system can: Linux's `renameat2`, macOS's `renamex_np`."""
+"""Swap two files atomically where the system can: Linux's `renameat2`, macOS's `renamex_np`."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _AT_FDCWD, _RENAME_EXCHANGE, _RENAME_SWAP = -100, 2, 2
 
 
 def exchange(one: Path, other: Path) -> bool:
-    """Each file has the other's name afterwards; False, and nothing changed, when the system cannot.
+    """Exchange the names of two files; False if the system cannot, and then nothing changed.
 
-    Raises FileNotFoundError when one of them is gone.
+    Raises `FileNotFoundError` if one of them is missing.
     """
     libc = _libc()
     if libc is None:
@@ -33,13 +33,14 @@ def exchange(one: Path, other: Path) -> bool:
         refused = libc.renameat2(_AT_FDCWD, names[0], _AT_FDCWD, names[1], _RENAME_EXCHANGE)
     if refused and ctypes.get_errno() == errno.ENOENT:
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(other))
-    # Any other reason (an old kernel, a network drive, a sandbox) is met again by an ordinary rename, or is no matter.
+    # An ordinary rename meets every other reason (an old kernel, a network drive, a sandbox) again, or is unaffected by
+    # it.
     return not refused
 
 
 @cache
 def _libc() -> ctypes.CDLL | None:
-    """The C library, when it has the call."""
+    """Return the C library if it has the call."""
     if not (sys.platform.startswith("linux") or sys.platform == "darwin"):
         return None
     import ctypes  # noqa: PLC0415

@@ -1,8 +1,8 @@
-"""Exact bytes on disk: read with a stamp, replace in one step, create without overwriting; no path leaves the vault.
+"""Exact bytes on disk: read with a stamp, replace atomically, create without overwriting; no path leaves the vault.
 
-A write goes to a temporary file beside its target and replaces it once it is complete on disk, so a reader, a full
-disk or a killed process sees the old note or the new one.  The next write of a note removes a killed writer's
-temporary file.
+A write goes to a temporary file beside its target and replaces it once it is completely on disk.  A reader, a full disk
+or a killed process therefore leaves either the old note or the new one.  The next write of a note removes a killed
+writer's temporary file.
 """
 
 from __future__ import annotations
@@ -29,20 +29,20 @@ from crucible.core.file_exchange import exchange
 from crucible.core.locks import Lock, hold, timed_out
 
 LARGEST_NOTE = 64 * 1024 * 1024
-"""Bytes.  A larger file is not read as a note: parsing it would take minutes and gigabytes."""
+"""In bytes.  Larger files are not read as notes: parsing would take minutes and gigabytes."""
 
 _NO_HARD_LINKS = {errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK, errno.EACCES}
 _FULL = {errno.ENOSPC, errno.EDQUOT}
 _UNSTABLE_READS = 5
 QUIET_NS = 50_000_000
-"""Nanoseconds without a write after which a file counts as whole: editors empty a file, write a part, and then the rest."""
+"""Nanoseconds without a write after which a file counts as complete: editors truncate a file and write it in parts."""
 _LONGEST_WAIT = 10
-"""Times `QUIET_NS` that somebody who writes all the time is waited for."""
+"""How many times `QUIET_NS` to wait for a program that keeps writing."""
 
 
 @dataclass(frozen=True, slots=True)
 class Stamp:
-    """What a file was when it was read: sizes in bytes, times in nanoseconds."""
+    """A file's state when it was read: size in bytes, times in nanoseconds."""
 
     size: int
     mtime_ns: int
@@ -51,17 +51,17 @@ class Stamp:
 
     @classmethod
     def of(cls, data: bytes, status: os.stat_result) -> Stamp:
-        """The stamp of a file that held `data` when it had `status`."""
+        """Return the stamp of a file that held `data` when it had `status`."""
         return cls(len(data), status.st_mtime_ns, status.st_ino, status.st_ctime_ns)
 
     @property
     def identity(self) -> str:
-        """The same in one word."""
+        """The stamp as one word."""
         return f"{self.size}-{self.mtime_ns}-{self.ino}-{self.ctime_ns}"
 
 
 def inside(root: Path, path: Path) -> Path:
-    """Where `path` really lies, every symlink followed, or `OutsideVault`.  It need not exist; `root` must be real."""
+    """Return the real path of `path`, or raise `OutsideVault`.  It need not exist; `root` must be a real path."""
     if "\0" in str(path):
         raise OutsideVault(f"{str(path)!r}: no path")
     real, top = os.path.realpath(path), str(root)
@@ -71,7 +71,7 @@ def inside(root: Path, path: Path) -> Path:
 
 
 def read_bytes(path: Path) -> tuple[bytes, Stamp]:
-    """All bytes of a regular file; read again while somebody is writing it."""
+    """Return all bytes of a regular file; read again while another program writes it."""
     try:
         for _ in range(_UNSTABLE_READS):
             data, before, after = _read_once(path)
@@ -83,10 +83,10 @@ def read_bytes(path: Path) -> tuple[bytes, Stamp]:
 
 
 def read_settled(path: Path, known: Collection[str] = ()) -> tuple[bytes, Stamp]:
-    """All bytes, when nobody has written for a moment; `NoteChanged` when somebody goes on and on.
+    """Return all bytes once no program has written for a moment; `NoteChanged` if one keeps writing.
 
-    What has one of the identities `known` is whole.  A time of writing that lies ahead (another machine's clock) is no reason to
-    wait longer than for one that is now: what stays the same meanwhile is whole.
+    A file with one of the identities in `known` is complete.  A modification time in the future (another machine's
+    clock) is treated as now: if the content does not change meanwhile, it is complete.
     """
     before: tuple[bytes, Stamp] | None = None
     for _ in range(_LONGEST_WAIT):
@@ -100,7 +100,7 @@ def read_settled(path: Path, known: Collection[str] = ()) -> tuple[bytes, Stamp]
 
 
 def holds(path: Path, data: bytes) -> bool:
-    """Whether these are the bytes of the file now."""
+    """Return whether the file holds these bytes now."""
     try:
         return _read_once(path)[0] == data
     except OSError as error:
@@ -108,7 +108,7 @@ def holds(path: Path, data: bytes) -> bool:
 
 
 def stamp_of(path: Path, data: bytes) -> Stamp:
-    """The stamp of a file that was just written with `data`."""
+    """Return the stamp of a file that was just written with `data`."""
     try:
         return Stamp.of(data, path.stat())
     except OSError as error:
@@ -116,7 +116,7 @@ def stamp_of(path: Path, data: bytes) -> Stamp:
 
 
 def _read_once(path: Path) -> tuple[bytes, os.stat_result, os.stat_result]:
-    # Without O_NONBLOCK a named pipe would keep us waiting for ever.
+    # Without O_NONBLOCK, opening a named pipe would block forever.
     descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
     try:
         before = os.fstat(descriptor)
@@ -152,11 +152,11 @@ def write_atomic(
     before_replace: Callable[[], None] | None = None,
     expected: bytes | None = None,
 ) -> None:
-    """Put `data` at `path` in one step, keeping the mode and owner of what was there.
+    """Replace the file at `path` by `data` atomically, keeping its mode and owner.
 
-    `before_replace` is called last, when all bytes are on disk, and may raise to leave the old file.  With `expected`,
-    what comes out must be that, or it is put back and `NoteChanged` raised, where the system can exchange files.
-    Nothing is left behind on any failure.  `path` must be real (see `inside`): a symlink there would be replaced by a
+    `before_replace` is called once all bytes are on disk, and may raise to keep the old file.  With `expected`, the
+    replaced content must match it; otherwise it is restored and `NoteChanged` raised, where the system can exchange
+    files.  On failure no temporary file remains.  `path` must be real (see `inside`): a symlink would be replaced by a
     file.
     """
     with write_errors(path):
@@ -176,7 +176,7 @@ def write_atomic(
 
 
 def _exchanged(temporary: Path, path: Path, data: bytes, expected: bytes) -> bool:
-    """Whether `path` holds `data` now and `temporary` what was expected; `NoteChanged` when it was something else."""
+    """Exchange the files; False if the system cannot, and `NoteChanged` if `path` did not hold what was expected."""
     try:
         if not exchange(temporary, path):
             return False
@@ -184,7 +184,7 @@ def _exchanged(temporary: Path, path: Path, data: bytes, expected: bytes) -> boo
             return True
         exchange(temporary, path)
         if _content(temporary) != data:
-            # Somebody saved once more, over ours: theirs is the newest.
+            # Another program saved over our version in between: its version is the newest.
             exchange(temporary, path)
     except FileNotFoundError as error:
         raise NoteChanged(f"{path}: gone since it was read", "read it again") from error
@@ -192,7 +192,7 @@ def _exchanged(temporary: Path, path: Path, data: bytes, expected: bytes) -> boo
 
 
 def _content(path: Path) -> bytes | None:
-    """The bytes; None for what is no file of ours to read: a folder, a symlink, a pipe, a file without permission."""
+    """Return the bytes; None for a folder, a symlink, a pipe, or a file without permission."""
     if not stat.S_ISREG(path.lstat().st_mode):
         return None
     try:
@@ -202,7 +202,7 @@ def _content(path: Path) -> bytes | None:
 
 
 def create_exclusive(path: Path, data: bytes, *, fsync: bool = True) -> None:
-    """Put `data` into a new file, whole or not at all; an existing one raises `NoteExists` and stays as it is."""
+    """Create a file with `data`, completely or not at all; `NoteExists` if it exists, and it is then unchanged."""
     with write_errors(path):
         temporary = _write_beside(path, data, fsync, like=None)
         try:
@@ -215,7 +215,7 @@ def create_exclusive(path: Path, data: bytes, *, fsync: bool = True) -> None:
 
 
 def move_exclusive(old: Path, new: Path, *, fsync: bool = True) -> None:
-    """Rename without overwriting: `NoteExists` when something else is at `new`."""
+    """Rename without overwriting; `NoteExists` if another file is at `new`."""
     if finish_move(old, new):
         return
     with write_errors(new):
@@ -232,7 +232,7 @@ def finish_move(old: Path, new: Path) -> bool:
             same = os.path.samestat(old.lstat(), new.lstat())
         except FileNotFoundError:
             return False
-        # On a case-insensitive file system two spellings of one name are one file, too.
+        # On a case-insensitive file system, two spellings of one name are also the same file.
         if not same or any(path.name not in os.listdir(path.parent) for path in (old, new)):
             return False
         old.unlink()
@@ -258,7 +258,7 @@ def _link_or_claim(old: Path, new: Path) -> None:
 
 
 def _rename_over_claim(old: Path, new: Path) -> None:
-    """Where there are no hard links: an empty file claims the name, then the complete one takes its place."""
+    """Rename without hard links: an empty file reserves the name, then the complete one replaces it."""
     os.close(_open_new(new))
     try:
         old.replace(new)
@@ -268,7 +268,7 @@ def _rename_over_claim(old: Path, new: Path) -> None:
 
 
 def make_folders(root: Path, folder: Path) -> Path:
-    """The folder, made with its parents where missing, never through a symlink that leaves `root`."""
+    """Create a folder with its parents, never through a symlink that leaves `root`, and return its real path."""
     real = inside(root, folder)
     with write_errors(folder):
         real.mkdir(parents=True, exist_ok=True)
@@ -276,7 +276,7 @@ def make_folders(root: Path, folder: Path) -> Path:
 
 
 def remove_leftovers(path: Path) -> None:
-    """Remove what killed writers of `path` left beside it.  Call it while holding the note's lock."""
+    """Remove temporary files that killed writers left beside `path`.  Call this while holding the note's lock."""
     prefix = _temporary_prefix(path)
     with suppress(OSError), os.scandir(path.parent) as entries:
         for entry in entries:
@@ -288,8 +288,8 @@ def remove_leftovers(path: Path) -> None:
 def locked(root: Path, path: Path, timeout: float = 10.0) -> Iterator[Lock]:
     """Hold the lock of a file of the vault; `LockTimeout` after `timeout` seconds.  Not reentrant.
 
-    The lock is a file in the vault's cache, named by a hash: the file itself may not exist yet, and the lock may be
-    deleted whenever nobody writes.
+    The lock is a file in the vault's cache, named by a hash, since the file itself may not exist yet.  Lock files can
+    be deleted whenever no process writes.
     """
     name = hashlib.sha256(os.fsencode(os.path.relpath(inside(root, path), root))).hexdigest()[:32]
     folder = make_folders(root, root / ".crucible" / "cache" / "locks")
@@ -302,8 +302,8 @@ def locked(root: Path, path: Path, timeout: float = 10.0) -> Iterator[Lock]:
 
 
 def _temporary_prefix(path: Path) -> str:
-    # A hash, since the note's own name may already be as long as a file system allows.  The leading dot hides it
-    # from Obsidian.
+    # A hash, since the note's name may already have the longest length that a file system allows.  The leading dot
+    # hides the file from Obsidian.
     return f".crucible-{hashlib.sha256(os.fsencode(path.name)).hexdigest()[:12]}-"
 
 
@@ -312,7 +312,7 @@ def _open_new(path: Path) -> int:
 
 
 def _write_beside(path: Path, data: bytes, fsync: bool, like: Path | None) -> Path:
-    """A complete temporary file in the folder of `path`, with mode and owner of `like` when that exists."""
+    """Write a temporary file in the folder of `path`, with mode and owner of `like` if it exists."""
     temporary = path.parent / f"{_temporary_prefix(path)}{os.urandom(6).hex()}.tmp"
     descriptor = _open_new(temporary)
     try:
@@ -347,7 +347,7 @@ def _owner(descriptor: int) -> tuple[int, int]:
 
 
 def fsync_folder(folder: Path) -> None:
-    """Make a file's new name last through a power cut, where the system can."""
+    """Sync a folder, so that a file's new name survives a power cut, where the system can."""
     if not hasattr(os, "O_DIRECTORY"):
         return
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)

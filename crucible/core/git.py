@@ -1,6 +1,6 @@
-"""Facts of the git repository around a folder, and digests of its files.
+"""Read facts of the git repository around a folder, and digests of its files.
 
-The project may be anybody's, so nothing in it is run, waited for or written.
+The project may be untrusted: nothing in it is executed, waited for or written.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from crucible.core.errors import reason_of
 from crucible.core.patterns import late_pattern
 
 WHOLE = 16 * 1024 * 1024
-"""Bytes.  Of a larger file only the size, the beginning and the end are looked at: a bookmark is made at once."""
+"""In bytes.  For larger files only the size, the beginning and the end are hashed, so that making a bookmark is fast."""
 
 UNREADABLE = "?"
-"""The digest of what is there and cannot be read, or is no file."""
+"""Digest of anything that cannot be read or is not a file."""
 
 _PART = 1 << 20
 _SECONDS = 5.0
@@ -40,13 +40,16 @@ _SAFE = (
     *("-c", "diff.external=", "-c", "core.quotePath=false", "-c", "color.ui=false"),
 )
 _KEPT = ("GIT_CONFIG", "GIT_CEILING_DIRECTORIES", "GIT_DISCOVERY_ACROSS_FILESYSTEM", "GIT_EXEC_PATH")
-"""What a user sets for all of git.  The rest names one repository, that of the hook perhaps in which we run."""
+"""Variables that a user sets for git in general.
+
+All others name one repository, perhaps that of a git hook that runs us.
+"""
 
 _COMMIT = late_pattern(r"[0-9a-f]{40}(?:[0-9a-f]{24})?\Z")
 
 
 class _Answer(NamedTuple):
-    """What git said; `refusal` is "" when it did as asked, else its reason in one line."""
+    """Git's output; `refusal` is "" on success, else the reason in one line."""
 
     data: bytes
     refusal: str = ""
@@ -54,10 +57,10 @@ class _Answer(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Repository:
-    """`root` is the top of the worktree, with no symlink in it.
+    """A git repository.  `root` is the real path of the worktree's top folder.
 
-    `branch` is "" for a detached HEAD; `head` is a commit's whole id, "" before the first one.  `refusal` is why git told
-    neither, in one line: it is not installed, or does not trust the folder's owner.
+    `branch` is "" for a detached HEAD; `head` is a full commit id, "" before the first commit.  `refusal` is why git
+    reported neither, in one line: it is not installed, or does not trust the folder's owner.
     """
 
     root: Path
@@ -68,13 +71,13 @@ class Repository:
 
 
 def read_repository(folder: Path) -> Repository | None:
-    """The repository whose worktree holds `folder`; None outside of any, and inside `.git` or a bare one."""
+    """Read the repository whose worktree contains `folder`; None outside any, inside `.git` and in a bare repository."""
     if not folder.is_dir():
         return None
-    told = _ask(folder, "rev-parse", "--is-shallow-repository", "--show-toplevel")
-    if told.refusal:
-        return _untold(folder, told.refusal)
-    shallow, _, top = told.data.removesuffix(b"\n").partition(b"\n")
+    answer = _ask(folder, "rev-parse", "--is-shallow-repository", "--show-toplevel")
+    if answer.refusal:
+        return _without_git(folder, answer.refusal)
+    shallow, _, top = answer.data.removesuffix(b"\n").partition(b"\n")
     root = Path(os.path.realpath(os.fsdecode(top)))
     name = _word(_ask(root, "symbolic-ref", "-q", "HEAD"))
     head = _word(_ask(root, "rev-parse", "-q", "--verify", "HEAD"))
@@ -82,21 +85,22 @@ def read_repository(folder: Path) -> Repository | None:
 
 
 def run_git(folder: Path, *args: str, seconds: float = _SECONDS) -> str | None:
-    """What a command of git's that only reads says, None when it failed; a byte that is no UTF-8 is a surrogate.
+    """Return the output of a read-only git command; None if it failed.  Bytes that are not UTF-8 become surrogates.
 
-    Nothing that the repository names is run, but what compares contents needs `--no-ext-diff --no-textconv` besides.
+    No program named by the repository is run.  Commands that compare contents need `--no-ext-diff --no-textconv` for
+    that.
     """
-    told = _ask(folder, *args, seconds=seconds)
-    return None if told.refusal else os.fsdecode(told.data)
+    answer = _ask(folder, *args, seconds=seconds)
+    return None if answer.refusal else os.fsdecode(answer.data)
 
 
 def is_commit(text: str) -> bool:
-    """Whether it is a commit's whole id: what is handed to git must not be one of its options."""
+    """Return whether the text is a full commit id, which git cannot mistake for an option."""
     return _COMMIT.match(text) is not None
 
 
 def _ask(folder: Path, *args: str, seconds: float = _SECONDS) -> _Answer:
-    import subprocess  # noqa: PLC0415  slow to import, and who only reads bookmarks asks nothing
+    import subprocess  # noqa: PLC0415  slow to import, and readers of bookmarks do not run git
 
     command = ["git", *_SAFE, "-C", os.fspath(folder), *args]
     try:
@@ -116,15 +120,15 @@ def _ask(folder: Path, *args: str, seconds: float = _SECONDS) -> _Answer:
         return _Answer(b"", f"git: {reason_of(error) if isinstance(error, OSError) else error}")
     if not done.returncode:
         return _Answer(done.stdout)
-    said = done.stderr.decode(errors="replace").strip().partition("\n")[0].removeprefix("fatal: ")
-    return _Answer(done.stdout, said or f"git {args[0]} ended with {done.returncode}")
+    message = done.stderr.decode(errors="replace").strip().partition("\n")[0].removeprefix("fatal: ")
+    return _Answer(done.stdout, message or f"git {args[0]} ended with {done.returncode}")
 
 
 def digest_of(path: Path) -> str:
-    """The id that git gives a file's bytes (SHA-1), of a symlink those of its target's name; "" where nothing is.
+    """Return git's id (SHA-1) of a file's bytes, or of a symlink's target; "" if the path does not exist.
 
-    A file of more than `WHOLE` bytes has `~` and the SHA-1 of its size, beginning and end; what cannot be read, or is no file,
-    has `UNREADABLE`.
+    A file of more than `WHOLE` bytes has `~` and the SHA-1 of its size, beginning and end; anything unreadable or not a
+    file has `UNREADABLE`.
     """
     try:
         status = path.lstat()
@@ -138,7 +142,7 @@ def digest_of(path: Path) -> str:
 
 
 def _file_digest(path: Path) -> str:
-    # Somebody may put a pipe or a link there meanwhile.
+    # The file may have been replaced by a pipe or a link meanwhile.
     flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
     descriptor = os.open(path, flags)
     with os.fdopen(descriptor, "rb") as file:
@@ -178,8 +182,8 @@ def _environment() -> dict[str, str]:
     }
 
 
-def _untold(folder: Path, refusal: str) -> Repository | None:
-    """Git found no worktree, or would not look: then the folder that has `.git` is the top, and no more is known."""
+def _without_git(folder: Path, refusal: str) -> Repository | None:
+    """Return what is known if git refused: the folder that has `.git` is the top; None if there is no worktree."""
     if refusal.startswith(("not a git repository", "this operation must be run in a work tree")):
         return None
     here = Path(os.path.realpath(folder))

@@ -1,4 +1,4 @@
-"""Lock files between processes: the system's own locks, which end with the process that holds them."""
+"""Lock files between processes, using the system's locks, which end with the process that holds them."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ _FLAGS = os.O_RDWR | os.O_CREAT
 for _name in ("O_NOFOLLOW", "O_NONBLOCK", "O_CLOEXEC", "O_BINARY"):
     _FLAGS |= getattr(os, _name, 0)
 _FAR = 1 << 40
-"""A byte far behind the end: Windows keeps others from reading what is locked."""
+"""A byte far beyond the end: Windows blocks others from reading locked bytes."""
 
 _SHORTEST, _LONGEST = 0.001, 0.5
-"""Seconds between two attempts: the longer one has waited, the more wait before it, and asking takes time from the holder."""
+"""Seconds between attempts.  The pause grows with the time waited, since every attempt takes time from the holder."""
 
 
 class Lock(NamedTuple):
-    """A lock that is held.  Its file may hold a word for the next holder."""
+    """A held lock.  Its file may contain a word for the next holder."""
 
     descriptor: int
 
     def word(self) -> str:
-        """What was left last, or ""."""
+        """Return the word that the last holder left, or ""."""
         os.lseek(self.descriptor, 0, os.SEEK_SET)
         return os.read(self.descriptor, 200).decode("ascii", "replace")
 
     def leave(self, word: str) -> None:
-        """Leave a word for the next holder.  It may get lost."""
+        """Leave a word for the next holder.  It may be lost."""
         with suppress(OSError):
             os.ftruncate(self.descriptor, 0)
             os.lseek(self.descriptor, 0, os.SEEK_SET)
@@ -42,13 +42,13 @@ class Lock(NamedTuple):
 
 
 def timed_out(path: Path, seconds: float) -> LockTimeout:
-    """The error after waiting for a file's lock."""
+    """Return the error for a lock that could not be had in time."""
     return LockTimeout(f"{path}: another process has held it for {seconds:g} s", "try again")
 
 
 @contextmanager
 def hold(path: Path, timeout: float) -> Iterator[Lock | None]:
-    """Hold a lock file, made where it is missing; None when `timeout` seconds were not enough.  Raises `OSError`."""
+    """Hold a lock file, created if missing; None after `timeout` seconds.  Raises `OSError`."""
     descriptor = open_locked(path, timeout)
     try:
         yield None if descriptor is None else Lock(descriptor)
@@ -58,7 +58,7 @@ def hold(path: Path, timeout: float) -> Iterator[Lock | None]:
 
 
 def open_locked(path: Path | str, timeout: float, flags: int = 0) -> int | None:
-    """Open a file, made where it is missing, and lock it until it is closed; None after `timeout` seconds.
+    """Open a file, created if missing, and lock it until it is closed; None after `timeout` seconds.
 
     Raises `OSError`.
     """
@@ -68,7 +68,7 @@ def open_locked(path: Path | str, timeout: float, flags: int = 0) -> int | None:
         if waited >= timeout:
             break
         pause = min(max(waited / 8, _SHORTEST), _LONGEST)
-        import random  # noqa: PLC0415  most wait for nobody
+        import random  # noqa: PLC0415  the lock is rarely taken
 
         time.sleep(min(timeout - waited, pause * random.uniform(0.5, 1.5)))  # noqa: S311
     return descriptor
@@ -77,7 +77,7 @@ def open_locked(path: Path | str, timeout: float, flags: int = 0) -> int | None:
 def _attempt(path: Path | str, flags: int) -> int | None:
     descriptor = os.open(path, flags, 0o666)
     try:
-        # Somebody may have removed the file meanwhile: one that has no name any more locks nothing.
+        # Another process may have deleted the file meanwhile: a file without a name locks nothing.
         with suppress(FileNotFoundError):
             if _take(descriptor) and os.path.samestat(os.fstat(descriptor), os.lstat(path)):
                 return descriptor
@@ -91,12 +91,12 @@ def _attempt(path: Path | str, flags: int) -> int | None:
 def _take(descriptor: int) -> bool:
     try:
         if os.name == "nt":
-            import msvcrt  # noqa: PLC0415  there is one on Windows only
+            import msvcrt  # noqa: PLC0415  exists on Windows only
 
             os.lseek(descriptor, _FAR, os.SEEK_SET)
             msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined,unused-ignore]
         else:
-            import fcntl  # noqa: PLC0415  there is none on Windows
+            import fcntl  # noqa: PLC0415  does not exist on Windows
 
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except (BlockingIOError, PermissionError):

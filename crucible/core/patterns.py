@@ -1,6 +1,6 @@
-"""Regular expressions that are compiled when they are first used.
+"""Regular expressions that are compiled on first use.
 
-Compiling all of them takes longer than reading some dozen notes, and most commands need few.
+Compiling all of them takes longer than reading dozens of notes, and most commands need few.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import Any, AnyStr, cast
 
 
 class _Late:
-    """Stands in for a pattern."""
+    """A pattern that compiles itself on first use."""
 
     def __init__(self, pattern: str | bytes, flags: int) -> None:
         self._given = (pattern, flags)
@@ -19,7 +19,7 @@ class _Late:
         compiled: re.Pattern[Any] = re.compile(*self._given)
         for offered in _OFFERED:
             setattr(self, offered, getattr(compiled, offered))
-        self.__class__ = _Compiled  # type: ignore[assignment]  # what has no `__getattr__` is looked up faster
+        self.__class__ = _Compiled  # type: ignore[assignment]  # lookups are faster without `__getattr__`
         return getattr(self, name)
 
 
@@ -31,23 +31,24 @@ _OFFERED = ("finditer", "findall", "flags", "fullmatch", "match", "pattern", "se
 
 
 def late_pattern(pattern: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
-    """The pattern `re.compile` would give, for its methods alone: `re`'s own functions do not take it."""
+    """Return a pattern like that of `re.compile`, for its methods only: the functions of `re` do not accept it."""
     return cast("re.Pattern[AnyStr]", _Late(pattern, flags))
 
 
-# Whole sequences, since dropping the escape alone would leave `[31m` in a text.
+# Complete sequences: removing the escape alone would leave `[31m` in a text.
 ANSI = late_pattern(
     r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]"
     r"|\x1b\][^\x07\x1b\n]*(?:\x07|\x1b\\)"
     r"|\x1b[PX^_][^\x1b\n]*\x1b\\"
     r"|\x1b[ -/]*[0-~]"
 )
-"""A terminal's control sequences."""
+"""Control sequences of terminals."""
 
-# Zero-width and direction marks, annotations, invisible operators, variation selectors (but those two that make an emoji one or a
-# letter again) and the tag characters, which spell ASCII that no human sees.  The joiners of emoji and of several scripts stay.
+# Zero-width and direction marks, annotations, invisible operators, variation selectors (except the two that switch
+# between emoji and text) and the tag characters, which spell invisible ASCII.  The joiners of emoji and of several
+# scripts stay.
 UNSEEN = late_pattern(
     "[\u00ad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0d\ufeff\ufff9-\ufffb\ufffe\uffff"
     "\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
 )
-"""Characters that a model reads and no human sees."""
+"""Characters that a model reads but a person cannot see."""

@@ -1,6 +1,6 @@
 """Spread work over all cores and keep the order of its results.
 
-No process outlives us or answers an interrupt; what one that died left undone is done here.
+Worker processes end with their parent and ignore interrupts.  Work lost with a dead worker is done in this process.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from itertools import islice
 from typing import TypeVar
 
 _AHEAD = 2
-"""Chunks that each process may be ahead of who takes the results."""
+"""Chunks that each process may be ahead of the consumer."""
 
 _Chunk = TypeVar("_Chunk")
 _Result = TypeVar("_Result")
 
 
 def cores() -> int:
-    """How many of them we may use."""
+    """Return the number of cores available to this process."""
     affinity = getattr(os, "sched_getaffinity", None)
     return len(affinity(0)) if affinity else os.cpu_count() or 1
 
@@ -32,16 +32,17 @@ def spread(
     processes: int,
     begin: Callable[[], None] | None = None,
 ) -> Generator[_Result, None, None]:
-    """`work` done to each chunk, the results in their order; by one process it is done here.
+    """Yield the results of `work` for each chunk, in order; with one process, it runs here.
 
-    `work`, `begin`, chunks and results are what `pickle` takes.  `begin` is called once in every process that works, ours too if it comes to that.
+    `work`, `begin`, chunks and results must be picklable.  `begin` is called once in every process that works,
+    including this one if it has to.
     """
     done = 0
     if processes > 1:
         for result in _by_processes(work, chunks, processes, begin):
             yield result
             done += 1
-    # The system may have ended a process, for want of memory.
+    # The system may have killed a worker, for lack of memory.
     if done < len(chunks) and begin:
         begin()
     yield from map(work, chunks[done:])
@@ -53,20 +54,20 @@ def _by_processes(
     processes: int,
     begin: Callable[[], None] | None,
 ) -> Generator[_Result, None, None]:
-    """What could be done, in order; less than all when a process died."""
+    """Yield results in order; fewer than all if a process died."""
     from concurrent.futures.process import BrokenProcessPool, ProcessPoolExecutor  # noqa: PLC0415  rare and slow
     from multiprocessing import get_context  # noqa: PLC0415
 
-    # A forked child has read our modules already, but of our threads it has one only: their locks would never be
-    # released in it.
+    # A forked child has our modules loaded but only one of our threads: locks held by other threads would never be
+    # released.
     forks = sys.platform == "linux" and threading.active_count() == 1
     pool = ProcessPoolExecutor(processes, get_context("fork" if forks else "spawn"), _begin_worker, (begin,))
     left = iter(chunks)
     try:
-        waiting = deque(pool.submit(work, chunk) for chunk in islice(left, processes * (1 + _AHEAD)))
-        while waiting:
-            result = waiting.popleft().result()
-            waiting.extend(pool.submit(work, chunk) for chunk in islice(left, 1))
+        pending = deque(pool.submit(work, chunk) for chunk in islice(left, processes * (1 + _AHEAD)))
+        while pending:
+            result = pending.popleft().result()
+            pending.extend(pool.submit(work, chunk) for chunk in islice(left, 1))
             yield result
     except BrokenProcessPool:
         return
@@ -75,7 +76,7 @@ def _by_processes(
 
 
 def _begin_worker(begin: Callable[[], None] | None) -> None:
-    """In a process that works: interrupts are the parent's, and it does not outlive its parent."""
+    """Set up a worker: it ignores interrupts and ends with its parent."""
     import signal  # noqa: PLC0415  takes a millisecond, and only these processes need it
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)

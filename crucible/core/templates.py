@@ -1,8 +1,7 @@
-"""Find the Jinja templates, and fill in a built-in one or a vault's own.
+"""Find the Jinja templates, and render a built-in one or a vault's own.
 
-A vault's own template may come with somebody else's repository.  So it may print values, test whether they are there
-and loop over one, and nothing else: that bounds what it can cost and reach before it runs, in Jinja's sandbox all the
-same.
+A vault's template may come from an untrusted repository.  It may only print values, test for them and loop over one,
+which is checked before it runs and bounds its cost.  It still runs in Jinja's sandbox.
 """
 
 from __future__ import annotations
@@ -27,14 +26,14 @@ from crucible.core.errors import VaultError
 from crucible.core.settings.settings import VaultSettings
 
 LARGEST_TEMPLATE = 64 * 1024
-"""Characters of a vault's template."""
+"""The largest template of a vault, in characters."""
 
 _LONGEST_TEXT = 2_000_000
-"""Characters that a vault's template may print."""
+"""The longest text that a vault's template may print, in characters."""
 
 
 def template_folder() -> Path:
-    """The wheel's own copy when there is one, else the checkout's folder (an editable install has no copy)."""
+    """Return the folder of templates: the wheel's copy, else the checkout's (an editable install has no copy)."""
     package = Path(__file__).parent.parent
     packed = package / "_templates"
     return packed if packed.is_dir() else package.parent / "templates"
@@ -48,24 +47,24 @@ def _environment(folder: Path) -> Environment:
         keep_trailing_newline=True,
         trim_blocks=True,
         lstrip_blocks=True,
-        # Templates here make Markdown and plain text: HTML escapes would be wrong in them.
+        # Templates render Markdown and plain text, where HTML escapes would be wrong.
         autoescape=False,  # noqa: S701
     )
 
 
 def render_template(name: str, **values: object) -> str:
-    """The text of `templates/NAME` with its values; a value the template asks for and does not get is an error."""
+    """Render `templates/NAME`; a missing value is an error."""
     return _environment(template_folder()).get_template(name).render(**values)
 
 
 class OwnTemplate:
-    """One of ours, by its name in `templates/`."""
+    """A built-in template, by its name in `templates/`."""
 
     def __init__(self, name: str) -> None:
         self._name = name
 
     def render(self, **values: object) -> str:
-        """Its text with these values."""
+        """Render the template with these values."""
         return render_template(self._name, **values)
 
 
@@ -94,9 +93,9 @@ _TESTS = frozenset({"defined", "undefined", "none", "string"})
 
 
 class VaultTemplate:
-    """One of a vault's: its text, the file's path as messages tell it, the names it is given, and those it must print.
+    """A vault's own template: its text, its path for messages, the values it is given, and those it must print.
 
-    `VaultError` in one line, with file and line, for whatever is wrong with it.
+    Errors are `VaultError`s of one line, with file and line number.
     """
 
     def __init__(self, text: str, path: str, *, names: Collection[str], required: Collection[str] = ()) -> None:
@@ -104,14 +103,14 @@ class VaultTemplate:
         self._required = tuple(sorted(required))
         self._looped: dict[str, int] = {}
         if len(text) > LARGEST_TEMPLATE:
-            raise self._wrong(1, f"longer than {LARGEST_TEMPLATE:,} characters")
+            raise self._error(1, f"longer than {LARGEST_TEMPLATE:,} characters")
         self._template = self._compiled(text, frozenset(names))
 
     def render(self, **values: object) -> str:
         """Its text with these values; those that must be printed stand in it as they are."""
         for name, line in self._looped.items():
             if isinstance(values[name], str):  # a loop over all its letters would take for ever
-                raise self._wrong(line, f"{name!r} is a text, and a loop goes over a list")
+                raise self._error(line, f"{name!r} is a text, and a loop goes over a list")
         pieces: list[str] = []
         size = 0
         try:
@@ -119,13 +118,13 @@ class VaultTemplate:
                 pieces.append(piece)
                 size += len(piece)
                 if size > _LONGEST_TEXT:
-                    raise self._wrong(1, f"its text is longer than {_LONGEST_TEXT:,} characters")
+                    raise self._error(1, f"its text is longer than {_LONGEST_TEXT:,} characters")
         except (TemplateError, TypeError, ValueError, LookupError, ArithmeticError, RecursionError) as error:
-            raise self._wrong(_line_of(error, self._path), _one_line(error)) from error
+            raise self._error(_line_of(error, self._path), _one_line(error)) from error
         text = "".join(pieces)
         for name in self._required:
             if str(values[name]) not in text:
-                raise self._wrong(1, f"it does not print {{{{ {name} }}}}, which must never be left out")
+                raise self._error(1, f"it does not print {{{{ {name} }}}}, which must never be left out")
         return text
 
     def _compiled(self, text: str, names: frozenset[str]) -> Template:
@@ -135,22 +134,22 @@ class VaultTemplate:
         try:
             tree = environment.parse(text, filename=self._path)
             for line, problem in _problems(tree, names):
-                raise self._wrong(line, problem)
+                raise self._error(line, problem)
             self._looped = {
                 loop.iter.name: loop.lineno
                 for loop in tree.find_all(nodes.For)
                 if isinstance(loop.iter, nodes.Name) and loop.iter.name in names
             }
-            # Compiled from the tree that was looked at, and only now: compiling works out constants.
+            # Compile the tree that was checked, and only now: compiling evaluates constants.
             return Template.from_code(
                 environment, environment.compile(tree, filename=self._path), environment.make_globals(None)
             )
         except TemplateSyntaxError as error:
-            raise self._wrong(error.lineno, _one_line(error)) from error
+            raise self._error(error.lineno, _one_line(error)) from error
         except (RecursionError, MemoryError, OverflowError, SyntaxError, ValueError) as error:
-            raise self._wrong(1, f"no template that can be read ({type(error).__name__})") from error
+            raise self._error(1, f"no template that can be read ({type(error).__name__})") from error
 
-    def _wrong(self, line: int, problem: str) -> VaultError:
+    def _error(self, line: int, problem: str) -> VaultError:
         return VaultError(
             f"{self._path}:{line}: {problem}",
             "mend the template, or move it away: then Crucible uses its own",
@@ -158,7 +157,7 @@ class VaultTemplate:
 
 
 def _problems(tree: nodes.Template, names: frozenset[str]) -> Iterator[tuple[int, str]]:
-    """What a vault's template must not do, in the order of its lines."""
+    """Yield what a vault's template must not do, in line order."""
     looped = {name.name for loop in tree.find_all(nodes.For) for name in loop.target.find_all(nodes.Name)}
     looped |= {loop.target.name for loop in tree.find_all(nodes.For) if isinstance(loop.target, nodes.Name)}
     parts = looped | {"loop"}
@@ -166,7 +165,7 @@ def _problems(tree: nodes.Template, names: frozenset[str]) -> Iterator[tuple[int
     todo: list[tuple[nodes.Node, bool]] = [(tree, False)]
     while todo:
         node, inside = todo.pop()
-        if problem := _problem(node, known, inside) or _asks_too_much(node, parts):
+        if problem := _problem(node, known, inside) or _attribute_problem(node, parts):
             yield node.lineno, problem
         within = inside or isinstance(node, nodes.For)
         todo += [(child, within) for child in reversed(list(node.iter_child_nodes()))]
@@ -187,8 +186,8 @@ def _problem(node: nodes.Node, known: Collection[str], inside: bool) -> str:
     return ""
 
 
-def _asks_too_much(node: nodes.Node, parts: Collection[str]) -> str:
-    """Only a list's parts have fields; a text has methods, which print differently each time."""
+def _attribute_problem(node: nodes.Node, parts: Collection[str]) -> str:
+    """Allow attributes of loop variables only: a text has methods, whose output may differ each time."""
     if isinstance(node, nodes.Getattr):
         is_part = isinstance(node.node, nodes.Name) and node.node.name in parts
         if not is_part or node.attr.startswith("_"):
@@ -199,7 +198,7 @@ def _asks_too_much(node: nodes.Node, parts: Collection[str]) -> str:
 
 
 def _line_of(error: BaseException, path: str) -> int:
-    """The last line of the template that the error came through."""
+    """Return the last line of the template that the error passed through."""
     line, trace = 1, error.__traceback__
     while trace is not None:
         if trace.tb_frame.f_code.co_filename == path:
@@ -215,7 +214,7 @@ def _one_line(error: BaseException) -> str:
 def load_template(
     settings: VaultSettings, name: str, *, names: Collection[str], required: Collection[str]
 ) -> OwnTemplate | VaultTemplate:
-    """The template `name` for a vault with these settings.  Raises `VaultError` if it is broken."""
+    """Load the template `name` for a vault with these settings.  `VaultError` if it is broken."""
     own = next((one for one in settings.templates if one.name == name), None)
     if own is None:
         return OwnTemplate(name)
@@ -227,13 +226,13 @@ def load_template(
 
 
 class Renderer(Protocol):
-    """A template; which values it is given is its caller's to say."""
+    """A template; the caller decides which values it gets."""
 
     def render(self, **values: object) -> str:
-        """The text with these values."""
+        """Render the template with these values."""
         ...
 
 
 def render_document(template: Renderer, **values: object) -> str:
-    """The text with one newline at its end, and without comments that a vault's own template writes as if they were ours."""
+    """Render a document with one newline at its end; a vault's template cannot write our own comments."""
     return template.render(**values).replace("<!-- cru:", "<\\!-- cru:").strip("\n") + "\n"

@@ -1,4 +1,4 @@
-"""Words of plain text: stop words, stems, and how much two texts share."""
+"""Words, sentences and durations in plain text, without knowledge of Markdown."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ T = TypeVar("T")
 
 @cache
 def stop_words(name: str) -> frozenset[str]:
-    """The words of a list in `stop_words.txt`, in lower case, without apostrophes: `don't` is `don` and `t`."""
+    """Return the words of a list in `stop_words.txt`, in lower case, without apostrophes: `don't` is `don` and `t`."""
     with open(_STOP_WORDS, encoding="utf-8") as file:
         section = file.read().partition(f"[{name}]\n")[2].partition("\n[")[0]
     words = [word for line in section.split("\n") if not line.startswith("#") for word in line.split()]
@@ -31,15 +31,15 @@ def stop_words(name: str) -> frozenset[str]:
 
 
 def long_words(text: str) -> set[str]:
-    """The words of at least four characters, in lower case; `token_bucket` is one word."""
+    """Return the words of at least four characters, in lower case; `token_bucket` is one word."""
     return set(_LONG_WORD.findall(text.casefold()))
 
 
 @lru_cache(20_000)
 def stem(word: str, endings: tuple[str, ...]) -> str:
-    """The word without the first of the endings that it has and that leaves three letters or more.
+    """Remove the first matching ending that leaves at least three letters.
 
-    Rougher than Snowball's English stemmer, which search uses: `retries`, `retry` and `retried` become `retr`.
+    Cruder than Snowball's English stemmer, which search uses: `retries`, `retry` and `retried` become `retr`.
     """
     for ending in endings:
         if word.endswith(ending) and len(word) - len(ending) >= _SHORTEST_STEM:
@@ -50,7 +50,7 @@ def stem(word: str, endings: tuple[str, ...]) -> str:
 def overlap(
     one: AbstractSet[T], other: AbstractSet[T], of: Literal["first", "smaller", "larger", "union"] = "smaller"
 ) -> float:
-    """The shared part of the first set, the smaller or larger one, or the union (Jaccard), from 0 to 1."""
+    """Return the shared fraction of the first, smaller or larger set, or of the union (Jaccard), from 0 to 1."""
     shared = len(one & other)
     if not shared:
         return 0.0
@@ -65,26 +65,26 @@ def overlap(
             return shared / (len(one) + len(other) - shared)
 
 
-# Each pattern matches the end of a sentence with its closing marks.  They differ in what a wrong cut would cost.
+# Each pattern matches the end of a sentence with its closing marks.  They differ in how costly a wrong split is.
 _ABBREVIATIONS = r"(?<!\be\.g)(?<!\bi\.e)(?<!\bvs)(?<!\betc)(?<!\bcf)"
 PROSE_END = late_pattern(_ABBREVIATIONS + r"(?<![(.])[.!?…]+[\"'”’)\]]*(?=\s+[^\sa-z])|[。！？]|:(?=\n)")
-"""Careful: no abbreviation and no mark before a lower-case letter ends a sentence; a colon at a line's end does."""
+"""Careful: abbreviations and marks before a lower-case letter do not end a sentence; a colon at the end of a line does."""
 TITLE_END = late_pattern(_ABBREVIATIONS + r"(?<!\bapprox)[.!?…]+[\"')\]]*(?=\s+\S)|[。！？]")
 """A lower-case letter may follow: the first sentence of a prompt is its title."""
 CLAUSE_END = late_pattern(r"[.!?:…。！？][\"'`)\]*_]*(?=\s+\S)")
-"""Eager: any mark, a colon included, so that the last piece of a closing line is its question."""
+"""Eager: any mark, including a colon, so that the last piece of a closing line is its question."""
 LINE_END = late_pattern(r"[.!?](?=\s)|\n")
-"""Plain: a mark before a blank, and every line's end."""
+"""Simple: a mark before a space, and every line end."""
 
 
 def split_sentences(text: str, end: re.Pattern[str] = PROSE_END) -> list[str]:
-    """The sentences with their marks and blanks; together they are the text."""
+    """Split a text into sentences with their marks and spaces; joined, they are the text."""
     stops = [found.end() for found in end.finditer(text)]
     return [text[start:stop] for start, stop in zip([0, *stops], [*stops, len(text)], strict=True)]
 
 
 def cut_at_word(text: str, limit: int) -> str:
-    """At most `limit` code points, cut after a whole word where one ends in the second half, then `…`."""
+    """Shorten a text to `limit` code points, after a whole word if one ends in the second half, then `…`."""
     if len(text) <= limit:
         return text
     head = text[: limit - 1]
@@ -99,13 +99,13 @@ _PAIRS = ((86_400, "d", 3600, "h"), (3600, "h", 60, "m"), (60, "m", 1, "s"))
 
 
 def age_words(age: timedelta) -> str:
-    """`2 h ago`; `just now` for less than a minute and for the future, which another machine's clock can show."""
+    """Format an age as `2 h ago`; `just now` for less than a minute and for the future (another machine's clock)."""
     seconds = int(age.total_seconds())
     return next((f"{seconds // size} {unit} ago" for size, unit in _UNITS if seconds >= size), "just now")
 
 
 def day_words(time: datetime, now: datetime) -> str:
-    """`today`, `yesterday` or `3 days ago`."""
+    """Return `today`, `yesterday` or `3 days ago`."""
     days = (now.date() - time.date()).days
     if days <= 0:
         return "today"
@@ -113,7 +113,7 @@ def day_words(time: datetime, now: datetime) -> str:
 
 
 def short_duration(seconds: float) -> str:
-    """`45s`, `12m 5s`, `1h 23m`, `3d 4h`: for a column of a table."""
+    """Format seconds for a column: `45s`, `12m 5s`, `1h 23m`, `3d 4h`."""
     whole = round(seconds)
     for size, unit, part, smaller in _PAIRS:
         if whole >= size:
@@ -122,7 +122,7 @@ def short_duration(seconds: float) -> str:
 
 
 def elapsed_words(ms: int | None) -> str:
-    """`3.2 s`, `4 min 10 s`; "" if unknown."""
+    """Format milliseconds as `3.2 s` or `4 min 10 s`; "" if unknown."""
     if ms is None:
         return ""
     seconds = ms / 1000

@@ -1,9 +1,9 @@
-"""How many tokens a text has: estimated by a rule, or exact by a tokenizer on this machine.
+"""Count a text's tokens: estimated by a rule, or exactly by a tokenizer on this machine.
 
-The rule, rounded up once a text: an ASCII letter or blank is a quarter of a token, a digit three quarters, any other
-ASCII character two thirds, each byte of other UTF-8 half a token.  It rather counts too many: against one vocabulary
-(65,000 entries, of a coding model) prose, code, JSON and session notes came out at 1.02 to 1.24 times their true size,
-Chinese and Russian at about twice, lists of commands and paths at 0.95, runs of hashes or emoji at 0.75 to 0.9.
+The rule, rounded up once per text: an ASCII letter or space is a quarter of a token, a digit three quarters, any other
+ASCII character two thirds, each byte of other UTF-8 half a token.  It tends to overestimate: against the vocabulary of
+a coding model (65,000 entries), prose, code, JSON and session notes came out at 1.02 to 1.24 times their true size,
+Chinese and Russian at about twice, lists of commands and paths at 0.95, and runs of hashes or emoji at 0.75 to 0.9.
 """
 
 from __future__ import annotations
@@ -20,10 +20,13 @@ _LETTERS_AND_BLANKS = (string.ascii_letters + " \t\n").encode()
 
 
 class Estimate:
-    """Counts by the rule of this module."""
+    """Counts by this module's rule."""
 
     def count(self, text: str) -> int:
-        """In twelfths of a token: 3 for a letter or blank, 9 for a digit, 8 for what else is ASCII, 6 for any other byte."""
+        """Count a text's tokens.
+
+        In twelfths of a token: 3 for a letter or space, 9 for a digit, 8 for other ASCII, 6 for any other byte.
+        """
         data = text.encode("utf-8", "surrogatepass")
         rest = data.translate(None, _LETTERS_AND_BLANKS)
         beyond = b"" if text.isascii() else rest.translate(None, _ASCII)
@@ -36,28 +39,28 @@ class Counter(Protocol):
     """Counts tokens."""
 
     def count(self, text: str) -> int:
-        """Tokens of a text, 0 for an empty one."""
+        """Return the number of tokens; 0 for an empty text."""
         ...
 
 
 class _Exact:
-    """Counts by a tokenizer's own vocabulary."""
+    """Counts with a tokenizer's vocabulary."""
 
     def __init__(self, tokenizer: object) -> None:
         self._tokenizer = tokenizer
 
     def count(self, text: str) -> int:
-        """Without the tokens that only begin or end a conversation."""
-        safe = text.encode("utf-8", "replace").decode("utf-8")  # it takes no lone surrogates
+        """Count without the tokens that only begin or end a conversation."""
+        safe = text.encode("utf-8", "replace").decode("utf-8")  # it rejects lone surrogates
         return len(self._tokenizer.encode(safe, add_special_tokens=False))  # type: ignore[attr-defined]
 
 
 def counter_of(tokenizer: str) -> Counter:
-    """The estimate for "", else the `tokenizer.json` at that path.  Never asks a network for one."""
+    """Return the estimate for "", else a counter for the `tokenizer.json` at that path.  Uses no network."""
     if not tokenizer:
         return Estimate()
     try:
-        # An extra, and its library takes tens of milliseconds to load.
+        # An optional dependency that takes tens of milliseconds to load.
         from tokenizers import Tokenizer  # type: ignore[import-not-found,unused-ignore]  # noqa: PLC0415
     except ImportError as error:
         raise UsageError(
@@ -69,7 +72,7 @@ def counter_of(tokenizer: str) -> Counter:
         return _Exact(Tokenizer.from_str(path.read_text("utf-8")))
     except FileNotFoundError as error:
         raise CrucibleError(f"{path}: there is no such file", _HINT) from error
-    except BaseException as error:  # the library panics on some files, which is no Exception
+    except BaseException as error:  # it panics on some files, which is not an Exception
         if isinstance(error, KeyboardInterrupt | SystemExit | MemoryError):
             raise
         why = (str(error) or type(error).__name__).split("\n", 1)[0][:200]

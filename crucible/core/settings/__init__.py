@@ -1,1 +1,1 @@
-"""The user's and the vault's settings, and what the user trusts."""
+"""Settings of the user and of a vault, and the record of what the user trusts."""

@@ -1,6 +1,6 @@
-"""Settings of what surrounds a session: capture, history, briefing, tasks and memory."""
+"""Settings for the features around a session: capture, history, briefing, tasks and memory."""
 
-# No `from __future__ import annotations`: the annotations are read, see `settings_table`.
+# No `from __future__ import annotations`: the annotations are read, see `toml_values`.
 from typing import Annotated, NamedTuple
 
 from crucible.core.settings.toml_values import (
@@ -20,7 +20,7 @@ _Switch = Annotated[bool, Key(boolean)]
 
 
 class CapacitySettings(NamedTuple):
-    """Limits of knowledge under another name; those of `KnowledgeSettings` count when both are given."""
+    """Alternative names for limits of `KnowledgeSettings`, which take precedence if both are given."""
 
     project_limit: Annotated[
         int | None, Key(positive, "the same as those of [knowledge], which count when both are given", shown="500")
@@ -30,7 +30,7 @@ class CapacitySettings(NamedTuple):
 
 
 class FrictionSettings(NamedTuple):
-    """What the questions of one session may cost, by its length."""
+    """How many questions a session may cost, by its length."""
 
     short_session: Annotated[int, Key(count, "less than 30 minutes,")] = 2
     medium_session: Annotated[int, Key(count, "less than 90,")] = 4
@@ -38,7 +38,7 @@ class FrictionSettings(NamedTuple):
 
 
 class CaptureSettings(NamedTuple):
-    """When a running session is written down, and what of it is kept."""
+    """When a running session is saved, and what is captured from it."""
 
     save: Annotated[
         str,
@@ -61,7 +61,7 @@ class CaptureSettings(NamedTuple):
 
 
 class HistorySettings(NamedTuple):
-    """Which entries of histories are kept."""
+    """Which history entries are kept."""
 
     max_entries: Annotated[int, Key(count, "0 is no limit")] = 100
     max_age_days: Annotated[int, Key(count)] = 365
@@ -72,7 +72,7 @@ class HistorySettings(NamedTuple):
 
 
 class SourceSettings(NamedTuple):
-    """Which sources a briefing is made from."""
+    """The sources of a briefing."""
 
     profile: _Switch = True
     sessions: _Switch = True
@@ -84,7 +84,7 @@ class SourceSettings(NamedTuple):
 
 
 class BriefingSettings(NamedTuple):
-    """What a briefing holds.  `include_files` are paths in the project's folder."""
+    """The contents of a briefing.  `include_files` are paths in the project's folder."""
 
     at_start: Annotated[bool, Key(boolean, "brief a client when it starts")] = True
     budget: Annotated[int, Key(positive, "tokens")] = 2000
@@ -105,7 +105,7 @@ class BriefingSettings(NamedTuple):
 
 
 class TaskSettings(NamedTuple):
-    """Where annotations of tasks are, what happens to them, and what a briefing shows of tasks."""
+    """Where task annotations are stored, how they spread, and what a briefing shows of tasks."""
 
     annotations_dir: Annotated[str, Key(folder_of_ours)] = ".crucible/tasks"
     eager_recall_loading: Annotated[
@@ -127,7 +127,7 @@ class TaskSettings(NamedTuple):
 
 
 class MemorySettings(NamedTuple):
-    """When a memory file's bookmarks are summarised."""
+    """When the bookmarks of a memory file are summarised."""
 
     max_entries: Annotated[int, Key(positive, "bookmarks are summarised when there are more,")] = 200
     max_bytes: Annotated[int, Key(positive, "or when their file is larger")] = 65536

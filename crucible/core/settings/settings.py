@@ -1,11 +1,11 @@
 """The settings of a vault and of its user, each as one frozen value.
 
-`.crucible/config.toml` travels with the vault; the user's own `config.toml` says what is true on this machine only.  An
-unknown key is kept and warned about, since a newer Crucible may know it; a wrong value is an error that names file, line
-and key.  Every command reads both files first, so this module imports little, and paths are strings.
+`.crucible/config.toml` travels with the vault; the user's `config.toml` holds what is true on one machine.  Unknown
+keys are kept and reported, since a newer Crucible may know them; a wrong value is an error that names file, line and
+key. Every command reads both files first, so this module imports little, and paths are strings.
 """
 
-# No `from __future__ import annotations`: the annotations are read, see `settings_table`.
+# No `from __future__ import annotations`: the annotations are read, see `toml_values`.
 import os
 from collections.abc import Mapping
 from typing import Annotated, NamedTuple
@@ -67,7 +67,7 @@ _SECRETS_FOOT = """\
 
 
 class FlightSettings(NamedTuple):
-    """How whole events are kept, for how long, and what becomes of them then."""
+    """How whole events are kept, for how long, and what happens to them afterwards."""
 
     track: Annotated[bool, Key(boolean, "keep whole events in git; after a change run `cru init` again")] = False
     max_value_bytes: Annotated[int, Key(positive, "a longer argument or result is cut")] = 65536
@@ -83,7 +83,7 @@ class FlightSettings(NamedTuple):
 
 
 class ResumeSettings(NamedTuple):
-    """How a session is picked up again."""
+    """How sessions are resumed."""
 
     window: Annotated[int, Key(positive, "the newest entries of a session that its context tells in full")] = 15
     budget: Annotated[int, Key(positive, "tokens of a session's context")] = 8000
@@ -97,7 +97,7 @@ class ResumeSettings(NamedTuple):
 
 
 class KnowledgeSettings(NamedTuple):
-    """What items of knowledge weigh, when two are alike, and how many there may be; shares go from 0 to 1."""
+    """Weights of knowledge items, similarity thresholds and limits; shares are from 0 to 1."""
 
     evidence: Annotated[float, Key(factor, "what an item weighs by its type")] = 1.0
     decision: Annotated[float, Key(factor)] = 0.9
@@ -124,7 +124,7 @@ class KnowledgeSettings(NamedTuple):
 
 
 class SecretSettings(NamedTuple):
-    """What else is a secret, by the name of a rule, and what is none: regular expressions, not compiled."""
+    """The user's own rules for secrets, by name, and exceptions: regular expressions, not compiled."""
 
     rules: Annotated[
         tuple[tuple[str, str], ...], Key(expressions_by_name, trust="redact what these match, permanently", shown="")
@@ -140,9 +140,9 @@ class SecretSettings(NamedTuple):
 
 
 class VaultSettings(NamedTuple):
-    """What `.crucible/config.toml` says.  `sessions` is a folder relative to the vault, with `/`.
+    """The settings in `.crucible/config.toml`.  `sessions` is a folder relative to the vault, with `/`.
 
-    `templates` are the vault's own that the user accepted; `asks` is everything that needs to be accepted.
+    `templates` are the vault's own that the user accepted; `asks` lists everything that needs acceptance.
     """
 
     sessions: Annotated[
@@ -191,11 +191,11 @@ class VaultSettings(NamedTuple):
 
 
 class AgentSettings(NamedTuple):
-    """The user's agent: a command that reads a prompt and prints an answer, or a model of the `llm` library; both empty if there is none.
+    """The user's agent: a command that reads a prompt and prints an answer, or a model of the `llm` library.
 
-    `tokenizer` is the path of a `tokenizer.json` for counting tokens, "" for an estimate; a prompt shows at most
-    `budget_tokens` of foreign text.  With `at_end` the agent is asked at each session's end, else only on demand.  These
-    are user settings: a vault must not name programs to run.
+    Both are "" if there is none.  `tokenizer` is the path of a `tokenizer.json` for counting tokens, "" for an
+    estimate; a prompt contains at most `budget_tokens` of quoted text.  With `at_end` the agent is asked at each
+    session's end, else only on demand.  These are user settings: a vault must not name programs to run.
     """
 
     command: Annotated[str, Key(text_value)] = ""
@@ -207,9 +207,9 @@ class AgentSettings(NamedTuple):
 
 
 class RecallSettings(NamedTuple):
-    """What answers `cru recall`: the vault's own index (`embedded`) or a team's server, and how long that may take.
+    """The backend of `cru recall`: the vault's own index (`embedded`) or a team's server, and its time limit.
 
-    Only a user settles this: a vault comes from elsewhere, and must not have what is asked sent to a server of its choice.
+    This is a user setting: a vault may be untrusted, and must not send queries to a server of its choice.
     """
 
     backend: Annotated[str, Key(recall_backend)] = "embedded"
@@ -222,10 +222,10 @@ class RecallSettings(NamedTuple):
 
 
 class UserSettings(NamedTuple):
-    """What the user's own settings say.
+    """The user's own settings.
 
-    `projects` maps a name to the folders that belong to it.  `elsewhere` says what hooks do in a folder that is in no
-    vault: its sessions go to the `default` vault, or hooks `ignore` it.
+    `projects` maps names to the folders that belong to them.  `elsewhere` is what hooks do in folders outside any
+    vault: record sessions in the `default` vault, or `ignore` them.
     """
 
     path: str | None = None
@@ -240,7 +240,7 @@ class UserSettings(NamedTuple):
 
     @property
     def trusted(self) -> str:
-        """The path of the record of `cru trust`, beside the user's settings; "" if there is no place for them."""
+        """The path of the record of `cru trust`, beside the user's settings; "" if there is no settings file."""
         path = os.path.abspath(self.path or os.devnull)
         nowhere = os.path.realpath(path) == os.devnull
         return "" if nowhere else os.path.join(os.path.dirname(path), "trusted")
@@ -249,9 +249,9 @@ class UserSettings(NamedTuple):
 def load_vault_settings(
     root: StrPath, user: UserSettings | None = None, accepts: Accepts | None = None
 ) -> VaultSettings:
-    """The settings of the vault at `root` with the user's own `[secrets]`.
+    """Load the settings of the vault at `root`, combined with the user's own `[secrets]`.
 
-    Settings that need acceptance count if `accepts` says so, by default from the record of `user`.
+    Settings that need acceptance apply if `accepts` allows them, by default according to the record of `user`.
     """
     real = os.path.realpath(root)
     accepts = accepts or (accepted_in(user.trusted, real) if user else accepts_nothing)
@@ -267,13 +267,13 @@ def load_vault_settings(
 
 
 def load_user_settings(path: StrPath, home: StrPath) -> UserSettings:
-    """The user's settings; all defaults when there is no such file."""
+    """Load the user's settings; all defaults if there is no file."""
     text = file_text(path)
     return UserSettings(str(path)) if text is None else read_user_settings(text, path, home)
 
 
 def read_vault_settings(text: str, path: StrPath, accepts: Accepts = accepts_nothing) -> VaultSettings:
-    """Read `text`; `path` is for messages.  A setting that `accepts` refuses keeps its default."""
+    """Parse a vault's settings; `path` is for messages.  A setting that `accepts` rejects keeps its default."""
     table = VaultTable(text, path, accepts)
     defaults = VaultSettings(flight=read_settings(table, FlightSettings(), "flight."), knowledge=_knowledge(table))
     settings = read_settings(table, defaults)
@@ -284,7 +284,7 @@ def read_vault_settings(text: str, path: StrPath, accepts: Accepts = accepts_not
 
 
 def _knowledge(table: VaultTable) -> KnowledgeSettings:
-    """The defaults, as far as `[capture.capacity]` does not set them."""
+    """Return the defaults, changed by `[capture.capacity]`."""
     usual, given = KnowledgeSettings(), read_settings(table, CapacitySettings(), "capture.capacity.")
     return usual._replace(
         project_limit=usual.project_limit if given.project_limit is None else given.project_limit,
@@ -294,7 +294,7 @@ def _knowledge(table: VaultTable) -> KnowledgeSettings:
 
 
 def read_user_settings(text: str, path: StrPath, home: StrPath) -> UserSettings:
-    """Read `text`; a leading `~` becomes `home`, other relative paths start at the file's folder."""
+    """Parse the user's settings; a leading `~` becomes `home`, other relative paths start at the file's folder."""
     table = Table(text, path)
     nothing: dict[str, list[str]] = {}
     named = table.take("default_vault", "", text_value)
@@ -315,5 +315,5 @@ def read_user_settings(text: str, path: StrPath, home: StrPath) -> UserSettings:
 
 
 def default_config() -> str:
-    """The settings file of a new vault."""
+    """Return the settings file of a new vault."""
     return _CONFIG_HEAD + "\n".join(config_lines(VaultSettings())) + "\n"

@@ -1,6 +1,6 @@
 """The path of the user's settings, and a reader of simple TOML, for hooks.
 
-It imports nothing, not even types: `settings` and `tomllib` take ten times as long to load as this takes to run.
+It imports nothing, not even types: loading `settings` and `tomllib` takes ten times as long as this takes to run.
 """
 
 from __future__ import annotations
@@ -14,27 +14,27 @@ if TYPE_CHECKING:
 
 
 def user_settings_path(env: Mapping[str, str], home: str | os.PathLike[str]) -> str:
-    """`CRUCIBLE_CONFIG`, else `crucible/config.toml` in the user's configuration folder (XDG)."""
+    """Return `CRUCIBLE_CONFIG`, else `crucible/config.toml` in the user's configuration folder (XDG)."""
     if env.get("CRUCIBLE_CONFIG"):
         return env["CRUCIBLE_CONFIG"]
     xdg = env.get("XDG_CONFIG_HOME", "")
-    # The XDG rules say to ignore a relative path there.
+    # The XDG specification says to ignore relative paths.
     folder = xdg if os.path.isabs(xdg) else os.path.join(home, ".config")
     return os.path.join(folder, "crucible", "config.toml")
 
 
 def vault_named(named: str, path: str | os.PathLike[str], home: str | os.PathLike[str]) -> str:
-    """The default vault as the user's settings at `path` name it, made absolute."""
+    """Return the default vault named in the user's settings at `path`, as an absolute path."""
     return os.path.join(os.path.dirname(path), expand(named, home))
 
 
 def expand(folder: str, home: str | os.PathLike[str]) -> str:
-    """A leading `~` made the home."""
+    """Replace a leading `~` by the home folder."""
     return str(home) + folder[1:] if folder == "~" or folder.startswith(("~/", "~\\")) else folder
 
 
 def read_tidy(text: str) -> dict[str, Any] | None:
-    """What `tomllib` reads, for comments, table heads and simple values, a line each; None for anything else."""
+    """Parse TOML with only comments, table headers and simple values, one per line; None for anything else."""
     tables: dict[str, Any] = {}
     at = tables
     for full in text.replace("\r\n", "\n").split("\n"):
@@ -57,7 +57,7 @@ def read_tidy(text: str) -> dict[str, Any] | None:
 
 
 def _new_table(tables: dict[str, Any], head: str) -> dict[str, Any] | None:
-    """The table `a.b` put into that of `a`, which may stand before it; None where it is there, or no simple name."""
+    """Create the table `a.b` inside `a`, which may exist; None if it exists itself or its name is not simple."""
     at: Any = tables
     *above, last = head.split(".")
     for name in above:
@@ -74,7 +74,7 @@ def _is_bare(key: str) -> bool:
 
 
 def _tidy_value(text: str) -> object:
-    """A boolean, a short whole number, a text without escapes, a list of such texts in one line; else None."""
+    """Parse a boolean, a short whole number, a text without escapes, or a list of such texts in one line; else None."""
     if text in ("true", "false"):
         return text == "true"
     if text.isascii() and text.isdecimal() and len(text) < 16 and (text[0] != "0" or text == "0"):

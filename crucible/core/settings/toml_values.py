@@ -1,6 +1,8 @@
-"""A settings file: its text, its keys taken one by one, and readers for their values.
+"""Settings files: declarations of settings, the file's keys, and readers for values.
 
-Errors name file, line and key.  `tomllib` is slow to import and only reads files of more than simple lines.
+A setting is declared once, as a field of a `NamedTuple` with its type, default and `Key`; the declaration both reads a
+file and writes the commented file of a new vault.  Errors name file, line and key.  `tomllib` is slow to import and is
+used only for files with more than simple lines.
 """
 
 from __future__ import annotations
@@ -16,15 +18,15 @@ from crucible.core.settings.toml_scan import read_tidy
 
 _FOREVER = 1000 * 366 * 24 * 60  # minutes; no calendar has room for many more
 _LARGEST = 1024 * 1024
-"""Bytes of a settings file."""
+"""The largest settings file, in bytes."""
 
 StrPath: TypeAlias = str | os.PathLike[str]
 
 
 def file_text(path: StrPath) -> str | None:
-    """The text of a settings file, None when there is none."""
+    """Return the text of a settings file; None if there is none."""
     try:
-        if os.path.realpath(path) == os.devnull:  # a usual way to say: no settings at all
+        if os.path.realpath(path) == os.devnull:  # the usual way to disable settings
             return None
         _check_is_settings(path, os.stat(path))
         with open(path, "rb") as file:
@@ -38,7 +40,7 @@ def file_text(path: StrPath) -> str | None:
 
 
 def _check_is_settings(path: StrPath, status: os.stat_result) -> None:
-    # A named pipe would keep us waiting for ever, and so would reading a disk image.
+    # Reading a named pipe or a disk image might never end.
     if not stat.S_ISREG(status.st_mode) and not stat.S_ISDIR(status.st_mode):
         raise VaultError(f"{path}: no regular file", "settings are a file of TOML")
     if status.st_size > _LARGEST:
@@ -46,22 +48,22 @@ def _check_is_settings(path: StrPath, status: os.stat_result) -> None:
 
 
 def no_toml(path: StrPath, error: Exception) -> VaultError:
-    """What is said of a file that is no TOML."""
+    """Return the error for a file that is not TOML."""
     reason = "nested too deeply" if isinstance(error, RecursionError) else error
     return VaultError(f"{path}: no valid TOML: {reason}", "mend the file by hand")
 
 
 _T = TypeVar("_T")
 Reader = Callable[[object], _T]
-"""Gives the value, or raises `WrongValueError` saying what was expected."""
+"""Converts a value, or raises `WrongValueError` with what was expected."""
 
 
 class WrongValueError(Exception):
-    """What was expected, and what was found."""
+    """What was expected, and what was found instead."""
 
 
 class Table:
-    """A parsed file of which keys are taken one by one; what is left is unknown to us."""
+    """A parsed settings file whose keys are taken one by one; the remaining keys are unknown."""
 
     def __init__(self, text: str, path: StrPath) -> None:
         self.text = text.removeprefix("\ufeff")
@@ -70,7 +72,7 @@ class Table:
         self.values = _parsed(self.text, path) if tidy is None else tidy
 
     def take(self, dotted: str, default: _T, read: Reader[_T], trust: str = "") -> _T:  # noqa: ARG002  for vaults
-        """The value of `table.key` as `read` has it, `default` where there is none; it is known then."""
+        """Take the value of `table.key`, converted by `read`, or `default`.  The key then counts as known."""
         value = self.pop(dotted)
         return default if value is None else self.read(dotted, value, read)
 
@@ -92,17 +94,17 @@ class Table:
             raise self.fault(dotted, str(error)) from None
 
     def fault(self, dotted: str, message: str) -> VaultError:
-        """What is said of a value that is wrong, with its place."""
+        """Return the error for a wrong value, with its place."""
         hint = "mend that line, or take it out: then its default holds; `cru doctor` looks at all the rest"
         return VaultError(f"{self.place(dotted)}: {dotted}: {message}", hint)
 
     def place(self, dotted: str) -> str:
-        """`path:line` of a key, or of its table when that is written in one line, or the path alone."""
+        """Return `path:line` of a key, or of its table if that is written on one line, or the path alone."""
         lines = [self.line_of(name) for name in (dotted, dotted.partition(".")[0])]
         return ":".join([str(self.path), *[str(line) for line in lines if line][:1]])
 
     def line_of(self, dotted: str) -> int:
-        """The line, from 1, where the key stands; 0 when it is written in a way that we do not look for."""
+        """Return the line of a key, from 1; 0 if it is written in a form that is not searched for."""
         table = ""
         for number, line in enumerate(self.text.split("\n"), 1):
             header = re.match(r"\s*\[\s*([^\[\]]+?)\s*\]", line)
@@ -113,7 +115,7 @@ class Table:
         return 0
 
     def rest(self) -> dict[str, object]:
-        """What nobody took, by dotted key."""
+        """Return the keys that were not taken, with dots."""
         return dict(_leaves(self.values))
 
     def warnings(self) -> tuple[str, ...]:
@@ -145,68 +147,68 @@ def _parsed(text: str, path: StrPath) -> dict[str, Any]:
 
 
 def boolean(value: object) -> bool:
-    """True or false."""
+    """Return a boolean."""
     if not isinstance(value, bool):
         raise WrongValueError(f"expected true or false, found {value!r}")
     return value
 
 
 def recall_backend(value: object) -> str:
-    """`embedded`, or the address of a PostgreSQL server, which is never shown: it may hold a password."""
+    """Return `embedded` or the URL of a PostgreSQL server, which is never shown: it may contain a password."""
     if value == "embedded" or (isinstance(value, str) and value.startswith(("postgresql://", "postgres://"))):
         return str(value)
     raise WrongValueError("expected embedded or an address that begins with postgresql://")
 
 
 def text_value(value: object) -> str:
-    """A text that is not empty."""
+    """Return a text that is not empty."""
     if not isinstance(value, str) or not value or "\0" in value:
         raise WrongValueError(f"expected a text, found {value!r}")
     return value
 
 
 def count(value: object) -> int:
-    """A whole number, 0 or more."""
+    """Return a whole number of at least 0."""
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:
         raise WrongValueError(f"expected a whole number, 0 or more, found {value!r}")
     return value
 
 
 def minutes(value: object) -> int:
-    """A whole number of minutes, cut where calendars end."""
+    """Return a number of minutes, limited to the range of calendars."""
     return min(count(value), _FOREVER)
 
 
 def positive(value: object) -> int:
-    """A whole number, 1 or more."""
+    """Return a whole number of at least 1."""
     if count(value) == 0:
         raise WrongValueError("expected a whole number, 1 or more, found 0")
     return count(value)
 
 
 def seconds(value: object) -> float:
-    """A number of seconds, fractions too."""
+    """Return a number of seconds, possibly with a fraction."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1e6:
         raise WrongValueError(f"expected a number of seconds, found {value!r}")
     return float(value)
 
 
 def factor(value: object) -> float:
-    """A number that something is multiplied by, 0 or more."""
+    """Return a factor of at least 0."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1e6:
         raise WrongValueError(f"expected a number, 0 or more, found {value!r}")
     return float(value)
 
 
 def share(value: object) -> float:
-    """A number from 0 to 1."""
+    """Return a number from 0 to 1."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
         raise WrongValueError(f"expected a number from 0 to 1, found {value!r}")
     return float(value)
 
 
 def one_of(*names: str) -> Reader[str]:
-    """One of these texts."""
+    """Return a reader that accepts one of these texts."""
 
     def read(value: object) -> str:
         if value not in names:
@@ -217,7 +219,7 @@ def one_of(*names: str) -> Reader[str]:
 
 
 def folder(value: object) -> str:
-    """A folder inside the vault that Obsidian sees: relative, no `..`, no part with a leading dot."""
+    """Return a folder inside the vault that Obsidian shows: relative, no `..`, no part with a leading dot."""
     folder = text_value(value)
     parts = [part for part in folder.split("/") if part not in ("", ".")]
     if folder.startswith("/") or "\\" in folder or any(part.startswith(".") for part in parts):
@@ -226,7 +228,7 @@ def folder(value: object) -> str:
 
 
 def folder_of_ours(value: object) -> str:
-    """A folder inside the vault's `.crucible`: relative, with no `..`."""
+    """Return a folder inside the vault's `.crucible`: relative, without `..`."""
     named = text_value(value)
     parts = [part for part in named.split("/") if part not in ("", ".")]
     if named.startswith("/") or "\\" in named or ".." in parts or parts[:1] != [".crucible"] or len(parts) < 2:
@@ -235,21 +237,21 @@ def folder_of_ours(value: object) -> str:
 
 
 def text_list(value: object) -> tuple[str, ...]:
-    """A list of texts."""
+    """Return a list of texts."""
     if not isinstance(value, list):
         raise WrongValueError(f"expected a list of texts, found {value!r}")
     return tuple(map(text_value, value))
 
 
 def expressions(value: object) -> tuple[str, ...]:
-    """A list of regular expressions, as text."""
+    """Return a list of regular expressions, as text."""
     if not isinstance(value, list):
         raise WrongValueError(f"expected a list of regular expressions, found {value!r}")
     return tuple(map(_expression, value))
 
 
 def expressions_by_name(value: object) -> tuple[tuple[str, str], ...]:
-    """A table of names and a regular expression each, as text."""
+    """Return a table of names and regular expressions, as text."""
     if not isinstance(value, dict):
         raise WrongValueError("expected a table of names and regular expressions")
     wrong = next((name for name in value if not re.fullmatch(r"[a-z0-9][a-z0-9-]{0,63}", name)), None)
@@ -270,7 +272,7 @@ def _expression(value: object) -> str:
 
 
 def folders_by_project(value: object) -> dict[str, list[str]]:
-    """A table of names and a folder or several each."""
+    """Return a table of names, each with one or more folders."""
     if not isinstance(value, dict):
         raise WrongValueError("expected a table of project names and folders")
     return {name: _folder_list(name, folders) for name, folders in value.items()}
@@ -291,11 +293,11 @@ _WIDTH = 30
 
 
 class Key(NamedTuple):
-    """What one setting is: `read` gives its value, or raises `WrongValueError`; `comment` explains it in a new file.
+    """The declaration of a setting: `read` converts its value, or raises `WrongValueError`; `comment` explains it.
 
-    `trust` tells the user what it does in a vault whose value counts only once `cru trust` accepts it.  `name` is its
-    dotted name where that differs from the field's, `shown` its value in a new file where that is not the default;
-    what is shown as "" is not in the file.
+    `trust` tells the user what the setting does, if a vault's value applies only after `cru trust` accepts it.  `name`
+    is the dotted name if it differs from the field's.  `shown` is the value in a new file if it is not the default; ""
+    omits it.
     """
 
     read: Callable[[object], Any]
@@ -306,7 +308,7 @@ class Key(NamedTuple):
 
 
 class SettingsSection(NamedTuple):
-    """A table of settings, which is a `NamedTuple` itself; `head` and `foot` are lines of the new file."""
+    """A table of settings, itself a `NamedTuple`; `head` and `foot` are lines of the new file."""
 
     name: str
     comment: str = ""
@@ -316,7 +318,7 @@ class SettingsSection(NamedTuple):
 
 
 def keys_of(settings: object, above: str = "") -> Iterator[tuple[str, Key]]:
-    """Every declared key by its dotted name."""
+    """Yield every declared key with its dotted name."""
     for field, about in _declared(settings):
         if isinstance(about, Key):
             yield f"{above}{about.name or field}", about
@@ -325,7 +327,7 @@ def keys_of(settings: object, above: str = "") -> Iterator[tuple[str, Key]]:
 
 
 def read_settings(table: Table, defaults: _Settings, above: str = "") -> _Settings:
-    """What a file says, `defaults` where it says nothing."""
+    """Return the settings of a file, with `defaults` for missing keys."""
     values = {}
     for field, about in _declared(defaults):
         default = getattr(defaults, field)
@@ -338,7 +340,7 @@ def read_settings(table: Table, defaults: _Settings, above: str = "") -> _Settin
 
 
 def config_lines(settings: object) -> Iterator[str]:
-    """The lines of a new settings file: every key as a comment, with its default and explanation."""
+    """Yield the lines of a new settings file: every key as a comment, with its default and explanation."""
     table = ""
     for field, about in _declared(settings):
         name = about.name.partition(".")[0]

@@ -1,7 +1,8 @@
-"""Settings and templates of a vault that count only after the user accepts them with `cru trust`.
+"""Settings and templates of a vault that apply only after the user accepts them with `cru trust`.
 
-A setting's `Key` says whether it needs that (`settings_table`); every template does.  Acceptance is a hash of the exact
-value or bytes, so a later change, by git say, is ignored until it is accepted again.  `vault.notes.init_vault` writes the record.
+A setting's `Key` says whether it needs that (`toml_values`); every template does.  What is accepted is a hash of the
+exact value or bytes: a later change, for example by git, is ignored until it is accepted again.
+`vault.notes.init_vault` writes the record.
 
 Every command imports this module, so it imports little itself.
 """
@@ -27,11 +28,11 @@ TEMPLATES = (
     "task.md.j2",
     "tasks.md.j2",
 )
-"""The templates that a vault may have of its own.  All need to be accepted."""
+"""Templates that a vault may replace.  All of them need acceptance."""
 
 _EFFECT = "tell agents this instead of Crucible's own text"
 _LARGEST = 256 * 1024
-"""Bytes of a template; `crucible.core.templates` has a smaller limit of its own."""
+"""The largest template file, in bytes; `crucible.core.templates` has a smaller limit."""
 _LARGEST_RECORD = 4 * 1024 * 1024
 _FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
 
@@ -39,9 +40,10 @@ _T = TypeVar("_T")
 
 
 class Ask(NamedTuple):
-    """One thing that a vault asks for: a setting by its dotted key, or a template by its path in the vault.
+    """A thing that needs acceptance: a setting by its dotted key, or a template by its path in the vault.
 
-    `effect` says what it does, `lines` its value, in ASCII; `digest` is the hash.  An ask with a `fault` cannot be accepted.
+    `effect` says what it does, `lines` show its value in ASCII; `digest` is the hash.  If there is a `fault`, it cannot
+    be accepted.
     """
 
     name: str

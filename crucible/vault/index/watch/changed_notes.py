@@ -1,6 +1,6 @@
-"""Which notes changed since they were last reported, whoever brought the index up to date.
+"""Find the notes that changed since they were last reported, whichever process updated the index.
 
-The index alone cannot say it: a note that `cru` itself wrote is in the index before a watcher looks.
+The index alone cannot tell: a note written by `cru` itself is in the index before the watcher looks.
 """
 
 from __future__ import annotations
@@ -16,16 +16,19 @@ from crucible.vault.index.index import Refreshed
 from crucible.vault.index.schema import Row, View, cell_of_path, path_of_cell
 
 _FEW = 8
-"""Notes that are looked up one by one; for more all rows are read once."""
+"""Up to this many notes are looked up one by one; for more, all rows are read once."""
 
 _NAMES = frozenset({"path", "id", "title"})
-"""Columns of a session that a rename changes."""
+"""Session columns that a rename changes."""
 
 _PLAIN = re.compile(r"[A-Za-z0-9._/-]+")
 
 
 class NoteChange(NamedTuple):
-    """`added`, `changed`, `removed` or `renamed` (then `old` is where it was); paths seen from the vault."""
+    """A change: `added`, `changed`, `removed` or `renamed`, with paths relative to the vault.
+
+    `old` is the previous path of a renamed note.
+    """
 
     kind: str
     path: str
@@ -34,9 +37,9 @@ class NoteChange(NamedTuple):
 
 
 class _Known(NamedTuple):
-    """A note as it was, as hashes: its row, its row without what a rename changes, and when it began.
+    """A note's last reported state, as hashes: its row, its row without `_NAMES`, and its start.
 
-    `inode` is 0 when it is gone since, `began` 0 without a date.
+    `inode` is 0 if the file is gone, `began` is 0 without a date.
     """
 
     inode: int
@@ -48,7 +51,7 @@ class _Known(NamedTuple):
 
 
 class KnownNotes:
-    """What was last told of every note, or was there at the start."""
+    """The last reported state of every note, or its state at the start."""
 
     def __init__(self) -> None:
         self._known: dict[str, _Known] = {}
@@ -57,49 +60,50 @@ class KnownNotes:
         return len(self._known)
 
     def compare(self, refreshed: Refreshed, root: Path, paths: Collection[str] | None) -> list[NoteChange]:
-        """What is new of the notes at `paths`, and of what the refresh found; of all notes with None.  By path."""
-        asked = None if paths is None else {*paths, *(change.path for change in refreshed.changes)}
-        # What is new to the index need not be news: one that cannot be kept, or is made anew, meets each note again.
+        """Return the changes of the notes at `paths` (None for all) and of those the refresh found, sorted by path."""
+        requested = None if paths is None else {*paths, *(change.path for change in refreshed.changes)}
+        # Notes new to the index may have been reported: an index that cannot be stored, or is rebuilt, meets all notes
+        # again.
         kept = not refreshed.unsaved
         changed = {change.path for change in refreshed.changes if kept and change.kind == "changed"}
-        # All rows first: when one cannot be read, nothing counts as told.
-        found = {path: _known(root / path, row) for path, row in _rows(refreshed.view, asked)}
-        gone = [path for path in (self._known if asked is None else asked) if path not in found]
-        told = [one for path, known in found.items() for one in self._met(path, known, path in changed)]
-        lost = {path: known for path in gone if (known := self._known.pop(path, None))}
-        return sorted(self._with_renames(told, lost), key=lambda one: one.path)
+        # Read all rows first: if one cannot be read, nothing counts as reported.
+        found = {path: _known(root / path, row) for path, row in _rows(refreshed.view, requested)}
+        gone = [path for path in (self._known if requested is None else requested) if path not in found]
+        changes = [one for path, known in found.items() for one in self._compared(path, known, path in changed)]
+        missing = {path: known for path in gone if (known := self._known.pop(path, None))}
+        return sorted(self._with_renames(changes, missing), key=lambda one: one.path)
 
-    def _met(self, path: str, known: _Known, surely: bool) -> Iterator[NoteChange]:
+    def _compared(self, path: str, known: _Known, is_changed: bool) -> Iterator[NoteChange]:
         old = self._known.get(path)
         self._known[path] = known
-        if old is None or surely or (old.row, old.size) != (known.row, known.size):
+        if old is None or is_changed or (old.row, old.size) != (known.row, known.size):
             yield NoteChange("changed" if old else "added", path, known.status)
 
-    def _with_renames(self, told: list[NoteChange], lost: dict[str, _Known]) -> Iterator[NoteChange]:
-        """A note that is gone and one that came are one when they have the file or the content in common."""
-        came = {one.path: self._known[one.path] for one in told if one.kind == "added"}
-        renamed = _pair(lost, came)
-        for one in told:
+    def _with_renames(self, changes: list[NoteChange], missing: dict[str, _Known]) -> Iterator[NoteChange]:
+        """Turn a missing note and an added one into a rename if they share the file or the content."""
+        added = {one.path: self._known[one.path] for one in changes if one.kind == "added"}
+        renamed = _pair(missing, added)
+        for one in changes:
             old = renamed.get(one.path, "")
             yield one._replace(kind="renamed", old=old) if old else one
-        yield from (NoteChange("removed", path) for path in lost.keys() - renamed.values())
+        yield from (NoteChange("removed", path) for path in missing.keys() - renamed.values())
 
 
 _Mark = Callable[[_Known], Hashable]
 
 
-def _pair(lost: dict[str, _Known], came: dict[str, _Known]) -> dict[str, str]:
-    """Of each note that was renamed the old path, by the new one; the surest signs first."""
+def _pair(missing: dict[str, _Known], added: dict[str, _Known]) -> dict[str, str]:
+    """Map the new path of each renamed note to its old one, using the most reliable marks first."""
     pairs: dict[str, str] = {}
     for mark in _MARKS:
-        old = _only_ones(lost, mark, set(pairs.values()))
-        new = _only_ones(came, mark, pairs.keys())
+        old = _only_ones(missing, mark, set(pairs.values()))
+        new = _only_ones(added, mark, pairs.keys())
         pairs |= {new[sign]: old[sign] for sign in new.keys() & old.keys()}
     return pairs
 
 
 def _only_ones(notes: dict[str, _Known], mark: _Mark, without: Collection[str]) -> dict[Hashable, str]:
-    """The notes by their mark, where no other one has the same."""
+    """Map each mark to its note, without marks that several notes share."""
     found: dict[Hashable, list[str]] = {}
     for path, known in notes.items():
         if path not in without and (sign := mark(known)) is not None:
@@ -112,12 +116,12 @@ def _same_file(known: _Known) -> Hashable:
 
 
 def _same_file_edited(known: _Known) -> Hashable:
-    # The system gives the inode of a removed file to the next one: they must have begun at the same time, too.
+    # A new file may get the inode of a deleted one, so their sessions must have the same start as well.
     return (known.inode, known.began) if known.inode and known.began else None
 
 
 def _same_content(known: _Known) -> Hashable:
-    # `cru session rename` writes the id into a new file.  Without a date there is too little to tell notes apart.
+    # `cru session rename` writes the id into a new file.  Without a date, there is too little to tell notes apart.
     return known.content if known.began else None
 
 
@@ -137,7 +141,7 @@ def _known(path: Path, row: Row) -> _Known:
 
 
 def _rows(view: View, paths: Collection[str] | None) -> Iterator[tuple[str, Row]]:
-    """The rows of the notes at `paths`; of all with None."""
+    """Yield path and row of the notes at `paths`; None for all."""
     cells = None if paths is None else {cell_of_path(path) for path in paths}
     for needles in _needles(cells):
         for row in view.rows("sessions", needles=needles):
@@ -147,7 +151,7 @@ def _rows(view: View, paths: Collection[str] | None) -> Iterator[tuple[str, Row]
 
 
 def _needles(cells: Collection[str] | None) -> list[tuple[str, ...]]:
-    """A way through the table for each note, or one for all."""
+    """Return the needles for one lookup per note, or for a single pass over all rows."""
     if cells is None or len(cells) > _FEW:
         return [()]
     return [(cell,) for cell in cells] if all(map(_PLAIN.fullmatch, cells)) else [()]

@@ -1,7 +1,7 @@
-"""Changes in a folder as the system reports them, and why it may not report them all.
+"""File changes as the system reports them, and reasons why it may miss some.
 
-The only user of watchdog.  Known gaps: a full queue, folders that could not be watched, symlinks and hard links, file
-systems that other machines write.
+The only user of watchdog.  Known gaps: a full queue, folders that could not be watched, symlinks and hard links, and
+file systems that other machines write to.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ from watchdog.utils import BaseThread
 
 from crucible.vault.notes.walk import is_markdown
 
-_WANTED: list[type[FileSystemEvent]] = [
+_EVENT_TYPES: list[type[FileSystemEvent]] = [
     events.FileCreatedEvent,
     events.FileModifiedEvent,
-    # Also when a mapped file is unmapped: writing through a mapping is no event.
+    # Also sent when a mapped file is unmapped: writing through a mapping sends nothing else.
     events.FileClosedEvent,
     events.FileAttribEvent,
     events.FileDeletedEvent,
@@ -39,36 +39,36 @@ _WANTED: list[type[FileSystemEvent]] = [
     events.DirDeletedEvent,
     events.DirMovedEvent,
 ]
-"""Not that a file was opened or read: refreshing opens every changed note."""
+"""Without opening and reading: a refresh opens every changed note."""
 
 _LOCAL = frozenset(
     {"bcachefs", "btrfs", "exfat", "ext2", "ext3", "ext4", "f2fs", "jfs", "ntfs3", "overlay", "ramfs"}
     | {"reiserfs", "tmpfs", "vfat", "xfs", "zfs"}
 )
-"""File systems of Linux on which all writes pass this machine's kernel, which reports them."""
+"""Linux file systems that only this machine's kernel writes, so that it reports every change."""
 
 
 class FileEvent(NamedTuple):
-    """The path of a note or folder that something happened to; with neither, anything may have changed."""
+    """The path of a note or folder with a change; if both are empty, anything may have changed."""
 
     note: str = ""
     folder: str = ""
 
 
 class Listener(FileSystemEventHandler):
-    """Reports what happens below a real folder from the moment it exists until `close`.  `OSError` when it cannot."""
+    """Reports events below a real folder from construction until `close`.  `OSError` if the folder cannot be watched."""
 
     def __init__(self, folder: str) -> None:
         self.folder = folder
         self._moved = False
-        self._complaints = _Complaints()
+        self._warnings = _Warnings()
         self._events: SimpleQueue[FileEvent] = SimpleQueue()
-        # Of a folder that was moved and is watched again, which is as it should be.
+        # Watchdog warns about a moved folder that is watched again, which is harmless.
         warnings.filterwarnings("ignore", "Callback with id", RuntimeWarning)
         before = set(threading.enumerate())
         self._threads: set[threading.Thread] = set()
         self._observer = Observer()
-        self._observer.schedule(self, folder, recursive=True, event_filter=_WANTED)
+        self._observer.schedule(self, folder, recursive=True, event_filter=_EVENT_TYPES)
         try:
             self._observer.start()
         except BaseException:
@@ -77,25 +77,25 @@ class Listener(FileSystemEventHandler):
         self._threads = set(threading.enumerate()) - before
 
     def next(self, seconds: float) -> FileEvent | None:
-        """The next event; None if there is none within `seconds`."""
+        """Return the next event; None if there is none within `seconds`."""
         try:
             return self._events.get(timeout=max(seconds, 0.001))
         except Empty:
             return None
 
     def is_sound(self) -> bool:
-        """Whether no event can have been lost, or reported for the wrong folder."""
-        return not (self._complaints.any or self._moved) and all(one.is_alive() for one in self._threads)
+        """Return whether all events were received and reported for the right folder."""
+        return not (self._warnings.any or self._moved) and all(one.is_alive() for one in self._threads)
 
     def dispatch(self, event: FileSystemEvent) -> None:
-        """Called by watchdog, in a thread of its own."""
+        """Handle an event; called by watchdog in its own thread."""
         for path in {os.fsdecode(event.src_path), os.fsdecode(event.dest_path)} - {""}:
             if "/." not in path[len(self.folder) :].replace(os.sep, "/"):
                 self._put(path, event)
 
     def _put(self, path: str, event: FileSystemEvent) -> None:
         if event.is_directory:
-            # When folders move in quick succession, watchdog mistakes one for another from then on.
+            # After quick successive moves of folders, watchdog confuses their paths.
             self._moved = self._moved or not isinstance(event, events.DirCreatedEvent | events.DirAttribEvent)
             self._events.put(FileEvent(folder=path if path != self.folder else ""))
         elif is_markdown(path):
@@ -105,23 +105,23 @@ class Listener(FileSystemEventHandler):
             self._events.put(FileEvent())
 
     def close(self) -> None:
-        """End all threads."""
+        """Stop all threads."""
         try:
             if self._observer.is_alive():
                 self._observer.stop()
                 self._observer.join()
         except (KeyError, OSError):
-            # Watchdog can lose count of folders that moved: release what it holds one by one.
+            # Watchdog can lose track of moved folders: stop its threads one by one.
             for thread in self._threads:
                 if isinstance(thread, BaseThread):
                     with suppress(KeyError, OSError):
                         thread.stop()
         finally:
-            self._complaints.close()
+            self._warnings.close()
 
 
-class _Complaints(logging.Handler):
-    """Whether watchdog warned of anything, or one of its threads died: it reports a full queue in no other way."""
+class _Warnings(logging.Handler):
+    """Detects watchdog's warnings and crashed threads; it does not report a full queue in any other way."""
 
     def __init__(self) -> None:
         super().__init__(logging.WARNING)
@@ -129,12 +129,12 @@ class _Complaints(logging.Handler):
         self._log = logging.getLogger("watchdog")
         self._propagated, self._log.propagate = self._log.propagate, False
         self._log.addHandler(self)
-        self._hook, threading.excepthook = threading.excepthook, self._crashed
+        self._hook, threading.excepthook = threading.excepthook, self._on_crash
 
     def emit(self, record: logging.LogRecord) -> None:  # noqa: ARG002
         self.any = True
 
-    def _crashed(self, _: threading.ExceptHookArgs) -> None:
+    def _on_crash(self, _: threading.ExceptHookArgs) -> None:
         self.any = True
 
     def close(self) -> None:
@@ -144,16 +144,16 @@ class _Complaints(logging.Handler):
         super().close()
 
 
-# --- what is not reported --------------------------------------------------------------------------------------------
+# --- changes that go unreported --------------------------------------------------------------------------------------
 
 
-def unheard(folder: str) -> str:
-    """Why changes in a folder that is listened to may go unreported, "" when none may; looks at all of it."""
-    return _unheard_mount(folder) or _unheard_entry(folder)
+def unreported_reason(folder: str) -> str:
+    """Return why changes in a watched folder may go unreported, or ""; scans the whole folder."""
+    return _mount_reason(folder) or _entry_reason(folder)
 
 
 def is_linked(path: str) -> bool:
-    """Whether a note is a symlink or has a second name, through which it can be written without an event."""
+    """Return whether a note is a symlink or has a second hard link, through which it can change without an event."""
     try:
         status = os.lstat(path)
     except OSError:
@@ -161,35 +161,35 @@ def is_linked(path: str) -> bool:
     return stat.S_ISLNK(status.st_mode) or (status.st_nlink > 1 and stat.S_ISREG(status.st_mode))
 
 
-def _unheard_entry(folder: str) -> str:
+def _entry_reason(folder: str) -> str:
     folders: list[os.stat_result] = []
     for entry in _walk(folder, folders):
         if entry.is_symlink():
             return f"{entry.path} is a symlink, and what it leads to is not watched"
         if is_markdown(entry.name) and is_linked(entry.path):
             return f"{entry.path} has a second name, a hard link"
-    return _unheard_folder(folders)
+    return _folder_reason(folders)
 
 
 def _walk(folder: str, folders: list[os.stat_result]) -> Iterator[os.DirEntry[str]]:
-    """Every entry that is not hidden and no folder; the folders' own status goes to `folders`."""
-    waiting = [folder]
-    while waiting:
-        path = waiting.pop()
+    """Yield every visible entry but folders; the folders' own status is appended to `folders`."""
+    pending = [folder]
+    while pending:
+        path = pending.pop()
         try:
             folders.append(os.stat(path))
             with os.scandir(path) as entries:
                 seen = [entry for entry in entries if not entry.name.startswith(".")]
         except OSError:
-            continue  # gone since, which is an event; or unreadable, which the index reports
+            continue  # deleted meanwhile, which sends an event; or unreadable, which the index reports
         for entry in seen:
             if entry.is_dir(follow_symlinks=False):
-                waiting.append(entry.path)
+                pending.append(entry.path)
             else:
                 yield entry
 
 
-def _unheard_folder(folders: list[os.stat_result]) -> str:
+def _folder_reason(folders: list[os.stat_result]) -> str:
     if sys.platform != "linux":
         return ""
     if len({status.st_dev for status in folders}) > 1:
@@ -203,7 +203,7 @@ _INODE = re.compile(r"^inotify wd:\S+ ino:([0-9a-f]+)", re.MULTILINE)
 
 
 def _watched_inodes() -> set[int]:
-    """The folders that the kernel watches for this process: watchdog does not report one that it could not watch."""
+    """Return the inodes that the kernel watches for this process: watchdog does not report folders it could not watch."""
     found: set[int] = set()
     for name in os.listdir("/proc/self/fdinfo"):
         with suppress(OSError):
@@ -213,7 +213,7 @@ def _watched_inodes() -> set[int]:
 
 
 def mounts_of(folder: str) -> tuple[tuple[str, str], ...]:
-    """Mount point and type of every file system that is mounted above, at or in a real folder; none where unknown."""
+    """Return mount point and type of every file system mounted above, at or in a real folder; empty if unknown."""
     try:
         lines = Path("/proc/self/mountinfo").read_bytes().decode("utf-8", "surrogateescape").split("\n")
     except OSError:
@@ -235,13 +235,13 @@ def _is_within(path: str, folder: str) -> bool:
     return path == folder or path.startswith(folder.rstrip("/") + "/")
 
 
-def _unheard_mount(folder: str) -> str:
+def _mount_reason(folder: str) -> str:
     if sys.platform != "linux":
         return ""
     mounts = mounts_of(folder)
     if any(point != folder and _is_within(point, folder) for point, _ in mounts):
         return "another file system is mounted in the sessions folder"
-    # Of two file systems that are mounted at one place the later one is seen.
+    # If two file systems are mounted at one place, the later one is visible.
     above = [(len(point), at, kind) for at, (point, kind) in enumerate(mounts)]
     kind = max(above)[2] if above else "unknown"
     return "" if kind in _LOCAL else f"a file system of type {kind} does not tell of every change"

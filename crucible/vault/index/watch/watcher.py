@@ -1,7 +1,8 @@
-"""Follow a vault: keep its index true and report every change.
+"""Follow a vault: keep its index up to date and report every change.
 
-File events go to a backlog and, when a burst of them is over, into the index.  In doubt the whole index is compared with
-the disk, with listening begun before.  What the system may not report is looked for every few seconds.
+File events go to a backlog and, after a burst, into the index.  If events may have been missed, the whole index is
+compared with the disk, after the listener is restarted.  Changes the system may not report are looked for every few
+seconds.
 """
 
 from __future__ import annotations
@@ -18,11 +19,11 @@ from crucible.core.locks import hold
 from crucible.core.settings.settings import UserSettings, VaultSettings, load_vault_settings
 from crucible.vault.index.index import Index, Refreshed
 from crucible.vault.index.watch.changed_notes import KnownNotes, NoteChange
-from crucible.vault.index.watch.file_events import FileEvent, Listener, is_linked, mounts_of, unheard
+from crucible.vault.index.watch.file_events import FileEvent, Listener, is_linked, mounts_of, unreported_reason
 
 
 class WatchedVault:
-    """A vault and the settings that were read last; `fault` is what is wrong with those on the disk, mostly nothing."""
+    """A watched vault and its last valid settings; `fault` describes the current file's error, or is ""."""
 
     def __init__(self, root: Path, settings: VaultSettings, user: UserSettings | None = None) -> None:
         self.root = root
@@ -32,12 +33,12 @@ class WatchedVault:
         self._vault = os.stat(root)
         self._config = self._config_now()
         self._listener: Listener | None = None
-        self._deaf = ""
+        self._listen_error = ""
         """Why there is no listener."""
-        self._place: object = None
+        self._location: object = None
 
     def is_there(self) -> bool:
-        """Whether this is still the same folder, and a vault."""
+        """Return whether the folder is still the same, and a vault."""
         try:
             return os.path.samestat(self._vault, os.stat(self.root)) and (self.root / ".crucible").is_dir()
         except OSError:
@@ -46,11 +47,11 @@ class WatchedVault:
     # --- settings ----------------------------------------------------------------------------------------------------
 
     def has_other_settings(self) -> bool:
-        """Whether the settings file is another one than was read."""
+        """Return whether the settings file changed since it was read."""
         return self._config != self._config_now()
 
     def read_settings(self) -> None:
-        """Read the settings again.  A file that is broken, or half written, is looked at again."""
+        """Read the settings again.  A broken or half-written file is retried later."""
         config = self._config_now()
         try:
             self.settings = load_vault_settings(self.root, self._user)
@@ -69,15 +70,15 @@ class WatchedVault:
     # --- events ------------------------------------------------------------------------------------------------------
 
     def listen(self, *, again: bool) -> None:
-        """Listen to the sessions folder from now on; begin again if asked to, or if events may have been lost."""
+        """Start listening to the sessions folder; restart if `again` is set or events may have been lost."""
         if self._listener and not again and not self.is_lost():
             return
         self.close()
         try:
             self._listener = Listener(str(inside(self.root, self.root / self.settings.sessions)))
         except (CrucibleError, OSError) as error:
-            self._deaf = line_of(error)
-        self._place = self._place_now()
+            self._listen_error = line_of(error)
+        self._location = self._location_now()
 
     def close(self) -> None:
         """Stop listening."""
@@ -86,28 +87,28 @@ class WatchedVault:
             listener.close()
 
     def next(self, seconds: float) -> FileEvent | None:
-        """The next event; None if there is none within `seconds`, or there can be none."""
+        """Return the next event; None if there is none within `seconds` or no listener."""
         if self._listener:
             return self._listener.next(seconds)
         time.sleep(seconds)
         return None
 
     def is_lost(self) -> bool:
-        """Whether events may have been lost: the queue was full, or the sessions folder lies elsewhere now."""
+        """Return whether events may have been lost: the queue was full, or the sessions folder was moved."""
         unsound = self._listener is not None and not self._listener.is_sound()
-        return unsound or self._place != self._place_now()
+        return unsound or self._location != self._location_now()
 
-    def unheard(self) -> str:
-        """Why changes may go unreported, "" when none may; looks at the whole folder."""
-        return unheard(self._listener.folder) if self._listener else self._deaf
+    def unreported_reason(self) -> str:
+        """Return why changes may go unreported, or ""; scans the whole folder."""
+        return unreported_reason(self._listener.folder) if self._listener else self._listen_error
 
     def relative(self, path: str) -> str:
-        """The note or folder as the index names it."""
+        """Return the path of a note or folder as the index stores it."""
         below = path[len(self._listener.folder) :] if self._listener else ""
         return os.path.normpath(self.settings.sessions + below).replace(os.sep, "/")
 
-    def _place_now(self) -> object:
-        """Where the sessions folder lies, and what is mounted there."""
+    def _location_now(self) -> object:
+        """Return the location of the sessions folder and the file systems mounted there."""
         folder = os.path.realpath(self.root / self.settings.sessions)
         try:
             status = os.stat(folder)
@@ -117,7 +118,7 @@ class WatchedVault:
 
 
 def line_of(error: CrucibleError | OSError) -> str:
-    """What went wrong, in one line."""
+    """Describe an error in one line."""
     if isinstance(error, OSError):
         reason = (error.strerror or str(error)).lower()
         return f"{error.filename}: {reason}" if error.filename else reason
@@ -127,17 +128,17 @@ def line_of(error: CrucibleError | OSError) -> str:
 _LOCK = Path(".crucible", "cache", "watch", "lock")
 
 _TICK = 0.5
-"""Seconds between looks at whether the vault is still there."""
+"""Seconds between checks that the vault still exists."""
 
-_LOOK_AGAIN = 2.0
-"""Seconds between looks at what is not reported; more when a look takes long."""
+_RESCAN_SECONDS = 2.0
+"""Seconds between full comparisons while events may be missed; more if a comparison takes long."""
 
 
 class WatchStarted(NamedTuple):
-    """The index is true; `unheard` says why changes may go unreported, "" when none may."""
+    """The index is up to date; `unreported` is why changes may go unreported, or ""."""
 
     sessions: int
-    unheard: str
+    unreported: str
 
 
 class WatchNotice(NamedTuple):
@@ -149,7 +150,7 @@ class WatchNotice(NamedTuple):
 Tell = Callable[[WatchStarted | NoteChange | WatchNotice], None]
 
 Pulse = Callable[[Index], object]
-"""Called twice a second with an index that is true."""
+"""Called twice a second with an up-to-date index."""
 
 
 def watch(
@@ -161,10 +162,10 @@ def watch(
     *,
     user: UserSettings | None = None,
 ) -> None:
-    """Follow the vault until an exception ends it; `settle` seconds of quiet end a burst of changes.
+    """Follow the vault until an exception is raised; `settle` seconds without events end a burst of changes.
 
-    Settings that change meanwhile count as far as `user` accepted them.  Raises `VaultError` when another process
-    watches the vault, and when the vault is moved away.
+    Changed settings apply as far as `user` accepted them.  Raises `VaultError` if another process watches the vault, or
+    if the vault is moved.
     """
     path = root / _LOCK
     make_folders(root, path.parent)
@@ -179,26 +180,29 @@ def watch(
 
 
 class _Backlog:
-    """Notes that wait to be read; `doubt` when everything must be.  `settle` seconds of quiet end a burst."""
+    """File events waiting to be processed, and whether any may have been missed (`doubt`).
+
+    `settle` seconds without events end a burst.
+    """
 
     _LONGEST_BURST = 2.0
     _PAUSE = 0.5
-    """Seconds without an event after which the kernel's queue is empty."""
+    """Seconds without events after which the kernel's queue is empty."""
     _BURST = 1000
-    """Events without a pause after which the kernel may have lost some: its queue holds 16,384."""
+    """Events without a pause after which the kernel may have dropped some: its queue holds 16,384."""
 
     def __init__(self, settle: float) -> None:
         self.doubt = True
         self._settle = settle
         self._notes: set[str] = set()
         self._first = self._last = 0.0
-        """When the oldest and the newest event came; `_first` is 0 when nothing is to be done."""
+        """Times of the oldest and newest pending event; `_first` is 0 if none is pending."""
         self._count = 0
 
     def add(self, event: FileEvent) -> None:
-        """Take in an event.
+        """Add an event.
 
-        A folder needs a look at everything: a note that was moved into it is one change only when both places are seen.
+        A folder event needs a full comparison: a moved note is one change only if both places are examined.
         """
         self._last = time.monotonic()
         self._first = self._first or self._last
@@ -206,32 +210,32 @@ class _Backlog:
         self.doubt = self.doubt or not event.note or self._count > self._BURST
         self._notes |= {event.note} - {""}
 
-    def look_at_everything(self) -> None:
-        """As soon as it is quiet."""
+    def request_rescan(self) -> None:
+        """Request a full comparison, after the current burst."""
         self.doubt = True
         self._first = self._first or time.monotonic()
 
     def was_quiet(self) -> None:
-        """No event came for a moment."""
+        """Note that no event arrived for a moment."""
         if time.monotonic() - self._last > self._PAUSE:
             self._count = 0
 
     def patience(self) -> float:
-        """Seconds to wait for more events."""
+        """Return how many seconds to wait for more events."""
         return min(self._settle, _TICK) if self._first else _TICK
 
     def is_due(self) -> bool:
-        """Whether the burst is over, or has lasted too long."""
+        """Return whether the burst is over, or has lasted too long."""
         now = time.monotonic()
         return bool(self._first) and (now - self._last >= self._settle or now - self._first >= self._LONGEST_BURST)
 
     def take(self) -> set[str]:
-        """The notes, which no longer wait; a doubt stays."""
+        """Return the pending notes and clear them; `doubt` is kept."""
         taken, self._notes, self._first = self._notes, set(), 0.0
         return taken
 
     def begin_again(self) -> None:
-        """Everything is looked at now; what comes from here on counts."""
+        """Clear everything: a full comparison starts now, and later events count again."""
         self.take()
         self.doubt, self._count = False, 0
 
@@ -245,13 +249,13 @@ class _Watcher:
         self.known = KnownNotes()
         self.index = Index(vault.root, vault.settings)
         self.reason = ""
-        """Why changes may go unreported."""
+        """Why changes may go unreported, or ""."""
         self._reasons = {""}
         self._started = False
         self._look_again = 0.0
 
     def run(self) -> None:
-        """For ever."""
+        """Run until an exception is raised."""
         self._read_all()
         self._started = True
         self.tell(WatchStarted(len(self.known), self.reason))
@@ -281,27 +285,27 @@ class _Watcher:
         if refreshed is None:
             return
         if refreshed.unsaved or refreshed.unwalked or any(map(is_linked, notes)):
-            self.backlog.look_at_everything()
+            self.backlog.request_rescan()
         self._report(refreshed, names)
 
     def _read_all(self) -> None:
-        """Compare everything with the disk, listening all the while."""
+        """Compare everything with the disk, while listening."""
         self._check_is_there()
         self.vault.listen(again=bool(self.reason))
         while self.vault.next(0):
             pass
-        # The look below may be too early for what comes from now on.
+        # Events from now on may come after the comparison below.
         self.backlog.begin_again()
         began = time.monotonic()
         refreshed = self._refresh(None)
         if refreshed is not None:
-            reasons = [self.vault.fault, refreshed.unsaved, *refreshed.unwalked, self.vault.unheard()]
+            reasons = [self.vault.fault, refreshed.unsaved, *refreshed.unwalked, self.vault.unreported_reason()]
             self._set_reason(next(filter(None, reasons), ""))
             self._report(refreshed, None)
-        self._look_again = time.monotonic() + max(_LOOK_AGAIN, 20 * (time.monotonic() - began))
+        self._look_again = time.monotonic() + max(_RESCAN_SECONDS, 20 * (time.monotonic() - began))
 
     def _refresh(self, paths: Iterable[Path] | None) -> Refreshed | None:
-        """Bring the index up to date; None when that failed, which is reported and tried again."""
+        """Update the index; None if that failed, which is reported and retried."""
         try:
             return self.index.refresh(paths)
         except (CrucibleError, OSError) as error:
@@ -314,7 +318,7 @@ class _Watcher:
         try:
             changes = self.known.compare(refreshed, self.vault.root, names)
         except IndexBroken:  # another writer replaced the files that the view was reading
-            self.backlog.look_at_everything()
+            self.backlog.request_rescan()
             return
         for change in changes if self._started else ():
             self.tell(change)
@@ -323,11 +327,11 @@ class _Watcher:
         self.reason = reason
         if reason not in self._reasons:
             self._reasons.add(reason)
-            if self._started:  # the first line has the reason of the beginning
+            if self._started:  # the first line shows the initial reason
                 self.tell(WatchNotice(reason))
 
     def _check_vault(self) -> None:
-        """`VaultError` when the vault is gone."""
+        """Raise `VaultError` if the vault is gone, and apply changed settings."""
         self._check_is_there()
         if self.vault.has_other_settings():
             self.vault.read_settings()
@@ -335,9 +339,9 @@ class _Watcher:
                 self._set_reason(self.vault.fault)
             else:
                 self.index = Index(self.vault.root, self.vault.settings)
-                self.backlog.look_at_everything()
+                self.backlog.request_rescan()
         if self.vault.is_lost():
-            self.backlog.look_at_everything()
+            self.backlog.request_rescan()
 
     def _check_is_there(self) -> None:
         if not self.vault.is_there():

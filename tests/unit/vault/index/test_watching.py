@@ -13,7 +13,7 @@ from crucible.core.errors import VaultError
 from crucible.vault.index.index import Index
 from crucible.vault.index.watch import file_events as listening
 from crucible.vault.index.watch.changed_notes import KnownNotes, NoteChange
-from crucible.vault.index.watch.file_events import FileEvent, Listener, unheard
+from crucible.vault.index.watch.file_events import FileEvent, Listener, unreported_reason
 from crucible.vault.index.watch.watcher import line_of
 from crucible.vault.notes.vault import Vault
 from tests.journeys.notes import note, write
@@ -115,9 +115,9 @@ def test_a_folder_that_nobody_watches_is_found_out(vault: Vault) -> None:
     for name in ("a", "b/c"):
         (vault.sessions / name).mkdir(parents=True)
     folder = str(vault.sessions)
-    assert unheard(folder) == "the system lets us watch only 0 of 4 folders"
+    assert unreported_reason(folder) == "the system lets us watch only 0 of 4 folders"
     with _listening(vault):
-        assert unheard(folder) == ""
+        assert unreported_reason(folder) == ""
 
 
 @on_linux
@@ -125,11 +125,11 @@ def test_links_are_found_wherever_they_are(vault: Vault) -> None:
     path = write(vault, "deep/a", note("a"))
     (vault.root / "b.md").hardlink_to(path)
     with _listening(vault):
-        assert unheard(str(vault.sessions)) == f"{path} has a second name, a hard link"
+        assert unreported_reason(str(vault.sessions)) == f"{path} has a second name, a hard link"
         path.unlink()
-        assert unheard(str(vault.sessions)) == ""
+        assert unreported_reason(str(vault.sessions)) == ""
         (vault.sessions / "deep" / "c").symlink_to(vault.root)
-        assert "deep/c is a symlink" in unheard(str(vault.sessions))
+        assert "deep/c is a symlink" in unreported_reason(str(vault.sessions))
 
 
 @on_linux
@@ -151,7 +151,7 @@ def test_only_local_file_systems_are_believed(
     monkeypatch: pytest.MonkeyPatch, mounts: list[tuple[str, str]], expected: str
 ) -> None:
     monkeypatch.setattr(listening, "mounts_of", lambda _: tuple(mounts))
-    found = listening._unheard_mount("/v/sessions")
+    found = listening._mount_reason("/v/sessions")
     assert (expected in found) if expected else not found
 
 
