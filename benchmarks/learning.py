@@ -21,7 +21,7 @@ from crucible.commands.learn.case_gathering import extract
 from crucible.commands.learn.export import Export, export_stream
 from crucible.commands.learn.scrubbing import Scrubber
 from crucible.commands.learn.training_rows import Shape
-from crucible.core.secrets.redaction import redact_of, remembering
+from crucible.core.secrets.redaction import caching_redact, redact_of
 from crucible.core.settings.settings import SecretSettings
 from crucible.documents.markdown.source import Source
 from crucible.documents.session.session_reader import read_session
@@ -41,7 +41,7 @@ def measure(scratch: Path, *, sessions: int = 10_000, few: int = 1000) -> list[F
 
 def stages(notes: Mapping[str, str], shapes: Sequence[Shape] = (Shape.MESSAGES,)) -> dict[str, float]:
     """Seconds of each stage over all notes, which go through all of them one after the other, and of markdown-it."""
-    redact = remembering(redact_of(SecretSettings()))
+    redact = caching_redact(redact_of(SecretSettings()))
     scrubbers = {shape: Scrubber(redact, _HOME) for shape in shapes}
     parser = MarkdownIt("commonmark")
     taken: defaultdict[str, float] = defaultdict(float)

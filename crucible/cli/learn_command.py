@@ -51,7 +51,7 @@ from crucible.commands.learn.selection import Dedupe, Families, SelectedCases, S
 from crucible.commands.learn.training_rows import Shape
 from crucible.core.errors import UsageError
 from crucible.core.processes import cores, spread
-from crucible.core.secrets.redaction import redact_of, remembering
+from crucible.core.secrets.redaction import caching_redact, redact_of
 from crucible.core.secrets.scanner import Redact
 from crucible.vault.notes.vault import Vault
 from crucible.vault.notes.walk import CASES, WORKFLOWS
@@ -187,7 +187,7 @@ def learn(door: Door, /, sessions: tuple[str, ...], *, every: bool, format_: str
     chosen = select_sessions(vault, sessions, given, every=every or is_unselected)
     if chosen.paths and not options.judge:
         ask_first(vault, chosen.paths, options.named)
-    redact = remembering(redact_of(vault.settings.secrets))
+    redact = caching_redact(redact_of(vault.settings.secrets))
     if options.rules is not None:
         is_whole = propose_rules(
             vault, chosen.paths, redact, options.rules, format_, write_file=options.write, yes=options.yes
@@ -307,7 +307,7 @@ def _gathered(vault: Vault, gatherer: Gatherer, paths: Sequence[Path]) -> Iterat
 
 
 def _begin(vault: Vault, wanted: CaseFilter) -> None:
-    _GATHERERS[:] = [Gatherer(vault, remembering(redact_of(vault.settings.secrets)), wanted)]
+    _GATHERERS[:] = [Gatherer(vault, caching_redact(redact_of(vault.settings.secrets)), wanted)]
 
 
 def _gather(paths: Sequence[Path]) -> list[SessionCases]:

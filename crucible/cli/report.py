@@ -13,7 +13,7 @@ from crucible.cli.options import BEGIN, Door, format_option, until_option
 from crucible.cli.output import PROBLEMS_FOUND, say, warn, write_document, write_json
 from crucible.cli.vault_access import folders_of, open_vault
 from crucible.core.errors import CrucibleError
-from crucible.core.secrets.redaction import redact_of, remembering
+from crucible.core.secrets.redaction import caching_redact, redact_of
 from crucible.memory.history.history_update import compose_from_note
 from crucible.memory.history.standup import Reported, is_within, render_report, reported
 from crucible.vault.index.later_sessions import ProjectWork, work_in
@@ -89,7 +89,7 @@ def _reported(
     wrong: list[CrucibleError],
 ) -> Iterator[Reported]:
     """The sessions' results, oldest first."""
-    redact, (since, until) = remembering(redact_of(vault.settings.secrets)), span
+    redact, (since, until) = caching_redact(redact_of(vault.settings.secrets)), span
     for row in reversed(rows):
         try:
             note = vault.read(vault.root / path_of_cell(str(row["path"])))

@@ -107,7 +107,7 @@ class VaultTemplate:
         self._template = self._compiled(text, frozenset(names))
 
     def render(self, **values: object) -> str:
-        """Its text with these values; those that must be printed stand in it as they are."""
+        """Render the template with these values, checking that the required ones appear unchanged."""
         for name, line in self._looped.items():
             if isinstance(values[name], str):  # a loop over all its letters would take for ever
                 raise self._error(line, f"{name!r} is a text, and a loop goes over a list")

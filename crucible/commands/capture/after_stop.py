@@ -19,7 +19,7 @@ from crucible.commands.capture.capture import Captured, capture_session
 from crucible.commands.capture.capture_log import captures_of
 from crucible.commands.capture.question import Ask
 from crucible.core.errors import CrucibleError
-from crucible.core.secrets.redaction import redact_of, remembering
+from crucible.core.secrets.redaction import caching_redact, redact_of
 from crucible.core.secrets.scanner import Redact
 from crucible.documents.session.session import Session
 from crucible.memory.history.history import NO_CAPTURES
@@ -81,7 +81,7 @@ def after_stop(
     if updates and not _exists(lambda: entry_path(vault, path.stem)):  # the id is the name of the note
         return StopResult()
     steps = _Steps()
-    redact = steps.take("secrets", lambda: remembering(redact_of(vault.settings.secrets)))
+    redact = steps.take("secrets", lambda: caching_redact(redact_of(vault.settings.secrets)))
     note = steps.take("the session's note", lambda: _read(vault, path))
     if redact is None or note is None:  # nothing can be redacted, or the note cannot be read
         return StopResult(problems=tuple(steps.problems))

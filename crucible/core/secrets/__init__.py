@@ -1,7 +1,11 @@
-"""What a secret looks like in a text, and a text without its secrets.
+"""Detection and removal of secrets in text.
 
-Owns the rules: tokens by their form (`providers`, `services`), shapes around a secret (`shapes`), names with values (`names`,
-`assignments`, `values`), the pass over a text (`scanner`), and that nothing goes on without it (`redacting`).  Which texts an event has is `transcript.redact`'s.
+`scanner` runs all rules over a text; `redaction` is how callers use it.  The rules are tokens of providers
+(`providers`), shapes around a secret (`shapes_of_secrets`), commands (`command_passwords`), long random runs
+(`random_runs`), and names with values (`assignments`, with `secret_names`, `secret_values`, `value_ends` and
+`table_layouts`).
+
+Which texts of an event are scanned is decided by `clients.redact`.
 """
 
 from crucible.core.secrets.scanner import Finding, Redact, Scanner

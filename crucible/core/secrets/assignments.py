@@ -1,7 +1,7 @@
-"""Names with values: `API_KEY=…`, `"password": "…"`, `--token …`, `<secret>…</secret>`, in whatever language.
+"""Names with values: `API_KEY=…`, `"password": "…"`, `--token …`, `<secret>…</secret>`, in any language.
 
-Owns where a name ends, what stands between it and its value, and where the value ends.  Whether the name is a secret's is
-`names`', whether the value is one `values`'.
+Finds where a name ends and what separates it from its value.  `secret_names` judges the name, `secret_values` the
+value.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _SETTING_BEFORE = late_pattern(r"(?:^|[\s\"'?&;])[A-Za-z_]\w{0,40}=[^\s=,;&()]{1
 
 
 def is_value_of(name: str, value: str) -> bool:
-    """Whether `value`, which is a text of its own, is a secret because of its name."""
+    """Return whether `value`, a complete text, is a secret because of its name."""
     weight = weight_of(name[-_LONGEST_NAME:])
     if name.lower().endswith("passwords") and is_striking(value, Weight.PASSWORD):
         return True
@@ -56,7 +56,7 @@ def is_value_of(name: str, value: str) -> bool:
 
 
 def secret_part(value: str) -> int:
-    """How many characters of a value are the scheme of a header: `Bearer `."""
+    """Return the length of a header's scheme at the start of a value: `Bearer `."""
     scheme = SCHEME.match(value)
     return scheme.end() if scheme else 0
 
@@ -64,7 +64,7 @@ def secret_part(value: str) -> int:
 def find_values(text: str, start: int, end: int, seen: dict[int, int]) -> list[Value]:
     """Find the secrets assigned to the name that contains the literal at `start` to `end`.
 
-    `seen` keeps up to where names, tables and lists were looked at whole.
+    `seen` records up to where names, tables and lists were already examined as a whole.
     """
     first, stop = _name_at(text, start, end)
     seen[NAMES] = stop
@@ -86,10 +86,10 @@ def find_values(text: str, start: int, end: int, seen: dict[int, int]) -> list[V
 
 NAMES = -1
 _TABLES, _LISTS, _COOKIES = 20_000, 20_001, 20_002
-"""Keys of what was seen, apart from those of rules and forms."""
+"""Keys in `seen`, distinct from those of rules and forms."""
 _AT_CELL_END = late_pattern(r"[*`\"'\\]{0,8}(?:[,;|\t\n\r]| [ |\\]|\\|\Z)")
 _SIGHT_BEFORE, _SIGHT = 320, 1000
-"""Characters: so far around a name is looked for its value, but for the end of a value."""
+"""How far around a name to search for its value, in characters; a value may end beyond."""
 
 
 def _name_at(text: str, start: int, end: int) -> tuple[int, int]:
@@ -103,7 +103,7 @@ def _name_at(text: str, start: int, end: int) -> tuple[int, int]:
 
 
 def _near_values(text: str, first: int, stop: int, weight: Weight) -> list[Value]:
-    """What is given to the name there, as one look around it tells: the same is written again and again."""
+    """Return the values of a name, judged from the text around it, and cached: the same lines occur again and again."""
     low, high = max(0, first - _SIGHT_BEFORE), stop + _SIGHT
     sight = text[low:high]
     found = _seen_values(sight, first - low, stop - low, weight)
@@ -114,14 +114,14 @@ def _near_values(text: str, first: int, stop: int, weight: Weight) -> list[Value
 
 @lru_cache(maxsize=4096)
 def _seen_values(text: str, first: int, stop: int, weight: Weight) -> tuple[Value, ...]:
-    found = [_value_behind(text, first, stop, weight)]
+    found = [_value_after(text, first, stop, weight)]
     if weight >= Weight.TOKEN:
         found.append(find_before(text, first, stop, weight))
         found.append(find_answer(text, first, stop, weight) if found == [None, None] else None)
     return tuple(value for value in found if value)
 
 
-def _value_behind(text: str, first: int, stop: int, weight: Weight) -> Value | None:
+def _value_after(text: str, first: int, stop: int, weight: Weight) -> Value | None:
     between = (BESIDE.match(text, stop) if _is_named(text, first) else None) or BETWEEN.match(text, stop)
     found = _value_at(text, first, between, weight) if between else None
     if text[first - 1 : first] in {"/", "@"}:  # a part of a path, or of a package's name
@@ -134,16 +134,16 @@ def _last_word(text: str) -> str:
 
 
 def _is_named(text: str, first: int) -> bool:
-    """What stands there is said to be a name: `name: …`, `"key": "…"`, `variable "…"`."""
+    """Return whether the text is introduced as a name: `name: …`, `"key": "…"`, `variable "…"`."""
     before = text[max(0, first - 40) : first].rstrip(" \t\"'\\:=")
     return before.lower().endswith(("name", "key", "variable", "header", "env", "id"))
 
 
 def _value_near(text: str, stop: int, weight: Weight) -> Value | None:
-    """What looks like chance and is led to by a sign a few words after the name, on its line."""
+    """Find a random-looking value a few words after the name on its line, introduced by a sign."""
     limit = min(len(text), stop + _NEARBY)
     if not _HAS_DIGIT.search(text, stop, limit):
-        return None  # a hash has one, and what else is taken from here
+        return None  # every value accepted here contains a digit
     line = text.find("\n", stop, limit)
     if line >= 0 and _RETURN.match(text, line):
         line = text.find("\n", line + 1, limit)
@@ -167,7 +167,7 @@ _LED = late_pattern(r"[\"'`(\[{=,][ \t]?\Z|(?:[/:]|>|[A-Z_])[ \t]\Z|\A [a-z]+ \Z
 
 
 def _is_meant(value: str, weight: Weight, between: str) -> bool:
-    """A hash may be of anything, so it must stand right behind the name, as a text or in the next cell."""
+    """Return whether a value belongs to its name: a hash must follow it directly, as a text or in the next cell."""
     if not is_hash(value):
         return value.lower() != value and value.upper() != value and any(map(str.isdigit, value))
     near = weight >= Weight.SECRET and value.isalnum() and len(value) >= 32 and 0 < len(between) <= 32
@@ -198,7 +198,7 @@ def _weight_at(text: str, first: int, stop: int) -> Weight:
 
 
 def _is_pass(text: str, first: int, stop: int) -> bool:
-    """Tests pass and so do people: it names a password only where something is assigned to it, and no count."""
+    """Return whether `pass` names a password: it must be assigned something that is not a count."""
     found = _PASSED.match(text, stop)
     if found is None or _COUNT.match(text, found.end()) or _ONE_WORD.match(text, found.end()):
         return False
@@ -251,7 +251,7 @@ _LOGIN = late_pattern(r"[\w.@+-]{1,64}:(?=[^\s:/]{4})")
 
 
 def _phrase_at(text: str, first: int, at: int, kind: str) -> Value | None:
-    """Words with spaces, up to the line's end: `passphrase: …`."""
+    """Find a phrase of words up to the end of the line: `passphrase: …`."""
     found = _WORDS_ON.match(text, at) if kind in {"sep", "is", "block"} else None
     if found is None or not is_phrase(found["s"]):
         return None
@@ -276,7 +276,7 @@ def _fits(text: str, first: int, kind: str, found: Value) -> bool:
     if kind == "sep" and text[at - 1] == ":" and is_key(text, first, stop):
         return False
     if " " not in value and text[first : first + 16].lower().startswith("mnemonic"):
-        return False  # one word reminds of something else
+        return False  # a single word is a reminder of something else
     if kind in _STRIKING or (kind == "space" and not _is_flag(text, first)):
         return _stands_out(text, first, kind, found)
     if kind == "method" and value.isalpha() and not (is_plain_word(value) or is_worded(value)):
@@ -293,12 +293,12 @@ def _fits(text: str, first: int, kind: str, found: Value) -> bool:
     )
     if is_secret(value, weight, quoted=text_only):
         return True
-    # What is no text of its own is no label: `"password": "Kennwort"` is one, `PWD=Sunshine` is none.
+    # Only a quoted value can be a label: `"password": "Kennwort"` is one, `PWD=Sunshine` is not.
     return text_only and not quoted and weight == Weight.PASSWORD and is_plain_word(value)
 
 
 def _stands_out(text: str, first: int, kind: str, found: Value) -> bool:
-    """Beside its name by chance, maybe: it must not be a word, or one that is none of code."""
+    """Return whether a value stands out: next to a name by chance, it must not be a word, or at least not one of code."""
     at, stop, weight, quoted = found
     value = text[at : min(stop, at + JUDGED)]
     if kind == "call" and (at - first < 5 or (value.isupper() and "token(" in text[first:at].lower())):
@@ -317,11 +317,11 @@ def _stands_out(text: str, first: int, kind: str, found: Value) -> bool:
 
 _KEY_ENDS = late_pattern(r"\\{0,8}[\"'`][ \t]*:")
 _NAMED_THING = late_pattern(r"[@#(<\[]|\S*\d\.\d|[0-9a-f]{7,40}\]\Z")
-"""A sentence goes on with a name, a number or a version: `the password @ada@2.1.0`; a branch with its commit, `[fix/password 617b3d3]`."""
+"""A sentence may continue with a name, a number or a version: `the password @ada@2.1.0`, `[fix/password 617b3d3]`."""
 
 
 def _is_word_given(text: str, first: int, kind: str, found: Value) -> bool:
-    """A word that is a password because it stands alone on its line, or behind a flag or a command that sets it."""
+    """Return whether a word is a password: alone on its line, or after a flag or a command that sets it."""
     value = text[found.start : min(found.end, found.start + JUDGED)]
     if kind == "space":
         given = _is_set(text, first) or (text[first : first + 2] == "--" and _ENDS.match(text, found.end))
@@ -344,7 +344,7 @@ _ENDS = late_pattern(r"\\?[\"'`]?[ \t]*(?:\r?\n|\\|\Z|[|&;)]|[ \t]-)")
 
 
 def _is_set(text: str, first: int) -> bool:
-    """A command that sets a variable stands before it."""
+    """Return whether a command that sets a variable precedes the name."""
     return _SETTER.search(text, max(0, first - 24), first) is not None
 
 
@@ -369,13 +369,13 @@ def _is_flag(text: str, first: int) -> bool:
 
 
 def _is_env(text: str, first: int, at: int) -> bool:
-    """`NAME=value` as a shell or an `.env` has it: a name in capitals, no space around `=`."""
+    """Return whether this is `NAME=value` as in a shell or `.env`: a name in capitals, no space around `=`."""
     name = text[first : at - 1]
     return text[at - 1 : at] == "=" and name == name.upper() and text[first - 1 : first] not in {"(", ",", "."}
 
 
 def _is_setting(text: str, first: int, at: int, stop: int) -> bool:
-    """`name=value` among others of its kind: a query, a connection string, a line of a log."""
+    """Return whether this is `name=value` among others: a query, a connection string, a line of a log."""
     if text[at - 1 : at] != "=":
         return False
     if text[first - 1 : first] == text[stop : stop + 1] in {'"', "'"}:

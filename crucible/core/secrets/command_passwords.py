@@ -1,7 +1,7 @@
-"""Passwords that a command, a file of one or a dialogue with one holds: `curl -u`, `mysql -p…`, `net use`, `expect`, `.pgpass`.
+"""Passwords in commands, password files and dialogues: `curl -u`, `mysql -p…`, `net use`, `expect`, `.pgpass`.
 
-Owns the notations of commands: a table of commands with the arguments that are secrets, and files and dialogues with passwords.
-An option whose name says what it is (`--password`) is `assignments`'.
+The commands and their secret arguments are in `command_passwords.txt`.  Options whose name says what they are
+(`--password`) are found by `assignments`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from crucible.core.secrets.secret_values import is_chance, is_placeholder
 
 
 class _Argument(NamedTuple):
-    """An argument of a command: where it stands, and what it says without its quotes."""
+    """An argument of a command: its position, and its text with quotes."""
 
     start: int
     end: int
@@ -25,7 +25,7 @@ class _Argument(NamedTuple):
 
 
 class _Notation(NamedTuple):
-    """Words that lead to a secret, the flag that has it, and what divides it from a user's name."""
+    """How a command takes a secret: the words before it, the flag, and what separates it from a user's name."""
 
     words: tuple[str, ...]
     flag: str
@@ -33,7 +33,7 @@ class _Notation(NamedTuple):
 
 
 def command_forms() -> list[SecretForm]:
-    """The forms of all commands."""
+    """Return the forms of all commands."""
     notations: dict[str, list[_Notation]] = {}
     for line in table_lines("command_passwords"):
         names, *given = (part.strip() for part in line.split("|"))
@@ -61,7 +61,7 @@ def _notation(given: str) -> _Notation:
 
 
 class _Command:
-    """Looks for the secrets of one command."""
+    """Finds the secrets of one command."""
 
     def __init__(self, name: str, notations: list[_Notation]) -> None:
         self._name, self._notations = name, notations
@@ -86,7 +86,7 @@ class _Command:
         return arguments[-1].end, places
 
     def _is_led(self, text: str, at: int) -> bool:
-        """What a notation begins with stands on the line, or on the next of a line that goes on."""
+        """Return whether a notation's first word is on the line, or on the next one if the line is continued."""
         end = text.find("\n", at, at + _FARTHEST)
         if end < 0 or text.endswith(("\\", "\\\r"), at, end):
             end = at + _FARTHEST
@@ -104,7 +104,7 @@ _WORD = late_pattern(
 
 
 def _arguments(text: str, at: int) -> Iterator[_Argument]:
-    """What follows the name of a command, to the end of the command."""
+    """Yield the arguments up to the end of the command."""
     limit = min(len(text), at + _FARTHEST)
     while (gap := _GAP.match(text, at, limit)) and (word := _WORD.match(text, gap.end(), limit)):
         at = word.end()
@@ -125,14 +125,14 @@ def _secrets(arguments: list[_Argument], notation: _Notation) -> Iterator[tuple[
         following = [argument for argument in arguments[at:] if not argument.text.startswith("-")][:1]
         for argument in following:
             if notation.shape == "V":
-                if argument is arguments[-1] or not _PLAIN.fullmatch(argument.text):  # else a sentence goes on
+                if argument is arguments[-1] or not _PLAIN.fullmatch(argument.text):  # otherwise a sentence continues
                     yield _bare(argument)
             elif "/" in argument.text and not argument.text.startswith("/"):
                 yield _part(argument, "/", "@" if notation.shape.endswith("@") else "")
 
 
 def _after_words(arguments: list[_Argument], words: tuple[str, ...]) -> int | None:
-    """The index behind the words of a notation, which stand in this order; options with values may stand between them."""
+    """Return the index after a notation's words, which are in this order; options with values may be in between."""
     at, anywhere = 0, False
     for word in words:
         if word == "...":
@@ -151,7 +151,7 @@ def _after_words(arguments: list[_Argument], words: tuple[str, ...]) -> int | No
 def _is_word(argument: str, word: str) -> bool:
     if word == "_":
         return argument[0] != "-"
-    if word[0] == "-" != word[1]:  # `-nbB` has what `-b` has
+    if word[0] == "-" != word[1]:  # `-nbB` includes `-b`
         return argument[0] == "-" and set(word) <= set(argument)
     given = argument.strip("\"'").lower()
     return given == word or (word[-1] == "*" and given.startswith(word[:-1]))
@@ -180,7 +180,7 @@ def _of_flag(arguments: list[_Argument], notation: _Notation) -> Iterator[tuple[
 
 
 def _value_of_flag(arguments: list[_Argument], index: int, flag: str) -> tuple[_Argument, int] | None:
-    """The argument that has a flag's value, and how many characters of it stand before the value."""
+    """Return the argument with a flag's value, and how many of its characters precede the value."""
     text = arguments[index].text
     if text.startswith(flag + "="):
         return arguments[index], len(flag) + 1
@@ -198,7 +198,7 @@ _QUOTES = late_pattern(r"(?P<q>\\{0,3}[\"'])(?P<s>.*)(?P=q)", re.DOTALL)
 
 
 def _bare(argument: _Argument, skipped: int = 0) -> tuple[int, int]:
-    """An argument without its quotes and its first characters."""
+    """Return the span of an argument without its quotes and its first `skipped` characters."""
     quoted = _QUOTES.fullmatch(argument.text, skipped)
     if quoted:
         return argument.start + quoted.start("s"), argument.start + quoted.end("s")
@@ -206,7 +206,7 @@ def _bare(argument: _Argument, skipped: int = 0) -> tuple[int, int]:
 
 
 def _part(argument: _Argument, sign: str, until: str = "", skipped: int = 0) -> tuple[int, int]:
-    """The part of an argument after a sign such as `=`."""
+    """Return the part of an argument after a sign such as `=`."""
     first, last = _bare(argument, skipped)
     text = argument.text[first - argument.start : last - argument.start]
     at = text.find(sign) + 1
@@ -221,7 +221,7 @@ def _part(argument: _Argument, sign: str, until: str = "", skipped: int = 0) -> 
 
 
 def command_rules() -> list[SecretRule]:
-    """The rules of what no command line holds: files of passwords, answers to prompts."""
+    """Return the rules for secrets outside command lines: password files and answers to prompts."""
     return [
         SecretRule("command-password", ("n pass:", "t pass:", "s pass:", "=pass:"), late_pattern(_OPENSSL), is_strong),
         SecretRule("secure-string", ("convertto-securestring",), late_pattern(_SECURE_STRING), is_password_there),
@@ -245,12 +245,12 @@ _ANSWERED = (
 
 
 def is_password_there(value: str) -> bool:
-    """Where a password must stand, anything but a placeholder, a port or a path."""
+    """Accept anything but a placeholder, a port or a path, where a password is expected."""
     return not is_placeholder(value) and not re.fullmatch(r"[\d:.]+|[~./]?/.*", value)
 
 
 def is_strong(value: str) -> bool:
-    """Where another text may stand too, what is no word."""
+    """Accept only what is not a word, where other texts are possible too."""
     return not is_placeholder(value) and (is_chance(value) or (any(c.isdigit() for c in value) and changes(value) >= 2))
 
 
@@ -267,7 +267,7 @@ _READER = late_pattern("|".join(re.escape(reader) for reader in _READERS))
 
 
 def piped_forms() -> list[SecretForm]:
-    """The forms of what is piped."""
+    """Return the forms of piped passwords."""
     return [
         SecretForm("piped-password", _READERS, _find_piped),
         SecretForm("piped-password", ("<<<",), _find_here),
@@ -275,7 +275,7 @@ def piped_forms() -> list[SecretForm]:
 
 
 def _find_piped(text: str, start: int, passed: int) -> tuple[int, list[tuple[int, int]]]:
-    """What `echo` gives to a command that reads a password."""
+    """Find what `echo` pipes into a command that reads a password."""
     low = max(passed, start - 300, text.rfind("\n", 0, start))
     at = max(text.rfind("echo ", low, start), text.rfind("printf ", low, start))
     match = _ECHO.match(text, at, start) if at >= 0 else None
@@ -283,7 +283,7 @@ def _find_piped(text: str, start: int, passed: int) -> tuple[int, list[tuple[int
 
 
 def _find_here(text: str, start: int, passed: int) -> tuple[int, list[tuple[int, int]]]:
-    """What `<<<` gives to a command that reads a password."""
+    """Find what `<<<` passes to a command that reads a password."""
     low = max(passed, start - 200, text.rfind("\n", 0, start))
     match = _HERE.match(text, start)
     if match is None or not _READER.search(text[low:start].lower()):

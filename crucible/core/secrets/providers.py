@@ -1,7 +1,8 @@
-"""Tokens that tell by their own form whose they are: `ghp_…`, `sk-ant-…`, `AKIA…`.
+"""Tokens of known providers: `ghp_…`, `sk-ant-…`, `AKIA…`.
 
-A table of data, in the manner of gitleaks: name, literals, pattern.  A token is found within a word too, so patterns begin
-with no boundary; an upper bound of a repetition keeps a line of megabytes from being read once for each literal in it.
+The rules are tables, in the style of gitleaks: `provider_tokens.txt` (patterns), `token_prefixes.txt` (a fixed prefix
+and a random body) and `service_keys.txt` (keys recognised by the service's name nearby).  Tokens are also found inside
+words.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from crucible.core.secrets.rule import START, SecretRule, read_table, table_line
 from crucible.core.secrets.secret_values import is_chance, is_dummy, is_varied
 
 _NO_HEX = "(?![0-9a-f]{20,}(?![A-Za-z0-9]))"
-"""More letters than hexadecimal digits never come out as those alone: what does is a hash, `token-<sha1>`."""
+"""Rejects a body of hex digits alone, which is a hash (`token-<sha1>`): a larger alphabet never gives one by chance."""
 
 _ALPHABETS = {
     "hex": "[0-9a-f]",
@@ -37,7 +38,7 @@ LONG = 20
 
 
 def prefix_rules() -> list[SecretRule]:
-    """The rules that are tried where their prefix stands: those whose bodies need not be a run of letters and digits."""
+    """Return the prefix rules whose bodies may contain more than letters and digits; they are tried at their prefix."""
     return [
         SecretRule(name, (prefix.lower(),), _pattern(prefix, body), _is_token)
         for name, prefix, body in read_prefixes()
@@ -46,7 +47,7 @@ def prefix_rules() -> list[SecretRule]:
 
 
 def run_rules() -> dict[str, list[SecretRule]]:
-    """The rules that are tried where a long run of letters and digits stands, by what of their prefix is before the run."""
+    """Return the prefix rules tried at long runs of letters and digits, by the part of the prefix before the run."""
     rules: dict[str, list[SecretRule]] = defaultdict(list)
     for name, prefix, body in read_prefixes():
         if _is_run(body):
@@ -55,7 +56,7 @@ def run_rules() -> dict[str, list[SecretRule]]:
 
 
 def is_random(body: str) -> bool:
-    """Letters and digits in no order; words have no digits, and longer stretches of one case."""
+    """Return whether letters and digits are in random order; words have no digits and longer stretches of one case."""
     digits, cases = any(map(str.isdigit, body)), _UPPER.search(body) and _LOWER.search(body)
     if not digits and not cases:
         return False
@@ -67,7 +68,7 @@ _MIXED = string.ascii_letters + string.digits
 
 
 def read_prefixes() -> Iterator[tuple[str, str, str]]:
-    """The table: name, prefix, and alphabet and length of the body."""
+    """Yield name, prefix, and the body's alphabet and length."""
     for line in table_lines("token_prefixes"):
         name, prefixes, body = (part.strip() for part in line.split("|"))
         for prefix in prefixes.split():
@@ -80,7 +81,7 @@ def _is_run(body: str) -> bool:
 
 
 def _pattern(prefix: str, body: str) -> re.Pattern[str]:
-    # After a letter or a digit a short prefix is the end of a word, as in `score_…`.
+    # After a letter or digit, a short prefix is the end of a word, as in `score_…`.
     return late_pattern(rf"{START}{re.escape(prefix)}{_expression(body)}(?![A-Za-z0-9])")
 
 
@@ -98,11 +99,11 @@ def _is_token(token: str) -> bool:
 
 _SIGNS = "abcdefghijklmnopqrtuvwxyz0123456789_-"
 _OKTA = " ".join([*(f"00{sign}" for sign in _SIGNS), *(f"00s{sign}" for sign in _SIGNS + "s")])
-"""How a token of Okta begins; `00` alone would stand in each `0.00s` of a test."""
+"""The start of an Okta token; `00` alone would match every `0.00s` of a test."""
 
 
 def provider_rules() -> list[SecretRule]:
-    """The rules of all tokens that tell by themselves."""
+    """Return the rules for tokens with a distinctive form."""
     return list(read_table("provider_tokens", {"@OKTA@": _OKTA}, is_varied))
 
 
@@ -116,7 +117,7 @@ _UUID = "[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"
 
 
 def service_rules() -> list[SecretRule]:
-    """The rules of all services."""
+    """Return the rules for keys of services."""
     return list(read_table("service_keys", {"@UUID@": _UUID}, _accept, _AROUND))
 
 

@@ -1,6 +1,6 @@
-"""Secrets found by a long run of letters and digits: tokens of unknown providers, and what base64 or hexadecimal digits wrap.
+"""Secrets in long runs of letters and digits: tokens of unknown providers, and secrets encoded as base64 or hex.
 
-Owns the search for such runs, which ordinary text hardly has: it costs no literal in the scanner's automaton.
+Ordinary text has few such runs, and finding them needs no literal in the scanner's automaton.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ Look = Callable[[str], "list[RunPlace]"]
 _KINDS = bytes(0x61 if sign < 128 and chr(sign).isalnum() else 0x20 for sign in range(256))
 _LONG_NAME = 32
 _NAME = late_pattern(r"(?>(?:[A-Z]{0,4}(?>[a-z]{2,}))*)[A-Z]{0,4}[0-9]{0,8}|[0-9]+")
-"""Words and a number, as names have them: `RemovesAllRows12`."""
+"""Words and a number, as in names: `RemovesAllRows12`."""
 
 
 def find_in_runs(plain: bytes, look: Look | None) -> Iterator[RunPlace]:
-    """The secrets of an ASCII text that stand in or at long runs; `look` finds secrets in what a run wraps."""
+    """Yield the secrets in or at long runs of an ASCII text; `look` finds secrets in decoded text."""
     kinds = plain.translate(_KINDS) + b" "
     find, needle = kinds.find, b"a" * LONG
     passed, start = 0, find(needle)
@@ -47,13 +47,13 @@ def find_in_runs(plain: bytes, look: Look | None) -> Iterator[RunPlace]:
             start += _escaped(text, start)
             yield from _tokens_at(text, start, end)
             if look is not None and end > passed:
-                passed, places = _wrapped_at(text, max(start, passed), end, look)
+                passed, places = _encoded_at(text, max(start, passed), end, look)
                 yield from places
         start = find(needle, end)
 
 
 def _escaped(text: str, start: int) -> int:
-    r"""How many characters of a run belong to an escape before it: `\\n`, `%3D`."""
+    r"""Return how many characters at the start of a run belong to an escape: `\\n`, `%3D`."""
     before = text[start - 1] if start else ""
     return 1 if before == "\\" and text[start] in "nrtbf" else 2 if before == "%" else 0
 
@@ -88,7 +88,7 @@ _HEAD_ENDS = frozenset("_-.:")
 
 
 def _rules_at(text: str, start: int, before: str) -> Iterator[tuple[str, SecretRule]]:
-    """The rules whose prefixes may stand at a run, with what of the prefix stands before the run."""
+    """Yield the rules whose prefixes may end at a run, with the part of the prefix before the run."""
     by_head, by_end, bare = _heads()
     if text.startswith(bare, start):
         yield from (("", rule) for rule in by_head[""])
@@ -100,7 +100,10 @@ def _rules_at(text: str, start: int, before: str) -> Iterator[tuple[str, SecretR
 
 @cache
 def _heads() -> tuple[dict[str, list[SecretRule]], dict[str, list[str]], tuple[str, ...]]:
-    """The rules by what of their prefix stands before a run, that by how it ends, and the prefixes without it."""
+    """Return the rules by the part of their prefix before a run.
+
+    Then these parts by their end, and the prefixes that have no such part.
+    """
     by_head = run_rules()
     bare = tuple(prefix for _, prefix, _ in read_prefixes() if prefix.isalnum())
     by_end: dict[str, list[str]] = defaultdict(list)
@@ -110,10 +113,10 @@ def _heads() -> tuple[dict[str, list[SecretRule]], dict[str, list[str]], tuple[s
 
 
 _END = 3
-"""Length of the shortest prefix, in characters."""
+"""Length of the shortest prefix."""
 _BEFORE, _AFTER = 48, 160
 _SIDS = 34
-"""Ids of Twilio and tokens of Jenkins have two signs and 32 hexadecimal digits."""
+"""Twilio ids and Jenkins tokens are two characters and 32 hex digits."""
 _FORMS: dict[str, dict[str, re.Pattern[str]]] = {
     ".": {
         "airtable-token": late_pattern(START + r"pat[A-Za-z0-9]{14}\.[0-9a-f]{64}"),
@@ -125,7 +128,7 @@ _FORMS: dict[str, dict[str, re.Pattern[str]]] = {
         ),
         "zhipu-key": late_pattern(r"(?<![A-Za-z0-9./-])[0-9a-f]{32}\.[A-Za-z0-9]{16}(?![A-Za-z0-9.-])"),
         "zoho-token": late_pattern(r"(?<![A-Za-z0-9.])1000\.[0-9a-f]{32}\.[0-9a-f]{32}(?![A-Za-z0-9])"),
-        # `st.<hex>.<hex>.<hex>`, `VF.DM.<hex>.<…>`: a short head and parts of chance
+        # `st.<hex>.<hex>.<hex>`, `VF.DM.<hex>.<…>`: a short head and random parts
         "dotted-token": late_pattern(
             r"(?:(?<![A-Za-z0-9.@])|"
             + ESCAPED
@@ -154,7 +157,7 @@ _FORMS: dict[str, dict[str, re.Pattern[str]]] = {
         "twilio-token": late_pattern(START + r"AC[0-9a-f]{32}[\"'`\\,:;\s]{1,8}([0-9a-f]{32})(?![A-Za-z0-9])"),
     },
 }
-"""Tokens whose prefixes are too common to search for, found by the text after or before their run."""
+"""Tokens whose prefixes are too common to search for; found by the text before or after their run."""
 
 _VENDOR = late_pattern(
     r"(?:(?<![A-Za-z0-9_.\\-])"
@@ -177,7 +180,7 @@ _IDS = late_pattern(
 )
 _HEX = late_pattern(r"[0-9a-f]+|[0-9A-F]+")
 _FEWEST = 30
-"""Ids of services have 16 to 27 characters behind their prefix, tokens have 32 or more."""
+"""Service ids have 16 to 27 characters after their prefix, tokens 32 or more."""
 
 
 def _is_token(prefix: str, body: str, after: str) -> bool:
@@ -192,7 +195,7 @@ def _is_token(prefix: str, body: str, after: str) -> bool:
     named = _CREDENTIAL.search(prefix) is not None
     if _HEX.fullmatch(body):
         if not _SHORT_NAME.search(prefix) and (prefix[-1] == "-" or _FILE.match(after)):
-            return False  # what a cache holds: `access-token-<sha256>`, `user_key_<sha1>.json`
+            return False  # a cache entry: `access-token-<sha256>`, `user_key_<sha1>.json`
         own = re.split("[_-]", prefix)[-3:]
         return named and len(body) in {32, 40, 48, 56, 64} and all(len(part) <= len("secret") for part in own)
     if not named and not any(map(str.isdigit, body)):
@@ -202,20 +205,20 @@ def _is_token(prefix: str, body: str, after: str) -> bool:
 
 
 def _is_dense(body: str) -> bool:
-    """Digits all over or cases in turn, as chance has them; names have digits at an end or two."""
+    """Return whether digits or case changes are spread throughout; names have them at one or two places."""
     if changes(body) > _TURNS * len(body):
         return True
     return len(_DIGIT_GROUPS.findall(body)) > max(1, len(body) // _SPARSE)
 
 
 _TURNS = 0.44
-"""The kind of character changes more often than that; at the humps of names it changes less often."""
+"""Above this rate of changes in character kind a text is random; the humps of names change less often."""
 _SPARSE = 24
 """Random text of this length rarely has only one digit, or one run of digits."""
 _DIGIT_GROUPS = late_pattern(r"\d+")
 
 
-# --- wrapped ---------------------------------------------------------------------------------------------------------
+# --- encoded ---------------------------------------------------------------------------------------------------------
 
 
 def _signs(mask: int) -> str:
@@ -223,7 +226,7 @@ def _signs(mask: int) -> str:
     return "".join(sign for value, sign in enumerate(letters) if not value & mask)
 
 
-# ASCII has no eighth bit: three of four characters of its base64 are of one half of the alphabet.
+# ASCII leaves the eighth bit clear, so three of four base64 characters come from one half of the alphabet.
 _QUAD = f"[{_signs(32)}][{_signs(8)}][{_signs(2)}][A-Za-z0-9+/_-]"
 _BASE64 = late_pattern(rf"(?:{_QUAD}){{5,}}")
 _QUADS = late_pattern(rf"(?:{_QUAD})+")
@@ -233,13 +236,13 @@ _DIGITS = late_pattern(r"(?:[2-7][0-9a-fA-F]|0[9aAdD]){16,}")
 _PRINTED = late_pattern(r"[\t\n\r -~]{12,}")
 _HASH = 128
 _LINE = 56
-"""Base64 in lines has 64 or 76 characters in each."""
+"""Lines of wrapped base64 have 64 or 76 characters."""
 
 
-def _wrapped_at(text: str, start: int, end: int, look: Look) -> tuple[int, list[RunPlace]]:
-    """Up to where was looked, and the secrets that are wrapped there."""
+def _encoded_at(text: str, start: int, end: int, look: Look) -> tuple[int, list[RunPlace]]:
+    """Return how far the text was examined, and the secrets encoded there."""
     is_hex = _HEX.fullmatch(text, start, end) is not None
-    if is_hex and end - start <= _HASH:  # mostly a hash, which is looked at from its beginning alone
+    if is_hex and end - start <= _HASH:  # usually a hash: only decoded from its beginning
         digits = _DIGITS.match(text, start, end) or _DIGITS.match(text, start + 1, end)
     else:
         digits = _DIGITS.search(text, start, end)
@@ -267,7 +270,7 @@ def _wrapped_at(text: str, start: int, end: int, look: Look) -> tuple[int, list[
 
 
 def _block(text: str, found: re.Match[str]) -> tuple[int, str, list[tuple[int, int]]]:
-    """Where base64 ends that begins with a match, its characters, and by line where they stand: (of them, of the text)."""
+    """Return the end of a base64 block, its characters, and each line's offsets in the block and in the text."""
     signs, at = found.group(), found.start()
     places = [(0, at)]
     first = _QUADS.match(text, at)

@@ -1,7 +1,7 @@
-"""Tell words from chance: how much likelier a text is as an identifier or a word than as random letters and digits.
+"""Tell words from random text: how much likelier a text is as an identifier or word than as random letters and digits.
 
-The model is a table of pairs of letters and one of changes between lower case, upper case and digits, both counted over the
-distinct words of the Python standard library, of installed packages and of npm.
+The model has a table of letter pairs and one of changes between lower case, upper case and digits.  Both were counted
+over the distinct words of the Python standard library, of installed packages and of npm.
 """
 
 from __future__ import annotations
@@ -40,15 +40,15 @@ _PAIRS = (
     "7@@?2>F>6L@<<?9=D=:==L?F;<"  # z
     "887888;;9?>:9;:8@9799<<;BA"  # the start of a word
 )
-"""By the letter before (a to z, then the start of a word), for each letter: half bits of surprise above `0`."""
+"""For each previous letter (a to z, then the start of a word), for each letter: half bits of surprise above `0`."""
 
 _COST = [[(ord(sign) - 48) / 2 for sign in _PAIRS[at : at + 26]] for at in range(0, len(_PAIRS), 26)]
 _START, _LOWER, _UPPER, _DIGIT = range(4)
 _CHANGE = ((18.2, 1.0, 1.6, 2.6), (3.0, 0.3, 4.2, 6.2), (2.9, 1.4, 1.2, 3.7), (2.2, 3.5, 1.9, 1.2))
-"""Bits of surprise, by the kind of a character and of the next one."""
+"""Bits of surprise, by the kinds of a character and of the next one."""
 
 _CHANCE = 5.95
-"""Bits of a character that is one of 62 by chance."""
+"""Bits of a random character out of 62."""
 
 _OF_DIGIT = 3.32
 _LONGEST = 128
@@ -56,7 +56,7 @@ _LONGEST = 128
 
 @lru_cache(maxsize=8192)
 def likeness(text: str) -> float:
-    """Bits in favour of words; below 0 it is likelier chance.  Signs begin a new word, so they count for neither."""
+    """Return the bits in favour of words; below 0, random text is likelier.  Other characters start a new word."""
     total, kind, last = 0.0, _START, 26
     text = text[:_LONGEST]
     for sign in text.lower() if text.isupper() else text:
@@ -66,7 +66,7 @@ def likeness(text: str) -> float:
         elif "a" <= sign <= "z" or "A" <= sign <= "Z":
             now = _LOWER if sign >= "a" else _UPPER
             letter = ord(sign.lower()) - 97
-            before = 26 if kind == _LOWER and now == _UPPER else last  # a hump begins a word
+            before = 26 if kind == _LOWER and now == _UPPER else last  # a capital starts a word
             total += _CHANCE - _CHANGE[kind][now] - _COST[before][letter]
             kind, last = now, letter
         else:
@@ -75,12 +75,12 @@ def likeness(text: str) -> float:
 
 
 def entropy(text: str) -> float:
-    """Bits a character, by the characters' own frequencies."""
+    """Return the entropy in bits per character, from the text's own character frequencies."""
     total = len(text)
     return -sum(n / total * math.log2(n / total) for n in Counter(text).values()) if total else 0.0
 
 
 def changes(text: str) -> int:
-    """How often the kind of character changes from one to the next: lower, upper, digit, other."""
+    """Count how often the kind of character changes: lower, upper, digit, other."""
     kinds = ["d" if c.isdigit() else "u" if c.isupper() else "l" if c.isalpha() else "o" for c in text]
     return sum(a != b for a, b in pairwise(kinds))

@@ -1,6 +1,6 @@
-"""Taking secrets out of texts that are to be written or shown, by a vault's settings.
+"""Remove secrets from texts that are stored or shown, according to a vault's settings.
 
-Owns that nothing goes on when the scanner cannot run.
+If the scanner cannot run, nothing is written.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from crucible.core.settings.settings import SecretSettings
 
 
 def redact_of(settings: SecretSettings) -> Redact:
-    """What a vault's settings ask for; `VaultError` when the scanner cannot run."""
+    """Return the redaction for a vault's settings; `VaultError` if the scanner cannot run."""
     try:
         return Scanner(settings).redact
     except Exception as error:
@@ -27,9 +27,9 @@ _DATE = re.compile(r"\d{4}-\d{2}-\d{2}-")
 
 
 def refuse_secret(name: str, settings: SecretSettings) -> str:
-    """A name that somebody chose for a file, or `BadSessionId` for one that holds a secret: it would be in every link and listing.
+    """Return a file name chosen by the user, or raise `BadSessionId` if it contains a secret.
 
-    Titles need no refusal: secrets are taken out of them before a name is made.
+    A name appears in every link and listing.  Titles are redacted before a name is made of them.
     """
     redact = redact_of(settings)
     found = redact(name)[1] or redact(_DATE.sub("", name))[1]
@@ -39,23 +39,23 @@ def refuse_secret(name: str, settings: SecretSettings) -> str:
 
 
 def unscanned(error: Exception) -> CrucibleError:
-    """What is said of a scanner that cannot run, or broke."""
+    """Return the error for a scanner that cannot run or failed."""
     hint = error.hint if isinstance(error, CrucibleError) and error.hint else "nothing was written"
     return VaultError(f"the scan for secrets cannot run, so nothing is written: {error}", hint)
 
 
 _TEXTS, _LONGEST = 8_000, 2_000
-"""Texts that are remembered at most, and how long they may be, in code points: 64 MB in the worst case, a few as sessions go."""
+"""The number of cached texts, and their longest length in code points: at most 64 MB, in practice a few."""
 
 
-def remembering(redact: Redact) -> Redact:
-    """The same, which looks at a text once where it is asked again soon: sessions are told again and again.
+def caching_redact(redact: Redact) -> Redact:
+    """Return a caching redaction, for texts that recur, as they do within a session.
 
-    It holds texts with their secrets as long as it is held itself.
+    It keeps texts with their secrets in memory as long as it exists.
     """
     known: dict[str, tuple[str, Mapping[str, int]]] = {}
 
-    def remembered(text: str) -> tuple[str, Mapping[str, int]]:
+    def cached(text: str) -> tuple[str, Mapping[str, int]]:
         found = known.get(text)
         if found is None:
             found = redact(text)
@@ -65,24 +65,24 @@ def remembering(redact: Redact) -> Redact:
                 known[text] = found
         return found
 
-    return remembered
+    return cached
 
 
 PRIVATE = "private"
-"""The rule by which it is counted."""
+"""The rule name under which private parts are counted."""
 PRIVATE_MARK = f"[{PRIVATE}]"
 _TAG = late_pattern(r"(?i)<\s*(/?)\s*private(?=[\s/>]|\Z)[^<>]*>?")
 
 
 class PrivateText(NamedTuple):
-    """A private part: as it stood in the prompt, and what was between its marks."""
+    """A private part: its whole text in the prompt, and the text between its tags."""
 
     whole: str
     inner: str
 
 
 def hide_private(text: str) -> tuple[str, list[PrivateText]]:
-    """The text with a mark in place of each private part, and these parts."""
+    """Replace each private part by a mark; return the text and the parts."""
     shown: list[str] = []
     hidden: list[PrivateText] = []
     begin = start = depth = 0

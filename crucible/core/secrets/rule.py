@@ -1,7 +1,6 @@
-"""What a rule is, and how a table of them is read.
+"""Rules for secrets, the tables that hold them, and the patterns they share.
 
-A rule is looked at only where one of its literals stands: the literals of all rules are sought in one pass, whatever their
-number.  Owns the shape of tables; the tables are `providers` and `services`.
+A rule is tried only where one of its literals occurs.  The literals of all rules are searched in one pass.
 """
 
 from __future__ import annotations
@@ -17,17 +16,16 @@ from crucible.core.patterns import late_pattern
 ESCAPED = r"(?<=\\[nrtbf])|(?<=%[0-9A-Fa-f]{2})|(?<=\\u00[0-9a-f]{2})"
 NO_HASH = r"(?<!sha\d\d\d[=:-])"
 START = rf"(?:(?<![A-Za-z0-9]){NO_HASH}|{ESCAPED})"
-"""Where a token begins: after no letter or digit, but for those of an escape, `\\nfc-…`."""
+"""Where a token may begin: after anything but a letter or digit, unless that belongs to an escape, as in `\\nfc-…`."""
 _BOUNDARY = late_pattern(r"\(\?<!\[A-Za-z0-9[^\]]*\]\)")
 
 
 class SecretRule(NamedTuple):
-    """One kind of secret.
+    """One kind of secret, found by a pattern.
 
-    `literals` are in lower case.  `pattern` is matched where a literal stands, or, with `back`, is sought from so many
-    characters before it; its group `s` is the secret, all of the match without one.  Where a rule with `whole_run`
-    fails, it fails up to the end of the letters and digits there.  `accept` says no to what only
-    looks like it.
+    `literals` are in lower case.  `pattern` is matched at a literal or, with `back`, searched from that many characters
+    before it.  Its group `s` is the secret, by default the whole match.  With `whole_run`, a failed match rules out the
+    rest of the letters and digits there.  `accept` rejects false positives.
     """
 
     name: str
@@ -39,10 +37,10 @@ class SecretRule(NamedTuple):
 
 
 class SecretForm(NamedTuple):
-    """A kind of secret that is found by a function, where one of its literals stands.
+    """A kind of secret found by a function, where one of its literals occurs.
 
-    `find` gets a text, where the literal stands and up to where it has looked before; it gives up to where it has looked
-    now, and the places of secrets.  It is not called for a literal that stands before that.
+    `find` gets a text, the position of the literal, and how far the text was examined before.  It returns how far it is
+    examined now, and the spans of secrets.  It is not called for literals before that position.
     """
 
     name: str
@@ -82,13 +80,13 @@ def read_table(
 
 
 EOL = r"(?:\r?\n|(?:\\{1,8}r)?\\{1,8}n)"
-"""The end of a line, in a text or in a string of JSON."""
+"""The end of a line, in plain text or in a JSON string."""
 
 LEAD = (
     r"(?:[ \t]{0,12}(?:\d{4}-\d\d-\d\d[T ][\d:.,]{5,18}(?:Z|[+-]\d\d:?\d\d)?|\d{1,6}(?:[:|>)?-]|[ \t])|[+>|\#*-](?![+>|\#*])|//"
     r"|[\w.-]{1,40}[ \t]{1,12}\||[\w./-]{1,60}:\d{1,6}:|\\{1,8}t|(?:INFO|DEBUG|WARN(?:ING)?|ERROR|TRACE)\b:?|\[[\w .:-]{1,30}\]:?)){0,5}[ \t]{0,40}"
 )
-"""What stands before the text of a line: its number, a mark of a diff or a quotation, a time, a service."""
+"""What may precede a line's text: a line number, a diff or quote mark, a time, a service."""
 
 _NEXT = rf"(?:[ \t]{{0,40}}{EOL}{LEAD})"
 _QUOTE = r"\\{0,8}[\"'`]"
@@ -127,7 +125,7 @@ BETWEEN = late_pattern(
     r"|(?P<space>[ \t]{1,40})"
     r")"
 )
-# `"name": "TOKEN", "value": "…"`, `variable "token" { default = "…" }`, a part of a form
+# `"name": "TOKEN", "value": "…"`, `variable "token" { default = "…" }`, a part of a multipart form
 BESIDE = late_pattern(
     r"(?P<close>" + CLOSE + r")(?:"
     r"(?P<name>[ \t]*(?:[,{/]|\\{1,8}n|\n)[\s\S]{0,200}?[\s\"'{,](?:(?:Parameter)?[Vv]alue|default|VALUE|defaultValue)\\{0,8}[\"']?[ \t]*[:=][ \t]*)"

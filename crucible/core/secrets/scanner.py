@@ -1,7 +1,7 @@
-"""Finding secrets in a text, and taking them out.
+"""Find secrets in a text, and remove them.
 
-Owns the pass over a text: which rules are tried where, what of overlapping findings is told, what is left alone.  All rules are
-tried only where one of their literals stands, and those are sought in one pass (Aho-Corasick).
+All rules are tried only where one of their literals occurs; the literals are searched in one pass (Aho-Corasick).
+Overlapping findings are joined, and allowed texts are kept.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ from crucible.core.secrets.visible_text import CONTROLS, Visible, plain_of
 from crucible.core.settings.settings import SecretSettings
 
 Redact: TypeAlias = "Callable[[str], tuple[str, Mapping[str, int]]]"
-"""A text in; out the text without its secrets, and how many were taken out by rule."""
+"""Redact a text: return it without its secrets, and the number removed by rule."""
 
 _MARK = late_pattern(r"\[REDACTED:[a-z0-9][a-z0-9-]{0,79}\]")
 _ROUNDS = 8
 _SHORT, _MOST = 64, 16_384
-"""Texts that are remembered when nothing was found in them, at most: a session's keys and names are told again and again."""
+"""The longest text and the number of texts cached as clean: a session's keys and names recur."""
 
 
 class Finding(NamedTuple):
-    """A secret of `text[start:end]`."""
+    """A secret at `text[start:end]`."""
 
     rule: str
     start: int
@@ -51,15 +51,15 @@ class _Hit(NamedTuple):
 
 
 _Seen = dict[int, int]
-"""By the rank of a rule, up to where it need not be tried again in this text."""
+"""How far each rule, by rank, has examined the text."""
 
 _Try = Callable[[str, int, _Seen], Sequence[_Hit]]
 
 
 class Scanner:
-    """What is a secret by the built-in rules and by those of `settings`, ready to look.
+    """Finds secrets by the built-in rules and those of `settings`.
 
-    Raises `SecretsError` when it cannot look: nothing may be written then.
+    Raises `SecretsError` if it cannot work; nothing may be written then.
     """
 
     def __init__(self, settings: SecretSettings = SecretSettings()) -> None:  # noqa: B008  it is frozen
@@ -69,12 +69,12 @@ class Scanner:
         self._clean: set[tuple[str, str]] = set()
 
     def find(self, text: str) -> list[Finding]:
-        """Every secret of `text`, in order, none overlapping another."""
+        """Find every secret of `text`, in order and without overlaps."""
         shown, hits = self._hits(text)
         return _places(_joined(hits), shown) if hits else []
 
     def redact(self, text: str, name: str = "") -> tuple[str, dict[str, int]]:
-        """`text` without its secrets, and how many were taken out by rule.  `name` is what the text is the value of."""
+        """Remove the secrets of `text` and count them by rule.  `name` is the name whose value the text is."""
         is_short = len(text) <= _SHORT
         if is_short and (name, text) in self._clean:
             return text, {}
@@ -84,7 +84,7 @@ class Scanner:
                 self._clean.add((name, text))
             return text, {}
         counts: Counter[str] = Counter()
-        for _ in range(_ROUNDS):  # what stands beside a secret may come to stand beside a name
+        for _ in range(_ROUNDS):  # removing a secret may bring another next to a name
             counts.update(finding.rule for finding in found)
             text = _without(text, found)
             found = self._find_named(text, name) if name else self.find(text)
@@ -96,7 +96,7 @@ class Scanner:
         shown, hits = self._hits(text)
         start = secret_part(shown.text)
         value = shown.text[start:].rstrip()
-        if not _MARK.search(value) and is_value_of(name, value) and self._is_kept_out(value):
+        if not _MARK.search(value) and is_value_of(name, value) and self._is_not_allowed(value):
             hits.append(_Hit(_LAST, "named-secret", start, start + len(value)))
         return _places(_joined(hits), shown)
 
@@ -115,18 +115,18 @@ class Scanner:
         hits = [_Hit(_IN_RUNS, *place) for place in find_in_runs(plain, look)]
         if not hits and not literals and not self._custom:  # most texts
             return shown, []
-        hits = _apart([*self._built_in(plain.decode("ascii"), literals), *self._own(text)], hits)
-        kept = _hidden(text) if hits else []
+        hits = _with_runs([*self._built_in(plain.decode("ascii"), literals), *self._own(text)], hits)
+        kept = _skipped_spans(text) if hits else []
         return shown, [
             hit
             for hit in hits
             if not _is_in(kept, hit.start, hit.end)
-            and self._is_kept_out(text[hit.start : hit.end])
+            and self._is_not_allowed(text[hit.start : hit.end])
             and not (hit.rank == _LAST and _is_label(text[hit.start : hit.end]))
         ]
 
     def _look(self, text: str, depth: int) -> list[RunPlace]:
-        """The secrets in what base64 or hexadecimal digits wrap."""
+        """Find secrets in text that was encoded as base64 or hex."""
         shown, hits = self._hits(text, depth)
         return [RunPlace(*found) for found in _places(_joined(hits), shown)]
 
@@ -148,12 +148,12 @@ class Scanner:
                 if last > first:
                     yield _Hit(rank, rule, first, last)
 
-    def _is_kept_out(self, secret: str) -> bool:
+    def _is_not_allowed(self, secret: str) -> bool:
         return not any(pattern.search(secret) for pattern in self._allow)
 
 
 def _is_label(value: str) -> bool:
-    """Words of a language with other letters than ASCII has, as files of translations hold them under such names."""
+    """Return whether a value is words in a non-Latin script, as translation files have under such names."""
     return (
         not value.isascii()
         and not any(map(str.isdigit, value))
@@ -163,11 +163,11 @@ def _is_label(value: str) -> bool:
 
 _LAST = 10_000
 _PASS_FIRST = (-1, 0, 5)
-"""`pass:` where the text begins, which no literal finds."""
+"""`pass:` at the beginning of the text, which no literal matches."""
 _IN_RUNS = 9_000
-"""The rank of findings in long runs: below rules with a form of their own, above names."""
+"""Rank of findings in long runs: after rules with a form of their own, before names."""
 _DEEPEST = 2
-"""So often may a secret be wrapped."""
+"""How deep encodings may be nested."""
 
 
 def _places(found: list[Finding], shown: Visible) -> list[Finding]:
@@ -186,7 +186,7 @@ def _compiled(regex: str, name: str) -> re.Pattern[str]:
 
 @cache
 def _machine() -> tuple[Any, list[tuple[_Try, ...]]]:
-    """What finds literals, and what is tried where each is found."""
+    """Return the automaton of literals, and what to try at each."""
     tries: dict[str, list[_Try]] = defaultdict(list, {control.decode(): [] for control in CONTROLS})
     for rank, rule in enumerate(all_rules()):
         for literal in rule.literals:
@@ -201,22 +201,22 @@ def _machine() -> tuple[Any, list[tuple[_Try, ...]]]:
 
 
 def all_rules() -> list[SecretRule]:
-    """The built-in rules that are expressions, the surest first."""
+    """Return the built-in rules that are patterns, the most reliable first."""
     return [*provider_rules(), *prefix_rules(), *service_rules(), *shape_rules(), *command_rules()]
 
 
 def all_forms() -> list[SecretForm]:
-    """The built-in rules that are functions."""
+    """Return the built-in rules that are functions."""
     return [*key_forms(), *manifest_forms(), *command_forms(), *piped_forms()]
 
 
 def _automaton(literals: list[bytes]) -> Any:
     try:
-        # Loaded when something is first looked at: most commands look at nothing.
+        # Loaded on first use: most commands scan nothing.
         from ahocorasick_rs import BytesAhoCorasick, Implementation  # noqa: PLC0415
 
         return BytesAhoCorasick(literals, implementation=Implementation.DFA)
-    except Exception as error:  # a library that is broken may fail with anything
+    except Exception as error:  # a broken library may raise anything
         raise SecretsError(
             f"nothing was written: secrets cannot be looked for: {error}",
             "install Crucible again: pip install crucible",
@@ -256,7 +256,7 @@ def _formed(rank: int, form: SecretForm, text: str, start: int, seen: _Seen) -> 
 
 
 _STEP = 400
-"""Characters: no secret of a rule that looks back is longer."""
+"""No secret of a rule that searches backwards is longer, in characters."""
 
 _RUN = late_pattern(r"[A-Za-z0-9_=-]*+")
 
@@ -277,19 +277,19 @@ _RULE_OF = {Weight.PASSWORD: "password", Weight.SECRET: "secret", Weight.TOKEN: 
 
 
 _FORMS = -2
-"""In `_Seen`: the first of the forms, which go on downwards."""
+"""In `_Seen`, the first key of the forms, which count downwards."""
 
 
 def _assigned(begin: int, length: int, text: str, start: int, seen: _Seen) -> Sequence[_Hit]:
     start, end = start + begin, start + length
     if end <= seen.get(NAMES, 0) or not is_named(text, start, end):
-        return ()  # another literal of the same name, or nothing is given to it
+        return ()  # another literal of the same name, or a name without a value
     values = find_values(text, start, end, seen)
     return [_Hit(_LAST, f"named-{_RULE_OF[value.weight]}", value.start, value.end) for value in values]
 
 
-def _hidden(text: str) -> list[tuple[int, int]]:
-    """What is left alone: what was taken out before, and the bytes of pictures."""
+def _skipped_spans(text: str) -> list[tuple[int, int]]:
+    """Return spans to skip: earlier redactions and the bytes of images."""
     spans = [match.span() for match in _MARK.finditer(text)] if "[REDACTED:" in text else []
     if ";base64," in text:
         spans += [match.span() for match in DATA_URI.finditer(text) if match.end() - match.start() > 64]
@@ -300,8 +300,8 @@ def _is_in(spans: list[tuple[int, int]], start: int, end: int) -> bool:
     return any(first < end and start < last for first, last in spans)
 
 
-def _apart(hits: list[_Hit], in_runs: list[_Hit]) -> list[_Hit]:
-    """The hits with those in runs that touch none of a rule of its own, which knows better where a secret begins."""
+def _with_runs(hits: list[_Hit], in_runs: list[_Hit]) -> list[_Hit]:
+    """Add hits in runs that touch no hit of a specific rule, which knows better where a secret begins."""
     spans = sorted((hit.start, hit.end) for hit in hits if hit.rank < _IN_RUNS)
     ends = list(accumulate((end for _, end in spans), max))
     for hit in in_runs:
@@ -312,7 +312,7 @@ def _apart(hits: list[_Hit], in_runs: list[_Hit]) -> list[_Hit]:
 
 
 def _joined(hits: list[_Hit]) -> list[Finding]:
-    """Overlapping hits as one, that covers all and has the name of the surest rule."""
+    """Join overlapping hits into one with the name of the most reliable rule."""
     joined: list[_Hit] = []
     for hit in sorted(hits, key=lambda hit: (hit.start, -hit.end)):
         if joined and hit.start < joined[-1].end:

@@ -1,6 +1,6 @@
-"""Whether a name is that of a secret: `DB_PASSWORD`, `clientSecret`, `x-api-key`, `authtoken`.
+"""Names of secrets: `DB_PASSWORD`, `clientSecret`, `x-api-key`, `authtoken`.
 
-Owns the words of names and what they weigh.  What a value must be like under a name of each weight is `values`'.
+Holds the words of such names and their weights.  `secret_values` judges the value under a name of each weight.
 """
 
 from __future__ import annotations
@@ -13,26 +13,26 @@ from crucible.core.secrets.rule import CLOSE
 
 
 class Weight(IntEnum):
-    """How surely a value under a name is a secret."""
+    """How likely a value under a name is a secret."""
 
     NONE = 0
     HINT = 1
-    """`key`, `cookie`, `auth`: only what looks like chance."""
+    """`key`, `cookie`, `auth`: only random-looking values."""
     TOKEN = 2
-    """`token`, `signature`: what is no word and no identifier."""
+    """`token`, `signature`: values that are neither words nor identifiers."""
     SECRET = 3
-    """`secret`, `api_key`, `access_token`: the same, shorter."""
+    """`secret`, `api_key`, `access_token`: like `TOKEN`, but shorter values count."""
     PASSWORD = 4
     """`password`, `passphrase`: anything but a placeholder."""
 
 
 def words_set(text: str) -> frozenset[str]:
-    """The words of a text."""
+    """Return the words of a text."""
     return frozenset(text.split())
 
 
 _SHORT = words_set("pass pw psw pat otp sessid sessionid")
-"""Short ones are parts of many words, so they count only where a sign follows, or one behind a space."""
+"""Short words are part of many others, so they count only before a sign, or after a hyphen and before a space."""
 
 _LONG = words_set(
     """
@@ -42,7 +42,7 @@ _LONG = words_set(
 )
 _SIGNS = "=:\"'`)]|,>%_-123\\("
 _BEFORE_PASS = (*"abcdefghijklmnopqrstuvwxyz0123456789_-.{(,\"'\t\n@:", "  ", ", ", "{ ", "( ", "n ")
-"""The text before a `pass:` that is not the verdict of a test."""
+"""Text before a `pass:` that is not the verdict of a test."""
 
 
 def _literals() -> dict[str, tuple[int, int]]:
@@ -56,7 +56,7 @@ def _literals() -> dict[str, tuple[int, int]]:
 
 
 NAME_LITERALS = _literals()
-"""Every name of a secret contains one of these, in lower case, with where in it the name is."""
+"""Every name of a secret contains one of these, in lower case; the span of the name within the literal."""
 
 _WORDS = late_pattern(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 
@@ -124,7 +124,7 @@ _META = words_set(
     seconds ms minutes hours days bits bytes chars quota threshold display resolver selector
     """
 )
-"""A name that goes on with one of these tells about a secret, it is not one's own: `token_count`, `password_file`."""
+"""A name that continues with one of these is about a secret, not one itself: `token_count`, `password_file`."""
 
 _META_BUT = frozenset({("secret", "id"), ("client", "data"), ("key", "data"), ("key", "ring"), ("secret", "data")})
 _NO_TOKENS = words_set(
@@ -138,7 +138,7 @@ _NO_TOKENS = words_set(
 
 @lru_cache(maxsize=16384)
 def weight_of(name: str) -> Weight:
-    """What a value under `name` weighs."""
+    """Return the weight of a value under `name`."""
     words = [word.lower() for word in _WORDS.findall(name)]
     for at in range(len(words) - 1, -1, -1):
         weight = _weight_at(words, at)
@@ -148,13 +148,13 @@ def weight_of(name: str) -> Weight:
 
 
 def is_verb(name: str) -> bool:
-    """`pass` alone, or of nothing that has a password: tests pass, and so do people."""
+    """Return whether `pass` is a verb: alone, or after a word that has no password, as in tests that pass."""
     words = _WORDS.findall(name.lower())
     return words[-1:] == ["pass"] and not (_PASS_OWNERS | _PROVIDERS).intersection(words[-2:-1]) and name[:2] != "--"
 
 
 def is_login(name: str) -> bool:
-    """A user's name and the password may stand under it, parted by a colon: `BASIC_AUTH`, `HTTP_CREDENTIALS`."""
+    """Return whether the value may be `user:password`: `BASIC_AUTH`, `HTTP_CREDENTIALS`."""
     words = [word.lower() for word in _WORDS.findall(name)]
     return words[-2:] in _LOGINS or words[-1:] == ["userpwd"]
 
@@ -283,7 +283,7 @@ _PIPE = late_pattern(r"[ \t]*\|[ \t]*[A-Za-z]")
 
 
 def is_piped(text: str, first: int, stop: int) -> bool:
-    """Whether the name is an expression of a template: `{{ .Values.password | quote }}`."""
+    """Return whether the name is part of a template expression: `{{ .Values.password | quote }}`."""
     if not _PIPE.match(text, stop):
         return False
     opened = text.rfind("{{", max(0, first - 160), first)
@@ -291,7 +291,7 @@ def is_piped(text: str, first: int, stop: int) -> bool:
 
 
 def is_named(text: str, start: int, end: int) -> bool:
-    """Whether a value may follow the name that contains this literal; a fast check, since mostly none does."""
+    """Return whether a value may follow the name that contains this literal; a fast check, since usually none does."""
     if _GIVEN.match(text, end):
         return True
     before = text[max(0, start - 40) : start]
@@ -305,7 +305,7 @@ _NEXT_LINE = (
     r"(?=[^\n]{0,200}[,;|\t]|[ \t]*[^\s]{6,512}[ \t]*(?:\r?\n|\\|\Z)|[^\n]{0,160}[ \t>\"'`](?=[^\s]*[\d!@#$%^&*+~?-])[^\s]{5,512}[^\s)\]}.,:][ \t]*(?:\r?\n|\\|\Z)"
     r"|\s{0,200}(?:[\"'`<{\[]|-[ \t]))"
 )
-"""A row of a table, a line of one word, one that ends with what is no word, a text or a list."""
+"""A table row, a line of one word, a line that ends with a non-word, a text or a list."""
 _GIVEN = late_pattern(
     r"[A-Za-z0-9_-]{0,48}+"
     + CLOSE

@@ -1,6 +1,6 @@
-"""What a value must be like to be a secret, and what is only a placeholder, a reference or a word.
+"""Judge a value by itself: a secret, or a placeholder, a reference or a word.
 
-Owns judgement of a value by itself.  What its name says is `names`', where it ends is `assignments`'.
+`secret_names` judges its name, `assignments` finds where it ends.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ _DATE = late_pattern(r"\d{4}-\d\d(?:-\d\d)?(?:[T ]\d\d.*)?|\d[\d.:,_-]*(?:[a-zA-
 
 
 def is_varied(text: str) -> bool:
-    """A token as a provider gives it: neither all the same, nor made of words that say it is none."""
+    """Return whether a text may be a real token: neither repetitive nor made of words that deny it."""
     return len(set(text)) >= 7 and not is_dummy(text)
 
 
@@ -80,7 +80,7 @@ _DUMMY = late_pattern(
 
 
 def is_dummy(text: str) -> bool:
-    """A text that says of itself that it is no real token."""
+    """Return whether a text says that it is not a real token."""
     return _DUMMY.search(text) is not None
 
 
@@ -88,7 +88,7 @@ _FORMAT = late_pattern(r"%[-+ #0]?\d{0,3}(?:\.\d{1,3})?[sdrxifvqu](?![A-Za-z0-9]
 
 
 def is_placeholder(value: str) -> bool:
-    """What stands where a secret would: a variable, a template's hole, asterisks, `changeme`, a word for it."""
+    """Return whether a value is a placeholder: a variable, a template's hole, asterisks, a word such as `changeme`."""
     if value[-1:] == "?" and value[:-1].isalpha():
         return True  # "Forgotten?"
     if len(set(value)) <= 2 or _MARKS.search(value) or _REFERENCE.match(value) or _is_format(value):
@@ -105,14 +105,14 @@ def is_placeholder(value: str) -> bool:
 
 
 _NAME = late_pattern(r"_*[A-Za-z]+(?:[_.:]+[A-Za-z]+)*")
-"""What has the form of a name may be that of a secret: `challengePassword`, `OIDC_ID_TOKEN`."""
+"""A value that looks like a name may be the name of a secret: `challengePassword`, `OIDC_ID_TOKEN`."""
 
 
 _SIGNED = late_pattern(r"[!@#$%^&*+?~]")
 
 
 def _is_format(value: str) -> bool:
-    """`%s`, `user-%d`, and no password that holds `%x` by chance."""
+    """Return whether a value is a format string (`%s`, `user-%d`), not a password that happens to contain `%x`."""
     if "%" not in value or not _FORMAT.search(value):
         return False
     rest = _FORMAT.sub("", value)
@@ -120,14 +120,14 @@ def _is_format(value: str) -> bool:
 
 
 def is_hash(value: str) -> bool:
-    """A digest, a git object, a UUID, or a client's own id."""
+    """Return whether a value is a digest, a git object, a UUID, or a client's own id."""
     return bool(
         _HASH.fullmatch(value) or _UUID.fullmatch(value) or _DIGEST.fullmatch(value) or _OWN_ID.fullmatch(value)
     )
 
 
 def is_chance(value: str) -> bool:
-    """It looks like chance rather than like words, numbers and digests joined by signs."""
+    """Return whether a value looks random, not like words, numbers and digests joined by signs."""
     if len(value) < 12 or _DATE.fullmatch(value) or entropy(value) < 2.6:
         return False
     if _PATH.fullmatch(value):
@@ -136,14 +136,14 @@ def is_chance(value: str) -> bool:
 
 
 def is_random(value: str) -> bool:
-    """The same for a shorter text that is surely one value: letters of both cases in no order, say."""
+    """Return whether a text that is surely one value looks random; it may be shorter than for `is_chance`."""
     if len(value) < 8 or _DATE.fullmatch(value):
         return False
     return likeness(value) < 0 or _is_scattered(max(_PIECES.split(value), key=len))
 
 
 def _is_scattered(piece: str) -> bool:
-    """Digits between letters may spell words by chance, hexadecimal ones above all, but not so often."""
+    """Return whether digits are scattered between letters too often for words, even hexadecimal ones."""
     if len(piece) < 20 or len(_NUMBERS.findall(piece)) < 3:
         return False
     return changes(piece) * (8 if _HEX.fullmatch(piece) else 4) >= len(piece)
@@ -157,7 +157,7 @@ def _is_mixed(value: str) -> bool:
 
 
 def holds_login(value: str) -> bool:
-    """Base64 of `user:password`, as `Basic` and Docker's `auth` have it."""
+    """Return whether a value is base64 of `user:password`, as in `Basic` and Docker's `auth`."""
     try:
         text = base64.b64decode(
             value + "=" * (-len(value) % 4),
@@ -171,7 +171,7 @@ def holds_login(value: str) -> bool:
 
 @lru_cache(maxsize=8192)
 def is_secret(value: str, weight: Weight, *, quoted: bool) -> bool:
-    """Whether a value under a name of that weight is a secret; `quoted` when it surely is a text and no code."""
+    """Return whether a value under a name of that weight is a secret; `quoted` if it is surely text, not code."""
     if (
         len(value) < (4 if quoted else 5)
         or is_placeholder(value)
@@ -196,7 +196,7 @@ _LABEL = late_pattern(r"[A-Za-z]{1,20}\d{0,3}|v?\d{1,12}|[0-9a-f]{6,128}")
 
 
 def _is_label(value: str) -> bool:
-    """Words, numbers and hashes in a row, as the keys of a cache are: `linux-node-18-0123…`."""
+    """Return whether a value is a row of words, numbers and hashes, like cache keys: `linux-node-18-0123…`."""
     pieces = [piece for piece in _LABELS.split(value) if piece]
     return len(pieces) > 1 and not pieces[0].isdigit() and all(_LABEL.fullmatch(piece) for piece in pieces)
 
@@ -214,7 +214,7 @@ _SEED = late_pattern(r"[A-Z2-7]{16,128}={0,6}")
 
 
 def _is_seed(value: str) -> bool:
-    """Base32, as one-time passwords have it, without a digit too."""
+    """Return whether a value is base32, as for one-time passwords, even without a digit."""
     return _SEED.fullmatch(value) is not None and len(set(value)) >= 8
 
 
@@ -231,7 +231,7 @@ def _is_key(value: str, weight: Weight) -> bool:
 
 
 _COUNTED = late_pattern(r"(?i)\A[a-z_-]{0,12}(?:012345|12345|abc123|abcdef|a1b2c3)")
-"""What somebody typed for a key."""
+"""A made-up key."""
 
 
 _WORDY = late_pattern(
@@ -240,7 +240,7 @@ _WORDY = late_pattern(
 
 
 def _is_words(value: str) -> bool:
-    """Words with hyphens, dots or humps, numbered at most: `app-config-2`, `kubernetes.io/tls`, `accessToken`."""
+    """Return whether a value is words with at most a number: `app-config-2`, `kubernetes.io/tls`, `accessToken`."""
     return _WORDY.fullmatch(value) is not None and not is_random(value)
 
 
@@ -251,7 +251,7 @@ def _is_password(value: str, *, quoted: bool) -> bool:
         return False
     if " " in value:
         return is_phrase(value) or any(_has_digit_inside(word) or is_chance(word) for word in value.split())
-    # A label (`"password": "Kennwort"`), where a word of small letters may be a password
+    # A capitalised or non-ASCII word is a label (`"password": "Kennwort"`); a lower-case word may be a password
     label = value.isalpha() and (not value.isascii() or (value[1:].islower() and value[0].isupper()))
     return not label and (quoted or not value.isdigit() or len(value) > 4)
 
@@ -271,7 +271,7 @@ _VERSION = late_pattern(r"v?\d+\.\d")
 
 
 def is_striking(value: str, weight: Weight) -> bool:
-    """Where a name and a word stand side by side by chance too, the word must not be one."""
+    """Return whether a value is no word, as required where it may be next to a name by chance."""
     if (
         not is_secret(value, weight, quoted=False)
         or len(value) < 6
@@ -313,7 +313,7 @@ _WORDED = late_pattern(r"[A-Za-z]+(?:[-_.+#!@$%&*~^?]+[A-Za-z]+)*[-_.+#!@$%&*~^?
 
 
 def is_worded(value: str) -> bool:
-    """A password of words (`Copper-Kettle-Moon`, `QuietLakeStone`) or of letters in no order, and no name of code."""
+    """Return whether a value is a password of words (`Copper-Kettle-Moon`) or random letters, not a name of code."""
     if len(value) < 8 or value.isupper() or not _WORDED.fullmatch(value) or is_placeholder(value):
         return False
     words = _WORDS.findall(value)
@@ -331,7 +331,7 @@ def is_worded(value: str) -> bool:
 
 
 def stands_out(value: str, weight: Weight) -> bool:
-    """Striking, or under a password's name a text of words that is none of code."""
+    """Return whether a value is striking, or a text of words outside code under a password's name."""
     return is_striking(value, weight) or (weight == Weight.PASSWORD and is_worded(value))
 
 
@@ -346,14 +346,14 @@ _OF_SENTENCES = words_set(
 
 
 def is_phrase(value: str) -> bool:
-    """Four words or more that are no sentence: `copper kettle moon sparrow`."""
+    """Return whether a value is four or more words that form no sentence: `copper kettle moon sparrow`."""
     if not _PHRASE.fullmatch(value):
         return False
     return not any(word in _CODE_WORDS or word in _OF_SENTENCES for word in value.split())
 
 
 def is_plain_word(value: str) -> bool:
-    """A word that is neither one of code nor a type, so that it may be a password of one word: `horsebattery`."""
+    """Return whether a word is neither from code nor a type, so that it may be a password: `horsebattery`."""
     return (
         len(value) >= 6
         and value.isalpha()

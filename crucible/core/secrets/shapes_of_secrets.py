@@ -1,6 +1,6 @@
-"""Secrets that tell by the shape around them: JWTs, `Bearer`, `user:password@host`, `curl -u`, cookies.
+"""Secrets recognised by their shape: JWTs, `Bearer`, `user:password@host`, cookies, private keys, Kubernetes secrets.
 
-Owns those shapes.  A name with a value is `assignments`'.
+A name with a value is found by `assignments`.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from crucible.core.secrets.rule import EOL, LEAD, SecretForm, SecretRule
 from crucible.core.secrets.secret_values import holds_login, is_chance, is_dummy, is_placeholder
 
 DATA_URI = late_pattern(r";base64,[A-Za-z0-9+/=_-]*+")
-"""The bytes of a picture; nothing in them is a secret."""
+"""The bytes of an image, which contain no secret."""
 
 
 def shape_rules() -> list[SecretRule]:
-    """The rules of all shapes."""
+    """Return the rules of all shapes."""
     return [
         SecretRule(
             "jwt",
@@ -128,9 +128,9 @@ def shape_rules() -> list[SecretRule]:
 
 
 _JOINED = r"(?:[ \t]{0,2}\\{0,8}[\"'`](?:[ \t]{0,4}(?:\+|\.{1,2}|&|\|\||<<|<>|~|,|\*)[ \t]{0,4}\\{0,8}[\"'`][ \t]?(?:\\{0,8}[\"'`](?=[ \t]))?){1,2}(?:[bfru](?=[\"']))?)"
-"""A text goes on as another: `'Basic ' + '…'`."""
+"""A text that continues as another: `'Basic ' + '…'`."""
 _IDENTIFIED = r"IDENTIFIED\s{1,8}(?:WITH\s{1,8}\S{1,40}\s{1,8}(?:BY|AS)|BY)\s{1,8}(?:PASSWORD\s{1,8})?\\*['\"](?P<s>[^'\"\n\\]{3,128})"
-"""SQL; in small letters a sentence may say it."""
+"""SQL; in lower case it may be part of a sentence."""
 _BEARER = (
     r"(?i)(?:bearer(?:_?token|_?auth|auth)?[ \t]?\([ \t]*(?=[\"'])|(?:bearer|token|api-?key|geniekey)(?:"
     + _JOINED
@@ -168,12 +168,12 @@ def _is_jwt(token: str) -> bool:
     try:
         text = base64.urlsafe_b64decode(head + "=" * (-len(head) % 4))
     except (binascii.Error, ValueError):
-        return len(token) > 60  # cut, or touched by what is around it
+        return len(token) > 60  # cut off, or joined with its surroundings
     return text.startswith(b"{") and not is_dummy(token)
 
 
 _STORED = late_pattern(r"(?:[a-z_-]+:)+[0-9a-f]{7,64}")
-"""The key of a store goes on: `bearer:user:<md5>`."""
+"""A store's key continues: `bearer:user:<md5>`."""
 
 
 def _is_bearer(token: str) -> bool:
@@ -200,7 +200,7 @@ def _is_key_inside(text: str) -> bool:
 
 
 def key_forms() -> list[SecretForm]:
-    """The forms of private keys."""
+    """Return the forms of private keys."""
     return [
         SecretForm("private-key", ("-----begin", "---- begin"), _from_begin, surest=True),
         SecretForm("private-key", ("-----end", "---- end"), _to_end, surest=True),
@@ -238,7 +238,7 @@ def _of_putty(text: str, start: int, _passed: int) -> tuple[int, list[tuple[int,
 
 
 def _to_end(text: str, start: int, passed: int) -> tuple[int, list[tuple[int, int]]]:
-    """A key whose beginning is cut off: the lines of base64 before its `-----END`."""
+    """Find a key whose beginning is cut off: the base64 lines before its `-----END`."""
     end = _END.match(text, start)
     if end is None:
         return start + 1, []
@@ -248,7 +248,7 @@ def _to_end(text: str, start: int, passed: int) -> tuple[int, list[tuple[int, in
 
 
 def _first_line(text: str, low: int, start: int) -> int:
-    """Where the base64 begins that ends at `start`; `start` if there is none."""
+    """Return where the base64 that ends at `start` begins; `start` if there is none."""
     flat = _FLAT.match(text[low:start][::-1])
     begin = start - flat.end() if flat and flat.end() >= 40 else start
     marks = [mark.span() for mark in _LINES.finditer(text, low, start)]
@@ -266,7 +266,7 @@ def _first_line(text: str, low: int, start: int) -> int:
 
 
 _LEAD = 40
-"""The text before `-----END` on its line: spaces, a diff mark."""
+"""Longest text before `-----END` on its line: spaces, a diff mark."""
 
 
 def _is_end(short: str) -> bool:
@@ -274,9 +274,9 @@ def _is_end(short: str) -> bool:
 
 
 def _end_of_key(text: str, start: int) -> int:
-    """Where the private key ends whose `-----BEGIN` stands at `start`; -1 when there is none.
+    """Return the end of the private key whose `-----BEGIN` is at `start`; -1 if there is none.
 
-    A key that is cut ends where its lines of base64 do.
+    A truncated key ends where its base64 lines do.
     """
     begin = _BEGIN.match(text, start)
     if begin is None:
@@ -328,12 +328,12 @@ _BASE64 = late_pattern(r"(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/
 
 
 def manifest_forms() -> list[SecretForm]:
-    """The forms of such manifests."""
+    """Return the forms of Kubernetes secrets."""
     return [SecretForm("kubernetes-secret", _LITERALS, _find_manifest)]
 
 
 def _find_manifest(text: str, start: int, passed: int) -> tuple[int, list[tuple[int, int]]]:
-    """The values of the secret whose `kind: Secret` stands at `start`; nothing before `passed` is looked at again."""
+    """Find the values of the manifest whose `kind: Secret` is at `start`; text before `passed` is not examined again."""
     if not _MANIFEST_KIND.match(text, start):
         return passed, []
     low, high = max(passed, start - _FARTHEST), min(len(text), start + _FARTHEST)

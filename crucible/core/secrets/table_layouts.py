@@ -1,6 +1,6 @@
-"""Values that stand apart from their names: in a table's column, in a list, on the next line, before the name.
+"""Values away from their names: in a table's column, in a list, on the next line, before the name.
 
-Owns where such a value is.  Whether the name is a secret's is `names`', whether the value is one `values`'.
+Finds where such a value is.  `secret_names` judges the name, `secret_values` the value.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from crucible.core.secrets.secret_values import (
 
 
 class Value(NamedTuple):
-    """Where a value stands, how surely it is a text (`quoted`), and the weight of its name."""
+    """A value's span, the weight of its name, and whether it is surely text (`quoted`)."""
 
     start: int
     end: int
@@ -54,7 +54,7 @@ _TRIMMED = " \t*`\"'\\|,;?"
 
 
 def find_columns(text: str, first: int, stop: int) -> tuple[int, list[Value]]:
-    """The secrets of the table in whose head the name `text[first:stop]` stands, of all its columns; and how far it goes."""
+    """Find the secrets of the table with the header cell `text[first:stop]`, in all columns, and where it ends."""
     after = _AFTER_CELL.match(text, stop)
     if after is None or not _BEFORE_CELL.search(text, max(0, first - 60), first):
         return stop, []
@@ -77,13 +77,13 @@ def find_columns(text: str, first: int, stop: int) -> tuple[int, list[Value]]:
 
 
 def _is_row(line: str) -> bool:
-    """No sentence, and no text of a list in code."""
+    """Return whether a line is a table row, not a sentence or a list in code."""
     cells = line.split(",")
     return all(cell.strip(" \r") and cell.strip().count(" ") <= 4 for cell in cells) and "'" not in line
 
 
 def _separator(line: str, at: int, after: str) -> str:
-    """What parts the cells of a line: what stands behind the name, or, at the line's end, before it."""
+    """Return the separator of a line's cells: the text after the name or, at the line's end, before it."""
     if after[:3] == "u25":
         return "|"
     if after[:1] in {",", ";", "|", "\t"} or after == "  ":
@@ -106,7 +106,7 @@ def _cells(line: str, by: str) -> list[tuple[int, int]]:
 
 
 def _rows(text: str, end: int, by: str, width: int, columns: list[tuple[int, Weight]]) -> tuple[int, list[Value]]:
-    """The values in those columns of `width`, whose cells are parted by `by`, below the line that ends at `end`."""
+    """Find the values in `columns` of the rows below the line that ends at `end`; `by` separates `width` cells."""
     found: list[Value] = []
     for _ in range(_ROWS):
         line_end = _LINE_END.match(text, end)
@@ -147,7 +147,7 @@ def _start_of_line(text: str, at: int) -> int:
 
 
 def _end_of_line(text: str, at: int) -> int:
-    """Where the line ends, or just beyond the longest one that is looked at."""
+    """Return the end of the line, or a position just beyond the longest allowed line."""
     end = text.find("\n", at, at + _LONGEST_ROW + 2)
     end = end if end >= 0 else min(len(text), at + _LONGEST_ROW + 1)
     escaped = text.find("\\n", at, end)
@@ -170,10 +170,10 @@ _ITEMS = 400
 
 
 def find_items(text: str, first: int, stop: int, weight: Weight) -> tuple[int, list[Value]]:
-    """The secrets in the list after a plural name (`api_keys:`, `passwords = [`), and where the list ends."""
+    """Find the secrets in the list after a plural name (`api_keys:`, `passwords = [`), and where the list ends."""
     found: list[Value] = []
     if text[stop - 1 : stop] not in {"s", "S"} or text[stop - 2 : stop - 1] in {"s", "S"}:
-        return stop, found  # one, not many
+        return stop, found  # singular
     opened = _LIST.match(text, stop)
     if opened is None:
         return stop, found
@@ -210,7 +210,7 @@ _LONGEST_COOKIES = 4096
 
 
 def find_cookies(text: str, stop: int) -> tuple[int, list[Value]]:
-    """The random values after `Cookie`, all values of session cookies, and where the header ends."""
+    """Find the random values after `Cookie`, all values of session cookies, and where the header ends."""
     end = text.find("\n", stop, stop + _LONGEST_COOKIES)
     end = end if end >= 0 else min(len(text), stop + _LONGEST_COOKIES)
     found = [
@@ -234,7 +234,7 @@ _ASKED = late_pattern(
 
 
 def find_answer(text: str, first: int, stop: int, weight: Weight) -> Value | None:
-    """What stands alone on the line below: below a prompt, a heading, a command that shows it."""
+    """Find a value alone on the line below: after a prompt, a heading, or a command that shows it."""
     end = _end_of_line(text, stop)
     ends = _ENDS.fullmatch(text, stop, end) is not None
     asked = _is_asked(text, first)
@@ -258,7 +258,7 @@ _VALUED = late_pattern(
 
 
 def _is_value(text: str, first: int) -> bool:
-    """What seems a label is said of another name on its line: `key: password`, `--password string   the password`."""
+    """Return whether the name belongs to another on its line: `key: password`, `--password string   the password`."""
     return _VALUED.search(text, max(text.rfind("\n", 0, first) + 1, first - 120, 0), first) is not None
 
 
@@ -291,7 +291,7 @@ _FIRST_ARGUMENT = late_pattern(
 
 
 def find_before(text: str, first: int, stop: int, weight: Weight) -> Value | None:
-    """The value that stands before its name: "use … as the password", `assertEquals("…", x.password)`."""
+    """Find a value before its name: "use … as the password", `assertEquals("…", x.password)`."""
     links = text[first - 1 : first] == " " and _LINKS.search(text, max(0, first - 32), first)
     if links and _SAID_ENDS.match(text, stop):
         said = _SAID.search(text, max(0, first - 260), first)

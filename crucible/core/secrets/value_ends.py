@@ -1,6 +1,6 @@
-"""Where a value ends: at its quote, at a space, with its line.
+"""Find where a value ends: at its quote, at a space, at the end of its line.
 
-Owns the ends of quoted and of bare values, and whether all is one key.  Where a value begins is `assignments`'.
+`assignments` finds where a value begins.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from crucible.core.patterns import late_pattern
 
 _LONGEST_QUOTED = 64 * 1024
 _MOST_SIGNS = 20
-"""So many `=` are in no value."""
+"""No value has this many `=`."""
 _WIDE = late_pattern(r"(?>(?:[^\s\"'`\\]|\\(?![nrtu\"'`\\]))*)")
 _TIGHT = late_pattern(r"(?>(?:[^\s\"'`\\,;&|<>(){}\[\]]|&(?=[\w!@\#$%^*.-]{1,64}(?:[\s\"'`]|\Z))|\\(?![nrtu\"'`\\]))*)")
 _SHELL = late_pattern(r"(?>(?:[^\s\"'`\\;&|<>]|\\(?![nrtu\"'`\\]))*)")
@@ -20,11 +20,11 @@ LINE_START = late_pattern(
     r"(?:\A|\n|\\n|[;|]|&&|[\"'`])[ \t]*[+\-<>|#*]{0,2}[ \t]*(?:(?:export|set|setx|SET|ENV|ARG|env|declare -x|\$env:|-e|--env|--build-arg|-D)[ \t:=]*)?[A-Za-z0-9_.\-/:]*\Z"
 )
 JUDGED = 512
-"""Characters at the beginning of a value that say what it is."""
+"""How many characters at the start of a value are judged."""
 
 
 def end_of_quoted(text: str, quote: str, at: int) -> int:
-    """Where a quoted text ends: at the same quote, or, cut, with its line."""
+    """Return where a quoted text ends: at the same quote or, if cut off, at the end of its line."""
     mark = quote.lstrip("\\")
     longest = at + _LONGEST_QUOTED
     end = text.find(quote, at, longest)
@@ -43,7 +43,7 @@ def _is_escaped(text: str, at: int) -> bool:
 
 
 def end_of_bare(text: str, first: int, at: int, kind: str, between: re.Match[str]) -> int:
-    """Where a value without quotes ends that begins at `at`, of the name at `first`; `between` stands between them."""
+    """Return the end of an unquoted value at `at`, of the name at `first`; `between` matched the text between them."""
     if kind == "block":
         return _match_end(_WIDE, text, at)
     if kind in {"xml", "plist"}:
@@ -64,7 +64,7 @@ def end_of_bare(text: str, first: int, at: int, kind: str, between: re.Match[str
 
 
 def _looks_whole(value: str) -> bool:
-    """A value that runs to the next space, not a piece of code, of a query or of minified text."""
+    """Return whether a value extends to the next space, and is not a piece of code, a query or minified text."""
     return re.search(r"[&;,]\w+=|[({\[]|^[\w.]*\)", value) is None
 
 
@@ -74,7 +74,7 @@ def _match_end(pattern: re.Pattern[str], text: str, at: int) -> int:
 
 
 def full_end(text: str, at: int, stop: int) -> int:
-    """Where a bare value ends of which only the beginning was looked at."""
+    """Return the end of an unquoted value of which only the beginning was examined."""
     return _match_whole(text, stop) if stop - at >= JUDGED else stop
 
 
@@ -84,7 +84,7 @@ def _match_whole(text: str, at: int) -> int:
 
 
 def inside_quotes(text: str, at: int, stop: int) -> tuple[int, int]:
-    """Where a quoted text begins and ends without quotes of its own."""
+    """Return a quoted text's span without inner quotes."""
     inner = _INNER_QUOTED.fullmatch(text, at, stop)
     return inner.span("s") if inner else (at, stop)
 
@@ -93,7 +93,7 @@ _INNER_QUOTED = late_pattern(r"(?P<mark>\\{0,8}[\"'])(?P<s>[^\"'\\]{1,4096})(?P=
 
 
 def is_key(text: str, first: int, stop: int) -> bool:
-    """The name at `first` is no name, but a part of a store's key or of an image: `user:token:<md5>`, `team/password:617b3d3c`."""
+    """Return whether the name is part of a store's key or an image: `user:token:<md5>`, `team/password:617b3d3c`."""
     low = max(0, first - 64)
     low += len(text[low:first].rstrip(ascii_letters + "_-:/"))
     return _KEY.fullmatch(text, low, stop) is not None

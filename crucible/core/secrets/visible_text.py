@@ -1,7 +1,6 @@
-"""A text as its reader sees it: without what a terminal obeys and without characters that nobody sees.
+"""A text as a reader sees it, without terminal control sequences and invisible characters, and the way back.
 
-Owns the way back: where in the text a place of the visible one is.  `grep --color` paints half of a key, and a note drops the
-paint, so a key must be known through it.
+`grep --color` colours part of a key and a note drops the colours, so a key must be recognised despite them.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ from functools import cache
 
 from crucible.core.patterns import ANSI, late_pattern
 
-# Line ends and tabs stay; the last ones are seen by nobody: soft hyphens, joiners, marks of direction and of byte order.
+# Line ends and tabs stay.  The last ones are invisible: soft hyphens, joiners, direction and byte order marks.
 _UNSEEN = late_pattern(
     ANSI.pattern + "|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]"
 )
@@ -38,15 +37,15 @@ _FOLDED = {
     "d": "ド호",
     "\0": "\x9b\x90\x9d\xad\u200b\u200c\u200d\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2060\u2061\u2062\u2063\u2064\ufeff",
 }
-"""What other writing is read as.  Words for "password" come out as `names` has them: `пароль` as `parolj`, `密码` as `pw`."""
+"""ASCII for other characters.  Words for "password" become those in `secret_names`: `пароль` is `parolj`, `密码` is `pw`."""
 
 CONTROLS = [bytes([byte]) for byte in (*range(32), 127) if byte not in b"\t\n\r"]
-"""Bytes of `plain` for what a reader does not see."""
+"""Bytes of `plain` that a reader does not see."""
 
 
 @cache
 def _reading() -> tuple[object, bytes]:
-    """How characters become bytes, and these ASCII: C does both."""
+    """Return the tables that turn characters into bytes, and bytes into ASCII; both conversions run in C."""
     signs = [(sign, into) for into, others in _FOLDED.items() for sign in others]
     table = "".join(map(chr, range(128))) + "".join(sign for sign, _ in signs)
     folded = bytes(range(128)) + "".join(into for _, into in signs).encode("ascii")
@@ -57,7 +56,7 @@ _AT_ONCE = 256
 
 
 def _fold(error: UnicodeError) -> tuple[bytes, int]:
-    """A stretch from where a text is no ASCII: there is little else in most, and other writing comes together."""
+    """Handle an encoding error: fold a stretch at once, since non-ASCII characters usually come together."""
     mapping, folded = _reading()
     if not isinstance(error, UnicodeEncodeError):
         raise error
@@ -70,17 +69,17 @@ codecs.register_error("crucible.fold", _fold)
 
 
 def plain_of(text: str) -> bytes:
-    """A byte for each character, so that places are the same; secrets are ASCII, what else there is stands as `?`."""
+    """Return one byte per character, so that positions are the same; secrets are ASCII, other characters become `?`."""
     return text.encode("ascii", "crucible.fold")
 
 
 class Visible:
-    """`text` is what shows of what was given."""
+    """The visible `text` of a given text."""
 
     __slots__ = ("_shifts", "_starts", "text")
 
     def __init__(self, given: str, *, hidden: bool) -> None:
-        """`hidden` says whether something of it does not show."""
+        """Set `hidden` if the text contains invisible parts."""
         self.text = given
         self._starts: list[int] = []
         self._shifts: list[int] = []
@@ -99,7 +98,7 @@ class Visible:
         self.text = "".join((*kept, given[at:]))
 
     def span(self, start: int, end: int) -> tuple[int, int]:
-        """Where a part of `text`, which is not empty, stands in what was given."""
+        """Return the span of a non-empty part of `text` in the given text."""
         return self._place(start), self._place(end - 1) + 1
 
     def _place(self, shown: int) -> int:
