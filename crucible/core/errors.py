@@ -1,21 +1,21 @@
-"""What can go wrong, as a tree.  A human's untidy note is never here: that is a Problem of the note.
+"""All errors, as a tree.  Faults in a user's note are not errors: they are `Problem`s of the note.
 
 CrucibleError                  exit 1; `str()` is one clear line, `.hint` the next step
-├── UsageError                 exit 2: what was asked makes no sense
+├── UsageError                 exit 2: the request is invalid
 │   ├── BadSessionId           an id outside the allow-list
 │   └── AmbiguousSession       a prefix with several candidates
 ├── SessionNotFound
 ├── WorkflowNotFound           no workflow of that name or path
 ├── VaultNotFound              no vault here or above, and no default
 ├── VaultError                 the vault cannot be used (not a folder, settings broken)
-├── OutsideVault               a path that would leave the vault
+├── OutsideVault               a path that leads out of the vault
 ├── NoteChanged                the note changed on disk since it was read
 ├── NoteExists                 an exclusive create found a file
 ├── NoteUnreadable             permission, a folder where a file is expected, too large
-├── IndexBroken               the index is not what its manifest says; it is built anew, unasked
-├── LockTimeout                another process holds the note
-├── SecretsError               secrets cannot be looked for, so nothing was written
-├── EditRefused                an edit that overlaps another, or would not show when read back
+├── IndexBroken                the index is not what its manifest says; it is rebuilt automatically
+├── LockTimeout                another process holds the lock
+├── SecretsError               the scan for secrets cannot run, so nothing was written
+├── EditRefused                an edit that overlaps another, or would not have its intended effect
 ├── TranscriptError            a transcript that cannot be read at all
 ├── AgentFailed                an agent's program or a model gave no answer
 └── ServerFailed               a team's server is down, slow or refuses

@@ -17,7 +17,7 @@ from crucible.core.errors import reason_of
 from crucible.core.patterns import late_pattern
 
 WHOLE = 16 * 1024 * 1024
-"""In bytes.  For larger files only the size, the beginning and the end are hashed, so that making a bookmark is fast."""
+"""In bytes.  Larger files are hashed by size, beginning and end only, so that making a bookmark is fast."""
 
 UNREADABLE = "?"
 """Digest of anything that cannot be read or is not a file."""
@@ -71,7 +71,7 @@ class Repository:
 
 
 def read_repository(folder: Path) -> Repository | None:
-    """Read the repository whose worktree contains `folder`; None outside any, inside `.git` and in a bare repository."""
+    """Read the repository whose worktree contains `folder`; None outside any, inside `.git`, or in a bare one."""
     if not folder.is_dir():
         return None
     answer = _ask(folder, "rev-parse", "--is-shallow-repository", "--show-toplevel")

@@ -68,7 +68,7 @@ def overlap(
 # Each pattern matches the end of a sentence with its closing marks.  They differ in how costly a wrong split is.
 _ABBREVIATIONS = r"(?<!\be\.g)(?<!\bi\.e)(?<!\bvs)(?<!\betc)(?<!\bcf)"
 PROSE_END = late_pattern(_ABBREVIATIONS + r"(?<![(.])[.!?…]+[\"'”’)\]]*(?=\s+[^\sa-z])|[。！？]|:(?=\n)")
-"""Careful: abbreviations and marks before a lower-case letter do not end a sentence; a colon at the end of a line does."""
+"""Careful: abbreviations and marks before a lower-case letter do not end a sentence; a colon at a line's end does."""
 TITLE_END = late_pattern(_ABBREVIATIONS + r"(?<!\bapprox)[.!?…]+[\"')\]]*(?=\s+\S)|[。！？]")
 """A lower-case letter may follow: the first sentence of a prompt is its title."""
 CLAUSE_END = late_pattern(r"[.!?:…。！？][\"'`)\]*_]*(?=\s+\S)")

@@ -298,7 +298,7 @@ def _fits(text: str, first: int, kind: str, found: Value) -> bool:
 
 
 def _stands_out(text: str, first: int, kind: str, found: Value) -> bool:
-    """Return whether a value stands out: next to a name by chance, it must not be a word, or at least not one of code."""
+    """Return whether a value stands out: it may be next to a name by chance, so ordinary words are rejected."""
     at, stop, weight, quoted = found
     value = text[at : min(stop, at + JUDGED)]
     if kind == "call" and (at - first < 5 or (value.isupper() and "token(" in text[first:at].lower())):

@@ -333,7 +333,7 @@ def manifest_forms() -> list[SecretForm]:
 
 
 def _find_manifest(text: str, start: int, passed: int) -> tuple[int, list[tuple[int, int]]]:
-    """Find the values of the manifest whose `kind: Secret` is at `start`; text before `passed` is not examined again."""
+    """Find the values of the manifest whose `kind: Secret` is at `start`, after the position `passed`."""
     if not _MANIFEST_KIND.match(text, start):
         return passed, []
     low, high = max(passed, start - _FARTHEST), min(len(text), start + _FARTHEST)

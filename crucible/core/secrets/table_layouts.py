@@ -294,9 +294,9 @@ def find_before(text: str, first: int, stop: int, weight: Weight) -> Value | Non
     """Find a value before its name: "use … as the password", `assertEquals("…", x.password)`."""
     links = text[first - 1 : first] == " " and _LINKS.search(text, max(0, first - 32), first)
     if links and _SAID_ENDS.match(text, stop):
-        said = _SAID.search(text, max(0, first - 260), first)
-        if said and said["bare"] != text[first:stop]:
-            return _value_of(said, "text" if said["quote"] else "bare", weight)
+        match = _SAID.search(text, max(0, first - 260), first)
+        if match and match["bare"] != text[first:stop]:
+            return _value_of(match, "text" if match["quote"] else "bare", weight)
     near = text[max(0, first - 70) : first]
     if '",' in near or "'," in near:
         argument = _FIRST_ARGUMENT.search(text, max(0, first - 300), first)
@@ -310,8 +310,8 @@ _SAID_ENDS = late_pattern(
 )
 
 
-def _value_of(said: re.Match[str], group: str, weight: Weight) -> Value | None:
-    value = said[group].rstrip(",.;:") if group == "bare" else said[group]
+def _value_of(match: re.Match[str], group: str, weight: Weight) -> Value | None:
+    value = match[group].rstrip(",.;:") if group == "bare" else match[group]
     if not is_striking(value, weight):
         worded = weight == Weight.PASSWORD and is_worded(value)
         if not worded or (group == "bare" and value.count("-") == 1):
@@ -320,4 +320,4 @@ def _value_of(said: re.Match[str], group: str, weight: Weight) -> Value | None:
         group == "bare" and weight < Weight.PASSWORD and not is_chance(value)
     ):
         return None
-    return Value(said.start(group), said.start(group) + len(value), weight, group == "text")
+    return Value(match.start(group), match.start(group) + len(value), weight, group == "text")

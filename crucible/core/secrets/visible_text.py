@@ -37,7 +37,7 @@ _FOLDED = {
     "d": "ド호",
     "\0": "\x9b\x90\x9d\xad\u200b\u200c\u200d\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2060\u2061\u2062\u2063\u2064\ufeff",
 }
-"""ASCII for other characters.  Words for "password" become those in `secret_names`: `пароль` is `parolj`, `密码` is `pw`."""
+"""ASCII for other characters.  Words for "password" become those in `secret_names`: `пароль` is `parolj`."""
 
 CONTROLS = [bytes([byte]) for byte in (*range(32), 127) if byte not in b"\t\n\r"]
 """Bytes of `plain` that a reader does not see."""

@@ -59,7 +59,7 @@ def folder_lines(folder: Path) -> Iterator[Iterator[EventLine]]:
 
 
 def after_archived(archived: Iterable[EventLine], later: Iterable[EventLine]) -> Iterator[EventLine]:
-    """Yield the archive's lines, then the folder's lines that are not in it, renumbered to continue after the archive."""
+    """Yield the archive's lines, then the folder's lines that are not in it, renumbered to follow them."""
     known: set[bytes] = set()
     last = shift = 0
     for line in archived:
@@ -84,7 +84,7 @@ _HEAD = late_pattern(rb'\{"seq":\d+,(?:"key":"([0-9a-f]{16})",)?')
 
 
 def _identity(line: EventLine) -> bytes:
-    """Return an identity for copies of a record with different numbers: its key, else a hash of the rest of the line."""
+    """Return an identity for copies of a record with different numbers: its key, else a hash of the line."""
     found = _HEAD.match(line.data) if line.number else None
     if found and found[1]:
         return bytes(found[1])

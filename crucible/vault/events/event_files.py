@@ -56,7 +56,7 @@ def archive_path(vault_root: Path, session_id: str) -> Path:
 
 
 def may_have_records(vault_root: Path, session_id: str) -> bool:
-    """Return whether a session seems to have records.  A quick check that neither validates them nor resolves symlinks."""
+    """Return whether a session seems to have records.  A quick check that validates nothing."""
     inner = os.path.join(vault_root, ".crucible")
     # Check the folder first: a purge writes the archive before it removes the folder.
     return os.path.lexists(os.path.join(inner, "flight", session_id)) or os.path.lexists(

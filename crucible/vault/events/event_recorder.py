@@ -134,7 +134,7 @@ class FlightWriter:
             self._keys.read_new(self.folder)
 
     def write(self, event: Event, phase: str = "", source: str = "") -> bool:
-        """Append an event of a phase (`phase-2.1`) and a native session (`client:id`); False if it is already recorded."""
+        """Append an event of a phase (`phase-2.1`) and a native session (`client:id`); False if already recorded."""
         body = _body(event, source, self.max_value_bytes)
         digest = hashlib.blake2b(body, digest_size=8)
         key = int.from_bytes(digest.digest())

@@ -225,7 +225,7 @@ def _time_of(line: bytes) -> datetime | None:
 
 
 def _sweep(vault_root: Path) -> None:
-    """Remove partial archives of killed purges, unless the session's folder exists and its purge may still be running."""
+    """Remove partial archives of killed purges, unless the session's folder exists: its purge may be running."""
     folder = archive_folder(vault_root)
     with append_errors(folder, "removed"):
         for path in folder.glob(f"*{_ARCHIVE}.tmp"):

@@ -104,9 +104,9 @@ class FolderRows:
 class Suspects:
     """Differences between disk and index, collected in place.
 
-    `to_read` maps the paths of notes to read to their current stamps; `gone` lists deleted notes.  `files` has the rows of
-    every folder with a difference; a draft adds new rows there.  `undigested` are folders without a digest whose notes are
-    unchanged.
+    `to_read` maps the paths of notes to read to their current stamps; `gone` lists deleted notes.  `files` has the rows
+    of every folder with a difference; a draft adds new rows there.  `undigested` are folders that have no digest
+    although their notes are unchanged.
     """
 
     def __init__(self) -> None:

@@ -126,7 +126,7 @@ class Index:
     def refresh(
         self, paths: Iterable[str | PathLike[str]] | None = None, progress: Progress | None = None
     ) -> Refreshed:
-        """Compare with the disk, read changed notes and store the index; `paths` limits this to some notes and folders."""
+        """Compare with the disk, read changed notes and store the index; `paths` limits this to notes and folders."""
         places = None if paths is None else [self._place(path) for path in paths]
         return self._attempt(lambda: self._refresh(places, progress))
 

@@ -255,7 +255,7 @@ class IndexDraft:
 
 
 class _Batch:
-    """The changes of some readings: lines to drop and add by shard, file rows, and notes that may have changed since."""
+    """The changes of some readings: lines to drop and add by shard, file rows, and recently modified notes."""
 
     def __init__(self, suspects: Suspects, clock: int) -> None:
         self.seen = suspects.to_read

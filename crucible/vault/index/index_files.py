@@ -89,7 +89,7 @@ def next_token(token: str) -> str:
 
 
 def dump_manifest(manifest: Manifest) -> str:
-    """Serialise as TOON: schema, totals, the tables of shards, folders and doubtful notes, and a CRC-32 of all of it."""
+    """Serialise as TOON: schema, totals, the tables of shards, folders and doubtful notes, and a CRC-32."""
     totals: dict[str, int] = {}
     for found in manifest.shards.values():
         totals[found.table] = totals.get(found.table, 0) + found.rows

@@ -70,7 +70,7 @@ def begun(row: Row) -> str:
 
 
 def last_active(row: Row, at: datetime | None = None, why: str = "") -> datetime | None:
-    """Return when a session was last active, from its row and its bookmark, made `at` that time for the reason `why`."""
+    """Return when a session was last active; `at` and `why` are the time and reason of its bookmark."""
     started, lasted = time_of(begun(row)), row["duration_s"]
     times = [started, time_of(row["ended"]), None if why in AFTERWARDS else at]
     with suppress(OverflowError):

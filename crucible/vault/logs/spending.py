@@ -65,7 +65,7 @@ def keep_answer(
 
 
 def spent_since(root: Path, since: datetime) -> Spending:
-    """Sum the spending since then; unparsable lines are skipped.  Raises `OutsideVault`, or `VaultError` if unreadable."""
+    """Sum the spending since then, skipping invalid lines.  Raises `OutsideVault`, or `VaultError` if unreadable."""
     found, _ = read_lines(root, FILE, _dated_spending, folder=_FOLDER)
     spent = Spending()
     for time, one in found:

@@ -141,9 +141,9 @@ def _extend(root: Path, name: str, lines: tuple[str, ...]) -> list[Path]:
 
 
 def keep_accepted(user: UserSettings, root: str, asks: Iterable[Ask]) -> bool:
-    """Replace what `user` accepted for the vault at `root`, a real path, with `asks`; return whether that changed anything.
+    """Replace what `user` accepted for the vault at `root`, a real path, with `asks`; return whether it changed.
 
-    Raises `VaultError` if there is no place for the record, and `NoteChanged` if another process wrote it meanwhile.
+    Raises `VaultError` if the record has no place, and `NoteChanged` if another process wrote it meanwhile.
     """
     path = _path(user, root)
     try:

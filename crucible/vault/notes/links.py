@@ -132,7 +132,7 @@ def _path_ends(path: str) -> Iterator[str]:
 
 
 def _file_names(path: str) -> tuple[str, str]:
-    """Return the file names a path can mean, likeliest first: a dot may start an extension or be part of a note's name."""
+    """Return the file names a path can mean: a dot may start an extension or be part of a note's name."""
     return (path, f"{path}.md") if "." in path.rpartition("/")[2] else (f"{path}.md", path)
 
 

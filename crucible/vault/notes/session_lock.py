@@ -30,8 +30,8 @@ class SessionHeld(CrucibleError):
 class _Holder(NamedTuple):
     """The process that continues a session.
 
-    `child` is the client's process id, 0 before it starts.  `child_start` is its start time, which tells it from a later
-    process with the same id.
+    `child` is the client's process id, 0 before it starts.  `child_start` is its start time, which tells it from a
+    later process with the same id.
     """
 
     host: str

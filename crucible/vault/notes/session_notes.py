@@ -47,6 +47,6 @@ def find_phase(note: Note, number: str, called: str = "the session") -> Phase:
 
 
 def heading_of(note: Note, phase: str) -> str:
-    """Return the full text of a phase's heading, with its markers, as links require it; "" if there is no such phase."""
+    """Return the full text of a phase's heading, with its markers, as links require it; "" if there is no phase."""
     line = next((each.lines.first for each in note.session.all_phases() if each.id == phase), -1)
     return note.source.lines[line].strip().lstrip("#").strip() if line >= 0 else ""

@@ -273,7 +273,7 @@ class Vault:
             raise NoteChanged(f"{note.path}: changed on disk since it was read", "read it again, then repeat")
 
     def _find_path(self, ref: str, cwd: Path | None) -> Path | None:
-        """Find a note by path.  Only paths that end in `.md`, given or added, are tried: `../x` is an invalid id first."""
+        """Find a note by path.  Only paths that end in `.md`, given or added, are tried."""
         if "\0" in ref or not ref or ("/" not in ref and os.sep not in ref and not is_markdown(ref)):
             return None
         name = ref if is_markdown(ref) else f"{ref}.md"

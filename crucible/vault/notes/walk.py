@@ -73,7 +73,7 @@ def _entries(folder: Path, on_error: OnError | None) -> list[os.DirEntry[str]]:
 def _split_entries(
     folder: Path, entries: list[os.DirEntry[str]], on_error: OnError | None
 ) -> tuple[list[str], list[str]]:
-    """Split entries into folders and notes.  An entry that cannot be examined counts as a note if it is named like one."""
+    """Split entries into folders and notes.  Entries that cannot be examined count as notes if named like one."""
     folders, notes = [], []
     for entry in entries:
         try:

@@ -34,7 +34,7 @@ _FOREIGN = "workflow of the Rust Crucible"
 
 @dataclass(frozen=True, slots=True)
 class WorkflowNote:
-    """A workflow's file as it was read.  `shown` is its path for messages: relative to the vault if it is inside one."""
+    """A workflow's file as it was read.  `shown` is its path for messages: relative to the vault if inside."""
 
     path: Path
     shown: str

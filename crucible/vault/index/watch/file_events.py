@@ -56,7 +56,7 @@ class FileEvent(NamedTuple):
 
 
 class Listener(FileSystemEventHandler):
-    """Reports events below a real folder from construction until `close`.  `OSError` if the folder cannot be watched."""
+    """Reports events below a real folder until `close`.  `OSError` if the folder cannot be watched."""
 
     def __init__(self, folder: str) -> None:
         self.folder = folder
@@ -203,7 +203,7 @@ _INODE = re.compile(r"^inotify wd:\S+ ino:([0-9a-f]+)", re.MULTILINE)
 
 
 def _watched_inodes() -> set[int]:
-    """Return the inodes that the kernel watches for this process: watchdog does not report folders it could not watch."""
+    """Return the inodes that the kernel watches for this process; watchdog does not report missing ones."""
     found: set[int] = set()
     for name in os.listdir("/proc/self/fdinfo"):
         with suppress(OSError):

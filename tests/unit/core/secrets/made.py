@@ -38,8 +38,10 @@ VALUES = [
     _values(chance(16, seed=3) + "7", chance(40, seed=4), 2),
     _values(chance(11, seed=5) + "!a1", chance(36, seed=6), 3),
 ]
-"""What stands in a notation: `{V}` a password, `{K}` a key, `{B}` the password in base64, `{L}` a login in it, `{O}` a seed of
-one-time passwords without a digit, `{F}` a long token of Facebook, `{H}` hexadecimal digits."""
+"""The holes of a notation: `{V}` a password, `{K}` a key, `{B}` the password in base64, `{L}` a login in base64.
+
+`{O}` is a seed of one-time passwords without a digit, `{F}` a long Facebook token, `{H}` hex digits.
+"""
 
 
 def filled(notation: str, values: dict[str, str]) -> tuple[str, list[str]]:

@@ -9,7 +9,7 @@ from tests.unit.core.secrets.made import VALUES, filled
 
 SCANNER = Scanner(SecretSettings())
 NOTATIONS = (Path(__file__).parent / "notations.txt").read_text(encoding="utf-8").rstrip("\n").split("\n")
-"""A name with a value as many languages, programs and people write it: the holes are those of `made`, `\\n` is a line's end."""
+"""Names with values in the notations of many languages and programs; `made` fills the holes, `\\n` is a line end."""
 
 WRAPS = ["{}", "+{}", "src/app.cfg:12:{}", "2026-01-02T03:04:05Z INFO [a] {}", "   12\t{}"]
 

@@ -1,4 +1,4 @@
-"""What real sessions were found to hold, in invented lines: what is no secret, and what is one although it is a word."""
+"""Cases found in real sessions, in invented lines: false positives, and secrets that are words."""
 
 from __future__ import annotations
 
