@@ -72,7 +72,7 @@ def test_an_error_of_the_work_is_the_callers() -> None:
 
 
 @pytest.mark.skipif(not Path("/proc").is_dir(), reason="needs /proc")
-def test_who_takes_no_more_leaves_no_process_behind() -> None:
+def test_a_consumer_that_stops_leaves_no_process() -> None:
     before = _children()
     results = spread(_square, CHUNKS, 2)
     assert next(results) == 0

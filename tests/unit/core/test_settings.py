@@ -403,7 +403,7 @@ def test_setting_the_default_vault_keeps_comments_order_and_other_keys() -> None
     assert changed == text.replace('"/old"', '"/new"')
 
 
-def test_the_default_vault_stands_above_the_tables() -> None:
+def test_the_default_vault_is_written_above_the_tables() -> None:
     changed = with_user_settings("\ufeff# mine\n[projects]\na = ['/x']\n", FILE, {"default_vault": "/new"})
     assert changed.startswith("\ufeff# mine\n")
     read = read_user_settings(changed, FILE, HOME)
@@ -457,7 +457,7 @@ def test_a_pipe_in_the_place_of_a_file_is_refused_not_waited_for(tmp_path: Path)
         load_vault_settings(tmp_path)
 
 
-def test_no_settings_may_be_said_with_the_null_device() -> None:
+def test_the_null_device_means_no_settings() -> None:
     assert load_user_settings(os.devnull, HOME) == UserSettings(os.devnull)
 
 

@@ -202,7 +202,7 @@ def test_the_users_own_rules_and_exceptions_always_count(vault: Vault, tmp_path:
     assert load_vault_settings(vault.root, user).secrets.allow == ("^test_", ".+")
 
 
-# --- links and files that are none --------------------------------------------------------------------------------------
+# --- links and irregular files -----------------------------------------------------------------------------------------
 
 
 def test_a_template_that_is_a_link_out_of_the_vault_is_never_read(vault: Vault, tmp_path: Path) -> None:
@@ -223,7 +223,7 @@ def test_a_linked_folder_of_templates_is_none(vault: Vault, tmp_path: Path) -> N
     assert trusted(vault.root).templates == ()
 
 
-def test_settings_behind_a_link_count_by_what_they_say(vault: Vault, tmp_path: Path) -> None:
+def test_symlinked_settings_are_accepted_by_content(vault: Vault, tmp_path: Path) -> None:
     inner = vault.root / ".crucible"
     elsewhere = inner.rename(tmp_path / "dotfiles")
     inner.symlink_to(elsewhere)
@@ -242,7 +242,7 @@ def test_a_name_in_other_letters_is_another_file(vault: Vault) -> None:
 
 
 @pytest.mark.parametrize("make", [os.mkfifo, os.mkdir, lambda path: Path(path).write_bytes(b"x" * 300_000)])
-def test_a_template_that_is_no_small_file_keeps_nobody(vault: Vault, make: object) -> None:
+def test_a_template_that_is_not_a_small_file_blocks_no_command(vault: Vault, make: object) -> None:
     path = vault.root / ".crucible" / "templates" / "step.md.j2"
     make(path)  # type: ignore[operator]
     (ask,) = load_vault_settings(vault.root).asks
@@ -250,7 +250,7 @@ def test_a_template_that_is_no_small_file_keeps_nobody(vault: Vault, make: objec
     assert trusted(vault.root).templates == ()
 
 
-# --- the record ---------------------------------------------------------------------------------------------------------
+# --- the record -------------------------------------------------------------------------------------------------------
 
 
 def test_the_record_is_not_looked_at_where_nothing_is_asked(vault: Vault, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -33,14 +33,14 @@ def test_of_a_sample_99_of_100_secrets_go_and_999_of_1000_ordinary_lines_stay(ha
 
 
 @pytest.mark.parametrize("cases", [open_cases, heldout_cases])
-def test_what_nobody_redacts_is_not_caught(cases: Callable[[int], Iterator[Case]]) -> None:
+def test_unredacted_secrets_are_reported_as_missed(cases: Callable[[int], Iterator[Case]]) -> None:
     sample = list(cases(41))
     assert len({case.kind for case in sample}) >= 57
     assert not any(is_caught(case, case.text) for case in sample)
     assert all(case.secrets and all(secret in case.text for secret in case.secrets) for case in sample)
 
 
-def test_half_a_secret_that_stands_is_not_caught() -> None:
+def test_a_half_redacted_secret_counts_as_missed() -> None:
     case = next(iter(open_cases(499)))
     (secret,) = case.secrets
     half = secret[len(secret) // 3 :]
@@ -62,7 +62,7 @@ def test_a_half_is_the_same_each_time() -> None:
     assert open_lines() == OPEN_LINES()
 
 
-def test_a_sample_is_part_of_the_whole() -> None:
+def test_a_sample_is_part_of_the_corpus() -> None:
     kind = next(iter(open_cases(499))).kind
     whole, sample = (
         {case.text for case in takewhile(lambda case: case.kind == kind, open_cases(step))} for step in (1, 50)

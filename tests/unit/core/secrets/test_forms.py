@@ -1,4 +1,4 @@
-"""Secrets told by structure: unknown providers' tokens, wrapped ones, commands, keys that are cut, names of files."""
+"""Secrets recognised by structure: tokens of unknown providers, encoded ones, commands, truncated keys, names of files."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_a_token_with_a_form_of_its_own_is_found_in_any_context(rule: str, aroun
     "token",
     ["acme_tok_" + chance(32, HEX), "acme_live_" + chance(26), "acme-" + chance(40), "acme_" + chance(40, SMALL), "ACME_" + chance(36)],
 )  # fmt: skip
-def test_a_prefix_and_a_long_body_of_chance_are_a_token_whoever_gives_it(token: str) -> None:
+def test_a_prefix_and_a_long_random_body_are_a_token_of_any_provider(token: str) -> None:
     assert SCANNER.redact(f"see {token}, please")[1] == {"vendor-token": 1}
 
 
@@ -176,7 +176,7 @@ def test_the_password_of_a_command_goes(command: str, password: str, around: str
     assert clean.startswith(around.format(command.split("{}", maxsplit=1)[0].rstrip('"')).rstrip("\n` once.")[:12])
 
 
-def test_services_are_told_by_their_calls_and_headers() -> None:
+def test_services_are_recognised_by_their_calls_and_headers() -> None:
     sid, secret = "AC" + chance(32, HEX), chance(32, HEX, 2)
     assert SCANNER.redact(f'client = Client("{sid}", "{secret}")')[1] == {"twilio-token": 1}
     assert SCANNER.redact(f"authorization: {secret}")[1] == {"authorization-token": 1}

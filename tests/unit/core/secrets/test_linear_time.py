@@ -1,4 +1,4 @@
-"""Every rule takes time in proportion to a text, on texts that are made to be bad for it."""
+"""Every rule's time is proportional to the text's length, even for adversarial texts."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ def test_a_name_with_a_value_loses_the_value() -> None:
     assert not left, _told(left)
 
 
-def test_what_stands_before_the_line_hides_nothing() -> None:
+def test_text_before_a_line_hides_nothing() -> None:
     left: dict[object, object] = {}
     for notation in NOTATIONS:
         if "\\n" not in notation and not notation.startswith("machine"):

@@ -55,7 +55,7 @@ TOKENS = {
 
 @pytest.mark.parametrize("rule", TOKENS)
 @pytest.mark.parametrize("around", ["{}", "see {}.", '"{}"', "word{}", "a={}&b=1", "x\\n{}\\n", "(`{}`)", "é {} →"])
-def test_a_token_is_found_wherever_it_stands(rule: str, around: str) -> None:
+def test_a_token_is_found_in_any_position(rule: str, around: str) -> None:
     token = TOKENS[rule]
     text = around.format(token)
     clean, counts = SCANNER.redact(text)
@@ -94,7 +94,7 @@ def _pem(kind: str = "RSA ", line: str = "\n") -> str:
 
 @pytest.mark.parametrize("kind", KEYS)
 @pytest.mark.parametrize("line", ["\n", "\\n", "\r\n", "\n+", "\n    ", "\\\\n", "\n2026-01-01T00:00:00Z INFO  "])
-def test_a_private_key_goes_whole(kind: str, line: str) -> None:
+def test_a_private_key_is_removed_completely(kind: str, line: str) -> None:
     text = f"before\n{_pem(kind, line)}\nafter"
     assert SCANNER.redact(text) == ("before\n[REDACTED:private-key]\nafter", {"private-key": 1})
 
@@ -282,7 +282,7 @@ def test_names_without_end_take_linear_time(piece: str) -> None:
 
 
 @pytest.mark.timed
-def test_one_line_of_megabytes_is_looked_at_whole() -> None:
+def test_a_line_of_megabytes_is_scanned_completely() -> None:
     token = TOKENS["github-token"]
     text = "var a=1;" * 300_000 + f'x="{token}"' + "f(b);" * 300_000
     begin = time.process_time()
@@ -311,7 +311,7 @@ def test_a_secret_is_known_through_a_terminals_colours(parts: tuple[str, ...]) -
 
 
 @given(st.text("ab=\x1b[m;31K\u200b\x00 \n", max_size=40))
-def test_what_shows_stands_where_it_is_said_to(text: str) -> None:
+def test_visible_text_maps_back_to_its_position(text: str) -> None:
     shown = Visible(text, hidden=True)
     for at, letter in enumerate(shown.text):
         start, end = shown.span(at, at + 1)

@@ -1,4 +1,4 @@
-"""Which notes are looked at, which are gone, and which are believed."""
+"""Which notes are read again, which are gone, and which are trusted unread."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ def test_a_name_that_was_compared_with_its_folder_is_not_compared_again(index: I
     assert (sorted(found.to_read), found.gone) == (["s/a.md", "s/b.md"], ["s/c.md"])
 
 
-def test_a_damaged_table_of_files_is_said_to_be_broken(index: IndexFolder) -> None:
+def test_a_damaged_table_of_files_is_reported_as_broken(index: IndexFolder) -> None:
     manifest = known(index, {"s": {"a.md": STAMP}})
     path = Path(index.path, manifest.files)
     path.write_bytes(path.read_bytes().replace(b"2026-11", b"2026-12"))

@@ -60,7 +60,7 @@ def test_rows_come_back_from_their_lines(given_rows: tuple[str, list[tuple[objec
 
 
 @given(rows_of_a_table())
-def test_a_row_is_one_line_whatever_stands_beside_it(
+def test_a_row_is_one_line_whatever_its_neighbours(
     given_rows: tuple[str, list[tuple[object, ...]]],
 ) -> None:
     """Old lines and new ones are put together without being read."""
@@ -81,7 +81,7 @@ def test_a_shard_is_a_table_of_toon(given_rows: tuple[str, list[tuple[object, ..
 
 
 @given(texts, st.lists(cells, min_size=10, max_size=10))
-def test_a_cell_stands_in_a_line_as_it_does_alone(text: str, others: list[object]) -> None:
+def test_a_cell_is_encoded_in_a_line_as_on_its_own(text: str, others: list[object]) -> None:
     """Lines of a note are found by its path's cell."""
     (line,) = encode_rows("callouts", [(text, *others)])
     assert line.startswith(b"  " + encode_cell(text) + b",")
@@ -158,7 +158,7 @@ def test_a_shard_is_the_month_of_the_start() -> None:
     assert {shard_of(None), shard_of("")} == {UNDATED}
 
 
-def test_the_kinds_of_columns_are_told_apart() -> None:
+def test_the_kinds_of_columns_are_distinguished() -> None:
     columns = {name for table in TABLES.values() for name in table}
     assert columns > LISTS
     assert columns > TIMES

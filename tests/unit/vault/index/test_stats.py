@@ -301,7 +301,7 @@ def test_phases_group_by_name_with_figures_of_their_own() -> None:
     assert (stats.total.sessions, stats.total.tokens_used) == (3, 7)
 
 
-def test_phases_of_sessions_that_are_not_wanted_do_not_count() -> None:
+def test_phases_of_unselected_sessions_do_not_count() -> None:
     rows = [session("a", status="failed"), session("b"), session("child", parent="a")]
     phases = [phase("One", name) for name in ("a", "b", "child")]
     failed = SessionQuery(status="failed")

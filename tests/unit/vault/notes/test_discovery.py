@@ -1,4 +1,4 @@
-"""Which vault is meant."""
+"""How the vault of a command is found."""
 
 from __future__ import annotations
 
@@ -42,12 +42,12 @@ def test_relative_names_are_seen_from_the_working_directory(places: dict[str, st
     assert find_vault(None, {"CRUCIBLE_VAULT": "env"}, str(tmp_path), NOBODY) == places["env"]
 
 
-def test_a_vault_behind_a_symlink_has_its_real_path(places: dict[str, str], tmp_path: Path) -> None:
+def test_a_symlinked_vault_has_its_real_path(places: dict[str, str], tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to(places["explicit"])
     assert find_vault(str(tmp_path / "link"), {}, str(tmp_path), NOBODY) == places["explicit"]
 
 
-def test_without_any_vault_the_next_step_is_said(places: dict[str, str]) -> None:
+def test_without_any_vault_the_error_says_what_to_do(places: dict[str, str]) -> None:
     with pytest.raises(VaultNotFound, match=r"no vault in .*nowhere or above") as caught:
         find_vault(None, {}, places["nowhere"], NOBODY)
     assert "cru init" in caught.value.hint

@@ -157,7 +157,7 @@ def test_exact_path_comes_before_the_note_beside_it() -> None:
     assert LinkTable(["n.md", "a/n.md"]).resolve("n", "a/x.md").path == "n.md"
 
 
-def test_files_that_differ_in_case_only_are_told_apart_by_the_one_written_so() -> None:
+def test_files_that_differ_only_in_case_are_resolved_by_exact_spelling() -> None:
     table = LinkTable(["n.md", "N.md", "x/O.md", "x/o.md"])
     assert table.resolve("N").path == "N.md"
     assert not table.resolve("n").ambiguous
@@ -171,7 +171,7 @@ def test_unicode_forms_of_a_name_are_one_name() -> None:
     assert LinkTable([apart]).resolve("\u00c4 b").path == apart
 
 
-def test_name_with_a_hash_is_found_whole_before_its_heading() -> None:
+def test_a_name_with_a_hash_is_preferred_to_a_heading() -> None:
     assert LinkTable(["a#b.md", "a.md"]).resolve("a#b").path == "a#b.md"
     assert LinkTable(["a.md"]).resolve("a #b").path == "a.md"
 

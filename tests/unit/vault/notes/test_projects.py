@@ -102,7 +102,7 @@ def test_relative_and_odd_git_files_are_read_by_their_text(tmp_path: Path) -> No
     assert project_of(str(tree), NOBODY.projects) == "tree"
 
 
-def test_the_folder_of_a_vault_is_nobodys_project_but_by_the_users_word(repository: Path, tmp_path: Path) -> None:
+def test_a_vaults_folder_is_a_project_only_if_the_user_says_so(repository: Path, tmp_path: Path) -> None:
     inside = repository / "sessions"
     inside.mkdir()
     link = tmp_path / "link"

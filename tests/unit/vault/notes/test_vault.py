@@ -1,4 +1,4 @@
-"""The vault: what a reference means, and saves that lose nobody's words."""
+"""The vault: how references are resolved, and saves that lose no edit."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def test_folders_that_lead_out_or_in_circles_are_not_walked(vault: Vault, outsid
     assert [type(error) for error in told] == [OutsideVault]
 
 
-def test_a_folder_that_cannot_be_walked_is_told(vault: Vault, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_folder_that_cannot_be_listed_is_reported(vault: Vault, monkeypatch: pytest.MonkeyPatch) -> None:
     (vault.sessions / "shut").mkdir()
     (vault.sessions / "open").mkdir()
     (vault.sessions / "open/a.md").write_text("x")
@@ -137,7 +137,9 @@ def test_a_link_to_itself_hides_no_other_note(vault: Vault) -> None:
         vault.read(vault.sessions / "loop.md")
 
 
-def test_a_folder_that_breaks_off_gives_what_it_had_and_is_told(vault: Vault, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_listing_that_fails_midway_gives_its_first_entries_and_is_reported(
+    vault: Vault, monkeypatch: pytest.MonkeyPatch
+) -> None:
     vault.create("a", TEXT)
     scandir = os.scandir
 
@@ -163,7 +165,7 @@ def test_a_folder_that_breaks_off_gives_what_it_had_and_is_told(vault: Vault, mo
 
 
 @pytest.mark.parametrize("target", ["sessions", "gone", "../outside", "../gone"])
-def test_a_sessions_folder_that_cannot_be_walked_is_told(vault: Vault, outside: Path, target: str) -> None:
+def test_a_sessions_folder_that_cannot_be_listed_is_reported(vault: Vault, outside: Path, target: str) -> None:
     vault.sessions.rmdir()
     vault.sessions.symlink_to(target)
     told: list[CrucibleError] = []
@@ -172,7 +174,7 @@ def test_a_sessions_folder_that_cannot_be_walked_is_told(vault: Vault, outside: 
     assert outside.exists()
 
 
-def test_a_file_in_place_of_the_sessions_folder_is_told(vault: Vault) -> None:
+def test_a_file_in_place_of_the_sessions_folder_is_reported(vault: Vault) -> None:
     vault.sessions.rmdir()
     vault.sessions.write_text("x")
     told: list[CrucibleError] = []
@@ -230,7 +232,7 @@ def test_a_path_is_seen_from_the_working_directory_first(three: Vault) -> None:
     assert three.find(str(three.root / "Welcome.md"), cwd=Path("/")) == three.root / "Welcome.md"
 
 
-def test_a_path_through_a_symlink_to_the_vault_is_said_from_the_root(three: Vault, tmp_path: Path) -> None:
+def test_a_path_through_a_symlink_to_the_vault_is_given_from_the_root(three: Vault, tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to(three.root)
     found = three.find(str(tmp_path / "link/sessions/2026-11-22-mend-test.md"))
     assert three.relative(found) == "sessions/2026-11-22-mend-test.md"
@@ -300,7 +302,7 @@ def test_a_path_outside_the_vault_is_refused(three: Vault, outside: Path) -> Non
         three.read(outside / "secret.md")
 
 
-def test_a_file_that_a_human_named_freely_is_found_by_its_whole_name(vault: Vault) -> None:
+def test_a_file_with_any_name_is_found_by_its_full_name(vault: Vault) -> None:
     (vault.sessions / "My día (1).md").write_text("x")
     assert vault.load("My día (1)").name == "My día (1)"
 
@@ -541,7 +543,7 @@ def test_a_time_of_writing_in_the_future_is_not_waited_for(vault: Vault) -> None
     assert time.monotonic() - started < 2
 
 
-def test_a_note_that_somebody_writes_all_the_time_is_given_up(vault: Vault, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_note_that_is_written_continuously_is_given_up(vault: Vault, monkeypatch: pytest.MonkeyPatch) -> None:
     path = vault.create("x", TEXT).path
     slept: list[float] = []
 

@@ -1,4 +1,4 @@
-"""Any sequence of what people, editors, git, `cru` and a dying computer do: the index equals a rebuild, row for row."""
+"""After any sequence of actions by users, editors, git, `cru` and crashes, the index equals a rebuild, row for row."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Moments as people write them, and as the tables hold them."""
+"""Times as users write them, and as the tables hold them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ NOW = datetime(2026, 11, 21, 22, 30, 15, tzinfo=timezone(timedelta(hours=1)))
         (datetime.max.replace(tzinfo=timezone(timedelta(hours=-2))), "9999-12-31T23:59:59Z"),
     ],
 )
-def test_times_are_told_in_utc(moment: datetime, text: str) -> None:
+def test_times_are_written_in_utc(moment: datetime, text: str) -> None:
     assert utc(moment) == text
 
 

@@ -1,4 +1,4 @@
-"""Conditions on a column: what each operator means for each kind of column, and what is refused."""
+"""Conditions on a column: the meaning of each operator for each kind of column, and what is refused."""
 
 from __future__ import annotations
 
@@ -178,7 +178,7 @@ def test_numbers_compare_as_numbers(cell: int, value: int, sign: str) -> None:
 
 
 @given(st.text(min_size=1), st.text(min_size=1).filter(lambda v: '"' not in v), st.sampled_from([*SIGNS]))
-def test_text_in_quotes_compares_as_it_stands_but_for_its_case(cell: str, value: str, sign: str) -> None:
+def test_quoted_text_is_compared_literally_but_for_case(cell: str, value: str, sign: str) -> None:
     found = holds(f'title{sign}"{value}"', {**ROW, "title": cell})
     assert found is SIGNS[sign](cell.lower(), value.lower())
     assert holds(f'title = "{value}"', {**ROW, "title": value})

@@ -1,4 +1,4 @@
-"""A new vault: complete, twice the same, nothing overwritten, git tracks what it should."""
+"""A new vault is complete; a second `init` changes nothing, and git tracks the right files."""
 
 from __future__ import annotations
 
@@ -176,7 +176,7 @@ def test_init_does_not_write_through_a_symlink_that_leaves(tmp_path: Path, name:
     assert os.listdir(outside) == []
 
 
-def test_a_vault_may_itself_stand_behind_a_symlink(tmp_path: Path) -> None:
+def test_a_vault_may_be_a_symlink(tmp_path: Path) -> None:
     (tmp_path / "real").mkdir()
     (tmp_path / "link").symlink_to("real")
     assert tmp_path / "real/sessions" in init_vault(tmp_path / "link")

@@ -89,7 +89,7 @@ def test_a_vault_without_workflows_has_none(vault: Vault) -> None:
 
 
 @pytest.mark.skipif(os.name == "nt", reason="no pipes, no symlinks for everybody")
-def test_what_is_no_file_keeps_nobody_waiting_and_is_a_workflow_only_in_its_folder(vault: Vault) -> None:
+def test_irregular_files_never_block_and_are_workflows_only_in_their_folder(vault: Vault) -> None:
     (vault.root / "workflows").mkdir()
     os.mkfifo(vault.root / "workflows" / "pipe.md")
     os.mkfifo(vault.root / "pipe.md")
@@ -156,7 +156,7 @@ def test_a_path_is_seen_from_here_first(vault: Vault, tmp_path: Path) -> None:
     assert find_workflow(None, "release", own) == own / "release.md"
 
 
-def test_a_name_that_is_whole_wins_over_a_title_and_that_over_a_beginning(vault: Vault) -> None:
+def test_a_full_name_wins_over_a_title_and_a_title_over_a_prefix(vault: Vault) -> None:
     names = [put(vault, f"workflows/{name}.md", f"# {title}\n") for name, title in (
         ("order", "One"), ("order-two", "Two"), ("x", "Order"), ("y", "Ord"), ("ord-er", "Three"),
     )]  # fmt: skip
@@ -210,7 +210,7 @@ def test_a_folder_is_no_workflow(vault: Vault, ref: str) -> None:
 
 
 @pytest.mark.parametrize("ref", ["", "a\0b", "x" * 5000, "no/such.md", "no such", "../../../../nothing"])
-def test_what_names_nothing_is_told(vault: Vault, ref: str) -> None:
+def test_an_unknown_reference_is_reported(vault: Vault, ref: str) -> None:
     with pytest.raises((UsageError, WorkflowNotFound)) as found:
         find_workflow(vault, ref, vault.root)
     assert found.value.hint

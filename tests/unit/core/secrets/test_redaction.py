@@ -1,4 +1,4 @@
-"""A scan that remembers says what the scan says."""
+"""A caching scan gives the same results as the scan itself."""
 
 from __future__ import annotations
 

@@ -81,7 +81,7 @@ def test_a_word_alone_on_its_line_under_a_passwords_name_is_one(notation: str) -
         "+password: {}",
     ],
 )
-def test_a_passphrase_of_words_goes_whole(notation: str) -> None:
+def test_a_passphrase_of_words_is_removed_completely(notation: str) -> None:
     for phrase in ("copper kettle moon sparrow", "velvet anchor tulip gravel canyon otter"):
         clean, counts = SCANNER.redact(notation.replace("{}", phrase))
         assert counts == {"named-password": 1}

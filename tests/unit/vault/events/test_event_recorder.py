@@ -1,4 +1,4 @@
-"""Whole events: written once, cut where too long, healed after a crash, read back in order."""
+"""Whole events: written once, cut if too long, repaired after a crash, read back in order."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def test_calls_and_their_results_have_a_file_of_their_own(tmp_path: Path) -> Non
     assert kinds == ["ToolUsed", "ToolReturned", "SubagentReturned"]
 
 
-def test_answered_questions_and_plans_come_back_whole(tmp_path: Path) -> None:
+def test_answered_questions_and_plans_are_read_back_complete(tmp_path: Path) -> None:
     choice = Choice("Where?", "Here", (("Here", "near"), ("There", "")), ("Here",))
     long = Choice("Why?", "x" * 70_000)
     events: list[Event] = [
@@ -295,7 +295,7 @@ JSON = st.recursive(
 
 @given(st.dictionaries(st.text(st.characters(codec="utf-8"), max_size=5), JSON, max_size=4), st.text(max_size=30))
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_any_arguments_come_back_whole(
+def test_any_arguments_are_read_back_complete(
     tmp_path_factory: pytest.TempPathFactory, arguments: dict[str, object], text: str
 ) -> None:
     root = tmp_path_factory.mktemp("v")

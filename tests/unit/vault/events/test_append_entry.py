@@ -1,4 +1,4 @@
-"""One entry of the recorder: how it lies in its file, what it costs, what refuses it, and the summary beside it."""
+"""Entries that agents report: their form, their cost, what is refused, and the summary beside them."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def test_a_long_value_is_cut_and_says_how_long_it_was(tmp_path: Path) -> None:
     assert (record.values["args"], record.cut) == ({"x": "é" * 32}, {"args.x": 80})
 
 
-def test_a_local_time_is_told_as_utc(tmp_path: Path) -> None:
+def test_a_local_time_is_stored_as_utc(tmp_path: Path) -> None:
     append_entry(tmp_path, "s", "user", {}, now=NOW.astimezone(timezone(timedelta(hours=2))))
     assert lines(tmp_path, EVENTS)[0]["time"] == "2026-01-24T10:16:00Z"
 
@@ -172,7 +172,7 @@ def test_a_pipe_in_the_place_of_a_file_is_refused(tmp_path: Path) -> None:
         append_entry(tmp_path, "s", "user", {}, now=NOW)
 
 
-def test_who_holds_the_files_for_too_long_is_told(tmp_path: Path) -> None:
+def test_a_lock_held_for_too_long_is_reported(tmp_path: Path) -> None:
     with hold_events(flight_folder(tmp_path, "s")), pytest.raises(LockTimeout, match=r"has held it for 0\.05 s"):
         append_entry(tmp_path, "s", "user", {}, now=NOW, lock_seconds=0.05)
     assert append_entry(tmp_path, "s", "user", {}, now=NOW, lock_seconds=0.05) == 1
@@ -265,7 +265,7 @@ def test_the_summary_follows_who_works(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("broken", [None, b"{", b"[]", b'{"events_count": 7, "sizes": {"events.jsonl": 999999}}'])
-def test_a_missing_or_wrong_summary_is_made_anew_from_the_records(tmp_path: Path, broken: bytes | None) -> None:
+def test_a_missing_or_wrong_summary_is_rebuilt_from_the_records(tmp_path: Path, broken: bytes | None) -> None:
     append_entry(tmp_path, "s", "agent_switch", {"from_agent": "a", "to_agent": "b"}, now=NOW)
     append_entry(tmp_path, "s", "tool", {"tool": "x"}, now=NOW)
     path = flight_folder(tmp_path, "s") / META
@@ -301,7 +301,7 @@ def test_a_summary_of_an_import_counts_both_files(tmp_path: Path) -> None:
     assert load_meta(tmp_path, "s")["started"] == "2026-01-24T10:16:00Z"
 
 
-def test_facts_alone_make_a_folder_only_where_that_is_wanted(tmp_path: Path) -> None:
+def test_facts_alone_create_a_folder_only_on_request(tmp_path: Path) -> None:
     save_meta(tmp_path, "s", Facts(project="p"), make=False)
     assert load_meta(tmp_path, "s") == {}
     save_meta(tmp_path, "s", Facts(project="p"))

@@ -1,7 +1,7 @@
 """From a note to its rows: what each column says.
 
-`test_the_rows_of_the_example_vault_are_written_down` holds the rows of real notes; `CRUCIBLE_GOLDEN=1` writes them anew.
-When that changes what a column means, or which columns there are, raise `schema.SCHEMA`: older indexes are built anew then.
+`test_the_rows_of_the_example_vault_are_written_down` holds the rows of real notes; `CRUCIBLE_GOLDEN=1` rewrites them.
+If columns or their meaning change, increase `schema.SCHEMA`, so that older indexes are rebuilt.
 """
 
 from __future__ import annotations
@@ -296,7 +296,7 @@ def test_a_session_counts_every_entry_of_its_phases_once() -> None:
     assert (row["started"], row["duration_s"]) == ("2026-11-21T18:26:47Z", 193)
 
 
-def test_the_participants_are_told_by_role() -> None:
+def test_the_participants_have_their_role() -> None:
     rows = [tuple(row.values())[1:] for row in tables_of(NOTE)["participants"]]
     assert rows == [
         ("participant", "claude-code", "2.1", None, None, None),
@@ -307,7 +307,7 @@ def test_the_participants_are_told_by_role() -> None:
     ]
 
 
-def test_the_callouts_are_told_with_kind_phase_and_line() -> None:
+def test_the_callouts_have_kind_phase_and_line() -> None:
     tables = tables_of(NOTE)
     plan, deeper, _ = (row["phase_id"] for row in tables["phases"])
     told = [(row["kind"], row["phase_id"], row["text"]) for row in tables["callouts"]]
@@ -333,7 +333,7 @@ def test_a_long_callout_is_cut_to_its_first_characters(kind: str, character: str
     assert set(str(row["text"])) == {character, "\n"}
 
 
-def test_links_are_told_with_kind_and_line() -> None:
+def test_links_have_kind_and_line() -> None:
     rows = tables_of(NOTE)["links"]
     told = [(row["kind"], row["target"], row["subpath"], row["alias"]) for row in rows]
     assert told == [
@@ -451,7 +451,7 @@ def test_a_reading_has_the_stamp_of_the_file_and_no_rows_for_the_same_bytes(root
     assert again == first._replace(rows=None)
 
 
-def test_what_is_gone_is_said_to_be_gone(root: Path) -> None:
+def test_a_deleted_note_is_reported_as_gone(root: Path) -> None:
     for path in ("sessions/a.md", "sessions/none/a.md"):
         found = read_for_index(str(root), path, "")
         assert (found.gone, found.rows, found.stamp) == (True, None, UNKNOWN)
@@ -520,7 +520,7 @@ def test_a_name_that_is_no_text_has_a_path_that_leads_back(root: Path) -> None:
 
 
 @pytest.mark.parametrize("link", ["root", "old/root", "root#Phase", "sessions/root.md", "[[root|alias]]"])
-def test_a_parent_is_told_by_its_bare_id_however_it_is_linked(link: str) -> None:
+def test_a_parent_is_stored_by_its_id_however_it_is_linked(link: str) -> None:
     tables = tables_of(f'---\nparent: "{link}"\nsubagents:\n  - session: "{link}"\n---\n')
     assert tables["sessions"][0]["parent"] == "root"
     assert [row["session"] for row in tables["participants"]] == ["root"]

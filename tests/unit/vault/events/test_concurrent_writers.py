@@ -1,4 +1,4 @@
-"""Several processes at one session, and processes that are killed: no record torn, none lost, each number once."""
+"""Several processes write to one session and some are killed: no record is torn, lost or numbered twice."""
 
 from __future__ import annotations
 
@@ -192,7 +192,7 @@ def _bring(root: Path) -> None:
         writer.write(Prompted(At(2), "two"))
 
 
-def test_a_whole_record_without_its_line_end_is_no_record_yet(tmp_path: Path) -> None:
+def test_a_complete_record_without_a_line_end_does_not_count_yet(tmp_path: Path) -> None:
     _bring(tmp_path)
     path = flight_folder(tmp_path, "s") / EVENTS
     path.write_bytes(path.read_bytes().rstrip(b"\n"))
@@ -225,7 +225,7 @@ def _remove(folder: Path) -> None:
     folder.rmdir()
 
 
-# --- the memory of what is there ----------------------------------------------------------------------------------------
+# --- cached keys ------------------------------------------------------------------------------------------------------
 
 
 def memory(root: Path) -> Path:
@@ -273,7 +273,7 @@ def test_a_memory_of_other_files_is_not_believed(tmp_path: Path) -> None:
     assert bring_many(tmp_path, 1000) == 1000
 
 
-def test_a_file_that_lost_its_end_is_read_anew(tmp_path: Path) -> None:
+def test_a_truncated_file_is_read_again(tmp_path: Path) -> None:
     bring_many(tmp_path, 1000)
     path = flight_folder(tmp_path, "s") / EVENTS
     lines = path.read_bytes().splitlines(keepends=True)

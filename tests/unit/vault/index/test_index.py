@@ -1,4 +1,4 @@
-"""The index against the disk: whatever happens to notes or to the index's own files, it shows what is there now."""
+"""The index always shows what is on disk, whatever happens to notes or to the index's own files."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ def test_one_changed_note_is_the_only_one_opened(root: Path, reads: Reads) -> No
     same_as_rebuilt(root)
 
 
-def test_touched_notes_are_opened_once_and_understood_never(root: Path, reads: Reads) -> None:
+def test_touched_notes_are_opened_once_and_not_parsed(root: Path, reads: Reads) -> None:
     for path in (root / "sessions").rglob("*.[mM]*"):
         os.utime(path)
     wait_for_file_clock()
@@ -137,7 +137,7 @@ def git(root: Path, *args: str) -> None:
     subprocess.run(["git", *named, *args], cwd=root, check=True, capture_output=True)
 
 
-def test_a_checkout_and_back_understands_only_what_differs(root: Path, reads: Reads) -> None:
+def test_a_checkout_and_back_parses_only_differing_notes(root: Path, reads: Reads) -> None:
     (root / ".gitignore").write_text(".crucible\n")
     git(root, "init", "-q", "-b", "main")
     git(root, "add", ".")
@@ -160,7 +160,7 @@ def test_a_checkout_and_back_understands_only_what_differs(root: Path, reads: Re
     same_as_rebuilt(root)
 
 
-def test_a_checkout_that_writes_every_note_anew_changes_no_row(root: Path, reads: Reads) -> None:
+def test_a_checkout_that_rewrites_every_note_changes_no_row(root: Path, reads: Reads) -> None:
     (root / ".gitignore").write_text(".crucible\n")
     git(root, "init", "-q", "-b", "main")
     git(root, "add", ".")
@@ -307,7 +307,7 @@ def test_a_folder_replaced_by_a_file_of_its_name_is_gone(root: Path) -> None:
     assert paths_of(same_as_rebuilt(root)) == ["sessions/a.md", "sessions/b.md"]
 
 
-def test_a_folder_replaced_by_a_symlink_out_of_the_vault_is_gone_and_told(root: Path, tmp_path: Path) -> None:
+def test_a_folder_replaced_by_a_symlink_out_of_the_vault_is_gone_and_reported(root: Path, tmp_path: Path) -> None:
     shutil.move(root / "sessions" / "deep", tmp_path / "moved")
     (root / "sessions" / "deep").symlink_to(tmp_path / "moved")
     found = same_as_rebuilt(root)
@@ -461,7 +461,7 @@ def test_a_note_that_is_named_twice_has_its_rows_once(root: Path) -> None:
     assert same_as_rebuilt(root).changes == NONE
 
 
-def test_a_place_behind_two_names_is_looked_at_under_the_walks_own(root: Path) -> None:
+def test_a_place_with_two_names_is_scanned_under_the_walks_name(root: Path) -> None:
     (root / "sessions" / "alias").symlink_to("deep")
     write(root, "zone/x.md")
     (root / "sessions" / "far").symlink_to(root / "zone")
@@ -597,7 +597,7 @@ DAMAGES: dict[str, Callable[[Path], object]] = {
 
 
 @pytest.mark.parametrize("damage", DAMAGES)
-def test_each_damaged_file_is_built_anew_unasked(root: Path, damage: str) -> None:
+def test_each_damaged_file_is_rebuilt_automatically(root: Path, damage: str) -> None:
     whole = rebuilt(root)
     kept = root / "kept"
     shutil.copytree(root / ".crucible" / "index", kept)
@@ -674,7 +674,7 @@ def tables_of_view(view: View) -> Tables:
     return tables_of(Refreshed(view))
 
 
-def test_a_manifest_from_the_future_is_built_anew(root: Path) -> None:
+def test_a_manifest_of_a_newer_schema_is_rebuilt(root: Path) -> None:
     manifest = root / ".crucible" / "index" / "manifest.toon"
     manifest.write_text(manifest.read_text().replace("schema: ", "schema: 9", 1))
     assert len(same_as_rebuilt(root).changes) == 5
@@ -765,7 +765,7 @@ def test_where_a_month_cannot_be_a_folder_the_answer_is_right_and_says_so(root: 
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="locks of files as on POSIX")
-def test_a_lock_that_somebody_keeps_is_waited_for_and_then_done_without(root: Path) -> None:
+def test_a_held_lock_is_waited_for_and_then_ignored(root: Path) -> None:
     import fcntl
 
     write(root, "sessions/a.md", note("changed"))
@@ -780,7 +780,7 @@ def test_a_lock_that_somebody_keeps_is_waited_for_and_then_done_without(root: Pa
 # --- asking while others write -----------------------------------------------------------------------------------
 
 
-def test_a_question_is_asked_anew_while_shards_are_replaced(root: Path) -> None:
+def test_a_question_is_asked_again_while_shards_are_replaced(root: Path) -> None:
     """A number stands in two tables, whose files are read one after the other: no answer may mix two states."""
     done, saved = threading.Event(), threading.Event()
     failures: list[BaseException] = []
@@ -823,7 +823,7 @@ def numbers_of_a(saved: Iterator[threading.Event], view: View) -> tuple[str, str
     return str(title), str(text).partition("\n")[0]
 
 
-def test_a_question_asked_anew_reads_no_note_anew(root: Path, reads: Reads) -> None:
+def test_a_repeated_question_reads_no_note_again(root: Path, reads: Reads) -> None:
     """Files that another writer replaced are no damage."""
     asked = 0
 

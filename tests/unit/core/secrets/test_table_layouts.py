@@ -136,5 +136,5 @@ KEPT = [
 
 
 @pytest.mark.parametrize("text", KEPT)
-def test_what_stands_near_a_name_and_is_no_secret_stays(text: str) -> None:
+def test_text_near_a_name_that_is_not_secret_stays(text: str) -> None:
     assert SCANNER.redact(text) == (text, {})

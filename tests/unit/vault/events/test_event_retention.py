@@ -1,4 +1,4 @@
-"""Old events put away: which ones, whole, read as before, whatever is killed or damaged on the way."""
+"""Purging old events: which ones, completely, still readable, and safe against kills and damage."""
 
 from __future__ import annotations
 
@@ -179,7 +179,7 @@ def test_a_purge_that_died_between_the_two_is_finished_by_the_next(tmp_path: Pat
     assert records(tmp_path) == before
 
 
-def test_what_is_no_record_is_archived_too_and_told(tmp_path: Path) -> None:
+def test_lines_that_are_not_records_are_archived_and_reported(tmp_path: Path) -> None:
     fill(tmp_path)
     path = flight_folder(tmp_path, "s") / EVENTS
     path.write_bytes(b"junk\n\xff[]\n" + path.read_bytes() + b'{"seq":3}\ntorn')
@@ -218,7 +218,7 @@ def test_files_without_a_record_beside_an_archive_are_cleared_away(tmp_path: Pat
     assert len(records(tmp_path)) == 6
 
 
-def test_somebody_elses_file_in_the_folder_stays(tmp_path: Path) -> None:
+def test_foreign_files_in_the_folder_stay(tmp_path: Path) -> None:
     fill(tmp_path)
     (flight_folder(tmp_path, "s") / "mine.txt").write_text("mine")
     run(tmp_path)
@@ -244,9 +244,7 @@ def other(data: bytes) -> bytes:
 
 
 @pytest.mark.parametrize("damage", [damage_head, damage_middle, cut, other])
-def test_a_damaged_archive_is_told_and_nothing_is_written_over_it(
-    tmp_path: Path, damage: Callable[[bytes], bytes]
-) -> None:
+def test_a_damaged_archive_is_reported_and_not_overwritten(tmp_path: Path, damage: Callable[[bytes], bytes]) -> None:
     fill(tmp_path)
     run(tmp_path)
     path = archive_path(tmp_path, "s")
@@ -262,9 +260,7 @@ def test_a_damaged_archive_is_told_and_nothing_is_written_over_it(
     assert [r.values for r in records(tmp_path)] == [{"content": "later"}]
 
 
-def test_an_archive_that_does_not_come_back_whole_replaces_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_archive_that_fails_verification_replaces_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     fill(tmp_path)
     before = records(tmp_path)
 
@@ -280,7 +276,7 @@ def test_an_archive_that_does_not_come_back_whole_replaces_nothing(
     assert records(tmp_path) == before
 
 
-def test_a_full_disk_is_told_and_the_others_go_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_is_reported_and_other_sessions_go_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("a", "b"):
         fill(tmp_path, session_id=name)
     full = iter((True, False))
@@ -475,7 +471,7 @@ def test_the_types_of_calls_are_events_of_a_transcript_or_an_entry() -> None:
     assert calls | {"tool"} == TOOL_TYPES
 
 
-# --- another id ----------------------------------------------------------------------------------------------------------
+# --- another id ------------------------------------------------------------------------------------------------------
 
 
 def test_folder_and_archive_follow_a_session_to_its_new_id(tmp_path: Path) -> None:

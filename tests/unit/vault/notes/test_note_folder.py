@@ -1,4 +1,4 @@
-"""A note's stamp: it holds while nobody changes what it is of."""
+"""A note's digest matches as long as the note is unchanged."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ def _heard(listener: Listener, moment: float = 0.2) -> list[FileEvent]:
     return list(dict.fromkeys(found))
 
 
-def test_notes_and_folders_are_heard_and_nothing_else(vault: Vault) -> None:
+def test_only_notes_and_folders_send_events(vault: Vault) -> None:
     with _listening(vault) as listener:
         path = write(vault, "a", note("a"))
         for name in ("b.txt", ".hidden.md", ".crucible-1.tmp"):
@@ -53,7 +53,7 @@ def test_notes_and_folders_are_heard_and_nothing_else(vault: Vault) -> None:
 
 
 @pytest.mark.parametrize("how", ["written", "replaced", "touched", "removed", "moved away", "made unreadable"])
-def test_whatever_happens_to_a_note_is_heard(vault: Vault, how: str) -> None:
+def test_every_change_of_a_note_sends_an_event(vault: Vault, how: str) -> None:
     path = write(vault, "a", note("a"))
     other = vault.root / "other.md"
     other.write_text("x")
@@ -75,7 +75,7 @@ def test_whatever_happens_to_a_note_is_heard(vault: Vault, how: str) -> None:
         assert _heard(listener, 1 if how == "moved away" else 0.2) == [FileEvent(note=str(path))]
 
 
-def test_reading_notes_is_not_heard(vault: Vault) -> None:
+def test_reading_notes_sends_no_event(vault: Vault) -> None:
     path = write(vault, "a", note("a"))
     with _listening(vault) as listener:
         path.read_bytes()
@@ -84,7 +84,7 @@ def test_reading_notes_is_not_heard(vault: Vault) -> None:
 
 
 @on_linux
-def test_a_note_written_through_a_mapping_is_heard_when_that_ends(vault: Vault) -> None:
+def test_a_note_written_through_a_mapping_sends_an_event_when_unmapped(vault: Vault) -> None:
     from mmap import mmap
 
     path = write(vault, "a", note("a"))
@@ -111,7 +111,7 @@ def test_what_watchdog_complains_of_is_a_doubt_and_no_line_on_stderr(
 
 
 @on_linux
-def test_a_folder_that_nobody_watches_is_found_out(vault: Vault) -> None:
+def test_an_unwatched_folder_is_detected(vault: Vault) -> None:
     for name in ("a", "b/c"):
         (vault.sessions / name).mkdir(parents=True)
     folder = str(vault.sessions)
@@ -162,7 +162,7 @@ def test_mounts_are_those_above_and_inside(tmp_path: Path) -> None:
     assert not [point for point, _ in mounts if point.startswith("/proc")]
 
 
-def test_what_another_process_has_indexed_is_told(vault: Vault) -> None:
+def test_notes_indexed_by_another_process_are_reported(vault: Vault) -> None:
     memory, index = KnownNotes(), Index(vault.root, vault.settings)
     write(vault, "a", note("a"))
     assert memory.compare(index.refresh(), vault.root, None) == [NoteChange("added", "sessions/a.md", "completed")]

@@ -1,4 +1,4 @@
-"""The manifest: as it was written, or nothing; and never a way to another place."""
+"""The manifest: loaded as written or not at all, and never with a path to another place."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ def test_odd_text_is_none(text: str) -> None:
     assert load_manifest(signed(f"{text}\ncrc: 0\n")) is None
 
 
-def test_one_that_was_only_signed_anew_is_itself() -> None:
+def test_a_note_that_was_only_stamped_again_is_unchanged() -> None:
     assert load_manifest(signed(dump_manifest(ONE))) == ONE
 
 
@@ -207,7 +207,7 @@ def test_what_we_would_not_write_is_none(old: str, new: str) -> None:
 
 
 @pytest.mark.parametrize("whole", ["1", '"true"', "null", "yes", "[]"])
-def test_only_what_says_so_is_whole(whole: str) -> None:
+def test_only_a_manifest_that_says_so_is_complete(whole: str) -> None:
     found = load_manifest(changed("whole: false", f"whole: {whole}"))
     assert found is None or not found.whole
     assert ONE._replace(whole=True) == load_manifest(changed("whole: false", "whole: true"))

@@ -1,4 +1,4 @@
-"""Writers that are killed, that write at once, and disks that take no more: the next query heals the rest."""
+"""Killed writers, concurrent writers and full disks: the next query repairs the index."""
 
 from __future__ import annotations
 
@@ -353,7 +353,7 @@ print(refreshed.unsaved, answer)
 
 
 @pytest.mark.parametrize("limit", [0, 100, 300, 700, 1200, 20_000])
-def test_files_that_the_system_cuts_short_are_not_taken_for_whole(root: Path, limit: int) -> None:
+def test_truncated_files_are_detected(root: Path, limit: int) -> None:
     """A limit of the size of files strikes in the middle of any of them."""
     done = subprocess.run(
         [sys.executable, "-c", LIMITED, root, str(limit)],

@@ -1,4 +1,4 @@
-"""Merging lines against the plain way: put all rows together and sort them."""
+"""Merged lines equal those of a plain sort of all rows."""
 
 from __future__ import annotations
 

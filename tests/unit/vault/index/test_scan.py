@@ -1,4 +1,4 @@
-"""The fast walk finds what `vault.walk` finds, with the stamps that the system gives."""
+"""The fast scan finds the same notes as `vault.notes.walk`, with the system's stamps."""
 
 from __future__ import annotations
 
@@ -195,7 +195,7 @@ def test_a_digest_changes_with_every_name_and_stamp(root: Path) -> None:
     assert len(set(seen)) == len(seen)
 
 
-def test_what_leads_out_of_the_vault_is_told_and_not_walked(root: Path, tmp_path: Path) -> None:
+def test_links_out_of_the_vault_are_reported_and_not_followed(root: Path, tmp_path: Path) -> None:
     grow(tmp_path / "outside", {"x.md": None})
     grow(tmp_path / "vault-beside", {"x.md": None})
     (root / "sessions" / "out").symlink_to(tmp_path / "outside")
@@ -209,7 +209,7 @@ def test_what_leads_out_of_the_vault_is_told_and_not_walked(root: Path, tmp_path
     assert scan_folders(str(root), ["sessions/../../outside"]).folders == []
 
 
-def test_loops_end_and_what_leads_nowhere_is_told(root: Path) -> None:
+def test_loops_end_and_broken_links_are_reported(root: Path) -> None:
     (root / "sessions" / "up").symlink_to("..")
     (root / "sessions" / "self").symlink_to("self")
     (root / "sessions" / "self.md").symlink_to("self.md")
@@ -222,7 +222,7 @@ def test_loops_end_and_what_leads_nowhere_is_told(root: Path) -> None:
 
 
 @pytest.mark.parametrize("start", ["none", "none/deep", "file", "gone", "self"])
-def test_a_start_that_is_no_folder_is_told_as_the_walk_tells_it(root: Path, start: str) -> None:
+def test_a_start_that_is_not_a_folder_is_reported_as_by_the_walk(root: Path, start: str) -> None:
     (root / "file").write_text("x")
     (root / "gone").symlink_to("nowhere")
     (root / "self").symlink_to("self")
@@ -232,7 +232,7 @@ def test_a_start_that_is_no_folder_is_told_as_the_walk_tells_it(root: Path, star
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
-def test_a_folder_that_may_not_be_read_is_told(root: Path) -> None:
+def test_a_folder_without_permission_is_reported(root: Path) -> None:
     (root / "sessions" / "s").chmod(0)
     try:
         found = scan_folders(str(root), ["sessions"])

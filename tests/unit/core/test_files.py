@@ -1,4 +1,4 @@
-"""Bytes on disk: whole or not at all, never outside the vault, one writer at a time."""
+"""Bytes on disk: complete or unchanged, never outside the vault, one writer at a time."""
 
 from __future__ import annotations
 
@@ -303,7 +303,7 @@ def test_a_file_that_changes_while_it_is_read_is_read_again(tmp_path: Path, monk
     assert files.read_bytes(path)[0] == b"half and whole"
 
 
-def test_a_folder_where_a_note_is_expected_is_said_so(tmp_path: Path) -> None:
+def test_a_folder_in_place_of_a_note_is_reported(tmp_path: Path) -> None:
     (tmp_path / "x.md").mkdir()
     with pytest.raises(NoteUnreadable, match=r"x\.md: a folder"):
         files.read_bytes(tmp_path / "x.md")
