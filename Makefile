@@ -94,6 +94,7 @@ types: $(VENV)/.installed-dev ## Check types
 
 bench: $(VENV)/.installed-dev ## Measure starting, reading, importing, memory, queries, hooks and workflows against their bars (BENCH=workflows), and run the tests that look at a clock
 	$(BIN)/python -m benchmarks.run $(BENCH)
+	$(BIN)/python -m pytest -q -m "timed or not timed" benchmarks
 	$(BIN)/python -m pytest -q -m timed $(PYTEST_ARGS)
 
 real: $(VENV)/.installed-dev ## What is found in real sessions, by pattern (REAL=FOLDER; LABELS and SCORER measure it, READ=PATTERN shows fifty)

@@ -340,7 +340,7 @@ def test_a_command_takes_the_context_as_one_argument_where_it_says_so(scene: Sce
 
 def test_a_context_that_no_argument_holds_is_cut_or_refused(scene: Scene) -> None:
     scene.put("agent", '#!/bin/sh\nprintf "%s" "$1" | wc -c > given\n')
-    prose = "\n".join(f'> [!user]\n> "{"word " * 30}{n}"\n\nIt is {"so " * 30}{n}.\n' for n in range(2500))
+    prose = "\n".join(f'> [!user]\n> "{"word " * 30}{n}"\n\nIt is {"so " * 30}{n}.\n' for n in range(900))
     scene.write(paused_note() + prose)
     env = {"FAKE_LOG": "x"}
     (scene.vault.root / ".crucible" / "config.toml").write_text("[resume]\nwindow = 5000\nbudget = 400000\n")
@@ -348,7 +348,7 @@ def test_a_context_that_no_argument_holds_is_cut_or_refused(scene: Scene) -> Non
     assert code == 0, err
     assert "an argument holds 128 KB, so the context is cut" in err
     assert 1000 < int((scene.project / "given").read_text()) < 131_072
-    many = "\n".join(f"> [!decision]\n> {'x' * 150} {n}\n" for n in range(2000))
+    many = "\n".join(f"> [!decision]\n> {'x' * 150} {n}\n" for n in range(1000))
     scene.write(paused_note() + many)
     before = scene.text()
     code, _, err = scene.resume(PAUSED, "--with", "agent {context}")

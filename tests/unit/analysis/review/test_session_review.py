@@ -370,7 +370,7 @@ HOSTILE = st.lists(
 )
 
 
-@settings(max_examples=500, suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@settings(max_examples=2 * settings().max_examples, suppress_health_check=[HealthCheck.too_slow], deadline=None)
 @given(HOSTILE)
 def test_no_hostile_answer_raises_or_harms_the_note(listed: list[object]) -> None:
     text = render_session(session_of(TOLD))

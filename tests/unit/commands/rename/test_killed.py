@@ -29,7 +29,7 @@ from tests.unit.commands.rename.killing import LAST, killed
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs SIGKILL")
 
 A, B, C = "2026-11-21-limiter", "2026-11-21-bucket", "2026-11-21-third"
-STRIDE = 1 if os.environ.get("HYPOTHESIS_PROFILE") == "soak" else 3
+STRIDE = 1 if os.environ.get("HYPOTHESIS_PROFILE") == "soak" else 5
 """Every n-th of about a hundred steps is tested."""
 NOW = datetime(2026, 11, 22, tzinfo=UTC)
 

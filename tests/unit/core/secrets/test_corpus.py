@@ -17,8 +17,8 @@ from samples.secrets.open_lines import open_lines
 
 OPEN_LINES, HELDOUT_LINES = cache(open_lines), cache(heldout_lines)
 HALVES = {"open": (open_cases, OPEN_LINES), "held out": (heldout_cases, HELDOUT_LINES)}
-STEP = 17
-"""Every seventeenth case: no divisor of any number of templates, so that a sample sees them all."""
+STEP = 37
+"""Every 37th case: no divisor of any number of templates, so that a sample sees them all."""
 
 
 @pytest.mark.parametrize("half", HALVES)

@@ -92,6 +92,7 @@ def check_stamps(root: Path, found: VaultScan) -> None:
             assert (name in one.odd) == (not regular)
 
 
+@settings(max_examples=settings().max_examples // 2)
 @given(trees, st.sampled_from([0, 1, 3, 16_000]))
 def test_the_same_notes_are_found(tree: Tree, threshold: int) -> None:
     kept = scanning._WORTH_A_PROCESS
