@@ -112,7 +112,7 @@ def _is_ours(source: Source) -> bool:
     """True if the user neither reviewed nor changed the note."""
     found = find_frontmatter(source)
     proposed = found.values.get("status") == CaseStatus.PROPOSED.value
-    return proposed and is_case(source, found) and is_as_written(source, found)
+    return proposed and is_case(found) and is_as_written(source, found)
 
 
 # --- reading ---------------------------------------------------------------------------------------------------------
@@ -145,7 +145,7 @@ def review_case(vault: Vault, path: Path, review: CaseStatus) -> bool:
     def edits(note: Note) -> list[Edit]:
         nonlocal changed
         found = find_frontmatter(note.source)
-        if not is_case(note.source, found):
+        if not is_case(found):
             raise UsageError(f"{path}: no case", "`cru cases list` tells the cases")
         made = set_key(note.source, found, "status", review.value)
         changed = bool(made)

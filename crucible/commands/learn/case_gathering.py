@@ -282,7 +282,7 @@ def extract(
 
 
 _UNGRADED = (CaseType.WORKFLOW, CaseType.DELEGATION)
-"""Types of case whose answers cannot be graded."""
+"""Types of case that need no gradable answer."""
 
 
 def _found(timeline: Timeline, children: Mapping[str, Session | None]) -> Iterator[Case]:

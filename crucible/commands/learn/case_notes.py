@@ -222,9 +222,9 @@ class ParsedCase(NamedTuple):
         return self.case is not None and (not self.as_written or self.case.review is not CaseStatus.PROPOSED)
 
 
-def is_case(source: Source, found: Frontmatter | None = None) -> bool:
-    """Return whether a note's type is `case`; `found` is its frontmatter, if already parsed."""
-    return (found or find_frontmatter(source)).values.get("type") == "case"
+def is_case(found: Frontmatter) -> bool:
+    """Return whether a note with this frontmatter is a case."""
+    return found.values.get("type") == "case"
 
 
 def is_as_written(source: Source, found: Frontmatter | None = None) -> bool:
@@ -241,7 +241,7 @@ def read_case(source: Source, name: str) -> ParsedCase:
     found = find_frontmatter(source)
     properties = Properties(source, found)
     ident, session = properties.line("case") or name, _session_of(properties)
-    if not is_case(source, found):
+    if not is_case(found):
         properties.tell("no-case", "its type is not case")
         return ParsedCase(None, tuple(properties.problems), name, session)
     case = _read_case(properties, found, ident, session)

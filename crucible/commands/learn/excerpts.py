@@ -19,7 +19,7 @@ from crucible.documents.session.session import Intervention, Outcome, Prose
 
 SIDE = 3200
 """Most code points of a part of a case."""
-_PROSE, _RESULT, _ARGUMENT = 700, 400, 1600
+_PROSE, _RESULT, _ARGUMENT, _ERROR = 700, 400, 1600, SIDE // 2
 ERROR_WORDS = late_pattern(
     r"(?i)error|exception|fail|fatal|panic|cannot|denied|not found|no such|reset|unknown|undefined|missing|invalid|expected|actual|want|:\d+:"
 )
@@ -45,15 +45,15 @@ def message_of(text: str) -> str:
     return _EXIT.sub("", _WRAPPED.sub("", _REMINDER.sub("", bare)), count=1).strip()
 
 
-def error_excerpt(text: str, most: int = SIDE // 2) -> str:
+def error_excerpt(text: str) -> str:
     """Cut a failing output to the last lines that report a problem, each with its neighbours."""
-    if len(text) <= most:
+    if len(text) <= _ERROR:
         return text
     lines = text[-20_000:].split("\n")
     near = {at + step for at, line in enumerate(lines) if ERROR_WORDS.search(line[:400]) for step in (-1, 0, 1)}
     shown = [line[:400] for at, line in enumerate(lines) if at in near] or lines
     sizes = accumulate(len(line) + 1 for line in reversed(shown))
-    fits = sum(size <= most for size in sizes)
+    fits = sum(size <= _ERROR for size in sizes)
     return "\n".join([CUT, *shown[len(shown) - fits :]])
 
 
@@ -137,15 +137,16 @@ SENTENCE = 6
 # --- files ------------------------------------------------------------------------------------------------------------
 
 
-def files_before(earlier: Sequence[Moment], changes: Iterable[Moment], most: int = SIDE) -> str:
+def files_before(earlier: Sequence[Moment], changes: Iterable[Moment]) -> str:
     """Return the parts of files that changes replaced, each below the file's name; "" if no call shows any."""
+    left = SIDE
     parts: list[str] = []
     for moment in changes:
         path = next((act.what for act in moment.acts if act.deed in CHANGES), "")
         for old in _replaced(moment.arguments or {}) or _file_before(earlier, path):
             part = f"{path}:\n{shorten_middle(_with_context(earlier, path, old), _ARGUMENT)}"
-            most -= len(part)
-            if part not in parts and (most >= 0 or not parts):
+            left -= len(part)
+            if part not in parts and (left >= 0 or not parts):
                 parts.append(part)
     return "\n\n".join(parts)
 

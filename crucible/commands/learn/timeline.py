@@ -115,7 +115,7 @@ def turns_of(moments: Iterable[Moment]) -> tuple[CaseTurn, ...]:
     return (*turns, CaseTurn(Role.ASSISTANT, "\n\n".join(prose))) if prose else tuple(turns)
 
 
-def _exchange_of(moment: Moment, words: str = "") -> tuple[CaseTurn, CaseTurn]:
+def _exchange_of(moment: Moment, words: str) -> tuple[CaseTurn, CaseTurn]:
     """Return the turn that makes a call, with the prose before it, and the turn with its result."""
     line = moment.call.call if moment.call else ""
     tool, _, rest = line.partition(" ")

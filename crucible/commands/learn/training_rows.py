@@ -304,7 +304,7 @@ def _tools(lesson: Lesson) -> Row | None:
 
 
 def _taught_conversation(lesson: Lesson) -> list[ChatMessage]:
-    """Return the conversation up to the last taught message; failed or cut calls are not taught."""
+    """Return the conversation up to the last taught message; messages with failed or cut calls are not taught."""
     messages = conversation(lesson.before, lesson.right)
     failed = {turn.answers for turn in lesson.right if turn.failed}
     for message in messages:
