@@ -61,12 +61,12 @@ def codify_real(folder: Path, client: str, name: str) -> Workflow:
 def likeness(workflow: Workflow) -> list[object]:
     """A workflow without agents' names and figures."""
 
-    def told(step: Step) -> object:
+    def facts_of(step: Step) -> object:
         prose = re.sub(r"\b([a-z]+)-\w+\)", r"\1-ID)", step.prose)  # ids come from the client's rows
         prose = re.sub(r"^- Did: .*$", "- Did", prose, flags=re.MULTILINE)  # and edits by a program are no outcome
-        return [step.name, step.channel, step.grade, prose, step.flows, *map(told, step.children)]
+        return [step.name, step.channel, step.grade, prose, step.flows, *map(facts_of, step.children)]
 
-    return [workflow.title, workflow.preamble, *map(told, workflow.steps)]
+    return [workflow.title, workflow.preamble, *map(facts_of, workflow.steps)]
 
 
 def edges(graph: Graph) -> set[tuple[str, str, str]]:

@@ -31,7 +31,7 @@ class Desk:
     def __init__(self, editors: Sequence[Editor], choices: Sequence[Choice]) -> None:
         self.editors, self.choices = list(editors), list(choices)
         self.seen: list[str] = []
-        self.told: list[str] = []
+        self.shown: list[str] = []
         self.asked: list[tuple[int, bool]] = []
 
     def edit(self, path: Path) -> str:
@@ -39,7 +39,7 @@ class Desk:
         return self.editors.pop(0)(path)
 
     def tell(self, line: str) -> None:
-        self.told.append(line)
+        self.shown.append(line)
 
     def choose(self, problems: Sequence[Diagnostic], *, sure: bool) -> Choice:
         self.asked.append((len(problems), sure))
@@ -70,7 +70,7 @@ def unlinks(path: Path) -> str:
 def test_an_unedited_workflow_is_saved_unchanged(vault: Vault) -> None:
     desk = Desk([leaves], [Choice.SAVE])
     assert edit_draft(place_draft(vault, "it", GOOD), GOOD, desk) == GOOD
-    assert (desk.seen, desk.told, desk.asked) == ([GOOD], [], [(0, False)])
+    assert (desk.seen, desk.shown, desk.asked) == ([GOOD], [], [(0, False)])
 
 
 def test_problems_are_comments_with_the_lines_of_the_editor(vault: Vault) -> None:
@@ -82,7 +82,7 @@ def test_problems_are_comments_with_the_lines_of_the_editor(vault: Vault) -> Non
     assert first.endswith(" %%")
     assert "Nowhere" in first
     assert desk.seen[1].split("\n")[line - 1] == "If it fails → proceed to Nowhere"
-    assert desk.told[0].startswith("9:")
+    assert desk.shown[0].startswith("9:")
 
 
 def test_comments_are_removed_when_nothing_was_fixed(vault: Vault) -> None:
@@ -111,7 +111,7 @@ def test_an_emptied_file_loses_nothing(vault: Vault, editor: Editor) -> None:
     desk = Desk([editor], [Choice.QUIT])
     assert edit_draft(path, GOOD, desk) is None
     assert path.read_text("utf-8") == GOOD
-    assert "put back" in desk.told[-1]
+    assert "put back" in desk.shown[-1]
 
 
 def test_a_failing_editor_is_reported_and_its_text_is_kept(vault: Vault) -> None:
@@ -122,7 +122,7 @@ def test_a_failing_editor_is_reported_and_its_text_is_kept(vault: Vault) -> None
     path = place_draft(vault, "it", GOOD)
     desk = Desk([fails, writes_and_fails], [Choice.EDIT, Choice.QUIT])
     assert edit_draft(path, GOOD, desk) is None
-    assert desk.told[:2] == ["vi: ended with exit code 1", "vi: was killed by SIGKILL"]
+    assert desk.shown[:2] == ["vi: ended with exit code 1", "vi: was killed by SIGKILL"]
     assert path.read_text("utf-8") == BAD
 
 
@@ -148,8 +148,8 @@ def test_an_older_draft_is_not_overwritten(vault: Vault) -> None:
     st.text(st.characters(exclude_categories=["Cs"])),
     st.lists(st.tuples(st.integers(0, 99), st.text(st.characters(exclude_categories=["Cs"])))),
 )
-def test_a_comment_with_any_message_is_removed_completely(text: str, told: list[tuple[int, str]]) -> None:
-    problems = [Diagnostic("x", Severity.ERROR, Place(line, 1), message) for line, message in told]
+def test_a_comment_with_any_message_is_removed_completely(text: str, messages: list[tuple[int, str]]) -> None:
+    problems = [Diagnostic("x", Severity.ERROR, Place(line, 1), message) for line, message in messages]
     body = "# It\n" + text
     shown = with_problems(body, problems)
     assert without_problems(shown) == body

@@ -173,11 +173,11 @@ def test_a_correction_of_a_command_is_kept_and_one_of_code_is_not() -> None:
     done = calls("Edit a.py", "Bash git push -u origin x")
     one = session(asked("Rename max_wait everywhere", *refused, done))
     grounds = Grounds("rejected call", 0.98)
-    told = tuple(
-        Noted("correction", f'"{said}"', f"refused: {tool} x", grounds=grounds)
-        for said, tool in zip(words, ("Bash", "Edit"), strict=True)
+    findings = tuple(
+        Noted("correction", f'"{text}"', f"refused: {tool} x", grounds=grounds)
+        for text, tool in zip(words, ("Bash", "Edit"), strict=True)
     )
-    prose = codify_one(replace(one, findings=told)).steps[0].prose
+    prose = codify_one(replace(one, findings=findings)).steps[0].prose
     assert "never push to main" in prose
     assert "two places" not in prose
 
@@ -198,7 +198,7 @@ def test_a_session_that_only_explored_makes_no_step() -> None:
 
 
 @pytest.mark.parametrize(
-    ("command", "told"),
+    ("command", "expected"),
     [
         ("go test -tags=e2e -c ./x -o /dev/null", "go test -tags=e2e -c {{tests}} -o /dev/null"),
         ("go test ./x -run TestA -v", "go test {{tests}} -v"),
@@ -208,9 +208,9 @@ def test_a_session_that_only_explored_makes_no_step() -> None:
         ("pytest -q tests/test_a.py::test_b tests/test_c.py", "pytest -q {{tests}}"),
     ],
 )
-def test_a_check_keeps_its_options(command: str, told: str) -> None:
+def test_a_check_keeps_its_options(command: str, expected: str) -> None:
     one = asked("fix it", calls("Edit x/a.go", f"Bash {command}"))
-    assert lines(codify_one(session(one))) == [f"- Check: `{told}`"]
+    assert lines(codify_one(session(one))) == [f"- Check: `{expected}`"]
 
 
 def test_a_check_of_a_part_is_dropped_beside_a_complete_one_but_a_variant_stays() -> None:
@@ -310,8 +310,10 @@ def test_a_correction_of_a_command_in_later_talk_is_kept_in_the_step_before() ->
         asked("address the feedback", calls("Bash gh pr view 12", "Edit a.py", "Bash make test")),
         asked("is that all of it in limiter_two?", refused),
     )
-    told = Noted("correction", f'"{words}"', "refused: Bash git push. Then: Sure.", Grounds("rejected call", 0.98))
-    (step,) = codify_one(replace(one, findings=(told,))).steps
+    correction = Noted(
+        "correction", f'"{words}"', "refused: Bash git push. Then: Sure.", Grounds("rejected call", 0.98)
+    )
+    (step,) = codify_one(replace(one, findings=(correction,))).steps
     assert f'"{words}" (refused: Bash git push; correction-' in step.prose
 
 

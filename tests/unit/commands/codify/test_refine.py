@@ -250,14 +250,14 @@ def test_text_before_an_id_does_not_make_it_a_secret(step: Step) -> None:
 
 
 def test_secrets_are_redacted_in_every_new_text() -> None:
-    told = (
+    answer = (
         GOOD.replace("# Add a", f"# {SECRET} a")
         .replace("## Mend the", f"## Mend {SECRET}")
         .replace("to Look around", f"to Mend {SECRET} limiter")
         .replace("a test fails", f"{SECRET} fails")
         .replace("\nnotes.md", f"\n{SECRET}")
     )
-    found, _ = refined(told)
+    found, _ = refined(answer)
     assert found.problem == ""
     text = render_workflow(found.workflow)
     assert SECRET not in text
@@ -331,8 +331,8 @@ def test_prose_of_the_draft_may_be_moved_or_dropped() -> None:
         Step("Two", CLAUDE, prose='- Asked: "Two"'),
     )
     draft = replace(DRAFT, steps=steps)
-    told = "# T\n\n## One {s1}\n\n- Decided: it is so.\n\n## Two {s2}\n\n* an item\n\nWords of the draft.\n"
-    assert accept(told, tag(draft)).steps[1].prose == "* an item\n\nWords of the draft."
+    answer = "# T\n\n## One {s1}\n\n- Decided: it is so.\n\n## Two {s2}\n\n* an item\n\nWords of the draft.\n"
+    assert accept(answer, tag(draft)).steps[1].prose == "* an item\n\nWords of the draft."
     assert accept(tag(draft).text, tag(draft)) == draft
 
 

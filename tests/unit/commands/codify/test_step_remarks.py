@@ -83,9 +83,9 @@ def test_a_correction_is_a_constraint_of_its_step_and_starts_no_step() -> None:
 def test_the_outcome_of_a_request_is_not_repeated() -> None:
     first = phase("Add it", Intervention("Add it"), calls("Write a.py"), Prose("It is one global bucket."))
     second = phase("No", Intervention("No, per user"), calls("Edit a.py"), Prose("It is a bucket for each."))
-    told = corrected(session(first, second), "No, per user")
+    workflow_session = corrected(session(first, second), "No, per user")
     done = (Noted("outcome", "It is one global bucket."), Noted("outcome", "It is a bucket for each."))
-    (step,) = codify_one(replace(told, findings=(*told.findings, *done))).steps
+    (step,) = codify_one(replace(workflow_session, findings=(*workflow_session.findings, *done))).steps
     assert prose_of(step) == f'{CONSTRAINT} "No, per user"'
 
 

@@ -28,11 +28,11 @@ from samples.hostile_texts import hostile_text as any_hostile_text
 SESSION = "2026-05-04-1000-retry"
 
 
-def said(text: str) -> CaseTurn:
+def assistant_turn(text: str) -> CaseTurn:
     return CaseTurn(Role.ASSISTANT, text)
 
 
-def told(text: str) -> CaseTurn:
+def user_turn(text: str) -> CaseTurn:
     return CaseTurn(Role.USER, text)
 
 
@@ -86,7 +86,7 @@ PUZZLE = Puzzle(
     solution=(
         used("t2", "Edit", path="app.py", old="get(url)", new="retry(get, url)"),
         tool("t2", "ok"),
-        said("It tries again now."),
+        assistant_turn("It tries again now."),
     ),
     hints=("Look at the error's class.",),
 )
@@ -100,7 +100,7 @@ REJECTED = Correction(
     goal="Clean up.",
     did=(used("t5", "Bash", command="rm -rf build"),),
     words="",
-    then=(said("I leave build where it is."),),
+    then=(assistant_turn("I leave build where it is."),),
     rejected="Bash rm -rf build",
 )
 CHOICE = Choice(
@@ -114,16 +114,16 @@ DELEGATION = Delegation("explorer", "Find all callers of get().", "Three: a.py, 
 WORKFLOW = Trajectory(
     goal="Rename the flag.",
     turns=(
-        told("Rename the flag."),
+        user_turn("Rename the flag."),
         used("t6", "Grep", pattern="--fail", context=2),
         tool("t6", "app.py:3"),
-        said("There is one place; I change it."),
+        assistant_turn("There is one place; I change it."),
         used("t7", "Edit", path="app.py", new="--break"),
         tool("t7", "ok"),
-        said("Renamed."),
+        assistant_turn("Renamed."),
     ),
 )
-OPEN = Puzzle(goal="Deploy.", state="", tried=(said("I deploy."),), failure="Permission denied")
+OPEN = Puzzle(goal="Deploy.", state="", tried=(assistant_turn("I deploy."),), failure="Permission denied")
 
 
 def made_cases() -> list[Case]:

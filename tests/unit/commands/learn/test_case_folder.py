@@ -95,9 +95,9 @@ def test_a_note_that_the_user_edited_or_reviewed_is_not_replaced(vault: Vault, o
 )
 def test_a_comment_at_an_unstamped_property_counts_as_an_edit(vault: Vault, old: str, new: str) -> None:
     write_case_notes(vault, [case_of(CHOICE)])
-    told = edit(note(vault), old, new)
+    edited = edit(note(vault), old, new)
     assert write_case_notes(vault, [case_of(replace(CHOICE, outcome="Quiet."))]) == WrittenCases(left=(note(vault),))
-    assert note(vault).read_bytes() == told
+    assert note(vault).read_bytes() == edited
 
 
 def test_a_file_that_is_no_case_is_not_replaced(vault: Vault) -> None:
@@ -179,6 +179,6 @@ def test_a_case_is_found_by_id_path_or_prefix(vault: Vault) -> None:
 def test_unreadable_notes_are_reported(vault: Vault) -> None:
     write_case_notes(vault, [case_of(CHOICE)])
     (vault.root / "cases" / "dir.md").symlink_to(vault.root / "nowhere")
-    told: list[CrucibleError] = []
-    assert [one.read.id for one in load_cases(vault, told.append)] == ["c1"]
-    assert len(told) == 1
+    errors: list[CrucibleError] = []
+    assert [one.read.id for one in load_cases(vault, errors.append)] == ["c1"]
+    assert len(errors) == 1

@@ -64,17 +64,17 @@ def test_equal_cases_of_a_session_get_different_ids() -> None:
         "The billing module then.",
         call("Edit b.py"),
     )
-    told = session_of(asked, findings=(corrected("no, not there"), corrected("no, not there")))
-    ids = [case.id for case in cases_of(told) if case.type is CaseType.CORRECTION]
+    session = session_of(asked, findings=(corrected("no, not there"), corrected("no, not there")))
+    ids = [case.id for case in cases_of(session) if case.type is CaseType.CORRECTION]
     assert len(set(ids)) == len(ids) == 2
     assert all(one.startswith("2026-05-04-told-correction-") for one in ids)
 
 
 def test_renaming_a_session_keeps_the_hash_in_its_case_ids() -> None:
     phase = (user("Add it."), call("Edit a.py"), user("no, not there"), "The billing module then.", call("Edit b.py"), user("Go on."), call("Edit a.py"), user("no, not here"), "In the shop.", call("Edit c.py"))  # fmt: skip
-    told = session_of(phase, findings=(corrected("no, not there"), corrected("no, not here")))
+    session = session_of(phase, findings=(corrected("no, not there"), corrected("no, not here")))
     one, other = (
-        [case.id.removeprefix(name) for case in cases_of(replace(told, id=name))] for name in ("one", "other")
+        [case.id.removeprefix(name) for case in cases_of(replace(session, id=name))] for name in ("one", "other")
     )
     assert len(one) == len(set(one)) == 2
     assert one == other
@@ -103,8 +103,8 @@ def test_secrets_are_redacted_and_counted() -> None:
     def redact(text: str) -> tuple[str, dict[str, int]]:
         return text.replace("hunter2", "[REDACTED:password]"), {"password": 1} if "hunter2" in text else {}
 
-    told = session_of((user("Add it."), "I use hunter2 in /home/mira/x.", call("Bash ls"), user("no, not hunter2"), "Sorry.", call("Edit a.py")), findings=(corrected("no, not hunter2"),))  # fmt: skip
-    cases = extract(told, {}, RecordedCalls(), redact)
+    session = session_of((user("Add it."), "I use hunter2 in /home/mira/x.", call("Bash ls"), user("no, not hunter2"), "Sorry.", call("Edit a.py")), findings=(corrected("no, not hunter2"),))  # fmt: skip
+    cases = extract(session, {}, RecordedCalls(), redact)
     assert cases
     assert "hunter2" not in repr(cases)
     assert "/home/mira/x" in repr(cases)  # taken out on export

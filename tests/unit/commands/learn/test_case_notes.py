@@ -37,10 +37,10 @@ from tests.unit.commands.learn.sample_cases import (
     PUZZLE,
     WORKFLOW,
     any_case,
+    assistant_turn,
     case_of,
     hostile_text,
     made_cases,
-    said,
 )
 
 
@@ -102,8 +102,8 @@ def test_a_choice_of_hostile_options_is_read_back(text: str) -> None:
     | hostile_text()
 )
 def test_no_foreign_property_is_a_link(text: str) -> None:
-    told = Attribution(Category.KNOWLEDGE_GAP, text, text, 0.5, "some")
-    case = case_of(replace(PUZZLE, attribution=told), verification=text, tools=(text or "t",), project=text)
+    attribution = Attribution(Category.KNOWLEDGE_GAP, text, text, 0.5, "some")
+    case = case_of(replace(PUZZLE, attribution=attribution), verification=text, tools=(text or "t",), project=text)
     written = render_case(case)
     assert read(written) == case
     links = find_property_links(Source(written))
@@ -205,7 +205,7 @@ def test_edited_turns_are_read() -> None:
     assert body.solution[0].calls == (
         CaseCall("t2", "Edit", {"path": "app.py", "old": "get(url)", "new": "again(get)"}),
     )
-    assert body.solution[2] == said("It tries again.\n\n### By the way\nIt waits, too.")
+    assert body.solution[2] == assistant_turn("It tries again.\n\n### By the way\nIt waits, too.")
     assert body.tried[1].failed is False
 
 
@@ -307,6 +307,6 @@ def test_a_handwritten_note_needs_few_properties() -> None:
 
 
 def test_a_case_names_its_finding() -> None:
-    case = case_of(Trajectory("g", (said("x"),)), title="The flag is renamed.", finding="outcome-3a77d35a")
+    case = case_of(Trajectory("g", (assistant_turn("x"),)), title="The flag is renamed.", finding="outcome-3a77d35a")
     assert "# Workflow: The flag is renamed." in render_case(case)
     assert read(render_case(case)) == case

@@ -58,8 +58,8 @@ def test_a_finding_without_the_quotation_marks_matches_the_words() -> None:
 
 def test_a_rejected_call_is_corrected_by_the_words_of_the_rejection() -> None:
     refused = call("Bash rm -rf build", "keep it, the cache is there", Outcome.REJECTED)
-    told = (corrected("keep it, the cache is there"),)
-    [one] = found((*START, refused, "Then not.", call("Edit b.py")), findings=told)
+    findings = (corrected("keep it, the cache is there"),)
+    [one] = found((*START, refused, "Then not.", call("Edit b.py")), findings=findings)
     assert (one.words, one.rejected) == ("keep it, the cache is there", "Bash rm -rf build")
     assert one.did[-1].failed
     assert one.then[0].text == "Then not."
@@ -72,15 +72,15 @@ def test_words_after_a_rejection_correct_the_rejected_call() -> None:
 
 
 def test_the_goal_of_a_second_correction_is_the_original_request() -> None:
-    told = (corrected("no, per user and per key"), corrected("still wrong, the key comes first"))
+    findings = (corrected("no, per user and per key"), corrected("still wrong, the key comes first"))
     phases = (START, (user("no, per user and per key"), "Yes.", call("Edit a.py")), (user("still wrong, the key comes first"), "Ah."))  # fmt: skip
-    assert [one.goal for one in found(*phases, findings=told)] == ["Add a limiter."]
+    assert [one.goal for one in found(*phases, findings=findings)] == ["Add a limiter."]
 
 
 def test_a_correction_that_the_user_had_to_repeat_makes_no_case() -> None:
-    told = (corrected("no, per user and per key"), corrected("still wrong, the key comes first"))
+    findings = (corrected("no, per user and per key"), corrected("still wrong, the key comes first"))
     phases = (START, (user("no, per user and per key"), "Yes.", call("Edit a.py")), (user("still wrong, the key comes first"), "Ah."))  # fmt: skip
-    assert [one.words for one in found(*phases, findings=told)] == ["still wrong, the key comes first"]
+    assert [one.words for one in found(*phases, findings=findings)] == ["still wrong, the key comes first"]
 
 
 def test_a_correction_after_a_question_concerns_the_work_before_it() -> None:
@@ -103,8 +103,8 @@ def test_two_findings_with_the_same_words_are_two_corrections() -> None:
         more,
         (user("no"), "So then.", call("Edit a.py")),
     )
-    told = (corrected("no"), corrected("no"))
-    assert [one.then[0].text for one in found(*phases, findings=told)] == ["So.", "So then."]
+    findings = (corrected("no"), corrected("no"))
+    assert [one.then[0].text for one in found(*phases, findings=findings)] == ["So.", "So then."]
 
 
 def test_a_failed_call_after_a_correction_is_not_learned() -> None:
@@ -116,14 +116,14 @@ def test_a_failed_call_after_a_correction_is_not_learned() -> None:
 
 def refused_then(words: str, refused: dict[str, object], then: dict[str, object]) -> list[Correction]:
     """A session with words of the user at a rejected command, and the next command."""
-    told = (
+    entries = (
         user("Fix it."),
         call("Bash push", "", Outcome.REJECTED),
         user(words),
         "Well.",
         call("Bash other"),
     )
-    line = timeline_of(told, findings=(corrected(words),))
+    line = timeline_of(entries, findings=(corrected(words),))
     given = {"Bash push": refused, "Bash other": then}
     moments = tuple(replace(one, arguments=given[one.call.call]) if one.call else one for one in line.moments)
     bodies = [case.body for case in find_corrections(replace(line, moments=moments))]

@@ -26,10 +26,10 @@ from tests.unit.commands.learn.sample_cases import (
     PUZZLE,
     WORKFLOW,
     any_case,
+    assistant_turn,
     case_of,
     made_cases,
     many_cases,
-    said,
     used,
 )
 
@@ -200,7 +200,9 @@ def test_secrets_and_personal_data_are_redacted_and_counted(tmp_path: Path) -> N
             command=f"curl -H 'Authorization: token {token}' C:\\Users\\jane\\x",
             password="Xk9!vQ2#rT7z",
         ),
-        said(f"I used {token} in /home/jane/shop, /Users/jane/x and /srv/people/jane/y; Author: J <jane@shop.io>"),
+        assistant_turn(
+            f"I used {token} in /home/jane/shop, /Users/jane/x and /srv/people/jane/y; Author: J <jane@shop.io>"
+        ),
     )
     case = case_of(replace(WORKFLOW, turns=turns), project="/home/jane/shop", problems=("bad line: /home/jane/x",))
     for shape in (Shape.MESSAGES, Shape.SHAREGPT, Shape.TOOLS):

@@ -21,8 +21,8 @@ ASKED = Decision(
 
 
 def found(*entries: Entry | str) -> list[Choice]:
-    told = tuple(Prose(one) if isinstance(one, str) else one for one in entries)
-    session = Session("s", phases=(Phase("P", entries=(GOAL, *told), id="phase-1"),))
+    shown = tuple(Prose(one) if isinstance(one, str) else one for one in entries)
+    session = Session("s", phases=(Phase("P", entries=(GOAL, *shown), id="phase-1"),))
     bodies = [case.body for case in find_choices(build_timeline(session, RecordedCalls()))]
     return [body for body in bodies if isinstance(body, Choice)]
 
@@ -86,8 +86,8 @@ def test_a_check_that_passed_later_is_its_outcome() -> None:
 
 def replied(words: str, alternatives: str = "a lock file; a queue", *, offer: str = "Which one?", choice: str = "a queue") -> list[Choice]:  # fmt: skip
     others = "; ".join(one for one in alternatives.split("; ") if one != choice)
-    told = Decision(f"Which one? → {choice}", "fast", others, "user", Grounds("picked option", 0.9))
-    return found("1. a lock file\n2. a queue\n\n" + offer, user(words), "I begin with it.", told)
+    decision = Decision(f"Which one? → {choice}", "fast", others, "user", Grounds("picked option", 0.9))
+    return found("1. a lock file\n2. a queue\n\n" + offer, user(words), "I begin with it.", decision)
 
 
 def test_the_situation_is_the_prose_before_the_reply() -> None:
@@ -109,10 +109,10 @@ def test_options_do_not_show_the_recommendation() -> None:
 
 
 def test_a_new_request_is_no_answer_to_the_question_before_it() -> None:
-    def said(words: str) -> list[Choice]:
-        told = Decision(f"Would you like me to fix the typo? → {words}", grounds=Grounds("reply", 0.9))
-        return found("There is one more.", user(words), told)
+    def choices_of(words: str) -> list[Choice]:
+        decision = Decision(f"Would you like me to fix the typo? → {words}", grounds=Grounds("reply", 0.9))
+        return found("There is one more.", user(words), decision)
 
-    assert said("add an option that discards the work of previous sessions") == []
-    assert said("yes, and the same one in the README") != []
-    assert said("a typo is not worth a commit of its own") != []
+    assert choices_of("add an option that discards the work of previous sessions") == []
+    assert choices_of("yes, and the same one in the README") != []
+    assert choices_of("a typo is not worth a commit of its own") != []

@@ -20,8 +20,8 @@ def child() -> Session:
 
 
 def found(*after: Entry | str, given: Subagent = GIVEN, known: bool = True) -> Delegation:
-    told = timeline_of((GOAL, "A subagent can do this.", given, *after))
-    [case] = find_delegations(told, {CHILD: child() if known else None})
+    timeline = timeline_of((GOAL, "A subagent can do this.", given, *after))
+    [case] = find_delegations(timeline, {CHILD: child() if known else None})
     assert isinstance(case.body, Delegation)
     return case.body
 
@@ -38,9 +38,9 @@ def test_without_a_note_the_callout_gives_task_and_result() -> None:
 
 
 def test_new_words_of_the_result_show_that_it_was_used() -> None:
-    said = "One of three has no key, so that one changes."
-    one = found(said, call("Edit a.py"))
-    assert (one.used, one.evidence) == (True, said)
+    evidence = "One of three has no key, so that one changes."
+    one = found(evidence, call("Edit a.py"))
+    assert (one.used, one.evidence) == (True, evidence)
 
 
 def test_later_work_without_its_words_shows_no_use() -> None:

@@ -21,7 +21,17 @@ from crucible.documents.knowledge.items import Category, FailureReport
 from crucible.documents.markdown.source import Source
 from tests.saying import Says
 from tests.trusting import trusted
-from tests.unit.commands.learn.sample_cases import OPEN, PUZZLE, any_case, case_of, made_cases, said, told, tool, used
+from tests.unit.commands.learn.sample_cases import (
+    OPEN,
+    PUZZLE,
+    any_case,
+    assistant_turn,
+    case_of,
+    made_cases,
+    tool,
+    used,
+    user_turn,
+)
 
 REDACT = redact_of(SecretSettings())
 SECRET = "ghp_" + "a1B2" * 9
@@ -33,8 +43,8 @@ SED = Puzzle(
         tool("t1", "a/b"),
         used("t2", "Bash", "Now I replace it.", command="sed -i 's/a/b/c/' a.txt"),
         tool("t2", "sed: -e expression #1, char 8: unknown option to `s'", failed=True),
-        said("The slash ends the pattern."),
-        told("Hm."),
+        assistant_turn("The slash ends the pattern."),
+        user_turn("Hm."),
         used("t3", "Bash", command="sed -i 's/a\\/b\\/c/' a.txt"),
         tool("t3", "sed: unterminated", failed=True),
     ),

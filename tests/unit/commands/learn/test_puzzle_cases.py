@@ -122,8 +122,8 @@ def test_a_solution_holds_no_other_failure_and_no_words_of_the_user() -> None:
 
 
 def test_a_merge_conflict_is_no_puzzle() -> None:
-    told = Failure("merge: CONFLICT (content): Merge conflict in shop.py", "fixed in shop.py", None, Grounds("failure then edits", 0.9))  # fmt: skip
-    assert puzzles_of((failed("Bash git merge main", told.text), done("Edit shop.py"), told)) == []
+    failure = Failure("merge: CONFLICT (content): Merge conflict in shop.py", "fixed in shop.py", None, Grounds("failure then edits", 0.9))  # fmt: skip
+    assert puzzles_of((failed("Bash git merge main", failure.text), done("Edit shop.py"), failure)) == []
 
 
 def test_a_test_that_was_meant_to_fail_is_no_puzzle() -> None:

@@ -24,9 +24,9 @@ from tests.unit.commands.learn.sample_cases import (
     OPEN,
     PUZZLE,
     any_turns,
+    assistant_turn,
     case_of,
     hostile_text,
-    said,
     tool,
     used,
 )
@@ -89,7 +89,7 @@ def test_files_and_commands_are_found_in_every_clients_calls() -> None:
             used("4", "shell", command=["pytest", "-q"]),
             used("5", "Read", file_path="not.py"),
             tool("5", "x"),
-            said("done"),
+            assistant_turn("done"),
         ),
     )
     checks = {check.kind: check.wants for check in rubric_of(puzzle)}

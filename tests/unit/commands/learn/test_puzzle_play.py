@@ -101,8 +101,8 @@ def test_names_that_the_fix_defines_are_not_checked() -> None:
 
 
 def test_without_calls_the_words_of_the_solution_are_checked() -> None:
-    told = replace(PUZZLE, expected="The first get fails since it starts cold; start it warm.", solution=())
-    assert {"starts", "cold", "warm"} <= {*terms_of(told)}
+    puzzle = replace(PUZZLE, expected="The first get fails since it starts cold; start it warm.", solution=())
+    assert {"starts", "cold", "warm"} <= {*terms_of(puzzle)}
 
 
 def test_a_choice_is_checked_by_its_own_words_and_against_other_options() -> None:

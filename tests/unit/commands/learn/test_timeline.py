@@ -127,7 +127,7 @@ def test_the_expansion_of_a_slash_command_is_the_request() -> None:
     def record(type_: str, **values: object) -> EventRecord:
         return EventRecord(0, type_, row=str(values.get("row", "")), values=values)
 
-    told = recorded_calls_of(
+    calls = recorded_calls_of(
         [
             record("Prompted", text="Add a limiter to every route, please.", kind="typed"),
             record("Prompted", text="/review 17", kind="command", row="row-2"),
@@ -139,7 +139,7 @@ def test_the_expansion_of_a_slash_command_is_the_request() -> None:
         Intervention("/review 17"),
         Prose("I read."),
     )
-    line = build_timeline(Session("s", phases=(Phase("P", entries=entries, id="phase-1"),)), told)
+    line = build_timeline(Session("s", phases=(Phase("P", entries=entries, id="phase-1"),)), calls)
     assert line.moments[1].row == "row-2"
     assert request_of(line, 2) == "/review 17\n\nRead the comments of the pull request."
 
