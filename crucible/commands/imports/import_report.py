@@ -129,7 +129,7 @@ class ReportDraft:
 def unreadable_rows(path: Path, rows: list[UnreadableRow], expected: str) -> list[UnreadableRow]:
     """Limit a file's unreadable rows for the report.
 
-    One row if it is not a transcript of the `expected` client ("" if it is).
+    `expected` is the name of the client if the file is not one of its transcripts, else "": such a file gets one row.
     """
     if expected:
         reason = "empty" if path.stat().st_size == 0 else "no row of it is known"

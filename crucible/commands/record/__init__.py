@@ -1,6 +1,7 @@
 """Record a session while the work happens, for agents that keep no transcript.
 
     from crucible import record
+
     with record.session("Fix the retry bug", vault="~/notes", agent="my-agent@1.0", model="some-model") as s:
         s.phase("Research")
         s.tool("pytest", "-q", result="3 passed")
@@ -11,8 +12,8 @@
 `session` creates a note, `open` attaches to one, `resume` continues one; each returns a `Recorder`, whose methods
 write before they return. Everything may be called from several threads and processes at once.
 
-Secrets are redacted first (if that fails, nothing is written), then the note is written, then the event log. Main
-names: `session`, `open`, `resume`, `Recorder`, `InlineWork`. Must not know how a note is edited or a file written.
+Secrets are redacted first (if that fails, nothing is written), then the note is written, then the event log.
+Must not know how a note is edited or a file written.
 """
 
 from __future__ import annotations
