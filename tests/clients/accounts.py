@@ -1,7 +1,7 @@
-"""Accounts of a session: one line for each thing that happened, once as it was played and once as the note tells it.
+"""Accounts of a session: one line per thing that happened, from the scenario as played and from the note.
 
-`played` knows the scenario and the model's log and nothing of the client's files or of our reading of them; `told` knows
-the note as `crucible` reads it.  Both give the same lines when nothing is missing, doubled or misplaced:
+`played` reads only the scenario and the model's log, not the client's files; `told` reads the note with `crucible`.
+Both give the same lines if nothing is missing, duplicated or misplaced:
 
     phase
     prompt | Fix the retry bug
@@ -101,11 +101,11 @@ def tokens_played(model: ScriptedModel, agent: str = MAIN) -> Tokens:
     return Tokens(sum(u.fresh + u.said for u in answers.values()), sum(u.cached for u in answers.values()))
 
 
-# --- as the note tells it --------------------------------------------------------------------------------------------
+# --- from the note ---------------------------------------------------------------------------------------------------
 
 
 def told(session: Session, tasks: Mapping[str, str]) -> list[str]:
-    """The account of a note; `tasks` says what the subagent was told whose note a link names."""
+    """Return the account of a note; `tasks` has the task of each subagent, by its note."""
     lines = []
     for phase in session.phases:
         lines.append("phase")
@@ -134,7 +134,7 @@ def tokens_told(session: Session) -> Tokens:
 
 
 def task_of(session: Session) -> str:
-    """What a subagent was told: the first words of its note or its first prompt, without the marker."""
+    """Return a subagent's task: the first words of its note or its first prompt, without the marker."""
     words = [e.text for e in session.preamble if isinstance(e, Prose)]
     words += [e.words for e in session.all_entries() if isinstance(e, Intervention)]
     return words[0].partition("] ")[2] if words else f"no task in {session.id}"

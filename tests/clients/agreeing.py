@@ -1,4 +1,4 @@
-"""Whether a note agrees with what was played: by our own reading, and by the note's plain text."""
+"""Check that a note agrees with what was played: by our own parser, and by plain parsing."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def _results_agree(model: ScriptedModel, main: Session) -> None:
 
 
 def agree_in_plain_text(stage: Stage, session: Session, expected: Sequence[str], links: Sequence[str]) -> None:
-    """The note's text, looked at by another program, has this account's phases, prompts and calls, these links in its body, and no more."""
+    """Check by plain parsing that the note has exactly this account's phases, prompts and calls, and these links."""
     plain = look_at(stage.note_text(session.id))
     kinds = [line.partition(" | ")[0] for line in expected]
     assert len(plain.phases) == kinds.count("phase"), plain.headings

@@ -1,6 +1,7 @@
-"""A real client that `cru` asks, and the model behind it: what the model was sent, and that the client did nothing but answer.
+"""A real client that `cru` asks, and its scripted model: what the model received, and that the client only answered.
 
-A new place that asks is a test of a few lines: what the model says for `answering`, `stage.cru(…)` inside of it, then `harmless`.
+To test another command that asks: give the model's answer to `answering`, call `stage.cru(…)` inside it, then
+`harmless`.
 """
 
 from __future__ import annotations
@@ -69,9 +70,10 @@ def running(client: str, command: str) -> Called:
 def answering(
     stage: Stage, client: str, programs: Programs, text: str, call: Called | None = None
 ) -> Iterator[Answering]:
-    """The client on the stage's PATH, before a model that answers so; hooks and the server of recall are in its settings.
+    """Put the client on the stage's PATH, with a model that gives this answer; hooks and the MCP server are installed.
 
     A project's and the user's instructions are there, too, so that `harmless` can see that none reached the model.
+
     """
     stage.write({"CLAUDE.md": OBEY, "AGENTS.md": OBEY})
     with Answering(text, call) as model:
@@ -91,9 +93,10 @@ def answering(
 
 
 def harmless(stage: Stage, client: str, model: Answering, *, tools: Sequence[str] = (), kept: bool = False) -> None:
-    """The model was asked, had no `tools` but these, and nothing happened; the vault has one session, its own, and gets no other one.
+    """Check that the model was asked with only these `tools`, that nothing happened, and that no session was added.
 
     With `kept` the client keeps sessions, which an import must know as our own; without it has none.
+
     """
     assert model.unforeseen == []
     assert model.requests

@@ -1,7 +1,7 @@
-"""Clients with a human before them: each asks, and gets the answers that the scenario has ready.
+"""Clients with a user: each asks questions, and gets the answers in the scenario.
 
-Codex is driven by its app server (JSON lines on stdio), OpenCode by its server (HTTP and server-sent events): what their own
-interfaces speak, and the same files come of it.
+Codex is driven by its app server (JSON lines on stdio), OpenCode by its server (HTTP and server-sent events).  Their
+own interfaces use the same protocols and write the same files.
 """
 
 from __future__ import annotations
@@ -73,7 +73,10 @@ def _told(stream: Any, prefix: bytes = b"") -> queue.Queue[dict[str, Any] | None
 def attend_codex(
     program: Path, project: Path, env: Mapping[str, str], prompts: Sequence[Prompt], humans: Sequence[Human]
 ) -> None:
-    """Play prompts in one thread of Codex; `humans` answers what it asks, in order.  Commands of the model's need leave."""
+    """Play prompts in one thread of Codex; `humans` answers what it asks, in order.
+
+    Commands of the model's need leave.
+    """
     codex_settings(env)
     with _running([str(program), "app-server"], project, env) as process:
         _Codex(process, list(humans)).play(project, prompts)

@@ -1,6 +1,6 @@
-"""Driving the real clients: each plays the prompts of a scenario against the scripted model, with a home of its own.
+"""Run the real clients: each plays the prompts of a scenario against the scripted model, with its own home folder.
 
-Owns their command lines, their settings, and what of the environment they are given: nothing of the user's, loopback only.
+This module has their command lines, settings and environment: nothing of the user's, and only loopback connections.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ Kill = Callable[[], bool]
 """Whether the moment has come."""
 
 NOWHERE = "http://127.0.0.1:9"
-"""A proxy that nobody answers at: what a client tries beside the model fails at once."""
+"""A proxy address without a server: a client's requests to anything but the model fail at once."""
 
 
 def quiet_environment(home: Path, project: Path, path: Sequence[str], url: str) -> dict[str, str]:
-    """All that a client is told of the machine.  OpenCode believes PWD before its working directory."""
+    """Return a client's whole environment.  OpenCode prefers PWD to its working directory."""
     return {
         "HOME": str(home),
         "PWD": str(project),
@@ -53,7 +53,7 @@ def quiet_environment(home: Path, project: Path, path: Sequence[str], url: str) 
 
 
 class ClaudeCode:
-    """One process of Claude Code in print mode that is told its prompts one after the other, as a context manager."""
+    """One process of Claude Code in print mode that gets its prompts one after the other, as a context manager."""
 
     def __init__(self, program: Path, project: Path, env: Mapping[str, str], resume: str = "") -> None:
         command = [str(program), "-p", "--verbose", "--allowedTools", CLAUDE_TOOLS]
@@ -193,7 +193,7 @@ def play_codex(
 def play_opencode(
     program: Path, project: Path, env: Mapping[str, str], prompts: Sequence[str], kill: Kill | None = None
 ) -> None:
-    """OpenCode, a process for each prompt; the second and later ones continue the session; otherwise as `play_codex`."""
+    """Play with OpenCode, one process per prompt; later ones continue the session; otherwise like `play_codex`."""
     opencode_settings(env)
     for prompt in prompts:
         again = ["--continue"] if (Path(env["HOME"]) / ".local/share/opencode/opencode.db").exists() else []

@@ -1,4 +1,4 @@
-"""What every end-to-end test may ask for: the real clients, or a reason why there are none."""
+"""Fixtures for all end-to-end tests: the real clients, or a reason to skip."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The real clients, installed by npm into a cache: which versions, where, and why not when it cannot be.
+"""Install the real clients with npm into a cache: versions, folders, and reasons for a failure.
 
 The cache is `.cache/clients` in the checkout, or `CRUCIBLE_CLIENTS_CACHE`; a cache of these versions is used as it is.
 """
@@ -31,7 +31,10 @@ class Unavailable(Exception):
 
 
 def client_program(client: str) -> Path:
-    """The program of a client, installed when it is not there yet.  One that npm installed and that does not run is a fault."""
+    """The program of a client, installed when it is not there yet.
+
+    One that npm installed and that does not run is a fault.
+    """
     program = _installed() / "node_modules" / ".bin" / PROGRAMS[client]
     ran = subprocess.run([program, "--version"], capture_output=True, text=True, timeout=120, check=False)
     assert ran.returncode == 0, f"{program.name} --version ends with {ran.returncode}: {ran.stderr[-300:]}"

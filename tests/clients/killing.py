@@ -1,8 +1,8 @@
-"""kill -9 at random moments: of a hook, of the process behind it, of the client; then the next start, and a look at the notes.
+"""kill -9 at random moments (a hook, its background process, the client), the next start, and a check of the notes.
 
-What is expected is read from the transcripts with nothing but `json`: each text that was said and each call stands in the
-note, once, with its end when it has one.  That is more than is promised of rows behind the last hook that returned, but
-at the next start the client is dead, and what it wrote is there to be read.
+The expectation is read from the transcripts with only `json`: each text and each call is in the note, once, with its
+end if it has one.  That is more than is promised for rows after the last hook that returned, but at the next start
+the client is dead, and all that it wrote can be read.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from tests.clients.stage import Stage, make_stage
 TARGETS = ("hook", "sync", "client")
 CLIENT = Path(__file__).with_name("simulated_client.py")
 A_VAULT = 25
-"""Sessions to a vault, so that what is behind them stays as large as a day's work."""
+"""Sessions per vault, so that a vault stays as large as a day's work."""
 
 
 @dataclass

@@ -1,6 +1,6 @@
 """kill -9 at many random moments while sessions are captured: `make kills`.
 
-What is killed and what must be in the notes is told in `tests/clients/killing.py`; the tests themselves kill ten times.  A
+`tests/clients/killing.py` says what is killed and what must be in the notes; the tests themselves kill ten times.  A
 failure prints the seed, the session, its spool and the log.
 """
 

@@ -1,4 +1,4 @@
-"""A scripted model that keeps what it was told."""
+"""A scripted model that keeps the requests it received."""
 
 from __future__ import annotations
 

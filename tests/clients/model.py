@@ -1,11 +1,11 @@
-"""A model on loopback that says what a scenario says, and writes down what it said and what it was told.
+"""A model on loopback that answers as a scenario says, and logs its requests and answers.
 
-Owns the choice of the next step and the log.  The log is what a note is compared with: it comes from the model's side of
-the wire and owes nothing to the client's files or to our reading of them.
+It chooses the next step and writes a log.  Notes are compared with this log, which comes from the model's side of the
+connection and does not depend on the client's files or on our readers.
 
-A conversation belongs to the subagent whose marker `[agent:NAME]` stands in its first message, else it is the main one.
-The step played is the number of the steps that the conversation already holds behind the newest prompt, so a client may
-ask twice, end, resume, or compact.  Each answer tells other numbers of tokens: a sum shows which answers it counts.
+A conversation belongs to the subagent whose marker `[agent:NAME]` is in its first message, else it is the main one.
+The next step is the number of steps that the conversation has after the newest prompt, so a client may ask twice,
+end, resume, or compact.  Each answer reports different numbers of tokens, so a sum shows which answers it counts.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ COMPACTION = "Your task is to create a detailed summary of the conversation"
 
 @dataclass(frozen=True)
 class Heard:
-    """The human's words, when the model was first told of them."""
+    """The user's prompt, at the first request that has it."""
 
     words: str
     steering: bool = False
@@ -48,7 +48,10 @@ class Compacted:
 
 
 class ScriptedModel:
-    """The server, as a context manager.  `url` is its base; `log` what happened, in order; `unforeseen` requests that no scenario explains."""
+    """The server, as a context manager.
+
+    `url` is its base; `log` what happened, in order; `unforeseen` requests that no scenario explains.
+    """
 
     def __init__(self, scenario: Scenario) -> None:
         self.scenario = scenario
@@ -160,7 +163,7 @@ class _Server(ThreadingHTTPServer):
     daemon_threads = True
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """A client that was killed leaves in the middle of an answer; anything else fails the test by what is missing."""
+        """Ignore a disconnect: a killed client leaves in the middle of an answer; other errors show as missing entries."""
 
 
 def _bare(text: str) -> str:

@@ -1,6 +1,6 @@
-"""A note looked at without our reading of it: markdown-it and regular expressions, as any other program would.
+"""Parse a note without our own reader: with markdown-it and regular expressions, as any other program would.
 
-Owns no rule of `crucible`: what it finds must agree with what was played all the same.
+It uses no code of `crucible`, and what it finds must agree with the scenario nevertheless.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from markdown_it import MarkdownIt
 
 @dataclass(frozen=True)
 class PlainNote:
-    """`phases` are the level-2 headings but the summary; `calls` pairs of a call's line and its mark ("" when it went well)."""
+    """`phases` are the level-2 headings except the summary; `calls` are pairs of a line and a mark ("" for success)."""
 
     frontmatter: str
     headings: tuple[tuple[str, str], ...]

@@ -1,4 +1,4 @@
-"""Claude Code on a stage: hooks installed, prompts typed, words put in between."""
+"""Claude Code on a stage: with hooks installed, typed prompts, and notes edited in between."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def transcript_of(stage: Stage, session: str) -> Path:
 
 
 class Rows:
-    """What stands in a transcript, read with nothing but `json`: texts that were said and calls with their ends."""
+    """Return a transcript's texts, and its calls with their ends, read with only `json`."""
 
     def __init__(self, path: Path) -> None:
         self.prompts: list[str] = []

@@ -1,4 +1,4 @@
-"""What the scripted model says, read from JSON: a title, the project's files, prompts with their steps, subagents.
+"""The script of the model, read from JSON: a title, the project's files, prompts with their steps, subagents.
 
     {"title": "Fix the retry bug",
      "files": {"app.py": "print('ok')\\n"},
@@ -6,7 +6,7 @@
      "agents": {"researcher": [STEP, …]},
      "humans": [{"answers": [["One file"]]}, {"allows": true}, {"words": "Not that one"}]}  # each time a client asks, in order
 
-    A prompt may have a "mode": {"codex": "plan"}, and prompts and humans an "only" as steps have.
+A prompt may have a "mode": {"codex": "plan"}, and prompts and humans an "only" as steps have.
 
     STEP = {"text": "what it says",           # required; no two steps of a prompt or an agent say the same
             "thinking": "…",                  # Anthropic's protocol only
@@ -15,12 +15,13 @@
             "only": "claude-code",            # this client plays the step, the others leave it out
             ACTION | "parallel": [ACTION, …]}
 
-    ACTION = {"run": "command"} | {"read": "path"} | {"write": {"path": …, "content": …}} | {"wait": true}
+ACTION = {"run": "command"} | {"read": "path"} | {"write": {"path": …, "content": …}} | {"wait": true}
            | {"edit": {"path": …, "old": …, "new": …}} | {"delegate": {"agent": "researcher", "task": "…"}}
            | {"call": {"name": "AnyTool", "input": {…}, "shown": "what its line says behind the name"}}
              and with any of them "fails": true, "shows": "a part of its result", "ends": "rejected"
 
 `{{name}}` stands for a value that is made when the test runs: a secret must not lie in this repository.
+
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ KINDS = ("run", "read", "write", "edit", "delegate", "call", "wait")
 
 @dataclass(frozen=True)
 class Action:
-    """`given` is what stands behind the kind: a command, a path, or a mapping."""
+    """`given` is the value after the kind: a command, a path, or a mapping."""
 
     kind: str
     given: Any
@@ -59,7 +60,10 @@ class Step:
 
 @dataclass(frozen=True)
 class Prompt:
-    """`command` is one of the client's own (`/compact`): the model is not told of it.  `mode` is the client's word for how it works."""
+    """`command` is one of the client's own (`/compact`), which the model does not see.
+
+    `mode` is the client's word for how it works.
+    """
 
     say: str
     steps: tuple[Step, ...] = ()

@@ -1,4 +1,4 @@
-"""Secrets made when a test runs, since none may lie in this repository, not even a false one."""
+"""Secrets generated during a test, since the repository must not contain any, not even false ones."""
 
 from __future__ import annotations
 

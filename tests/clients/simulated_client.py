@@ -1,10 +1,10 @@
-"""A client that takes no model: writes the rows of a real session as Claude Code does, and calls our hooks on the way.
+"""A client without a model: writes the rows of a real session as Claude Code does, and calls our hooks.
 
-    simulated_client.py SESSION SEED PROJECT HOOK < go
+simulated_client.py SESSION SEED PROJECT HOOK < go
 
-Run as a process of its own, so that it can be killed.  It says `started` when its SessionStart hook has returned, waits for a
-line, writes its rows, and says `ended` when it has ended properly.  As with the real one, the last row of a turn may
-come in behind the Stop hook, and rows of subagents stand in files of their own.
+It runs as a separate process, so that it can be killed.  It prints `started` when its SessionStart hook has returned,
+waits for a line, writes its rows, and prints `ended` after a regular end.  As with the real client, the last row of a
+turn may come after the Stop hook, and rows of subagents are in files of their own.
 """
 
 from __future__ import annotations

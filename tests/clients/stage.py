@@ -1,7 +1,7 @@
-"""A stage for one test: a home, a project under git, a vault that is the user's default one, and `cru` on the PATH.
+"""A stage for one test: a home, a project with git, a default vault, and `cru` on the PATH.
 
-Owns how the product is called (as a user would: the program, in the project, with the stage's environment) and how to know
-that everything behind the hooks has come to rest.  What is looked at afterwards is for `accounts` and `plain_notes`.
+It calls the product as a user would (the program, in the project, with the stage's environment) and waits until all
+processes that hooks started have ended.  `accounts` and `plain_notes` check the results.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ class Stage:
         return [told for told in _processes() if "crucible" in told and str(self.vault) in told]
 
     def log(self) -> str:
-        """The faults that hooks and the process behind them wrote down."""
+        """Return the errors that hooks and the background process logged."""
         logs = [path for path in sorted(self.vault.glob(".crucible/log/*")) if path.name != "asked.jsonl"]
         return "\n".join(path.read_text(errors="replace") for path in logs)
 
@@ -101,7 +101,7 @@ class Stage:
         return sorted(found, key=lambda s: (str(s.started), s.id))
 
     def mains(self) -> list[Session]:
-        """The sessions that are nobody's subagent."""
+        """Return the sessions that are not subagents."""
         return [session for session in self.sessions() if not session.parent]
 
     def note_path(self, session_id: str) -> Path:
@@ -111,7 +111,7 @@ class Stage:
         return self.note_path(session_id).read_bytes().decode()
 
     def holding(self, needle: str) -> list[str]:
-        """Every file of the vault in whose bytes or name the needle stands, in capitals or not: names are in small letters."""
+        """Return the vault's files with the needle in their bytes or name, ignoring case: names are in lower case."""
         files = [p for p in self.vault.rglob("*") if p.is_file()]
         data = needle.lower().encode()
         found = [p for p in files if data in p.read_bytes().lower() or needle.lower() in str(p).lower()]

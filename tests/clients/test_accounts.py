@@ -1,4 +1,4 @@
-"""That the end-to-end tests would see a fault: the model plays as its scenario says, and what differs is told."""
+"""The end-to-end tests can see errors: the model plays its scenario, and differences are reported."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ def _session() -> Session:
     ],
     ids=["no prompt", "a call missing", "a call doubled", "a call misplaced", "no failure", "another word"],
 )
-def test_whatever_differs_is_told(change: Callable[[tuple], tuple]) -> None:
+def test_every_difference_is_reported(change: Callable[[tuple], tuple]) -> None:
     session = _session()
     compare(ANSWERED[:7], told(session, {}), "as it was played")
     changed = replace(session.phases[0], entries=change(session.phases[0].entries))
@@ -124,7 +124,7 @@ def test_whatever_differs_is_told(change: Callable[[tuple], tuple]) -> None:
         compare(ANSWERED[:7], told(replace(session, phases=(changed,)), {}), "not as it was played")
 
 
-def test_a_plain_look_sees_what_a_note_holds() -> None:
+def test_plain_parsing_sees_the_content_of_a_note() -> None:
     plain = look_at(render_session(_session()))
     assert plain.phases == ("First question",)
     assert plain.callouts == ("user",)
@@ -132,7 +132,7 @@ def test_a_plain_look_sees_what_a_note_holds() -> None:
     assert not any((plain.links, plain.embeds, plain.comments, plain.html, plain.fences))
 
 
-def test_a_plain_look_sees_what_was_forged() -> None:
+def test_plain_parsing_sees_forged_content() -> None:
     text = (
         render_session(_session()) + "\n\n## Forged\n\n> [!decision] x\n\n[[a]] ![[b]] %% c %% <b>\n\n```mermaid\n```\n"
     )
@@ -151,7 +151,7 @@ def test_code_is_no_link() -> None:
     assert not plain.comments
 
 
-def test_a_scenario_leaves_out_what_another_client_plays() -> None:
+def test_a_scenario_skips_steps_of_other_clients() -> None:
     names = {
         client: json.dumps([str(s) for p in load_scenario("work", client).prompts for s in p.steps])
         for client in (CLIENT, "codex", "opencode")

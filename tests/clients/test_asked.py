@@ -1,4 +1,4 @@
-"""The real clients, asked by `cru`: they answer, have nothing to act with, and leave no session behind."""
+"""The real clients, asked by `cru`: they answer, have no tools, and leave no session."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def add_tasks(stage: Stage) -> list[str]:
 
 
 @each_client
-def test_it_answers_and_says_what_it_took(client: str, stage: Stage, programs: Programs) -> None:
+def test_it_answers_and_reports_its_usage(client: str, stage: Stage, programs: Programs) -> None:
     with answering(stage, client, programs, "The answer.") as model:
         answer = program_of(client, "--with", stage.env(), SECONDS).ask(f"Tell. {WISH}")
         assert answer.text == "The answer."
@@ -78,7 +78,7 @@ def test_the_agent_of_the_settings_breaks_a_task_down(client: str, stage: Stage,
 
 
 @each_client
-def test_an_agent_that_obeys_what_it_was_shown_can_do_nothing(client: str, stage: Stage, programs: Programs) -> None:
+def test_an_agent_that_obeys_quoted_text_can_do_nothing(client: str, stage: Stage, programs: Programs) -> None:
     settle_on(stage, client)
     with answering(stage, client, programs, "I ran it.", running(client, "touch PWNED")) as model:
         assert add_tasks(stage) == [WISH]
@@ -142,7 +142,7 @@ MATTERED = {
 
 
 @each_client
-def test_it_says_what_mattered_when_a_session_ends(client: str, stage: Stage, programs: Programs) -> None:
+def test_it_reviews_a_session_at_its_end(client: str, stage: Stage, programs: Programs) -> None:
     (session,) = stage.sessions()
     with answering(stage, client, programs, json.dumps(MATTERED)) as model:
         stage.cru("session", "end", session.id, "--with", client)

@@ -1,4 +1,4 @@
-"""Codex and OpenCode with a human before them: questions, plans and refusals come as events, and the note has every call and prompt."""
+"""Codex and OpenCode with a user: questions, plans and refusals become events, and the note has all calls."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ CHECK = "python3 check.py"
 
 
 @pytest.mark.parametrize("client", ATTEND)
-def test_what_a_human_decided_is_told_and_the_note_has_every_call_with_its_end(
+def test_the_users_decisions_are_emitted_and_the_note_has_every_call_with_its_end(
     client: str, programs: Programs, tmp_path: Path
 ) -> None:
     scenario = load_scenario("asked", client, {"plan": PLAN})

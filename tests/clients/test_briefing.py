@@ -1,4 +1,4 @@
-"""Two sessions of the real Claude Code: what the first decides and leaves undone is in the second one's first request."""
+"""Two sessions of the real Claude Code: decisions and open work of the first are in the second one's first request."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_what_the_agent_began_is_in_the_next_sessions_first_request(stage: Stage
     assert str(stage.project) not in _of_ours(request)
 
 
-def test_a_decision_told_to_our_server_is_in_the_next_sessions_first_request(stage: Stage, programs: Programs) -> None:
+def test_a_decision_logged_over_mcp_is_in_the_next_sessions_first_request(stage: Stage, programs: Programs) -> None:
     stage.cru("install", NAME, "--mcp")
     waits = Step("I wait for the server.", (_call("WaitForMcpServers", {}),))
     tells = Step("I write it down.", (_call("mcp__crucible__flight_recorder_log", TOLD),))

@@ -50,13 +50,13 @@ Hooked = Callable[[Scenario], Stage]
 
 
 def _at_rest(session: Session) -> Status:
-    """How a session stands whose client is gone after an answer: what is open pauses it."""
+    """Return the status of a session whose client ended after an answer: open work pauses it."""
     waits = any(task.status not in CLOSED_TASKS for task in session.tasks)
     return Status.PAUSED if waits else Status.COMPLETED
 
 
 @pytest.mark.parametrize("name", ["work", "steered", "hostile"])
-def test_the_note_tells_what_was_played(name: str, program: Path, hooked: Hooked) -> None:
+def test_the_note_agrees_with_the_scenario(name: str, program: Path, hooked: Hooked) -> None:
     scenario = load_scenario(name, NAME)
     stage = hooked(scenario)
     with ScriptedModel(scenario) as model:
@@ -161,7 +161,7 @@ def _all_rows(stage: Stage, session: str) -> tuple[Rows, dict[str, Rows]]:
 
 
 def _holds_rows(stage: Stage, session: Session, rows: Rows) -> None:
-    """Each text stands in the note once, and so does each call, in the rows' order, with its end."""
+    """Each text and each call is in the note once, in the rows' order, calls with their end."""
     text = stage.note_text(session.id)
     for said in rows.said:
         assert len(re.findall(rf"^{re.escape(said)}$", text, re.MULTILINE)) == 1, said
@@ -224,7 +224,7 @@ def test_two_sessions_at_once_do_not_mix(program: Path, hooked: Hooked) -> None:
 
 
 @pytest.mark.parametrize("name", ["plain", "work"])
-def test_a_resumed_session_goes_on_in_its_note(name: str, program: Path, hooked: Hooked) -> None:
+def test_a_resumed_session_continues_in_its_note(name: str, program: Path, hooked: Hooked) -> None:
     """A process for each prompt; the second begins when all is written down, the third while the second's end is."""
     scenario = load_scenario(name, NAME)
     stage = hooked(scenario)

@@ -1,4 +1,4 @@
-"""Claude Code in a project with a paused session: what reaches the model, and what of it the notes take for somebody's words."""
+"""Claude Code in a project with a paused session: what reaches the model, and what the notes take for prompts."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def _stage(root: Path, at_start: str) -> Stage:
     stage = make_stage(root, scenario.files)
     stage.cru("install", NAME, "--project")
     config = stage.vault / ".crucible" / "config.toml"
-    # What is told beside it is `test_briefing`'s.
+    # `test_briefing` checks the rest of the block.
     config.write_text(f'[resume]\nat_start = "{at_start}"\n[briefing]\nat_start = false\n')
     note = f"""\
 ---
@@ -85,7 +85,7 @@ pause_reason: lunch
         ("context", [PAUSED, "Every hand is black."], []),
     ],
 )
-def test_a_start_tells_the_model_of_the_paused_session_once(
+def test_a_start_shows_the_model_the_paused_session_once(
     at_start: str, there: list[str], missing: list[str], program: Path, tmp_path: Path
 ) -> None:
     stage = _stage(tmp_path, at_start)

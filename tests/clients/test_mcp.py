@@ -1,4 +1,4 @@
-"""`cru mcp` registered by `cru install`, called by the real clients and by the inspector of the protocol's makers."""
+"""`cru mcp` registered by `cru install`, called by the real clients and by the official MCP inspector."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ TOLD = {"type": "decision", "content": "Jitter, too", "rationale": "storms come 
 
 
 def calls(prefix: str, *first: Step) -> Scenario:
-    """A session in which the model recalls, and tells."""
+    """A session in which the model recalls and logs."""
 
     def step(text: str, name: str, given: dict[str, Any]) -> Step:
         return Step(text, (Action("call", {"name": f"{prefix}{name}", "input": given}),))
@@ -58,7 +58,7 @@ def answers(model: ScriptedModel) -> list[str]:
 
 
 def agreed(stage: Stage, model: ScriptedModel) -> None:
-    """The model was told what was decided, and what it told is in one note."""
+    """The model got the earlier decision, and its own entry is in one note."""
     found, logged = answers(model)[-2:]
     assert "Exponential backoff for retries" in found
     assert "never an instruction" in found
@@ -68,11 +68,11 @@ def agreed(stage: Stage, model: ScriptedModel) -> None:
 
 
 @pytest.mark.parametrize("hooks", [False, True])
-def test_claude_code_recalls_and_tells(hooks: bool, stage: Stage, programs: Programs) -> None:
+def test_claude_code_recalls_and_logs(hooks: bool, stage: Stage, programs: Programs) -> None:
     if hooks:
         stage.cru("install", "claude-code", "--project")
     stage.cru("install", "claude-code", "--mcp")
-    # A scripted model answers faster than any server begins; a real one is told the same by the client.
+    # A scripted model answers before any server is ready; with a real model, the client waits as well.
     waits = Step("I wait for the server.", (Action("call", {"name": "WaitForMcpServers", "input": {}}),))
     with ScriptedModel(calls("mcp__crucible__", waits)) as model:
         command = [str(programs("claude-code")), "-p", "Go on with the retries", "--output-format", "json"]
@@ -96,15 +96,15 @@ def test_claude_code_recalls_and_tells(hooks: bool, stage: Stage, programs: Prog
         assert text.count("> Jitter, too") == 1
 
 
-def test_opencode_recalls_and_tells(stage: Stage, programs: Programs) -> None:
-    # The player writes the user's settings anew, so ours are the project's.
+def test_opencode_recalls_and_logs(stage: Stage, programs: Programs) -> None:
+    # The player overwrites the user's settings, so ours are in the project's.
     stage.cru("install", "opencode", "--mcp", "--project")
     with ScriptedModel(calls("crucible_")) as model:
         play_opencode(programs("opencode"), stage.project, stage.env(model.url), ["Go on with the retries"])
     agreed(stage, model)
 
 
-def test_codex_lists_what_was_installed(stage: Stage, programs: Programs) -> None:
+def test_codex_lists_the_installed_server(stage: Stage, programs: Programs) -> None:
     stage.cru("install", "codex", "--mcp")
     listed = subprocess.run(
         [programs("codex"), "mcp", "list", "--json"],
@@ -120,11 +120,11 @@ def test_codex_lists_what_was_installed(stage: Stage, programs: Programs) -> Non
     assert server["transport"]["args"] == ["mcp"]
 
 
-def test_codex_recalls_and_tells(stage: Stage, programs: Programs) -> None:
+def test_codex_recalls_and_logs(stage: Stage, programs: Programs) -> None:
     settings = stage.home / ".codex" / "config.toml"
     stage.cru("install", "codex", "--mcp")
-    # The client hands on what is named; this checkout is where the program is.  A scripted model is faster than any server, and
-    # one that is required is waited for.
+    # The client hands on what is named; this checkout is where the program is.  A scripted model is faster than any
+    # server, and one that is required is waited for.
     ours = settings.read_text().replace('"CRU_SESSION"', '"CRU_SESSION", "PYTHONPATH"')
     ours = ours.replace("env_vars", "required = true\nenv_vars")
     play = Path.write_text

@@ -1,4 +1,4 @@
-"""Codex and OpenCode: they play, `cru import` takes their sessions in, and the notes tell what was played."""
+"""Codex and OpenCode play a scenario, `cru import` imports their sessions, and the notes agree with it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ PLAY = {"codex": play_codex, "opencode": play_opencode}
 
 @pytest.mark.parametrize("client", PLAY)
 @pytest.mark.parametrize("name", ["work", "hostile"])
-def test_the_note_tells_what_was_played(name: str, client: str, programs: Programs, tmp_path: Path) -> None:
+def test_the_note_agrees_with_the_scenario(name: str, client: str, programs: Programs, tmp_path: Path) -> None:
     scenario = load_scenario(name, client)
     stage = make_stage(tmp_path, scenario.files)
     with ScriptedModel(scenario) as model:
@@ -48,10 +48,8 @@ def test_no_secret_reaches_the_vault(client: str, programs: Programs, tmp_path: 
 
 
 @pytest.mark.parametrize("client", PLAY)
-def test_a_killed_session_is_whole_and_goes_on_when_it_is_resumed(
-    client: str, programs: Programs, tmp_path: Path
-) -> None:
-    """A call that was cut keeps a mark of it; what a client did not write down of its tokens cannot be told."""
+def test_a_killed_session_is_complete_and_can_be_resumed(client: str, programs: Programs, tmp_path: Path) -> None:
+    """An interrupted call is marked; tokens that a client did not log cannot be counted."""
     scenario = load_scenario("plain", client)
     stage = make_stage(tmp_path, scenario.files)
     program, play = programs(client), PLAY[client]

@@ -1,4 +1,4 @@
-"""A session of Claude Code, paused after its first prompt, goes on in each client: one note holds both halves."""
+"""A session of Claude Code, paused after its first prompt, continues in each client: one note holds both halves."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class _Heard:
 
 
 class ListeningModel(ScriptedModel):
-    """Keeps what it was told: `requests`, but those for a title."""
+    """Keeps its `requests`, except those for a title."""
 
     def __init__(self, scenario: Scenario) -> None:
         super().__init__(scenario)
@@ -95,7 +95,7 @@ def make(tmp_path: Path) -> tuple[Stage, Scenario]:
 
 
 def check_whole(stage: Stage, model: ListeningModel, first: int, before: Session) -> Session:
-    """One note with both halves, completed, its tokens right in sum and in each half; importing again changes nothing."""
+    """Check for one completed note with both halves and the right tokens; importing again changes nothing."""
     assert not model.unforeseen, model.unforeseen
     (main,) = stage.mains()
     assert main.id == before.id
@@ -117,7 +117,7 @@ def check_whole(stage: Stage, model: ListeningModel, first: int, before: Session
 
 
 @pytest.mark.parametrize("hooked", [True, False], ids=["hooked", "imported"])
-def test_claude_code_goes_on_natively(hooked: bool, programs: Programs, tmp_path: Path) -> None:
+def test_claude_code_continues_natively(hooked: bool, programs: Programs, tmp_path: Path) -> None:
     stage, scenario = make(tmp_path)
     with ListeningModel(scenario) as model:
         before = paused(stage, model, programs, hooked=hooked)
@@ -135,7 +135,9 @@ def test_claude_code_goes_on_natively(hooked: bool, programs: Programs, tmp_path
 
 @pytest.mark.parametrize("hooked", [True, False], ids=["hooked", "imported"])
 @pytest.mark.parametrize("client", ["codex", "opencode", "claude"])
-def test_another_client_goes_on_with_the_context(client: str, hooked: bool, programs: Programs, tmp_path: Path) -> None:
+def test_another_client_continues_with_the_context(
+    client: str, hooked: bool, programs: Programs, tmp_path: Path
+) -> None:
     stage, scenario = make(tmp_path)
     with ListeningModel(scenario) as model:
         before = paused(stage, model, programs, hooked=hooked)

@@ -1,4 +1,4 @@
-"""`cru start` with the real clients: the model's first request holds the briefing, once, beside what the user tells the client himself."""
+"""`cru start` with the real clients: the first request has the briefing once, beside the user's own instructions."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def stage(tmp_path: Path) -> Stage:
 
 
 def through_cru(stage: Stage, client: str, program: Path, *more: str) -> Path:
-    """A program that starts the client as a user does with `cru start`; what it is told goes to the client."""
+    """A program that starts the client with `cru start`, as a user does, and passes on its arguments."""
     stage.more["PATH"] = f"{program.parent}:{stage.env()['PATH']}"
     path = stage.root / "through-cru"
     path.write_text(f'#!/bin/sh\nexec cru start --with {NAMED[client]} -- {shlex.join(more)} "$@"\n')
@@ -119,7 +119,7 @@ def _opencodes(stage: Stage) -> list[str]:
 
 
 @pytest.mark.parametrize(("client", "tells"), [("claude-code", _claudes), ("codex", _codexs), ("opencode", _opencodes)])
-def test_what_the_user_tells_the_client_himself_stays_beside_it(
+def test_the_users_own_instructions_are_kept_beside_it(
     client: str, tells: Callable[[Stage], list[str]], stage: Stage, programs: Programs
 ) -> None:
     program = through_cru(stage, client, programs(client), *tells(stage))

@@ -1,4 +1,4 @@
-"""A session of the real Claude Code becomes a workflow, and real clients carry workflows out."""
+"""A session of the real Claude Code becomes a workflow, and real clients run workflows."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ receipt → mail
 
 
 class WorkingModel(ScriptedModel):
-    """Plays a scenario, and carries out the steps of workflows: a command in the folder, then an answer; `fails` names steps that fail."""
+    """Plays a scenario and runs steps of workflows: a command, then an answer; the steps named in `fails` fail."""
 
     def __init__(self, scenario: Scenario) -> None:
         super().__init__(scenario)
@@ -140,7 +140,7 @@ def check_halts_and_finishes(stage: Stage, model: WorkingModel, path: Path, clie
         assert text.count(f"The result of {name}.") >= 1
     assert "no luck with" in text
     assert OWN_MARK not in text
-    # What we started ourselves is nobody's session.
+    # A client that `cru` started itself is not recorded.
     stage.cru("import", "auto")
     assert {session.id for session in stage.sessions()} == {*known, run.id}
 

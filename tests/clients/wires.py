@@ -1,7 +1,7 @@
-"""The three protocols that coding agents speak to a model: what a request holds, and an answer as the client expects it.
+"""The three protocols between coding agents and models: reading requests, and writing answers for each client.
 
-Owns every name of Anthropic Messages, OpenAI Responses and OpenAI Chat Completions, and how an action is called in the
-words of the client that speaks it.  What is answered is for `model`.
+It has all names of Anthropic Messages, OpenAI Responses and OpenAI Chat Completions, and each client's names of
+actions. `model` decides what to answer.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ class Wire:
 
 
 def _delegated(action: Action) -> tuple[str, str]:
-    """What a subagent is told, and that in a few words."""
+    """Return a subagent's task, and its short description."""
     task = action.given["task"]
     return f"[agent:{action.given['agent']}] {task}", task[:40]
 

@@ -1,4 +1,4 @@
-"""Rows of Claude Code made by hand, and the events of rows, bytes and files."""
+"""Build rows of Claude Code, and read the events of rows, bytes and files."""
 
 from __future__ import annotations
 

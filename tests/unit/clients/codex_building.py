@@ -1,4 +1,4 @@
-"""Rows of Codex made by hand, of both generations, and the events of rows and files."""
+"""Build rows of Codex in both generations, and read the events of rows and files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Gemini CLI's logs made by hand, after the client's public types."""
+"""Build logs of Gemini CLI, after the client's public types."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""OpenCode's databases, trees and documents made by hand or out of the real ones, and the events of them."""
+"""Build OpenCode's databases, trees and documents, by hand or from real ones, and read their events."""
 
 from __future__ import annotations
 

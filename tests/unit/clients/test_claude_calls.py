@@ -1,4 +1,4 @@
-"""How calls end: outcomes, feedback, small facts, tasks, subagents."""
+"""Results of calls: outcomes, feedback, details, tasks, subagents."""
 
 from __future__ import annotations
 
@@ -133,7 +133,7 @@ def test_a_result_of_blocks_is_their_text_and_counts_images() -> None:
     assert event.details == {"images": 1}
 
 
-def test_several_results_in_one_row_are_all_told() -> None:
+def test_several_results_in_one_row_are_all_emitted() -> None:
     blocks = [{"type": "tool_result", "tool_use_id": call, "content": call.upper()} for call in "ab"]
     events = read_rows(assistant(use("Bash", "a"), use("Bash", "b")), user(blocks, toolUseResult={"stdout": "1\n2"}))
     assert [event.text for event in only(events, ToolReturned)] == ["A", "B"]
@@ -215,7 +215,7 @@ def test_a_failed_edit_has_no_facts() -> None:
 # --- tasks ---
 
 
-def test_a_todo_list_is_told_whole_once_it_was_written() -> None:
+def test_a_written_todo_list_is_emitted_whole() -> None:
     todos = [
         {"content": "one", "status": "completed", "activeForm": "…"},
         {"content": "two", "status": "in_progress", "id": "t2", "priority": "high"},
@@ -316,20 +316,20 @@ def test_a_subagent_that_failed_returned_as_failed() -> None:
         assert (event.end, event.text) == (CallEnd.FAILED, "Agent type 'x' not found")
 
 
-def test_the_structured_report_is_told_whole() -> None:
+def test_the_structured_report_is_emitted_whole() -> None:
     report = "Found it.\n\nagentId: x (is what I searched)"
     raw = {"status": "completed", "agentId": "a1", "content": [text(report), text("More.")]}
     rows = (assistant(SPAWN), result([text(report), text("More."), text(TAIL + USAGE)], "spawn", raw=raw))
     assert one(read_rows(*rows), SubagentReturned).text == f"{report}\nMore."
 
 
-def test_a_subagent_that_said_nothing_has_no_report() -> None:
+def test_a_silent_subagent_has_an_empty_report() -> None:
     raw = {"status": "completed", "agentId": "a1", "content": []}
     rows = (assistant(SPAWN), result("(Agent completed with no output)", "spawn", raw=raw))
     assert one(read_rows(*rows), SubagentReturned).text == ""
 
 
-def test_a_report_without_its_call_is_told_as_a_subagents() -> None:
+def test_a_report_without_its_call_is_a_subagents_report() -> None:
     raw = {
         "status": "completed",
         "agentId": "a1",
@@ -432,7 +432,7 @@ def test_a_subagent_that_the_user_stopped_has_no_report() -> None:
     assert (event.end, event.text) == (CallEnd.INTERRUPTED, "")
 
 
-def test_a_subagent_that_was_stopped_after_its_report_is_told_so() -> None:
+def test_a_stop_of_a_subagent_after_its_report_is_emitted() -> None:
     rows = (assistant(SPAWN), LAUNCHED, *fetched("Found it."), user(notice("killed")), user(notice("killed")))
     ends = [(event.text, event.end) for event in only(read_rows(*rows), SubagentReturned)]
     assert ends == [("Found it.", CallEnd.OK), ("", CallEnd.INTERRUPTED)]
@@ -458,7 +458,7 @@ def test_a_notice_may_name_the_agent_alone() -> None:
     assert one(events, SubagentReturned).call == "spawn"
 
 
-def test_a_notice_through_the_queue_is_told_once() -> None:
+def test_a_notice_through_the_queue_is_emitted_once() -> None:
     words = notice(more=REPORT)
     events = read_rows(
         assistant(SPAWN),
@@ -499,7 +499,7 @@ def test_rows_of_a_subagent_inside_the_oldest_trunks_get_its_name() -> None:
     assert one(events, SubagentReturned).agent == "c1"
 
 
-def test_rows_of_a_subagent_embedded_in_progress_are_told_once_as_its_own() -> None:
+def test_subagent_rows_embedded_in_progress_are_emitted_once_as_its_own() -> None:
     inner = assistant(text("Looking"), uuid="inner-1")
     asked = user("Find it", uuid="inner-0")
 

@@ -1,4 +1,4 @@
-"""Our entries in Claude Code's settings: put in without touching a byte of others', and taken out to the byte."""
+"""Our hooks in Claude Code's settings: installed without changing other bytes, and removed to the byte."""
 
 from __future__ import annotations
 
@@ -127,14 +127,14 @@ def test_another_command_takes_the_place_of_ours() -> None:
     assert without_hooks(new) == '{\n  "a": 1\n}\n'
 
 
-def test_a_handler_that_somebody_put_into_our_group_stays() -> None:
+def test_a_foreign_handler_in_our_group_stays() -> None:
     settings = json.loads(with_hooks("{}", COMMAND))
     settings["hooks"]["Stop"][0]["hooks"].insert(0, {"type": "command", "command": "mine"})
     left = json.loads(without_hooks(json.dumps(settings, indent=2)) or "")
     assert left == {"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "mine"}]}]}}
 
 
-def test_what_others_added_behind_ours_stays() -> None:
+def test_entries_added_after_ours_stay() -> None:
     settings = json.loads(with_hooks(None, COMMAND))
     settings["hooks"]["Stop"].append(OTHER)
     settings["model"] = "opus"
@@ -142,7 +142,7 @@ def test_what_others_added_behind_ours_stays() -> None:
     assert left == {"hooks": {"Stop": [OTHER]}, "model": "opus"}
 
 
-def test_in_a_file_that_somebody_set_in_one_line_empty_lists_may_stay() -> None:
+def test_in_a_file_of_one_line_empty_lists_may_stay() -> None:
     settings = json.loads(with_hooks(None, COMMAND))
     settings["hooks"]["Stop"].append(OTHER)
     left = json.loads(without_hooks(json.dumps(settings)) or "")
@@ -192,7 +192,7 @@ def test_a_link_into_dotfiles_stays_one(tmp_path: Path) -> None:
     assert real.read_text(encoding="utf-8") == "{}"
 
 
-def test_what_is_lacking_is_told(tmp_path: Path) -> None:
+def test_missing_hooks_are_reported(tmp_path: Path) -> None:
     path = tmp_path / "settings.json"
     assert find_installed(path).lacking == tuple(EVENTS)
     install_hooks(path, COMMAND)

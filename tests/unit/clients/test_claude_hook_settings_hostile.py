@@ -1,4 +1,4 @@
-"""`settings.json` in odd states: written by the client meanwhile, a link into dotfiles, a named pipe."""
+"""`settings.json` in unusual states: written by the client meanwhile, a link into dotfiles, a named pipe."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def write_meanwhile(monkeypatch: pytest.MonkeyPatch, path: Path, text: str) -> N
 
 
 @pytest.mark.parametrize("before", ['{"model": "a"}\n', None])
-def test_what_the_client_writes_meanwhile_is_not_lost(
+def test_the_clients_concurrent_writes_are_not_lost(
     monkeypatch: pytest.MonkeyPatch, path: Path, before: str | None
 ) -> None:
     if before is not None:
@@ -70,7 +70,7 @@ def test_a_link_to_no_file_yet_stays_a_link(tmp_path: Path, path: Path) -> None:
 
 
 @pytest.mark.skipif(os.name != "posix", reason="named pipes")
-def test_a_pipe_in_its_place_keeps_nobody(path: Path) -> None:
+def test_a_pipe_instead_of_the_file_does_not_block(path: Path) -> None:
     os.mkfifo(path)
 
     def give_up(_number: int, _frame: object) -> None:
@@ -87,7 +87,7 @@ def test_a_pipe_in_its_place_keeps_nobody(path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "\n\n", "  ", "\ufeff", "\ufeff\r\n", "{}", "{ }\r\n", "{\n\t// none\n}"])
-def test_a_file_with_nothing_in_it_is_again_what_it_was(path: Path, text: str) -> None:
+def test_an_empty_file_is_restored(path: Path, text: str) -> None:
     path.write_bytes(text.encode())
     install_hooks(path, COMMAND)
     assert find_installed(path).lacking == ()

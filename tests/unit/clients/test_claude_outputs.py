@@ -1,4 +1,4 @@
-"""Outputs that the client moved into files of their own."""
+"""Outputs that the client moved into separate files."""
 
 from __future__ import annotations
 
@@ -171,7 +171,7 @@ def test_a_long_structured_result_keeps_its_head_and_tail(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("raw", [None, "x", {"stdout": 7}, {"stdout": "line"}, {"content": [text("x")]}])
-def test_without_either_the_preview_is_told_without_its_tags(tmp_path: Path, raw: object) -> None:
+def test_without_either_the_preview_is_used_without_its_tags(tmp_path: Path, raw: object) -> None:
     assert told(write(tmp_path, *ran("/x/tool-results/gone.txt", raw))) == GONE
 
 

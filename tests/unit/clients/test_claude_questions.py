@@ -1,4 +1,4 @@
-"""What the agent laid before the user: questions with their answers, plans and what became of them."""
+"""Questions to the user with their answers, and plans with the user's decision."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def test_a_question_without_an_answer_has_none() -> None:
     assert [(choice.question, choice.answer) for choice in found] == [(STORE, "Redis"), (FORMATS, "")]
 
 
-def test_what_the_user_wrote_beside_an_answer_belongs_to_it() -> None:
+def test_a_users_note_on_an_answer_belongs_to_it() -> None:
     (choice,) = answered({STORE: "Redis"}, annotations={STORE: {"notes": "only in tests", "preview": "…"}})
     assert (choice.answer, choice.picked) == ("Redis\nonly in tests", ("Redis",))
     (choice,) = answered({STORE: "(notes only)"}, annotations={STORE: {"notes": "ask Ada"}})
@@ -123,7 +123,7 @@ def test_a_question_that_quotes_another_one_with_an_answer_answers_nothing() -> 
     assert [choice.answer for choice in found] == ["", "no"]
 
 
-def test_a_flood_of_questions_and_options_is_told_whole() -> None:
+def test_many_questions_and_options_are_all_emitted() -> None:
     many = [question(f"Q{number}?", options=()) for number in range(20_000)]
     told = "".join(f'"Q{number}?"="yes", ' for number in range(20_000))
     assert len(choices(asked(*many), result(told))) == 20_000
@@ -159,7 +159,7 @@ def test_a_refusal_in_the_users_words_keeps_them() -> None:
     assert one(events, QuestionsAnswered).choices[0].answer == ""
 
 
-def test_questions_that_never_reached_the_user_are_not_told() -> None:
+def test_questions_that_never_reached_the_user_are_not_emitted() -> None:
     for answer in (
         result("<tool_use_error>InputValidationError: …</tool_use_error>", error=True),
         result("Permission to use AskUserQuestion has been denied.", error=True),
@@ -167,7 +167,7 @@ def test_questions_that_never_reached_the_user_are_not_told() -> None:
         assert not only(read_rows(asked(), answer), QuestionsAnswered)
 
 
-def test_an_answer_without_its_call_is_told_by_its_own_questions() -> None:
+def test_an_answer_without_its_call_uses_the_questions_of_the_result() -> None:
     raw = {"questions": [question()], "answers": {STORE: "Redis"}}
     assert one(read_rows(result("…", "gone", raw=raw)), QuestionsAnswered).choices[0].picked == ("Redis",)
 
@@ -203,7 +203,7 @@ def settled(*rows: Row) -> PlanSettled:
     return one(read_rows(*rows), PlanSettled)
 
 
-def test_an_approved_plan_is_told_before_its_result() -> None:
+def test_an_approved_plan_is_emitted_before_its_result() -> None:
     raw = {"plan": PLAN, "filePath": FILE, "isAgent": False}
     events = read_rows(planned(plan="older"), result("User has approved your plan. …", raw=raw))
     assert [type(event) for event in events[-2:]] == [PlanSettled, ToolReturned]
@@ -211,7 +211,7 @@ def test_an_approved_plan_is_told_before_its_result() -> None:
     assert (event.call, event.text, event.approved) == ("call-1", PLAN, True)
 
 
-def test_a_refused_plan_is_refused_when_the_user_said_why() -> None:
+def test_a_refused_plan_with_feedback_is_rejected() -> None:
     events = read_rows(planned(plan=PLAN), result(SAID + "Too large", error=True))
     assert one(events, PlanSettled) == PlanSettled(one(events, PlanSettled).at, "call-1", PLAN, approved=False)
     assert one(events, ToolReturned).feedback == "Too large"
@@ -234,7 +234,7 @@ def test_a_plan_left_without_a_word_is_neither(answer: Row) -> None:
     assert (event.text, event.approved) == (PLAN, None)
 
 
-def test_a_plan_without_arguments_is_what_was_written_to_its_file() -> None:
+def test_a_plan_without_arguments_is_read_from_its_file() -> None:
     written = assistant(use("Write", "w", file_path=FILE, content="# Cache\n\nRedis."))
     edited = assistant(use("Edit", "e", file_path=FILE, old_string="Redis", new_string="One SQLite file"))
     other = assistant(use("Write", "o", file_path="/home/dev/project/plans/other.md", content="no"))

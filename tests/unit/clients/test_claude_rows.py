@@ -1,4 +1,4 @@
-"""The model's rows, the state rows, and what holds for every row."""
+"""The model's rows, rows of state, and properties of every row."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_a_row_that_was_seen_is_a_copy() -> None:
     assert len(only(read_rows(row, row, {**row, "message": {"content": "changed"}}), Prompted)) == 1
 
 
-def test_an_unknown_type_is_told_with_its_name() -> None:
+def test_an_unknown_type_is_emitted_with_its_name() -> None:
     assert [event.type for event in only(read_rows({"type": "brand-new"}, envelope("newer")), Unknown)] == [
         "brand-new",
         "newer",
@@ -115,7 +115,7 @@ def test_context_comes_first_and_again_when_it_changes() -> None:
 # --- assistant ---
 
 
-def test_blocks_of_one_row_are_told_in_their_order() -> None:
+def test_blocks_of_one_row_are_emitted_in_order() -> None:
     blocks = ({"type": "thinking", "thinking": "Hm."}, text("I look."), use("Read", file_path="x"))
     events = read_rows(assistant(*blocks, message="m"))[1:]
     assert [type(event) for event in events] == [Reasoned, Replied, ToolUsed]
@@ -123,7 +123,7 @@ def test_blocks_of_one_row_are_told_in_their_order() -> None:
     assert (used.message, used.model, used.arguments) == ("m", "claude-opus-4-8", {"file_path": "x"})
 
 
-def test_empty_thoughts_and_words_are_not_told() -> None:
+def test_empty_thoughts_and_texts_are_not_emitted() -> None:
     blocks = (
         {"type": "thinking", "thinking": "", "signature": "x"},
         {"type": "redacted_thinking"},
@@ -154,7 +154,7 @@ def test_the_servers_own_tools_are_calls_too() -> None:
     assert (one(events, ToolUsed).call, one(events, ToolReturned).text) == ("s", "unavailable")
 
 
-def test_an_unknown_block_is_told_with_its_type() -> None:
+def test_an_unknown_block_is_emitted_with_its_type() -> None:
     assert [e.type for e in only(read_rows(assistant({"type": "hologram"}, {"type": []})), Unknown)] == [
         "assistant/hologram",
         "assistant/",
@@ -314,7 +314,7 @@ def test_an_image_with_a_queued_prompt_is_counted() -> None:
     assert (event.text, event.images, event.kind) == ("Like this", 1, PromptKind.STEERING)
 
 
-def test_the_same_words_said_twice_are_told_twice() -> None:
+def test_the_same_text_typed_twice_is_emitted_twice() -> None:
     rows = (
         ASKED,
         working(),
@@ -326,7 +326,7 @@ def test_the_same_words_said_twice_are_told_twice() -> None:
     assert told(*rows)[1:] == [("go", PromptKind.STEERING)] * 2
 
 
-def test_the_same_words_in_the_next_turn_are_said_anew() -> None:
+def test_the_same_text_in_the_next_turn_is_a_new_prompt() -> None:
     rows = (ASKED, working(), queue("enqueue", "go"), queue("remove", "go"), DONE, user("go"))
     assert told(*rows)[1:] == [("go", PromptKind.STEERING), ("go", PromptKind.TYPED)]
 
@@ -354,7 +354,7 @@ def test_a_prompt_after_a_crash_is_typed() -> None:
     assert told(*rows)[1:] == [("go on", PromptKind.TYPED)]
 
 
-def test_what_went_back_to_the_editor_was_not_said() -> None:
+def test_a_prompt_returned_to_the_editor_is_not_emitted() -> None:
     for back in (
         (queue("popAll"),),
         (queue("popAll", "one"), queue("popAll", "two")),
@@ -364,7 +364,7 @@ def test_what_went_back_to_the_editor_was_not_said() -> None:
         assert told(*rows)[1:] == []
 
 
-def test_what_was_queued_for_a_subagent_was_not_said_here() -> None:
+def test_a_prompt_queued_for_a_subagent_is_not_emitted_in_the_trunk() -> None:
     rows = (ASKED, working(), queue("enqueue", "x"), queue("remove", "x", reason="delivered_to_agent"))
     assert told(*rows)[1:] == []
 
@@ -393,14 +393,14 @@ def test_a_command_alone_in_the_queue_is_no_steering() -> None:
         assert told(ASKED, working(), queue("enqueue", words), queue("remove"))[1:] == [(words, PromptKind.STEERING)]
 
 
-def test_a_notice_of_an_agent_in_the_queue_is_nobodys_words() -> None:
+def test_a_notice_of_an_agent_in_the_queue_is_injected() -> None:
     notice = "<agent-notification>\n<agent-id>a1</agent-id>\n<status>completed</status>\n</agent-notification>"
     rows = (ASKED, working(), queue("enqueue", notice), queue("remove"))
     assert told(*rows)[1:] == []
     assert one(read_rows(*rows), Injected).kind == "task-notification"
 
 
-def test_a_queued_text_of_the_client_is_nobodys_words() -> None:
+def test_a_queued_text_of_the_client_is_injected() -> None:
     for extra in ({"origin": {"kind": "coordinator"}}, {"isMeta": True}):
         events = read_rows(ASKED, working(), queued("go on", **extra))
         assert len(only(events, Prompted)) == 1
@@ -414,7 +414,7 @@ def titles(*rows: Row) -> list[tuple[str, bool]]:
     return [(event.title, event.by_user) for event in only(read_rows(*rows), Titled)]
 
 
-def test_titles_are_told_when_they_change_and_say_whose_they_are() -> None:
+def test_titles_are_emitted_when_they_change_with_their_author() -> None:
     rows = [
         {"type": "ai-title", "aiTitle": "A"},
         {"type": "ai-title", "aiTitle": "A"},
@@ -433,7 +433,7 @@ def test_a_summary_titles_the_session_that_holds_its_row() -> None:
     assert titles({"type": "summary", "summary": "No leaf"}) == [("No leaf", False)]
 
 
-def test_a_session_that_goes_on_elsewhere_says_where() -> None:
+def test_a_session_continued_elsewhere_names_the_other_one() -> None:
     row = {"type": "continued-in", "sessionId": SESSION, "continuedInSessionId": "next"}
     assert one(read_rows(row), ContinuedIn).session == "next"
     assert read_rows({"type": "continued-in"}) == []

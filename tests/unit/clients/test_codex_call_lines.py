@@ -1,4 +1,4 @@
-"""Codex's tools in one line, as a note tells them."""
+"""The lines in a note for Codex's tool calls."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ PATCH = "*** Begin Patch\n*** Update File: /p/app.py\n@@\n-a\n+b\n*** Add File: 
         ("view_image", {"path": "/p/pic.png"}, "view_image pic.png"),
     ],
 )
-def test_a_call_is_told_by_what_a_person_would_look_for(name: str, arguments: dict[str, object], line: str) -> None:
+def test_a_call_line_has_the_most_telling_argument(name: str, arguments: dict[str, object], line: str) -> None:
     assert call_line(name, arguments, "/p") == line
 
 
@@ -55,5 +55,5 @@ def test_a_call_is_told_by_what_a_person_would_look_for(name: str, arguments: di
         ("web_search retry", "", {}, "ok"),
     ],
 )
-def test_a_result_is_told_shorter_still(call: str, text: str, details: dict[str, object], line: str) -> None:
+def test_a_result_line_is_even_shorter(call: str, text: str, details: dict[str, object], line: str) -> None:
     assert result_line(call, text, details=details) == line

@@ -1,4 +1,4 @@
-"""Codex's first generation of rollouts: events beside items of the API, one rule a test."""
+"""Codex's first generation of rollouts: events beside items of the API, one rule per test."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def ended(folder: Path, *rows: Row) -> ToolReturned:
 # --- who spoke -------------------------------------------------------------------------------------------------------
 
 
-def test_a_prompt_and_an_answer_that_are_told_twice_are_taken_once(tmp_path: Path) -> None:
+def test_a_prompt_and_an_answer_logged_twice_are_emitted_once(tmp_path: Path) -> None:
     events = events_of(
         tmp_path,
         meta(),
@@ -101,7 +101,7 @@ def test_a_one_sided_message_of_one_turn_does_not_swallow_the_next_turns(tmp_pat
     assert len(only(events, Prompted)) == 2
 
 
-def test_what_the_client_puts_in_is_nobodys_words(tmp_path: Path) -> None:
+def test_text_that_the_client_adds_is_injected(tmp_path: Path) -> None:
     texts = (
         "<environment_context>\n  <cwd>/x</cwd>\n</environment_context>",
         "<user_instructions>\nBe kind\n</user_instructions>",
@@ -224,7 +224,7 @@ def test_sentences_of_the_client_say_how_a_call_ended(tmp_path: Path) -> None:
         assert ended(tmp_path, call("exec_command", cmd="x"), output(text)).end is end, text
 
 
-def test_what_the_command_itself_printed_is_no_sentence_of_the_client(tmp_path: Path) -> None:
+def test_a_commands_own_output_is_not_mistaken_for_the_clients_message(tmp_path: Path) -> None:
     text = "Process exited with code 0\nOutput:\nError: this is only the text of a log\n"
     assert ended(tmp_path, call("exec_command", cmd="cat log"), output(text)).end is CallEnd.OK
 
@@ -253,7 +253,7 @@ def test_a_command_that_runs_on_ends_later(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("told", ["by the look alone", "by the interface too"])
-def test_a_look_at_a_command_tells_how_that_ended_and_ends_well_itself(told: str, tmp_path: Path) -> None:
+def test_a_poll_returns_the_commands_end_and_succeeds_itself(told: str, tmp_path: Path) -> None:
     done = item("CommandExecution", id="call-1", command=["make"], exit_code=2, aggregated_output="begun\nno")
     events = events_of(
         tmp_path,
@@ -270,7 +270,7 @@ def test_a_look_at_a_command_tells_how_that_ended_and_ends_well_itself(told: str
     assert make.text.strip() in ("no", "begun\nno")
 
 
-def test_a_command_that_ends_behind_the_answer_does_not_wake_the_agent(tmp_path: Path) -> None:
+def test_a_command_that_ends_after_the_answer_does_not_reopen_the_turn(tmp_path: Path) -> None:
     events = events_of(
         tmp_path,
         meta(),
@@ -308,7 +308,7 @@ def test_a_script_of_the_code_mode_and_each_command_it_ran_are_calls(tmp_path: P
     assert ends == {"e1": (CallEnd.OK, "A"), "e2": (CallEnd.FAILED, "B"), "call-1": (CallEnd.OK, "")}
 
 
-def test_a_patch_tells_how_many_lines_it_changed(tmp_path: Path) -> None:
+def test_a_patch_has_the_number_of_changed_lines(tmp_path: Path) -> None:
     changes = {
         "/p/new.py": {"type": "add", "content": "a\nb\n"},
         "/p/old.py": {"type": "update", "unified_diff": "@@ -1 +1 @@\n-x\n+y\n+z\n"},
@@ -325,7 +325,7 @@ def test_a_patch_tells_how_many_lines_it_changed(tmp_path: Path) -> None:
     assert ended(tmp_path, event_).details == {"kind": "create", "files": 1, "added": 1, "removed": 0}
 
 
-def test_tools_of_servers_are_told_with_the_servers_name(tmp_path: Path) -> None:
+def test_tools_of_servers_have_the_servers_name(tmp_path: Path) -> None:
     api = response("function_call", name="find", namespace="mcp__docs", arguments="{}", call_id="call-1")
     (used,) = only(events_of(tmp_path, meta(), api), ToolUsed)
     assert used.name == "mcp__docs__find"
@@ -404,7 +404,7 @@ def _record(response_id: str, total: int) -> Row:
 
 
 def test_a_client_killed_between_both_kinds_of_counts_is_counted_once(tmp_path: Path) -> None:
-    """Its running total, when it is taken up again, lacks the response that was told last."""
+    """Its running total, when it continues, lacks the last response."""
     events = events_of(
         tmp_path,
         meta(),
@@ -437,7 +437,7 @@ def test_a_file_with_both_kinds_of_counts_counts_once(tmp_path: Path) -> None:
 # --- what happens to a session ---------------------------------------------------------------------------------------
 
 
-def test_where_and_with_what_is_told_first_and_when_it_changes(tmp_path: Path) -> None:
+def test_the_context_is_emitted_first_and_when_it_changes(tmp_path: Path) -> None:
     events = events_of(
         tmp_path,
         meta(),
@@ -451,7 +451,7 @@ def test_where_and_with_what_is_told_first_and_when_it_changes(tmp_path: Path) -
     ]
 
 
-def test_an_interruption_is_told_once_and_says_whether_a_call_was_cut(tmp_path: Path) -> None:
+def test_an_interruption_is_emitted_once_and_says_whether_a_call_was_running(tmp_path: Path) -> None:
     marker = said("user", "<turn_aborted>\nThe user interrupted\n</turn_aborted>")
     event_ = event("turn_aborted", reason="interrupted")
     for rows in ([marker, event_], [event_, marker], [event_], [marker]):
@@ -461,7 +461,7 @@ def test_an_interruption_is_told_once_and_says_whether_a_call_was_cut(tmp_path: 
     assert [e.in_tool for e in only(events_of(tmp_path, meta(), *cut), Interrupted)] == [True]
 
 
-def test_a_fault_is_told_once_and_is_no_answer(tmp_path: Path) -> None:
+def test_a_fault_is_emitted_once_and_is_no_answer(tmp_path: Path) -> None:
     events = events_of(
         tmp_path,
         meta(),
@@ -473,7 +473,7 @@ def test_a_fault_is_told_once_and_is_no_answer(tmp_path: Path) -> None:
     assert not only(events, Answered)
 
 
-def test_a_compaction_is_told_once_with_its_summary(tmp_path: Path) -> None:
+def test_a_compaction_is_emitted_once_with_its_summary(tmp_path: Path) -> None:
     row_ = row("compacted", {"message": "What we did"})
     events = events_of(tmp_path, meta(), row_, event("context_compacted"), item("ContextCompaction", id="x"))
     assert [e.summary for e in only(events, Compacted)] == ["What we did"]
@@ -500,13 +500,13 @@ def test_a_review_is_the_clients_words(tmp_path: Path) -> None:
     assert "Good." in only(events, Injected)[1].text
 
 
-def test_the_last_word_of_a_turn_that_only_its_end_tells_is_not_lost(tmp_path: Path) -> None:
+def test_an_answer_logged_only_at_a_turns_end_is_not_lost(tmp_path: Path) -> None:
     events = events_of(tmp_path, meta(), event("task_started"), event("task_complete", last_agent_message="Done."))
     assert [(e.text, e.final) for e in only(events, Replied)] == [("Done.", True)]
     assert len(only(events, Answered)) == 1
 
 
-def test_what_is_not_known_is_counted_and_what_is_silent_is_not(tmp_path: Path) -> None:
+def test_unknown_rows_are_emitted_and_irrelevant_ones_are_not(tmp_path: Path) -> None:
     events = events_of(
         tmp_path,
         meta(),
@@ -537,7 +537,7 @@ def test_rows_of_the_oldest_versions_have_no_envelope(tmp_path: Path) -> None:
     assert len(only(events, Answered)) == 1
 
 
-def test_a_rows_id_does_not_depend_on_where_it_stands(tmp_path: Path) -> None:
+def test_a_rows_id_does_not_depend_on_its_position(tmp_path: Path) -> None:
     one, two = said("user", "one", 1), said("user", "two", 2)
     alone = events_of(tmp_path, two)[0]
     behind = events_of(tmp_path, meta(), one, two)[2]
@@ -620,7 +620,7 @@ def test_a_second_agent_speaks_to_another_by_messages(tmp_path: Path) -> None:
     assert (prompt.text, prompt.kind) == ("Do A", PromptKind.TASK)
 
 
-def test_what_ends_behind_turns_that_were_taken_back_opens_no_turn(tmp_path: Path) -> None:
+def test_a_command_that_ends_after_a_rollback_opens_no_turn(tmp_path: Path) -> None:
     rows = [event("task_started"), said("user", "Go"), call("exec_command", cmd="sleep 9")]
     rows += [event("turn_aborted", reason="interrupted"), event("thread_rolled_back", num_turns=1)]
     events = events_of(tmp_path, meta(), *rows, output("killed"))

@@ -1,4 +1,4 @@
-"""Codex's files: which are one session, what a copy of a parent's history is, compressed ones, damaged ones."""
+"""Codex's files: grouping into sessions, copies of a parent's history, compressed and damaged files."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ def test_a_subagent_whose_parent_is_gone_is_a_session_and_keeps_its_own_subagent
         {"thread_source": "subagent"},
     ],
 )
-def test_whoever_asked_a_subagent_of_any_kind_was_no_human(tmp_path: Path, head: Row) -> None:
+def test_prompts_of_any_kind_of_subagent_are_tasks(tmp_path: Path, head: Row) -> None:
     (asked,) = only(events_of(tmp_path, meta("b", **head), said("user", "Do b")), Prompted)
     assert asked.kind is PromptKind.TASK
 
@@ -141,7 +141,7 @@ def test_sessions_that_call_each_other_parent_are_not_lost(tmp_path: Path) -> No
     assert {t.native_id for t in found} | {s.agent for t in found for s in t.subagents} == {"a", "b", "c"}
 
 
-def test_any_file_of_a_family_stands_for_the_family(tmp_path: Path) -> None:
+def test_any_file_of_a_family_finds_the_family(tmp_path: Path) -> None:
     folder = tmp_path / "sessions" / "2026" / "01"
     paths = [
         rollout(folder / "02", "a"),
@@ -220,7 +220,7 @@ def test_compressing_a_rollout_makes_no_second_note(tmp_path: Path) -> None:
     assert (report.created, report.updated, len(report.unchanged)) == ((), (), 1)
 
 
-def test_a_broken_compressed_rollout_gives_what_can_be_read_and_says_so(tmp_path: Path) -> None:
+def test_a_damaged_compressed_rollout_is_read_up_to_the_damage_and_reported(tmp_path: Path) -> None:
     rows = [said("user", f"Prompt {n} {'x' * 3000}{n * 7919}") for n in range(400)]
     path = rollout(tmp_path, "a", *rows)
     packed = pack(path)
@@ -235,7 +235,7 @@ def test_a_broken_compressed_rollout_gives_what_can_be_read_and_says_so(tmp_path
         codex.reach(Transcript("codex", "a", packed))
 
 
-def test_a_cut_last_row_is_told_and_the_rest_is_read(tmp_path: Path) -> None:
+def test_a_truncated_last_row_is_reported_and_the_rest_is_read(tmp_path: Path) -> None:
     path = rollout(tmp_path, "a")
     path.write_bytes(path.read_bytes() + b'{"timestamp":"2026-01-02T03:04:09Z","type":"event_msg","pay')
     events = list(codex.read_log(path))
@@ -263,7 +263,7 @@ def own_words(events: list[Event]) -> tuple[list[str], int]:
 
 
 @pytest.mark.parametrize("parent_is_there", [True, False])
-def test_a_fork_tells_its_own_turns_alone(tmp_path: Path, parent_is_there: bool) -> None:
+def test_a_fork_has_only_its_own_turns(tmp_path: Path, parent_is_there: bool) -> None:
     parent, fork = uuid7(0), uuid7(100)
     turns = [uuid7(1, 7), uuid7(20, 7)]
     if parent_is_there:
@@ -357,7 +357,7 @@ def imported(total: int) -> list[Row]:
     ]
 
 
-def test_what_codex_imported_is_another_clients_and_what_was_asked_then_is_codex(tmp_path: Path) -> None:
+def test_turns_that_codex_imported_are_skipped_and_later_ones_are_read(tmp_path: Path) -> None:
     assert own_words(events_of(tmp_path, meta(), *imported(1), *imported(2))) == ([], 0)
     events = events_of(tmp_path, meta(), *imported(1), *turn(uuid7(60, 7), "mine", 2, 60))
     assert own_words(events) == (["mine"], 1)
@@ -526,7 +526,7 @@ REAL_ROWS = [line for path in sorted(CODEX.rglob("rollout-*.jsonl")) for line in
 
 
 def damage(value: object, data: st.DataObject, depth: int = 0) -> object:
-    """A value in whose depth something else stands in one place."""
+    """Return a value with something else at one nested place."""
     if isinstance(value, dict) and value and depth < 6:
         key = data.draw(st.sampled_from(sorted(value)))
         return {**value, key: damage(value[key], data, depth + 1)}
@@ -550,7 +550,7 @@ def test_no_damage_to_real_rows_makes_reading_fail(
 def test_a_head_of_a_file_gives_the_head_of_its_events(
     tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
 ) -> None:
-    """What was read of a growing file is read again as it was, but for what the end of the file tells."""
+    """A growing file yields the same events again, except those emitted at the end of the file."""
     path = data.draw(st.sampled_from(sorted(CODEX.rglob("rollout-*.jsonl"))))
     lines = path.read_bytes().splitlines(keepends=True)
     cut = data.draw(st.integers(1, len(lines)))

@@ -1,4 +1,4 @@
-"""Real rollouts of Codex: their events and their notes, written down.  `CRUCIBLE_GOLDEN=1` writes them anew."""
+"""Golden events and notes of real rollouts of Codex.  `CRUCIBLE_GOLDEN=1` updates them."""
 
 from __future__ import annotations
 

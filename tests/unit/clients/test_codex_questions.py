@@ -1,4 +1,4 @@
-"""What Codex asked the user and what they decided: rows made by hand, after those that the real client wrote."""
+"""Codex's questions to the user and their decisions: rows made by hand after those of the real client."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def proposed(*rows: Row) -> list[Row]:
         ([], "", ()),
     ],
 )
-def test_an_answer_is_told_to_the_letter_without_the_clients_tags(
+def test_an_answer_is_exact_without_the_clients_tags(
     given: list[str], answer: str, picked: tuple[str, ...], tmp_path: Path
 ) -> None:
     (told,) = only(events_of(tmp_path, *asked(answers(*given))), QuestionsAnswered)
@@ -98,7 +98,7 @@ def test_questions_that_never_came_before_the_user_are_none(tmp_path: Path) -> N
     assert only(told, ToolReturned)[0].end is CallEnd.FAILED
 
 
-def test_an_answer_to_a_question_of_a_script_comes_from_what_the_client_keeps(tmp_path: Path) -> None:
+def test_an_answer_to_a_scripts_question_is_read_from_the_clients_record(tmp_path: Path) -> None:
     told = {"question": "Which store?\nSQLite: one file", "answer": "SQLite\nuser_note: beside the notes"}
     kept = {"type": "verified_answer", "call_id": "inner-1", "questions": [told]}
     (found,) = only(events_of(tmp_path, meta(), row("retained_context", kept)), QuestionsAnswered)
@@ -162,7 +162,7 @@ def test_only_what_the_user_refused_is_rejected(text: str, end: CallEnd, tmp_pat
     assert returned.end is end
 
 
-def test_what_was_written_to_the_cache_is_counted_apart(tmp_path: Path) -> None:
+def test_tokens_written_to_the_cache_are_counted_separately(tmp_path: Path) -> None:
     usage = {
         "input_tokens": 600,
         "cached_input_tokens": 500,

@@ -1,4 +1,4 @@
-"""What holds for every log of Gemini CLI, real, damaged or random."""
+"""Properties of every log of Gemini CLI, real, damaged or random."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What holds for every transcript, real, damaged or random."""
+"""Properties of every transcript, real, damaged or random."""
 
 from __future__ import annotations
 
@@ -155,7 +155,7 @@ def test_random_bytes_give_events_and_never_raise(data: bytes) -> None:
 
 
 @given(st.lists(ROW, max_size=10), st.data())
-def test_a_row_that_stands_twice_changes_nothing(rows: list[Row], data: st.DataObject) -> None:
+def test_a_duplicate_row_changes_nothing(rows: list[Row], data: st.DataObject) -> None:
     for number, row in enumerate(rows):
         row["uuid"] = f"row-{number}"
         row.pop("data", None)

@@ -1,4 +1,4 @@
-"""Which files are one session, and which client wrote a file."""
+"""Grouping files into sessions, and detecting which client wrote a file."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_folders_without_end_are_not_gone_down_into(dialect: dialects.Dialect, b
     assert list(dialect.find(bottomless)) == []
 
 
-def test_nobody_wrote_what_is_at_the_end_of_folders_without_end(bottomless: Path) -> None:
+def test_files_below_the_maximum_depth_are_not_found(bottomless: Path) -> None:
     assert other_writer(dialects.DIALECTS["codex"], bottomless) is None
 
 
@@ -197,13 +197,13 @@ def test_rows_of_others_are_not_ours(tmp_path: Path, row: Row) -> None:
     assert dialects.sniff(write(tmp_path / "x.jsonl", row)) is None
 
 
-def test_what_cannot_be_read_is_nobodys(tmp_path: Path) -> None:
+def test_an_unreadable_file_belongs_to_no_client(tmp_path: Path) -> None:
     assert dialects.sniff(tmp_path) is None
     assert dialects.sniff(tmp_path / "absent") is None
     assert dialects.sniff(write(tmp_path / "empty.jsonl")) is None
 
 
-def test_the_table_reads_what_it_finds() -> None:
+def test_every_dialect_reads_the_transcripts_it_finds() -> None:
     dialect = dialects.DIALECTS["claude-code"]
     (transcript,) = dialect.find(LIMITER)
     (subagent, _) = transcript.subagents

@@ -1,4 +1,4 @@
-"""The events and notes of the real Gemini CLI's logs, written down.  `CRUCIBLE_GOLDEN=1` writes them anew."""
+"""Golden events and notes of real logs of Gemini CLI.  `CRUCIBLE_GOLDEN=1` updates them."""
 
 from __future__ import annotations
 
@@ -68,12 +68,12 @@ def test_every_message_of_a_real_log_is_counted_once(name: str, messages: int) -
     assert sum(event.said for event in counted) == 49 * messages
 
 
-def test_a_resume_within_the_minute_takes_nothing_from_what_was_logged_before() -> None:
+def test_a_resume_within_a_minute_removes_nothing_logged_before() -> None:
     said = [event.text for event in only(gemini.read(longest("resumed")), Prompted)]
     assert said == ["Do a big thing", "And then?", "Once more"]
 
 
-def test_what_a_compaction_keeps_is_not_told_twice() -> None:
+def test_messages_kept_by_a_compaction_are_not_repeated() -> None:
     events = list(gemini.read(longest("rewind")))
     said = [event.text for event in only(events, Prompted)]
     assert said == ["What does it do", "Delete it but keep a copy", "Sleep a while"]

@@ -1,4 +1,4 @@
-"""Gemini CLI's append log and its older document: what counts of what was written."""
+"""Gemini CLI's append-only log and its older document: which records count."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_the_last_record_of_a_message_counts_in_the_place_of_the_first() -> None
     assert said(*rows) == ["one", "final", "two"]
 
 
-def test_a_message_that_grows_by_calls_is_told_once() -> None:
+def test_a_message_that_grows_by_calls_is_emitted_once() -> None:
     grown = model("m", "I look.", toolCalls=[call("c", "read_file")], tokens=tokens(output=3))
     events = events_of(FIRST, user("u", "go"), model("m", "I look.", tokens=tokens(output=3)), grown)
     assert len(only(events, Replied)) == len(only(events, ToolUsed)) == len(only(events, UsageCounted)) == 1
@@ -61,7 +61,7 @@ def test_a_message_whose_calls_come_later_was_an_answer_until_then() -> None:
     assert Answered not in {type(event) for event in events_of(FIRST, grown)}
 
 
-def test_a_rewind_takes_back_a_message_and_all_behind_it() -> None:
+def test_a_rewind_removes_a_message_and_all_after_it() -> None:
     rows = [
         FIRST,
         user("u", "one"),
@@ -76,7 +76,7 @@ def test_a_rewind_takes_back_a_message_and_all_behind_it() -> None:
     assert [e.text for e in only(events_of(*rows), Injected)] == ["user: wrong", "gemini: wronger"]
 
 
-def test_what_was_taken_back_was_paid_for_all_the_same() -> None:
+def test_tokens_of_removed_messages_count() -> None:
     rows = [
         FIRST,
         user("u", "one"),
@@ -109,7 +109,7 @@ def test_a_list_without_a_time_replaces_the_conversation() -> None:
     assert [e.text for e in only(events_of(*replaced), Rewound)] == ["2 messages, which others replaced"]
 
 
-def test_a_list_that_the_client_keeps_for_the_model_takes_nothing_away() -> None:
+def test_a_list_for_the_model_removes_nothing() -> None:
     rows = [FIRST, user("u", "one"), model("m", [{"text": "two"}], toolCalls=[call("c", "glob", "whole")])]
     masked = model("m", "two", toolCalls=[call("c", "glob", "[masked]")])
     kept = {"$set": {"messages": [masked, user("new-id", "one")], "lastUpdated": "2026-11-22T10:10:00Z"}}
@@ -117,12 +117,12 @@ def test_a_list_that_the_client_keeps_for_the_model_takes_nothing_away() -> None
     assert "masked" not in repr(events_of(*rows, kept))
 
 
-def test_messages_that_stand_in_a_list_alone_are_told() -> None:
+def test_messages_only_in_a_list_are_emitted() -> None:
     listed = {"messages": [user("u", "one"), model("m", "two")], "lastUpdated": "2026-11-22T10:10:00Z"}
     assert said(FIRST, {"$set": listed}) == ["one", "two"]
 
 
-def test_a_compaction_is_told_and_what_it_kept_is_not_told_again() -> None:
+def test_a_compaction_is_emitted_and_its_kept_messages_are_not_repeated() -> None:
     rows = [FIRST, user("u", "one"), model("m", "two"), user("v", "three"), model("n", "four")]
     snapshot = "<state_snapshot>all of it</state_snapshot>"
     listed = [
@@ -163,14 +163,14 @@ def test_the_older_document_is_read_however_it_is_laid_out(name: str, indent: in
     ]
 
 
-def test_a_document_that_was_cut_gives_what_is_whole() -> None:
+def test_a_truncated_document_yields_its_complete_messages() -> None:
     document = json.dumps({**FIRST, "messages": [user("u", "one"), model("m", "two")]}, indent=2).encode()
     events = events_of_bytes(document[:-40], name="session-x.json")
     assert [event.text for event in only(events, Prompted)] == ["one"]
     assert len(only(events, Unreadable)) == 1
 
 
-def test_lines_that_cannot_be_read_are_told_and_skipped() -> None:
+def test_unreadable_lines_are_reported_and_skipped() -> None:
     data = dump([FIRST, user("u", "one")]) + b'{"id": "m", "ty\n' + dump([model("m", "two"), {"odd": 1}, 5])
     events = events_of_bytes(data)
     assert [event.text for event in only(events, Prompted)] == ["one"]
@@ -217,7 +217,7 @@ def test_a_session_is_found_from_every_folder_above_it_by_its_own_id(tmp_path: P
         assert [(file.agent, file.path, file.depth) for file in found.subagents] == [("child-1", sub, 1)]
 
 
-def test_a_subagent_whose_parent_is_gone_stands_alone(tmp_path: Path) -> None:
+def test_a_subagent_without_its_parent_is_a_session(tmp_path: Path) -> None:
     name = f"{SESSION}/child-1.jsonl"
     place(tmp_path, {**FIRST, "sessionId": "child-1", "kind": "subagent"}, user("u", "task"), name=name)
     assert [found.native_id for found in gemini.find(tmp_path)] == ["child-1"]
@@ -254,7 +254,7 @@ def test_our_files_are_known_by_their_looks(tmp_path: Path) -> None:
         assert not gemini.sniff(foreign)
 
 
-def test_reach_tells_the_last_time_and_the_session(tmp_path: Path) -> None:
+def test_reach_has_the_last_time_and_the_session(tmp_path: Path) -> None:
     last = user("u", "one")
     path = place(tmp_path, FIRST, last)
     (found,) = gemini.find(path)

@@ -1,4 +1,4 @@
-"""What Gemini CLI's messages say: who spoke, how calls ended, what it cost."""
+"""Gemini CLI's messages: who spoke, results of calls, tokens."""
 
 from __future__ import annotations
 
@@ -43,13 +43,13 @@ def test_words_are_found_in_every_shape_of_content(content: object) -> None:
     assert reply.text == "go on"
 
 
-def test_what_was_typed_counts_where_the_client_sent_more() -> None:
+def test_the_typed_text_is_the_prompt_if_the_client_sent_more() -> None:
     events = events_of(FIRST, user("u", [{"text": "see @a"}, {"text": "content of a"}], displayContent="see @a"))
     assert [event.text for event in only(events, Prompted)] == ["see @a"]
     assert [event.text for event in only(events, Injected)] == ["see @acontent of a"]
 
 
-def test_files_and_hooks_behind_a_prompt_are_no_words_of_the_users() -> None:
+def test_files_and_hook_texts_after_a_prompt_are_injected() -> None:
     parts = [
         "look",
         "\n--- Content from referenced files ---",
@@ -74,7 +74,7 @@ def test_files_and_hooks_behind_a_prompt_are_no_words_of_the_users() -> None:
         ),
     ],
 )
-def test_how_somebody_spoke(text: str, kind: PromptKind, told: str) -> None:
+def test_the_kinds_of_prompts(text: str, kind: PromptKind, told: str) -> None:
     (prompt,) = only(events_of(FIRST, user("u", text)), Prompted)
     assert (prompt.kind, prompt.text) == (kind, told)
 
@@ -92,7 +92,7 @@ def test_results_handed_to_the_model_are_no_prompts() -> None:
     assert not only(events_of(FIRST, user("u", part)), Prompted)
 
 
-def test_calls_and_results_that_stand_in_the_parts_alone_are_told() -> None:
+def test_calls_and_results_only_in_parts_are_emitted() -> None:
     said = [{"text": "I look."}, {"functionCall": {"id": "c", "name": "glob", "args": {"pattern": "*"}}}]
     events = events_of(FIRST, model("m", said), user("u", call("c", "glob", "a.py")["result"]))
     (used,), (back,) = only(events, ToolUsed), only(events, ToolReturned)
@@ -148,7 +148,7 @@ def test_how_a_call_ended(status: str, output: object, end: CallEnd) -> None:
 
 
 @pytest.mark.parametrize("status", ["executing", "scheduled", "awaiting_approval", "validating"])
-def test_a_call_that_goes_on_has_no_result(status: str) -> None:
+def test_a_running_call_has_no_result(status: str) -> None:
     assert not returned(call("c", "glob", status=status))
 
 
@@ -215,7 +215,7 @@ def test_a_subagent_that_gave_up_failed() -> None:
     assert only(events, SubagentReturned)[0].end is CallEnd.FAILED
 
 
-def test_in_a_subagents_log_nobody_typed() -> None:
+def test_prompts_in_a_subagents_log_are_tasks() -> None:
     notice = "You have stopped calling tools without finishing. You have one final chance"
     rows = [
         FIRST,
@@ -245,12 +245,12 @@ def test_notices_of_the_client() -> None:
     assert told == [Interrupted, Faulted, Injected, Injected, Unknown]
 
 
-def test_an_answer_is_told_behind_all_that_belongs_to_it() -> None:
+def test_answered_comes_after_all_parts_of_the_answer() -> None:
     events = events_of(FIRST, user("u", "go"), model("m", "done", tokens=tokens(output=1)))
     assert [type(event) for event in events[-3:]] == [Replied, UsageCounted, Answered]
 
 
-# --- commands: what the client says behind their output --------------------------------------------------------------
+# --- commands: the client's lines after their output -----------------------------------------------------------------
 
 
 def _ran(output: str) -> ToolReturned:
@@ -280,9 +280,7 @@ def _ran(output: str) -> ToolReturned:
         ("Output: half\nSignal: 9\nProcess Group PGID: 7", CallEnd.FAILED, None, "half"),
     ],
 )
-def test_a_command_ended_as_the_client_says_behind_its_output(
-    output: str, end: CallEnd, code: int | None, text: str
-) -> None:
+def test_a_commands_exit_code_is_read_after_its_output(output: str, end: CallEnd, code: int | None, text: str) -> None:
     returned = _ran(output)
     assert (returned.end, (returned.details or {}).get("exit_code"), returned.text) == (end, code, text)
 
@@ -295,7 +293,7 @@ def test_a_command_that_ran_out_of_time_failed_and_one_that_the_user_stopped_was
     assert (late.end, stopped.end) == (CallEnd.FAILED, CallEnd.INTERRUPTED)
 
 
-def test_what_ended_in_the_background_is_not_the_users_word() -> None:
+def test_a_finished_background_task_is_no_prompt() -> None:
     inner = "[Background command completed with exit code 0. Output saved to x]"
     wrapped = f"User steering update:\n<user_input>\n{inner}\n</user_input>\nInternal instruction: Go on."
     events = events_of(FIRST, user("u1", [{"text": wrapped}]))
@@ -311,7 +309,7 @@ def test_what_ended_in_the_background_is_not_the_users_word() -> None:
         "Here is a summary of changes in the user's editor context, in JSON format.\n{}",
     ],
 )
-def test_what_the_client_tells_the_model_of_itself_is_nobodys_word(words: str) -> None:
+def test_texts_that_the_client_sends_to_the_model_are_injected(words: str) -> None:
     events = events_of(FIRST, user("u", words))
     assert not only(events, Prompted)
     assert [event.text for event in only(events, Injected)] == [words]
@@ -337,14 +335,14 @@ def _again() -> list[Row]:
     ]
 
 
-def test_history_under_new_ids_is_told_once() -> None:
+def test_history_under_new_ids_is_emitted_once() -> None:
     events = events_of(FIRST, *_again())
     assert [event.text for event in only(events, Prompted)] == ["look", "look"]
     assert [event.text for event in only(events, Replied)] == ["I look."]
     assert len(only(events, ToolUsed)) == len(only(events, ToolReturned)) == 1
 
 
-def test_words_that_are_said_again_after_that_are_news() -> None:
+def test_the_same_text_after_that_is_a_new_prompt() -> None:
     listed = {"$set": {"messages": [], "lastUpdated": "2026-11-22T10:00:00.000Z"}}
     events = events_of(FIRST, *_again(), listed, user("u3", "look"), model("m3", "I look."))
     assert len(only(events, Prompted)) == 3

@@ -1,4 +1,4 @@
-"""The events of the real transcripts, written down.  `CRUCIBLE_GOLDEN=1` writes them anew."""
+"""Golden events of real transcripts.  `CRUCIBLE_GOLDEN=1` updates them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bytes to records: whatever stands in a file, every whole object comes out and nothing raises."""
+"""Reading JSON lines: every whole object in a file is found, and nothing raises."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_the_last_line_needs_no_newline() -> None:
     assert values(b'{"a":1}\n{"b":2}') == [{"a": 1}, {"b": 2}]
 
 
-def test_a_cut_last_line_is_told_as_cut() -> None:
+def test_a_truncated_last_line_is_reported_as_truncated() -> None:
     assert records(b'{"a":1}\n{"b":"tw') == [
         Record(1, {"a": 1}),
         Record(2, None, "cut short at the end of the file"),
@@ -59,7 +59,7 @@ def test_the_second_object_of_a_line_may_be_cut() -> None:
     ]
 
 
-def test_a_whole_row_behind_a_cut_one_is_saved() -> None:
+def test_a_whole_row_after_a_truncated_one_is_read() -> None:
     found = records(b'{"type":"user","mess{"parentUuid":null,"x":1}\n')
     assert found[0].value is None
     assert found[1] == Record(1, {"parentUuid": None, "x": 1})
@@ -81,7 +81,7 @@ def test_a_line_complains_once() -> None:
         (b'{"a":' + b"9" * 5000 + b"} x\n", "a number too long to read"),
     ],
 )
-def test_what_is_no_object_has_a_reason(line: bytes, reason: str) -> None:
+def test_a_line_that_is_no_object_has_a_reason(line: bytes, reason: str) -> None:
     assert reasons(line) == [reason]
 
 
@@ -129,7 +129,7 @@ def test_memory_follows_the_longest_line_not_the_file(tmp_path: Path) -> None:
     assert peak < 3_000_000
 
 
-def test_a_folder_or_nothing_is_an_error_that_names_the_path(tmp_path: Path) -> None:
+def test_a_folder_or_missing_file_is_an_error_with_the_path(tmp_path: Path) -> None:
     for path in (tmp_path, tmp_path / "absent.jsonl"):
         with pytest.raises(TranscriptError, match=path.name):
             list(read_file(path))
@@ -158,7 +158,7 @@ def test_objects_come_back_however_lines_are_joined(rows: list[dict[str, object]
     assert values(joined) == rows
 
 
-def test_a_line_without_end_costs_no_memory_and_what_comes_behind_is_read(tmp_path: Path) -> None:
+def test_an_endless_line_costs_no_memory_and_the_next_one_is_read(tmp_path: Path) -> None:
     path = tmp_path / "sparse.jsonl"
     with path.open("wb") as file:
         file.write(b'{"a":1}\n')

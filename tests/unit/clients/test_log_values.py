@@ -1,4 +1,4 @@
-"""What rows hold, as every dialect coerces it."""
+"""The coercion of values in rows, which all dialects share."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_arguments_that_are_no_object_stand_under_input(given: object, arguments
     assert arguments_of(given) == arguments
 
 
-def test_truth_is_no_number_and_less_than_nothing_no_count() -> None:
+def test_a_boolean_is_no_number_and_a_negative_number_no_count() -> None:
     assert [number(each) for each in (True, 3, -3, 3.0, "3")] == [None, 3, -3, None, None]
     assert [count(each) for each in (True, 3, -3)] == [0, 3, 0]
 
@@ -41,10 +41,10 @@ def test_truth_is_no_number_and_less_than_nothing_no_count() -> None:
 @pytest.mark.parametrize(
     "text", ["2026-01-02T03:04:05Z", "2026-01-02T03:04:05", "2026-01-02T04:04:05+01:00", "20260102T030405Z"]
 )
-def test_times_are_told_in_utc_and_one_without_a_zone_is_taken_for_it(text: str) -> None:
+def test_times_are_utc_and_one_without_a_zone_counts_as_utc(text: str) -> None:
     assert as_time(text) == datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 
 
 @pytest.mark.parametrize("value", ["yesterday", "", 1767322999, None, "9999-12-31T23:59:59-10:00"])
-def test_what_is_no_time_is_none(value: object) -> None:
+def test_an_invalid_time_is_none(value: object) -> None:
     assert as_time(value) is None

@@ -1,4 +1,4 @@
-"""Where OpenCode's sessions lie, and in what state: databases beside a writer, damaged ones, the JSON tree, exports."""
+"""OpenCode's stores in all states: databases with a writer, damaged ones, the JSON tree, exports."""
 
 from __future__ import annotations
 
@@ -202,7 +202,7 @@ def test_a_live_writer_is_read_and_not_disturbed(tmp_path: Path, writer: subproc
         assert {path.name for path in data.iterdir()} == names
 
 
-def test_what_only_the_log_holds_is_read_where_the_shared_file_is_gone(
+def test_rows_only_in_the_write_ahead_log_are_read_without_the_shared_file(
     tmp_path: Path, writer: subprocess.Popen[str]
 ) -> None:
     write_more(writer)
@@ -216,7 +216,7 @@ def test_what_only_the_log_holds_is_read_where_the_shared_file_is_gone(
 
 
 @pytest.mark.parametrize("empty_log", [False, True])
-def test_nothing_is_left_beside_a_database_that_nobody_has_open(tmp_path: Path, empty_log: bool) -> None:
+def test_reading_a_closed_database_leaves_no_files(tmp_path: Path, empty_log: bool) -> None:
     database = real("retry", tmp_path / "opencode")
     assert database.read_bytes()[18:20] == b"\x02\x02"  # WAL mode
     if empty_log:
@@ -266,7 +266,7 @@ def test_a_hot_journal_is_rolled_back_in_a_copy(tmp_path: Path) -> None:
     assert files(crashed) == before
 
 
-def test_a_locked_database_is_told_with_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_locked_database_is_reported_with_a_hint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("crucible.clients.opencode.database._PATIENCE", 0.01)
     made = talk(tmp_path)
     made.connection.execute("BEGIN EXCLUSIVE")
@@ -439,7 +439,7 @@ def test_whole_rows_stay_readable_beside_damaged_ones(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_tree_tells_the_same_as_the_database(tmp_path: Path, name: str) -> None:
+def test_the_tree_yields_the_same_events_as_the_database(tmp_path: Path, name: str) -> None:
     write_tree(REAL / name / "opencode.db", tmp_path / "storage")
     assert words(told(tmp_path)) == words(told(REAL / name))
     assert words(told(tmp_path / "storage")) == words(told(REAL / name))
@@ -475,7 +475,7 @@ def test_a_session_in_the_database_and_in_the_tree_is_one(tmp_path: Path) -> Non
     assert (len(report.created), report.left_out) == (5, {})
 
 
-def test_damaged_files_of_the_tree_are_told_one_by_one(tmp_path: Path) -> None:
+def test_damaged_files_of_the_tree_are_reported_one_by_one(tmp_path: Path) -> None:
     storage = write_tree(REAL / "retry" / "opencode.db", tmp_path / "storage")
     parts = [path for path in sorted(storage.glob("part/*/*.json")) if '"text": "All done' in path.read_text()]
     parts[0].write_bytes(b"{")
@@ -484,7 +484,7 @@ def test_damaged_files_of_the_tree_are_told_one_by_one(tmp_path: Path) -> None:
     assert unreadable.reason.startswith("part prt_")
 
 
-def test_an_export_tells_the_same_as_the_database(tmp_path: Path) -> None:
+def test_an_export_yields_the_same_events_as_the_database(tmp_path: Path) -> None:
     export = tmp_path / "export.json"
     export.write_bytes(b"Exporting session: ses_1\n" + (REAL / "export.json").read_bytes())
     assert words(told(export)) == words(told(REAL / "resumed"))

@@ -1,4 +1,4 @@
-"""The real databases of OpenCode: their events and notes, written down.  `CRUCIBLE_GOLDEN=1` writes them anew."""
+"""Golden events and notes of real databases of OpenCode.  `CRUCIBLE_GOLDEN=1` updates them."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_every_response_of_the_model_is_counted_once(name: str, responses: list[
         assert len({event.message for event in each}) == len(each)
 
 
-def test_lines_grow_and_rows_are_told_apart() -> None:
+def test_lines_ascend_and_row_ids_are_distinct() -> None:
     for name in NAMES:
         for events in told(REAL / name).values():
             lines = [event.at.line for event in events]
@@ -85,7 +85,7 @@ def test_a_prompt_while_the_agent_works_is_steering_and_one_after_a_crash_is_not
     assert kinds["resumed"] == [PromptKind.TYPED, PromptKind.TYPED]
 
 
-def test_subagents_speak_of_nobody_but_themselves() -> None:
+def test_events_of_subagents_have_their_own_id() -> None:
     found = told(REAL / "many")
     trunk, *children = found
     assert {event.at.agent for event in found[trunk]} == {""}
@@ -127,7 +127,7 @@ def test_calls_and_subagents_end_as_they_did(many: Vault) -> None:
     assert session.problems == ()
 
 
-def test_a_call_that_a_killed_client_left_open_is_closed_when_the_session_goes_on(tmp_path: Path) -> None:
+def test_a_call_left_open_by_a_killed_client_is_closed_when_the_session_continues(tmp_path: Path) -> None:
     vault = make_vault(tmp_path / "vault")
     run_import(vault, REAL / "killed")
     (note,) = notes_of(vault).values()

@@ -1,4 +1,4 @@
-"""A session that is imported while it goes on comes to the same note as one that is imported at its end."""
+"""A session imported while it grows gives the same note as one imported at its end."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ STEPS, STATES = 5, 60
 
 
 def story(session: Session) -> object:
-    """What a note tells, but for prose that piecemeal imports may break into paragraphs."""
+    """Return a note's content, ignoring that piecemeal imports may break prose into paragraphs."""
     head = (session.title, session.status, session.started, session.ended, session.model, session.tokens_used)
     refs = [(ref.agent, ref.model, ref.tokens) for ref in session.subagents]
     return head, refs, session.tasks, [_phase(phase) for phase in session.phases]
@@ -150,7 +150,7 @@ def test_a_prompt_that_came_while_a_command_ran_is_not_lost(tmp_path: Path) -> N
     assert _outcomes(vault) == [("bash make", Outcome.OK, "made")]
 
 
-def test_a_text_that_streams_is_told_when_it_is_whole(tmp_path: Path) -> None:
+def test_a_streaming_text_is_emitted_when_it_is_complete(tmp_path: Path) -> None:
     made, vault = talk(tmp_path / "data"), make_vault(tmp_path / "vault")
     made.user(text("Speak"))
     row = {"role": "assistant", "parentID": made.asked, "modelID": "m", "time": {"created": START + 300}}
@@ -183,7 +183,7 @@ def _rewrite(made: Talk, table: str, data: object, time: int) -> None:
     )
 
 
-def test_words_taken_back_are_marked_once_and_the_session_goes_on_behind_them(tmp_path: Path) -> None:
+def test_a_revert_is_marked_once_and_the_session_continues_after_it(tmp_path: Path) -> None:
     vault = make_vault(tmp_path / "vault")
     made = talk(tmp_path)
     asked = [(made.user(text(words)), made.agent(text(f"Done: {words}")))[0] for words in ("one", "two")]

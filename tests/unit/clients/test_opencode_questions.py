@@ -1,4 +1,4 @@
-"""What OpenCode asked the user and what they decided: rows made by hand, after those that the real client wrote."""
+"""OpenCode's questions to the user and their decisions: rows made by hand after those of the real client."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_a_question_comes_with_its_answer(state: Row, choice: Choice, tmp_path: 
 @pytest.mark.parametrize(
     ("state", "approved"), [({"output": "User approved switching to build agent."}, True), (DISMISSED, False)]
 )
-def test_a_plan_is_what_the_agent_that_plans_wrote(state: Row, approved: bool, tmp_path: Path) -> None:
+def test_a_plan_is_the_file_of_the_planning_agent(state: Row, approved: bool, tmp_path: Path) -> None:
     made = talk(tmp_path)
     made.user(text("Plan it"))
     made.agent(tool("write", "c1", input={"filePath": "p.md", "content": "# One\n\n1. a\n"}), agent="plan")
@@ -67,7 +67,7 @@ REFUSED = "The user rejected permission to use this specific tool call"
         (f"{REFUSED} with the following feedback: Not there.", RUN_RULES, CallEnd.REJECTED),
     ],
 )
-def test_a_call_is_refused_only_where_somebody_was_asked(error: str, rules: str, end: CallEnd, tmp_path: Path) -> None:
+def test_a_call_is_rejected_only_if_a_user_was_asked(error: str, rules: str, end: CallEnd, tmp_path: Path) -> None:
     made = talk(tmp_path, permission=rules)
     made.user(text("Begin"))
     made.agent(tool("bash", status="error", error=error))

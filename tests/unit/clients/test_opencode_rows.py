@@ -1,4 +1,4 @@
-"""What OpenCode's rows mean: databases of 1.2 and 2.0 made by hand."""
+"""The events of OpenCode's rows: databases of 1.2 and 2.0 made by hand."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def test_a_stopgap_is_no_title(tmp_path: Path, title: str) -> None:
     assert not only(user_said(tmp_path, text("Hello"), title=title), Titled)
 
 
-def test_what_the_client_adds_to_a_prompt_is_nobodys_word(tmp_path: Path) -> None:
+def test_text_that_the_client_adds_to_a_prompt_is_injected(tmp_path: Path) -> None:
     found = user_said(
         tmp_path,
         text("Look at @app.py"),
@@ -159,7 +159,7 @@ def test_how_a_call_ends(tmp_path: Path, state: Row, end: CallEnd, feedback: str
     assert (returned.call, returned.end, returned.feedback) == ("call-1", end, feedback)
 
 
-def test_a_tool_that_there_is_not_is_told_by_the_name_it_was_called(tmp_path: Path) -> None:
+def test_an_unknown_tool_keeps_the_name_it_was_called_by(tmp_path: Path) -> None:
     found = agent_said(
         tmp_path, tool("invalid", input={"tool": "frob", "error": "no such tool"}, output="no such tool")
     )
@@ -250,7 +250,7 @@ def test_a_subagent_ends_as_its_report_says(state: str, end: CallEnd, tmp_path: 
     assert (called.text, called.end) == (told.text, told.end) == (words, end)
 
 
-def test_a_notice_that_a_subagent_goes_on_is_no_end(tmp_path: Path) -> None:
+def test_a_notice_that_a_subagent_continues_is_no_end(tmp_path: Path) -> None:
     notice = '<task id="ses_b" state="running">\n</task>'
     assert not only(user_said(tmp_path, text(notice, synthetic=True)), SubagentReturned)
 
@@ -303,7 +303,7 @@ def test_words_that_were_taken_back_stay_and_their_turns_are_counted(tmp_path: P
     assert [event.at.line for event in found] == sorted(event.at.line for event in found)
 
 
-def test_taking_back_what_is_not_there_takes_no_turn(tmp_path: Path) -> None:
+def test_reverting_a_missing_message_removes_no_turn(tmp_path: Path) -> None:
     assert one(user_said(tmp_path, text("Hello"), revert='{"messageID":"msg_7"}'), Rewound).turns is None
 
 
@@ -312,12 +312,12 @@ def test_a_session_whose_parent_is_gone_was_asked_by_an_agent(tmp_path: Path) ->
     assert [(e.text, e.kind) for e in only(found, Prompted)] == [("Look around", PromptKind.TASK)]
 
 
-def test_a_new_folder_is_told(tmp_path: Path) -> None:
+def test_a_new_folder_is_emitted(tmp_path: Path) -> None:
     found = agent_said(tmp_path, text("Hi."), path={"cwd": "/elsewhere"})
     assert [event.cwd for event in only(found, ContextSeen)] == ["/home/dev/project", "/elsewhere"]
 
 
-def test_what_is_not_known_is_named_and_what_cannot_be_read_says_where(tmp_path: Path) -> None:
+def test_unknown_parts_are_named_and_unreadable_ones_located(tmp_path: Path) -> None:
     made = talk(tmp_path)
     made.user(text("Hello"), {"type": "hologram"})
     made.agent({"type": "hologram"}, text("Hi."))
@@ -435,7 +435,7 @@ def test_failures_of_the_second_generation(tmp_path: Path) -> None:
     assert len(only(found, Interrupted)) == 1
 
 
-def test_a_step_that_streams_is_told_as_far_as_it_is_whole(tmp_path: Path) -> None:
+def test_a_streaming_step_is_emitted_up_to_its_last_complete_part(tmp_path: Path) -> None:
     running = {
         "type": "tool",
         "id": "c",
@@ -453,7 +453,7 @@ def test_a_step_that_streams_is_told_as_far_as_it_is_whole(tmp_path: Path) -> No
     assert not only(found, ToolUsed)
 
 
-def test_a_session_in_both_generations_is_told_by_the_newer_rows(tmp_path: Path) -> None:
+def test_a_session_in_both_generations_is_read_from_the_newer_rows(tmp_path: Path) -> None:
     made = talk(tmp_path)
     made.user(text("Old words"))
     made.connection.executescript(SECOND)

@@ -137,7 +137,7 @@ def test_a_key_and_its_value_are_read_together(arguments: Mapping[str, object]) 
         {"session": "ses_0123456789abcdef"}, {"password": True}, {"args": ["--password", "$PASSWORD"]}, {"sig": 3.5},
     ],
 )  # fmt: skip
-def test_what_is_no_secret_stays_and_nothing_is_copied(arguments: Mapping[str, object]) -> None:
+def test_an_event_without_secrets_is_returned_unchanged_and_not_copied(arguments: Mapping[str, object]) -> None:
     assert _arguments(arguments) is arguments
 
 
@@ -152,7 +152,7 @@ def test_the_bytes_of_a_picture_are_left_alone() -> None:
         assert _arguments(arguments) is arguments
 
 
-def test_what_is_no_base64_is_no_picture_whatever_it_says_it_is() -> None:
+def test_invalid_base64_is_no_picture_whatever_its_type() -> None:
     for data in (f"password={PASSWORD}", f"the token is {TOKEN}"):
         assert "[REDACTED:" in str(_arguments({"type": "image_request", "data": data})["data"])
 
@@ -163,7 +163,7 @@ def test_two_keys_that_are_secrets_stay_two() -> None:
 
 
 @pytest.mark.parametrize("depth", [60, 100, 900])
-def test_what_is_nested_without_end_is_looked_at_too(depth: int) -> None:
+def test_deeply_nested_values_are_scanned_too(depth: int) -> None:
     value: object = {"password": PASSWORD}
     for _ in range(depth):
         value = [value] if depth % 2 else {"a": value}

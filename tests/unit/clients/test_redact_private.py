@@ -119,7 +119,7 @@ def test_an_answer_to_a_question_of_the_agent_is_searched_and_its_repeats_are_re
         Injected(AT, "<private> in CLAUDE.md"),
     ],
 )
-def test_the_same_tag_in_anybody_else_s_words_stays(event: Event) -> None:
+def test_the_same_tag_in_other_texts_stays(event: Event) -> None:
     assert redacted(event) == ([event], 0)
 
 
@@ -169,12 +169,12 @@ def test_short_words_with_their_marks_are_known_anywhere() -> None:
 
 
 @pytest.mark.parametrize("said", ["<private></private>", "</private>", "Why? <private> </private>"])
-def test_marks_around_nothing_are_not_looked_for_elsewhere(said: str) -> None:
+def test_empty_private_marks_are_not_searched_for_elsewhere(said: str) -> None:
     code = Replied(AT, "<private></private> and </private>")
     assert redacted(prompt(said), code)[0][1] == code
 
 
-def test_another_session_knows_nothing_of_it() -> None:
+def test_private_texts_of_one_session_do_not_affect_another() -> None:
     redacted(prompt(f"<private>{WORDS}</private>"))
     assert redacted(Replied(AT, WORDS)) == ([Replied(AT, WORDS)], 0)
 

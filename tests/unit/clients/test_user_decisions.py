@@ -1,7 +1,8 @@
-"""Questions, plans, refusals and red-then-green runs: the same events, whichever client logged them.
+"""Questions, plans, refusals and red-then-green runs give the same events for every client.
 
-The sessions were played with the real clients: two questions (one answered with an option, one in the user's own words), a plan
-that was sent back and then approved, an edit that was refused with words, a check that fails, an edit, the check that passes.
+The sessions were recorded with the real clients: two questions (one answered with an option, one in the user's own
+words), a plan that was rejected and then approved, an edit that was refused with feedback, a failed check, an edit, a
+passed check.
 """
 
 from __future__ import annotations
@@ -102,7 +103,7 @@ def test_a_plan_is_settled_just_before_its_call_returns_or_before_the_words_that
         assert not isinstance(following, Prompted) or plan.call == ""
 
 
-def test_a_refused_edit_is_told_from_one_that_failed(client: str) -> None:
+def test_a_refused_edit_differs_from_a_failed_one(client: str) -> None:
     events = read(client)
     refused = [each for each in ends(events).values() if each.end is CallEnd.REJECTED]
     names = {each.call: each.name for each in only(events, ToolUsed)}
@@ -119,7 +120,7 @@ def test_the_words_of_a_refusal_are_its_feedback_where_the_client_takes_them() -
     assert told == {"codex": [], "gemini": [BACK], "opencode": ["The fixture is right, change the code."]}
 
 
-def test_a_check_that_fails_an_edit_and_the_check_that_passes_can_be_told_from_the_events(
+def test_a_failed_check_an_edit_and_a_passed_check_can_be_read_from_the_events(
     client: str,
 ) -> None:
     events = read(client)
@@ -135,7 +136,7 @@ def test_a_check_that_fails_an_edit_and_the_check_that_passes_can_be_told_from_t
     assert [returned[edit].end for edit in edits] == [CallEnd.OK]
 
 
-def test_nobody_said_anything_but_what_was_typed(client: str) -> None:
+def test_only_typed_texts_are_prompts(client: str) -> None:
     assert [event.text for event in only(read(client), Prompted)] == WORDS[client]
 
 
@@ -164,7 +165,7 @@ def test_a_question_that_was_dismissed_has_no_answer() -> None:
     assert only(events, Interrupted)
 
 
-def test_the_report_of_a_subagent_comes_as_it_was_said() -> None:
+def test_the_report_of_a_subagent_is_exact() -> None:
     (transcript,) = gemini.find(DATA / "gemini" / "steered")
     returned = one(gemini.read(transcript), SubagentReturned)
     assert (returned.text, returned.end) == (
@@ -189,6 +190,6 @@ def test_a_command_that_the_user_interrupted_is_not_refused() -> None:
     assert (first.end, second.end) == (CallEnd.INTERRUPTED, CallEnd.OK)
 
 
-def test_what_the_client_adds_to_the_users_words_is_injected() -> None:
+def test_text_that_the_client_adds_to_a_prompt_is_injected() -> None:
     told = [event.text for event in only(read("gemini", "steered"), Injected)]
     assert any("User steering update" in text for text in told)

@@ -1,4 +1,4 @@
-"""Programs on reins: in a folder of the user's, without a time-out, ended all at once."""
+"""Programs with `Reins`: in the user's folder, without a time-out, all stopped at once."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def test_it_runs_in_the_folder_that_is_named_and_leaves_it_there(tmp_path: Path)
     assert (tmp_path / "made").exists()
 
 
-def test_who_exits_with_an_error_has_told_its_code_and_what_it_said() -> None:
+def test_an_exit_with_an_error_has_its_code_and_output() -> None:
     with pytest.raises(Exited, match="exit code 7: bad") as caught:
         run_program(words("import sys; print('half'); sys.stderr.write('bad'); sys.exit(7)"), b"", ENV, None)
     assert (caught.value.code, caught.value.output) == (7, b"half\n")
@@ -38,7 +38,7 @@ def test_late_is_not_the_same_as_failed() -> None:
 
 
 @pytest.mark.parametrize("polite", [True, False])
-def test_all_that_run_are_ended_at_once_with_what_they_started(tmp_path: Path, polite: bool) -> None:
+def test_all_running_programs_are_ended_at_once_with_their_children(tmp_path: Path, polite: bool) -> None:
     ignores = "" if polite else "import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
     script = (
         f"{ignores}import os, subprocess, sys\nchild = subprocess.Popen([sys.executable, '-c', {IDLE!r}])\n"
@@ -67,7 +67,7 @@ def test_all_that_run_are_ended_at_once_with_what_they_started(tmp_path: Path, p
     wait_until(lambda: all(is_gone(pid) for pid in pids))
 
 
-def test_who_ends_well_when_asked_to_end_was_stopped_all_the_same(tmp_path: Path) -> None:
+def test_a_program_that_exits_with_0_when_stopped_was_stopped(tmp_path: Path) -> None:
     script = (
         "import signal, sys\nsignal.signal(signal.SIGTERM, lambda *_: sys.exit(0))\n"
         "open('ready', 'w')\nprint('STEP: done', flush=True)\n" + IDLE

@@ -1,4 +1,4 @@
-"""Asking a program: real ones, small, that answer, fail, hang, talk too much, or tell how they were started."""
+"""Ask small real programs that answer, fail, hang, print too much, or report how they were started."""
 
 from __future__ import annotations
 
@@ -42,16 +42,16 @@ def ask(
     return asker.ask(prompt)
 
 
-def test_nobody_is_asked_unless_the_user_configured_it() -> None:
+def test_no_agent_is_asked_unless_the_user_configured_it() -> None:
     assert asker_of(AgentSettings(), ENV) is None
     assert asker_of(AgentSettings(command="  ", model=" "), ENV) is None
 
 
-def test_a_session_that_we_started_ourselves_asks_nobody() -> None:
+def test_a_session_started_by_cru_asks_no_agent() -> None:
     assert asker_of(AgentSettings(command="claude -p"), {**ENV, OWN_ENVIRONMENT: "1"}) is None
 
 
-def test_the_prompt_comes_on_standard_input_behind_our_mark(tmp_path: Path) -> None:
+def test_the_prompt_comes_on_standard_input_after_our_mark(tmp_path: Path) -> None:
     answer = ask(tmp_path, "print(repr(sys.stdin.read()))", "Wörter\n" * 100_000)
     assert answer.text.strip() == repr(f"{OWN_MARK}\n" + "Wörter\n" * 100_000)
     assert answer.model == os.path.basename(sys.executable)
@@ -69,7 +69,7 @@ def test_it_runs_in_an_empty_folder_and_knows_that_it_is_ours_alone(tmp_path: Pa
     assert not {RESUMING_ENVIRONMENT, "CRU_SESSION", "CLAUDECODE"} & set(names)
 
 
-def test_a_program_that_reads_nothing_may_answer_all_the_same(tmp_path: Path) -> None:
+def test_a_program_may_answer_without_reading_its_input(tmp_path: Path) -> None:
     assert ask(tmp_path, "print('yes')", "x" * 1_000_000).text == "yes\n"
 
 
@@ -121,7 +121,7 @@ def test_complaints_without_end_hold_up_nothing(tmp_path: Path) -> None:
     assert ask(tmp_path, "sys.stderr.write('x' * 5_000_000); print('done')").text == "done\n"
 
 
-def test_who_keeps_the_output_open_behind_an_answer_is_not_waited_for(tmp_path: Path) -> None:
+def test_a_child_that_keeps_the_output_open_is_not_waited_for(tmp_path: Path) -> None:
     script = f"subprocess.Popen([sys.executable, '-c', {IDLE!r}]); print('here', flush=True)"
     began = time.monotonic()
     assert ask(tmp_path, script).text == "here\n"
@@ -141,7 +141,7 @@ def test_a_command_with_an_open_quote_is_an_error() -> None:
         asker_of(AgentSettings(command="claude -p 'x"), ENV)
 
 
-def test_what_claude_code_tells_of_cost_and_model_is_read(tmp_path: Path) -> None:
+def test_the_cost_and_model_of_claude_code_are_read(tmp_path: Path) -> None:
     usage = {
         "input_tokens": 3,
         "cache_creation_input_tokens": 10,
@@ -160,7 +160,7 @@ def test_what_claude_code_tells_of_cost_and_model_is_read(tmp_path: Path) -> Non
     assert answer == Answer("A brief.", "claude-haiku-4-5", 0.0125, 20, 5)
 
 
-def test_what_codex_tells_line_by_line_is_read(tmp_path: Path) -> None:
+def test_the_json_lines_of_codex_are_read(tmp_path: Path) -> None:
     rows = [
         {"type": "thread.started", "thread_id": "x"},
         {"type": "item.completed", "item": {"type": "reasoning", "text": "hm"}},
@@ -171,7 +171,7 @@ def test_what_codex_tells_line_by_line_is_read(tmp_path: Path) -> None:
     assert (answer.text, answer.tokens_in, answer.tokens_out) == ("A brief.", 9, 2)
 
 
-def test_what_opencode_tells_part_by_part_is_read(tmp_path: Path) -> None:
+def test_the_parts_of_opencode_are_read(tmp_path: Path) -> None:
     def part(kind: str, message: str, **more: object) -> dict[str, object]:
         return {"type": kind, "sessionID": "s", "part": {"messageID": message, **more}}
 
@@ -197,7 +197,7 @@ def test_what_opencode_tells_part_by_part_is_read(tmp_path: Path) -> None:
         '"total_cost_usd": true, "usage": {"input_tokens": true}',
     ],
 )
-def test_numbers_that_nobody_can_keep_are_not_known(tmp_path: Path, told: str) -> None:
+def test_implausible_numbers_are_ignored(tmp_path: Path, told: str) -> None:
     row = '{"result": "x", ' + told + "}"
     answer = ask(tmp_path, f"sys.stdout.write({row!r})")
     assert (answer.cost_usd, answer.tokens_in, answer.tokens_out) == (None, None, None)
@@ -233,7 +233,7 @@ def test_codex_says_why_its_turn_failed(tmp_path: Path) -> None:
         ask(tmp_path, f"{script}\nsys.exit(1)")
 
 
-def test_what_codex_could_reconnect_is_no_failure(tmp_path: Path) -> None:
+def test_a_reconnect_of_codex_is_no_failure(tmp_path: Path) -> None:
     rows = [
         {"type": "error", "message": "Reconnecting... 1/5"},
         {"type": "item.completed", "item": {"type": "agent_message", "text": "A brief."}},
@@ -242,7 +242,7 @@ def test_what_codex_could_reconnect_is_no_failure(tmp_path: Path) -> None:
     assert ask(tmp_path, "\n".join(f"print({json.dumps(row)!r})" for row in rows)).text == "A brief."
 
 
-def test_a_turn_of_codex_in_which_nothing_was_said_is_no_answer(tmp_path: Path) -> None:
+def test_a_silent_turn_of_codex_is_no_answer(tmp_path: Path) -> None:
     rows = [{"type": "turn.started"}, {"type": "turn.completed", "usage": {"input_tokens": 9}}]
     with pytest.raises(AgentFailed, match="it answered nothing"):
         ask(tmp_path, "\n".join(f"print({json.dumps(row)!r})" for row in rows))
@@ -269,7 +269,7 @@ def test_opencode_says_why_it_failed(tmp_path: Path, begun: bool) -> None:
         ask(tmp_path, "\n".join(f"print({json.dumps(row)!r})" for row in rows) + "\nsys.exit(1)")
 
 
-def test_opencode_tells_dollars_where_it_knows_prices(tmp_path: Path) -> None:
+def test_opencode_reports_dollars_for_known_prices(tmp_path: Path) -> None:
     def row(kind: str, **more: object) -> str:
         return json.dumps({"type": kind, "sessionID": "s", "part": {"messageID": "m", **more}})
 
@@ -280,7 +280,7 @@ def test_opencode_tells_dollars_where_it_knows_prices(tmp_path: Path) -> None:
         assert (answer.cost_usd, answer.tokens_out) == (known, 10)
 
 
-def test_the_model_that_said_most_is_named(tmp_path: Path) -> None:
+def test_the_model_with_the_most_output_is_named(tmp_path: Path) -> None:
     used = {"small": {"outputTokens": 3}, "large": {"outputTokens": 400}, "odd": None}
     assert ask(tmp_path, f"print({json.dumps({'result': 'x', 'modelUsage': used})!r})").model == "large"
 

@@ -1,4 +1,4 @@
-"""JSON objects in what a model answers."""
+"""JSON objects in a model's answer."""
 
 from __future__ import annotations
 
@@ -35,5 +35,5 @@ def test_objects_are_found_in_their_order_and_those_in_fences_first(
 
 
 @given(st.dictionaries(st.text(), st.none() | st.integers() | st.text()), st.text(alphabet='ab `\n[]"'))
-def test_an_object_is_found_whatever_stands_before_it(row: dict[str, object], talk: str) -> None:
+def test_an_object_is_found_after_any_text(row: dict[str, object], talk: str) -> None:
     assert row in list(objects_in(talk + json.dumps(row)))

@@ -1,4 +1,4 @@
-"""A client that is started: what it is told, and what of the signals around it is whose."""
+"""Starting a client: its input and environment, and the handling of signals."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LATER = """exec 3<&0
 """
 
 
-def test_a_client_that_goes_on_in_the_background_keeps_nobody_waiting_and_is_told_all(tmp_path: Path) -> None:
+def test_a_client_in_the_background_does_not_block_and_gets_its_whole_input(tmp_path: Path) -> None:
     text = b"a context\n" * 100_000
     os.mkfifo(tmp_path / "go")
     assert run_client("/bin/sh", ["sh", "-c", LATER], tmp_path, dict(os.environ), stdin=text) == 0
@@ -27,7 +27,7 @@ def test_a_client_that_goes_on_in_the_background_keeps_nobody_waiting_and_is_tol
     assert (tmp_path / "got").read_bytes() == text
 
 
-def test_what_was_meant_for_the_client_breaks_nothing_off_after_it() -> None:
+def test_signals_for_the_client_do_not_interrupt_the_work_after_it() -> None:
     with protect_finish() as client_is_gone:
         signal.raise_signal(signal.SIGHUP)
         with pytest.raises(KeyboardInterrupt):
@@ -37,7 +37,7 @@ def test_what_was_meant_for_the_client_breaks_nothing_off_after_it() -> None:
             signal.raise_signal(number)
 
 
-def test_whoever_wants_an_end_gets_it_and_everybody_tidies_up() -> None:
+def test_a_request_to_end_raises_so_that_callers_clean_up() -> None:
     with protect_finish() as client_is_gone:
         client_is_gone()
         with pytest.raises(SystemExit) as end:
@@ -54,7 +54,7 @@ def test_a_key_long_after_the_clients_end_is_ours(monkeypatch: pytest.MonkeyPatc
             signal.raise_signal(signal.SIGINT)
 
 
-def test_what_is_ignored_stays_so_for_the_client_too_as_nohup_wants_it(tmp_path: Path) -> None:
+def test_ignored_signals_stay_ignored_for_the_client_too_as_with_nohup(tmp_path: Path) -> None:
     before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
     try:
         with protect_finish():

@@ -1,4 +1,4 @@
-"""`cru doctor` asked from elsewhere, in folders with odd names, and of sessions that can never be written down."""
+"""`cru doctor` from other folders, in folders with odd names, and with sessions that can never be imported."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_a_session_without_a_transcript_is_a_note_and_no_fault(cru: Cru, vault: 
     assert (found["state"], found["items"], found["mend"]) == ("note", [SESSION], None)
 
 
-def test_what_ended_and_waits_is_mended_by_what_is_named(cru: Cru, vault: Vault, home: Path) -> None:
+def test_the_named_command_fixes_ended_sessions_that_wait(cru: Cru, vault: Vault, home: Path) -> None:
     client = Client(vault.root, home)
     client.age(3600)
     client.say(user("Fix it"), assistant(text("Fixed."), stop="end_turn"))

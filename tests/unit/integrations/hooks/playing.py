@@ -1,4 +1,4 @@
-"""A client that writes a transcript and calls our hooks, as far as tests want it to."""
+"""A fake client that writes a transcript and calls our hooks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`cru hook claude-code`: what it takes, what it leaves behind, and that nothing makes it speak or fail."""
+"""`cru hook claude-code`: what it stores, and that it never prints or fails."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def test_reading_stops_where_the_object_ends(client: Client) -> None:
         b'{"a":' * 5000,
     ],
 )
-def test_what_is_no_payload_is_noted_and_nothing_else(vault: Vault, payload: bytes) -> None:
+def test_an_invalid_payload_is_only_logged(vault: Vault, payload: bytes) -> None:
     done = run_hook(payload.replace(b"CWD", str(vault.root).encode()))
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
     assert not list((vault.root / ".crucible").glob("spool/**/*.jsonl"))
@@ -104,7 +104,7 @@ def test_a_spool_that_leads_out_of_the_vault_is_not_written(client: Client, tmp_
     assert "leads out of the vault" in log_of(client.root)
 
 
-def test_what_cannot_be_written_is_no_matter_to_the_client(client: Client) -> None:
+def test_a_failed_write_does_not_affect_the_client(client: Client) -> None:
     (client.root / ".crucible" / "spool").write_text("a file")
     done = client.hook("PostToolUse")
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
@@ -162,7 +162,7 @@ def test_a_folder_in_no_vault_goes_where_the_settings_say(
     assert not list(away.iterdir())
 
 
-def test_a_line_behind_a_torn_one_is_whole(client: Client) -> None:
+def test_a_line_after_a_truncated_one_is_whole(client: Client) -> None:
     client.call("SessionStart")
     path = client.root / ".crucible" / "spool" / "claude-code" / f"{SESSION}.jsonl"
     path.write_bytes(path.read_bytes() + b'{"event": "Post')
@@ -198,7 +198,7 @@ def _by_m() -> set[str]:
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="no /proc")
-def test_the_client_is_told_from_the_shell_between(client: Client) -> None:
+def test_the_client_is_distinguished_from_the_shell_between(client: Client) -> None:
     script = f"{sys.executable} -m crucible hook claude-code; true"
     subprocess.run(["sh", "-c", script], input=json.dumps(client.payload("PostToolUse")).encode(), check=True)
     (line,) = spool_lines(client.root)

@@ -1,4 +1,4 @@
-"""`cru hook claude-code` where everything is against it: pipes in files' places, locks that nobody gives back, odd payloads."""
+"""`cru hook claude-code` in bad conditions: pipes instead of files, locks that are never released, odd payloads."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def test_a_pipe_with_a_reader_in_the_spools_place_gets_no_word(client: Client, s
         os.close(reader)
 
 
-def test_a_pipe_in_the_logs_place_keeps_nobody(tmp_path: Path) -> None:
+def test_a_pipe_instead_of_the_log_does_not_block(tmp_path: Path) -> None:
     (tmp_path / ".crucible" / "log").mkdir(parents=True)
     os.mkfifo(tmp_path / ".crucible" / "log" / "hooks.log")
     log_fault(str(tmp_path), "hook", ValueError("x"))
@@ -107,7 +107,7 @@ def test_a_lock_that_a_stopped_process_holds_costs_a_moment_and_no_line(client: 
 
 
 @pytest.mark.usefixtures("stopped")
-def test_what_somebody_holds_is_not_removed(spool_file: Path) -> None:
+def test_a_locked_session_is_not_removed(spool_file: Path) -> None:
     begun = time.monotonic()
     assert not spool.remove(str(spool_file.parent), SESSION, 0)
     assert time.monotonic() - begun < 5
@@ -140,7 +140,7 @@ def test_a_huge_payload_is_taken_in_no_time(client: Client, said: str) -> None:
     assert len(spool_lines(client.root)) == 1
 
 
-def test_a_line_end_behind_the_payload_keeps_nobody(client: Client) -> None:
+def test_a_line_break_after_the_payload_does_not_block(client: Client) -> None:
     process = subprocess.Popen([sys.executable, "-m", "crucible", "hook", "claude-code"], stdin=subprocess.PIPE)
     assert process.stdin
     process.stdin.write(json.dumps(client.payload("PostToolUse")).encode() + b"\n")

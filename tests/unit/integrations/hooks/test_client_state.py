@@ -1,4 +1,4 @@
-"""Whether a session's client runs: its register, its process, and hooks that outlived it."""
+"""Whether a session's client runs: its own file, its process, and hooks that outlive it."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_without_a_process_a_client_that_called_lately_runs() -> None:
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="no /proc")
-def test_a_dead_process_that_nobody_buried_does_not_run() -> None:
+def test_a_zombie_process_does_not_run() -> None:
     child = subprocess.Popen([sys.executable, "-c", "pass"])
     wait_until(lambda: is_gone(child.pid))
     assert not is_running(spooled(child.pid))

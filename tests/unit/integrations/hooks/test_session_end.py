@@ -1,4 +1,4 @@
-"""What a client's end leaves: the session's history, without a model, once; a fault is a line in the hooks' log."""
+"""The steps after a client's end: the session's history, without a model, once; errors are logged."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_its_history_is_written_without_absolute_paths(place: Vault) -> None:
 
 @pytest.mark.parametrize("at_end", [True, False])
 @pytest.mark.parametrize("command", ["claude -p", ""])
-def test_an_agent_is_at_hand_only_where_the_user_said_so_and_configured_one(
+def test_an_agent_is_asked_only_if_configured_and_enabled(
     place: Vault, monkeypatch: pytest.MonkeyPatch, command: str, at_end: bool
 ) -> None:
     given: list[StopHelpers] = []

@@ -1,4 +1,4 @@
-"""Bookmarks of sessions that are captured: at a client's end, at its death, when a task is finished, and each once."""
+"""Bookmarks of captured sessions: once each, at a client's end, its death, and a finished task."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def todos(*states: str) -> list[dict[str, object]]:
     return [assistant(use("TodoWrite", call=call, todos=items)), result("ok", call=call)]
 
 
-def test_a_clients_end_makes_one_bookmark_however_often_somebody_looks(client: Client) -> None:
+def test_a_clients_end_makes_one_bookmark_however_often_it_is_checked(client: Client) -> None:
     client.say(*turn("Fix it", "Fixed."))
     told(client, "Stop", "Fixed.")
     assert reasons(client) == []

@@ -1,4 +1,4 @@
-"""The briefing that a client gets at its start: one block, the paused session first, in its room and in time."""
+"""The briefing at a client's start: one block, the paused session first, within its size and time limits."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def project(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def client(vault: Vault, tmp_path: Path) -> Iterator[Client]:
-    """A client; nobody writes notes behind it."""
+    """A client; no background process writes notes."""
     with syncing(str(vault.root)):
         yield Client(vault.root, tmp_path / "home")
 
@@ -74,14 +74,14 @@ def test_a_client_that_cru_briefed_is_not_briefed_again(client: Client, vault: V
     assert client.hook("SessionStart", env, source="startup", cwd=str(project)).stdout == b""
 
 
-def test_without_a_paused_session_the_rest_is_told(vault: Vault, project: Path) -> None:
+def test_without_a_paused_session_the_rest_is_shown(vault: Vault, project: Path) -> None:
     session(vault)
     text = told(vault, project)
     assert "Where work stands: 2026-11-21-clock" in text
     assert PAUSED not in text
 
 
-def test_where_there_is_nothing_to_tell_nothing_is_printed(vault: Vault, project: Path) -> None:
+def test_an_empty_briefing_prints_nothing(vault: Vault, project: Path) -> None:
     assert told(vault, project) == ""
     session(vault, project="ledger")
     session(vault, "old", started=NOW - timedelta(days=90))
@@ -102,7 +102,7 @@ def test_at_start_false_leaves_the_notice_alone(vault: Vault, project: Path) -> 
     assert BRIEFED not in text
 
 
-def test_off_says_nothing_of_the_paused_session_but_what_the_rest_does(vault: Vault, project: Path) -> None:
+def test_off_hides_the_paused_session_but_not_the_rest(vault: Vault, project: Path) -> None:
     session(vault, status=Status.PAUSED)
     configure(vault, '[resume]\nat_start = "off"\n')
     text = told(vault, project)
@@ -159,7 +159,7 @@ def test_recall_is_asked_only_where_its_index_is_there(vault: Vault, project: Pa
     assert "- decision: Choose Token bucket long ago Rationale: it is so (2026-01-01-long-ago#" in told(vault, project)
 
 
-def test_a_broken_index_leaves_what_can_be_told(vault: Vault, project: Path) -> None:
+def test_with_a_damaged_index_the_rest_is_shown(vault: Vault, project: Path) -> None:
     session(vault)
     Index(vault.root, vault.settings).refresh()
     for path in (vault.root / ".crucible" / "index").rglob("callouts*.toon"):
@@ -179,7 +179,7 @@ greeting.greet(sys.argv[1], "claude-code", "s", sys.argv[2])
 """
 
 
-def test_what_was_made_in_time_is_printed_when_recall_is_slow(vault: Vault, project: Path) -> None:
+def test_the_finished_part_is_printed_if_recall_is_slow(vault: Vault, project: Path) -> None:
     session(vault, started=datetime.now(UTC) - timedelta(hours=2))
     begin = time.monotonic()
     done = subprocess.run(

@@ -1,4 +1,4 @@
-"""What a client is told when it starts in a project with a paused session: one block in a fence, or nothing at all."""
+"""The output at a client's start in a project with a paused session: one fenced block, or nothing."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def _without_a_briefing(vault: Vault) -> None:
 
 @pytest.fixture
 def client(vault: Vault, tmp_path: Path) -> Iterator[Client]:
-    """A client in a folder of the vault; nobody writes notes behind it, as if somebody were at it already."""
+    """A client in a folder of the vault; no background process writes notes, as if one were running already."""
     with syncing(str(vault.root)):
         yield Client(vault.root, tmp_path / "home")
 
@@ -102,7 +102,7 @@ def fenced(text: str) -> list[str]:
 # --- the hook, as a process of its own -------------------------------------------------------------------------------
 
 
-def test_a_client_is_told_of_the_paused_session(client: Client, vault: Vault) -> None:
+def test_a_client_gets_the_paused_session(client: Client, vault: Vault) -> None:
     write_note(vault)
     mark(vault, at=datetime.now(UTC) - timedelta(hours=2, minutes=1), blockers=("a key from Ada",))
     done = client.hook("SessionStart", source="startup")
@@ -121,7 +121,7 @@ def test_a_client_is_told_of_the_paused_session(client: Client, vault: Vault) ->
 
 
 @pytest.mark.parametrize("source", ["resume", "clear", "compact", "fork", "", None])
-def test_a_session_that_goes_on_is_told_nothing(client: Client, vault: Vault, source: str | None) -> None:
+def test_a_continued_session_gets_nothing(client: Client, vault: Vault, source: str | None) -> None:
     write_note(vault)
     more: dict[str, Any] = {} if source is None else {"source": source}
     assert client.hook("SessionStart", **more).stdout == b""
@@ -129,13 +129,13 @@ def test_a_session_that_goes_on_is_told_nothing(client: Client, vault: Vault, so
 
 
 @pytest.mark.parametrize("event", ["UserPromptSubmit", "PostToolUse", "Stop", "SessionEnd"])
-def test_no_other_event_is_told_anything(client: Client, vault: Vault, event: str) -> None:
+def test_other_events_print_nothing(client: Client, vault: Vault, event: str) -> None:
     write_note(vault)
     assert client.hook(event, source="startup").stdout == b""
 
 
 @pytest.mark.parametrize(("name", "lines"), [(RESUMING_ENVIRONMENT, 1), (OWN_ENVIRONMENT, 0)])
-def test_a_client_that_cru_started_is_told_nothing(client: Client, vault: Vault, name: str, lines: int) -> None:
+def test_a_client_started_by_cru_gets_nothing(client: Client, vault: Vault, name: str, lines: int) -> None:
     write_note(vault)
     assert client.hook("SessionStart", {name: ID}, source="startup").stdout == b""
     assert len(spool_lines(vault.root)) == lines
@@ -152,7 +152,7 @@ def test_without_a_vault_nothing_happens(tmp_path: Path) -> None:
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
 
 
-def test_what_goes_wrong_is_noted_and_nobody_is_told(client: Client, vault: Vault) -> None:
+def test_errors_are_logged_and_not_shown(client: Client, vault: Vault) -> None:
     write_note(vault)
     (vault.root / ".crucible" / "config.toml").write_text("[resume]\nat_start = 'sometimes'\n")
     done = client.hook("SessionStart", source="startup")
@@ -182,7 +182,7 @@ greeting.greet(sys.argv[1], "claude-code", "s", sys.argv[1])
 """
 
 
-def test_what_takes_too_long_is_not_waited_for(vault: Vault) -> None:
+def test_a_slow_block_is_not_waited_for(vault: Vault) -> None:
     begin = time.monotonic()
     done = subprocess.run([sys.executable, "-c", _SLOW, str(vault.root)], capture_output=True, check=False, timeout=60)
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
@@ -191,7 +191,7 @@ def test_what_takes_too_long_is_not_waited_for(vault: Vault) -> None:
     assert LONGEST <= 2
 
 
-def test_a_tool_calls_hook_loads_nothing_of_it() -> None:
+def test_a_tool_calls_hook_does_not_load_the_context() -> None:
     script = "import sys, crucible.integrations.hooks.claude_code_hook; print(*sorted(m for m in sys.modules if m.startswith('crucible')))"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, check=True, text=True)
     loaded = {name: importlib.util.find_spec(name) for name in done.stdout.split()}
@@ -268,7 +268,7 @@ def session_of(text: str) -> str:
     return fenced(text)[0].removeprefix("session: ") if text else ""
 
 
-def test_the_session_that_was_left_last_is_told_of(vault: Vault) -> None:
+def test_the_session_paused_last_is_shown(vault: Vault) -> None:
     for number, minutes in enumerate((50, 10, 30)):
         write_note(vault, f"s-{number}")
         mark(vault, f"s-{number}", at=NOW - timedelta(minutes=minutes))
@@ -290,18 +290,18 @@ def test_without_bookmarks_the_notes_times_tell(vault: Vault) -> None:
     assert session_of(told(vault)) == "b"
 
 
-def test_a_subagents_session_is_not_told_of(vault: Vault) -> None:
+def test_a_subagents_session_is_not_shown(vault: Vault) -> None:
     write_note(vault, "child", parent="[[2026-11-21-add-clock]]")
     assert told(vault) == ""
 
 
 @pytest.mark.parametrize("status", ["active", "completed", "failed", "odd"])
-def test_a_session_that_is_not_paused_is_not_told_of(vault: Vault, status: str) -> None:
+def test_a_session_that_is_not_paused_is_not_shown(vault: Vault, status: str) -> None:
     write_note(vault, status=status)
     assert told(vault) == ""
 
 
-def test_another_projects_session_is_not_told_of(vault: Vault, tmp_path: Path) -> None:
+def test_another_projects_session_is_not_shown(vault: Vault, tmp_path: Path) -> None:
     write_note(vault, project="elsewhere")
     assert told(vault) == ""
     (tmp_path / "elsewhere").mkdir()
@@ -309,7 +309,7 @@ def test_another_projects_session_is_not_told_of(vault: Vault, tmp_path: Path) -
     assert told(vault, cwd=tmp_path / "gone") == ""
 
 
-def test_the_session_that_starts_is_not_told_of_itself(vault: Vault) -> None:
+def test_the_starting_session_is_not_shown_to_itself(vault: Vault) -> None:
     path = write_note(vault)
     path.write_text(path.read_text().replace("---\n\n#", "sources: [claude-code:me]\n---\n\n#"))
     assert told(vault, starting="claude-code:me") == ""
@@ -327,7 +327,7 @@ def test_a_row_that_is_older_than_its_note_is_not_believed(vault: Vault, monkeyp
     assert told(vault) == ""
 
 
-def test_what_a_human_set_to_paused_just_now_is_told_of(vault: Vault) -> None:
+def test_a_session_just_paused_by_hand_is_shown(vault: Vault) -> None:
     path = write_note(vault, status="completed")
     Index(vault.root, vault.settings).refresh()
     assert told(vault) == ""
@@ -335,21 +335,21 @@ def test_what_a_human_set_to_paused_just_now_is_told_of(vault: Vault) -> None:
     assert session_of(told(vault)) == ID
 
 
-def test_what_a_human_wrote_into_the_note_is_what_is_told(vault: Vault) -> None:
+def test_a_users_edits_of_the_note_are_shown(vault: Vault) -> None:
     path = write_note(vault)
     mark(vault, task_number=2, task_count=3)
     path.write_text(path.read_text().replace("## Tests", "## Measure it").replace("in_progress", "completed"))
     assert "stopped at: phase-2 'Measure it', task 3 of 3 'Ship'" in fenced(told(vault))
 
 
-def test_of_a_huge_note_the_bookmark_tells(vault: Vault, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_huge_note_is_described_by_its_bookmark(vault: Vault, monkeypatch: pytest.MonkeyPatch) -> None:
     write_note(vault)
     mark(vault, task_number=2, task_count=3, task_name="Write tests")
     monkeypatch.setattr(noticing, "_READ_WHOLE", 10)
     assert "stopped at: phase-2 'Tests', task 2 of 3 'Write tests'" in fenced(told(vault))
 
 
-def test_a_note_without_phases_or_with_a_wrong_place_is_told_of_all_the_same(vault: Vault) -> None:
+def test_a_note_without_phases_or_with_a_wrong_resume_point_is_shown(vault: Vault) -> None:
     write_note(vault, "a", resume_point="phase-99")
     mark(vault, "a")
     assert session_of(told(vault)) == "a"
@@ -363,7 +363,7 @@ def test_a_note_without_phases_or_with_a_wrong_place_is_told_of_all_the_same(vau
     ]
 
 
-# --- an index that is not there, wrong, or far behind ----------------------------------------------------------------
+# --- an index that is missing, wrong, or outdated --------------------------------------------------------------------
 
 
 def test_looking_writes_nothing(vault: Vault) -> None:
@@ -452,7 +452,7 @@ def hostile_block(vault: Vault, words: str) -> None:
     assert not re.search(r"<[A-Za-z/!?|]|[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029]", text)
 
 
-def test_a_file_name_that_a_shell_would_act_upon_is_not_told(vault: Vault) -> None:
+def test_a_file_name_with_shell_syntax_is_not_shown(vault: Vault) -> None:
     write_note(vault, "x; echo forged")
     assert told(vault) == ""
 

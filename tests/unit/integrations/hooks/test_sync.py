@@ -1,4 +1,4 @@
-"""The spool folded into notes: whole turns, races at their end, sessions that died, and humans who edit meanwhile."""
+"""Import from the spool: whole turns, races at their end, sessions that died, and concurrent edits by users."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_a_turn_under_way_waits_for_its_end(client: Client) -> None:
     assert [str(call.outcome) for call in session.calls()] == ["ok"]
 
 
-def test_rows_that_come_behind_the_hook_are_waited_for(client: Client) -> None:
+def test_rows_that_come_after_the_hook_are_waited_for(client: Client) -> None:
     client.say(user("Fix it"), assistant(use("Bash", command="ls")), result("ok"))
     client.call("Stop", said="Fixed at last.")
     late = threading.Timer(0.7, lambda: client.say(assistant(text("Fixed at last."), stop="end_turn")))
@@ -62,7 +62,7 @@ def test_rows_that_come_behind_the_hook_are_waited_for(client: Client) -> None:
     assert "Fixed at last." in str(the_note(client).phases)
 
 
-def test_rows_that_come_behind_the_end_are_read_at_the_next_start(client: Client, tmp_path: Path) -> None:
+def test_rows_that_come_after_the_end_are_read_at_the_next_start(client: Client, tmp_path: Path) -> None:
     client.say(*turn("Fix it", "Fixed."))
     client.call("SessionStart", source="startup")
     client.call("Stop", said="Fixed.")
@@ -173,7 +173,7 @@ def test_a_status_that_a_human_set_stays(client: Client) -> None:
     assert len(the_note(client).phases) == 2
 
 
-def test_what_a_human_writes_meanwhile_stays(client: Client) -> None:
+def test_a_users_concurrent_edit_stays(client: Client) -> None:
     client.say(*turn("Fix it", "Fixed.", "ls"))
     client.call("Stop", said="Fixed.")
     sync(client)
@@ -259,7 +259,7 @@ def test_tool_calls_are_written_down_when_the_settings_say_so(client: Client) ->
     assert vault.settings.capture == CaptureSettings()
 
 
-def test_a_transcript_that_is_gone_is_told_and_tried_again(client: Client) -> None:
+def test_a_missing_transcript_is_logged_and_tried_again(client: Client) -> None:
     client.call("UserPromptSubmit")
     client.call("SessionEnd", reason="other")
     sync(client)
@@ -310,7 +310,7 @@ def test_a_long_wait_is_bounded(client: Client, monkeypatch: pytest.MonkeyPatch)
     assert len(the_note(client).phases) == 1
 
 
-def test_a_session_that_goes_on_after_a_clear_is_linked_both_ways(client: Client, tmp_path: Path) -> None:
+def test_a_session_continued_after_a_clear_is_linked_both_ways(client: Client, tmp_path: Path) -> None:
     client.say(*turn("Fix it", "Fixed."))
     client.call("SessionStart", source="startup")
     client.call("Stop", said="Fixed.")

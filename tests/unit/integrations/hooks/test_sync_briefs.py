@@ -1,4 +1,4 @@
-"""The brief of a session that is written down while it runs."""
+"""The brief of a session that is imported while it runs."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def brief_of(client: Client) -> Brief:
     return brief
 
 
-def test_it_follows_a_phase_behind(client: Client) -> None:
+def test_the_brief_is_one_phase_late(client: Client) -> None:
     one_turn(client, "Fix the retry, I prefer no sleeps", "Fixed without sleeping.")
     assert find_brief(session_of(client)) is None
     one_turn(client, "Now the tests", "The tests pass.")
@@ -49,7 +49,7 @@ def test_it_follows_a_phase_behind(client: Client) -> None:
     assert brief_of(client).covers.startswith("phase-2 ")
 
 
-def test_what_a_human_made_of_it_stays(client: Client) -> None:
+def test_a_users_edit_of_the_brief_stays(client: Client) -> None:
     one_turn(client, "Fix the retry", "Fixed without sleeping.")
     one_turn(client, "Now the tests", "The tests pass.")
     (path,) = Vault(client.root).session_paths()
@@ -59,7 +59,7 @@ def test_what_a_human_made_of_it_stays(client: Client) -> None:
     assert "mind the clock" in brief_of(client).text
 
 
-def test_nobody_is_asked_for_it(client: Client, tmp_path: Path) -> None:
+def test_the_brief_asks_no_agent(client: Client, tmp_path: Path) -> None:
     asked = tmp_path / "asked"
     for said in ("Fixed.", "The tests pass.", "Written."):
         one_turn(client, "Fix the retry", said, f"touch {asked}")

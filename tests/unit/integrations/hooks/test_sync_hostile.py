@@ -1,4 +1,4 @@
-"""What hooks pointed at where it cannot be read, cannot be written, or is not what it says: told, tried again, never lost."""
+"""Transcripts that cannot be read or imported, or are fakes: logged, tried again, never lost."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def test_a_note_that_the_disk_refuses_is_written_at_the_next_start(
     assert the_note(client).status == "completed"
 
 
-def test_a_damaged_row_keeps_nothing_waiting(client: Client) -> None:
+def test_a_damaged_row_blocks_nothing(client: Client) -> None:
     client.say(*turn("One", "A."))
     with client.transcript.open("a") as file:
         file.write('{"type": "user", "mess\n')
@@ -114,7 +114,7 @@ def test_a_damaged_row_keeps_nothing_waiting(client: Client) -> None:
     assert the_note(client).status == "completed"
 
 
-def test_a_damaged_row_is_told_once(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_damaged_row_is_logged_once(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(syncing, "LONGEST", 0.1)  # the same answer does not come again
     client.say(*turn("One", "A."))
     with client.transcript.open("a") as file:
@@ -162,7 +162,7 @@ def test_an_answer_that_was_given_before_is_waited_for_all_the_same(client: Clie
     assert the_note(client).status == "completed"
 
 
-def test_a_prompts_hook_that_comes_in_behind_the_end_opens_nothing(client: Client) -> None:
+def test_a_prompts_hook_after_the_end_opens_nothing(client: Client) -> None:
     client.pid = GONE
     client.say(*turn("One", "A."))
     client.call("SessionStart", source="startup")
@@ -204,7 +204,7 @@ def test_a_pipe_in_the_transcripts_place_is_no_transcript(client: Client) -> Non
 
 @pytest.mark.skipif(os.name != "posix", reason="named pipes")
 @pytest.mark.parametrize("name", [f"{EARLY}.jsonl", f"{SESSION}.state"])
-def test_a_pipe_in_the_spool_keeps_nobody(client: Client, name: str) -> None:
+def test_a_pipe_in_the_spool_does_not_block(client: Client, name: str) -> None:
     client.say(*turn("One", "A."))
     client.call("Stop", said="A.")
     os.mkfifo(client.root / ".crucible" / "spool" / "claude-code" / name)
@@ -224,7 +224,7 @@ def test_a_state_is_not_written_through_a_link(client: Client, tmp_path: Path) -
     assert not spooled_sessions(client)[SESSION].has_backlog
 
 
-def test_a_session_that_its_client_did_not_keep_is_told_once_and_leaves_after_a_day(client: Client) -> None:
+def test_a_session_without_a_transcript_is_logged_once_and_dropped_after_a_day(client: Client) -> None:
     client.age(25 * 3600)
     client.call("UserPromptSubmit")
     client.call("SessionEnd", reason="other")
@@ -276,7 +276,7 @@ def test_a_session_that_was_opened_again_and_died_in_its_first_turn_is_paused(cl
     assert the_note(client).pause_reason == "the prompt was not answered"
 
 
-def test_a_fork_whose_start_was_told_under_the_old_name_goes_on_from_it(client: Client) -> None:
+def test_a_fork_whose_start_has_the_old_id_continues_that_session(client: Client) -> None:
     """As `claude --resume ID --fork-session` calls its hooks: the new session has no start of its own."""
     client.pid = GONE
     client.say(*turn("One", "A."))

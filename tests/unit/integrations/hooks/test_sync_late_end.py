@@ -1,4 +1,4 @@
-"""The word of a session's end that comes after the session was marked dead."""
+"""A session's end event that comes after the session was marked dead."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_a_late_end_changes_nothing_of_what_the_transcript_says(dead: Client) ->
 
 
 @pytest.mark.parametrize("reason", ["the client was closed", "the client ended without a word"])
-def test_what_an_older_version_paused_for_its_client_s_end_is_judged_anew(dead: Client, reason: str) -> None:
+def test_a_session_paused_by_an_older_version_at_its_clients_end_is_judged_again(dead: Client, reason: str) -> None:
     (path,) = dead.root.glob("sessions/*.md")
     path.write_text(path.read_text().replace('"asked: Shall I?"', reason))
     assert reason in path.read_text()

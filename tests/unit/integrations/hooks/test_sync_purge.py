@@ -1,4 +1,4 @@
-"""Whole events that are old, put away by the process behind the hooks."""
+"""Old event logs, deleted by the background process."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_events_that_cannot_be_put_away_are_named_in_the_log(vault: Vault, old: 
     assert archive.read_bytes() == b"no archive"
 
 
-def test_a_cache_outside_the_vault_is_a_fault_in_the_log_and_keeps_nobody(
+def test_a_cache_outside_the_vault_is_logged_and_blocks_nothing(
     vault: Vault, old: str, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     outside = tmp_path_factory.mktemp("outside")

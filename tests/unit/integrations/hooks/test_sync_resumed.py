@@ -1,4 +1,4 @@
-"""A session that `cru` went on with in a new one of the client, whose hooks tell of it while it runs."""
+"""A session that `cru` resumed in a new session of the client, whose hooks are called while it runs."""
 
 from __future__ import annotations
 

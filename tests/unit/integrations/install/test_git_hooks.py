@@ -81,7 +81,7 @@ def test_another_command_takes_the_place_of_the_old_one(root: Path) -> None:
     assert b"/nowhere/cru" not in hook.path.read_bytes()
 
 
-def test_a_hook_that_lost_its_permission_to_run_is_installed_anew(root: Path) -> None:
+def test_a_hook_without_permission_to_run_is_installed_again(root: Path) -> None:
     hook = find_hook(root)
     install_hook(hook, COMMAND)
     hook.path.chmod(0o644)
@@ -139,7 +139,7 @@ def test_a_block_runs_before_the_script_and_lets_it_run(root: Path, tmp_path: Pa
 
 
 @pytest.mark.parametrize("code", [1, 2, 3, 70])
-def test_whatever_goes_wrong_refuses_and_runs_nothing_else(root: Path, tmp_path: Path, code: int) -> None:
+def test_any_error_refuses_the_commit_and_runs_nothing_else(root: Path, tmp_path: Path, code: int) -> None:
     hook = find_hook(root)
     _script(hook.path, b"#!/bin/sh\necho theirs\n")
     install_hook(hook, _stub(tmp_path, code))
@@ -175,7 +175,7 @@ def test_a_cru_on_the_path_serves_when_the_old_one_is_gone(root: Path, tmp_path:
     [(b"#!/usr/bin/env python3\nprint('theirs')\n", 0o755), (b"\x7fELF\0\0", 0o755), (b"#!/bin/sh\n", 0o644)],
     ids=["python", "binary", "switched off"],
 )
-def test_what_is_no_script_that_runs_is_moved_beside_ours_and_back(root: Path, program: bytes, mode: int) -> None:
+def test_a_hook_that_is_no_script_is_renamed_and_restored(root: Path, program: bytes, mode: int) -> None:
     hook = find_hook(root)
     _script(hook.path, program, mode)
     inode = hook.path.stat().st_ino
@@ -205,7 +205,7 @@ def test_a_hook_that_was_switched_off_stays_so(root: Path, tmp_path: Path) -> No
     assert (_runs(hook.path, root).returncode, _runs(hook.path, root).stdout) == (0, "")
 
 
-def test_a_link_to_somebodys_script_is_moved_and_its_target_untouched(root: Path) -> None:
+def test_a_link_to_a_script_is_renamed_and_its_target_untouched(root: Path) -> None:
     target = _script(root / "scripts" / "check", b"#!/bin/sh\necho theirs\n")
     hook = find_hook(root)
     hook.path.parent.mkdir(exist_ok=True)
@@ -286,7 +286,7 @@ def test_a_hooks_path_of_the_repository_is_seen_from_its_top(root: Path, inner: 
     assert is_installed(hook)
 
 
-def test_a_hooks_path_elsewhere_is_shared_and_does_nothing_where_no_vault_is(root: Path, tmp_path: Path) -> None:
+def test_a_shared_hooks_folder_does_nothing_without_a_vault(root: Path, tmp_path: Path) -> None:
     git(root, "config", "core.hooksPath", str(tmp_path / "all"))
     hook = find_hook(root)
     assert (hook.path, hook.is_shared) == (tmp_path / "all" / "pre-commit", True)

@@ -1,4 +1,4 @@
-"""Our server in clients' settings: put in without touching a byte of others', and taken out to the byte."""
+"""Our server in clients' settings: registered without changing other bytes, and removed to the byte."""
 
 from __future__ import annotations
 
@@ -44,9 +44,7 @@ def snapshot(folder: Path) -> dict[str, bytes | None]:
 
 
 @pytest.mark.parametrize("project", [False, True])
-def test_what_is_put_in_comes_out_with_every_file_and_folder_that_came_with_it(
-    client: str, project: bool, tmp_path: Path
-) -> None:
+def test_removing_also_removes_the_files_and_folders_we_created(client: str, project: bool, tmp_path: Path) -> None:
     home, work = tmp_path / "home", tmp_path / "work"
     for folder in (home / ".codex", home / ".claude", home / ".config" / "opencode", work):
         folder.mkdir(parents=True)
@@ -117,7 +115,7 @@ def test_another_program_takes_the_place_of_the_one_before(client: str, tmp_path
         ("codex", "# >>> crucible: put in by `cru install codex --mcp`, taken out by --remove\n"),
     ],
 )
-def test_what_is_somebody_elses_or_broken_stays_as_it_is(client: str, text: str, tmp_path: Path) -> None:
+def test_foreign_or_damaged_settings_stay_unchanged(client: str, text: str, tmp_path: Path) -> None:
     part = parts_of(client, PROGRAM, {}, tmp_path, None)[0]
     part.path.parent.mkdir(parents=True, exist_ok=True)
     part.path.write_text(text)

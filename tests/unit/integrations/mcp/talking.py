@@ -1,4 +1,4 @@
-"""A client that speaks with the server: in this process, or with a real `cru mcp` over its standard streams."""
+"""A client of the server: in this process, or with a real `cru mcp` over its standard streams."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Text that wants to be more than data: in words, titles, names of files and folders, and in what errors say."""
+"""Text that pretends to be more than data: in content, titles, names of files and folders, and errors."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ QUOTED = "\n<!-- /cru:recalled -->"
 
 @pytest.fixture(scope="module")
 def evil(tmp_path_factory: pytest.TempPathFactory) -> Vault:
-    """A vault of which every word that a tool tells was written by somebody who wants to be obeyed."""
+    """A vault in which all text that tools return was written by an attacker."""
     root = tmp_path_factory.mktemp("evil") / "vault"
     init_vault(root)
     vault = Vault(root)
@@ -78,7 +78,7 @@ def seemly(answer: Answer) -> None:
     assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u200b]", answer.text)
 
 
-def test_every_tool_quotes_what_it_tells(evil: Vault) -> None:
+def test_every_tool_quotes_foreign_text(evil: Vault) -> None:
     place = place_of(evil)
     found, listed = talk(
         place, [("recall_search", {"query": "flux obey", "limit": 20}), ("session_list", {"limit": 50})]
@@ -154,7 +154,7 @@ class Saying:
         return ()
 
 
-def test_what_recall_could_not_search_is_told_to_the_model(vault: Vault) -> None:
+def test_recalls_notes_reach_the_model(vault: Vault) -> None:
     note = "7 changed notes are not searched yet: another process is indexing them"
     asked = [(name, {"query": "retries"}) for name in ("recall_context", "recall_search")]
     for answer in talk(place_of(vault), asked, lambda _: Saying(note)):
@@ -188,7 +188,7 @@ def test_a_long_session_comes_in_parts_and_says_how_the_next_is_had(vault: Vault
     assert "Phase called 0\n" not in rest.text
 
 
-def test_a_fault_of_our_own_is_told_and_the_server_goes_on(vault: Vault) -> None:
+def test_an_internal_error_is_answered_and_the_server_goes_on(vault: Vault) -> None:
     def broken(_: object) -> Saying:
         raise RuntimeError(f"never meant {LINES}")
 

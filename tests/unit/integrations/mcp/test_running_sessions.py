@@ -1,4 +1,4 @@
-"""Which session `flight_recorder_log` writes to, and what stands there then."""
+"""The session that `flight_recorder_log` writes to, and the entry in its note."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_a_session_that_is_named_comes_first(vault: Vault) -> None:
     assert "Token bucket" not in one.path.read_text()
 
 
-def test_an_ended_session_takes_nothing_and_says_what_to_do(vault: Vault) -> None:
+def test_an_ended_session_rejects_entries_with_a_hint(vault: Vault) -> None:
     with record.session("Work", vault=vault) as recorder:
         pass
     answer = log(place_of(vault, CRU_SESSION=recorder.id))
@@ -55,7 +55,7 @@ def test_an_ended_session_takes_nothing_and_says_what_to_do(vault: Vault) -> Non
     assert f"--continues {recorder.id}" in answer.text
 
 
-def test_a_session_of_the_environment_that_is_not_there_is_said(vault: Vault) -> None:
+def test_a_missing_session_of_the_environment_is_reported(vault: Vault) -> None:
     answer = log(place_of(vault, CRU_SESSION="nobody"))
     assert answer.failed
     assert "no session 'nobody'" in answer.text
@@ -131,7 +131,7 @@ def transcript(project: Path, rows: int) -> Path:
     return path
 
 
-def test_a_session_that_hooks_told_of_is_written_down_up_to_here_first(vault: Vault, project: Path) -> None:
+def test_a_session_with_hooks_is_imported_first(vault: Vault, project: Path) -> None:
     path = transcript(project, 2)
     line = {"event": "SessionStart", "transcript": str(path), "time": 1, "pid": os.getpid()}
     append(spool_folder(str(vault.root), "claude-code"), NATIVE, json.dumps(line).encode())
@@ -150,7 +150,7 @@ def test_a_session_that_hooks_told_of_is_written_down_up_to_here_first(vault: Va
     assert len(vault.session_paths()) == 1
 
 
-def test_a_transcript_that_nobody_told_of_is_left_alone(vault: Vault, project: Path) -> None:
+def test_a_transcript_without_hooks_is_ignored(vault: Vault, project: Path) -> None:
     transcript(project, 2)
     other = record.session("Somebody else's", vault=vault, agent="mcp@1", project="shop")
     log(place_of(vault, project, CLAUDE_CODE_SESSION_ID=NATIVE))
@@ -168,7 +168,7 @@ def test_secrets_never_reach_the_note(vault: Vault) -> None:
         assert not path.is_file() or token.encode() not in path.read_bytes()
 
 
-def test_every_type_that_a_client_is_offered_can_be_told(vault: Vault) -> None:
+def test_every_offered_type_can_be_logged(vault: Vault) -> None:
     recorder = record.session("Work", vault=vault)
     recorder.tasks([{"content": "x", "id": "1"}])
     place = place_of(vault, CRU_SESSION=recorder.id)

@@ -1,4 +1,4 @@
-"""`cru mcp` as a real process, spoken to with the official client library."""
+"""`cru mcp` as a real process, with the official client library."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def text_of(result: Any) -> str:
     return str(result.content[0].text)
 
 
-def test_a_human_who_starts_it_is_told_that_a_client_does(vault: Vault, cru_process: CruProcess) -> None:
+def test_starting_it_in_a_terminal_explains_that_clients_start_it(vault: Vault, cru_process: CruProcess) -> None:
     main, side = pty.openpty()
     os.write(main, b"\x04")  # the end of what is typed
     done = cru_process("--vault", vault.root, "mcp", stdin=side)
@@ -58,7 +58,7 @@ def test_a_human_who_starts_it_is_told_that_a_client_does(vault: Vault, cru_proc
     assert cru_process("--vault", vault.root, "mcp", stdin=subprocess.DEVNULL).stderr == b""
 
 
-def test_a_client_finds_reads_and_tells(vault: Vault, tmp_path: Path) -> None:
+def test_a_client_searches_reads_and_logs(vault: Vault, tmp_path: Path) -> None:
     with record.session("Fix the retry", vault=vault) as recorder:
         recorder.decision("Exponential backoff", rationale="the server recovers slowly")
     live = record.session("Go on", vault=vault)
@@ -185,8 +185,8 @@ sys.exit(done)
 """
 
 
-def test_a_client_waits_little_and_leaves_nothing_behind_when_it_is_gone_at_once(vault: Vault, tmp_path: Path) -> None:
-    """A server is there within twice of what importing its library takes, whatever the machine and whatever else it does."""
+def test_the_server_starts_quickly_and_leaves_nothing_if_the_client_disconnects(vault: Vault, tmp_path: Path) -> None:
+    """A server is ready within twice the time to import its library, on any machine under any load."""
     ran = subprocess.run(
         [sys.executable, "-P", "-c", WAITED, "--vault", str(vault.root), "mcp"],
         env={**os.environ, "PYTHONPATH": str(ROOT)},

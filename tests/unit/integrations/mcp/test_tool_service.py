@@ -1,4 +1,4 @@
-"""What each tool answers, over a vault with sessions that were told of."""
+"""The answers of all tools, over a vault with recorded sessions."""
 
 from __future__ import annotations
 
@@ -166,7 +166,7 @@ def test_a_long_text_comes_in_parts(told: Vault) -> None:
     assert part.text.count("x" * 100) + rest.text.count("x" * 100) == 200
 
 
-def test_what_happened_around_an_event_comes_in_order(told: Vault) -> None:
+def test_the_events_around_an_event_come_in_order(told: Vault) -> None:
     place = place_of(told)
     text = call(place, "recall_context", query="exponential backoff", event_types=["decision"]).text
     (one, *_) = ids_in(text)
@@ -221,7 +221,7 @@ def test_what_happened_around_an_event_comes_in_order(told: Vault) -> None:
         ("flight_recorder_log", {"type": "decision", "content": "x", "session": "../x"}, "is no session id"),
     ],
 )
-def test_what_cannot_be_done_is_a_tools_error_that_says_what_can(
+def test_an_impossible_request_is_a_tools_error_with_a_hint(
     name: str, given: dict[str, object], says: str, told: Vault
 ) -> None:
     before = {path.name for path in told.session_paths()}
@@ -254,7 +254,7 @@ def test_without_a_vault_every_tool_says_what_to_do(tmp_path: Path) -> None:
         assert "cru init" in answer.text
 
 
-def test_an_item_is_kept_without_secrets_found_alike_and_told_of(vault: Vault) -> None:
+def test_an_item_is_stored_without_secrets_compared_and_reported(vault: Vault) -> None:
     place = place_of(vault)
     given = {
         "type": "decision",
@@ -318,7 +318,7 @@ def test_an_item_names_the_session_that_it_comes_from(vault: Vault) -> None:
     assert one.item.source.session == recorder.id
 
 
-def test_who_sees_what_goes_by_projects_that_somebody_named(vault: Vault, tmp_path: Path) -> None:
+def test_visibility_depends_on_named_projects(vault: Vault, tmp_path: Path) -> None:
     shop, plain = tmp_path / "shop", tmp_path / "plain"
     (shop / ".git").mkdir(parents=True)
     plain.mkdir()
@@ -422,7 +422,7 @@ def test_of_a_secret_no_part_is_shown_that_a_snippet_cuts_out(vault: Vault) -> N
         assert "and so on" in told
 
 
-def test_a_scanner_that_cannot_run_is_said(vault: Vault) -> None:
+def test_a_scanner_that_cannot_run_is_reported(vault: Vault) -> None:
     (vault.root / ".crucible" / "config.toml").write_text('[secrets]\nallow = ["("]\n')
     trust(vault.root)
     answer = call(place_of(vault), "flight_recorder_log", type="decision", content="x")
@@ -488,7 +488,7 @@ def test_metadata_of_any_shape_is_kept(vault: Vault) -> None:
     assert "> - A\n> - B\n" in text
 
 
-def test_a_discovery_told_over_mcp_is_shown_to_the_agents_of_other_tasks(vault: Vault) -> None:
+def test_a_discovery_logged_over_mcp_is_shown_to_agents_of_other_tasks(vault: Vault) -> None:
     metadata = {"tag": "parallel-discovery", "task_id": 4, "applies_to": ["stripe", "refund"]}
     with record.session("Work", vault=vault) as recorder:
         place = place_of(vault, CRU_SESSION=recorder.id)
