@@ -63,13 +63,13 @@ def _chunks_read(root: str, requested: Sequence[NoteRequest]) -> Iterator[list[N
     chunks = [(root, requested[at : at + _CHUNK]) for at in range(0, len(requested), _CHUNK)]
     many = len(requested) >= _WORTH_PROCESSES
     if many:
-        # Late: see `tests/test_house.py`.  Once, before processes are forked.
+        # Late: a query of an up-to-date index reads no note.  Once, before processes are forked.
         import crucible.vault.index.note_rows  # noqa: F401, PLC0415
     yield from spread(_read_chunk, chunks, cores() if many else 1)
 
 
 def _read_chunk(given: Chunk) -> list[NoteReading]:
-    from crucible.vault.index.note_rows import read_for_index  # noqa: PLC0415  late for the reason above
+    from crucible.vault.index.note_rows import read_for_index  # noqa: PLC0415  late, as above
 
     root, requested = given
     return [read_for_index(root, path, sha) for path, sha in requested]
@@ -216,7 +216,7 @@ _MOST, _MOST_BYTES = 100, 1_000_000
 
 
 def quick_answer(root: str, sessions: str, question: Callable[[View], Answer]) -> Answer:
-    """Return the answer to a question about the tables, within a time limit; `root` must be a real path.
+    """Return the answer to a question about the tables, reading few notes; `root` must be a real path.
 
     In a vault with many notes but no index, the answer covers no notes.
     """
