@@ -1,4 +1,4 @@
-"""An answer goes into the note at its place, once, and changes nothing else."""
+"""An answer is inserted into the note once, at its place, and changes nothing else."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def item(vault: Vault, at: int) -> PendingItem:
     return items_of(vault.load(NAME))[at]
 
 
-def test_a_decision_stands_directly_behind_its_question(vault: Vault) -> None:
+def test_an_answer_is_right_after_its_question(vault: Vault) -> None:
     made(vault)
     answer(vault, item(vault, DECISION).id, "SQLite.", redact=plain)
     name = item(vault, DECISION).id.rpartition(".")[2]
@@ -153,7 +153,9 @@ def test_an_error_that_may_stay_is_seen_and_not_resolved(vault: Vault) -> None:
         (-3, AnswerVerdict.APPROVED, ""),
     ],
 )
-def test_what_an_item_does_not_take_is_refused(vault: Vault, at: int, verdict: AnswerVerdict, text: str) -> None:
+def test_a_verdict_that_the_item_does_not_allow_is_refused(
+    vault: Vault, at: int, verdict: AnswerVerdict, text: str
+) -> None:
     made(vault)
     with pytest.raises(UsageError):
         answer(vault, item(vault, at).id, text, verdict=verdict, redact=plain)
@@ -231,7 +233,7 @@ def test_a_question_without_frontmatter_in_an_open_fence_or_before_any_phase(vau
     assert text_of(vault).startswith('> [!decision_needed] Now?\n\n> [!user]\n> "Now."')
 
 
-def test_of_many_who_answer_at_once_one_is_written(vault: Vault) -> None:
+def test_of_concurrent_answers_one_is_written(vault: Vault) -> None:
     name = made(vault)[-1].id
     told: list[object] = []
 

@@ -1,4 +1,4 @@
-"""Items are found by the tables and told by their notes."""
+"""Pending items are found in the index and read from their notes."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def waiting(vault: Vault, seen: View, *, project: str = "", limit: int | None = 
     return list(islice(without_repeats(one for one in items if not one.answered), limit))
 
 
-def test_an_item_says_where_it_stands(vault: Vault) -> None:
+def test_an_item_has_its_phase_and_line(vault: Vault) -> None:
     note(vault, "2026-11-21-add")
     first, error, done = waiting(vault, view(vault))
     assert (first.kind, first.title, first.phase) == (PendingKind.DECISION, "Now?", "")
@@ -86,7 +86,7 @@ def test_a_limit_opens_no_more_notes_than_it_asks_for(vault: Vault, monkeypatch:
     assert len(opened) == 3
 
 
-def test_what_changed_since_the_view_is_told_as_it_is_now(vault: Vault) -> None:
+def test_a_note_that_changed_since_is_read_as_it_is_now(vault: Vault) -> None:
     for name in ("2026-11-21-add", "2026-11-22-gone", "2026-11-23-mended"):
         note(vault, name)
     seen = view(vault)
@@ -98,7 +98,7 @@ def test_what_changed_since_the_view_is_told_as_it_is_now(vault: Vault) -> None:
     assert sum(one.kind is PendingKind.ERROR for one in found) == 1
 
 
-def test_tables_and_notes_agree_on_what_waits(vault: Vault) -> None:
+def test_index_and_notes_agree_on_pending_items(vault: Vault) -> None:
     note(vault, "2026-11-21-add", text='a,error,1,"b'.replace("\n", " "))
     note(vault, "2026-11-22-add", text="No disk.\n> Resolution: one more.")
     rows = [row for row in view(vault).rows("callouts") if row["waits"] is not None]

@@ -1,4 +1,4 @@
-"""A session as it is told to the detector: each word makes the events that a client's log would."""
+"""A scripted session for the detector: each method makes the events of a client's log."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Corrections: stops with words, and what is none."""
+"""Corrections: stops with words, and prompts that are no corrections."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from crucible.documents.session.findings import Kind, Source
 from tests.unit.analysis.findings.scripted_session import Played
 
 
-def test_a_refusal_with_words_keeps_the_words_and_what_was_refused() -> None:
+def test_a_refusal_with_a_comment_keeps_the_comment_and_the_call() -> None:
     played = (
         Played()
         .you("go")
@@ -55,7 +55,7 @@ def test_an_interruption_after_work_is_explained_by_the_next_prompt() -> None:
 
 
 @pytest.mark.parametrize("said", ["I filter the edits", "I filter the edits.", "I filter the edits:"])
-def test_what_was_interrupted_ends_in_one_full_stop(said: str) -> None:
+def test_an_interruption_ends_in_one_full_stop(said: str) -> None:
     played = Played().you("go").agent(said).stop().you("no, take those edits back").agent("Taken back.")
     (found,) = played.noted(Kind.CORRECTION)
     assert found.details == "interrupted: I filter the edits. Then: Taken back."
@@ -105,7 +105,7 @@ def test_a_long_correction_is_cut_after_a_sentence() -> None:
     assert told.endswith('."')
 
 
-def test_what_was_refused_is_shown_by_its_first_line_and_relative_path() -> None:
+def test_a_refused_call_is_shown_by_first_line_and_relative_path() -> None:
     played = Played()
     played.tell(ContextSeen(At(1), "native", "/home/me/shop")).you("go")
     played.run(

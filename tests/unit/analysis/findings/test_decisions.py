@@ -1,4 +1,4 @@
-"""Decisions: what settles one, and what looks as if it did."""
+"""Decisions: replies that settle something, and replies that do not."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_an_answer_in_words_of_ones_own_leaves_every_option_an_alternative() -> 
     assert found.alternatives == "A; B"
 
 
-def test_a_plan_is_one_decision_however_often_it_is_told() -> None:
+def test_a_repeated_plan_is_one_decision() -> None:
     played = Played().plan(PLAN, approved=None).you(PLAN, PromptKind.PLAN).plan(PLAN, approved=True)
     (found,) = played.decisions
     assert found.text == "Cache in SQLite"
@@ -51,7 +51,7 @@ def test_a_refused_plan_decides_nothing() -> None:
     assert not Played().plan(PLAN, approved=False).decisions
 
 
-def test_a_yes_settles_what_is_offered_in_the_words_of_the_agent() -> None:
+def test_a_yes_accepts_an_offer_in_the_agents_words() -> None:
     offer = f"{OFFER}Shall I keep the first pass in memory.py?"
     played = Played().you("make it faster").agent(offer, final=True).you("yes please")
     assert not played.decisions, "nothing has followed yet"
@@ -162,18 +162,18 @@ def test_a_refusal_with_words_is_a_correction_and_no_decision() -> None:
     assert played.corrections == ['"build the data in the test instead"']
 
 
-def test_a_question_that_names_its_subject_stands_alone() -> None:
+def test_a_question_with_a_subject_needs_no_context() -> None:
     offer = f"{OFFER}Want me to keep the first pass of importer.py in memory?"
     (found,) = Played().you("go").agent(offer).you("yes").edit().decisions
     assert found.text == "Keep the first pass of importer.py in memory"
 
 
-def test_a_reply_that_says_more_than_yes_stands_beside_the_question() -> None:
+def test_a_reply_beyond_yes_is_shown_with_the_question() -> None:
     played = Played().you("go").agent(f"{OFFER}Shall I keep it in memory.py?").you("yes, but only up to ten megabytes")
     assert played.edit().decisions[0].text.endswith("memory.py? → yes, but only up to ten megabytes")
 
 
-def test_no_rationale_tells_what_was_asked_or_what_else_was_offered() -> None:
+def test_a_rationale_repeats_neither_question_nor_other_options() -> None:
     offer = (
         "Two ways to store it:\n\nA. One file - no server to run\n\nB. Redis - shared\n\nWhich of the two do you want?"
     )
@@ -335,7 +335,7 @@ def test_a_plan_decides_what_it_states_first_or_its_steps(plan: str, told: str) 
     assert found.text == told
 
 
-def test_a_list_that_ends_a_text_may_be_what_is_asked() -> None:
+def test_a_list_at_the_end_of_a_text_may_be_the_question() -> None:
     offer = "Before I begin, what shall the cache be:\n\nA) One file\nB) A file for each user\nC) Something else?"
     (found,) = Played().you("go").agent(offer).you("B").agent("Fine.", final=True).decisions
     assert found.text == "Before I begin, what shall the cache be: → A file for each user"

@@ -1,4 +1,4 @@
-"""What holds for any events, however they come."""
+"""Properties of the detector for any sequence of events."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def test_findings_are_short_and_say_where_they_come_from(told: list[Event]) -> N
         assert all(0 < len(row) <= 20 for row in each.grounds.rows)
 
 
-def test_memory_does_not_grow_with_what_is_said() -> None:
+def test_memory_does_not_grow_with_the_texts() -> None:
     detector = Detector()
     for number in range(300):
         detector.add(events_module.Reasoned(At(number), "thought " * 500))

@@ -1,4 +1,4 @@
-"""Failures: red, the cause, the edits, green; for the tools of every client."""
+"""Failures: a failed command, the cause, the edits, and the passing command; for the tools of every client."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def test_a_pasted_log_is_a_failure_once_files_are_edited() -> None:
     assert not Played().you(log).agent("It is meant so.").you("ok, add a note").edit().failures
 
 
-def test_the_cause_leaves_out_what_the_agent_does_next() -> None:
+def test_a_cause_omits_the_agents_next_action() -> None:
     told = f"I see the issue. {CAUSE} Let me fix this by rounding in add_tax():"
     played = Played().you("fix it").run("go test ./...", RED, CallEnd.FAILED).agent(told).edit("shop/tax.go")
     (found,) = played.run("go test ./...").failures
@@ -109,14 +109,14 @@ def test_the_cause_leaves_out_what_the_agent_does_next() -> None:
     assert found.resolution == "Fix this by rounding in add_tax(); fixed in tax.go; go test passed after 2 runs"
 
 
-def test_what_was_announced_before_it_failed_again_did_not_fix_it() -> None:
+def test_a_change_announced_before_another_failure_is_no_fix() -> None:
     played = Played().you("fix it").run("go test ./...", RED, CallEnd.FAILED)
     played.agent("Let me round in add_tax():").edit("shop/tax.go").run("go test ./...", RED, CallEnd.FAILED)
     (found,) = played.agent("Let me round in total_of():").edit("shop/tax.go").run("go test ./...").failures
     assert found.resolution == "Round in total_of(); fixed in tax.go; go test passed after 3 runs"
 
 
-def test_that_a_pasted_failure_is_fixed_is_not_said() -> None:
+def test_a_pasted_failure_is_not_reported_as_fixed() -> None:
     log = "I got this:\n$ shop import\nError: no such table: orders"
     played = Played().you(log).agent("Let me add logging to migrate.py:").edit("migrate.py")
     assert played.failures[0].resolution == "changed migrate.py"
@@ -149,7 +149,7 @@ def test_a_conflict_is_over_once_it_is_committed() -> None:
     assert not other.run("git add -A && git commit -m Merge").failures
 
 
-def test_a_pasted_log_is_told_by_the_user_s_words_and_its_first_error() -> None:
+def test_a_pasted_log_is_shown_by_the_users_words_and_its_first_error() -> None:
     log = "The import stops since this morning:\n$ shop import\nreading orders\nError: no such table: orders\nbye"
     played = Played().you(log).agent(CAUSE).edit("migrate.py")
     assert played.failures[0].text == "The import stops since this morning: Error: no such table: orders"
@@ -185,7 +185,7 @@ def test_a_call_s_failure_belongs_to_the_command_that_printed_it() -> None:
     assert found.resolution == "fixed in tax.go; go test passed after 2 runs"
 
 
-def test_what_ran_before_the_command_that_failed_passed() -> None:
+def test_commands_before_the_failed_one_passed() -> None:
     played = Played().you("go").run("golangci-lint run", LINT, CallEnd.FAILED).agent(CAUSE).edit("walrus.go")
     (found,) = played.run("golangci-lint run && go test ./...", RED, CallEnd.FAILED).failures
     assert found.text.startswith("golangci-lint run: ")
@@ -205,7 +205,7 @@ def test_another_message_of_the_same_command_is_a_failure_of_its_own() -> None:
     assert ("tax.go" in two.resolution, "walrus.go" in two.resolution) == (False, True)
 
 
-def test_a_cause_is_told_in_the_turn_and_before_the_edit() -> None:
+def test_a_cause_is_stated_in_the_same_turn_before_the_edit() -> None:
     played = Played().you("go").run("go test ./...", RED, CallEnd.FAILED).edit("tax.go")
     (found,) = played.agent("The totals of a walrus are whole now.").run("go test ./...").failures
     assert found.cause is None
@@ -237,12 +237,12 @@ def test_narration_is_no_cause() -> None:
         "Shall the totals be rounded in tax.go?",
     ],
 )
-def test_what_says_nothing_of_the_failure_is_no_cause(said: str) -> None:
+def test_a_text_about_something_else_is_no_cause(said: str) -> None:
     played = Played().you("go").run("go test ./...", RED, CallEnd.FAILED).agent(said).edit("tax.go")
     assert played.run("go test ./...").failures[0].cause is None
 
 
-def test_what_follows_a_narration_is_the_cause() -> None:
+def test_the_clause_after_a_narration_is_the_cause() -> None:
     said = "I see the problem - the totals are rounded before the tax is added."
     played = Played().you("go").run("go test ./...", RED, CallEnd.FAILED).agent(said).edit("tax.go")
     assert played.run("go test ./...").failures[0].cause == "the totals are rounded before the tax is added."
@@ -254,7 +254,7 @@ def test_a_slip_that_the_agent_names_is_a_cause() -> None:
     assert played.run("go test ./...").failures[0].cause == said
 
 
-def test_a_verdict_without_names_waits_for_the_run_that_tells_them() -> None:
+def test_a_verdict_without_names_waits_for_a_run_with_names() -> None:
     short = "FAIL\tshop/tax\t0.3s\nFAIL"
     played = Played().you("go").run("make test | tail -2", short).run("go test ./tax", RED, CallEnd.FAILED)
     played.agent(CAUSE).edit("tax.go").run("go test ./tax")
@@ -277,7 +277,7 @@ def test_one_test_that_two_commands_run_is_one_failure() -> None:
     assert len(played.run("make test").failures) == 1
 
 
-def test_what_a_go_test_logs_is_not_its_message() -> None:
+def test_the_log_of_a_go_test_is_not_its_message() -> None:
     red = (
         "--- FAIL: TestRefund (0.01s)\n    refund_test.go:9: begin\n    refund_test.go:41: total = 0.3, want 0.2\nFAIL"
     )
@@ -285,7 +285,7 @@ def test_what_a_go_test_logs_is_not_its_message() -> None:
     assert played.failures[0].text.endswith("TestRefund - refund_test.go:41 total = 0.3, want 0.2")
 
 
-def test_a_turn_that_came_to_nothing_tells_no_cause() -> None:
+def test_a_turn_without_edits_gives_no_cause() -> None:
     played = Played().you("go").run("go test ./...", RED, CallEnd.FAILED).agent(CAUSE)
     played.you("leave it, and add a walrus to tax.go").edit("tax.go")
     assert played.run("go test ./...").failures[0].cause is None

@@ -1,4 +1,4 @@
-"""Open ends: what is open now, and gone once it is not."""
+"""Open ends: unfinished work and unanswered questions."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_tasks_of_the_last_list_that_are_not_ticked_are_one_open_end() -> None:
     assert not played.tasks(b="completed").agent("All done.").open_ends
 
 
-def test_what_is_not_committed_is_no_open_end() -> None:
+def test_uncommitted_work_is_no_open_end() -> None:
     assert not Played().you("go").edit().agent("Done.").open_ends
 
 
@@ -67,7 +67,7 @@ def test_many_open_tasks_are_one_short_line_and_the_rest_is_in_the_details() -> 
     assert all((name in found.text) is not (name in found.details) for name in tasks)
 
 
-def test_a_commit_finishes_what_was_begun() -> None:
+def test_a_commit_finishes_the_begun_work() -> None:
     played = Played().you("draw the walrus and commit").edit("walrus.py").run("git add walrus.py")
     assert played.open_ends
     played.run("git commit -m x", "[main 1a2b3c4] Draw the walrus").run("git status")
@@ -88,7 +88,7 @@ def test_a_question_that_names_items_by_number_takes_them_along() -> None:
     assert found.details == "5. Draw a walrus; 9. Name it"
 
 
-def test_a_question_that_names_nothing_takes_along_what_was_done() -> None:
+def test_a_question_without_a_subject_has_the_work_as_details() -> None:
     text = "The importer skips `None` and tabs.\n\n- blanks\n\nAll good.\n\nWant me to commit and push?"
     (found,) = Played().you("go").agent(text).noted(Kind.OPEN_END)
     assert "importer skips None" in f"{found.text} {found.details}"

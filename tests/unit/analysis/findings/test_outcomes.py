@@ -17,7 +17,7 @@ CLOSING = """Done. The importer skips empty lines now.
 All tests pass."""
 
 
-def test_the_text_after_the_last_edit_is_what_was_done() -> None:
+def test_the_text_after_the_last_edit_is_the_outcome() -> None:
     played = Played().you("go").agent("I look first.").edit().agent(CLOSING)
     (found,) = played.noted(Kind.OUTCOME)
     assert found.text == "The importer skips empty lines now."
@@ -59,7 +59,7 @@ def test_a_first_commit_of_a_scratch_repository_is_none() -> None:
     assert not Played().you("try").run("git init x && git commit -m s", "[main 1a2b3c4] s").outcomes
 
 
-def test_a_commit_that_says_the_same_as_the_closing_text_stands_with_it() -> None:
+def test_a_commit_and_a_closing_text_with_the_same_words_are_one_outcome() -> None:
     played = (
         Played().you("go").edit().run("git commit -m x", "[main 1a2b3c4] importer skips empty lines").agent(CLOSING)
     )
@@ -84,14 +84,14 @@ def test_a_turn_has_one_outcome_with_all_that_proves_it() -> None:
     assert found.details == "commit 1a2b3c4; commit 5d6e7f8 Test empty lines; passed: pytest"
 
 
-def test_what_passed_before_the_last_edit_proves_nothing() -> None:
+def test_a_check_before_the_last_edit_proves_nothing() -> None:
     played = Played().you("go").edit().run("pytest -q", "12 passed").edit().agent(CLOSING)
     assert played.noted(Kind.OUTCOME)[0].details is None
     red = Played().you("go").edit().run("pytest -q | tail", "FAILED tests/test_a.py::test_b").agent(CLOSING)
     assert red.noted(Kind.OUTCOME)[0].details is None
 
 
-def test_what_failed_at_last_did_not_pass() -> None:
+def test_a_check_that_failed_last_did_not_pass() -> None:
     played = Played().you("go").edit().run("pytest -q tests/test_walrus.py", "1 passed").run("ruff check .", "ok")
     played.run("pytest -q | tail", "FAILED tests/test_a.py::test_b").agent(CLOSING)
     assert played.noted(Kind.OUTCOME)[0].details == "passed: ruff check"
@@ -117,7 +117,7 @@ def test_the_users_words_are_no_outcome() -> None:
     )
 
 
-def test_the_head_is_the_first_sentence_that_says_something() -> None:
+def test_the_head_is_the_first_informative_sentence() -> None:
     text = "Wrote `walrus.txt` for them.\n\nYou can skip empty lines of orders later by importing it."
     assert _told(text)[0].startswith("Wrote walrus.txt for them.")
     assert _told(f"# Summary\n\n**Orders of today**\n\nAll good.\n\n{text}")[0].startswith("Wrote walrus.txt")
@@ -159,7 +159,7 @@ def test_a_sentence_before_a_list_is_the_head_if_it_is_about_the_list() -> None:
     assert _told(text)[0].startswith("Fixed both kinds of orders: a.py - now")
 
 
-def test_a_problem_is_no_outcome_if_its_fix_is_told() -> None:
+def test_a_problem_is_no_outcome_if_its_fix_is_stated() -> None:
     text = "Done. In short:\n\n**Problem:** Orders were lost.\n\n**Fix:** `cache.py` keeps them."
     assert _told(text) == ("In short: Fix: cache.py keeps them.", ())
 
@@ -171,7 +171,7 @@ def test_a_commentary_is_no_head() -> None:
     )
 
 
-def test_a_text_that_tells_nothing_leaves_the_files() -> None:
+def test_an_uninformative_text_gives_the_file_names() -> None:
     assert _told("Done. Here's what we've got:\n\n```\nsrc/\n```") == ("Changed cache.py", ())
 
 
@@ -227,12 +227,12 @@ def test_an_edit_that_is_taken_back_leaves_no_outcome() -> None:
     assert played.outcomes == ["The importer keeps empty lines again."]
 
 
-def test_what_is_written_in_another_way_later_is_told_once() -> None:
+def test_work_that_is_rewritten_later_is_one_outcome() -> None:
     played = _changed(_edited().you("shorter"), NEW, "    return list(filter(None, rows))\n")
     assert played.agent("The importer filters empty lines.").outcomes == ["The importer filters empty lines."]
 
 
-def test_a_file_that_is_written_anew_or_patched_back_leaves_no_outcome() -> None:
+def test_a_file_that_is_rewritten_or_patched_back_leaves_no_outcome() -> None:
     whole: dict[str, object] = {"file_path": "/p/src/cache.py", "content": "import walrus\n"}
     played = _edited().you("with walrus").call("Write", whole, "Done", CallEnd.OK)
     assert played.agent("The walrus does it now.").outcomes == ["The walrus does it now."]

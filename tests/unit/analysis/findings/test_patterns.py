@@ -34,7 +34,7 @@ def test_the_page_lists_every_pattern_with_its_counts() -> None:
     }
 
 
-def test_confidence_is_what_was_counted_and_never_certain() -> None:
+def test_confidence_follows_the_counts_and_is_never_1() -> None:
     assert Pattern("x", Source.REPLY, 8, 10).on("a" * 36, "", "a" * 36, "b").confidence == 0.75
     assert Pattern("x", Source.REPLY, 8, 10).on("a" * 36, "", "a" * 36, "b").rows == ("aaaaaaaa", "b")
     assert Pattern("x", Source.REPLY, 8, 10).on("prt_1fff0b2c3001abcdefgh").rows == ("prt_1fff0b2c3001abcd",)

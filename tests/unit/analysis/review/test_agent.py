@@ -48,7 +48,7 @@ def result(cost: float | None = 0.0066, tokens: int = 4105) -> bytes:
     return json.dumps({**row, "usage": {"input_tokens": tokens, "output_tokens": 470}}).encode()
 
 
-def test_each_question_has_what_those_before_it_left(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_question_has_the_time_that_earlier_ones_left(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = Clock(6, 3, 3)
     asked = agent(clock, monkeypatch)
     clock.now += 500  # a human thought about something else
@@ -75,7 +75,7 @@ def test_the_totals_of_a_command_are_one_line(monkeypatch: pytest.MonkeyPatch) -
     assert asked.spent_line() == "asked claude-haiku-4-5 twice: 8,210 tokens in, 940 out, $0.013"
 
 
-def test_a_cost_that_nobody_reported_is_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_cost_that_is_not_reported_is_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = Clock(1, 1)
     asked = agent(clock, monkeypatch)
     asked.ask("1")
@@ -85,9 +85,7 @@ def test_a_cost_that_nobody_reported_is_unknown(monkeypatch: pytest.MonkeyPatch)
     assert asked.spent_line().endswith("twice: 4,105 tokens in, 470 out, $1.50 (1 without a price)")
 
 
-def test_each_answer_is_a_line_of_the_vault_without_a_word_that_was_said(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_each_answer_adds_a_line_without_its_text_to_the_vault(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     asked = agent(Clock(1, 1, says=result()), monkeypatch, root=tmp_path)
     asked.about("findings", "2026-11-21-add").ask("the question")
     asked.about("tasks").ask("the question")
@@ -138,7 +136,7 @@ def test_whatever_a_program_prints_is_an_answer_or_a_failure_and_its_cost_can_be
     assert spent_since(root, NOW) == asked.spent
 
 
-def test_what_cannot_be_written_down_costs_no_answer(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_failure_to_record_the_cost_keeps_the_answer(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / ".crucible").write_text("a file")
     asked = agent(Clock(1, 1), monkeypatch, root=tmp_path)
     assert asked.ask("1").text == asked.about("tasks").ask("2").text == "yes"

@@ -1,4 +1,4 @@
-"""No prompt shows more text from elsewhere than the user allows."""
+"""No prompt shows more foreign text than the user allows."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def test_a_longer_text_keeps_its_head_and_tail() -> None:
 
 
 @given(st.text(max_size=3000), st.integers(1, 200), st.integers(1, 5))
-def test_what_is_shown_never_counts_more_than_the_share(text: str, tokens: int, parts: int) -> None:
+def test_a_shown_text_never_exceeds_its_share(text: str, tokens: int, parts: int) -> None:
     assert Estimate().count(Budget(tokens).fit(text, parts)) <= max(1, tokens // parts)
 
 
@@ -40,19 +40,19 @@ def test_a_huge_text_is_cut_before_it_is_counted() -> None:
     assert max(seen) < 1000
 
 
-def test_the_budget_is_6000_tokens_unless_the_user_says_otherwise() -> None:
+def test_the_default_budget_is_6000_tokens() -> None:
     assert budget_of(AgentSettings()).tokens == Budget().tokens == 6000
     text = "[agents]\nbudget_tokens = 900\nat_end = true\n"
     agents = read_user_settings(text, "config.toml", "/home/me").agents
     assert (budget_of(agents).tokens, agents.at_end) == (900, True)
 
 
-def test_nobody_is_asked_at_a_sessions_end_unless_the_user_says_so() -> None:
+def test_no_agent_is_asked_at_a_sessions_end_by_default() -> None:
     assert not AgentSettings().at_end
     assert not read_user_settings("", "config.toml", "/home/me").agents.at_end
 
 
-def test_a_vault_does_not_say_who_is_asked_when_or_how_much_is_shown(tmp_path: Path) -> None:
+def test_a_vaults_settings_cannot_choose_agent_time_or_budget(tmp_path: Path) -> None:
     path = tmp_path / ".crucible/config.toml"
     path.parent.mkdir()
     path.write_text('[agents]\nat_end = true\nbudget_tokens = 9\ncommand = "x"\n')

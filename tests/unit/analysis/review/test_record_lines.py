@@ -1,4 +1,4 @@
-"""The record of a session that is shown to an agent, for the tools of every client, within a budget."""
+"""The record of a session in a review, for the tools of every client, within a budget."""
 
 from __future__ import annotations
 
@@ -36,9 +36,7 @@ def shown(played: Played, budget: int = 100_000) -> list[str]:
 
 
 @pytest.mark.parametrize(("edits", "shell", "command"), CLIENTS)
-def test_a_session_is_what_was_said_what_failed_what_fixed_it_and_how_it_ended(
-    edits: str, shell: str, command: str
-) -> None:
+def test_a_record_has_messages_failures_fixes_and_the_final_state(edits: str, shell: str, command: str) -> None:
     played = (
         Played(edits, shell, command)
         .you("Make refunds exact.")
@@ -69,7 +67,7 @@ def test_a_session_is_what_was_said_what_failed_what_fixed_it_and_how_it_ended(
     assert "not seen committed" not in told[-1]
 
 
-def test_what_people_said_and_settled_is_there() -> None:
+def test_a_record_has_the_users_messages_and_decisions() -> None:
     told = "\n".join(
         shown(
             Played()
@@ -96,7 +94,7 @@ def test_what_people_said_and_settled_is_there() -> None:
         assert f"] {line}" in told
 
 
-def test_a_prompt_that_is_said_again_says_of_which_turn() -> None:
+def test_a_repeated_prompt_names_the_earlier_turn() -> None:
     words = "The button in the header must be blue on every page, also on the small ones."
     assert "(says again what turn 1 said)" in "\n".join(shown(Played().you(words).agent("Done.").you(words)))
 
@@ -114,7 +112,7 @@ def test_paths_are_those_of_the_project() -> None:
     assert "/home/me" not in record_of(played).text
 
 
-def test_what_a_subagent_did_is_left_out_but_its_report_is_there() -> None:
+def test_a_subagents_calls_are_omitted_but_not_its_report() -> None:
     played = Played().you("go")
     played.tell(SubagentStarted(At(5, "r5"), "call-9", "Explore", "Find the tax code", "Find tax"))
     played.tell(SubagentReturned(At(6, "r6"), "call-9", "a1", "It is in tax.go."))
@@ -153,7 +151,7 @@ def test_a_record_never_has_more_tokens_than_its_budget(lines: list[RecordLine],
     assert COUNT(fit(lines, budget, Estimate()).text) <= max(budget, 20)
 
 
-def test_what_matters_most_is_cut_last() -> None:
+def test_the_most_important_lines_are_cut_last() -> None:
     played = Played().you("Make it exact.").edit("a.py", CallEnd.REJECTED, "not this file, never")
     for number in range(200):
         played.agent(f"Step {number}: " + "I look at another part of the code base that has to do with it. " * 4)

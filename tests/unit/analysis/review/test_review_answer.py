@@ -1,4 +1,4 @@
-"""Claims of an answer that pass the check: they refer to lines of the record, and name only what is known."""
+"""Claims pass the check only if they refer to lines of the record and name only what is known."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def test_a_claim_has_the_rows_of_its_lines_and_the_phase_of_the_first() -> None:
         {"kind": 3},
     ],
 )
-def test_a_claim_without_lines_or_that_names_what_nobody_said_is_left_out(fields: dict[str, object]) -> None:
+def test_a_claim_without_lines_or_with_unknown_names_is_dropped(fields: dict[str, object]) -> None:
     found = one(**fields)
     assert [claim.text for claim in found.kept] == ["The cache keeps files"]
     assert found.dropped == 1
@@ -122,7 +122,7 @@ def test_a_claim_may_be_of_two_kinds(kind: str, also: object, found: Kind | None
     assert read({"kind": kind, "also": also, "text": "The cache is one SQLite file", "refs": [1]}).kept[0].also is found
 
 
-def test_one_thing_said_twice_is_one_claim_and_facts_are_few() -> None:
+def test_repeated_claims_are_merged_and_facts_are_limited() -> None:
     fact = {"kind": "environment", "refs": [2]}
     words = ("cache", "SQLite", "exports", "slower", "user", "date", "tests")
     facts = [{**fact, "text": f"The {word} file"} for word in words]
@@ -135,7 +135,7 @@ def test_one_thing_said_twice_is_one_claim_and_facts_are_few() -> None:
 @pytest.mark.parametrize(
     "answer", ["", "Sure!", "[]", '{"findings": 3}', '{"findings": {}}', '{"other": []}', "{" * 9000]
 )
-def test_what_is_no_list_of_findings_is_refused(answer: str) -> None:
+def test_an_answer_without_a_list_of_findings_is_refused(answer: str) -> None:
     with pytest.raises(Refused):
         read_answer(answer, RECORD, SAID)
 
@@ -180,7 +180,7 @@ def test_no_hostile_answer_raises_or_gives_a_claim_without_rows(listed: list[obj
 
 
 @pytest.mark.parametrize("unseen", ["\u202e", "\u200b", "\u2066", "\U000e0041"])
-def test_what_nobody_sees_is_taken_out_of_what_json_spells(unseen: str) -> None:
+def test_invisible_characters_in_json_escapes_are_removed(unseen: str) -> None:
     assert json.dumps(unseen).isascii()
     kept = one(text=f"The cache is {unseen}one SQLite file", why=f"a file per {unseen}user is slower").kept
     assert (kept[-1].text, kept[-1].why) == ("The cache is one SQLite file", "a file per user is slower")
@@ -200,5 +200,5 @@ def test_a_secret_is_taken_out_also_where_json_spells_it() -> None:
 
 
 @pytest.mark.parametrize("place", ["/root", "../../root", "[[../../root]]", "..\\root", "~/root", "/.ssh"])
-def test_a_path_outside_is_not_said_of_a_record_that_does_not_name_it(place: str) -> None:
+def test_a_claim_with_an_outside_path_needs_it_in_the_record(place: str) -> None:
     assert len(one(text=f"The cache is one SQLite file {place}").kept) == 1

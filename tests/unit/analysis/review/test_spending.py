@@ -1,4 +1,4 @@
-"""Costs are read back, whatever else got into the file."""
+"""Costs are read back, whatever the file's content."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ NOW = datetime(2026, 11, 23, 12, tzinfo=UTC)
 ANSWER = Answer("text", "haiku", 0.25, 1000, 50, 10)
 
 
-def test_only_what_was_answered_since_counts(tmp_path: Path) -> None:
+def test_only_answers_since_then_count(tmp_path: Path) -> None:
     for days in (40, 2, 1):
         keep_answer(tmp_path, ANSWER, now=NOW - timedelta(days=days), purpose="findings")
     assert spent_since(tmp_path, NOW - timedelta(days=30)) == Spending(2, 2000, 100, 0.5, 0)
 
 
-def test_a_vault_in_which_nobody_was_asked_has_spent_nothing(tmp_path: Path) -> None:
+def test_a_vault_without_answers_has_no_spending(tmp_path: Path) -> None:
     assert spent_since(tmp_path, NOW) == Spending()
 
 
@@ -62,7 +62,7 @@ def test_a_torn_or_foreign_line_is_skipped(tmp_path: Path, line: str) -> None:
 
 
 @given(st.binary(max_size=300))
-def test_no_file_raises_for_what_it_holds(tmp_path_factory: pytest.TempPathFactory, data: bytes) -> None:
+def test_no_file_content_raises(tmp_path_factory: pytest.TempPathFactory, data: bytes) -> None:
     root = tmp_path_factory.mktemp("vault")
     path = root / ".crucible/log/asked.jsonl"
     path.parent.mkdir(parents=True)
@@ -76,7 +76,7 @@ def test_names_are_kept_whatever_they_hold(tmp_path: Path) -> None:
     assert (tmp_path / ".crucible/log/asked.jsonl").stat().st_size < 1000
 
 
-def test_git_ignores_what_was_spent(tmp_path: Path) -> None:
+def test_git_ignores_the_spending_log(tmp_path: Path) -> None:
     init_vault(tmp_path)
     keep_answer(tmp_path, ANSWER, now=NOW, purpose="tasks")
     subprocess.run(["git", "init", "-q"], cwd=tmp_path, check=True)

@@ -1,4 +1,4 @@
-"""Kinds of files by their names, kinds of commands by their words."""
+"""Types of files by name, and kinds of commands by their words."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from crucible.analysis.tools.tool_acts import BUILD, LINT, TEST, TYPES, ToolKind
         ("", None),
     ],
 )
-def test_a_file_s_type_is_told_by_its_name(path: str, kind: str | None) -> None:
+def test_the_type_of_a_file_follows_from_its_name(path: str, kind: str | None) -> None:
     assert type_of(path) == kind
 
 

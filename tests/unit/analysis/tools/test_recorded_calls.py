@@ -1,4 +1,4 @@
-"""The recorder's whole calls found by the lines of a note."""
+"""Recorded calls are found by the lines of a note."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def test_arguments_that_were_cut_are_not_whole() -> None:
     assert not recorded_calls_of([_used("1", "Write", {"file_path": "a"}, cut={"arguments.content": 9_000_000})]).whole
 
 
-def test_a_call_that_an_agent_told_of_itself_is_found(tmp_path: Path) -> None:
+def test_a_call_that_an_agent_recorded_itself_is_found(tmp_path: Path) -> None:
     values = {"tool": "cargo", "command": "test -p core", "result": "ok\nall", "outcome": "failed"}
     append_entry(tmp_path, "2026-11-21-one", "tool", values, now=datetime(2026, 11, 21, tzinfo=UTC))
     evidence = load_recorded_calls(tmp_path, "2026-11-21-one")

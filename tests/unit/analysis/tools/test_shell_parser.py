@@ -1,4 +1,4 @@
-"""A shell command taken apart: quoting, here-documents, redirections, what carries a command, and any text at all."""
+"""Parsing shell scripts: quoting, here-documents, redirections, wrappers, and any text at all."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def test_a_stream_that_goes_to_a_stream_is_no_file(script: str) -> None:
 
 
 @pytest.mark.parametrize("script", ["make &> log", "make >& log", "make >| log", "make >log"])
-def test_every_way_to_write_anew_is_one(script: str) -> None:
+def test_every_way_to_overwrite_a_file_is_recognised(script: str) -> None:
     assert _only(script).gives == ("log",)
 
 
@@ -121,7 +121,7 @@ def test_only_what_reads_from_a_pipe_is_piped() -> None:
         ("A= pytest", "A= pytest"),
     ],
 )
-def test_the_settings_of_a_command_are_told_so_that_they_mean_the_same(script: str, told: str) -> None:
+def test_quoted_settings_keep_their_meaning(script: str, told: str) -> None:
     assert command_text(_only(script)) == told
 
 

@@ -1,4 +1,4 @@
-"""What calls did: the same acts for the same work of every client, from whole arguments and from the note's lines."""
+"""Acts of calls: the same for the same work of every client, from recorded arguments and from the note's lines."""
 
 from __future__ import annotations
 
@@ -136,12 +136,12 @@ def test_the_same_work_is_the_same_acts_in_every_client(client: object) -> None:
 
 
 @pytest.mark.parametrize("client", [_claude, _codex, _opencode, _gemini], ids=lambda f: f.__name__)
-def test_what_was_done_to_a_file_is_told_by_the_file(client: object) -> None:
+def test_an_act_on_a_file_names_the_file(client: object) -> None:
     done = [act.what for act in client() if act.deed in (Deed.WRITE, Deed.EDIT, Deed.READ)]  # type: ignore[operator]
     assert done == ["limiter.py", "test_limiter.py", "limiter.py", "app.py"]
 
 
-def test_a_cut_line_tells_what_stands_in_it() -> None:
+def test_a_cut_line_gives_its_complete_words() -> None:
     acts = _noted(
         "Write limiter.py",
         "Bash printf 'from limiter import TokenBucket\\n' > per_user.py && python3 -c 'import per_user; print(per_us…",
@@ -248,7 +248,7 @@ def test_a_command_does(script: str, acts: list[tuple[str, list[str], list[str]]
         (f"PYTHONPATH={ROOT}/lib pytest", "PYTHONPATH=lib pytest"),
     ],
 )
-def test_a_check_is_told_as_one_would_repeat_it_in_the_project(script: str, told: str) -> None:
+def test_a_check_is_shown_as_a_user_would_type_it(script: str, told: str) -> None:
     (act,) = command_acts(script, Files([ROOT]))
     assert act.what == told
 

@@ -1,4 +1,4 @@
-"""Real git repositories for tests, whatever the machine's own settings of git are."""
+"""Real git repositories for tests, independent of the machine's git settings."""
 
 from __future__ import annotations
 

@@ -68,9 +68,7 @@ def _put(root: Path, data: bytes) -> Path:
 
 
 @given(st.lists(bookmarks, max_size=6))
-def test_what_was_kept_comes_back_sorted_by_time_then_id(
-    tmp_path_factory: pytest.TempPathFactory, given: list[Bookmark]
-) -> None:
+def test_bookmarks_are_loaded_by_time_then_id(tmp_path_factory: pytest.TempPathFactory, given: list[Bookmark]) -> None:
     root = _put(tmp_path_factory.getbasetemp() / "kept", b"")
     for one in given:
         append_bookmark(root, one, fsync=False)
@@ -97,7 +95,7 @@ def test_a_vault_without_bookmarks_has_none(root: Path) -> None:
 
 
 @given(st.lists(bookmarks, min_size=1, max_size=4, unique_by=lambda one: one.id), st.data())
-def test_a_file_cut_anywhere_loses_at_most_the_torn_line_and_tells_it(
+def test_a_truncated_file_loses_at_most_its_torn_line_and_reports_it(
     tmp_path_factory: pytest.TempPathFactory, given: list[Bookmark], data: st.DataObject
 ) -> None:
     whole = _data(*given)
@@ -118,7 +116,7 @@ def test_a_file_cut_anywhere_loses_at_most_the_torn_line_and_tells_it(
     assert _file(root).read_bytes().startswith(whole[:at])
 
 
-def test_appending_changes_no_byte_of_what_was_there(root: Path) -> None:
+def test_appending_changes_no_earlier_byte(root: Path) -> None:
     before = b"\r\n<<<<<<< ours\n" + _data(ONE).replace(b"\n", b"\r\n") + b"\x00\xff{"
     _put(root, before)
     append_bookmark(root, TWO)
@@ -286,7 +284,7 @@ def test_a_time_in_another_zone_is_the_same_moment(root: Path) -> None:
         ({"files": {"a.py": ""}}, "`files`"),
     ],
 )
-def test_a_forged_line_is_passed_over_and_told(root: Path, wrong: dict[str, object], said: str) -> None:
+def test_a_forged_line_is_skipped_and_reported(root: Path, wrong: dict[str, object], said: str) -> None:
     _put(root, orjson.dumps(_fields(TWO) | wrong) + b"\n" + _data(ONE))
     found = load_bookmarks(root)
     assert found.found == (ONE,)
@@ -295,7 +293,7 @@ def test_a_forged_line_is_passed_over_and_told(root: Path, wrong: dict[str, obje
 
 
 @pytest.mark.parametrize("line", [b"[]", b"null", b'"text"', b"\xff\xfe", b"{" * 5000, b" " * 10 + b"7"])
-def test_json_that_is_no_record_is_told(root: Path, line: bytes) -> None:
+def test_json_that_is_no_record_is_reported(root: Path, line: bytes) -> None:
     _put(root, line + b"\n" + _data(ONE))
     found = load_bookmarks(root)
     assert found.found == (ONE,)
@@ -351,7 +349,7 @@ def test_a_folder_or_a_pipe_in_the_files_place_is_one_clear_line(root: Path) -> 
         load_bookmarks(root)
 
 
-def test_who_waits_too_long_is_told(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_lock_time_out_is_an_error(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lines, "_PATIENCE", 0.01)
     with locked(root, _file(root)), pytest.raises(LockTimeout):
         append_bookmark(root, ONE)

@@ -1,4 +1,4 @@
-"""Old bookmarks shrink to a line each, and nothing else in their file changes; lines that are appended meanwhile stay."""
+"""Old bookmarks are shortened to one line each; all other lines stay, even those appended meanwhile."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def _path(root: Path) -> Path:
     return root / ".crucible" / "memory" / BOOKMARKS
 
 
-def test_an_old_bookmark_says_in_a_line_what_it_came_to(tmp_path: Path) -> None:
+def test_an_old_bookmark_becomes_a_one_line_summary(tmp_path: Path) -> None:
     append_bookmark(tmp_path, OLD)
     append_bookmark(tmp_path, NEW)
     before = _path(tmp_path).read_bytes().split(b"\n")
@@ -128,7 +128,7 @@ def test_a_file_that_is_not_there_is_not_rewritten(tmp_path: Path) -> None:
     assert not rewrite_lines(tmp_path, "x.jsonl", lambda lines: [*lines, b"{}"])
 
 
-def test_what_another_program_wrote_meanwhile_is_not_written_over(tmp_path: Path) -> None:
+def test_lines_written_meanwhile_are_not_overwritten(tmp_path: Path) -> None:
     append_line(tmp_path, "x.jsonl", {"a": 1})
     path = tmp_path / ".crucible" / "memory" / "x.jsonl"
 

@@ -102,9 +102,7 @@ def test_without_git_the_top_is_known_and_nothing_else(repo: Path, monkeypatch: 
     assert run_git(repo, "rev-parse", "HEAD") is None
 
 
-def test_a_folder_whose_owner_git_does_not_trust_is_told_with_the_refusal(
-    repo: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_folder_with_an_untrusted_owner_is_reported(repo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     commit(repo, a__py="1")
     monkeypatch.setenv("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1")
     monkeypatch.setattr(repository, "_KEPT", (*repository._KEPT, "GIT_TEST"))
@@ -114,7 +112,7 @@ def test_a_folder_whose_owner_git_does_not_trust_is_told_with_the_refusal(
     assert "dubious ownership" in found.refusal
 
 
-def test_a_broken_repository_is_told_as_far_as_it_can_be(repo: Path) -> None:
+def test_a_broken_repository_is_described_as_far_as_possible(repo: Path) -> None:
     (repo / ".git" / "config").write_text("[core")
     found = read_repository(repo)
     assert found
@@ -192,20 +190,20 @@ def test_a_symlink_has_the_digest_that_git_gives_it(repo: Path) -> None:
         assert digest_of(repo / name) == told[name].split(" ")[1]
 
 
-def test_what_is_not_there_has_an_empty_digest(tmp_path: Path) -> None:
+def test_a_missing_file_has_an_empty_digest(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x")
     assert digest_of(tmp_path / "gone") == ""
     assert digest_of(tmp_path / "file" / "below") == ""
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such files")
-def test_what_is_no_file_is_told_at_once(tmp_path: Path) -> None:
+def test_a_pipe_a_folder_and_a_bad_path_are_unreadable(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     for path in (tmp_path / "pipe", tmp_path, Path(os.devnull), tmp_path / ("x" * 5000), tmp_path / "a\0b"):
         assert digest_of(path) == UNREADABLE, path
 
 
-def test_a_huge_file_is_told_by_its_size_beginning_and_end(tmp_path: Path) -> None:
+def test_a_huge_file_is_identified_by_size_beginning_and_end(tmp_path: Path) -> None:
     path = tmp_path / "huge"
     seen = set()
     for size, at in ((WHOLE + 1, 0), (WHOLE + 2, 0), (WHOLE + 1, WHOLE), (1 << 34, 0)):
@@ -219,5 +217,5 @@ def test_a_huge_file_is_told_by_its_size_beginning_and_end(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("text", ["--output=x", "HEAD", "a" * 39, "A" * 40, "a" * 41, "a" * 40 + "\n", ""])
-def test_what_is_no_whole_id_is_no_commit(text: str) -> None:
+def test_an_incomplete_id_is_no_commit(text: str) -> None:
     assert not is_commit(text)

@@ -43,7 +43,7 @@ def test_a_part_of_a_token_is_none(vault: Vault) -> None:
     assert find_ticket(vault.root, one.token[7:]) is None
 
 
-def test_a_token_is_no_secret_to_who_takes_secrets_out_of_logs(vault: Vault) -> None:
+def test_a_token_is_not_redacted_as_a_secret(vault: Vault) -> None:
     scanner = Scanner(vault.settings.secrets)
     for _ in range(200):
         token = issue_ticket(vault.root, "2026-11-21-x", "codex", NOW, native=NATIVE, fsync=False).token

@@ -1,4 +1,4 @@
-"""Sessions that have another id than a ticket names."""
+"""Tickets of sessions that were renamed since."""
 
 from __future__ import annotations
 

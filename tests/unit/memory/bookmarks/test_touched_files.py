@@ -60,7 +60,7 @@ def test_each_clients_tools_name_their_file(name: str, arguments: Arguments) -> 
         *("Write caf\ufffd.py", "frobnicate a.py"),
     ],
 )
-def test_what_names_no_file_for_certain_touches_none(call: str) -> None:
+def test_an_uncertain_path_touches_no_file(call: str) -> None:
     assert touched_files(_session(call)) == ()
 
 
@@ -80,7 +80,7 @@ def test_a_path_that_the_note_holds_cut_is_left_out() -> None:
     assert touched_files(_session(*calls)) == ("a.py",)
 
 
-def test_the_file_touched_last_comes_last_and_each_stands_once() -> None:
+def test_files_are_unique_and_in_order_of_the_last_touch() -> None:
     assert touched_files(_session("Write a.py", "Write b.py", "Read c.py", "Edit a.py")) == (
         "b.py",
         "c.py",

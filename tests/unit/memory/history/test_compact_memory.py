@@ -1,4 +1,4 @@
-"""Memory that grows is summarised: what may shrink, what never does, and nothing is lost whatever happens meanwhile."""
+"""Compacting memory: what is shortened, what never is, and no line is lost."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def whole(vault: Vault) -> list[str]:
 # --- when, and what --------------------------------------------------------------------------------------------------
 
 
-def test_below_the_threshold_nothing_happens_and_nobody_is_asked_who_is_at_work(small: Vault) -> None:
+def test_below_the_threshold_nothing_happens(small: Vault) -> None:
     for number in range(8):
         append_bookmark(small.root, bookmark(number), fsync=False)
 
@@ -158,7 +158,7 @@ def test_a_milestone_summarises_all_of_its_project_and_nothing_of_another(small:
     assert whole(small) == ["b-1", "b-3"]
 
 
-def test_who_is_at_work_is_known_from_the_index(vault: Vault) -> None:
+def test_live_sessions_come_from_the_index(vault: Vault) -> None:
     for name, status in (
         ("2026-02-22-a", "active"),
         ("2026-02-22-p", "paused"),

@@ -1,4 +1,4 @@
-"""What a session's history tells without a model: all that is decided and open, and nothing that was settled."""
+"""A session's history without a model: decisions, outcomes and open ends, without settled items."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def test_an_outcome_has_the_ids_of_the_finished_tasks_that_it_covers() -> None:
     assert entry.done[1].points == ("Release version two (task-2)",)
 
 
-def test_a_correction_has_a_section_and_says_what_followed() -> None:
+def test_a_correction_has_a_section_and_the_reaction() -> None:
     entry = noted("correction", '"Build the data in the test"', "refused: Edit orders.json")
     assert entry.corrections == (
         HistoryLine('"Build the data in the test"', "", ("refused: Edit orders.json",), "correction-1a2b3c4d"),
@@ -109,20 +109,20 @@ def test_an_open_end_that_asks_is_a_question_and_another_one_comes_next() -> Non
     assert texts(planned.further) == ["Plan: Retry"]
 
 
-def test_a_fixed_failure_is_told_with_its_cause_and_fix() -> None:
+def test_a_fixed_failure_has_its_cause_and_fix() -> None:
     entry = composed((Failure("test_refund, 0.1 off", "fixed in tax.py", "rounded too early"),))
     [line] = entry.failures
     assert line[:3] == ("test_refund, 0.1 off", "", ("Cause: rounded too early", "Fix: fixed in tax.py"))
 
 
-def test_a_report_is_listed_where_nothing_came_of_it() -> None:
+def test_a_report_is_listed_without_an_outcome() -> None:
     report = Subagent(AgentRef("explore", "1"), summary="Three callers.")
     assert texts(composed((report,)).done) == ["explore: Three callers."]
     done = Noted("outcome", "Renamed all callers", None, Grounds("commit"))
     assert texts(composed((report,), findings=(done,)).done) == ["Renamed all callers"]
 
 
-def test_a_summary_is_listed_unless_an_outcome_says_it() -> None:
+def test_a_summary_is_listed_unless_an_outcome_covers_it() -> None:
     done = Noted("outcome", "Renamed every caller of parse", None, Grounds("commit"))
     assert texts(composed((), findings=(done,), summary="Renamed every caller.").done) == [done.text]
     assert len(composed((), findings=(done,), summary="Coupons expire now.").done) == 2
@@ -152,7 +152,7 @@ def test_words_that_answer_an_offer_are_not_the_request() -> None:
     assert texts(composed((Intervention("yes"), answer, Intervention("Ship it"))).request) == ["Ship it"]
 
 
-def test_what_is_merely_said_is_neither_done_nor_decided_nor_asked() -> None:
+def test_plain_texts_are_no_outcomes_decisions_or_questions() -> None:
     entry = composed((Prose("We decided to use Redis. It is done. Blocked: no key.\n\nShall I deploy it?"),))
     assert (entry.done, entry.decisions, entry.questions, entry.further) == ((), (), (), ())
 
@@ -160,7 +160,7 @@ def test_what_is_merely_said_is_neither_done_nor_decided_nor_asked() -> None:
 # --- decisions -------------------------------------------------------------------------------------------------------
 
 
-def test_a_decision_is_told_with_its_rationale() -> None:
+def test_a_decision_has_its_rationale() -> None:
     entry = composed((Decision("Token bucket.", "Constant memory."),))
     assert [line[:2] for line in entry.decisions] == [("Token bucket.", "Constant memory.")]
 
@@ -173,7 +173,7 @@ def test_a_decision_says_who_made_it_what_was_not_chosen_and_that_it_was_kept() 
     assert line == HistoryLine("Token bucket (by user, captured)", "", ("Not chosen: leaky bucket",), "decision-1a2b")
 
 
-def test_decisions_before_the_first_phase_in_sub_phases_and_of_inline_subagents_are_told() -> None:
+def test_decisions_of_preamble_sub_phases_and_inline_subagents_are_listed() -> None:
     inner = Subagent(AgentRef("planner"), entries=(Decision("Inner"),))
     sub = Phase("Sub", entries=(Decision("Below"),))
     phase = Phase("One", entries=(inner,), subphases=(sub,))
@@ -181,7 +181,7 @@ def test_decisions_before_the_first_phase_in_sub_phases_and_of_inline_subagents_
     assert texts(entry.decisions) == ["Before", "Inner", "Below"]
 
 
-def test_a_decision_told_twice_is_told_once() -> None:
+def test_a_repeated_decision_is_listed_once() -> None:
     longer = Decision("Use Postgres for the queue, with one table")
     entry = composed((Decision("Use Postgres for the queue"),), (Decision("A", "b"), longer, Decision("A", "b")))
     assert texts(entry.decisions) == ["A", longer.text]
@@ -202,7 +202,7 @@ def test_a_line_has_the_id_of_the_item_that_waits() -> None:
     assert (line.text, line.finding[:6]) == ("Unresolved: Red.", "inbox-")
 
 
-def test_subagents_decisions_are_told_and_what_they_say_to_their_parent_is_not() -> None:
+def test_subagents_decisions_are_listed_but_not_their_reports() -> None:
     asked = Intervention("Is the clock safe?")
     child = Session("c", title="Clock", phases=(Phase("A", entries=(Decision("Monotonic", "safe"), asked)),))
     told = compose_entry(Session("s"), children=[child])
@@ -215,11 +215,11 @@ def test_subagents_decisions_are_told_and_what_they_say_to_their_parent_is_not()
 ASKED = Callout("decision_needed", "Database", "Postgres or SQLite for the queue?")
 
 
-def test_a_question_that_nobody_answered_is_open() -> None:
+def test_an_unanswered_question_is_open() -> None:
     assert texts(composed((ASKED,)).questions) == ["Database: Postgres or SQLite for the queue?"]
 
 
-def test_a_word_directly_behind_a_question_answers_it() -> None:
+def test_a_prompt_right_after_a_question_answers_it() -> None:
     assert not composed((ASKED,), (Intervention("The second."),)).questions
 
 
@@ -247,7 +247,7 @@ def test_an_answer_in_the_callout_itself_counts() -> None:
     assert not composed((Callout("decision_needed", "", "A or B?\nAnswer: A"),)).questions
 
 
-def test_an_error_is_open_until_it_is_mended() -> None:
+def test_an_error_is_open_until_it_is_fixed() -> None:
     entry = composed((Failure("Red"), Failure("Blue")), (Failure("Red", "Painted"),))
     assert texts(entry.questions) == ["Unresolved: Blue"]
     assert [line[:3] for line in entry.failures] == [("Red", "", ("Fix: Painted",))]
@@ -324,13 +324,13 @@ def test_the_sessions_own_outcomes_close_its_tasks_but_no_question_to_a_human() 
     assert (texts(entry.further), texts(entry.questions)) == ([], ["Several refunds, in parts?"])
 
 
-def test_an_outcome_in_the_words_of_the_request_or_a_decision_is_told_all_the_same() -> None:
+def test_an_outcome_that_repeats_request_or_decision_is_listed() -> None:
     done = Noted("outcome", "Fix lint errors", None, Grounds("closing text"))
     entry = composed((Intervention("Fix lint errors"), Decision("Fix lint errors")), findings=(done,))
     assert texts(entry.request) == texts(entry.done) == texts(entry.decisions) == ["Fix lint errors"]
 
 
-def test_the_request_is_what_the_title_says_not_a_greeting() -> None:
+def test_the_request_matches_the_title_not_a_greeting() -> None:
     session = Session(
         "2026-11-21-x",
         title="Write a page on refunds",
@@ -355,12 +355,12 @@ def test_a_question_of_a_log_that_a_user_went_on_from_is_not_open() -> None:
     assert not compose_entry(replace(session, sources=("claude-code:1",))).questions
 
 
-def test_tasks_that_wait_for_each_other_are_both_told() -> None:
+def test_tasks_that_wait_for_each_other_are_both_listed() -> None:
     tasks = (Task("1", "A", depends_on=("2",)), Task("2", "B", depends_on=("1", "2")))
     assert len(composed((), tasks=tasks).further) == 2
 
 
-def test_blockers_of_the_bookmark_are_told() -> None:
+def test_blockers_of_the_bookmark_are_listed() -> None:
     entry = compose_entry(Session("s", pause_reason="lunch"), blockers=("Legal",))
     assert texts(entry.further) == ["Blocked: Legal", "Paused: lunch"]
 
@@ -379,7 +379,7 @@ def test_times_agent_and_tokens_are_the_sessions() -> None:
     assert (entry.duration_minutes, entry.agent, entry.tokens) == (135, "claude-code@2.1", 7)
 
 
-def test_files_that_were_changed_are_told_and_no_absolute_path() -> None:
+def test_modified_files_are_listed_without_absolute_paths() -> None:
     calls = (
         ToolCall("Write limiter.py"),
         ToolCall("Read other.py"),
@@ -396,7 +396,7 @@ def test_files_that_were_changed_are_told_and_no_absolute_path() -> None:
     assert entry.skills == ("testing",)
 
 
-def test_files_that_are_gone_again_or_temporary_are_not_told() -> None:
+def test_deleted_and_temporary_files_are_not_listed() -> None:
     calls = (
         ToolCall("Write walrus.md"),
         ToolCall("Write /tmp/try.py"),

@@ -1,4 +1,4 @@
-"""The folder of history: notes are made once and then brought up to date, found again, and never taken away unasked."""
+"""The folder of histories: notes are written, updated, listed, searched and pruned."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_an_id_that_leads_elsewhere_writes_nothing(place: Vault) -> None:
         keep_entry(place, replace(entry(1), session_id="../x"))
 
 
-def test_a_folder_that_is_a_file_is_told(place: Vault) -> None:
+def test_a_file_in_place_of_the_folder_is_reported(place: Vault) -> None:
     (place.root / "history").write_text("")
     with pytest.raises(CrucibleError):
         keep_entry(place, entry(1))
@@ -87,7 +87,7 @@ def test_entries_are_listed_by_time_agent_project_and_captures(place: Vault) -> 
     assert names(place, HistoryFilter(captures=False)) == ["s1", "s5"]
 
 
-def test_a_search_finds_what_holds_every_word(place: Vault) -> None:
+def test_a_search_finds_entries_with_every_word(place: Vault) -> None:
     keep_entry(place, entry(1, decisions=(HistoryLine("Token bucket", "Constant memory"),)))
     keep_entry(place, entry(2, decisions=(HistoryLine("Token list"),)))
     found = search_entries(load_entries(place), "MEMORY token")
@@ -107,7 +107,7 @@ def test_beyond_the_limits_are_those_too_old_and_those_too_many_the_oldest_first
     assert beyond(0, 0) == []
 
 
-def test_pruning_puts_away_what_nobody_changed_meanwhile(place: Vault, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pruning_keeps_notes_that_changed_meanwhile(place: Vault, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("send2trash.send2trash", lambda path: Path(path).unlink())
     for day in (1, 2):
         keep_entry(place, entry(day))
@@ -120,7 +120,7 @@ def test_pruning_puts_away_what_nobody_changed_meanwhile(place: Vault, monkeypat
     assert (changed.exists(), notes[1].note.path.exists()) == (True, False)
 
 
-def test_no_number_of_days_is_too_large_and_what_tells_no_time_is_not_old(place: Vault) -> None:
+def test_any_number_of_days_works_and_undated_notes_stay(place: Vault) -> None:
     for day in (1, 400):
         keep_entry(place, entry(day))
     keep_entry(place, HistoryEntry("limiter"))

@@ -1,4 +1,4 @@
-"""An entry stands in a note as it is, whatever its texts hold; a human's note is read as far as it goes."""
+"""A history entry reads back from its note unchanged; a user's notes are parsed leniently."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ def test_another_note_is_no_history() -> None:
     assert [one.code for one in read.problems] == ["no-history"]
 
 
-def test_what_a_human_wrote_is_read_too() -> None:
+def test_a_users_items_are_read_too() -> None:
     text = """---
 type: history
 captures: [{type: pattern, id: p}, 7]
@@ -226,13 +226,13 @@ def test_any_entry_reads_back_and_leads_nowhere(entry: HistoryEntry) -> None:
 
 @settings(max_examples=50, deadline=None)
 @given(hostile_text())
-def test_whatever_stands_in_a_section_is_read_without_an_error(text: str) -> None:
+def test_any_text_in_a_section_is_read_without_an_error(text: str) -> None:
     lines = Source(f"## What We Did\n{text}\n").lines
     for item in read_items(lines):
         assert 0 < item.first < item.end <= len(lines)
 
 
-def test_marks_of_a_merge_that_nobody_settled_are_no_items() -> None:
+def test_conflict_markers_are_no_items() -> None:
     lines = ["## Next Session", "", "<<<<<<< HEAD", "- One", "||||||| a", "=======", "- Two", ">>>>>>> b"]
     assert [item.line.text for item in read_items(lines)] == ["One", "Two"]
 

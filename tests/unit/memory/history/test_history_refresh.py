@@ -1,4 +1,4 @@
-"""After an answer a history tells the change alone, wherever it is given from and whoever else gives one."""
+"""After an answer only the answered items of a history change, even with concurrent answers."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def to_do(place: Vault) -> set[str]:
     return {one.text for one in load_memories(place.root, MemoryKind.TODO).found if not one.done}
 
 
-def test_what_is_much_like_an_answered_question_is_open_still(place: Vault) -> None:
+def test_a_question_like_an_answered_one_stays_open(place: Vault) -> None:
     path, invoices = place.find(NAME), "Where do legacy customer invoices go, which table?"
     path.write_text(path.read_text() + f"\n> [!decision_needed]\n> {invoices}\n\nOn.\n")
     made(place)
@@ -93,7 +93,7 @@ def test_an_answer_from_another_folder_says_no_edited_line_again(place: Vault) -
     assert ("- **Cents, says Ada**\n" in text, "cents.ts" in text) == (True, False)
 
 
-def test_of_two_who_answer_at_once_each_is_told(place: Vault, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_two_concurrent_answers_are_both_in_the_history(place: Vault, monkeypatch: pytest.MonkeyPatch) -> None:
     made(place)
     first = answered(place, ORDERS)
 

@@ -1,4 +1,4 @@
-"""A note that is made again: what is ours follows the session, what a human wrote, changed or took out stays so."""
+"""Updating a history note: our items follow the session, a user's edits stay."""
 
 from __future__ import annotations
 
@@ -56,13 +56,13 @@ def test_line_ends_stay_as_they_are() -> None:
     assert "- Retry?\r\n" in text
 
 
-def test_what_a_human_changed_stays_and_does_not_come_twice() -> None:
+def test_an_edited_item_stays_and_is_not_repeated() -> None:
     text = NOTE.replace("- **Redis**", "- **Redis, in one region**")
     assert again(text, ENTRY) == text
     assert "- **Redis, in one region**" in again(text, replace(ENTRY, decisions=()))
 
 
-def test_what_a_human_added_stays_where_it_is() -> None:
+def test_an_added_item_stays_in_place() -> None:
     text = NOTE.replace(
         "## Next Session\n",
         "Mine.\n\n## Open Questions\n\n- My own?\n\n> [!note]\n> Words\n\n## Next Session\n",
@@ -72,7 +72,7 @@ def test_what_a_human_added_stays_where_it_is() -> None:
         assert f"\n{line}\n" in changed
 
 
-def test_what_a_human_took_out_stays_out() -> None:
+def test_a_deleted_item_stays_deleted() -> None:
     text = NOTE.replace("- **Redis**\n", "").replace("tokens: 7\n", "")
     once = again(text, replace(ENTRY, tokens=9, questions=(HistoryLine("Retry?"),)))
     assert "Redis" not in once
@@ -80,7 +80,7 @@ def test_what_a_human_took_out_stays_out() -> None:
     assert "Redis" not in again(once, ENTRY)
 
 
-def test_a_property_that_a_human_changed_is_his() -> None:
+def test_an_edited_property_stays() -> None:
     text = NOTE.replace("agent: claude-code", "agent: me")
     assert "\nagent: me\n" in again(text, replace(ENTRY, agent="codex"))
 
@@ -114,13 +114,13 @@ def test_a_line_that_a_human_edited_does_not_come_again_when_its_finding_changes
     assert again(text, entry).count("Redis") == 1
 
 
-def test_numbers_follow_when_an_item_goes_and_a_humans_item_keeps_its_own() -> None:
+def test_items_are_renumbered_except_for_the_users() -> None:
     entry = replace(ENTRY, done=tuple(HistoryLine(name, finding=f"outcome-{name}") for name in "abc"))
     text = render_history(entry).replace("2. **b**", "2. **b**\n7. Mine")
     assert "\n1. **b**\n7. Mine\n3. **c**\n" in again(text, replace(entry, done=entry.done[1:]))
 
 
-def test_a_note_that_does_not_tell_what_was_written_is_a_humans() -> None:
+def test_a_note_without_marks_belongs_to_the_user() -> None:
     text = NOTE.partition("%% crucible")[0]
     assert again(text, replace(ENTRY, tokens=9)) == text
 

@@ -1,4 +1,4 @@
-"""A session's history is made from its note, and updated without losing human edits."""
+"""A session's history is made from its note, and updated without losing a user's edits."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_it_is_composed_by_rules(make: Make) -> None:
     assert "- Continue: Types (task-1)\n" in text
 
 
-def test_what_bookmarks_tell_of_breaks_is_no_time_of_work(place: Vault, make: Make) -> None:
+def test_breaks_between_bookmarks_are_no_work_time(place: Vault, make: Make) -> None:
     path = place.find(NAME)
     times = "started:: 2026-11-20T10:00:00Z\nended:: 2026-11-21T09:00:00Z\n"
     path.write_text(path.read_text().replace("## Work\n", f"## Work\n\n{times}"))
@@ -122,7 +122,7 @@ def test_the_history_that_a_model_wrote_for_an_older_version_is_read_and_refresh
     assert make().path.read_text() == text
 
 
-def test_a_human_s_words_in_a_history_that_a_model_wrote_stay(place: Vault, make: Make) -> None:
+def test_a_users_edits_in_a_models_history_stay(place: Vault, make: Make) -> None:
     path = _told_by_model(place, make)
     path.write_text(
         path.read_text()
@@ -138,7 +138,7 @@ def test_a_human_s_words_in_a_history_that_a_model_wrote_stay(place: Vault, make
     assert "Stripe" not in make().path.read_text().partition("## Decisions")[2].partition("## ")[0]
 
 
-def test_what_was_captured_is_listed_once_and_without_absolute_paths(place: Vault, make: Make) -> None:
+def test_captures_are_listed_once_without_absolute_paths(place: Vault, make: Make) -> None:
     captures = Captures((Capture("decision", "", "Chose Stripe, see /home/dev/shop/src/docs/adr.md"),))
     for told in (make(captures), make(captures)):
         assert told.path.read_text().count("Chose Stripe, see docs/adr.md\n") == 1
@@ -158,7 +158,7 @@ def test_captures_join_those_that_are_there(place: Vault, make: Make) -> None:
     assert add_captures(place, "2026-11-21-none", Captures()) is None
 
 
-def test_what_subagents_decided_is_told_with_their_parent(place: Vault, make: Make) -> None:
+def test_subagents_decisions_are_in_the_parents_history(place: Vault, make: Make) -> None:
     path = place.find(NAME)
     path.write_text(path.read_text().replace("---\n\n#", "subagents:\n  - session: 2026-11-21-clock\n---\n\n#", 1))
     place.create("2026-11-21-clock", note("2026-11-21-clock", "## A\n\n> [!decision]\n> Monotonic time\n"))

@@ -1,4 +1,4 @@
-"""Memory's files: what a line says, which of several counts, and what shrinks."""
+"""The files of memory: parsing lines, the newest line of an id, and shortening."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def _path(root: Path, kind: MemoryKind = TODO) -> Path:
 
 @settings(max_examples=40)
 @given(st.lists(memories, max_size=6, unique_by=lambda one: one.id))
-def test_what_was_kept_comes_back(tmp_path_factory: pytest.TempPathFactory, given_: list[Memory]) -> None:
+def test_appended_lines_are_loaded_again(tmp_path_factory: pytest.TempPathFactory, given_: list[Memory]) -> None:
     root = tmp_path_factory.mktemp("v")
     append_memories(root, given_, fsync=False)
     loaded = [load_memories(root, kind) for kind in MemoryKind]
@@ -103,7 +103,7 @@ def test_a_project_and_a_session_may_be_asked_for_alone(vault: Vault) -> None:
     assert [one.text for one in load_memories(vault.root, TODO, session="2026-11-21-y").found] == ["c"]
 
 
-def test_only_the_newest_lines_are_looked_at_when_so_many_are_enough(vault: Vault) -> None:
+def test_only_the_newest_lines_are_read_if_limited(vault: Vault) -> None:
     append_memories(vault.root, [todo(f"t{day}", day=day) for day in (3, 1, 2, 0)])
     assert [one.text for one in load_memories(vault.root, TODO, newest=2).found] == ["t2", "t3"]
 

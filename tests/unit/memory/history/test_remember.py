@@ -1,4 +1,4 @@
-"""What a session's end adds to memory, and what it closes."""
+"""A session's end adds lines to memory, and marks lines as done."""
 
 from __future__ import annotations
 
@@ -102,12 +102,12 @@ def test_several_sessions_are_remembered_in_one_go(vault: Vault) -> None:
     assert remember(vault, *told, now=NOW, redact=redact) == ()
 
 
-def test_what_is_merely_said_is_no_decision(vault: Vault) -> None:
+def test_a_plain_text_is_no_decision(vault: Vault) -> None:
     remembered(vault, session(Intervention("We decided to keep the queue in Redis."), Prose("We decided on UTC.")))
     assert not held(vault, DECISION)
 
 
-def test_what_a_model_found_is_inferred(vault: Vault) -> None:
+def test_a_models_finding_is_inferred(vault: Vault) -> None:
     remembered(vault, session(Decision("UTC for every time", grounds=Grounds("model", 0.7, ("5ad1908e",)))))
     assert [one.source for one in held(vault, DECISION)] == ["model"]
 
@@ -185,7 +185,7 @@ def test_a_decision_that_its_note_says_no_more_holds_no_more_and_its_line_stays(
     assert (vault.root / ".crucible" / "memory" / FILES[DECISION]).read_bytes().startswith(before)
 
 
-def test_a_renamed_session_is_not_told_twice(vault: Vault) -> None:
+def test_a_renamed_session_is_not_listed_twice(vault: Vault) -> None:
     told = session(Decision("UTC"), tasks=(Task("1", "Test it"),))
     remembered(vault, told)
     move_memories(vault.root, told.id, "2026-11-21-z")

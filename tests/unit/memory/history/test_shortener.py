@@ -1,4 +1,4 @@
-"""No absolute path is left in what is told, and nothing else is changed."""
+"""The shortener removes every absolute path from a text, and changes nothing else."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_a_path_is_short(text: str, told: str) -> None:
         "C: is a drive",
     ],
 )
-def test_what_is_no_path_of_a_file_stays(text: str) -> None:
+def test_text_that_is_no_path_stays(text: str) -> None:
     assert shorten(text) == text
 
 
@@ -74,7 +74,7 @@ def test_whose_home_it_is_never_shows(text: str) -> None:
         ("https://home:8080/home/x", "https://home:8080/home/x"),
     ],
 )
-def test_a_path_behind_an_option_or_another_path_is_short(text: str, told: str) -> None:
+def test_a_path_after_an_option_or_another_path_is_shortened(text: str, told: str) -> None:
     assert shorten(text) == told
 
 

@@ -1,4 +1,4 @@
-"""How long was worked on a session: what lies between a stop and the next sign of work does not count."""
+"""The time worked on a session: breaks between a stop and the next activity do not count."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ PHASES = st.builds(lambda start, end, part: phase(start, end, phase(*part)), TIM
     TIMES,
     st.lists(st.builds(mark, st.integers(-100, 2000), st.sampled_from([*StopReason])), max_size=3),
 )
-def test_no_more_is_told_than_lies_between_the_first_time_and_the_last(
+def test_work_time_is_at_most_the_sessions_duration(
     phases: list[Phase], ended: int | None, marks: list[Bookmark]
 ) -> None:
     found = minutes(*phases, ended=ended, marks=tuple(marks))

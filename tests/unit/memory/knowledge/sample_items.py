@@ -1,4 +1,4 @@
-"""Items made by hand, and strategies for any."""
+"""Sample items, and strategies for any item."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Adding knowledge: redacted, never twice, with a choice where it is nearly known, and with a reason when it is refused."""
+"""Adding knowledge: redacted, never twice, with a choice for similar items, and with a reason if refused."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_a_new_item_is_a_note_named_by_its_title(vault: Vault, add: Callable[...
     assert added.why == f"knowledge/{added.id}.md says it now"
 
 
-def test_what_is_told_is_kept(vault: Vault, add: Callable[..., Added]) -> None:
+def test_an_added_item_is_stored(vault: Vault, add: Callable[..., Added]) -> None:
     added = add(failure_item())
     assert added.path
     assert load_item(vault, added.path).item == failure_item()
@@ -188,9 +188,7 @@ def test_what_differs_in_a_sign_that_matters_is_not_the_same() -> None:
         ("Retries", "Use exponential backoff with jitter: all clients came back at once."),
     ],
 )
-def test_what_is_nearly_known_waits_for_a_choice(
-    vault: Vault, add: Callable[..., Added], title: str, text: str
-) -> None:
+def test_a_similar_item_needs_a_choice(vault: Vault, add: Callable[..., Added], title: str, text: str) -> None:
     first = add(BACKOFF)
     offered = add(item_of(title, text))
     assert offered.outcome is AddOutcome.ALIKE
@@ -213,7 +211,7 @@ def test_what_is_nearly_known_waits_for_a_choice(
         ("Retry with a fixed wait in the import", "The server asks for it."),
     ],
 )
-def test_what_is_new_is_added_without_a_question(add: Callable[..., Added], title: str, text: str) -> None:
+def test_a_new_item_is_added_without_a_question(add: Callable[..., Added], title: str, text: str) -> None:
     add(BACKOFF)
     assert add(item_of(title, text)).outcome is AddOutcome.ADDED
 
@@ -248,14 +246,14 @@ def test_what_the_index_finds_alike_is_offered_too(add: Callable[..., Added]) ->
     assert add(item_of("Wait a random time"), similar=Index((first.id, 0.7)).similar).outcome is AddOutcome.ADDED
 
 
-def test_only_what_is_seen_from_there_is_compared(add: Callable[..., Added]) -> None:
+def test_only_visible_items_are_compared(add: Callable[..., Added]) -> None:
     assert add(BACKOFF).outcome is AddOutcome.ADDED
     assert add(replace(BACKOFF, project="blog")).outcome is AddOutcome.ADDED
     assert add(replace(BACKOFF, scope=ItemScope.GLOBAL)).outcome is AddOutcome.ADDED
     assert add(replace(BACKOFF, project="third")).outcome is AddOutcome.SKIPPED
 
 
-def test_what_was_retired_does_not_come_back_unasked(vault: Vault, add: Callable[..., Added]) -> None:
+def test_a_retired_item_does_not_return_by_itself(vault: Vault, add: Callable[..., Added]) -> None:
     first = add(BACKOFF)
     assert first.path
     retire_item(vault, first.path, NOW, "wrong")

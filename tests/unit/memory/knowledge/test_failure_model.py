@@ -1,4 +1,4 @@
-"""A model says where a failure comes from: what it is shown, what it may answer, and what is done when it may not."""
+"""Classifying a failure with a model: the prompt, valid answers, and failures of the model."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ def test_a_model_that_fails_leaves_the_rules_and_its_answers_are_kept() -> None:
     assert [answer.text for answer in came.answers] == ["nothing"]
 
 
-def test_what_a_failed_model_says_is_one_redacted_line() -> None:
+def test_a_models_error_is_one_redacted_line() -> None:
     failed = AgentFailed("down\n# now: sk-secret\u202e")
     asker = Says(failed, failed, model="small-model")
     assert judge_failure(REPORT, asker=asker, redact=_without("sk-secret")).problem == "down # now: [redacted]"
@@ -184,7 +184,7 @@ def test_orders_in_a_report_are_no_answer() -> None:
     assert all(one.startswith(RULES) for one in asker.prompts)
 
 
-def test_fields_that_nobody_asked_for_change_nothing() -> None:
+def test_unknown_fields_change_nothing() -> None:
     more = _answer(preventable=False, route="capture", judge="me", confidence=0.5, note={"category": "x"})
     found = _judged(REPORT, Says(more, model="small-model"))
     assert (found.preventable, found.judge, found.confidence) == (True, "small-model", 0.5)
@@ -240,7 +240,7 @@ def _put(root: Path, text: str) -> None:
     path.write_text(text, encoding="utf-8")
 
 
-def test_a_vaults_template_stands_in_for_ours(tmp_path: Path) -> None:
+def test_a_vaults_template_replaces_the_built_in_one(tmp_path: Path) -> None:
     assert isinstance(find_template(trusted(tmp_path)), OwnTemplate)
     _put(tmp_path, "Mine.\n{{ rules }}{{ report }}{{ refused }}")
     asker = Says(_answer(), model="small-model")

@@ -99,7 +99,7 @@ def test_the_facts_decide(report: FailureReport, category: Category | None) -> N
     assert (found.category if found else None) is category
 
 
-def test_the_cause_is_what_was_told_else_the_message() -> None:
+def test_the_cause_is_the_report_else_the_message() -> None:
     told = classify(FailureReport("error: unknown option --frob", "I made\nit up."))
     bare = classify(FailureReport("error: unknown option --frob"))
     assert told
@@ -119,7 +119,7 @@ def test_what_would_have_prevented_it_is_what_fixed_it() -> None:
     assert found.preventable_with == "rg x"
 
 
-def test_what_nobody_could_have_prevented_says_nothing_of_it() -> None:
+def test_an_unpreventable_failure_names_no_prevention() -> None:
     for error in ("Killed", "429 Too Many Requests"):
         found = classify(FailureReport(error, resolution="waited"))
         assert found

@@ -1,4 +1,4 @@
-"""Items of knowledge as notes: what was written is read back to the letter, and so is what a human makes of it."""
+"""Items as notes read back unchanged, including a user's edits."""
 
 from __future__ import annotations
 
@@ -185,7 +185,7 @@ def test_every_part_is_read_as_it_was_edited(old: str, new: str, changes: dict[s
     ("changed", "title"),
     [("# Retries without jitter come back all at once", "heading"), ("title: Retries without jitter come back all at once", "property")],
 )  # fmt: skip
-def test_the_title_that_was_changed_counts_and_the_difference_is_told(changed: str, title: str) -> None:
+def test_a_changed_title_counts_and_is_reported(changed: str, title: str) -> None:
     text = render_item(failure_item())
     new = {"heading": "# Jitter", "property": "title: Jitter"}[title]
     item, problems = read_item(Source(text.replace(changed, new)), NAME)
@@ -214,7 +214,7 @@ def test_a_note_by_hand_needs_little() -> None:
         ('session: "[[', 'session: "[[a b/ ', "bad-field"),
     ],
 )
-def test_what_is_not_understood_is_told_and_harms_nothing_else(old: str, new: str, code: str) -> None:
+def test_an_invalid_value_is_reported_and_harms_nothing_else(old: str, new: str, code: str) -> None:
     text = render_item(failure_item()).replace(old, new)
     item, problems = read_item(Source(text), NAME)
     assert [one.code for one in problems] == [code]
@@ -244,7 +244,7 @@ def test_what_is_no_item_is_none_and_says_why(text: str, code: str, line: int) -
     assert (code, line) in [(one.code, one.line) for one in problems]
 
 
-def test_a_missing_source_is_told() -> None:
+def test_a_missing_source_is_reported() -> None:
     item, problems = read_item(Source("---\ntype: pattern\n---\n"), "x")
     assert item is not None
     assert [one.code for one in problems] == ["no-source"]

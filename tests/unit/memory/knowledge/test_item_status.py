@@ -1,4 +1,4 @@
-"""What becomes of an item changes its own lines only, and no count is lost."""
+"""Changing an item edits its own lines only, and no count is lost."""
 
 from __future__ import annotations
 
@@ -140,7 +140,7 @@ def test_a_verification_says_how_by_whom_and_when(vault: Vault, note: Path) -> N
     assert (failed.verification.passed, failed.verification.by, failed.updated) == (False, "bob", NOW)
 
 
-def test_what_did_not_hold_stays_in_the_note_when_it_holds_later(vault: Vault, note: Path) -> None:
+def test_a_failed_verification_stays_in_the_note(vault: Vault, note: Path) -> None:
     secret = "ghp_" + "a1B2c3D4e5F6g7H8i9J0" * 2
     first = verify_item(vault, note, NOW, Verification(False, f"with {secret}", "bob"), redact_of(SecretSettings()))
     assert first.disproved

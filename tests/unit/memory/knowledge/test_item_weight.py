@@ -1,4 +1,4 @@
-"""What an item weighs: the plan's numbers, and those of the settings."""
+"""The weight of an item, with default and changed settings."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def test_usefulness_goes_from_a_half_to_one_and_a_half(used: int, helped: int, f
         ({"updated": NOW - days(400), "verification": Verification(False, "looked")}, True),
     ],
 )
-def test_what_is_half_a_year_old_and_was_never_verified_is_flagged(change: dict[str, Any], flagged: bool) -> None:
+def test_an_unverified_item_of_half_a_year_is_flagged(change: dict[str, Any], flagged: bool) -> None:
     assert needs_verification(WeightFacts.of(item_of("x", **change)), NOW, DEFAULTS) is flagged
 
 

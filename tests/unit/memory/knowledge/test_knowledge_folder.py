@@ -1,4 +1,4 @@
-"""The folder of knowledge: what is there is listed, found and told, and nothing is dropped in silence."""
+"""The folder of knowledge: items are listed, found and checked, and no error is hidden."""
 
 from __future__ import annotations
 
@@ -71,12 +71,12 @@ def test_a_list_is_narrowed(filled: Vault) -> None:
     assert listed(filled, viewer=Audience(ItemScope.PROJECT, "blog")) == ["other", "everybody"]
 
 
-def test_what_did_not_hold_is_to_be_verified_at_once(filled: Vault) -> None:
+def test_a_disproved_item_needs_verification_at_once(filled: Vault) -> None:
     put(filled, "wrong.md", item_of("Wrong", verification=Verification(False, "", "", NOW)))
     assert listed(filled, to_verify=True) == ["wrong", "old"]
 
 
-def test_a_row_tells_path_and_parts_of_the_weight(filled: Vault) -> None:
+def test_a_row_has_path_and_parts_of_the_weight(filled: Vault) -> None:
     (row,) = list_items(filled, load_items(filled), ItemFilter(to_verify=True), NOW, SETTINGS)
     assert (row.path, row.to_verify) == ("knowledge/old.md", True)
     assert row.weight.parts == {"type": 0.9, "freshness": 0.5 ** (200 / 90), "usefulness": 0.5}
@@ -98,7 +98,7 @@ def test_an_item_is_found_by_its_id_its_path_and_its_beginning(filled: Vault) ->
     assert find_item(filled, "seen.md", path.parent) == path
 
 
-def test_what_fits_several_or_nothing_is_said(filled: Vault) -> None:
+def test_several_matches_or_none_are_an_error(filled: Vault) -> None:
     put(filled, "a/twin.md", item_of("Twin"))
     put(filled, "b/twin.md", item_of("Twin"))
     with pytest.raises(UsageError, match="fits 2 items") as told:
@@ -126,7 +126,7 @@ def _outside(vault: Vault) -> str:
 # --- what is wrong ---------------------------------------------------------------------------------------------------
 
 
-def test_everything_that_is_wrong_is_told_with_its_line(vault: Vault) -> None:
+def test_every_problem_is_reported_with_its_line(vault: Vault) -> None:
     (vault.root / "sessions" / "there.md").write_text("---\ntype: session\n---\n")
     good = item_of("Good", source=ItemSource(Origin.SESSION, "there"))
     put(vault, "good.md", good)
@@ -160,7 +160,7 @@ def test_everything_that_is_wrong_is_told_with_its_line(vault: Vault) -> None:
     }
 
 
-def test_one_note_that_cannot_be_read_is_told_and_keeps_nobody_from_adding(vault: Vault) -> None:
+def test_an_unreadable_note_is_reported_and_does_not_block_adding(vault: Vault) -> None:
     put(vault, "a.md", item_of("A thing"))
     (vault.root / "knowledge" / "link.md").symlink_to(vault.root / "no-where.md")
     told: list[CrucibleError] = []
@@ -172,7 +172,7 @@ def test_one_note_that_cannot_be_read_is_told_and_keeps_nobody_from_adding(vault
 # --- how it does -----------------------------------------------------------------------------------------------------
 
 
-def test_the_numbers_tell_what_is_used_never_helped_and_old(filled: Vault) -> None:
+def test_statistics_list_used_unhelpful_and_old_items(filled: Vault) -> None:
     put(filled, "sure.md", item_of("Sure", updated=NOW - days(999), verification=Verification(True)))
     stats = stats_of(filled, load_items(filled), NOW, SETTINGS)
     assert (stats.active, stats.retired, stats.unread, stats.uses, stats.useful) == (6, 1, 1, 13, 9)

@@ -47,7 +47,7 @@ def test_every_report_has_a_message_of_at_most_fifteen_lines() -> None:
     assert not bad
 
 
-def test_no_message_stands_twice() -> None:
+def test_no_message_is_repeated() -> None:
     ids: dict[str, list[str]] = {}
     for row in _all():
         ids.setdefault(" ".join(row["report"]["error"].casefold().split()), []).append(row["id"])
@@ -61,5 +61,5 @@ def test_reports_are_complete_in_varying_degree(names: tuple[str, ...], whole: i
     assert filled[1] >= bare
 
 
-def test_nearly_half_of_the_second_set_tells_no_resolution() -> None:
+def test_nearly_half_of_the_second_set_has_no_resolution() -> None:
     assert 24 <= sum("resolution" not in row["report"] for row in _rows("held_out_2")) <= 32

@@ -1,4 +1,4 @@
-"""The brief as a callout: what was set reads back, and no byte outside its lines changes."""
+"""The brief as a callout reads back, and no byte outside its lines changes."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_a_first_brief_is_inserted_and_takes_no_byte_away(name: str, bom: bool) 
     assert replace(read(after), preamble=()) == replace(before, preamble=())
 
 
-def test_a_first_brief_stands_right_under_the_title() -> None:
+def test_a_first_brief_is_right_under_the_title() -> None:
     text = written(Source(SHAPES["plain"]), NEW).text
     assert text == SHAPES["plain"].replace(
         "# Title\n\n",
@@ -137,7 +137,7 @@ def test_a_paragraph_that_hangs_on_the_brief_is_not_taken_for_its_text() -> None
         set_brief(source, read(source), NEW)
 
 
-def test_a_fence_that_nobody_closed_keeps_a_brief_out() -> None:
+def test_an_unclosed_fence_keeps_a_brief_out() -> None:
     source = Source("---\ntype: session\n# Title\n\n## One\n\nx\n")
     try:
         after = written(source, NEW)
@@ -147,7 +147,7 @@ def test_a_fence_that_nobody_closed_keeps_a_brief_out() -> None:
     assert after.text.replace("\n", "").endswith("## Onex")
 
 
-def test_in_an_inline_subagent_stands_no_brief() -> None:
+def test_an_inline_subagent_has_no_brief() -> None:
     text = "# T\n\n## One\n\n> [!subagent] @a\n> mode: inline\n>\n> > > [!abstract] Brief\n> > > x\n"
     assert find_brief(read(Source(text))) is None
     assert read(Source(text)).title_lines is not NOWHERE

@@ -1,4 +1,4 @@
-"""A brief without a model: bounded, the same each time, decisions first, and true to what people corrected."""
+"""A brief without a model: limited, deterministic, decisions first, and with a user's edits."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def test_decisions_come_before_results_wishes_and_questions() -> None:
     )
 
 
-def test_findings_of_the_block_are_told_in_the_phase_that_says_them() -> None:
+def test_findings_are_listed_in_the_phase_that_quotes_them() -> None:
     grounds = Grounds("closing text", 0.89)
     block = (
         Noted("outcome", "The import skips empty lines and names the bad row", grounds=grounds),
@@ -140,7 +140,7 @@ def test_a_humans_words_that_correct_nothing_are_no_wish() -> None:
     assert "Preferences" not in brief_of((Intervention("Now the parser, please."), Prose("Done.")))
 
 
-def test_a_question_is_open_until_somebody_answers() -> None:
+def test_a_question_is_open_until_it_is_answered() -> None:
     asked: Entry = Callout("decision_needed", "", "Redis or memory?")
     assert "- Asked: Redis or memory?" in brief_of((asked,))
     assert "Asked" not in brief_of((asked, Intervention("Memory")))
@@ -152,7 +152,7 @@ def test_a_phase_without_words_is_no_result() -> None:
     assert brief_of((ToolCalls((ToolCall("Bash ls"), ToolCall("Bash make test"))),)) == ""
 
 
-def test_only_a_recorded_phase_is_told_by_its_last_paragraph() -> None:
+def test_only_a_recorded_phase_is_shown_by_its_last_paragraph() -> None:
     body = (Prose("I looked around.\n\nThe bucket works."),)
     assert "- A: The bucket works." in brief_of(body)
     logged = session(body, (Callout("milestone", "", "Half way."),), sources=("claude-code:1",))
@@ -183,7 +183,7 @@ def test_a_failure_without_a_described_fix_ends_with_its_cause() -> None:
     assert "- Fixed: The rounding was off, fixed in tax.py (cause: cents were cut)" in text.split("\n")
 
 
-def test_what_a_check_found_in_passing_is_told_after_all_else_and_at_most_three_times() -> None:
+def test_failed_checks_come_last_and_are_at_most_three() -> None:
     passed = Grounds("failing then passing call", 0.97)
     text = brief_of(
         tuple(Failure(f"make lint: {n} issues", "fixed in a.py", cause="a typo", grounds=passed) for n in range(9))
@@ -191,7 +191,7 @@ def test_what_a_check_found_in_passing_is_told_after_all_else_and_at_most_three_
     assert text.startswith("**Fixed**\n- … and 6 earlier\n- make lint: 6 issues (cause: a typo) → fixed in a.py\n")
 
 
-def test_what_is_a_decision_and_a_correction_stands_once() -> None:
+def test_a_decision_that_is_a_correction_is_listed_once() -> None:
     words = "Build the orders in the test itself, never in a file"
     found = session((Intervention(words), Decision(words)), findings=(Noted("correction", f'"{words}"'),))
     text = extend_brief(found, None, "phase-1").text
@@ -248,7 +248,7 @@ HUGE = (
 
 
 @pytest.mark.parametrize("text", HUGE, ids=["one word", "no blanks", "words", "lines", "ticks", "a list"])
-def test_a_huge_text_fits_in_whatever_place_it_stands(text: str) -> None:
+def test_a_huge_text_fits_in_every_place(text: str) -> None:
     body = (
         Decision(text, text),
         Prose(text),
@@ -292,7 +292,7 @@ def test_in_one_step_or_phase_by_phase_decisions_stand_first_and_the_newest_is_k
 # --- building on what stands there -----------------------------------------------------------------------------------
 
 
-def test_what_people_corrected_survives_the_next_phase() -> None:
+def test_a_users_edit_survives_the_next_phase() -> None:
     found = session((Decision("Redis."), Prose("Done.")), (Decision("Two buckets."),))
     first = extend_brief(found, None, "phase-1")
     edited = Brief(
@@ -304,7 +304,7 @@ def test_what_people_corrected_survives_the_next_phase() -> None:
     assert "- Redis." not in text
 
 
-def test_what_people_took_out_does_not_come_back() -> None:
+def test_a_deleted_item_does_not_return() -> None:
     found = session((Decision("Redis."), Prose("Done.")), (Prose("Next."),))
     first = extend_brief(found, None, "phase-1")
     text = extend_brief(
@@ -432,7 +432,7 @@ def test_the_running_phase_is_not_due(status: Status | None, due: str) -> None:
         ("", False),
     ],
 )
-def test_what_was_said_is_known_again_in_other_marks_and_in_a_longer_text(text: str, is_said: bool) -> None:
+def test_a_known_text_is_recognised_with_other_marks_and_in_a_longer_text(text: str, is_said: bool) -> None:
     said = ShownTexts(["It works.", "The bucket holds every user's tokens, in memory."])
     assert said.has(text) == is_said
     assert said.add(text) == (not is_said and bool(text))

@@ -1,4 +1,4 @@
-"""Updating a note's brief: when, and what a failure leaves."""
+"""Updating a note's brief: when it is due, and after a failure."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_an_ended_sessions_last_phase_is_covered(vault: Vault) -> None:
     assert done.brief.covers == 'phase-1 "One"'
 
 
-def test_what_a_human_corrected_stays_and_is_built_upon(vault: Vault) -> None:
+def test_a_users_edit_stays_and_is_extended(vault: Vault) -> None:
     put(vault, note("One", "Two"))
     update(vault)
     put(
@@ -96,7 +96,7 @@ def test_a_note_that_is_not_there_is_an_error(vault: Vault) -> None:
         update(vault)
 
 
-def test_where_it_would_not_show_it_is_not_written_and_told(vault: Vault) -> None:
+def test_a_brief_that_would_not_read_back_is_reported_and_not_written(vault: Vault) -> None:
     put(vault, note("One", "Two", head="# T\n\n> [!abstract] Brief\n> Mine.\nhanging\n"))
     before = text_of(vault)
     done = update(vault)

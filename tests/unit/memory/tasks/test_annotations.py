@@ -1,4 +1,4 @@
-"""An annotation is made once, never leaves its folder, and keeps what a human wrote into it."""
+"""An annotation is created once, never leaves its folder, and keeps what a user wrote into it."""
 
 from __future__ import annotations
 
@@ -163,7 +163,7 @@ def test_a_changed_file_keeps_its_line_ends(tmp_path: Path) -> None:
     assert (found.discoveries, found.captured_to) == (("x",), ("P-1",))
 
 
-def test_what_is_broken_is_not_written_over(tmp_path: Path) -> None:
+def test_a_broken_annotation_is_not_overwritten(tmp_path: Path) -> None:
     path = written(tmp_path, "description: d\n]: [\n")
     with pytest.raises(EditRefused):
         change_annotation(AnnotationFolder(tmp_path), NEW, lambda old: replace(old, discoveries=("x",)))
@@ -198,7 +198,7 @@ def test_a_task_without_an_annotation_gets_one_by_its_first_change(tmp_path: Pat
         "\ufeffdescription: d\r\n",
     ],
 )
-def test_what_is_no_annotation_is_read_without_a_fall(tmp_path: Path, text: str) -> None:
+def test_any_file_is_read_without_an_error(tmp_path: Path, text: str) -> None:
     written(tmp_path, text)
     found, _ = read_annotation(AnnotationFolder(tmp_path), REF)
     assert found
@@ -298,7 +298,7 @@ def test_a_task_of_a_million_words_has_an_annotation_that_can_be_read(tmp_path: 
     assert (found is not None and found.description[:10], problems) == ("word word ", [])
 
 
-def test_what_would_be_too_large_to_be_read_again_is_refused_and_what_is_there_stays(tmp_path: Path) -> None:
+def test_a_too_large_annotation_is_refused_and_the_old_one_stays(tmp_path: Path) -> None:
     shelf, huge = AnnotationFolder(tmp_path), TaskDecision("Use Stripe", "x" * (1 << 20))
     with pytest.raises(VaultError, match="too large"):
         annotate(shelf, Annotation(REF, "a", NOW, choices=(huge,)))

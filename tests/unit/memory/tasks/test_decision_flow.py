@@ -1,4 +1,4 @@
-"""What a finished task decided comes down to those that depend on it, and nothing else does."""
+"""Decisions of a completed task are inherited by its dependents only."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def test_a_decision_flows_unless_its_type_stays_and_a_mark_wins(text: str, kind:
     assert not is_inherited(TaskDecision(text, kind=kind, propagate=False))
 
 
-def test_a_vault_says_itself_which_kinds_flow() -> None:
+def test_a_vault_configures_which_kinds_are_inherited() -> None:
     assert is_inherited(TaskDecision("x", kind=DecisionKind.BUG_FIX), [DecisionKind.BUG_FIX])
 
 
@@ -84,7 +84,7 @@ def test_a_task_without_decisions_writes_nothing(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
-def test_a_dependent_that_cannot_be_told_is_named_and_the_others_are_told(tmp_path: Path) -> None:
+def test_a_failing_dependent_is_reported_and_others_inherit(tmp_path: Path) -> None:
     annotate(AnnotationFolder(tmp_path), Annotation(Ref("s", "1"), "d", choices=(TaskDecision("x", propagate=True),)))
     annotation_path(AnnotationFolder(tmp_path), Ref("s", "2")).mkdir()
     failed = list(flow_down(AnnotationFolder(tmp_path), Ref("s", "1"), [task("2", "1"), task("3", "1")], NOW))
@@ -92,7 +92,7 @@ def test_a_dependent_that_cannot_be_told_is_named_and_the_others_are_told(tmp_pa
     assert read_annotation(AnnotationFolder(tmp_path), Ref("s", "3"))[0]
 
 
-def test_of_very_many_dependents_the_nearest_are_told_and_the_others_when_they_are_picked_up(
+def test_only_the_nearest_dependents_are_updated_the_others_at_pickup(
     tmp_path: Path,
 ) -> None:
     shelf, first = AnnotationFolder(tmp_path), Ref("s", "0")

@@ -1,4 +1,4 @@
-"""What a subagent found out is shown to the others, and its own is not shown to it."""
+"""A subagent's discoveries are shown to other tasks, not to its own."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tasks of many sessions come out of the index, and from the lists of a client that its notes name."""
+"""Tasks of many sessions come from the index, and from the client's lists that their notes name."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def test_what_is_open_in_older_sessions_is_counted(two: Vault) -> None:
     assert gather(view, TaskScope("bank", since=NOW)) == FoundTasks((), {}, 2)
 
 
-def test_one_session_and_one_project_are_told_alone(two: Vault) -> None:
+def test_a_scope_limits_tasks_to_a_session_or_project(two: Vault) -> None:
     view = view_of(two)
     assert {task.ref.session for task in gather(view, TaskScope(session="2026-08")).tasks} == {"2026-08-01-old"}
     assert {task.ref.session for task in gather(view, TaskScope("bank")).tasks} == {"2026-08-01-old"}
@@ -121,7 +121,7 @@ def test_a_list_and_the_note_of_its_session_tell_one_task_once(vault: Vault, cli
     ]
 
 
-def test_a_session_that_has_ended_is_told_by_its_note(vault: Vault, client: Path) -> None:
+def test_an_ended_session_has_the_tasks_of_its_note(vault: Vault, client: Path) -> None:
     put(vault, "2026-11-22-limiter", [("2", "pending")], NATIVE, status="completed")
     found, _ = tasks_now(view_of(vault), EVERYTHING, vault.root, ClientLists(client))
     assert [(str(one.ref), one.stage) for one in found.tasks] == [("2026-11-22-limiter.2", Stage.PENDING)]
@@ -134,14 +134,14 @@ def test_a_list_of_a_session_out_of_scope_is_left_out(vault: Vault, client: Path
     assert refs(found.tasks) == ["2026-11-22-other.1"]
 
 
-def test_a_list_without_a_note_is_told_only_where_it_is_wanted(vault: Vault, client: Path) -> None:
+def test_a_list_without_a_note_is_included_only_if_requested(vault: Vault, client: Path) -> None:
     view = view_of(vault)
     assert not tasks_now(view, EVERYTHING, vault.root, ClientLists(client, frozenset()))[0].tasks
     assert len(tasks_now(view, EVERYTHING, vault.root, ClientLists(client, {NATIVE}))[0].tasks) == 3
     assert not tasks_now(view, EVERYTHING, vault.root, ClientLists(client / "none"))[0].tasks
 
 
-def test_what_sessions_share_is_not_told_twice(vault: Vault, client: Path) -> None:
+def test_a_shared_list_is_not_listed_twice(vault: Vault, client: Path) -> None:
     (client / "tasks" / NATIVE).rename(client / "tasks" / "shared")
     put(vault, "2026-11-22-limiter", [("7", "pending")])
     put(vault, "2026-11-22-x", [])

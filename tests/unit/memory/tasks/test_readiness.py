@@ -1,4 +1,4 @@
-"""Which tasks are at work, ready or waiting, whatever they say of each other."""
+"""Tasks are in progress, ready or blocked, for any dependencies."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_lists_of_other_sessions_hold_nothing_up() -> None:
     assert status.ready[1].unknown == ("1",)
 
 
-def test_a_circle_is_named_once_and_what_hangs_on_it_is_blocked_and_no_part_of_it() -> None:
+def test_a_circle_is_listed_once_and_its_dependents_are_blocked() -> None:
     status = status_of([task("a", "b"), task("b", "c"), task("c", "a"), task("d", "a"), task("e")])
     assert [[one.ref.id for one in ring] for ring in status.circles] == [["a", "b", "c"]]
     assert ids(status.blocked) == ["a", "b", "c", "d"]
@@ -73,7 +73,7 @@ def test_a_completed_task_breaks_the_circle() -> None:
     assert ids(status.ready) == ["a"]
 
 
-def test_a_dropped_task_is_waited_for_by_nobody_and_counted_nowhere() -> None:
+def test_a_dropped_task_blocks_nothing_and_is_not_counted() -> None:
     status = status_of([task("a", stage=Stage.DROPPED), task("b", "a")])
     assert ids(status.ready) == ["b"]
     assert (status.completed, status.in_progress_count, status.pending) == (0, 0, 1)
@@ -90,7 +90,7 @@ def test_a_chain_and_a_circle_of_twenty_thousand_tasks_are_no_trouble() -> None:
     assert len(circles_of([*chain, task(str(count), "0")])[0]) == count + 1
 
 
-def test_the_latest_ten_completed_are_told() -> None:
+def test_the_latest_ten_completed_tasks_are_listed() -> None:
     done = [task(str(n), stage=Stage.COMPLETED, completed=f"2026-01-{n:02}T10:00:00Z") for n in range(1, 15)]
     status = status_of([*done, task("x", stage=Stage.COMPLETED, completed="yesterday")])
     assert [one.ref.id for one in status.recent] == [str(n) for n in range(14, 4, -1)]
@@ -121,7 +121,7 @@ def test_every_task_that_is_not_over_is_in_exactly_one_list(tasks: list[OpenTask
 
 
 @given(TASKS)
-def test_what_is_ready_waits_for_nothing_unfinished(tasks: list[OpenTask]) -> None:
+def test_a_ready_task_waits_for_no_unfinished_task(tasks: list[OpenTask]) -> None:
     open_ = {one.ref for one in tasks if one.stage in {Stage.PENDING, Stage.IN_PROGRESS}}
     status = status_of(tasks)
     for one in status.ready:

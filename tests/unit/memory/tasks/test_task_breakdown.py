@@ -1,4 +1,4 @@
-"""A description becomes tasks when a model says so properly, and stays one whatever else it says."""
+"""A description is broken into a model's tasks, or stays one task if the answer is unusable."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_an_answer_becomes_tasks(wrap: str) -> None:
         ({"tasks": [{"content": "x", "after": [2]}, {"content": "y", "after": [1]}]}, "tasks 1, 2 come"),
     ],
 )
-def test_what_is_wrong_is_told_once_and_then_it_is_one_task(answer: object, why: str) -> None:
+def test_a_wrong_answer_is_refused_once_then_there_is_one_task(answer: object, why: str) -> None:
     text = answer if isinstance(answer, str) else json.dumps(answer)
     model = Model(text, text)
     came = broken(model, "Bill\nit")

@@ -1,4 +1,4 @@
-"""What whoever picks a task up is told is quoted, whole within bounds, and never an instruction."""
+"""The context for a picked-up task is quoted, limited, and never an instruction."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def items(words: str) -> list[Event]:
     return [Event(ident, "old", kind, words, title="A title") for ident, kind in kinds.items()]
 
 
-def test_every_part_is_told_with_whence_it_comes() -> None:
+def test_every_part_names_its_origin() -> None:
     waits = [OpenTask(Ref("s", "1"), "Design", Stage.IN_PROGRESS)]
     text = task_text(VaultSettings(), pickup(), items("Retry with jitter"), waits).text
     assert text.startswith("# Task s.2\n\nYou take up a task")
@@ -50,7 +50,7 @@ def test_every_part_is_told_with_whence_it_comes() -> None:
     assert recalled_ids(RECALLED) == ("P-1", "F-1", "old#1")
 
 
-def test_what_is_not_there_has_no_heading() -> None:
+def test_empty_parts_have_no_heading() -> None:
     text = task_text(VaultSettings(), Pickup(OpenTask(Ref("s", "2"), "x"))).text
     assert "##" not in text
 

@@ -90,7 +90,7 @@ def test_without_the_whole_events_the_start_of_the_turn_counts() -> None:
     assert owners(told) == {"1": ["take b"]}
 
 
-def test_a_decision_that_stands_under_the_task_it_led_to_is_that_task_s() -> None:
+def test_a_decision_in_a_tasks_sub_phase_belongs_to_the_task() -> None:
     parts = [Phase(f"do {n}", started=time(minute), entries=(decided(row),)) for n, minute, row in PARTS]
     turn = Phase("Turn", started=time(1), entries=(decided("before"),), subphases=tuple(parts))
     told = read_session(

@@ -1,4 +1,4 @@
-"""Recall is asked once for a task, and what it found is kept as ids."""
+"""Recall is asked once for each task, and the ids of the results are stored."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def made(vault: Vault, recall: Asked, *tasks: OpenTask) -> AnnotatedTasks:
     return annotate_new(vault, tasks or [TASK], recall, now=NOW, redact=redact_of(vault.settings.secrets))
 
 
-def test_what_was_found_is_kept_by_kind_and_asked_once(vault: Vault) -> None:
+def test_results_are_stored_by_kind_and_searched_once(vault: Vault) -> None:
     hits = [hit(vault, kind) for kind in (ItemType.PATTERN, ItemType.OBSERVATION, ItemType.FAILURE, ItemType.DECISION)]
     recall = Asked(*hits, decision("other"), decision("s"))
     pattern, _, failure, settled = (one.event.id for one in hits)

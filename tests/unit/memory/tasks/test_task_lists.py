@@ -1,4 +1,4 @@
-"""Tasks of a note and of the client's store, and both as one list."""
+"""Tasks of a note and of the client's files, joined to one list."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_a_store_is_read_by_number(tmp_path: Path) -> None:
     ]
 
 
-def test_what_is_no_task_is_named_and_the_rest_is_read(tmp_path: Path) -> None:
+def test_an_invalid_task_file_is_reported_and_the_rest_is_read(tmp_path: Path) -> None:
     put(tmp_path, "1.json", {"subject": "good"})
     for name, row in {
         "2.json": "{",
@@ -97,7 +97,7 @@ def test_any_json_is_a_task_or_is_named(tmp_path: Path, row: dict[str, object]) 
     assert bool(found) == bool(isinstance(row.get("subject"), str) and row["subject"])
 
 
-def test_the_store_says_how_far_a_task_is_and_the_note_its_words() -> None:
+def test_the_stage_comes_from_the_store_and_the_text_from_the_note() -> None:
     noted = OpenTask(REF, "mine", priority="high", needs=("0",))
     stored = OpenTask(REF, "theirs", Stage.IN_PROGRESS, needs=("0", "7"))
     more = OpenTask(Ref("s", "2"), "new")
@@ -108,7 +108,7 @@ def test_the_store_says_how_far_a_task_is_and_the_note_its_words() -> None:
 
 
 @pytest.mark.parametrize("over", [Stage.COMPLETED, Stage.DROPPED])
-def test_what_is_over_in_either_is_over(over: Stage) -> None:
+def test_a_task_closed_in_either_list_is_closed(over: Stage) -> None:
     open_, ended = OpenTask(REF, "x", Stage.IN_PROGRESS), OpenTask(REF, "x", over)
     assert join_lists([open_], [ended])[0].stage is over
     assert join_lists([ended], [open_])[0].stage is over

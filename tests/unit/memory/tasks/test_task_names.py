@@ -1,4 +1,4 @@
-"""What a user calls a task: all of its name, a beginning, or its own id where the session is known."""
+"""A task is named by its full name, a prefix, or its own id if the session is known."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_in_a_session_the_id_alone_will_do() -> None:
         find_task("1", TASKS)
 
 
-def test_several_are_named_and_none_is_said() -> None:
+def test_several_matches_are_named_and_none_is_an_error() -> None:
     with pytest.raises(UsageError, match="fits 3 tasks") as several:
         find_task("2026-11-21-add", TASKS)
     assert "2026-11-21-add.12" in several.value.hint

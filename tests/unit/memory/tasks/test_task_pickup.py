@@ -1,4 +1,4 @@
-"""A task is picked up with all that is known for it; before, it shows counts."""
+"""A picked-up task comes with all that is known for it; lists show counts."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def test_counts_are_of_the_tasks_that_have_an_annotation(tmp_path: Path) -> None
     assert len(troubles) == 1
 
 
-def test_a_task_inherits_from_what_ended_before_it_was_added(tmp_path: Path) -> None:
+def test_a_task_inherits_from_tasks_completed_before_it_was_added(tmp_path: Path) -> None:
     done = Stage.COMPLETED
     tasks = [task("1", stage=done), task("2", "1", stage=done), task("3", "2"), task("4", stage=done)]
     for ident in "124":
@@ -39,7 +39,7 @@ def test_a_task_inherits_from_what_ended_before_it_was_added(tmp_path: Path) -> 
     assert not found.troubles
 
 
-def test_what_cannot_be_read_is_told_and_the_rest_is_there(tmp_path: Path) -> None:
+def test_read_errors_are_reported_and_the_rest_is_there(tmp_path: Path) -> None:
     path = annotation_path(AnnotationFolder(tmp_path), Ref("s", "1"))
     path.parent.mkdir(parents=True)
     path.write_text("description: d\n]: [\n")
