@@ -38,7 +38,6 @@ from crucible.memory.knowledge.add_item import SimilarChoice
 from crucible.vault.notes.vault import Vault
 
 _LABEL = {"adr": "ADR", "self_correction": "self-correction"}
-_LONGEST_SHOWN = 160
 
 
 def terminal_ask(door: Door, vault: Vault) -> Ask | None:
@@ -50,7 +49,7 @@ def lines_of(number: int, proposal: CaptureProposal, *, ticked: bool) -> tuple[s
     """A candidate's line, `1 ✓ [decision] …`, and its reason ("" if the title says it already)."""
     candidate = proposal.candidate
     mark, label = "✓" if ticked else "?", _LABEL.get(candidate.kind.value, candidate.kind.value)
-    return f"{number:>3} {mark} [{label}] {candidate.summary}", _reason_of(proposal)[:_LONGEST_SHOWN]
+    return f"{number:>3} {mark} [{label}] {candidate.summary}", _reason_of(proposal)[:160]
 
 
 def _reason_of(proposal: CaptureProposal) -> str:
@@ -76,8 +75,7 @@ class _Dialogue:
         try:
             while True:
                 self._draw()
-                typed = self._read()
-                if (answer := self._done(typed)) is not None:
+                if (answer := self._done(self._read())) is not None:
                     return answer
         except (click.Abort, EOFError, KeyboardInterrupt):
             say("")
