@@ -16,8 +16,8 @@ from typing import NamedTuple
 
 from crucible.clients.client import ClientProfile, command_line
 from crucible.clients.registry import RESUMABLE, client_of
-from crucible.commands.resume.context_parts import drift_part
 from crucible.commands.resume.material_gathering import Native, last_client
+from crucible.commands.resume.resume_context import drift_part
 from crucible.commands.resume.resume_material import Drift, Material, find_extent, last_active
 from crucible.core.errors import CrucibleError, EditRefused, UsageError
 from crucible.core.text import age_words

@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 from crucible.commands.resume.context_parts import (
     OpenWork,
+    choose_window,
     decisions_part,
-    drift_part,
     errors_part,
     find_open_work,
     goal_part,
@@ -23,9 +23,9 @@ from crucible.commands.resume.context_parts import (
     tasks_part,
     text_lines,
 )
-from crucible.commands.resume.recent_entries import choose_window
 from crucible.commands.resume.resume_material import (
     Context,
+    Drift,
     Extent,
     LeftOut,
     Material,
@@ -39,7 +39,7 @@ from crucible.core.secrets.redaction import redact_of
 from crucible.core.settings.settings import VaultSettings
 from crucible.core.templates import Renderer, load_template, render_document
 from crucible.core.tokens import Counter, counter_of
-from crucible.documents.markdown.containment import fence, plain_text, quote_block
+from crucible.documents.markdown.containment import fence, labelled, plain_text, quote_block, quote_line
 from crucible.documents.session.session_id import LONGEST_ID
 from crucible.memory.summary.brief import MOST_WORDS, count_covered, find_brief, first_request
 from crucible.memory.summary.brief_text import ShownTexts, extend_digest, render_digest
@@ -181,6 +181,35 @@ class _Sharing:
     def _fits(self, part: str, percent: int) -> bool:
         allowed = min(self.left, self.room * percent // 100)
         return self._counter.count(part) + _HEADING <= allowed
+
+
+def drift_part(drift: Drift, most: int) -> str:
+    """What changed since the bookmark: the counts, and the names of at most `most` files and `most` commits."""
+    blocks: list[str] = []
+    if drift.branch_before != drift.branch_now:
+        before, now = (
+            quote_line(name, 100) or "none (a detached HEAD)" for name in (drift.branch_before, drift.branch_now)
+        )
+        blocks.append(f"[branch]\n  {before} → {now}")
+    if drift.files:
+        same = f"; {drift.unchanged} as they were" if drift.unchanged else ""
+        blocks.append(f"[{_number(len(drift.files), 'file')} of this session changed since{same}]")
+        for one in drift.files[:most]:
+            moved = f" → {quote_line(one.now, 200)}" if one.now else ""
+            blocks.append(f"  {quote_line(one.kind, 20)}: {quote_line(one.path, 200)}{moved}")
+        if len(drift.files) > most:
+            blocks.append(f"[… {_number(len(drift.files) - most, 'more file')} left out …]")
+    if drift.commits:
+        blocks.append(f"[{_number(drift.commits, 'commit')} since, the newest first]")
+        blocks += [f"  {quote_line(subject, 120)}" for subject in drift.subjects[:most]]
+    if drift.unknown:
+        known = "note on the commits" if drift.commits is not None else "how many commits since is unknown"
+        blocks.append(labelled(known, drift.unknown, 200))
+    return fence(blocks)
+
+
+def _number(count: int, what: str) -> str:
+    return f"{count:,} {what}{'' if count == 1 else 's'}"
 
 
 def _brief(given: ContextSources, known: ShownTexts, phase: str) -> str:

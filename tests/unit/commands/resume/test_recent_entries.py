@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crucible.commands.resume.recent_entries import Window, choose_window
+from crucible.commands.resume.context_parts import Window, choose_window
 from crucible.commands.resume.resume_material import find_extent
 from crucible.core.tokens import Estimate
 from crucible.documents.session.session import (
