@@ -148,7 +148,7 @@ def purge_flights(door: Door, /, *, dry_run: bool, older_than: int | None, forma
         settings,
         vault.session_ids(),
         local_now(),
-        standing_of=status_lookup(vault),
+        status_of=status_lookup(vault),
         dry_run=dry_run,
         lock_seconds=vault.settings.lock_seconds,
     )

@@ -114,11 +114,11 @@ def day_words(time: datetime, now: datetime) -> str:
 
 def short_duration(seconds: float) -> str:
     """Format seconds for a column: `45s`, `12m 5s`, `1h 23m`, `3d 4h`."""
-    whole = round(seconds)
+    total = round(seconds)
     for size, unit, part, smaller in _PAIRS:
-        if whole >= size:
-            return f"{whole // size:,}{unit} {whole % size // part}{smaller}"
-    return f"{whole}s"
+        if total >= size:
+            return f"{total // size:,}{unit} {total % size // part}{smaller}"
+    return f"{total}s"
 
 
 def elapsed_words(ms: int | None) -> str:

@@ -125,7 +125,7 @@ def _purge_events(root: Path, user: UserSettings) -> None:
         if not is_due(root, now):
             return
         vault = Vault(root, load_vault_settings(root, user))
-        report = purge(root, vault.settings.flight, vault.session_ids(), now, standing_of=status_lookup(vault))
+        report = purge(root, vault.settings.flight, vault.session_ids(), now, status_of=status_lookup(vault))
         for kept in report.failed:
             log_fault(str(root), "purge", VaultError(f"{kept.session_id}: {kept.reason}"))
     except CrucibleError as error:

@@ -97,8 +97,8 @@ def _typed(hint: Any, value: object) -> Any:
         return kind(**{name: _typed(one, value[name]) for name, one in _fields(kind) if name in value})
     if isinstance(kind, type) and issubclass(kind, Enum):
         return kind(value)
-    wanted = dict if kind is Mapping else kind
-    if not isinstance(value, wanted) or (wanted is int and isinstance(value, bool)):
+    expected_type = dict if kind is Mapping else kind
+    if not isinstance(value, expected_type) or (expected_type is int and isinstance(value, bool)):
         raise TypeError
     return value
 
@@ -225,9 +225,9 @@ def _body(event: Event, source: str, limit: int) -> bytes:
     }
     values = {name: getattr(event, field) for field, name in _NAMES[type(event).__name__]}
     with contextlib.suppress(TypeError):  # unsupported by orjson, or nested too deeply
-        whole = orjson.dumps(body | values, option=orjson.OPT_UTC_Z)
-        if len(whole) <= limit:
-            return whole
+        data = orjson.dumps(body | values, option=orjson.OPT_UTC_Z)
+        if len(data) <= limit:
+            return data
     cut: dict[str, int] = {}
     body |= {name: cut_values(value, name, limit, cut) for name, value in values.items()}
     return dump_record(body | {"cut": cut} if cut else body)

@@ -41,7 +41,7 @@ _DAY = timedelta(days=1)
 _MOST_SEARCHED = 200
 """Records to search from the end of a file for one with a time."""
 
-StandingOf = Callable[[str], str]
+StatusOf = Callable[[str], str]
 
 
 class PurgedEvents(NamedTuple):
@@ -80,16 +80,16 @@ def purge(
     note_ids: Collection[str],
     now: datetime,
     *,
-    standing_of: StandingOf,
+    status_of: StatusOf,
     dry_run: bool = False,
     lock_seconds: float = LOCK_SECONDS,
 ) -> PurgeReport:
     """Archive or delete every session of `note_ids` whose last record is older than the retention time.
 
-    `standing_of` returns the status of an old session that must be kept (`active`, `paused`, …), or "" if it has ended.
+    `status_of` returns the status of an old session that must be kept (`active`, `paused`, …), or "" if it has ended.
     A dry run writes nothing, not even a lock.  An error in one session is reported and does not stop the others.
     """
-    work = _Purge(vault_root, settings, frozenset(note_ids), now, lock_seconds, standing_of)
+    work = _Purge(vault_root, settings, frozenset(note_ids), now, lock_seconds, status_of)
     found = [work.take(session_id, dry_run=dry_run) for session_id in flight_ids(vault_root)]
     if not dry_run:
         _sweep(vault_root)
@@ -146,7 +146,7 @@ class _Purge(NamedTuple):
     note_ids: frozenset[str]
     now: datetime
     lock_seconds: float
-    standing_of: StandingOf
+    status_of: StatusOf
 
     def take(self, session_id: str, *, dry_run: bool) -> PurgedEvents | KeptEvents:
         try:
@@ -174,8 +174,8 @@ class _Purge(NamedTuple):
             return KeptEvents(session_id, "no-records")
         if self.now - last < timedelta(days=self.settings.retention_days):
             return KeptEvents(session_id, "recent", last)
-        if standing := self.standing_of(session_id):
-            return KeptEvents(session_id, standing, last)
+        if status := self.status_of(session_id):
+            return KeptEvents(session_id, status, last)
         return PurgedEvents(session_id, last, size)
 
     def put_away(self, session_id: str, files: EventFiles) -> None:

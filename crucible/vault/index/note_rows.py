@@ -69,31 +69,31 @@ class NoteReading(NamedTuple):
 
 def read_for_index(root: str, path: str, known: str) -> NoteReading:
     """Read the note at `path`, relative to the vault; `known` is its hash from the last reading."""
-    whole = Path(root, path)
+    full_path = Path(root, path)
     for left in reversed(range(_ATTEMPTS)):
         try:
-            return _read(Path(root), whole, path, known)
+            return _read(Path(root), full_path, path, known)
         except CrucibleError as error:
             # Some programs replace a file by deleting and re-creating it: then it is neither gone nor unreadable.
-            replaced = isinstance(error.__cause__, FileNotFoundError) and os.path.lexists(whole)
+            replaced = isinstance(error.__cause__, FileNotFoundError) and os.path.lexists(full_path)
             if not left or not replaced:
-                return _unread(whole, path, known, str(error))
+                return _unread(full_path, path, known, str(error))
     raise AssertionError
 
 
-def _read(root: Path, whole: Path, path: str, known: str) -> NoteReading:
-    data, stamp = files.read_bytes(files.inside(root, whole))
+def _read(root: Path, full_path: Path, path: str, known: str) -> NoteReading:
+    data, stamp = files.read_bytes(files.inside(root, full_path))
     sha = hashlib.sha256(data).hexdigest()[:_HASH_LENGTH]
-    rows = None if sha == known else rows_of(Note(whole, Source.from_bytes(data), stamp), path)
+    rows = None if sha == known else rows_of(Note(full_path, Source.from_bytes(data), stamp), path)
     return NoteReading(path, (stamp.size, stamp.mtime_ns, stamp.ctime_ns, stamp.ino), sha, rows)
 
 
-def _unread(whole: Path, path: str, known: str, reason: str) -> NoteReading:
+def _unread(full_path: Path, path: str, known: str, reason: str) -> NoteReading:
     """Return the reading of an unreadable note; a hash of the reason replaces the content's.
 
     So the same reason is not a change.  The stamp is unknown, since the note may become readable without changing.
     """
-    if not os.path.lexists(whole):
+    if not os.path.lexists(full_path):
         return NoteReading(path, UNKNOWN, "", None, gone=True)
     sha = "!" + hashlib.sha256(reason.encode(errors="replace")).hexdigest()[: _HASH_LENGTH - 1]
     return NoteReading(path, UNKNOWN, sha, None if sha == known else rows_of_unreadable(path, reason))

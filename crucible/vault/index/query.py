@@ -334,11 +334,11 @@ def _list_check(column: str, sign: str, value: str) -> Check:
     expected = value.lower()
     if sign not in ("=", "!=", "~", "!~"):
         raise UsageError(f"{column} holds several items: {sign} has no order there", "use = != ~ or !~")
-    has, whole = not sign.startswith("!"), "=" in sign
+    has, is_exact = not sign.startswith("!"), "=" in sign
 
     def check(row: Row) -> bool:
         items = split_list(str(row[column] or "").lower())
-        return bool(items) and has is (expected in items if whole else any(expected in item for item in items))
+        return bool(items) and has is (expected in items if is_exact else any(expected in item for item in items))
 
     return check
 

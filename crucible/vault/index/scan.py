@@ -152,16 +152,16 @@ class _Walk:
 
     def _enter_if_folder(self, folder: str, name: str) -> bool:
         path = joined(folder, name)
-        whole = os.path.join(self.root, path)
+        full_path = os.path.join(self.root, path)
         try:
-            is_folder = stat.S_ISDIR(os.stat(whole).st_mode)
+            is_folder = stat.S_ISDIR(os.stat(full_path).st_mode)
         except FileNotFoundError:
             return False
         except OSError as error:
             if name[-3:].lower() != ".md":
-                self._report(whole, error.strerror or str(error))
+                self._report(full_path, error.strerror or str(error))
             return False
-        if is_folder and os.path.islink(whole):
+        if is_folder and os.path.islink(full_path):
             heappush(self.links, path)
         elif is_folder:
             self.enter(path)

@@ -52,10 +52,10 @@ def run(
     root: Path,
     settings: FlightSettings = ARCHIVE,
     notes: tuple[str, ...] = ("s",),
-    standing_of: Callable[[str], str] = ended,
+    status_of: Callable[[str], str] = ended,
     **more: bool,
 ) -> PurgeReport:
-    return purge(root, settings, notes, NOW, standing_of=standing_of, **more)
+    return purge(root, settings, notes, NOW, status_of=status_of, **more)
 
 
 def records(root: Path) -> list[EventRecord]:
@@ -195,7 +195,7 @@ def test_lines_that_are_not_records_are_archived_and_reported(tmp_path: Path) ->
 def test_a_session_that_goes_on_is_kept_however_old(tmp_path: Path) -> None:
     fill(tmp_path)
     before = tree(tmp_path)
-    report = run(tmp_path, DELETE, standing_of={"s": "paused"}.__getitem__)
+    report = run(tmp_path, DELETE, status_of={"s": "paused"}.__getitem__)
     assert [(one.session_id, one.reason, one.failed) for one in report.kept] == [("s", "paused", False)]
     assert before.items() <= tree(tmp_path).items()
 
@@ -328,7 +328,7 @@ for line in sys.stdin:
     if not child:
         die_at(int(step))
         now = datetime(2026, 11, 21, 12, tzinfo=UTC)
-        purge(Path(root), FlightSettings(), ("s",), now, standing_of=lambda _: "")
+        purge(Path(root), FlightSettings(), ("s",), now, status_of=lambda _: "")
         os._exit(0)
     print(os.waitpid(child, 0)[1], flush=True)
 """
@@ -400,7 +400,7 @@ def test_whenever_a_session_is_put_away_its_records_are_the_same(
             with (folder / str(what)).open("ab") as file:
                 file.write(text.replace(b"{", b"") + b"\n")
         elif kind == "purge":
-            purge(root, ARCHIVE, ("s",), NOW + timedelta(days=99999), standing_of=ended)
+            purge(root, ARCHIVE, ("s",), NOW + timedelta(days=99999), status_of=ended)
     found = load_flight(root, "s")
     assert [dict(r.values) if r.source else (r.line, r.values["text"]) for r in found.records] == expected
     seqs = [r.seq for r in found.records]
