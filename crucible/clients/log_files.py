@@ -5,7 +5,6 @@ sparse file, is skipped in pieces.  Damaged content never raises: it becomes a r
 
 Damage that clients leave in practice is repaired: two objects on one line, a whole row after a truncated one, unpaired
 surrogates, NUL bytes after a power loss.
-
 """
 
 from __future__ import annotations
@@ -166,7 +165,6 @@ class Transcript:
 
     `follows` is the native id of the session that this one continues and whose rows it may repeat, "" if unknown.
     `followed_by` are the sessions that continue this one; it is filled in only when a single session is looked up.
-
     """
 
     client: str

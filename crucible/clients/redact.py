@@ -5,7 +5,6 @@ that did not pass a `Redactor`.
 
 Ids (of calls, rows, messages, agents, sessions) connect rows and are kept, and so is the base64 of a picture.  A secret
 that is split over two events is not found.
-
 """
 
 from __future__ import annotations
@@ -117,7 +116,6 @@ def redactor_of(settings: SecretSettings) -> Redactor:
     Raises `SecretsError` if it cannot work.
 
     It remembers the user's private texts, to remove them wherever they are repeated.
-
     """
     scanner, private = scanner_of(settings), Private()
 

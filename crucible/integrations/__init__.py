@@ -3,8 +3,7 @@
 `hooks.claude_code_hook` takes a hook's payload, `hooks.sync` writes notes in the background, `mcp.server` serves
 agents, `install` edits settings files and git hooks, and `doctor` checks all of it for `cru doctor`.
 
-write_down(root)  # import all sessions whose hooks were called
+    write_down(root)  # import all sessions whose hooks were called
 
 This package knows no click and prints nothing, except the text for a client's start.
-
 """

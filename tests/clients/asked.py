@@ -73,7 +73,6 @@ def answering(
     """Put the client on the stage's PATH, with a model that gives this answer; hooks and the MCP server are installed.
 
     A project's and the user's instructions are there, too, so that `harmless` can see that none reached the model.
-
     """
     stage.write({"CLAUDE.md": OBEY, "AGENTS.md": OBEY})
     with Answering(text, call) as model:
@@ -96,7 +95,6 @@ def harmless(stage: Stage, client: str, model: Answering, *, tools: Sequence[str
     """Check that the model was asked with only these `tools`, that nothing happened, and that no session was added.
 
     With `kept` the client keeps sessions, which an import must know as our own; without it has none.
-
     """
     assert model.unforeseen == []
     assert model.requests

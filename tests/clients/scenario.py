@@ -21,7 +21,6 @@ ACTION = {"run": "command"} | {"read": "path"} | {"write": {"path": …, "conten
              and with any of them "fails": true, "shows": "a part of its result", "ends": "rejected"
 
 `{{name}}` stands for a value that is made when the test runs: a secret must not lie in this repository.
-
 """
 
 from __future__ import annotations

@@ -72,7 +72,6 @@ class ServerContext:
         """The project whose knowledge is visible and that owns new items: `asked`, else one named in the settings.
 
         "" without a project, and in the vault itself, as for `cru recall` and `cru knowledge add`.
-
         """
         if self.asked:
             return self.asked
