@@ -1,7 +1,7 @@
-"""The recorded events of tool calls, with their full texts.
+"""Read the full texts of tool calls from a session's event log.
 
-A search hit shows the full text of a call, which the index does not hold. A call whose record cannot be read keeps
-the text of the note. This module imports little, since most questions need it.
+A search hit shows the full text of a call, which is not in the index. If its record cannot be read, the shorter text
+of the note is shown. This module imports little, since many questions need it.
 """
 
 from __future__ import annotations
@@ -14,18 +14,18 @@ from crucible.vault.events.event_reader import EventRecord, read_records
 
 USED = "ToolUsed"
 _MOST = 200_000
-"""Code points of a call that are searched: more is a file, and not what was said."""
+"""Code points of a call that are searched; longer texts are mostly contents of files."""
 _DEEPEST = 8
 
 
 def read_call_texts(root: Path, session: str, keys: Collection[tuple[str, ...]]) -> dict[tuple[str, ...], str]:
-    """The texts of calls by the keys of their records."""
-    wanted = {key for some in keys for key in some}
+    """The full texts of calls by the keys of their records, without calls whose records are missing."""
+    needed = {key for some in keys for key in some}
     found: dict[str, EventRecord] = {}
-    for record in records_of(root, session) if wanted else ():
-        if record.key in wanted:
+    for record in records_of(root, session) if needed else ():
+        if record.key in needed:
             found[record.key] = record
-            if len(found) == len(wanted):
+            if len(found) == len(needed):
                 break
     texts = {}
     for some in keys:
@@ -36,7 +36,7 @@ def read_call_texts(root: Path, session: str, keys: Collection[tuple[str, ...]])
 
 
 def records_of(root: Path, session: str) -> Iterator[EventRecord]:
-    """Those that can be read, in the order of events."""
+    """The records of a session in order, up to the first that cannot be read."""
     try:
         yield from read_records(root, session)
     except (CrucibleError, OSError):
@@ -44,7 +44,7 @@ def records_of(root: Path, session: str) -> Iterator[EventRecord]:
 
 
 def call_text(record: EventRecord, returned: EventRecord | None) -> str:
-    """The whole text of a call and its result."""
+    """The full text of a call and its result."""
     values = record.values
     if record.type == USED:
         parts = [string_in(values, "name"), *_strings(values.get("arguments"))]
@@ -56,7 +56,7 @@ def call_text(record: EventRecord, returned: EventRecord | None) -> str:
 
 
 def _strings(value: object, depth: int = 0) -> Iterator[str]:
-    """Every text in a JSON value, and its numbers."""
+    """All texts and numbers in a JSON value, as text."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, Mapping | list) and depth < _DEEPEST:
@@ -67,6 +67,6 @@ def _strings(value: object, depth: int = 0) -> Iterator[str]:
 
 
 def string_in(values: Mapping[str, object], name: str) -> str:
-    """A value that is a text; "" for any other."""
+    """The value with this name if it is text, otherwise ""."""
     value = values.get(name)
     return value if isinstance(value, str) else ""

@@ -1,8 +1,8 @@
-"""Words, names and questions, as search understands them.
+"""Parse texts and questions into words, names and times.
 
-A word is a run of letters and digits, as in the index's tokenizer; `TokenBucket` also counts as its parts. A name is
-held together by punctuation: `src/limiter.py`, `token_bucket`, `--flag`, `v1.2.3`. Any text is a valid question: what
-is no operator is a word.
+A word is a run of letters and digits, as in the index's tokenizer; a word such as `TokenBucket` also counts as its
+parts. A name is joined by punctuation: `src/limiter.py`, `token_bucket`, `--flag`, `v1.2.3`. Any text is a valid
+question: whatever is not an operator is a word.
 """
 
 from __future__ import annotations
@@ -17,57 +17,57 @@ from crucible.core.text import WORD, stop_words
 from crucible.search.recall import EventKind
 
 FIELDS = ("session", "kind", "agent", "channel", "project", "branch", "phase", "tag", "file")
-"""Fields that a question may name before a colon."""
+"""Fields of a question, written before a colon."""
 
 _KINDS = frozenset(EventKind)
 _LONGEST_QUESTION = 20_000
-"""Code points that are read of a question."""
+"""Code points of a question that are parsed."""
 _MOST_WORDS = 100
-"""Distinct words of a question; a longer text was pasted, and its first words say what it is about."""
+"""Distinct words of a question that are searched; a longer text was pasted, and its first words tell its topic."""
 _LONGEST_NAME = 120
 _LONGEST_VALUE = 200
 
 _HUMP = late_pattern(r"[a-z][A-Z]|[A-Z]{2}[a-z]")
 _PART = late_pattern(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 _RUN = late_pattern(r"(?<![\w./:@#+-])[^\W_]*[_./:@#+-][\w./:@#+-]*")
-"""A possible name; it starts only at a boundary, so that a long line is scanned once."""
+"""A possible name.  It starts at a boundary only, so that a long line is scanned once."""
 _NAMED = late_pattern(r"[\w.][./:@#+-]+\w|_")
-_EAST = late_pattern(
+_UNSPACED = late_pattern(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff]"
     "|[\U00020000-\U0002fa1f]"
 )
-"""Letters of languages that put no blank between words: each is a word."""
-_UNSAID = late_pattern("[\ud800-\udfff\x00-\x08\x0b-\x1f\x7f]")
+"""Letters of languages without blanks between words: each letter counts as a word."""
+_NOT_INDEXABLE = late_pattern("[\ud800-\udfff\x00-\x08\x0b-\x1f\x7f]")
 
 
 def indexable(text: str) -> str:
-    """The text without what no index takes: lone surrogates and control characters."""
-    return text if text.isascii() and text.isprintable() else _UNSAID.sub(" ", text)
+    """Replace characters that an index does not accept: lone surrogates and control characters."""
+    return text if text.isascii() and text.isprintable() else _NOT_INDEXABLE.sub(" ", text)
 
 
 def field_value(text: str) -> str:
-    """The value of a field as it is indexed, and looked for: in small letters, of a long one its beginning."""
+    """The value of a field as it is indexed and searched: in lower case, a long one shortened."""
     return indexable(text).lower()[:_LONGEST_VALUE]
 
 
 def with_name_parts(text: str) -> str:
-    """The text for the index, followed by the parts of names written as one word."""
+    """The text for the index, followed by the parts of words such as `TokenBucket`."""
     return "\n".join(pieces_of_text(text))
 
 
 def pieces_of_text(text: str) -> list[str]:
-    """The text, and the parts of each of its names for itself: no phrase reaches from one piece into another."""
-    text = _apart(indexable(text))
+    """The text, then the parts of each word that has some.  Pieces are separate, so no phrase spans two of them."""
+    text = _spaced(indexable(text))
     return [text, *_parts(text)]
 
 
-def _apart(text: str) -> str:
-    """With blanks around letters that are words themselves.  Compiling the pattern takes 5 ms: skip it if possible."""
-    return _EAST.sub(r" \g<0> ", text) if text and max(text) >= _FIRST_EAST else text
+def _spaced(text: str) -> str:
+    """Put blanks around letters that are words.  Compiling the pattern takes 5 ms, so it is avoided if possible."""
+    return _UNSPACED.sub(r" \g<0> ", text) if text and max(text) >= _FIRST_UNSPACED else text
 
 
-_FIRST_EAST = "\u0e00"
-"""The first letter of them."""
+_FIRST_UNSPACED = "\u0e00"
+"""The first of these letters."""
 
 
 def _parts(text: str) -> list[str]:
@@ -77,17 +77,17 @@ def _parts(text: str) -> list[str]:
 
 
 def parts_of(word: str) -> list[str]:
-    """The parts of `TokenBucket`; none of a word that has none."""
+    """The parts of a word such as `TokenBucket`; empty for a simple word."""
     return _PART.findall(word) if len(word) <= _LONGEST_NAME and _HUMP.search(word) else []
 
 
 def words_in(text: str) -> list[str]:
-    """The words, as they are written."""
+    """The words of a text, in their spelling."""
     return WORD.findall(text)
 
 
 def names_in(text: str) -> list[str]:
-    """Each name once, in small letters; of a path its last part, too."""
+    """The distinct names in a text, in lower case; for a path also its last part."""
     found: dict[str, None] = {}
     for run in _RUN.findall(text):
         if not _NAMED.search(run) and run[:2] != "--":
@@ -103,8 +103,8 @@ def names_in(text: str) -> list[str]:
 class ParsedQuestion(NamedTuple):
     """A parsed question.
 
-    `words` exclude stop words unless there are no others; `phrases` and `nots` are texts that must, and must not,
-    occur; `facts` and `not_facts` are lower-case pairs of field and value. `cut` is True if the question was longer.
+    `words` exclude stop words unless there are no others. `phrases` and `nots` are texts that must, and must not,
+    occur. `facts` and `not_facts` are lower-case pairs of field and value. `cut` is True if words were dropped.
     """
 
     words: tuple[str, ...] = ()
@@ -116,15 +116,15 @@ class ParsedQuestion(NamedTuple):
     cut: bool = False
 
     def is_empty(self) -> bool:
-        """Whether nothing is asked for."""
+        """Return whether the question has no words, phrases or fields."""
         return not (self.words or self.phrases or self.facts or self.nots or self.not_facts)
 
 
-_MEANT = {
+_HINTS = {
     EventKind.DECISION: frozenset(
         """
         agree agreed choice choose chooses chose chosen decide decided decides deciding decision decisions policy settled
-        """.split()  # noqa: SIM905  as in `stopping`
+        """.split()  # noqa: SIM905  a block of words is easier to edit than a list
     ),
     EventKind.ERROR: frozenset(
         """
@@ -136,8 +136,8 @@ _MEANT = {
 
 
 def hinted_kinds(asked: ParsedQuestion) -> frozenset[EventKind]:
-    """Decisions where a question asks what was decided, errors where it asks what failed."""
-    return frozenset(kind for kind, words in _MEANT.items() if not words.isdisjoint(asked.words))
+    """The kinds that a question hints at: decisions if it asks what was decided, errors if it asks what failed."""
+    return frozenset(kind for kind, words in _HINTS.items() if not words.isdisjoint(asked.words))
 
 
 _TOKEN = late_pattern(r'(-?)(?:([A-Za-z]{3,8}):)?"([^"]*)"|(\S+)')
@@ -145,17 +145,17 @@ _QUOTES = str.maketrans("“”„‟«»", '""""""')
 
 
 def read_question(text: str) -> ParsedQuestion:
-    """What a question asks for."""
-    said: list[str] = []
+    """Parse a question."""
+    terms: list[str] = []
     phrases: list[str] = []
     nots: list[str] = []
     facts: list[tuple[str, str]] = []
     not_facts: list[tuple[str, str]] = []
-    # What is pasted from a terminal brings its colours along.
-    begin = text[:_LONGEST_QUESTION]
-    bare = begin if begin.isprintable() else ANSI.sub("", begin)
-    shown = _apart(indexable(bare)).translate(_QUOTES)
-    for negated, field, value, is_quoted in _tokens(shown):
+    # Text pasted from a terminal may contain color codes.
+    start = text[:_LONGEST_QUESTION]
+    uncolored = start if start.isprintable() else ANSI.sub("", start)
+    question = _spaced(indexable(uncolored)).translate(_QUOTES)
+    for negated, field, value, is_quoted in _tokens(question):
         if field:
             (not_facts if negated else facts).append((field, value.lower()))
         elif negated:
@@ -163,9 +163,9 @@ def read_question(text: str) -> ParsedQuestion:
         elif is_quoted and len(words_in(value)) > 1:
             phrases.append(value)
         else:
-            said.append(value)
-    words = _search_words(said)
-    names = names_in(" ".join(said))
+            terms.append(value)
+    words = _search_words(terms)
+    names = names_in(" ".join(terms))
     return ParsedQuestion(
         tuple(words[:_MOST_WORDS]),
         tuple(names[:_MOST_WORDS]),
@@ -178,13 +178,13 @@ def read_question(text: str) -> ParsedQuestion:
 
 
 def _tokens(text: str) -> Iterator[tuple[bool, str, str, bool]]:
-    """Negated or not, the field or "", the value, and whether it stood in quotes."""
+    """Yield for each token: negated or not, the field or "", the value, and quoted or not."""
     for found in _TOKEN.finditer(text):
         minus, field, quoted, word = found.groups()
         if word is None:
             yield from _quoted(bool(minus), field or "", quoted)
             continue
-        # `-v` and `-rf` are flags that somebody asks about.
+        # `-v` and `-rf` are command-line flags, not negations.
         negated = len(word) > _FLAG and word[0] == "-" and bool(WORD.match(word, 1))
         yield _bare(negated, word[1:] if negated else word)
 
@@ -216,10 +216,10 @@ def _is_fact(field: str, value: str) -> bool:
     return field in FIELDS and bool(WORD.search(value)) and (field != "kind" or value in _KINDS)
 
 
-def _search_words(said: Iterable[str]) -> list[str]:
-    """Distinct lower-case words, with the parts of names; stop words only if there is nothing else."""
+def _search_words(terms: Iterable[str]) -> list[str]:
+    """The distinct words in lower case, with their parts; stop words only if there are no others."""
     found: dict[str, None] = {}
-    for word in words_in(" ".join(said)):
+    for word in words_in(" ".join(terms)):
         found[word.lower()] = None
         found.update((part.lower(), None) for part in parts_of(word))
     return [word for word in found if word not in stop_words("search")] or list(found)
@@ -252,9 +252,10 @@ _WEEKDAY = late_pattern(rf"\b({'|'.join(_WEEKDAYS)})\b", re.IGNORECASE)
 _LEADS = late_pattern(
     r"\b(?:in|of|from|since|last|this|early|late|mid|during|until|by|on|before|after) $", re.IGNORECASE
 )
-_LOOKED_AT = 2_000
-"""Code points; a longer text was pasted, and its dates are not the user's."""
+_SCANNED = 2_000
+"""Code points that are searched for dates; dates later in a long text were pasted."""
 _LEADING = 12
+"""Code points before a month's name that may hold a preposition."""
 
 
 class NamedTime(NamedTuple):
@@ -267,8 +268,8 @@ class NamedTime(NamedTuple):
 
 
 def times_in(text: str) -> tuple[NamedTime, ...]:
-    """The times that a question names."""
-    return tuple(dict.fromkeys(_times_in_order(" ".join(text[:_LOOKED_AT].split()))))
+    """The times that a question names, in order."""
+    return tuple(dict.fromkeys(_times_in_order(" ".join(text[:_SCANNED].split()))))
 
 
 def _times_in_order(text: str) -> Iterator[NamedTime]:
@@ -294,13 +295,13 @@ def _is_month(name: str, before: str) -> bool:
     return name in _MONTHS
 
 
-def is_at_time(moments: Sequence[NamedTime], first: int) -> bool:
-    """Whether something of this second since 1970 was at one of the times; what is not dated was at none."""
-    if not moments or not first:
+def is_at_time(times: Sequence[NamedTime], first: int) -> bool:
+    """Return whether a time in seconds since 1970 is at one of the named times; 0 is undated, so False."""
+    if not times or not first:
         return False
     try:
         at = datetime.fromtimestamp(first, UTC)
     except (ValueError, OverflowError, OSError):
         return False
-    told = (at.month, at.year, at.day, at.weekday())
-    return any(all(wanted in (None, is_so) for wanted, is_so in zip(one, told, strict=True)) for one in moments)
+    fields = (at.month, at.year, at.day, at.weekday())
+    return any(all(named in (None, field) for named, field in zip(one, fields, strict=True)) for one in times)

@@ -1,4 +1,4 @@
-"""Questions, answers and the protocols between sessions, search engines and the programs that ask."""
+"""Questions and answers of search, and the protocols `Recall` (an engine) and `ItemCatalog` (knowledge items)."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from hashlib import blake2b
 from typing import NamedTuple, Protocol
 
 USUAL, MOST = 5, 20
-"""Hits of an answer, unless more are asked for, and at most."""
+"""Default and maximum number of hits of an answer."""
 MOST_CONTEXT = 50
-"""Events that are shown before, and after, each hit at most."""
+"""Maximum number of events shown before, and after, each hit."""
 
 
 Progress = Callable[[int, int], None]
-"""Called with the number of notes done, and of all notes."""
+"""Called with the number of processed notes and the total."""
 
 
 class EventKind(StrEnum):
-    """What an event is."""
+    """The kind of an event."""
 
     USER = "user"
     AGENT = "agent"
@@ -46,16 +46,16 @@ RECALLED, RECALLED_END = "<!-- cru:recalled -->", "<!-- /cru:recalled -->"
 """Lines that `cru recall` prints around text for a model; notes contain them escaped or not."""
 
 LISTED = frozenset((EventKind.CORRECTION, EventKind.OUTCOME, EventKind.OPEN_END, EventKind.ENVIRONMENT))
-"""Items of the findings block: what is above and below one has nothing to do with it, so a hit has no neighbours."""
+"""Kinds in the findings block, a list of unrelated items: hits of these kinds are shown without neighbours."""
 
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """One thing that was said or done.
+    """One message, tool call or finding of a session, or a knowledge item.
 
-    `id` is `<session>#<8 hex>`, stable while its words stay; of an item of knowledge the item's id. `phase` is a
-    phase's id, `line` the note's line, from 1. `at` is when the event happened, else when its phase or session began.
-    `title` is of an item of knowledge.
+    `id` is `<session>#<8 hex>` and stays while the text stays; a knowledge item has its own id. `phase` is the id of
+    a phase, `line` a line of the note, from 1. `at` is the time of the event, or the start of its phase or session.
+    Only knowledge items have a `title`.
     """
 
     id: str
@@ -74,7 +74,7 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A session for the index: its properties and events; `path` is relative to the vault."""
+    """A session as the index sees it: its properties and events; `path` is relative to the vault."""
 
     session: str
     path: str
@@ -89,7 +89,7 @@ class Document:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question.
+    """A question and its filters.
 
     `text` is natural language, or terms, `"phrases"`, `-not` and `field:value`; the other fields are filters. `agent`
     matches with or without a version. `since` and `until` are inclusive. `context` is the number of events before and
@@ -109,13 +109,13 @@ class Question:
 
     @property
     def narrows(self) -> bool:
-        """Whether it asks for something even without words: then the newest is shown."""
-        told = (self.session, self.agent, self.channel, self.project)
-        return any((*told, self.since, self.until)) or self.kinds != frozenset(EventKind)
+        """True if it has filters; a question with filters and no words finds the newest events."""
+        texts = (self.session, self.agent, self.channel, self.project)
+        return any((*texts, self.since, self.until)) or self.kinds != frozenset(EventKind)
 
 
 class Snippet(NamedTuple):
-    """One line of an event's text, and the spans of the question's words in it, half-open, in code points."""
+    """One line of an event's text; `marks` are half-open spans of the question's words, in code points."""
 
     text: str
     marks: tuple[tuple[int, int], ...] = ()
@@ -125,7 +125,7 @@ class Snippet(NamedTuple):
 class Hit:
     """A matching event with its neighbours in the note; `parts` are the named parts of its `score`.
 
-    `path` is the note's, from the vault; "" where only a server has it.
+    `path` is that of the note, relative to the vault; "" for a hit from a server.
     """
 
     event: Event
@@ -139,7 +139,7 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class SessionHit:
-    """A session that was found, by its own words and its best events; `path` as in a `Hit`."""
+    """A session that matches, with the named parts of its `score`; `path` as in a `Hit`."""
 
     session: str
     title: str
@@ -152,7 +152,7 @@ class SessionHit:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The best events and sessions, best first; `notes` are remarks, such as what could not be searched."""
+    """The best events and sessions, best first; `notes` are remarks for the reader, such as missing notes."""
 
     hits: tuple[Hit, ...] = ()
     sessions: tuple[SessionHit, ...] = ()
@@ -160,39 +160,39 @@ class Answer:
 
 
 class Recall(Protocol):
-    """What searches: the embedded engine, or a server."""
+    """A search engine: the embedded one, or a server."""
 
     def ask(self, question: Question, now: datetime) -> Answer:
-        """The answer; never an error for what the question says."""
+        """Answer a question; no text of a question is an error."""
         ...
 
     def get(self, ids: Sequence[str]) -> tuple[Event, ...]:
-        """The events of these ids, in that order; unknown ones are left out."""
+        """The events with these ids, in that order, without unknown ones."""
         ...
 
     def around(self, anchor: str, before: int, after: int) -> tuple[Event, ...]:
-        """The event with its neighbours in the note; nothing for an unknown one."""
+        """The event with its neighbours in the note; empty for an unknown id."""
         ...
 
 
 class ItemCatalog(Protocol):
-    """Items by name, which is a note's path from the vault and no session's."""
+    """Knowledge items by name, the path of their note relative to the vault."""
 
     def stamps(self) -> Mapping[str, str]:
-        """Every item, and what changes whenever its words do: asked at each question."""
+        """A stamp of each item, which changes with its text.  Called at each question."""
         ...
 
     def document(self, name: str) -> Document | None:
-        """The item as one event of kind knowledge; its id is also the session's of event and document."""
+        """The item as a document with one event of kind knowledge; its id is also used as the session id."""
         ...
 
     def weigh(self, identity: str, now: datetime) -> tuple[float, Mapping[str, float]]:
-        """What an item's score is multiplied by, and what that comes from, for `--explain`."""
+        """The factor of an item's score, and the named parts of the factor, for `--explain`."""
         ...
 
 
-class _Nothing:
-    """No items."""
+class _NoItems:
+    """An empty catalog."""
 
     def stamps(self) -> Mapping[str, str]:
         return {}
@@ -206,21 +206,21 @@ class _Nothing:
         return 1.0, {}
 
 
-NO_ITEMS: ItemCatalog = _Nothing()
-"""A shelf without items."""
+NO_ITEMS: ItemCatalog = _NoItems()
+"""A catalog without items."""
 
 
 def hash_of(kind: EventKind, text: str, count: int) -> str:
     """Eight hex digits of a text; `count` is the number of earlier events with the same text."""
-    told = f"{kind}\0{count}\0{text}" if count else f"{kind}\0{text}"
-    return blake2b(told.encode("utf-8", "replace"), digest_size=4).hexdigest()
+    hashed = f"{kind}\0{count}\0{text}" if count else f"{kind}\0{text}"
+    return blake2b(hashed.encode("utf-8", "replace"), digest_size=4).hexdigest()
 
 
 def seconds_of(at: datetime | None) -> int | None:
-    """Seconds since 1970."""
+    """The time in seconds since 1970."""
     return None if at is None else int(at.timestamp())
 
 
 def time_of(seconds: int | None) -> datetime | None:
-    """The time again."""
+    """The time from seconds since 1970."""
     return None if seconds is None else datetime.fromtimestamp(seconds, UTC)

@@ -1,7 +1,6 @@
-"""The searchable events of a session, from its note and its event log: their kind, text and id.
+"""Split a session into searchable events, with their kind, text and id, from its note and its event log.
 
-Everything in a note is an event, except the task list, which changes all the time, and the brief, which repeats the
-rest.
+Everything in a note is an event, except the task list, which changes often, and the brief, which repeats the rest.
 """
 
 from __future__ import annotations
@@ -37,21 +36,21 @@ from crucible.vault.events.event_reader import EventRecord
 
 
 def passages_of(text: str) -> Iterator[Lines]:
-    """The line ranges of the passages, without surrounding blank lines.
+    """Split prose into passages: yield their line ranges, without surrounding blank lines.
 
-    A passage keeps a heading, a bold line or a line with a final colon together with the next paragraph, and a list
-    item or code block with what it introduces. Code and text between our marks is never cut.
+    A heading, a bold line or a line that ends in a colon stays with the next paragraph; an indented line or a code
+    block stays with the text before it. Code, and text between the marks of recall, is never split.
     """
     lines = text.split("\n")
-    held = {line for block in (*whole_fences(text), *_recalled(lines)) for line in range(*block)}
-    # `end` is behind the last line that says something.
+    unsplit = {line for block in (*whole_fences(text), *_recalled(lines)) for line in range(*block)}
+    # `end` is the line after the last one that is not blank.
     first, end = -1, 0
     for at, line in enumerate(lines):
-        if not line.strip() and at not in held:
+        if not line.strip() and at not in unsplit:
             continue
         if first < 0:
             first = at
-        elif at > end and not _goes_on(lines[end - 1], line):
+        elif at > end and not _continues(lines[end - 1], line):
             yield Lines(first, end)
             first = at
         end = at + 1
@@ -60,7 +59,7 @@ def passages_of(text: str) -> Iterator[Lines]:
 
 
 def _recalled(lines: Sequence[str]) -> Iterator[Lines]:
-    """The text between our marks; a mark without an end encloses nothing."""
+    """The line ranges between the marks of recall; a mark without an end is ignored."""
     first = -1
     for at, line in enumerate(lines):
         if first >= 0 and RECALLED_END in line:
@@ -70,12 +69,12 @@ def _recalled(lines: Sequence[str]) -> Iterator[Lines]:
             first = at
 
 
-def _goes_on(above: str, below: str) -> bool:
-    """True if the text after blank lines belongs to the text before."""
-    return below.startswith((" ", "\t", "```", "~~~")) or _leads_on(above.strip())
+def _continues(above: str, below: str) -> bool:
+    """Return whether the text after blank lines belongs to the text before."""
+    return below.startswith((" ", "\t", "```", "~~~")) or _introduces(above.strip())
 
 
-def _leads_on(line: str) -> bool:
+def _introduces(line: str) -> bool:
     return line.endswith(":") or line.startswith("#") or (line.startswith("**") and line.endswith("**"))
 
 
@@ -88,7 +87,7 @@ class RecordedCall(NamedTuple):
 
 
 class EventText(NamedTuple):
-    """One event of an entry, before it has an id: `agent` is "" where the phase's is meant."""
+    """One event of an entry, before it has an id; `agent` is "" for the agent of the phase."""
 
     kind: EventKind
     text: str
@@ -100,8 +99,8 @@ class EventText(NamedTuple):
 class PlacedEvent(NamedTuple):
     """An event and the place of its text.
 
-    `noted` is its text in the note, from which its id is made; `lines` are read again for a hit: the whole entry's,
-    except for prose. `keys` name the records with the full text.
+    `noted` is its text in the note, from which its id is derived. `lines` are read again for a hit: those of the
+    passage for prose, otherwise those of the whole entry. `keys` name the records with the full text.
     """
 
     event: Event
@@ -111,7 +110,7 @@ class PlacedEvent(NamedTuple):
 
 
 FindRecordedCall = Callable[[ToolCall], RecordedCall | None]
-"""Asked for a session's calls in the order of its note."""
+"""Returns the recorded form of a call.  Call it for each call of a session, in the order of the note."""
 
 _SUMMARY = "Summary"
 
@@ -119,7 +118,7 @@ _SUMMARY = "Summary"
 def document_of(
     session: Session, path: str, recorded: FindRecordedCall | None = None
 ) -> tuple[Document, tuple[PlacedEvent, ...]]:
-    """The session as a document, and the places of its events; `path` is relative to the vault."""
+    """Convert a session to a document; also return the places of its events.  `path` is relative to the vault."""
     placed = tuple(events_of(session, recorded))
     return (
         Document(
@@ -138,23 +137,23 @@ def document_of(
 
 
 def events_of(session: Session, recorded: FindRecordedCall | None = None) -> Iterator[PlacedEvent]:
-    """Every event, in the order of the note."""
-    teller = _EventBuilder(session, recorded)
+    """All events of a session, in the order of the note."""
+    builder = _EventBuilder(session, recorded)
     above = Phase("", entries=session.preamble)
-    yield from teller.tell_phase(above)
-    for said in _findings(session):
-        yield teller.tell(above, said, said.lines)
+    yield from builder.events_of_phase(above)
+    for text in _findings(session):
+        yield builder.event(above, text, text.lines)
     for phase in session.all_phases():
-        yield from teller.tell_phase(phase)
+        yield from builder.events_of_phase(phase)
     if session.summary:
         lines = session.summary_lines
-        yield teller.tell(Phase(_SUMMARY), EventText(EventKind.OBSERVATION, session.summary, lines), lines)
+        yield builder.event(Phase(_SUMMARY), EventText(EventKind.OBSERVATION, session.summary, lines), lines)
 
 
 class _EventBuilder:
     """Builds the events of a session in order.
 
-    Ids stay when a note grows: they depend on the text, and on earlier events only if these have the same text.
+    Ids do not change when a note grows: they depend on the text, and on earlier events with the same text only.
     """
 
     def __init__(self, session: Session, recorded: FindRecordedCall | None) -> None:
@@ -164,28 +163,28 @@ class _EventBuilder:
         self._counts: dict[tuple[EventKind, str], int] = {}
         self._taken: set[str] = set()
 
-    def tell_phase(self, phase: Phase) -> Iterator[PlacedEvent]:
+    def events_of_phase(self, phase: Phase) -> Iterator[PlacedEvent]:
         for entry in phase.entries:
-            for said in texts_of(entry):
-                yield self.tell(phase, said, said.lines if isinstance(entry, Prose) else entry.lines)
+            for text in texts_of(entry):
+                yield self.event(phase, text, text.lines if isinstance(entry, Prose) else entry.lines)
 
-    def tell(self, phase: Phase, said: EventText, lines: Lines) -> PlacedEvent:
+    def event(self, phase: Phase, text: EventText, lines: Lines) -> PlacedEvent:
         session = self._session
-        whole = self._recorded(said.call) if self._recorded and said.call else None
+        recorded = self._recorded(text.call) if self._recorded and text.call else None
         event = Event(
-            self._id(said.kind, said.text),
+            self._id(text.kind, text.text),
             session.id,
-            said.kind,
-            whole.text if whole else said.text,
+            text.kind,
+            recorded.text if recorded else text.text,
             phase.id,
             phase.name,
-            (said.lines if said.lines.first >= 0 else lines).first + 1,
-            (whole.at if whole else None) or phase.started or session.started,
-            said.agent or (str(phase.agent) if phase.agent else self._alone),
+            (text.lines if text.lines.first >= 0 else lines).first + 1,
+            (recorded.at if recorded else None) or phase.started or session.started,
+            text.agent or (str(phase.agent) if phase.agent else self._alone),
             phase.channel or session.channel or "",
             session.project or "",
         )
-        return PlacedEvent(event, said.text, lines, whole.keys if whole else ())
+        return PlacedEvent(event, text.text, lines, recorded.keys if recorded else ())
 
     def _id(self, kind: EventKind, text: str) -> str:
         count = self._counts.get((kind, text), 0)
@@ -197,14 +196,14 @@ class _EventBuilder:
 
 
 def texts_of(entry: Entry) -> Iterator[EventText]:
-    """The events of one entry: of prose its passages, of an inline subagent its report, and then those of its work."""
+    """The events of an entry: the passages of prose; the report of an inline subagent, then the events of its work."""
     if isinstance(entry, ToolCalls):
         for call in entry.calls:
             yield EventText(EventKind.TOOL, _call(call), call.lines, call=call)
     elif isinstance(entry, Subagent):
         yield from _subagent(entry)
     elif isinstance(entry, Callout) and entry.kind == "abstract":
-        # The running brief says again, in fewer words, what stands below it.
+        # The brief only summarizes the rest of the session.
         return
     elif isinstance(entry, Prose):
         yield from _passages(EventKind.AGENT, entry.text, entry.lines.first)
@@ -215,7 +214,7 @@ def texts_of(entry: Entry) -> Iterator[EventText]:
 
 
 def _passages(kind: EventKind, text: str, first: int) -> Iterator[EventText]:
-    """`first` is the note's line on which the text begins, -1 for none."""
+    """The passages of a text; `first` is the line of the note on which the text begins, -1 if unknown."""
     lines = text.split("\n")
     for start, end in passages_of(text):
         where = Lines(first + start, first + end) if first >= 0 else NOWHERE
@@ -223,24 +222,24 @@ def _passages(kind: EventKind, text: str, first: int) -> Iterator[EventText]:
 
 
 def _plan(plan: Callout) -> Iterator[EventText]:
-    """Its title with its first passage, then the others."""
+    """The passages of a plan; the title is part of the first one."""
     first = plan.lines.first + 1 if plan.lines.first >= 0 else -1
     title, lines = plan.title, plan.lines
-    for said in _passages(_kind(plan), plan.text, first):
-        yield said._replace(text=_joined(title, said.text), lines=lines if title else said.lines)
+    for text in _passages(_kind(plan), plan.text, first):
+        yield text._replace(text=_joined(title, text.text), lines=lines if title else text.lines)
         title = ""
     if title:
         yield EventText(_kind(plan), title, lines)
 
 
 def _findings(session: Session) -> Iterator[EventText]:
-    """The items of the findings block, each of its own kind, by which one asks for it."""
+    """The items of the findings block, each with its own kind."""
     for item in session.findings:
-        yield EventText(_found(item), _joined(item.text, item.details), item.lines)
+        yield EventText(_kind_of_finding(item), _joined(item.text, item.details), item.lines)
 
 
-def _found(item: Noted) -> EventKind:
-    """The kind of an item, in which a human may have written any word."""
+def _kind_of_finding(item: Noted) -> EventKind:
+    """The kind of a finding; a kind that a user made up counts as an observation."""
     try:
         return EventKind(item.kind)
     except ValueError:
@@ -280,8 +279,8 @@ def _subagent(entry: Subagent) -> Iterator[EventText]:
     yield EventText(EventKind.SUBAGENT, _labelled(text, _SUMMARY, entry.summary), entry.lines, agent)
     work: Sequence[Entry] = entry.entries
     for inner in work:
-        for said in texts_of(inner):
-            yield said._replace(agent=said.agent or agent, lines=NOWHERE)
+        for one in texts_of(inner):
+            yield one._replace(agent=one.agent or agent, lines=NOWHERE)
 
 
 def _joined(*texts: str | None) -> str:
@@ -292,32 +291,32 @@ def _labelled(text: str, label: str, more: str | None) -> str:
     return _joined(text, f"{label}: {more}" if more else None)
 
 
-_RETURNED, _TOLD = "ToolReturned", "tool"
+_RETURNED, _BY_HAND = "ToolReturned", "tool"
 
 
 def recorded_calls(root: Path, session: str) -> FindRecordedCall:
-    """What the recorder has of each call of a session's note."""
+    """Match the calls of a session's note with its event log."""
     return match_records(records_of(root, session))
 
 
 def match_records(records: Iterable[EventRecord]) -> FindRecordedCall:
-    """The same, of records in the order of events."""
-    told: dict[str, deque[tuple[EventRecord, list[EventRecord]]]] = defaultdict(deque)
+    """Match calls with records, which are in the order of events; equal calls match in order."""
+    by_line: dict[str, deque[tuple[EventRecord, list[EventRecord]]]] = defaultdict(deque)
     used: dict[tuple[str, str], list[EventRecord]] = {}
     folder = ""
     for record in records:
         values = record.values
         if record.type == "ContextSeen":
             folder = string_in(values, "cwd") or folder
-        elif record.type in (USED, _TOLD):
+        elif record.type in (USED, _BY_HAND):
             returned: list[EventRecord] = []
-            told[normal_line(_line(record, folder))].append((record, returned))
+            by_line[normal_line(_line(record, folder))].append((record, returned))
             used[record.agent, string_in(values, "call")] = returned
         elif record.type == _RETURNED and (waiting := used.get((record.agent, string_in(values, "call")))) is not None:
             waiting.append(record)
 
     def recorded(call: ToolCall) -> RecordedCall | None:
-        waiting = told.get(normal_line(call.call))
+        waiting = by_line.get(normal_line(call.call))
         if not waiting:
             return None
         record, returned = waiting.popleft()

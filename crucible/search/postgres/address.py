@@ -135,17 +135,17 @@ def server_error(error: Exception, place: ServerPlace) -> ServerFailed:
     words = str(error).lower()
     state = getattr(error, "sqlstate", None) or next((s for part, s in _BY_WORDS if part in words), "")
     if state in _BY_STATE:
-        said, hint = _BY_STATE[state]
+        message, hint = _BY_STATE[state]
     elif state.startswith("08") or (not state and isinstance(error, postgres_client().OperationalError)):
         if "does not exist" in words:
             what = "database" if 'database "' in words else "user"
-            said, hint = f"has no such {what}", _LOOK[what]
+            message, hint = f"has no such {what}", _LOOK[what]
         else:
-            said = next((said for part, said in _UNREACHED if part in words), "cannot be reached")
+            message = next((message for part, message in _UNREACHED if part in words), "cannot be reached")
             hint = _HERE
     else:
-        said, hint = f"refused it ({type(error).__name__}{state and f', {state}'})", _HERE
-    return ServerFailed(f"{place} {said}", hint, state)
+        message, hint = f"refused it ({type(error).__name__}{state and f', {state}'})", _HERE
+    return ServerFailed(f"{place} {message}", hint, state)
 
 
 if TYPE_CHECKING:

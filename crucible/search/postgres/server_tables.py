@@ -57,9 +57,9 @@ CREATE POLICY own ON crucible.projects FOR SELECT USING (EXISTS (
 CREATE POLICY begun ON crucible.projects FOR INSERT WITH CHECK (EXISTS (
     SELECT FROM crucible.members m WHERE m.project IS NULL AND m.writes AND pg_has_role(current_user, m.role, 'USAGE')));
 
--- A note of a vault.  `key` is a hash of its path, `digest` changes with its text, `clone` is the copy of the vault that pushed it.
--- `events`, `event_words` and `event_names` count what is searched of its events; `words` and `names` those of a whole session.
--- `first`, `last` and, for each event, `times` are seconds since 1970; 0 is unknown.
+-- A note of a vault.  `key` is a hash of its path, `digest` changes with its text, `clone` is the copy of the vault
+-- that pushed it. `events`, `event_words` and `event_names` count what is searched of its events; `words` and `names`
+-- those of a whole session. `first`, `last` and, for each event, `times` are seconds since 1970; 0 is unknown.
 CREATE TABLE crucible.sessions (
     no bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, project int NOT NULL REFERENCES crucible.projects, month date NOT NULL,
     vault text NOT NULL, key text NOT NULL, digest text NOT NULL, clone text NOT NULL,
@@ -90,8 +90,8 @@ CREATE TABLE crucible.postings (
 CREATE INDEX postings_term ON crucible.postings (term);
 CREATE INDEX postings_session ON crucible.postings (session_no);
 
--- Foreign keys would do this, but check the session once for each of its thousand postings.  Reads join by number and project, so rows that
--- name another user's session are never seen.
+-- Foreign keys would do this, but check the session once for each of its thousand postings.  Reads join by number and
+-- project, so rows that name another user's session are never seen.
 CREATE FUNCTION crucible.forget() RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     DELETE FROM crucible.session_events AS e USING gone WHERE e.session_no = gone.no AND e.project = gone.project AND e.month = gone.month;
@@ -169,7 +169,8 @@ SELECT crucible.grant_project(current_user::regrole, '*', true);
 """
 
 _SECOND = """
--- The weight and the audience of a knowledge item are computed from these at each question; they are null for a session.
+-- The weight and the audience of a knowledge item are computed from these at each question; they are null for a
+-- session.
 ALTER TABLE crucible.sessions
     ADD COLUMN item_type text, ADD COLUMN item_scope text, ADD COLUMN item_domain text, ADD COLUMN item_verified boolean,
     ADD COLUMN item_used int CHECK (item_used >= 0), ADD COLUMN item_useful int CHECK (item_useful >= 0),
