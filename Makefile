@@ -99,7 +99,7 @@ bench: $(VENV)/.installed-dev ## Measure starting, reading, importing, memory, q
 
 real: $(VENV)/.installed-dev ## What is found in real sessions, by pattern (REAL=FOLDER; LABELS and SCORER measure it, READ=PATTERN shows fifty)
 	$(BIN)/python -m benchmarks.real_sessions
-	REAL="$(REAL)" $(BIN)/python -m pytest -q -n 0 tests/test_one_judgement.py
+	REAL="$(REAL)" $(BIN)/python -m pytest -q -n 0 tests/test_consistent_findings.py
 
 recall-eval: $(VENV)/.installed-dev ## Measure how well recall answers the questions of samples/recall_eval (RECALL_EVAL=--misses shows where it fails)
 	$(BIN)/python -m samples.recall_eval.report $(RECALL_EVAL)

@@ -11,7 +11,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 import uuid
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -21,7 +20,7 @@ from pathlib import Path
 from random import Random
 
 from crucible.documents.session.session import Session, Status
-from samples.waiting import SECONDS
+from samples.waiting import SECONDS, is_gone, wait_until
 from tests.clients.playing import Rows
 from tests.clients.stage import Stage, make_stage
 
@@ -37,8 +36,8 @@ class Toll:
 
     killed: Counter[str] = field(default_factory=Counter)
     missed: int = 0
-    patience: float = 1.0
-    """Seconds within which a session is hit: less after each that ended before, so that a fast machine is hit too."""
+    rows: float = 20.0
+    """A session is hit within its first rows; fewer after each session that ended before its turn."""
 
     def __str__(self) -> str:
         return f"{sum(self.killed.values())} kills {dict(self.killed)}, {self.missed} came too late"
@@ -119,24 +118,42 @@ def _one_vault(root: Path, random: Random, toll: Toll, kills: int) -> None:
 
 
 def _kill_one(stage: Stage, player: Player, random: Random, toll: Toll) -> None:
-    """Wait for a random moment, then for the next process of a random kind, and kill it."""
-    target = random.choice(TARGETS)
-    time.sleep(random.random() * toll.patience)
-    while player.process.poll() is None:
-        found = [player.process.pid] if target == "client" else list(_processes(target, stage, player))
-        if found:
-            # It has been there for a moment that we do not choose either.
-            time.sleep(random.random() * (0.3 if target == "sync" else 0.03))
-            with suppress(ProcessLookupError):
-                if found[0] != player.process.pid or player.process.poll() is None:
-                    os.kill(found[0], signal.SIGKILL)
-                    toll.killed[target] += 1
-                    toll.patience = min(1.5, toll.patience * 1.1)
-                    player.killed = target
-            return
-        time.sleep(0.001)
-    toll.missed += 1
-    toll.patience = max(0.2, toll.patience * 0.8)
+    """Wait for a random number of rows, then for the next process of a random kind, and kill it."""
+    target, rows = random.choice(TARGETS), random.randrange(int(toll.rows) + 1)
+    wait_until(lambda: player.process.poll() is not None or _rows(player) >= rows)
+    found: list[int] = []
+
+    def has_target() -> bool:
+        found[:] = [player.process.pid] if target == "client" else _processes(target, stage, player)
+        return bool(found) or player.process.poll() is not None
+
+    wait_until(has_target)
+    if player.process.poll() is not None or not found:
+        toll.missed += 1
+        toll.rows = max(4.0, toll.rows * 0.8)
+        return
+    # A random amount of processor time, so that it is killed in the middle of its work.
+    ticks = _ticks(found[0]) + random.randrange(20 if target == "sync" else 3)
+    wait_until(lambda: is_gone(found[0]) or _ticks(found[0]) >= ticks)
+    with suppress(ProcessLookupError):
+        if found[0] != player.process.pid or player.process.poll() is None:
+            os.kill(found[0], signal.SIGKILL)
+            toll.killed[target] += 1
+            toll.rows = min(30.0, toll.rows * 1.1)
+            player.killed = target
+
+
+def _rows(player: Player) -> int:
+    return player.transcript.read_bytes().count(b"\n") if player.transcript.exists() else 0
+
+
+def _ticks(pid: int) -> int:
+    """The processor time that a process has used, in clock ticks; 0 for one that has ended."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return 0
+    return int(fields[11]) + int(fields[12])
 
 
 def _processes(target: str, stage: Stage, player: Player) -> Iterator[int]:

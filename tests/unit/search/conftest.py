@@ -1,4 +1,4 @@
-"""A real PostgreSQL server, started once a process that asks for it, and a database of its own for each test."""
+"""A PostgreSQL server, started once for each process that needs it, and a database for each test."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ def postgres() -> Iterator[Running]:
             admin.close()
             yield running
     except NoServer as error:
-        # `-ra` prints it.
+        # `pytest -ra` prints this reason.
         pytest.skip(f"no PostgreSQL server: {error}")
 
 
 @contextmanager
 def database(postgres: Running) -> Iterator[Team]:
-    """A database with our tables and nothing in them."""
+    """A database with our tables, all empty."""
     name = f"team{next(_numbers)}"
     admin = Server(postgres.address())
     admin.run(f"CREATE DATABASE {name} TEMPLATE pattern OWNER owner")

@@ -1,4 +1,4 @@
-"""Recall's quality does not fall: floors a little below what was measured, for each kind of question and for both halves."""
+"""The quality of recall stays above floors a little below the measured figures, by kind of question and split."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ SESSIONS = {
     "user": (91, 98, 95),
     "all": (86, 93, 90),
 }
-"""Of each kind at least so many per cent of recall at 1, recall at 5, and reciprocal rank; what words cannot find has no floor."""
+"""Floors by kind, in per cent: recall at 1, recall at 5, reciprocal rank; none where words cannot find the answer."""
 EVENTS = {
     "agent": (76, 88, 84),
     "calendar": (38, 55, 49),
@@ -79,20 +79,20 @@ def _check(outcomes: list[Outcome], side: str, by_split: bool, floors: dict[str,
         )
 
 
-def test_sessions_are_found_as_well_as_ever(outcomes: list[Outcome]) -> None:
+def test_session_quality_stays_above_its_floor(outcomes: list[Outcome]) -> None:
     _check(outcomes, "sessions", False, SESSIONS)
 
 
-def test_events_are_found_as_well_as_ever(outcomes: list[Outcome]) -> None:
+def test_event_quality_stays_above_its_floor(outcomes: list[Outcome]) -> None:
     _check(outcomes, "events", False, EVENTS)
 
 
-def test_what_was_held_back_is_found_as_well_as_what_was_looked_at(outcomes: list[Outcome]) -> None:
+def test_held_out_questions_do_as_well_as_open_ones(outcomes: list[Outcome]) -> None:
     _check(outcomes, "sessions", True, HALVES)
     _check(outcomes, "events", True, HALVES_OF_EVENTS)
 
 
-def test_no_question_comes_back_empty(outcomes: list[Outcome]) -> None:
+def test_every_question_has_hits(outcomes: list[Outcome]) -> None:
     assert [one.graded.asked.text for one in outcomes if one.empty] == []
 
 
@@ -104,7 +104,7 @@ def test_there_are_enough_questions_of_every_kind_in_both_halves(questions: list
     assert all(2 in one.events.values() for one in questions)
 
 
-def test_many_sessions_of_many_projects_compete(vault: Vault) -> None:
+def test_the_evaluation_vault_has_many_sessions_and_projects(vault: Vault) -> None:
     found = [one for one in documents(vault) if one.path.startswith("sessions/")]
     agents = {event.agent.partition("@")[0] for one in found for event in one.events}
     assert len(found) >= 100
@@ -113,7 +113,7 @@ def test_many_sessions_of_many_projects_compete(vault: Vault) -> None:
     assert len({one.started.strftime("%Y-%m") for one in found if one.started}) >= 12
 
 
-def test_figures_count_only_what_was_asked_for() -> None:
+def test_figures_count_only_the_selected_questions() -> None:
     grades = {"a": 2, "b": 2, "c": 1}
     scored = score(["x", "a", "c", "y", "b"], grades)
     assert scored[:4] == (0.0, 1.0, 1.0, 0.5)

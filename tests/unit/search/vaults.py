@@ -1,4 +1,4 @@
-"""Small vaults for recall: sessions as notes, written and changed by hand."""
+"""Small vaults for tests of search, with sessions as notes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ NOW = datetime(2026, 11, 22, tzinfo=UTC)
 
 
 def session_of(name: str, *texts: str, days: int = 0, **more: object) -> Session:
-    """A session whose user and agent speak by turns."""
+    """A session in which user and agent take turns."""
     entries: tuple[Entry, ...] = tuple(Prose(text) if at % 2 else Intervention(text) for at, text in enumerate(texts))
     started = STARTED + timedelta(days=days)
     phase = Phase("Work", AgentRef("claude-code", "2.1.197"), "dev", started, entries=entries)
@@ -27,14 +27,14 @@ def session_of(name: str, *texts: str, days: int = 0, **more: object) -> Session
 
 
 def write(root: Path, session: Session) -> Path:
-    """Put a session where its id says."""
+    """Write the note of a session."""
     path = root / "sessions" / f"{session.id}.md"
     path.write_text(render_session(session))
     return path
 
 
 def vault_of(root: Path, *sessions: Session) -> Path:
-    """A vault with these sessions."""
+    """Create a vault with these sessions."""
     init_vault(root)
     for session in sessions:
         write(root, session)
@@ -42,12 +42,12 @@ def vault_of(root: Path, *sessions: Session) -> Path:
 
 
 def recall(root: Path, shelf: ItemCatalog = NO_ITEMS) -> EmbeddedRecall:
-    """Recall as another process would have it: nothing is open."""
+    """A new engine, as in another process."""
     return EmbeddedRecall(root, VaultSettings(), items=shelf)
 
 
 def ask(root: Path, text: str, **more: object) -> Answer:
-    """One question to such a one."""
+    """Ask a new engine one question."""
     return recall(root).ask(Question(text, **more), NOW)  # type: ignore[arg-type]
 
 
@@ -57,12 +57,12 @@ def found(answer: Answer) -> list[str]:
 
 
 def flat(answer: Answer) -> list[tuple[str, str, float]]:
-    """What two answers are compared by."""
+    """The parts of an answer that tests compare."""
     hits = [("event", hit.event.id, round(hit.score, 4)) for hit in answer.hits]
     return hits + [("session", one.session, round(one.score, 4)) for one in answer.sessions]
 
 
 def random_texts(random: Random, count: int) -> list[str]:
-    """Texts of few words."""
+    """Random texts from a small vocabulary."""
     words = "alpha beta gamma delta retry bucket limiter cache index queue".split()  # noqa: SIM905
     return [" ".join(random.choices(words, k=random.randint(2, 12))) for _ in range(count)]

@@ -15,7 +15,7 @@ from crucible.documents.session.note_entries import CALLOUT_KINDS
 from crucible.documents.session.session import Callout, Decision, Entry, Failure, Grounds, Noted, Phase, Session
 from crucible.documents.session.session_reader import read_session
 from samples.hostile_texts import hostile_line, hostile_text
-from tests.test_inert import acting
+from tests.test_containment import acting
 from tests.unit.documents.session.strategies import grounds
 
 CORRECTION = Noted(

@@ -1,4 +1,4 @@
-"""The embedded index through its door: what is found, what is true after changes, and what it survives."""
+"""The embedded engine: what questions find, updates of the index, and damaged files."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def test_questions_find(root: Path, question: str, sessions: set[str]) -> None:
     assert {hit.event.session for hit in ask(root, question).hits} == sessions
 
 
-def test_the_name_as_it_is_written_comes_first(tmp_path: Path) -> None:
+def test_an_exact_name_ranks_first(tmp_path: Path) -> None:
     one = session_of("one", "q", "token bucket, bucket and token, a bucket of token")
     other = session_of("two", "q", "here token_bucket stands among many other words that fill the line")
     assert ask(vault_of(tmp_path / "v", one, other), "token_bucket").hits[0].event.session == "two"
@@ -105,13 +105,13 @@ def test_a_session_is_found_by_its_date(root: Path) -> None:
     assert ask(root, "what happened on thursday 5 november 2026").sessions[0].session == CACHE.id
 
 
-def test_a_phrase_that_nobody_said_finds_some_of_its_words_and_says_so(root: Path) -> None:
+def test_a_phrase_without_match_falls_back_to_its_words_with_a_remark(root: Path) -> None:
     answer = ask(root, '"jitter with a bucket"')
     assert {hit.event.session for hit in answer.hits} == {RETRY.id, CACHE.id}
     assert answer.notes
 
 
-def test_filters_of_the_question_narrow(root: Path) -> None:
+def test_filters_limit_the_hits(root: Path) -> None:
     day = timedelta(days=1)
     assert {hit.event.kind for hit in ask(root, "token cache retries", kinds=frozenset({EventKind.USER})).hits} == {
         EventKind.USER
@@ -129,7 +129,7 @@ def test_filters_of_the_question_narrow(root: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "kinds"), [("token bucket", {EventKind.DECISION}), ("token bucket kind:decision", set(EventKind))]
 )
-def test_who_asks_for_decisions_gets_the_sessions_in_which_one_was_found(
+def test_a_question_for_decisions_lists_only_sessions_with_one(
     text: str, kinds: set[EventKind], tmp_path: Path
 ) -> None:
     said = session_of("said", "token bucket", "token bucket, token bucket", title="Token bucket")
@@ -148,7 +148,7 @@ def test_who_asks_for_decisions_gets_the_sessions_in_which_one_was_found(
     assert {one.session for one in everything.sessions} == {"said", "other", "decided"}
 
 
-def test_without_words_the_newest_of_what_fits_is_shown(root: Path) -> None:
+def test_without_words_the_newest_matches_are_shown(root: Path) -> None:
     assert [hit.event.session for hit in ask(root, "", kinds=frozenset({EventKind.USER})).hits] == [
         CACHE.id,
         RETRY.id,
@@ -183,7 +183,7 @@ def test_any_text_is_answered(kept: Path, text: str) -> None:
     ask(kept, text)
 
 
-def test_every_kind_of_entry_is_an_event_and_read_back_as_it_was_said(tmp_path: Path) -> None:
+def test_every_kind_of_entry_is_an_event_with_its_text(tmp_path: Path) -> None:
     work = (Prose("inner work <div> done"), ToolCalls((ToolCall("Read inner.py", "3 lines"),)))
     entries = (
         Intervention("Do `it` [[now]]", "a note"),
@@ -223,7 +223,7 @@ def test_every_kind_of_entry_is_an_event_and_read_back_as_it_was_said(tmp_path: 
     assert recall(root).get([event.id for event in reversed(events)]) == tuple(reversed(events))
 
 
-def test_what_has_a_title_and_no_text_is_found_by_its_title(tmp_path: Path) -> None:
+def test_an_item_without_text_is_found_by_its_title(tmp_path: Path) -> None:
     empty = replace(session_of("bare", title="Quokka census"), phases=())
     nameless = replace(session_of("said", "", title=""), phases=(Phase("Work", entries=(Prose(""),)),))
     root = vault_of(tmp_path / "v", empty, nameless)
@@ -240,7 +240,7 @@ def test_what_has_a_title_and_no_text_is_found_by_its_title(tmp_path: Path) -> N
 
 
 class _Titled:
-    """A shelf with one item that says nothing below its title."""
+    """A catalog with one item that has a title and no text."""
 
     def stamps(self) -> Mapping[str, str]:
         return {"knowledge/shade.md": "1"}
@@ -254,7 +254,7 @@ class _Titled:
         return 1.0, {}
 
 
-def test_around_and_get_know_nothing_of_what_is_not_there(root: Path) -> None:
+def test_around_and_get_are_empty_for_unknown_ids(root: Path) -> None:
     assert recall(root).around("nobody#00000000", 2, 2) == ()
     assert recall(root).around(f"{RETRY.id}#zz", 2, 2) == ()
     assert recall(root).get(["", "x", f"{RETRY.id}#00000000"]) == ()
@@ -263,7 +263,7 @@ def test_around_and_get_know_nothing_of_what_is_not_there(root: Path) -> None:
 # --- what recall said is not recalled --------------------------------------------------------------------------------
 
 
-def test_what_recall_said_is_not_found_but_shown_in_its_place(tmp_path: Path) -> None:
+def test_echoes_are_not_found_but_shown_as_neighbours(tmp_path: Path) -> None:
     calls = ToolCalls(
         (
             ToolCall("mcp__crucible__recall_search jitterbug", "jitterbug in 3 sessions"),
@@ -281,7 +281,7 @@ def test_what_recall_said_is_not_found_but_shown_in_its_place(tmp_path: Path) ->
 # --- true at each question -------------------------------------------------------------------------------------------
 
 
-def test_a_session_more_is_found_and_nothing_is_written_again(root: Path) -> None:
+def test_a_new_session_is_found_without_rewriting_parts(root: Path) -> None:
     ask(root, "token")
     before = _files(root)
     write(root, session_of("2026-11-09-third", "hello", "A quokka smiled", days=7))
@@ -290,7 +290,7 @@ def test_a_session_more_is_found_and_nothing_is_written_again(root: Path) -> Non
     assert {name: after.get(name) for name in before} == before
 
 
-def test_a_changed_note_is_found_by_what_it_says_now(root: Path) -> None:
+def test_a_changed_note_is_found_by_its_new_text(root: Path) -> None:
     assert ask(root, "jitter").hits
     write(root, session_of(RETRY.id, "Fix the retries", "A quokka does it"))
     assert not ask(root, "jitter").hits
@@ -318,9 +318,7 @@ def test_ids_stay_when_a_session_grows(root: Path) -> None:
 
 @settings(max_examples=15)
 @given(st.randoms(use_true_random=False))
-def test_an_index_that_followed_changes_answers_as_one_that_was_built_now(
-    tmp_path_factory: pytest.TempPathFactory, random: Random
-) -> None:
+def test_an_updated_index_answers_like_a_rebuilt_one(tmp_path_factory: pytest.TempPathFactory, random: Random) -> None:
     root = vault_of(tmp_path_factory.mktemp("follow") / "v")
     words = ["alpha", "beta", "gamma", "retry", "bucket", "limiter"]
     for _ in range(random.randint(2, 5)):
@@ -341,7 +339,7 @@ def _all_of(root: Path, words: list[str]) -> list[list[tuple[str, str, float]]]:
     return [flat(one.ask(Question(word, limit=20), NOW)) for word in words]
 
 
-def test_many_small_writings_become_few_parts_and_answer_as_before(tmp_path: Path) -> None:
+def test_many_small_updates_are_joined_into_few_parts(tmp_path: Path) -> None:
     root = vault_of(tmp_path / "v")
     one = recall(root)
     for number in range(40):
@@ -373,7 +371,7 @@ def _files(root: Path) -> dict[str, tuple[int, int, int]]:
 
 
 def _put(path: Path, data: bytes) -> None:
-    """As a new file: who still has the old one mapped into memory, as a thread of tantivy may, would be killed by a shorter one."""
+    """Write a new file: a thread of tantivy may still map the old one, and truncating that would kill the process."""
     new = path.with_name("new")
     new.write_bytes(data)
     new.replace(path)
@@ -402,7 +400,7 @@ def _as_folder(path: Path) -> None:
 
 
 @pytest.mark.parametrize("harm", [_flip, _flip_unseen, _truncate, Path.unlink, _as_folder])
-def test_whatever_file_is_damaged_the_answers_are_the_same(root: Path, harm: object) -> None:
+def test_any_damaged_file_leaves_answers_unchanged(root: Path, harm: object) -> None:
     expected = flat(ask(root, "token cache"))
     names = sorted(path.relative_to(root / INDEX) for path in (root / INDEX).rglob("*") if path.is_file())
     assert len(names) > 10
@@ -419,7 +417,7 @@ def test_whatever_file_is_damaged_the_answers_are_the_same(root: Path, harm: obj
         assert flat(ask(root, "token cache")) == expected, kind
 
 
-def test_a_manifest_of_another_place_or_schema_is_not_believed(root: Path, tmp_path: Path) -> None:
+def test_a_manifest_of_another_folder_or_schema_is_ignored(root: Path, tmp_path: Path) -> None:
     expected = flat(ask(root, "token"))
     shutil.copytree(root, tmp_path / "copy")
     assert flat(ask(tmp_path / "copy", "token")) == expected
@@ -428,7 +426,7 @@ def test_a_manifest_of_another_place_or_schema_is_not_believed(root: Path, tmp_p
     assert flat(ask(root, "token")) == expected
 
 
-def test_a_folder_that_is_a_symlink_is_not_written_through(root: Path, tmp_path: Path) -> None:
+def test_a_symlinked_folder_is_not_written(root: Path, tmp_path: Path) -> None:
     target = tmp_path / "elsewhere"
     target.mkdir()
     (root / INDEX).parent.mkdir(parents=True, exist_ok=True)
@@ -440,14 +438,14 @@ def test_a_folder_that_is_a_symlink_is_not_written_through(root: Path, tmp_path:
 
 
 @pytest.mark.skipif(os.getuid() == 0, reason="root may write everywhere")
-def test_a_vault_that_may_only_be_read_is_answered(root: Path) -> None:
+def test_a_read_only_vault_is_searched(root: Path) -> None:
     cache = root / ".crucible" / "cache"
     cache.mkdir(exist_ok=True)
     cache.chmod(0o500)
     assert ask(root, "token").hits
 
 
-def test_on_a_full_disk_the_answer_is_the_same_and_says_that_nothing_was_kept(root: Path) -> None:
+def test_on_a_full_disk_the_answer_is_the_same_with_a_remark(root: Path) -> None:
     write_part, calls = segments.write_part, []
 
     def full_once(*given: object) -> object:
@@ -467,7 +465,7 @@ def test_on_a_full_disk_the_answer_is_the_same_and_says_that_nothing_was_kept(ro
 
 
 class _Items:
-    """A shelf that can change."""
+    """A catalog that can change."""
 
     def __init__(self) -> None:
         self.texts = {"knowledge/limits.md": "token buckets need constant memory"}
@@ -486,7 +484,7 @@ class _Items:
         return self.factor, {"type": self.factor}
 
 
-def test_items_are_found_beside_sessions_and_weighed(root: Path) -> None:
+def test_items_are_found_together_with_sessions_and_weighted(root: Path) -> None:
     items = _Items()
     one = EmbeddedRecall(root, VaultSettings(), items=items)
     answer = one.ask(Question("constant memory token"), NOW)
@@ -518,7 +516,7 @@ def test_items_are_found_beside_sessions_and_weighed(root: Path) -> None:
     assert not one.ask(Question("quokka"), NOW).hits
 
 
-def test_a_listed_finding_has_no_neighbours(tmp_path: Path) -> None:
+def test_a_hit_in_the_findings_block_has_no_neighbours(tmp_path: Path) -> None:
     listed = (
         Noted("outcome", "The backoff is capped"),
         Noted("correction", "never sleep in a test"),

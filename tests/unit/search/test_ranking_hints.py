@@ -1,4 +1,4 @@
-"""What helps a question to its answer beside the words: the kind that it asks for, and the heading above a paragraph."""
+"""Ranking by hints: the kind that a question mentions, and the heading above a paragraph."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from tests.unit.search.vaults import ask, found, session_of, vault_of
         ("-error cache", set()),
     ],
 )
-def test_a_question_may_ask_for_a_kind(text: str, kinds: set[EventKind]) -> None:
+def test_a_question_hints_at_kinds(text: str, kinds: set[EventKind]) -> None:
     assert hinted_kinds(read_question(text)) == kinds
 
 
@@ -46,7 +46,7 @@ def _session(name: str, *phases: Phase) -> Session:
     return replace(session_of(name, title="Work of a day"), phases=phases)
 
 
-def test_where_a_decision_is_asked_for_it_comes_before_what_says_the_same(tmp_path: Path) -> None:
+def test_a_decision_ranks_first_if_the_question_hints_at_decisions(tmp_path: Path) -> None:
     said = "Tiles are cached for a day"
     root = vault_of(
         tmp_path / "v",
@@ -92,15 +92,13 @@ def test_a_paragraph_is_found_by_the_heading_above_it(tmp_path: Path) -> None:
         ("Exchange rates of all the curren…", "Exchange rates of all the currencies that we have"),
     ],
 )
-def test_a_heading_that_is_its_prompts_beginning_is_the_prompts_alone(
-    tmp_path: Path, heading: str, prompt: str
-) -> None:
+def test_a_heading_that_repeats_the_prompt_is_not_added(tmp_path: Path, heading: str, prompt: str) -> None:
     phase = _under(heading, Intervention(prompt), Prose("At six in the evening."))
     root = vault_of(tmp_path / "v", _session("one", phase))
     assert found(ask(root, "exchange")) == [prompt]
 
 
-def test_what_a_heading_says_is_no_phrase_of_the_paragraph(tmp_path: Path) -> None:
+def test_a_phrase_does_not_match_across_heading_and_paragraph(tmp_path: Path) -> None:
     root = vault_of(tmp_path / "v", _session("one", _under("Exchange rates", Prose("At six in the evening."))))
     answer = ask(root, '"exchange rates"')
     assert answer.notes == ("nothing says exactly that; these have some of its words",)

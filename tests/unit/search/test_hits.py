@@ -1,4 +1,4 @@
-"""The words of hits, read where they stand."""
+"""The texts of hits are read from their notes."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @settings(max_examples=settings().max_examples // 2)
 @given(sessions())
-def test_every_event_is_read_back_as_it_was_indexed(root: Path, session: Session) -> None:
+def test_the_text_of_every_event_is_read_back(root: Path, session: Session) -> None:
     path = root / "sessions" / "s.md"
     path.write_bytes(render_session(session).encode("utf-8", "surrogateescape"))
     derived = derive_note(str(root), "sessions/s.md")
@@ -44,7 +44,7 @@ def test_every_event_is_read_back_as_it_was_indexed(root: Path, session: Session
     assert rereading.events_of_card(str(root), card, range(len(card.kinds))) == events
 
 
-def test_plain_notes_are_read_the_short_way(tmp_path: Path) -> None:
+def test_plain_notes_are_not_parsed(tmp_path: Path) -> None:
     calls = ToolCalls((ToolCall("Bash ls", "12 files"), ToolCall("Read a.py", "3 lines")))
     session = session_of("s", "A question?", "An answer\n\nin two paragraphs with <b>marks</b> and `code`.")
     grounds = Grounds("reply", 0.5, ("abcd1234",))
@@ -56,7 +56,7 @@ def test_plain_notes_are_read_the_short_way(tmp_path: Path) -> None:
         assert len(recall(root).around(first.id, 0, 9)) == 8
 
 
-def test_what_a_note_cuts_is_found_whole_in_the_flight_recorder_and_gone_with_it(tmp_path: Path) -> None:
+def test_shortened_calls_are_found_and_shown_with_their_recorded_text(tmp_path: Path) -> None:
     call = ToolCall("Bash make", "done")
     session = replace(session_of("s"), phases=(Phase("a", entries=(ToolCalls((call,)),)),))
     root = vault_of(tmp_path / "v", session)
@@ -73,7 +73,7 @@ def test_what_a_note_cuts_is_found_whole_in_the_flight_recorder_and_gone_with_it
     assert found(ask(root, "make")) == ["Bash make\ndone"]
 
 
-def test_what_was_changed_since_it_was_indexed_is_shown_where_it_stands_now_or_not_at_all(
+def test_changed_events_are_shown_at_their_current_place_or_not_at_all(
     tmp_path: Path,
 ) -> None:
     root = vault_of(

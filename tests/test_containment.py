@@ -1,6 +1,6 @@
-"""Nothing acts in whole notes with hostile text in every place that can hold foreign text.
+"""Hostile text is inert in whole notes, in every place that can hold foreign text.
 
-Marks from the table in `openings` are searched for in what markdown-it parses, as a reader of the notes would show it.
+The marks of the table in `openings` are searched in the tokens of markdown-it, as a reader of the notes would show them.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Knowledge on a server: seen by whom the embedded engine shows it to, and weighed as there."""
+"""Knowledge items on a server are visible and ranked as in the embedded engine."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ EARLIER = NOW - timedelta(days=1)
 
 
 def _item(scope: str, project: str, domain: str, number: int, **more: Any) -> Item:
-    """All are alike as texts, and each weighs something else."""
+    """Items with similar texts and different weights."""
     changed = EARLIER - timedelta(days=20 * number)
     item = Item(ItemType.DECISION, f"Rule {'abcdefghijklmno'[number]}", "Retries want jitter.", created=changed)
     return replace(item, scope=ItemScope(scope), project=project, domain=domain, updated=changed, **more)
@@ -117,7 +117,7 @@ def _told(answer: Answer) -> list[tuple[str, dict[str, float]]]:
     ],
     ids=range(7),
 )
-def test_knowledge_is_seen_ordered_and_weighed_as_by_the_embedded_engine(
+def test_items_are_visible_and_ranked_as_in_the_embedded_engine(
     vault: Vault, address: str, viewer: Audience, question: Question
 ) -> None:
     there = open_postgres(address, viewer=viewer)
@@ -131,7 +131,7 @@ def test_knowledge_is_seen_ordered_and_weighed_as_by_the_embedded_engine(
         assert one.score == pytest.approx(other.score, rel=0.1)
 
 
-def test_the_questions_tell_viewers_apart(vault: Vault) -> None:
+def test_viewers_see_different_items(vault: Vault) -> None:
     seen: set[tuple[str, ...]] = set()
     for viewer in VIEWERS:
         own = EmbeddedRecall(vault.root, vault.settings, items=ItemShelf(vault, viewer))
@@ -141,7 +141,7 @@ def test_the_questions_tell_viewers_apart(vault: Vault) -> None:
     assert len(seen) == len(VIEWERS)
 
 
-def test_who_names_a_project_sees_what_it_may_see(vault: Vault, address: str) -> None:
+def test_a_question_with_a_project_sees_the_items_of_that_project(vault: Vault, address: str) -> None:
     question = Question("retries", project="shop", limit=20)
     theirs = open_postgres(address).ask(question, NOW)
     viewer = Audience("project", "shop")
@@ -150,7 +150,7 @@ def test_who_names_a_project_sees_what_it_may_see(vault: Vault, address: str) ->
     assert "zeus-own" not in {hit.event.id for hit in theirs.hits}
 
 
-def test_it_is_weighed_by_the_settings_of_who_asks(address: str) -> None:
+def test_items_are_weighed_with_the_settings_of_the_user(address: str) -> None:
     question = Question("retries", kinds=frozenset({EventKind.KNOWLEDGE}), limit=20)
     weights = KnowledgeSettings(pattern=9.0, freshness_floor=1.0, usefulness_floor=1.0, usefulness_span=0.0)
     first = open_postgres(address, knowledge=weights).ask(question, NOW).hits[0]
@@ -163,7 +163,7 @@ def test_it_is_weighed_by_the_settings_of_who_asks(address: str) -> None:
     }
 
 
-def test_a_change_that_changes_no_word_is_pushed(team: Team, tmp_path: Path) -> None:
+def test_a_change_of_facts_alone_is_pushed(team: Team, tmp_path: Path) -> None:
     vault = Vault(vault_of(tmp_path / "v"), VaultSettings())
     item = _item("project", "shop", "", 1)
     question = Question("retries")
@@ -184,7 +184,7 @@ def test_a_change_that_changes_no_word_is_pushed(team: Team, tmp_path: Path) -> 
     assert _push(team.address(), vault) == 0
 
 
-def test_counters_of_a_copy_that_is_behind_replace_no_later_ones(team: Team, tmp_path: Path) -> None:
+def test_older_counters_of_another_copy_do_not_replace_newer_ones(team: Team, tmp_path: Path) -> None:
     item = _item("project", "shop", "", 1)
     vaults = {}
     for name, known in (("ahead", replace(item, use_count=2, last_used=EARLIER)), ("behind", item)):
@@ -197,7 +197,7 @@ def test_counters_of_a_copy_that_is_behind_replace_no_later_ones(team: Team, tmp
     assert (ahead.new, behind.older) == (1, ("knowledge/a.md",))
 
 
-def test_an_item_is_shown_to_nobody_who_may_not_read_its_project_whatever_its_scope(team: Team, vault: Vault) -> None:
+def test_an_item_is_hidden_without_read_access_whatever_its_scope(team: Team, vault: Vault) -> None:
     _push(team.address(), vault)
     team.run("SELECT crucible.grant_project('anna', 'shop')")
     for question in (Question("retries", limit=20), Question("retries", project="shop", limit=20)):
@@ -218,8 +218,8 @@ def test_an_item_is_shown_to_nobody_who_may_not_read_its_project_whatever_its_sc
         ("session_events", "created_at"),
     ],
 )
-def test_a_writer_s_impossible_time_spoils_nobody_s_answer(address: str, table: str, column: str) -> None:
-    """The client's library refuses such times: one row of a project would end each question that meets it."""
+def test_an_unrepresentable_time_is_rejected(address: str, table: str, column: str) -> None:
+    """The client library rejects such times, so one row would make every question that finds it fail."""
     server = Server(address)
     given = {
         "sessions": "project, month, digest, clone, session_id, path, title, branch, tags, parent, first, last, events, event_words,"
@@ -235,9 +235,7 @@ def test_a_writer_s_impossible_time_spoils_nobody_s_answer(address: str, table: 
     server.close()
 
 
-def test_tables_of_before_are_brought_up_to_date_with_what_is_in_them(
-    postgres: Running, vault: Vault, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_migration_keeps_existing_rows(postgres: Running, vault: Vault, monkeypatch: pytest.MonkeyPatch) -> None:
     admin = Server(postgres.address())
     admin.run("CREATE DATABASE old OWNER owner")
     address = postgres.address("owner", "old")

@@ -1,6 +1,6 @@
-"""Everything that a history, a capture, a case, a workflow or a memory names is a finding of its note: same id, same summary.
+"""Histories, captures, cases, workflows and memories name findings with the id and the summary of their note.
 
-With REAL=FOLDER the same holds for real transcripts in that folder: `REAL=FOLDER make real` runs this file, too.
+With REAL=FOLDER it checks real transcripts in that folder; `REAL=FOLDER make real` runs this file, too.
 """
 
 from __future__ import annotations

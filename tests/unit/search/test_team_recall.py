@@ -1,4 +1,4 @@
-"""Asking a server: the embedded engine's answers on the same data, and no question that it cannot take."""
+"""Questions to a server: answers equal those of the embedded engine, and any text is a valid question."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def _session(number: int) -> Session:
 
 @pytest.fixture(scope="module")
 def both(postgres: Running, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[EmbeddedRecall, Recall]]:
-    """The same vault in both."""
+    """Both engines, over the same vault."""
     root = vault_of(tmp_path_factory.mktemp("vaults") / "v", *(_session(number) for number in range(60)))
     admin = Server(postgres.address())
     admin.run("CREATE DATABASE same OWNER owner")
@@ -140,7 +140,7 @@ def test_a_question_finds_what_the_embedded_engine_finds(both: tuple[EmbeddedRec
     assert bool(there.sessions) == bool(here.sessions)
     mine, theirs = ({one.session: one.score for one in answer.sessions} for answer in (there, here))
     if text == "kind:error":
-        return  # all are as good, and each engine has its own order among them
+        return  # all have equal scores, and each engine orders them differently
     assert len(mine.keys() & theirs.keys()) >= 0.8 * len(theirs)
     for session in mine.keys() & theirs.keys():
         assert mine[session] == pytest.approx(theirs[session], rel=0.1)
@@ -163,7 +163,9 @@ def test_a_question_finds_what_the_embedded_engine_finds(both: tuple[EmbeddedRec
     ],
 )
 @pytest.mark.parametrize("text", ["cache bucket", ""])
-def test_what_narrows_narrows_alike(both: tuple[EmbeddedRecall, Recall], text: str, narrow: dict[str, object]) -> None:
+def test_filters_work_as_in_the_embedded_engine(
+    both: tuple[EmbeddedRecall, Recall], text: str, narrow: dict[str, object]
+) -> None:
     here, there = (one.ask(Question(text, limit=20, **narrow), NOW) for one in both)  # type: ignore[arg-type]
     if text:
         assert {hit.event.id for hit in there.hits[:5]} <= {hit.event.id for hit in here.hits}
@@ -172,7 +174,7 @@ def test_what_narrows_narrows_alike(both: tuple[EmbeddedRecall, Recall], text: s
     assert len(there.sessions) == len(here.sessions)
 
 
-def test_a_hit_is_shown_as_the_embedded_engine_shows_it(both: tuple[EmbeddedRecall, Recall]) -> None:
+def test_hits_equal_those_of_the_embedded_engine(both: tuple[EmbeddedRecall, Recall]) -> None:
     here, there = (one.ask(Question("number17", context=2), NOW).hits[0] for one in both)
     assert there.event == here.event
     assert there.snippet == here.snippet
@@ -180,7 +182,7 @@ def test_a_hit_is_shown_as_the_embedded_engine_shows_it(both: tuple[EmbeddedReca
     assert there.parts.keys() == here.parts.keys()
 
 
-def test_events_and_their_neighbours_are_those_of_the_embedded_engine(both: tuple[EmbeddedRecall, Recall]) -> None:
+def test_get_and_around_equal_those_of_the_embedded_engine(both: tuple[EmbeddedRecall, Recall]) -> None:
     here, there = both
     ids = [hit.event.id for hit in here.ask(Question("cache", limit=20), NOW).hits]
     asked = [*ids, "nothing#00000000", "", "\0", ids[0]]
@@ -191,7 +193,7 @@ def test_events_and_their_neighbours_are_those_of_the_embedded_engine(both: tupl
     assert there.around(ids[0], -1, 10**12) == here.around(ids[0], -1, 10**12)
 
 
-def test_sessions_are_recalled_within_two_hundredths_of_the_embedded_engine(
+def test_session_quality_is_within_two_hundredths_of_the_embedded_engine(
     both: tuple[EmbeddedRecall, Recall],
 ) -> None:
     random, found = Random(8), [0, 0]
@@ -229,7 +231,7 @@ HOSTILE = [
 
 
 @pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
-def test_a_hostile_question_is_only_a_question(both: tuple[EmbeddedRecall, Recall], text: str) -> None:
+def test_sql_in_a_question_is_only_text(both: tuple[EmbeddedRecall, Recall], text: str) -> None:
     _, there = both
     for more in ({}, {"session": text, "agent": text, "project": text, "channel": text}):
         there.ask(Question(text, **more), NOW)  # type: ignore[arg-type]
@@ -244,25 +246,25 @@ def test_no_question_is_an_error(both: tuple[EmbeddedRecall, Recall], text: str,
     both[1].ask(Question(before + text), NOW)
 
 
-def test_a_name_is_found_in_what_has_no_words_beside_it(team: Team) -> None:
+def test_a_name_is_found_in_an_event_without_words(team: Team) -> None:
     open_pusher(team.address(), "vault").push(Held([document(1, said="--no-verify"), document(2)]))
     answer = open_postgres(team.address()).ask(Question("--no-verify"), NOW)
     assert [one.session for one in answer.sessions] == ["s-00001"]
 
 
-def test_an_empty_server_answers_with_nothing(team: Team) -> None:
+def test_an_empty_server_gives_an_empty_answer(team: Team) -> None:
     asked = open_postgres(team.address())
     assert asked.ask(Question("anything"), NOW).hits == ()
     assert asked.ask(Question("", kinds=frozenset({EventKind.USER})), NOW).hits == ()
 
 
 @pytest.mark.parametrize("payload", [None, [], "text", 7, {"text": 3, "line": "x", "title": {}, "phase": None}])
-def test_a_payload_that_somebody_made_up_is_an_event_of_what_can_be_read(payload: object) -> None:
+def test_a_malformed_payload_is_read_as_far_as_possible(payload: object) -> None:
     event = event_of(("i", "s", "nonsense", payload, None, None))
     assert (event.kind, event.text, event.line, event.title) == (EventKind.OBSERVATION, "", 0, "")
 
 
-def test_what_two_vaults_call_by_one_id_is_told_of_both(team: Team) -> None:
+def test_an_id_in_two_vaults_gives_both_events(team: Team) -> None:
     one = document(1, events=3, said="first")
     other = replace(
         one,
@@ -279,7 +281,7 @@ def test_what_two_vaults_call_by_one_id_is_told_of_both(team: Team) -> None:
     assert around == [event.text for event in (*one.events, *other.events)]
 
 
-def test_an_event_is_of_the_project_in_which_it_may_be_read_whatever_it_says(team: Team) -> None:
+def test_an_event_has_the_project_of_its_session_whatever_its_payload_says(team: Team) -> None:
     said = document(1, project="zeus", events=2, said="thunder")
     claimed = tuple(replace(event, project="apollo") for event in said.events)
     open_pusher(team.address(), "vault").push(Held([replace(said, events=claimed)]))

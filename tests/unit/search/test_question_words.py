@@ -1,4 +1,4 @@
-"""How texts and questions are taken apart."""
+"""Parsing texts and questions into words, names and operators."""
 
 from __future__ import annotations
 
@@ -44,18 +44,18 @@ _OPERATORS = st.lists(
 
 @given(st.text() | hostile_text() | _OPERATORS)
 @example('note:""')
-def test_any_text_is_a_question(text: str) -> None:
+def test_any_text_is_a_valid_question(text: str) -> None:
     asked = read_question(text)
     if words_in(text) and asked.is_empty():
         pytest.fail("words were lost")
 
 
 @given(st.lists(st.sampled_from(sorted(stop_words("search"))), min_size=1).map(" ".join))
-def test_a_question_of_stop_words_asks_for_them(text: str) -> None:
+def test_a_question_of_stop_words_searches_for_them(text: str) -> None:
     assert set(read_question(text).words) == set(text.split())
 
 
-def test_stop_words_do_not_count_beside_others() -> None:
+def test_stop_words_are_dropped_if_there_are_other_words() -> None:
     assert read_question("What did we decide about the retry policy?").words == ("decide", "retry", "policy")
 
 
@@ -72,18 +72,20 @@ def test_stop_words_do_not_count_beside_others() -> None:
         ("a sentence. Another", ("sentence", "another"), ()),
     ],
 )
-def test_an_identifier_is_whole_and_in_parts(text: str, words: tuple[str, ...], names: tuple[str, ...]) -> None:
+def test_an_identifier_is_a_name_and_its_parts_are_words(
+    text: str, words: tuple[str, ...], names: tuple[str, ...]
+) -> None:
     asked = read_question(text)
     assert (asked.words, asked.names) == (words, names)
 
 
-def test_colours_that_were_pasted_from_a_terminal_are_no_words() -> None:
+def test_terminal_colors_are_no_words() -> None:
     asked = read_question("\x1b[31;1mFAILED\x1b[0m tests/test_\x1b[1mretry\x1b[0m.py")
     assert asked.words == ("failed", "tests", "test", "retry", "py")
     assert asked.names[0] == "tests/test_retry.py"
 
 
-def test_operators_are_read() -> None:
+def test_operators_are_parsed() -> None:
     asked = read_question('retry "token bucket" -slow -"sliding log" kind:error -project:shop agent:"claude-code" ')
     assert asked.words == ("retry",)
     assert asked.phrases == ("token bucket",)
@@ -93,14 +95,14 @@ def test_operators_are_read() -> None:
 
 
 @pytest.mark.parametrize("text", ["note:this", "kind:", "kind:of", "http://x.y", "10:30", ":", 'what:"is this"'])
-def test_what_is_no_field_is_words(text: str) -> None:
+def test_unknown_fields_are_words(text: str) -> None:
     asked = read_question(text)
     assert not asked.facts
     said = {word.lower() for word in words_in(text)}
     assert set(asked.words) | set(words_in(" ".join(asked.phrases))) >= said - stop_words("search")
 
 
-def test_a_flag_of_one_or_two_letters_is_no_negation() -> None:
+def test_a_short_flag_is_no_negation() -> None:
     asked = read_question("why does rm -rf fail with -v")
     assert not asked.nots
     assert {"rf", "v"} <= set(asked.words)
@@ -110,12 +112,12 @@ def test_curly_quotes_are_quotes() -> None:
     assert read_question("“token bucket”").phrases == ("token bucket",)
 
 
-def test_a_language_without_blanks_has_a_word_for_each_letter() -> None:
+def test_letters_of_languages_without_blanks_are_words() -> None:
     assert words_in(with_name_parts("令牌桶")) == ["令", "牌", "桶"]
     assert read_question("令牌").words == ("令", "牌")
 
 
-def test_a_pasted_text_is_cut_and_says_so() -> None:
+def test_a_pasted_text_is_cut_with_a_remark() -> None:
     asked = read_question(" ".join(f"word{n}" for n in range(5000)))
     assert asked.cut
     assert len(asked.words) == 100
@@ -123,7 +125,7 @@ def test_a_pasted_text_is_cut_and_says_so() -> None:
 
 @pytest.mark.timed
 @pytest.mark.parametrize("unit", ["a", "a.", "-", '"', "a:", "A", "Aa", "_", "kind:", "/", "--", "\x00", '-"'])
-def test_hostile_texts_take_no_time(unit: str) -> None:
+def test_hostile_texts_are_parsed_quickly(unit: str) -> None:
     start = time.perf_counter()
     text = unit * (200_000 // len(unit))
     names_in(text)
@@ -133,7 +135,7 @@ def test_hostile_texts_take_no_time(unit: str) -> None:
 
 
 @given(hostile_text())
-def test_what_is_indexed_can_be_written_as_utf8_and_keeps_every_word(text: str) -> None:
+def test_indexed_text_is_valid_utf8_and_keeps_every_word(text: str) -> None:
     told = with_name_parts(text)
     told.encode()
     assert set(words_in(indexable(text))) <= {*words_in(told), *filter(_has_east, words_in(text))}

@@ -1,4 +1,4 @@
-"""Filling a server: nothing is lost and nothing doubled, by one writer or many, whatever ends a push."""
+"""Pushing to a server: nothing is lost or duplicated, by one writer or many, even if a push is killed."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from tests.unit.search.vaults import session_of, vault_of, write
 
 
 def _writer(team: Team, count: int, *seeds: int) -> subprocess.Popen[str]:
-    """A process that pushes so many, and one for each further seed, which are copies of the vault of their own."""
+    """A process that pushes `count` documents, then again for each further seed, as another copy of the vault."""
     command = [sys.executable, "-m", "samples.pushed_documents", team.address(), str(count), *map(str, seeds)]
     return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
 
@@ -40,7 +40,7 @@ def _counts(team: Team) -> tuple[int, ...]:
     return tuple(team.run(f"SELECT count(*) FROM crucible.{table}")[0][0] for table in tables)
 
 
-def test_what_was_pushed_is_not_pushed_again(team: Team) -> None:
+def test_unchanged_notes_are_not_pushed_again(team: Team) -> None:
     source = documents(5)
     pusher = open_pusher(team.address(), "vault")
     assert pusher.push(source) == (5, 0, 0, 0, {}, (), (), ())
@@ -61,7 +61,7 @@ def test_a_changed_session_replaces_its_events_exactly(team: Team) -> None:
     assert team.run(everything) == there
 
 
-def test_a_session_that_goes_to_another_project_and_month_is_there_once(team: Team) -> None:
+def test_a_session_that_changes_project_and_month_is_stored_once(team: Team) -> None:
     pusher = open_pusher(team.address(), "vault")
     pusher.push(Held([document(1)]))
     moved = document(45, project="zeus", path="sessions/s-00001.md")
@@ -70,14 +70,14 @@ def test_a_session_that_goes_to_another_project_and_month_is_there_once(team: Te
     assert _counts(team)[:2] == (1, 6)
 
 
-def test_a_renamed_note_is_not_there_twice(team: Team) -> None:
+def test_a_renamed_note_is_stored_once(team: Team) -> None:
     pusher = open_pusher(team.address(), "vault")
     pusher.push(Held([document(1)]))
     pusher.push(Held([document(1, path="sessions/renamed.md")]))
     assert team.run("SELECT path FROM crucible.sessions") == [("sessions/renamed.md",)]
 
 
-def test_sync_removes_what_is_gone_of_this_vault_only(team: Team) -> None:
+def test_sync_removes_deleted_notes_of_this_vault_only(team: Team) -> None:
     other = open_pusher(team.address(), "other vault")
     other.push(Held([document(7)]))
     pusher = open_pusher(team.address(), "vault")
@@ -87,7 +87,7 @@ def test_sync_removes_what_is_gone_of_this_vault_only(team: Team) -> None:
     assert _counts(team)[1] == 12
 
 
-def test_sync_leaves_what_another_copy_of_the_vault_pushed(team: Team) -> None:
+def test_sync_keeps_notes_that_another_copy_pushed(team: Team) -> None:
     open_pusher(team.address(), "vault", "anna's").push(Held([document(1)]))
     pushed = open_pusher(team.address(), "vault", "ben's").sync(Held([document(2)]))
     assert (pushed.new, pushed.removed) == (1, 0)
@@ -104,7 +104,7 @@ def test_an_older_copy_does_not_replace_a_later_state(team: Team) -> None:
     assert ben.push(Held([document(1, events=12)])).replaced == 1
 
 
-def test_a_vault_that_looks_empty_removes_nothing_unless_forced(team: Team) -> None:
+def test_an_empty_vault_removes_nothing_unless_forced(team: Team) -> None:
     pusher = open_pusher(team.address(), "vault")
     pusher.push(Held([document(1)]))
     with pytest.raises(UsageError, match="the vault has no notes"):
@@ -112,7 +112,7 @@ def test_a_vault_that_looks_empty_removes_nothing_unless_forced(team: Team) -> N
     assert _counts(team)[0] == 1
 
 
-def test_one_session_is_deleted_with_all_that_is_of_it(team: Team) -> None:
+def test_deleting_a_session_deletes_its_rows(team: Team) -> None:
     pusher = open_pusher(team.address(), "vault")
     pusher.push(documents(2))
     assert pusher.delete("s-00000") == 1
@@ -120,7 +120,7 @@ def test_one_session_is_deleted_with_all_that_is_of_it(team: Team) -> None:
     assert team.run("SELECT count(DISTINCT session_no) FROM crucible.postings") == [(1,)]
 
 
-def test_a_push_that_was_killed_goes_on_and_ends_as_if_it_had_not_been(team: Team) -> None:
+def test_a_killed_push_can_be_repeated(team: Team) -> None:
     open_pusher(team.address(), "vault").push(documents(30))
     whole = team.run(everything)
     open_pusher(team.address(), "vault").sync(Held([]), force=True)
@@ -137,7 +137,7 @@ def test_a_push_that_was_killed_goes_on_and_ends_as_if_it_had_not_been(team: Tea
     assert team.run(everything) == whole
 
 
-def test_eight_writers_at_once_lose_and_double_nothing(team: Team) -> None:
+def test_eight_concurrent_writers_lose_and_duplicate_nothing(team: Team) -> None:
     count = 40
     with _writer(team, count, *range(8)) as writers:
         writers.communicate(timeout=300)
@@ -152,7 +152,7 @@ def test_eight_writers_at_once_lose_and_double_nothing(team: Team) -> None:
     assert team.run(everything) == together
 
 
-def test_the_partitions_are_the_months_of_sessions_and_nothing_is_beside_them(team: Team) -> None:
+def test_there_is_one_partition_for_each_month_of_sessions(team: Team) -> None:
     undated = replace(document(3), started=None, events=tuple(replace(e, at=None) for e in document(3).events))
     ahead = document(4)
     later = ahead.started.replace(year=2999) if ahead.started else None
@@ -170,12 +170,12 @@ def test_the_partitions_are_the_months_of_sessions_and_nothing_is_beside_them(te
 
 
 @pytest.mark.parametrize("month", ["1999-12-01", "2026-03-02", "2999-01-01"])
-def test_no_partition_is_made_of_what_is_no_month_of_sessions(team: Team, month: str) -> None:
+def test_no_partition_is_created_for_an_invalid_month(team: Team, month: str) -> None:
     with pytest.raises(ServerFailed, match="refused it"):
         team.run("SELECT crucible.make_month(%s::date)", [month])
 
 
-def test_an_event_too_large_for_the_server_s_own_search_is_kept_whole(team: Team) -> None:
+def test_an_event_too_large_for_tsvector_is_stored_completely(team: Team) -> None:
     text = " ".join(f"x{number:0100}" for number in range(12_000)) + " \0 end 😀 \ud800"
     with pytest.raises(ServerFailed, match="ProgramLimitExceeded"):
         team.run("SELECT to_tsvector('pg_catalog.english', %s)", [text[:-10]])
@@ -187,7 +187,7 @@ def test_an_event_too_large_for_the_server_s_own_search_is_kept_whole(team: Team
 
 
 @pytest.mark.parametrize("at", [datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)])
-def test_a_note_of_an_absurd_time_is_pushed(team: Team, at: datetime) -> None:
+def test_a_note_with_an_extreme_time_is_pushed(team: Team, at: datetime) -> None:
     at = at.replace(microsecond=0)
     one = document(1, events=2)
     one = replace(one, started=at, events=tuple(replace(event, at=at) for event in one.events))
@@ -204,13 +204,13 @@ def test_a_note_of_an_absurd_time_is_pushed(team: Team, at: datetime) -> None:
     assert told == [(True,)]
 
 
-def test_every_field_of_an_event_comes_back(team: Team) -> None:
+def test_every_field_of_an_event_round_trips(team: Team) -> None:
     open_pusher(team.address(), "vault").push(Held([document(1)]))
     expected = document(1).events
     assert open_postgres(team.address()).get([event.id for event in expected]) == expected
 
 
-def test_a_note_that_cannot_be_read_is_named_and_the_others_are_pushed(team: Team) -> None:
+def test_an_unreadable_note_is_reported_and_the_others_are_pushed(team: Team) -> None:
     class Gone(Held):
         def document(self, path: str) -> Document | None:
             return None if "00001" in path else super().document(path)
@@ -219,7 +219,7 @@ def test_a_note_that_cannot_be_read_is_named_and_the_others_are_pushed(team: Tea
     assert (pushed.new, pushed.unread) == (1, ("sessions/s-00001.md",))
 
 
-def test_a_vault_is_pushed_by_what_changed_in_it(team: Team, tmp_path: Path) -> None:
+def test_only_changes_of_a_vault_are_pushed(team: Team, tmp_path: Path) -> None:
     first, second = (
         session_of("2026-11-02-a", "Why a bucket?", "It is fair"),
         session_of("2026-11-03-b", "Cache?"),
@@ -238,7 +238,7 @@ def test_a_vault_is_pushed_by_what_changed_in_it(team: Team, tmp_path: Path) -> 
     ]
 
 
-def test_a_secret_that_a_human_typed_into_a_note_is_not_sent(tmp_path: Path) -> None:
+def test_secrets_in_notes_are_not_sent(tmp_path: Path) -> None:
     token = "ghp_" + "vK3xT9mQ2bL7wR5nZ8cJ4hF6dS1gP0yA3eUo"
     noted = session_of("2026-11-02-a", "Why a bucket?", f"The key is {token}", title=f"Key {token}")
     root = vault_of(tmp_path / "v", noted)
@@ -256,7 +256,7 @@ def test_a_secret_that_a_human_typed_into_a_note_is_not_sent(tmp_path: Path) -> 
         VaultDocuments(root, config).document("sessions/2026-11-02-a.md")
 
 
-def test_a_vault_s_id_travels_with_it_and_a_copy_s_does_not(tmp_path: Path) -> None:
+def test_copies_share_the_vault_id_but_not_the_clone_id(tmp_path: Path) -> None:
     root = vault_of(tmp_path / "v")
     first = identities(root)
     assert identities(root) == first
@@ -271,7 +271,7 @@ def test_a_vault_s_id_travels_with_it_and_a_copy_s_does_not(tmp_path: Path) -> N
         identities(root)
 
 
-def test_an_item_of_knowledge_is_pushed_as_one(team: Team) -> None:
+def test_a_knowledge_item_is_pushed_as_an_item(team: Team) -> None:
     told = replace(
         document(1).events[0],
         id="k-1",
@@ -290,7 +290,7 @@ def test_an_item_of_knowledge_is_pushed_as_one(team: Team) -> None:
 # --- tables ---------------------------------------------------------------------------------------------------------
 
 
-def test_several_who_come_first_set_up_the_tables_once(postgres: Running, team: Team) -> None:
+def test_concurrent_set_ups_create_the_tables_once(postgres: Running, team: Team) -> None:
     team.run("DROP SCHEMA crucible CASCADE")
     code = (
         "import sys; from crucible.search.postgres.team_recall import set_up_server; print(set_up_server(sys.argv[1]))"
@@ -302,7 +302,7 @@ def test_several_who_come_first_set_up_the_tables_once(postgres: Running, team: 
     assert team.run("SELECT version FROM crucible.migrations") == [(number,) for number in range(1, VERSION + 1)]
 
 
-def test_tables_of_a_newer_crucible_are_left_alone(team: Team) -> None:
+def test_tables_of_a_newer_version_are_not_changed(team: Team) -> None:
     team.run("INSERT INTO crucible.migrations (version) VALUES (99)")
     for attempt in (
         lambda: open_pusher(team.address(), "vault").push(documents(1)),
@@ -313,7 +313,7 @@ def test_tables_of_a_newer_crucible_are_left_alone(team: Team) -> None:
             attempt()
 
 
-def test_the_seed_s_own_query_is_answered_by_the_gin_index(team: Team) -> None:
+def test_a_full_text_query_uses_the_gin_index(team: Team) -> None:
     open_pusher(team.address(), "vault").push(Held([document(1, said="medication tracking"), document(2)]))
     query = """SELECT id FROM crucible.session_events
         WHERE jsonb_to_tsvector('pg_catalog.english', payload, '["string"]') @@ plainto_tsquery('pg_catalog.english', 'tracked medications')"""

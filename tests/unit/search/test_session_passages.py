@@ -1,4 +1,4 @@
-"""Long texts are cut where paragraphs end, and nowhere else."""
+"""Prose is split into passages where paragraphs end, and nowhere else."""
 
 from __future__ import annotations
 
@@ -51,12 +51,12 @@ def cut(text: str) -> list[str]:
         ),
     ],
 )
-def test_it_is_cut_where_a_paragraph_ends(text: str, passages: list[str]) -> None:
+def test_prose_is_split_where_paragraphs_end(text: str, passages: list[str]) -> None:
     assert cut(text) == passages
 
 
 @given(TEXTS)
-def test_passages_hold_every_word_once_and_in_order(text: str) -> None:
+def test_passages_contain_every_word_once_and_in_order(text: str) -> None:
     assert [line for one in cut(text) for line in one.split("\n") if line.strip()] == [
         line for line in text.split("\n") if line.strip()
     ]
@@ -75,7 +75,7 @@ def test_no_passage_begins_or_ends_blank_or_inside_a_fence(text: str) -> None:
 
 @pytest.mark.timed
 @pytest.mark.parametrize("text", ["word\n\n" * 40_000, "led on:\n" + "\n" * 40_000 + "b", "- a\n\n  b\n\n" * 40_000])
-def test_a_text_of_any_number_of_paragraphs_and_blank_lines_is_cut_in_one_go(text: str) -> None:
+def test_splitting_takes_linear_time(text: str) -> None:
     began = time.process_time()
     assert sum(1 for _ in passages_of(text)) in (1, 40_000)
     assert time.process_time() - began < 1.5

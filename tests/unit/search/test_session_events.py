@@ -1,4 +1,4 @@
-"""A note as events: nothing is lost, ids are its own, and they stay."""
+"""The events of a note: no text is lost, ids are unique and stable."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_no_word_of_an_entry_is_lost(session: Session) -> None:
         elif isinstance(entry, ToolCalls):
             assert {word for call in entry.calls for word in _WORD.findall(f"{call.call} {call.result}")} <= told
         else:
-            # By whatever name an entry keeps its text.
+            # Entries have their text in different fields.
             kept = [
                 getattr(entry, name, None)
                 for name in (
@@ -80,7 +80,7 @@ def test_ids_stay_when_a_session_grows(first: tuple[Entry, ...], more: tuple[Ent
     assert [one.event.id for one in events_of(after)][: len(ids)] == ids
 
 
-def test_words_said_twice_are_two_events_of_the_same_words_always() -> None:
+def test_repeated_texts_are_separate_events_with_stable_ids() -> None:
     entry = Prose("again")
     session = Session("s", phases=(Phase("a", entries=(entry, Prose("other"), entry)),))
     ids = [one.event.id for one in events_of(session)]
@@ -92,7 +92,7 @@ def kinds(session: Session) -> list[tuple[EventKind, str]]:
     return [(one.event.kind, one.event.text) for one in events_of(session)]
 
 
-def test_items_of_the_findings_block_are_events_of_their_kind() -> None:
+def test_findings_are_events_of_their_kind() -> None:
     items = (
         Noted("correction", '"Never  on Fridays"', "refused: Edit a.py"),
         Noted("outcome", "It works"),
@@ -115,7 +115,7 @@ def test_items_of_the_findings_block_are_events_of_their_kind() -> None:
     ]
 
 
-def test_alternatives_and_causes_are_searched_but_not_what_they_stand_on() -> None:
+def test_alternatives_and_causes_are_searched_but_not_their_grounds() -> None:
     grounds = Grounds("reply", 0.5, ("abcd1234",))
     entries = (Decision("A", "b", "c", "user", grounds), Failure("D", "f", "e", grounds))
     assert kinds(Session("s", phases=(Phase("a", entries=entries),))) == [
@@ -124,7 +124,7 @@ def test_alternatives_and_causes_are_searched_but_not_what_they_stand_on() -> No
     ]
 
 
-def test_a_plan_is_searched_passage_by_passage() -> None:
+def test_a_plan_is_split_into_passages() -> None:
     plan = Callout("plan", "approved: Cache", "One file.\n\nNo server.", fold="-")
     assert kinds(Session("s", phases=(Phase("a", entries=(plan,)),))) == [
         (EventKind.OBSERVATION, "approved: Cache\nOne file."),
@@ -135,5 +135,5 @@ def test_a_plan_is_searched_passage_by_passage() -> None:
     ]
 
 
-def test_prose_is_an_agents() -> None:
+def test_prose_is_an_event_of_the_agent() -> None:
     assert [said.kind for said in texts_of(Prose("x"))] == [EventKind.AGENT]

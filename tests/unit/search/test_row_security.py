@@ -1,4 +1,4 @@
-"""Who sees what: decided by the server, so that it holds for somebody who asks with `psql` as well."""
+"""Row-level security of the server, which also applies to `psql`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ TABLES = ("sessions", "session_events", "postings", "projects", "members")
 
 
 def _fill(team: Team) -> Team:
-    """Two projects, of which anna reads one."""
+    """Two projects; anna may read one of them."""
     open_pusher(team.address(), "vault").push(Held([APOLLO, ZEUS]))
     team.run("SELECT crucible.grant_project('anna', 'apollo')")
     return team
@@ -34,7 +34,7 @@ def filled(team: Team) -> Team:
 
 @pytest.fixture(scope="module")
 def kept(postgres: Running) -> Iterator[Team]:
-    """The same for tests that change nothing, which is what they are about."""
+    """The same, shared by tests that change nothing."""
     with database(postgres) as team:
         _fill(team)
         team.run("ANALYZE", role="admin")
@@ -42,7 +42,7 @@ def kept(postgres: Running) -> Iterator[Team]:
         yield team
 
 
-def test_who_has_no_project_is_told_so_in_a_line(filled: Team) -> None:
+def test_a_user_without_projects_gets_a_one_line_error(filled: Team) -> None:
     with pytest.raises(ServerFailed, match="lets this user do none of that") as failed:
         open_postgres(filled.address("ben")).ask(Question("plans"), NOW)
     assert "grant" in failed.value.hint
@@ -58,7 +58,7 @@ def test_members_find_their_projects_only(filled: Team) -> None:
     assert recall.state() == ("anna", ("apollo",), (), 1, 6, False)
 
 
-def test_what_others_say_changes_no_score(filled: Team) -> None:
+def test_hidden_rows_do_not_change_scores(filled: Team) -> None:
     anna = open_postgres(filled.address("anna"))
     before = anna.ask(Question("rocket plans"), NOW)
     open_pusher(filled.address(), "vault").push(Held([document(n, project="zeus", said="rocket") for n in range(3, 9)]))
@@ -101,7 +101,7 @@ def test_psql_shows_a_member_nothing_of_other_projects(kept: Team, table: str) -
         "CREATE TEMP TABLE members AS SELECT 'anna'::regrole AS role, NULL::int AS project; SELECT 'got' WHERE (SELECT count(*) FROM crucible.sessions) > 1;",
     ],
 )
-def test_no_way_around_is_open_to_a_member(kept: Team, query: str) -> None:
+def test_members_cannot_bypass_row_security(kept: Team, query: str) -> None:
     assert "got" not in kept.psql("anna", query).stdout
     assert kept.run("SELECT count(*) FROM crucible.sessions") == [(2,)]
 
@@ -119,7 +119,7 @@ def test_no_way_around_is_open_to_a_member(kept: Team, query: str) -> None:
         "plans'; SET ROLE owner; --",
     ],
 )
-def test_no_question_finds_what_is_hidden(kept: Team, text: str) -> None:
+def test_no_question_finds_hidden_rows(kept: Team, text: str) -> None:
     anna = open_postgres(kept.address("anna"))
     for narrowed in (
         Question(text),
@@ -134,8 +134,8 @@ def test_no_question_finds_what_is_hidden(kept: Team, text: str) -> None:
     anna.close()
 
 
-def test_no_function_shows_a_member_more(kept: Team) -> None:
-    """All of ours but one run as who calls them; that one, which makes a month, only writers may call."""
+def test_functions_show_a_member_nothing_more(kept: Team) -> None:
+    """Our functions run with the rights of the caller; only `make_month` does not, and only writers may call it."""
     found = kept.run(
         "SELECT oid::regprocedure::text, prosecdef, has_function_privilege('anna', oid, 'EXECUTE') FROM pg_proc"
         " WHERE pronamespace = 'crucible'::regnamespace"
@@ -145,7 +145,7 @@ def test_no_function_shows_a_member_more(kept: Team) -> None:
     assert kept.psql("anna", "SELECT crucible.readable();", "SELECT crucible.writable();").stdout == "{1}\n{}\n"
 
 
-def test_a_view_or_a_function_of_the_owner_s_shows_each_member_their_own_projects(filled: Team) -> None:
+def test_a_view_or_function_of_the_owner_shows_each_member_their_projects(filled: Team) -> None:
     filled.run("CREATE SCHEMA shown")
     filled.run("CREATE VIEW shown.sessions AS SELECT session_id FROM crucible.sessions")
     filled.run("GRANT USAGE ON SCHEMA shown TO anna, ben; GRANT SELECT ON shown.sessions TO anna, ben")
@@ -153,7 +153,7 @@ def test_a_view_or_a_function_of_the_owner_s_shows_each_member_their_own_project
     assert filled.psql("ben", "SELECT * FROM shown.sessions;").stdout == ""
 
 
-def test_a_view_of_a_member_s_shows_nobody_more_than_they_may_see(filled: Team) -> None:
+def test_a_view_of_a_member_shows_no_hidden_rows(filled: Team) -> None:
     filled.run("GRANT CREATE ON SCHEMA public TO anna", role="admin")
     made = filled.psql(
         "anna",
@@ -167,7 +167,7 @@ def test_a_view_of_a_member_s_shows_nobody_more_than_they_may_see(filled: Team) 
     assert filled.psql("ben", "SELECT * FROM public.mine;").stdout == f"{ZEUS.session}\n"
 
 
-def test_a_function_that_tells_what_it_is_given_is_given_no_hidden_row(kept: Team) -> None:
+def test_a_leaky_function_gets_no_hidden_row(kept: Team) -> None:
     said = kept.psql(
         "anna",
         "CREATE FUNCTION public.tell(text) RETURNS bool LANGUAGE plpgsql COST 0.0000001 AS $$ BEGIN RAISE WARNING 'told %', $1; RETURN true; END $$;",
@@ -180,7 +180,7 @@ def test_a_function_that_tells_what_it_is_given_is_given_no_hidden_row(kept: Tea
     assert "zeus" not in said.stderr
 
 
-def test_the_owner_of_the_tables_is_no_exception(filled: Team) -> None:
+def test_row_security_applies_to_the_owner(filled: Team) -> None:
     filled.run("SELECT crucible.revoke_project('owner', '*')")
     for table in ("sessions", "session_events", "postings"):
         assert filled.run(f"SELECT count(*) FROM crucible.{table}") == [(0,)]
@@ -188,11 +188,11 @@ def test_the_owner_of_the_tables_is_no_exception(filled: Team) -> None:
     assert filled.run("SELECT count(*) FROM crucible.sessions", role="admin") == [(2,)]
 
 
-def test_a_superuser_is_told_that_nothing_binds_him(filled: Team) -> None:
+def test_the_state_says_that_a_superuser_bypasses_row_security(filled: Team) -> None:
     assert open_postgres(filled.address("admin")).state().unbound
 
 
-def test_a_writer_of_one_project_pushes_that_one_only(filled: Team) -> None:
+def test_a_writer_pushes_to_their_project_only(filled: Team) -> None:
     filled.run("SELECT crucible.grant_project('ben', 'apollo', true)")
     pusher = open_pusher(filled.address("ben"), "ben's vault")
     pushed = pusher.push(Held([document(3), document(4, project="zeus"), document(5, project="new")]))
@@ -204,12 +204,12 @@ def test_a_writer_of_one_project_pushes_that_one_only(filled: Team) -> None:
     ]
 
 
-def test_a_reader_pushes_nothing(filled: Team) -> None:
+def test_a_reader_cannot_push(filled: Team) -> None:
     pushed = open_pusher(filled.address("anna"), "vault").push(Held([document(3)]))
     assert (pushed.new, pushed.refused) == (0, {"apollo": 1})
 
 
-def test_a_note_that_stands_in_a_project_of_others_is_not_taken_from_it(filled: Team) -> None:
+def test_a_note_in_a_hidden_project_is_not_replaced(filled: Team) -> None:
     filled.run("SELECT crucible.grant_project('ben', 'apollo', true)")
     same = document(6, path=ZEUS.path)
     assert open_pusher(filled.address("ben"), "vault").push(Held([same])).refused == {"apollo": 1}
@@ -217,8 +217,8 @@ def test_a_note_that_stands_in_a_project_of_others_is_not_taken_from_it(filled: 
     assert filled.run("SELECT session_id FROM crucible.sessions ORDER BY 1") == [("s-00001",), ("s-00002",)]
 
 
-def test_rows_that_name_somebody_else_s_session_are_never_seen(filled: Team) -> None:
-    """A writer of one project puts words into a session of another one: whoever sees both finds nothing by them."""
+def test_rows_that_name_a_session_of_another_project_are_never_seen(filled: Team) -> None:
+    """A writer adds rows that name a session of another project: a user who sees both does not find them."""
     filled.run("SELECT crucible.grant_project('ben', 'apollo', true)")
     forged = filled.psql(
         "ben",
@@ -236,7 +236,7 @@ def test_rows_that_name_somebody_else_s_session_are_never_seen(filled: Team) -> 
     assert recall.get([ZEUS.events[0].id]) == ZEUS.events[:1]
 
 
-def test_nobody_pushes_in_somebody_else_s_name(filled: Team) -> None:
+def test_pushed_by_cannot_be_forged(filled: Team) -> None:
     filled.run("SELECT crucible.grant_project('ben', 'apollo', true)")
     row = """INSERT INTO crucible.sessions (project, month, vault, key, digest, clone, session_id, path, title, branch, tags, parent, first, last,
         events, event_words, event_names, words, names, whole, times, pushed_by)
@@ -247,7 +247,7 @@ def test_nobody_pushes_in_somebody_else_s_name(filled: Team) -> None:
     filled.run(row, ["b", "ben"], role="ben")
 
 
-def test_an_insert_that_fails_tells_nothing_of_what_is_hidden(filled: Team) -> None:
+def test_a_failing_insert_reveals_no_hidden_row(filled: Team) -> None:
     filled.run("SELECT crucible.grant_project('ben', 'apollo', true)")
     (number,) = filled.run("SELECT no FROM crucible.sessions WHERE session_id = 's-00002'")[0]
     row = "INSERT INTO crucible.session_events (session_no, project, month, sequence, id, session_id, event_type, payload) VALUES"
@@ -258,7 +258,7 @@ def test_an_insert_that_fails_tells_nothing_of_what_is_hidden(filled: Team) -> N
     assert said == ["taken\nINSERT 0 1\n"] * 2 or said[0] == said[1]
 
 
-def test_who_gets_a_name_that_was_somebody_s_gets_none_of_their_projects(filled: Team) -> None:
+def test_a_recreated_role_inherits_no_grants(filled: Team) -> None:
     filled.run("CREATE ROLE dora LOGIN", role="admin")
     try:
         filled.run("SELECT crucible.grant_project('dora', 'apollo')")
@@ -272,7 +272,7 @@ def test_who_gets_a_name_that_was_somebody_s_gets_none_of_their_projects(filled:
         filled.run("DROP OWNED BY dora; DROP ROLE dora", role="admin")
 
 
-def test_what_is_granted_to_a_group_its_members_have(filled: Team) -> None:
+def test_grants_to_a_group_apply_to_its_members(filled: Team) -> None:
     filled.run("CREATE ROLE crew; GRANT crew TO ben", role="admin")
     try:
         filled.run("SELECT crucible.grant_project('crew', 'zeus')")
@@ -283,14 +283,14 @@ def test_what_is_granted_to_a_group_its_members_have(filled: Team) -> None:
         filled.run("DROP OWNED BY crew; DROP ROLE crew", role="admin")
 
 
-def test_what_is_revoked_is_gone_at_once_for_who_is_connected(filled: Team) -> None:
+def test_revoking_applies_to_open_connections(filled: Team) -> None:
     anna = open_postgres(filled.address("anna"))
     assert anna.ask(Question("rocket"), NOW).hits
     filled.run("SELECT crucible.revoke_project('anna', 'apollo')")
     assert not anna.ask(Question("rocket"), NOW).hits
 
 
-def test_a_star_is_every_project_and_those_to_come(filled: Team) -> None:
+def test_a_star_grants_all_present_and_future_projects(filled: Team) -> None:
     filled.run("SELECT crucible.grant_project('ben', '*', true)")
     ben = open_pusher(filled.address("ben"), "ben's vault")
     assert ben.push(Held([document(5, project="new")])).new == 1

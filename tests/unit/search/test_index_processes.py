@@ -1,4 +1,4 @@
-"""Several processes at one index: one writes, nobody waits for it, and a killed one leaves nothing behind."""
+"""Several processes use one index: one writes, no reader waits, and killed writers do no harm."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def _start(root: Path) -> subprocess.Popen[bytes]:
     return begun
 
 
-def test_two_writers_write_one_after_the_other(tmp_path: Path) -> None:
+def test_concurrent_writers_take_turns(tmp_path: Path) -> None:
     root = vault_of(tmp_path / "v", *(session_of(f"s{n}", f"question {n}", f"answer {n}") for n in range(12)))
     writers = [_start(root) for _ in range(3)]
     assert [writer.wait(60) for writer in writers] == [0, 0, 0]
@@ -50,7 +50,7 @@ def test_two_writers_write_one_after_the_other(tmp_path: Path) -> None:
     assert len(ask(root, "question answer", limit=20).hits) == 20
 
 
-def test_a_question_waits_for_no_writer_and_says_what_it_did_not_see(tmp_path: Path) -> None:
+def test_a_question_does_not_wait_for_a_writer_and_reports_missing_notes(tmp_path: Path) -> None:
     root = vault_of(tmp_path / "v", session_of("one", "token"))
     assert ask(root, "token").hits
     write(root, session_of("two", "bucket"))
@@ -64,7 +64,7 @@ def test_a_question_waits_for_no_writer_and_says_what_it_did_not_see(tmp_path: P
     assert ask(root, "bucket").hits
 
 
-def test_who_asks_while_another_makes_the_first_index_waits_for_it(tmp_path: Path) -> None:
+def test_a_question_waits_while_another_process_builds_the_first_index(tmp_path: Path) -> None:
     root = vault_of(tmp_path / "v", session_of("one", "token"), session_of("two", "bucket"))
     told: list[tuple[int, int]] = []
     asker = EmbeddedRecall(root, VaultSettings(), progress=lambda *given: told.append(given))
@@ -80,12 +80,10 @@ def test_who_asks_while_another_makes_the_first_index_waits_for_it(tmp_path: Pat
 
 
 @pytest.mark.parametrize(("kept", "said"), [(False, "2 of 2 notes"), (True, "1 of 2 notes")])
-def test_who_has_waited_long_enough_for_the_first_index_is_answered_from_what_there_is(
-    kept: bool, said: str, tmp_path: Path
-) -> None:
+def test_after_the_lock_timeout_the_unfinished_first_index_is_searched(kept: bool, said: str, tmp_path: Path) -> None:
     root = vault_of(tmp_path / "v", session_of("one", "token"), session_of("two", "token"))
     if kept:
-        # As a builder leaves it between two batches.
+        # The state of a build between two batches.
         with mock.patch.object(refreshing, "_batches", _first_only), suppress(RuntimeError):
             recall(root).refresh()
     with RecallStore(root / INDEX).locked(0):
@@ -120,7 +118,7 @@ def test_questions_are_answered_while_another_process_writes(tmp_path: Path) -> 
     assert not ask(root, "token").notes
 
 
-def test_a_killed_writer_costs_nothing_but_time(tmp_path: Path) -> None:
+def test_a_killed_writer_leaves_a_usable_index(tmp_path: Path) -> None:
     root = vault_of(tmp_path / "v", *(session_of(f"s{n}", f"token {n}", f"bucket {n}") for n in range(30)))
     for name in ("", "lock", "building", "events/meta.json", "index.json"):
         writer = _start(root)
@@ -146,8 +144,8 @@ for line in sys.stdin:
 
 
 @pytest.mark.parametrize("is_written", [False, True], ids=["alone", "beside a writer"])
-def test_who_has_the_index_open_survives_that_a_file_of_it_is_cut_short(is_written: bool, tmp_path: Path) -> None:
-    # More than a page of each: past the end of a mapped file waits a signal that ends the process.
+def test_a_reader_survives_truncated_index_files(is_written: bool, tmp_path: Path) -> None:
+    # Several pages of each file: reading past the end of a truncated mapped file kills the process.
     texts = [f"token {' '.join(f'w{n}x{m}' for m in range(300))}" for n in range(12)]
     root = vault_of(tmp_path / "v", session_of("one", *texts), session_of("two", "token"))
     recall(root).refresh()
@@ -157,7 +155,7 @@ def test_who_has_the_index_open_survives_that_a_file_of_it_is_cut_short(is_writt
         assert _said(asker, "token w3x7") == "5"
         names = sorted(path for path in (root / INDEX).rglob("*") if path.suffix in _SEGMENT)
         for name in names:
-            if name.exists():  # a part that was damaged is gone with all its files
+            if name.exists():  # a damaged part is removed with all its files
                 os.truncate(name, 0)
         with RecallStore(root / INDEX).locked(0) if is_written else nullcontext():
             said = _said(asker, "token w5x7")
@@ -195,7 +193,7 @@ told(0)
 """
 
 
-def test_a_question_over_an_index_that_is_true_loads_neither_a_server_nor_who_reads_notes(
+def test_a_question_over_a_current_index_loads_few_modules(
     tmp_path: Path,
 ) -> None:
     root = vault_of(tmp_path / "v", session_of("one", "a token bucket"))

@@ -27,7 +27,7 @@ def found(cru: Cru, *args: str) -> list[str]:
     return [hit["session"] for hit in json.loads(result.stdout)["hits"]]
 
 
-def test_a_vault_is_pushed_asked_and_synced(address: str, vault: Vault, cru: Cru) -> None:
+def test_push_question_and_sync_work_together(address: str, vault: Vault, cru: Cru) -> None:
     write(vault, "2026-11-21-limiter", LIMITER)
     write(vault, "2026-11-20-other", note("2026-11-20-other"))
     assert cru("recall", "set-up").exit_code == 0
@@ -48,15 +48,13 @@ def test_a_vault_is_pushed_asked_and_synced(address: str, vault: Vault, cru: Cru
     assert found(cru) == []
 
 
-def test_who_sets_a_server_up_is_told_what_comes_next(team: Team, address: str, cru: Cru) -> None:
+def test_set_up_prints_the_next_steps(team: Team, address: str, cru: Cru) -> None:
     team.run("DROP SCHEMA crucible CASCADE")
     assert "crucible.grant_project('anna', 'apollo', true)" in cru("recall", "set-up").stderr
     assert cru("recall", "set-up").stderr == "nothing to do\n"
 
 
-def test_who_may_not_push_a_project_is_told_whom_to_ask(
-    team: Team, vault: Vault, cru: Cru, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_refused_push_says_whom_to_ask(team: Team, vault: Vault, cru: Cru, monkeypatch: pytest.MonkeyPatch) -> None:
     team.run("SELECT crucible.grant_project('ben', 'apollo')")
     write(vault, "2026-11-21-limiter", LIMITER)
     monkeypatch.setenv(VARIABLE, team.address("ben"))
@@ -77,7 +75,7 @@ REFUSING = {
 
 
 @pytest.mark.parametrize("why", REFUSING)
-def test_a_server_that_cannot_be_asked_is_one_line_and_the_own_index_answers(
+def test_without_a_server_the_error_is_one_line_and_here_works(
     why: str, postgres: Running, vault: Vault, cru: Cru, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     places = {
@@ -97,7 +95,7 @@ def test_a_server_that_cannot_be_asked_is_one_line_and_the_own_index_answers(
     assert found(cru, "--here")
 
 
-def test_a_password_in_the_address_is_shown_nowhere(
+def test_a_password_in_the_address_is_never_shown(
     team: Team, vault: Vault, cru: Cru, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(VARIABLE, team.address("owner:sesame"))
@@ -120,7 +118,7 @@ def test_a_password_in_the_address_is_shown_nowhere(
     "backend",
     ["mysql://me:sesame@host/team", "host=h password=sesame", "postgresql://me:se@sesame@host/team"],
 )
-def test_a_setting_that_is_no_address_is_not_repeated(
+def test_an_invalid_address_is_not_repeated(
     backend: str, vault: Vault, cru: Cru, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
@@ -133,7 +131,7 @@ def test_a_setting_that_is_no_address_is_not_repeated(
         assert "sesame" not in said.stdout + said.stderr
 
 
-def test_a_project_is_shown_the_knowledge_that_it_may_see_of_others(address: str, vault: Vault, cru: Cru) -> None:
+def test_a_project_sees_permitted_items_of_other_projects(address: str, vault: Vault, cru: Cru) -> None:
     for name, scope in (("own", "project"), ("shared", "global")):
         told = ("knowledge", "add", "decision", f"{name} bucket", f"One bucket for the {name}.")
         added = cru(*told, "--scope", scope, "--project", "zeus")
@@ -144,13 +142,13 @@ def test_a_project_is_shown_the_knowledge_that_it_may_see_of_others(address: str
         assert set(found(cru, "--project", project, "--here")) == items
 
 
-def test_without_a_server_there_is_a_way_out(vault: Vault, cru: Cru) -> None:
+def test_without_a_server_the_error_has_a_hint(vault: Vault, cru: Cru) -> None:
     for command in ("push", "sync", "status", "set-up"):
         result = cru("recall", command)
         assert result.exit_code == 2
         assert "docs/teams.md" in result.stderr
 
 
-def test_an_address_that_is_none_is_refused(vault: Vault, cru: Cru, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_invalid_address_is_refused(vault: Vault, cru: Cru, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(VARIABLE, "mysql://x")
     assert cru("recall", "bucket").exit_code == 2

@@ -1,4 +1,4 @@
-"""What recall said itself is known again, however a client calls it, and nothing else is taken for it."""
+"""Calls of recall are recognized as echoes, however a client names them, and nothing else is."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def _told(text: str, kind: EventKind = EventKind.TOOL) -> str:
         "Bash echo $(/opt/bin/cru recall jitter)",
     ],
 )
-def test_a_call_of_ours_is_an_echo(call: str) -> None:
+def test_recall_calls_are_echoes(call: str) -> None:
     assert _told(f"{call}\nwhat it found") == ""
 
 
@@ -59,11 +59,11 @@ def test_a_call_of_ours_is_an_echo(call: str) -> None:
         "Bash cru --vault v knowledge add pattern jitter",
     ],
 )
-def test_another_call_is_none(call: str) -> None:
+def test_other_calls_are_not_echoes(call: str) -> None:
     assert _told(call) == call
 
 
-def test_what_a_note_says_of_a_call_tells_its_command_from_its_result() -> None:
+def test_the_note_separates_the_command_of_a_call_from_its_result() -> None:
     text = "Bash\ncat docs/recall.md\nShow it\n# Recall\n\ncru recall what did we decide"
     event = Event("s#00000000", "s", EventKind.TOOL, text)
     assert without_echoes(event, "Bash cat docs/recall.md\n# Recall …") == text
@@ -72,21 +72,21 @@ def test_what_a_note_says_of_a_call_tells_its_command_from_its_result() -> None:
     assert without_echoes(Event("s#00000000", "s", EventKind.TOOL, long), noted) == ""
 
 
-def test_a_long_answer_between_our_marks_is_taken_out_whole() -> None:
+def test_a_long_marked_answer_is_removed_completely() -> None:
     told = _told(f"Task\n{RECALLED}\n{'old words ' * 20_000}\n{RECALLED_END}\nnew words")
     assert "old" not in told
     assert "new words" in told
-    assert "old" not in _told(f"Task\n{RECALLED}\n{'old words ' * 20_000}")  # its end was cut off
+    assert "old" not in _told(f"Task\n{RECALLED}\n{'old words ' * 20_000}")  # the end mark was cut off
 
 
 @pytest.mark.parametrize("kind", [EventKind.AGENT, EventKind.USER, EventKind.DECISION, EventKind.SUBAGENT])
-def test_who_talks_about_recall_is_heard(kind: EventKind) -> None:
+def test_text_about_recall_is_indexed(kind: EventKind) -> None:
     text = "Ask `cru recall jitter`, or recall_context over MCP, before you decide.\n\ncru recall retry"
     assert _told(text, kind) == text
 
 
 @pytest.mark.parametrize("kind", [EventKind.TOOL, EventKind.AGENT, EventKind.USER, EventKind.SUBAGENT])
-def test_what_stands_between_our_marks_is_taken_out_of_whatever_quotes_it(kind: EventKind) -> None:
+def test_marked_text_is_removed_from_any_event(kind: EventKind) -> None:
     text = f"ReadMcpResourceTool crucible://knowledge/x\n{RECALLED}\nold words\n{RECALLED_END}\nnew words"
     told = _told(text, kind)
     assert "old words" not in told
@@ -106,7 +106,7 @@ def test_what_stands_between_our_marks_is_taken_out_of_whatever_quotes_it(kind: 
         "\na=" * 9_000,
     ],
 )
-def test_any_call_is_read_in_a_moment(text: str) -> None:
+def test_long_calls_are_scanned_quickly(text: str) -> None:
     start = time.monotonic()
     assert _told(f"Bash cru {text}log") != ""
     assert _told(f"Bash\n{text}log") != ""

@@ -1,4 +1,4 @@
-"""A server that is down, slow or refuses: one clear line, soon, and never a password in it."""
+"""A server that is down, slow or refuses access: a prompt one-line error, never with a password."""
 
 from __future__ import annotations
 
@@ -60,13 +60,13 @@ def _said(address: str, seconds: float = 2.0) -> str:
         (f"postgresql://me@127.0.0.1:1/team?sslmode={SECRET}", "PostgreSQL at 127.0.0.1:1"),
     ],
 )
-def test_a_server_that_cannot_be_had_is_one_line_without_the_password(address: str, said: str) -> None:
+def test_an_unreachable_server_is_a_one_line_error_without_the_password(address: str, said: str) -> None:
     assert _said(address).startswith(said)
 
 
 @contextmanager
 def _listening(reply: bytes | None) -> Iterator[str]:
-    """The address of something that takes each connection, and says this and no more, or keeps silent."""
+    """The address of a service that accepts connections, sends `reply` and closes; None keeps it silent."""
     kept = []
     with socket.create_server(("127.0.0.1", 0)) as listener:
 
@@ -87,7 +87,7 @@ def _listening(reply: bytes | None) -> Iterator[str]:
         line.close()
 
 
-def test_a_server_that_takes_the_connection_and_never_answers_is_given_up() -> None:
+def test_connecting_to_a_silent_server_times_out() -> None:
     with _listening(None) as address:
         begun = time.monotonic()
         with ThreadPoolExecutor() as pool:
@@ -108,12 +108,12 @@ def test_a_server_that_takes_the_connection_and_never_answers_is_given_up() -> N
     ],
 )
 @pytest.mark.parametrize("mode", ["", "?sslmode=disable"])
-def test_what_is_no_server_is_said_to_be_none(reply: bytes, said: str, mode: str) -> None:
+def test_another_service_is_reported_as_no_postgresql_server(reply: bytes, said: str, mode: str) -> None:
     with _listening(reply) as address:
         assert _said(address + mode).endswith(said)
 
 
-def test_a_refusal_in_another_language_is_one() -> None:
+def test_a_refusal_in_another_language_is_recognized() -> None:
     def packed(kind: bytes, body: bytes) -> bytes:
         return kind + (len(body) + 4).to_bytes(4, "big") + body
 
@@ -124,7 +124,7 @@ def test_a_refusal_in_another_language_is_one() -> None:
         assert _said(address + "?sslmode=disable").endswith("does not let you in")
 
 
-def test_a_server_that_goes_silent_in_the_middle_is_given_up(team: Team) -> None:
+def test_a_server_that_becomes_silent_times_out(team: Team) -> None:
     server = Server(team.address(), 0.1)
     (backend,) = server.run("SELECT pg_backend_pid()")[0]
     os.kill(backend, signal.SIGSTOP)
@@ -144,14 +144,14 @@ def _locked(team: Team) -> Iterator[None]:
         yield
 
 
-def test_a_server_that_is_slow_is_given_up_in_time(team: Team) -> None:
+def test_a_slow_statement_times_out(team: Team) -> None:
     asked = open_postgres(team.address(), seconds=0.2)
     with _locked(team), pytest.raises(ServerFailed, match="is too slow"):
         asked.ask(Question("anything"), NOW)
     assert asked.ask(Question("anything"), NOW).hits == ()
 
 
-def test_what_waits_for_its_turn_leaves_no_half_of_a_session(team: Team) -> None:
+def test_a_push_that_times_out_on_a_lock_is_rolled_back(team: Team) -> None:
     pusher = open_pusher(team.address(), "vault", seconds=0.3)
     pusher.push(Held([document(1)]))
     with _locked(team), pytest.raises(ServerFailed, match="is too slow"):
@@ -160,7 +160,7 @@ def test_what_waits_for_its_turn_leaves_no_half_of_a_session(team: Team) -> None
     assert pusher.push(documents(3)).new == 2
 
 
-def test_a_connection_that_was_lost_is_opened_again(team: Team) -> None:
+def test_a_lost_connection_is_reopened(team: Team) -> None:
     asked = open_postgres(team.address())
     asked.state()
     team.run(
@@ -172,19 +172,19 @@ def test_a_connection_that_was_lost_is_opened_again(team: Team) -> None:
     assert asked.state().role == "owner"
 
 
-def test_tables_that_are_not_there_are_said_to_be_missing(team: Team) -> None:
+def test_missing_tables_are_reported(team: Team) -> None:
     team.run("DROP SCHEMA crucible CASCADE")
     assert _said(team.address()).endswith("is not set up for recall")
     with pytest.raises(ServerFailed, match="is not set up for recall"):
         open_pusher(team.address(), "vault").push(documents(1))
 
 
-def test_who_and_what_is_unknown_is_refused_in_our_words(team: Team) -> None:
+def test_an_unknown_user_or_database_has_our_own_message(team: Team) -> None:
     assert _said(team.running.address("nobody-here", team.database)).endswith("has no such user")
     assert _said(team.running.address("anna", "nothing")).endswith("has no such database")
 
 
-def test_a_server_that_has_too_many_connections_says_so(team: Team) -> None:
+def test_too_many_connections_are_reported(team: Team) -> None:
     team.run("CREATE ROLE crowd LOGIN CONNECTION LIMIT 0", role="admin")
     try:
         assert _said(team.address("crowd")).endswith("has too many connections")
@@ -208,8 +208,8 @@ def test_passwords_come_from_pgpass_and_a_wrong_one_is_not_shown(
     assert SECRET not in repr(server) + repr(server.place) + str(vars(server).get("_open"))
 
 
-def test_nobody_s_function_in_another_schema_is_called(team: Team) -> None:
-    """A schema that anybody may write to comes before ours for nobody."""
+def test_functions_in_other_schemas_are_never_called(team: Team) -> None:
+    """A schema that everyone may write to never comes first in the search path."""
     team.run("CREATE FUNCTION public.sum(bigint) RETURNS bigint LANGUAGE sql AS 'SELECT 1/0::bigint'", role="admin")
     team.run("ALTER ROLE owner SET search_path = public, pg_catalog", role="admin")
     try:
@@ -220,7 +220,7 @@ def test_nobody_s_function_in_another_schema_is_called(team: Team) -> None:
         team.run("ALTER ROLE owner RESET search_path", role="admin")
 
 
-def test_the_environment_counts_before_the_setting() -> None:
+def test_the_environment_overrides_the_setting() -> None:
     address = "postgresql://host/team"
     assert chosen_address("", {}) is None
     assert chosen_address("embedded", {}) is None
@@ -230,20 +230,20 @@ def test_the_environment_counts_before_the_setting() -> None:
 
 
 @pytest.mark.parametrize("backend", ["sqlite:///x", "host=x password=" + SECRET, "mysql://u:" + SECRET + "@h/d"])
-def test_another_backend_is_refused_without_being_repeated(backend: str) -> None:
+def test_an_invalid_backend_is_refused_without_repeating_it(backend: str) -> None:
     with pytest.raises(UsageError) as failed:
         chosen_address(backend, {})
     assert backend not in str(failed.value)
     assert SECRET not in str(failed.value) + failed.value.hint
 
 
-def test_a_place_shows_where_and_never_the_password() -> None:
+def test_a_place_never_shows_the_password() -> None:
     place = place_of(f"postgresql://me:{SECRET}@db.example.org:5433/team?sslmode=verify-full&password={SECRET}")
     assert place == ("me", "db.example.org:5433", "team")
     assert str(place) == "PostgreSQL at db.example.org:5433"
 
 
-def test_what_is_said_without_the_library_can_be_typed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_hint_without_the_client_library_is_a_command(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "psycopg", None)
     with pytest.raises(ServerFailed, match="its client library is not installed") as failed:
         open_postgres("postgresql://host/team")

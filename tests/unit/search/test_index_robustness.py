@@ -1,4 +1,4 @@
-"""Recall among hostile files and busy writers: nothing outside the vault is touched, nobody waits, nothing sound is thrown away."""
+"""Recall with hostile files and busy writers: nothing outside the vault is touched, and no index is lost."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ def root(tmp_path: Path) -> Path:
 
 
 def _in_time(root: Path) -> list[str]:
-    """What is found by a process that is given up when it waits for ever."""
-    # Not forked from this one, whose engine has had threads: of a lock that one of them held the child would wait for ever, too.
+    """The answer of another process, which is killed if it hangs."""
+    # Spawned, not forked: a forked child would wait forever for a lock that a thread of our engine held.
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload([__name__])
     with context.Pool(1) as pool:
@@ -59,9 +59,7 @@ def _folder(path: Path) -> None:
 @posix
 @pytest.mark.parametrize("name", [".tantivy-meta.lock", ".tantivy-writer.lock", ".managed.json"])
 @pytest.mark.parametrize("lay", [_folder, os.mkfifo, lambda path: path.symlink_to(path.parents[5] / "made")])
-def test_what_lies_where_the_engine_opens_its_own_files_is_removed(
-    name: str, lay: Callable[[Path], None], root: Path
-) -> None:
+def test_files_planted_in_place_of_engine_files_are_removed(name: str, lay: Callable[[Path], None], root: Path) -> None:
     assert ask(root, "token").hits
     for side in ("events", "sessions"):
         place = root / INDEX / side / name
@@ -83,7 +81,7 @@ def test_what_lies_where_the_engine_opens_its_own_files_is_removed(
         lambda path: path.write_text("[" * 200_000),
     ],
 )
-def test_whatever_the_cache_of_knowledge_is_a_question_is_answered(lay: Callable[[Path], None], root: Path) -> None:
+def test_a_question_is_answered_whatever_the_knowledge_cache_is(lay: Callable[[Path], None], root: Path) -> None:
     assert ask(root, "token").hits
     lay(root / CARD)
     assert _in_time(root) == ["a token bucket"]
@@ -93,7 +91,7 @@ def test_whatever_the_cache_of_knowledge_is_a_question_is_answered(lay: Callable
 
 
 @pytest.mark.parametrize("text", ["f" * 128, f'"{"e" * 128} {"d" * 128}"', "é" * 60])
-def test_words_that_are_too_long_to_be_indexed_find_nothing_rather_than_anything(text: str, root: Path) -> None:
+def test_words_too_long_to_be_indexed_find_nothing(text: str, root: Path) -> None:
     answer = ask(root, text)
     assert not answer.hits
     assert not answer.sessions
@@ -102,11 +100,11 @@ def test_words_that_are_too_long_to_be_indexed_find_nothing_rather_than_anything
 
 @pytest.mark.parametrize("field", ["session", "agent", "channel", "project"])
 @pytest.mark.parametrize("value", ["\udcff", "\0", "x" * 100_000, "../../x"])
-def test_a_filter_of_any_text_is_answered(field: str, value: str, root: Path) -> None:
+def test_a_filter_may_have_any_text(field: str, value: str, root: Path) -> None:
     assert not ask(root, "token", **{field: value}).hits
 
 
-def test_a_name_that_is_longer_than_the_index_keeps_is_a_filter_all_the_same(tmp_path: Path) -> None:
+def test_a_name_too_long_for_the_index_works_as_a_filter(tmp_path: Path) -> None:
     name = "p" * 300
     root = vault_of(tmp_path / "v", session_of("one", "a token bucket", project=name))
     assert ask(root, "token", project=name).hits
@@ -115,9 +113,7 @@ def test_a_name_that_is_longer_than_the_index_keeps_is_a_filter_all_the_same(tmp
 # --- busy writers ----------------------------------------------------------------------------------------------------
 
 
-def test_an_index_that_is_replaced_again_and_again_is_never_thrown_away(
-    root: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_index_that_is_replaced_repeatedly_is_never_discarded(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert ask(root, "token").hits
     index = root / INDEX / "index.json"
     whole, opened = open_searchers, 0
@@ -126,7 +122,7 @@ def test_an_index_that_is_replaced_again_and_again_is_never_thrown_away(
         nonlocal opened
         opened += 1
         if opened < 6:
-            os.utime(index, ns=(opened, opened))  # as a writer's new manifest has another stamp
+            os.utime(index, ns=(opened, opened))  # a new manifest has another stamp
             raise IndexBroken("replaced while it was opened")
         return whole(store, manifest)
 
@@ -137,9 +133,7 @@ def test_an_index_that_is_replaced_again_and_again_is_never_thrown_away(
     assert not forgotten
 
 
-def test_an_index_that_cannot_be_read_is_not_thrown_away_under_a_writer(
-    root: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_unreadable_index_is_not_discarded_during_an_update(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert ask(root, "token").hits
     monkeypatch.setattr(embedded, "open_searchers", _broken)
     with RecallStore(root / INDEX).locked(0), pytest.raises(IndexBroken):
@@ -171,11 +165,11 @@ def _broken(store: RecallStore, manifest: RecallManifest) -> Searchers:
         b'[2,"a","",0,0,"",0,true,{"x.md":["","","",null,0,0]},[],{}]',
     ],
 )
-def test_a_manifest_that_is_whole_and_not_ours_is_none(told: bytes) -> None:
+def test_an_intact_manifest_that_is_not_ours_is_rejected(told: bytes) -> None:
     assert load_manifest(b"%s\n%d\n" % (told, crc32(told))) is None
 
 
-def test_an_item_that_another_program_put_in_place_with_the_same_size_and_time_is_read_anew(
+def test_an_item_replaced_with_the_same_size_and_time_is_read_again(
     tmp_path: Path,
 ) -> None:
     vault = Vault(vault_of(tmp_path / "v"), VaultSettings())

@@ -1,4 +1,4 @@
-"""Times that a question names, and what they do to the order of things."""
+"""Times that a question names, and their effect on ranking."""
 
 from __future__ import annotations
 
@@ -40,24 +40,24 @@ from tests.unit.search.vaults import ask, session_of, vault_of
         ("", []),
     ],
 )
-def test_a_time_is_read(text: str, moments: list[NamedTime]) -> None:
+def test_times_are_parsed(text: str, moments: list[NamedTime]) -> None:
     assert list(times_in(text)) == moments
 
 
 @given(hostile_text() | st.text())
-def test_any_text_may_name_a_time(text: str) -> None:
+def test_parsing_times_accepts_any_text(text: str) -> None:
     assert not is_at_time(times_in(text), 0)
 
 
 @pytest.mark.timed
 @pytest.mark.parametrize("unit", ["1 ", "2026-", "may ", "1st of ", " ", "monday "])
-def test_a_long_text_takes_no_time(unit: str) -> None:
+def test_a_long_text_is_parsed_quickly(unit: str) -> None:
     start = time.perf_counter()
     times_in(unit * 20_000)
     assert time.perf_counter() - start < 1
 
 
-def test_a_day_is_a_day_of_universal_time() -> None:
+def test_days_are_in_utc() -> None:
     friday = int(datetime(2026, 10, 9, 23, 59, tzinfo=UTC).timestamp())
     for one in (
         NamedTime(10),
@@ -74,7 +74,7 @@ def test_a_day_is_a_day_of_universal_time() -> None:
     assert not is_at_time([NamedTime(10)], 2**62)
 
 
-def test_of_two_that_say_the_same_that_of_the_named_month_comes_first_and_the_other_stays(
+def test_of_equal_events_that_of_the_named_month_ranks_first(
     tmp_path: Path,
 ) -> None:
     said = ("Which limit did we take?", "A limit of a hundred calls a minute")
