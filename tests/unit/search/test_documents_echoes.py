@@ -10,7 +10,7 @@ from crucible.search.embedded.documents import without_echoes
 from crucible.search.recall import RECALLED, RECALLED_END, Event, EventKind
 
 
-def _told(text: str, kind: EventKind = EventKind.TOOL) -> str:
+def _indexed_text(text: str, kind: EventKind = EventKind.TOOL) -> str:
     return without_echoes(Event("s#00000000", "s", kind, text))
 
 
@@ -39,7 +39,7 @@ def _told(text: str, kind: EventKind = EventKind.TOOL) -> str:
     ],
 )
 def test_recall_calls_are_echoes(call: str) -> None:
-    assert _told(f"{call}\nwhat it found") == ""
+    assert _indexed_text(f"{call}\nwhat it found") == ""
 
 
 @pytest.mark.parametrize(
@@ -60,7 +60,7 @@ def test_recall_calls_are_echoes(call: str) -> None:
     ],
 )
 def test_other_calls_are_not_echoes(call: str) -> None:
-    assert _told(call) == call
+    assert _indexed_text(call) == call
 
 
 def test_the_note_separates_the_command_of_a_call_from_its_result() -> None:
@@ -73,24 +73,24 @@ def test_the_note_separates_the_command_of_a_call_from_its_result() -> None:
 
 
 def test_a_long_marked_answer_is_removed_completely() -> None:
-    told = _told(f"Task\n{RECALLED}\n{'old words ' * 20_000}\n{RECALLED_END}\nnew words")
-    assert "old" not in told
-    assert "new words" in told
-    assert "old" not in _told(f"Task\n{RECALLED}\n{'old words ' * 20_000}")  # the end mark was cut off
+    indexed = _indexed_text(f"Task\n{RECALLED}\n{'old words ' * 20_000}\n{RECALLED_END}\nnew words")
+    assert "old" not in indexed
+    assert "new words" in indexed
+    assert "old" not in _indexed_text(f"Task\n{RECALLED}\n{'old words ' * 20_000}")  # the end mark was cut off
 
 
 @pytest.mark.parametrize("kind", [EventKind.AGENT, EventKind.USER, EventKind.DECISION, EventKind.SUBAGENT])
 def test_text_about_recall_is_indexed(kind: EventKind) -> None:
     text = "Ask `cru recall jitter`, or recall_context over MCP, before you decide.\n\ncru recall retry"
-    assert _told(text, kind) == text
+    assert _indexed_text(text, kind) == text
 
 
 @pytest.mark.parametrize("kind", [EventKind.TOOL, EventKind.AGENT, EventKind.USER, EventKind.SUBAGENT])
 def test_marked_text_is_removed_from_any_event(kind: EventKind) -> None:
     text = f"ReadMcpResourceTool crucible://knowledge/x\n{RECALLED}\nold words\n{RECALLED_END}\nnew words"
-    told = _told(text, kind)
-    assert "old words" not in told
-    assert "new words" in told
+    indexed = _indexed_text(text, kind)
+    assert "old words" not in indexed
+    assert "new words" in indexed
 
 
 @pytest.mark.timed
@@ -108,6 +108,6 @@ def test_marked_text_is_removed_from_any_event(kind: EventKind) -> None:
 )
 def test_long_calls_are_scanned_quickly(text: str) -> None:
     start = time.monotonic()
-    assert _told(f"Bash cru {text}log") != ""
-    assert _told(f"Bash\n{text}log") != ""
+    assert _indexed_text(f"Bash cru {text}log") != ""
+    assert _indexed_text(f"Bash\n{text}log") != ""
     assert time.monotonic() - start < 2

@@ -201,8 +201,8 @@ def test_every_kind_of_entry_is_an_event_with_its_text(tmp_path: Path) -> None:
     root = vault_of(tmp_path / "v", session)
     first = recall(root).ask(Question("kind:user"), NOW).hits[0].event
     events = recall(root).around(first.id, 0, 100)
-    told = [(event.kind.value, event.text) for event in events]
-    assert told == [
+    found = [(event.kind.value, event.text) for event in events]
+    assert found == [
         ("user", "Do `it` [[now]]\na note"),
         ("agent", "## No heading\n\n- a list\n\n```py\nx = 1\n```"),
         ("tool", "Bash ls\n❌ no"),

@@ -48,8 +48,8 @@ def test_plain_notes_are_not_parsed(tmp_path: Path) -> None:
     calls = ToolCalls((ToolCall("Bash ls", "12 files"), ToolCall("Read a.py", "3 lines")))
     session = session_of("s", "A question?", "An answer\n\nin two paragraphs with <b>marks</b> and `code`.")
     grounds = Grounds("reply", 0.5, ("abcd1234",))
-    told = (Decision("A", "b", "c", "user", grounds), Failure("One\n\nTwo", "f", "e", grounds), Decision("D"))
-    session = replace(session, phases=(*session.phases, Phase("b", entries=(calls, *told))))
+    entries = (Decision("A", "b", "c", "user", grounds), Failure("One\n\nTwo", "f", "e", grounds), Decision("D"))
+    session = replace(session, phases=(*session.phases, Phase("b", entries=(calls, *entries))))
     root = vault_of(tmp_path / "v", session)
     with mock.patch.object(rereading, "_parse_events", side_effect=AssertionError):
         first = recall(root).ask(Question("question"), NOW).hits[0].event

@@ -66,21 +66,21 @@ def test_a_question_does_not_wait_for_a_writer_and_reports_missing_notes(tmp_pat
 
 def test_a_question_waits_while_another_process_builds_the_first_index(tmp_path: Path) -> None:
     root = vault_of(tmp_path / "v", session_of("one", "token"), session_of("two", "bucket"))
-    told: list[tuple[int, int]] = []
-    asker = EmbeddedRecall(root, VaultSettings(), progress=lambda *given: told.append(given))
+    reports: list[tuple[int, int]] = []
+    asker = EmbeddedRecall(root, VaultSettings(), progress=lambda *given: reports.append(given))
     with ExitStack() as held:
         held.enter_context(RecallStore(root / INDEX).locked(0))
         with ThreadPoolExecutor(1) as others:
             # The other process ends once we have waited.
-            others.submit(_give_up, held, told)
+            others.submit(_give_up, held, reports)
             answer = asker.ask(Question("token"), NOW)
     assert answer.hits
     assert not answer.notes
-    assert told[0] == (0, 2)
+    assert reports[0] == (0, 2)
 
 
-@pytest.mark.parametrize(("kept", "said"), [(False, "2 of 2 notes"), (True, "1 of 2 notes")])
-def test_after_the_lock_timeout_the_unfinished_first_index_is_searched(kept: bool, said: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("kept", "remark"), [(False, "2 of 2 notes"), (True, "1 of 2 notes")])
+def test_after_the_lock_timeout_the_unfinished_first_index_is_searched(kept: bool, remark: str, tmp_path: Path) -> None:
     root = vault_of(tmp_path / "v", session_of("one", "token"), session_of("two", "token"))
     if kept:
         # The state of a build between two batches.
@@ -91,7 +91,7 @@ def test_after_the_lock_timeout_the_unfinished_first_index_is_searched(kept: boo
         answer = EmbeddedRecall(root, VaultSettings(lock_seconds=0.3)).ask(Question("token"), NOW)
         assert 0.3 <= time.monotonic() - start < 5
     assert len(answer.hits) == kept
-    assert said in answer.notes[0]
+    assert remark in answer.notes[0]
     assert "first index" in answer.notes[0]
 
 
@@ -100,8 +100,8 @@ def _first_only(derived: Iterator[object]) -> Iterator[list[object]]:
     raise RuntimeError
 
 
-def _give_up(held: ExitStack, told: list[tuple[int, int]]) -> None:
-    wait_until(lambda: told)
+def _give_up(held: ExitStack, reports: list[tuple[int, int]]) -> None:
+    wait_until(lambda: reports)
     held.close()
 
 
@@ -152,15 +152,15 @@ def test_a_reader_survives_truncated_index_files(is_written: bool, tmp_path: Pat
     with subprocess.Popen(
         [sys.executable, "-c", _ASK, str(root)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as asker:
-        assert _said(asker, "token w3x7") == "5"
+        assert _hit_count(asker, "token w3x7") == "5"
         names = sorted(path for path in (root / INDEX).rglob("*") if path.suffix in _SEGMENT)
         for name in names:
             if name.exists():  # a damaged part is removed with all its files
                 os.truncate(name, 0)
         with RecallStore(root / INDEX).locked(0) if is_written else nullcontext():
-            said = _said(asker, "token w5x7")
-        assert said == ("0" if is_written else "5")
-        assert _said(asker, "token w5x7") == "5"
+            count = _hit_count(asker, "token w5x7")
+        assert count == ("0" if is_written else "5")
+        assert _hit_count(asker, "token w5x7") == "5"
         assert asker.stdin
         asker.stdin.close()
         assert asker.wait(10) == 0
@@ -169,7 +169,7 @@ def test_a_reader_survives_truncated_index_files(is_written: bool, tmp_path: Pat
 _SEGMENT = (".idx", ".term", ".store", ".fast", ".fieldnorm")
 
 
-def _said(asker: subprocess.Popen[str], question: str) -> str:
+def _hit_count(asker: subprocess.Popen[str], question: str) -> str:
     assert asker.stdin
     assert asker.stdout
     asker.stdin.write(f"{question}\n")
@@ -182,14 +182,14 @@ import sys
 sys.argv = ["cru", "--vault", sys.argv[1], "recall", "token", "--format", "json"]
 import os
 
-def told(code):
+def print_modules(code):
     print(*sys.modules, file=sys.stderr, flush=True)
     end(code)
 
-end, os._exit = os._exit, told
+end, os._exit = os._exit, print_modules
 from crucible.__main__ import run
 run()
-told(0)
+print_modules(0)
 """
 
 

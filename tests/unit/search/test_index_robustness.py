@@ -153,7 +153,7 @@ def _broken(store: RecallStore, manifest: RecallManifest) -> Searchers:
 
 
 @pytest.mark.parametrize(
-    "told",
+    "body",
     [
         b"[" * 200_000,
         b"[2]",
@@ -165,8 +165,8 @@ def _broken(store: RecallStore, manifest: RecallManifest) -> Searchers:
         b'[2,"a","",0,0,"",0,true,{"x.md":["","","",null,0,0]},[],{}]',
     ],
 )
-def test_an_intact_manifest_that_is_not_ours_is_rejected(told: bytes) -> None:
-    assert load_manifest(b"%s\n%d\n" % (told, crc32(told))) is None
+def test_an_intact_manifest_that_is_not_ours_is_rejected(body: bytes) -> None:
+    assert load_manifest(b"%s\n%d\n" % (body, crc32(body))) is None
 
 
 def test_an_item_replaced_with_the_same_size_and_time_is_read_again(

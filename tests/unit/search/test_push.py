@@ -197,11 +197,11 @@ def test_a_note_with_an_extreme_time_is_pushed(team: Team, at: datetime) -> None
     assert abs(event.at - at) <= timedelta(days=1)
     item = (EVERYTHING, WeightFacts("pattern", last_used=at, changed=at))
     columns = columns_of_item(item)
-    told = team.run(
+    rows = team.run(
         "SELECT bool_and(crucible.is_readable(t)) FROM unnest(%s::timestamptz[]) AS t",
         [[columns["item_last_used"], columns["item_changed"]]],
     )
-    assert told == [(True,)]
+    assert rows == [(True,)]
 
 
 def test_every_field_of_an_event_round_trips(team: Team) -> None:
@@ -272,7 +272,7 @@ def test_copies_share_the_vault_id_but_not_the_clone_id(tmp_path: Path) -> None:
 
 
 def test_a_knowledge_item_is_pushed_as_an_item(team: Team) -> None:
-    told = replace(
+    event = replace(
         document(1).events[0],
         id="k-1",
         session="k-1",
@@ -280,11 +280,11 @@ def test_a_knowledge_item_is_pushed_as_an_item(team: Team) -> None:
         title="Jitter",
         text="Retry with jitter",
     )
-    item = replace(document(1), session="k-1", path="knowledge/k-1.md", events=(told,))
+    item = replace(document(1), session="k-1", path="knowledge/k-1.md", events=(event,))
     open_pusher(team.address(), "vault").push(Held([item]))
     state = open_postgres(team.address()).state()
     assert (state.sessions, state.events) == (0, 1)
-    assert open_postgres(team.address()).get(["k-1"]) == (told,)
+    assert open_postgres(team.address()).get(["k-1"]) == (event,)
 
 
 # --- tables ---------------------------------------------------------------------------------------------------------
@@ -297,8 +297,8 @@ def test_concurrent_set_ups_create_the_tables_once(postgres: Running, team: Team
     )
     command = [sys.executable, "-c", code, team.address()]
     clients = [subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) for _ in range(4)]
-    said = sorted(client.communicate(timeout=120)[0].strip() for client in clients)
-    assert said == ["False", "False", "False", "True"]
+    created = sorted(client.communicate(timeout=120)[0].strip() for client in clients)
+    assert created == ["False", "False", "False", "True"]
     assert team.run("SELECT version FROM crucible.migrations") == [(number,) for number in range(1, VERSION + 1)]
 
 

@@ -98,8 +98,8 @@ def test_operators_are_parsed() -> None:
 def test_unknown_fields_are_words(text: str) -> None:
     asked = read_question(text)
     assert not asked.facts
-    said = {word.lower() for word in words_in(text)}
-    assert set(asked.words) | set(words_in(" ".join(asked.phrases))) >= said - stop_words("search")
+    words = {word.lower() for word in words_in(text)}
+    assert set(asked.words) | set(words_in(" ".join(asked.phrases))) >= words - stop_words("search")
 
 
 def test_a_short_flag_is_no_negation() -> None:
@@ -136,9 +136,9 @@ def test_hostile_texts_are_parsed_quickly(unit: str) -> None:
 
 @given(hostile_text())
 def test_indexed_text_is_valid_utf8_and_keeps_every_word(text: str) -> None:
-    told = with_name_parts(text)
-    told.encode()
-    assert set(words_in(indexable(text))) <= {*words_in(told), *filter(_has_east, words_in(text))}
+    indexed = with_name_parts(text)
+    indexed.encode()
+    assert set(words_in(indexable(text))) <= {*words_in(indexed), *filter(_has_east, words_in(text))}
 
 
 def _has_east(word: str) -> bool:

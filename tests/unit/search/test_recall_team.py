@@ -38,8 +38,8 @@ def test_push_question_and_sync_work_together(address: str, vault: Vault, cru: C
     files = cru("recall", "bucket", "--format", "paths")
     assert (files.exit_code, files.stdout) == (0, "")
     assert "--here" in files.stderr, "what the server found is no file here"
-    told = json.loads(cru("recall", "status", "--format", "json").stdout)
-    assert told["sessions"] == 2
+    status = json.loads(cru("recall", "status", "--format", "json").stdout)
+    assert status["sessions"] == 2
     assert json.loads(cru("recall", "push", "--format", "json").stdout)["same"] == 2
     (vault.root / "sessions" / "2026-11-21-limiter.md").unlink()
     assert found(cru)
@@ -109,9 +109,9 @@ def test_a_password_in_the_address_is_never_shown(
         ("set-up",),
         ("ask", "bucket", "--explain"),
     ):
-        said = cru("recall", *command)
-        assert said.exit_code == 0, said.stderr
-        assert "sesame" not in said.stdout + said.stderr
+        result = cru("recall", *command)
+        assert result.exit_code == 0, result.stderr
+        assert "sesame" not in result.stdout + result.stderr
 
 
 @pytest.mark.parametrize(
@@ -126,15 +126,15 @@ def test_an_invalid_address_is_not_repeated(
     settings.parent.mkdir()
     settings.write_text(f'[recall]\nbackend = "{backend}"\n')
     for command in ("recall", "bucket"), ("recall", "status"), ("doctor",):
-        said = cru(*command)
-        assert said.exit_code or command == ("doctor",)
-        assert "sesame" not in said.stdout + said.stderr
+        result = cru(*command)
+        assert result.exit_code or command == ("doctor",)
+        assert "sesame" not in result.stdout + result.stderr
 
 
 def test_a_project_sees_permitted_items_of_other_projects(address: str, vault: Vault, cru: Cru) -> None:
     for name, scope in (("own", "project"), ("shared", "global")):
-        told = ("knowledge", "add", "decision", f"{name} bucket", f"One bucket for the {name}.")
-        added = cru(*told, "--scope", scope, "--project", "zeus")
+        command = ("knowledge", "add", "decision", f"{name} bucket", f"One bucket for the {name}.")
+        added = cru(*command, "--scope", scope, "--project", "zeus")
         assert added.exit_code == 0, added.stderr
     assert cru("recall", "push").exit_code == 0
     for project, items in (("shop", {"shared-bucket"}), ("zeus", {"own-bucket", "shared-bucket"})):

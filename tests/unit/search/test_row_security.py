@@ -168,16 +168,16 @@ def test_a_view_of_a_member_shows_no_hidden_rows(filled: Team) -> None:
 
 
 def test_a_leaky_function_gets_no_hidden_row(kept: Team) -> None:
-    said = kept.psql(
+    result = kept.psql(
         "anna",
         "CREATE FUNCTION public.tell(text) RETURNS bool LANGUAGE plpgsql COST 0.0000001 AS $$ BEGIN RAISE WARNING 'told %', $1; RETURN true; END $$;",
         "SELECT count(*) FROM crucible.session_events WHERE public.tell(payload::text);",
         "SELECT count(*) FROM crucible.postings WHERE public.tell(term);",
         "SELECT count(*) FROM crucible.projects WHERE public.tell(name);",
     )
-    assert "rocket" in said.stderr
-    assert "thunder" not in said.stderr
-    assert "zeus" not in said.stderr
+    assert "rocket" in result.stderr
+    assert "thunder" not in result.stderr
+    assert "zeus" not in result.stderr
 
 
 def test_row_security_applies_to_the_owner(filled: Team) -> None:
@@ -251,11 +251,11 @@ def test_a_failing_insert_reveals_no_hidden_row(filled: Team) -> None:
     filled.run("SELECT crucible.grant_project('ben', 'apollo', true)")
     (number,) = filled.run("SELECT no FROM crucible.sessions WHERE session_id = 's-00002'")[0]
     row = "INSERT INTO crucible.session_events (session_no, project, month, sequence, id, session_id, event_type, payload) VALUES"
-    said = [
+    results = [
         filled.psql("ben", f"{row} ({no}, 1, '2026-04-01', 0, 'x', 'x', 'user', '{{}}') RETURNING 'taken';").stdout
         for no in (number, number + 1000)
     ]
-    assert said == ["taken\nINSERT 0 1\n"] * 2 or said[0] == said[1]
+    assert results == ["taken\nINSERT 0 1\n"] * 2 or results[0] == results[1]
 
 
 def test_a_recreated_role_inherits_no_grants(filled: Team) -> None:

@@ -30,16 +30,16 @@ NOW = datetime(2026, 11, 22, tzinfo=UTC)
 SECRET = "hunter2-hunter2"
 
 
-def _said(address: str, seconds: float = 2.0) -> str:
+def _error_line(address: str, seconds: float = 2.0) -> str:
     with pytest.raises(CrucibleError) as failed:
         open_postgres(address, seconds=seconds).ask(Question("anything"), NOW)
-    told = (
+    shown = (
         f"{failed.value} {failed.value.hint} {failed.value!r} {failed.value.__context__!r} {failed.value.__cause__!r}"
     )
     assert "\n" not in str(failed.value)
     assert SECRET not in str(failed.value) + failed.value.hint
     assert failed.value.hint
-    assert failed.value.__suppress_context__ or SECRET not in told
+    assert failed.value.__suppress_context__ or SECRET not in shown
     return str(failed.value)
 
 
@@ -61,7 +61,7 @@ def _said(address: str, seconds: float = 2.0) -> str:
     ],
 )
 def test_an_unreachable_server_is_a_one_line_error_without_the_password(address: str, said: str) -> None:
-    assert _said(address).startswith(said)
+    assert _error_line(address).startswith(said)
 
 
 @contextmanager
@@ -91,7 +91,7 @@ def test_connecting_to_a_silent_server_times_out() -> None:
     with _listening(None) as address:
         begun = time.monotonic()
         with ThreadPoolExecutor() as pool:
-            asked = pool.submit(_said, address, 0.5)
+            asked = pool.submit(_error_line, address, 0.5)
             pushed = pool.submit(open_pusher(address, "vault", connecting=0.5).push, documents(1))
             assert asked.result().endswith("does not answer")
             assert "does not answer" in str(pushed.exception())
@@ -110,7 +110,7 @@ def test_connecting_to_a_silent_server_times_out() -> None:
 @pytest.mark.parametrize("mode", ["", "?sslmode=disable"])
 def test_another_service_is_reported_as_no_postgresql_server(reply: bytes, said: str, mode: str) -> None:
     with _listening(reply) as address:
-        assert _said(address + mode).endswith(said)
+        assert _error_line(address + mode).endswith(said)
 
 
 def test_a_refusal_in_another_language_is_recognized() -> None:
@@ -121,7 +121,7 @@ def test_a_refusal_in_another_language_is_recognized() -> None:
         b"SFATAL\0VFATAL\0C28P01\0MPasswort-Authentifizierung f\xc3\xbcr Benutzer \xc2\xbbme\xc2\xab fehlgeschlagen\0\0"
     )
     with _listening(packed(b"E", told)) as address:
-        assert _said(address + "?sslmode=disable").endswith("does not let you in")
+        assert _error_line(address + "?sslmode=disable").endswith("does not let you in")
 
 
 def test_a_server_that_becomes_silent_times_out(team: Team) -> None:
@@ -174,20 +174,20 @@ def test_a_lost_connection_is_reopened(team: Team) -> None:
 
 def test_missing_tables_are_reported(team: Team) -> None:
     team.run("DROP SCHEMA crucible CASCADE")
-    assert _said(team.address()).endswith("is not set up for recall")
+    assert _error_line(team.address()).endswith("is not set up for recall")
     with pytest.raises(ServerFailed, match="is not set up for recall"):
         open_pusher(team.address(), "vault").push(documents(1))
 
 
 def test_an_unknown_user_or_database_has_our_own_message(team: Team) -> None:
-    assert _said(team.running.address("nobody-here", team.database)).endswith("has no such user")
-    assert _said(team.running.address("anna", "nothing")).endswith("has no such database")
+    assert _error_line(team.running.address("nobody-here", team.database)).endswith("has no such user")
+    assert _error_line(team.running.address("anna", "nothing")).endswith("has no such database")
 
 
 def test_too_many_connections_are_reported(team: Team) -> None:
     team.run("CREATE ROLE crowd LOGIN CONNECTION LIMIT 0", role="admin")
     try:
-        assert _said(team.address("crowd")).endswith("has too many connections")
+        assert _error_line(team.address("crowd")).endswith("has too many connections")
     finally:
         team.run("DROP ROLE crowd", role="admin")
 
@@ -196,8 +196,8 @@ def test_passwords_come_from_pgpass_and_a_wrong_one_is_not_shown(
     team: Team, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     address = team.address(GUARDED)
-    assert _said(address).endswith("refuses the password")
-    assert _said(address.replace("@", f":not-{SECRET}@", 1)).endswith("refuses the password")
+    assert _error_line(address).endswith("refuses the password")
+    assert _error_line(address.replace("@", f":not-{SECRET}@", 1)).endswith("refuses the password")
     team.run(f"ALTER ROLE {GUARDED} PASSWORD '{SECRET}'", role="admin")
     kept = tmp_path / "pgpass"
     kept.write_text(f"localhost:*:*:{GUARDED}:{SECRET}\n{team.running.folder}:*:*:{GUARDED}:{SECRET}\n")
