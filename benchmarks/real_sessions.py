@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 from crucible.analysis.findings.detector import Detector
 from crucible.analysis.findings.turns import Pattern
 from crucible.clients.claude_code import logs as claude_code
-from crucible.documents.session.session import Decision, Failure, Grounds, Noted
+from crucible.documents.session.session import Decision, Failure, FindingItem, Grounds
 
 _DRAWS, _READ = 2000, 50
 
@@ -64,7 +64,7 @@ def _name_patterns() -> None:
 
 def _findings(path: Path) -> Iterator[Found]:
     detector = Detector()
-    told: list[Decision | Failure | Noted] = []
+    told: list[Decision | Failure | FindingItem] = []
     for transcript in claude_code.find(path):
         for event in claude_code.read(transcript, ""):
             if not event.at.agent:
@@ -76,7 +76,7 @@ def _findings(path: Path) -> Iterator[Found]:
                 kind, parts = "decision", (each.text, each.rationale, each.alternatives)
             case Failure():
                 kind, parts = "failure", (each.text, each.cause, each.resolution)
-            case Noted():
+            case FindingItem():
                 kind, parts = each.kind, (each.text, each.details, None)
         yield Found(path.stem, kind, pattern, [part for part in parts if part])
 

@@ -14,10 +14,10 @@ from crucible.documents.session.session import (
     Decision,
     Entry,
     Failure,
+    FindingItem,
     Grounds,
     Intervention,
     Mode,
-    Noted,
     Outcome,
     Phase,
     Prose,
@@ -64,7 +64,7 @@ def _numbered(one: Phase, name: str) -> Phase:
 
 def corrected(one: Session, *words: str) -> Session:
     """The session with findings that these words of the user's are corrections."""
-    found = (Noted("correction", f'"{text}"', grounds=Grounds("rejected call", 0.98)) for text in words)
+    found = (FindingItem("correction", f'"{text}"', grounds=Grounds("rejected call", 0.98)) for text in words)
     return replace(one, findings=tuple(found))
 
 

@@ -28,9 +28,9 @@ from crucible.documents.session.session import (
     Decision,
     Entry,
     Failure,
+    FindingItem,
     Grounds,
     Intervention,
-    Noted,
     Outcome,
     Phase,
     Prose,
@@ -221,7 +221,7 @@ def _tasks(tasks: Iterable[Task]) -> ConsoleRenderable:
     return Panel(lines, title=_plain("tasks"), title_align="left", border_style="bright_black")
 
 
-def _findings(items: Iterable[Noted]) -> ConsoleRenderable:
+def _findings(items: Iterable[FindingItem]) -> ConsoleRenderable:
     lines = Text()
     for item in items:
         kinds = " and ".join(filter(None, (item.kind, item.also)))

@@ -22,10 +22,10 @@ from crucible.documents.markdown.containment import normal
 from crucible.documents.markdown.frontmatter import find_frontmatter, find_frontmatter_span, set_key
 from crucible.documents.markdown.source import Edit, Source, Span, apply_edits
 from crucible.documents.markdown.yaml_scalars import Value
-from crucible.documents.session.callout_edits import add_behind, add_resolution
-from crucible.documents.session.import_properties import redacted_more
+from crucible.documents.session.callout_edits import add_after, add_resolution
+from crucible.documents.session.import_properties import add_redactions
 from crucible.documents.session.session import Callout, Entry, Failure, Intervention, Phase, Status
-from crucible.documents.session.waiting import Answers, naming
+from crucible.documents.session.waiting import Answers, answer_note
 from crucible.vault.index.schema import Row, View, path_of_cell
 from crucible.vault.notes.vault import Note, Vault
 
@@ -315,7 +315,7 @@ def _edits(note: Note, item: PendingItem, entry: Entry, verdict: AnswerVerdict, 
         return add_resolution(note.source, note.session, entry, words)
     name = item.id.removeprefix(f"{item.session}.")
     text = words or f"{verdict.value.capitalize()}."
-    return add_behind(note.source, note.session, entry, Intervention(text, naming(verdict.value, name)))
+    return add_after(note.source, note.session, entry, Intervention(text, answer_note(verdict.value, name)))
 
 
 def _counted(note: Note, counts: Mapping[str, int]) -> list[Edit]:
@@ -325,7 +325,7 @@ def _counted(note: Note, counts: Mapping[str, int]) -> list[Edit]:
         return []
     session, head = note.session, Source(note.source.text[:start])
     values: dict[str, Value] = {"redactions": (session.redactions or 0) + sum(counts.values())}
-    values["redacted"] = [*redacted_more(session.redacted, counts)]
+    values["redacted"] = [*add_redactions(session.redacted, counts)]
     try:
         for key, value in values.items():
             head = apply_edits(head, set_key(head, find_frontmatter(head), key, value))

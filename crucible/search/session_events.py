@@ -21,8 +21,8 @@ from crucible.documents.session.session import (
     Decision,
     Entry,
     Failure,
+    FindingItem,
     Intervention,
-    Noted,
     Phase,
     Prose,
     Session,
@@ -238,7 +238,7 @@ def _findings(session: Session) -> Iterator[EventText]:
         yield EventText(_kind_of_finding(item), _joined(item.text, item.details), item.lines)
 
 
-def _kind_of_finding(item: Noted) -> EventKind:
+def _kind_of_finding(item: FindingItem) -> EventKind:
     """The kind of a finding; a kind that a user made up counts as an observation."""
     try:
         return EventKind(item.kind)

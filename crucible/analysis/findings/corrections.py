@@ -19,9 +19,9 @@ from crucible.analysis.findings.turns import Pattern, TurnHistory, Utterance
 from crucible.clients.events import PromptKind
 from crucible.core.patterns import late_pattern
 from crucible.core.text import cut_at_word, long_words, overlap
-from crucible.documents.recording.call_lines import relative
+from crucible.documents.recording.call_lines import shorten_paths
 from crucible.documents.session.findings import SUMMARY, Kind, Source, plain
-from crucible.documents.session.session import Noted
+from crucible.documents.session.session import FindingItem
 
 _TWO, _FEW = 2, 3
 _PUNCTUATION = ".,:;!"
@@ -265,10 +265,10 @@ class Corrections:
         self._unanswered = []
         self._found = [found for found in self._found if found.is_certain]
 
-    def noted(self) -> list[Noted]:
+    def noted(self) -> list[FindingItem]:
         """The corrections so far."""
         return [
-            Noted(
+            FindingItem(
                 Kind.CORRECTION,
                 f'"{found.words}"',
                 _details(found) or None,
@@ -295,5 +295,5 @@ def _shown(call: ObservedCall, roots: tuple[str, ...]) -> str:
     """A call in a few words: the first line of a plan or a command, with paths relative to the project."""
     line = call.summary.strip("# \n").partition("\n")[0]
     for root in roots:
-        line = relative(line, root)
+        line = shorten_paths(line, root)
     return cut_at_word(plain(f"{call.tool} {line}"), _THEN)

@@ -41,7 +41,7 @@ from crucible.core.patterns import late_pattern
 from crucible.core.text import cut_at_word, long_words
 from crucible.documents.recording.entry_texts import decision_of
 from crucible.documents.session.findings import SUMMARY, Kind, Source
-from crucible.documents.session.session import Decision, Noted
+from crucible.documents.session.session import Decision, FindingItem
 
 HANDED_OVER = Pattern("plan handed over", Source.PLAN, 19, 20)
 APPROVED = Pattern("approved plan", Source.PLAN, 3, 3)
@@ -242,7 +242,7 @@ class Instructions:
 
     def __init__(self, story: TurnHistory) -> None:
         self._story = story
-        self._found: list[Noted] = []
+        self._found: list[FindingItem] = []
 
     def edited(self, settled: bool) -> None:
         """Files changed; `settled` is true if the prompt is already a decision."""
@@ -258,9 +258,11 @@ class Instructions:
         ):
             grounds = INSTRUCTED.on(turn.prompt.row, approach.row)
             self._found.append(
-                Noted(Kind.INSTRUCTION, first_line(text, SUMMARY), statements(approach.text, _REASON) or None, grounds)
+                FindingItem(
+                    Kind.INSTRUCTION, first_line(text, SUMMARY), statements(approach.text, _REASON) or None, grounds
+                )
             )
 
-    def noted(self) -> list[Noted]:
+    def noted(self) -> list[FindingItem]:
         """The instructions so far."""
         return list(self._found)

@@ -48,8 +48,8 @@ from crucible.clients.events import (
 )
 from crucible.core.patterns import late_pattern
 from crucible.core.text import cut_at_word
-from crucible.documents.session.findings import SUMMARY, Kind, Source, clipped, meaningful
-from crucible.documents.session.session import Decision, Failure, Noted
+from crucible.documents.session.findings import SUMMARY, Kind, Source, cut_at_sentence, meaningful
+from crucible.documents.session.session import Decision, Failure, FindingItem
 
 QUESTION = Pattern("last question", Source.STATE, 19, 19)
 BEGUN = Pattern("begun, not finished", Source.STATE, 7, 8)
@@ -89,10 +89,11 @@ class OpenEnds:
         if len(self._tasks) < 200 or event.id in self._tasks:
             self._tasks[event.id] = (event.content or content, event.status or status, row)
 
-    def noted(self) -> list[Noted]:
+    def noted(self) -> list[FindingItem]:
         """The open ends so far."""
         return [
-            Noted(Kind.OPEN_END, text, details or None, pattern.on(row)) for pattern, text, details, row in self._open()
+            FindingItem(Kind.OPEN_END, text, details or None, pattern.on(row))
+            for pattern, text, details, row in self._open()
         ]
 
     def _open(self) -> Iterator[tuple[Pattern, str, str, str]]:
@@ -132,7 +133,7 @@ class OpenEnds:
         known = next((one for one in lists if len(numbers) > 1 and one.keys() >= set(numbers)), {})
         named = "; ".join(f"{number}. {known[number].label}" for number in numbers if known)
         far = [one for one in meaningful(prose(last.text)) if one not in question]
-        details = named or clipped(" ".join(near or far), _REASON) or done
+        details = named or cut_at_sentence(" ".join(near or far), _REASON) or done
         return QUESTION, f"{_ASKED}{cut_at_word(question, SUMMARY - len(_ASKED))}", details, last.row
 
     def _is_begun(self) -> bool:
@@ -164,7 +165,7 @@ class Detector:
         self._outcomes = Outcomes(self._story)
         self._open_ends = OpenEnds(self._story)
 
-    def noted(self) -> tuple[Noted, ...]:
+    def noted(self) -> tuple[FindingItem, ...]:
         """The items of the findings block so far."""
         return (
             *self._corrections.noted(),

@@ -29,7 +29,7 @@ from crucible.core.patterns import late_pattern
 from crucible.core.text import cut_at_word
 from crucible.documents.recording.call_lines import one_line
 from crucible.documents.recording.result_lines import result_line
-from crucible.documents.session.findings import SUMMARY, Source, clipped, leads_on
+from crucible.documents.session.findings import SUMMARY, Source, cut_at_sentence, is_introduction
 from crucible.documents.session.session import Failure, Outcome
 
 FIXED = Pattern("red, edit, green", Source.FIX, 38, 40)
@@ -235,10 +235,12 @@ def _why(text: str, run: _Run) -> str:
     """The sentences of a text without the agent's next action; "" if none is about the failure."""
     found = [_CLAUSE.split(one, 1)[-1] if narrates(one) else one for one in prose(text)]
     found = [
-        one for one in found if one.count(" ") >= _FEW and not (leads_on(one) or is_question(one) or announced(one))
+        one
+        for one in found
+        if one.count(" ") >= _FEW and not (is_introduction(one) or is_question(one) or announced(one))
     ]
     found = [one for one in found if _known(one, run) or not narrates(one)]
-    return clipped(" ".join(found), _CAUSE) if any(_is_about(one, run) for one in found) else ""
+    return cut_at_sentence(" ".join(found), _CAUSE) if any(_is_about(one, run) for one in found) else ""
 
 
 def _is_about(sentence: str, run: _Run) -> bool:

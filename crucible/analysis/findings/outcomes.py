@@ -25,8 +25,8 @@ from crucible.analysis.findings.turns import Pattern, Trace, TurnHistory
 from crucible.core.patterns import late_pattern
 from crucible.core.text import long_words, overlap
 from crucible.documents.recording.report_lines import Part
-from crucible.documents.session.findings import SUMMARY, Kind, Source, clipped, leads_on, plain
-from crucible.documents.session.session import Noted
+from crucible.documents.session.findings import SUMMARY, Kind, Source, cut_at_sentence, is_introduction, plain
+from crucible.documents.session.session import FindingItem
 
 _POINT, _BRIEF = 160, 40
 """Maximum code points of a point, and of a point that needs its label."""
@@ -52,7 +52,7 @@ def reported_work(
     the text (`goes_on`), the last sentence announces the next work and is dropped.
     """
     read = _Text(text, files, asked, written, goes_on=goes_on)
-    found = [clipped(one, _POINT) for one in read.points()]
+    found = [cut_at_sentence(one, _POINT) for one in read.points()]
     points = [one for one in found if point_key(one) not in known]
     read.words |= long_words(" ".join(points))
     stated = [one for one in read.first.said if _is_informative(one) and one.rstrip(".") not in plain(asked)]
@@ -78,7 +78,7 @@ def point_key(point: str) -> str:
 
 
 def _is_informative(one: str) -> bool:
-    return not leads_on(one) and (one.count(" ") >= FEW or names_code(one))
+    return not is_introduction(one) and (one.count(" ") >= FEW or names_code(one))
 
 
 class _Text:
@@ -291,7 +291,7 @@ class Outcomes:
         red, _ = red_in(call, text)
         self._now = replace(self._now, checks={**self._now.checks, red: call.script})
 
-    def noted(self) -> list[Noted]:
+    def noted(self) -> list[FindingItem]:
         """The outcomes so far, including that of the current turn."""
         return [_noted(each) for each in self._with() if each.is_reported]
 
@@ -327,7 +327,7 @@ def _records(now: _Found, last: _Found) -> bool:
     return any(len(same) >= _LIKE * len(words) for words, same in shared)
 
 
-def _noted(found: _Found) -> Noted:
+def _noted(found: _Found) -> FindingItem:
     """An item of the findings block, without points that repeat its head."""
     proofs, words = found.proofs, found.words
     # The subject closest to the closing text is best; git's own merge messages carry no information.
@@ -339,7 +339,7 @@ def _noted(found: _Found) -> Noted:
     patterns = {proof.pattern for proof in proofs}
     pattern = COMMIT if COMMIT in patterns else REQUEST if proofs else CLOSING
     grounds = pattern.on(found.row, *(proof.row for proof in proofs))
-    return Noted(Kind.OUTCOME, head, "; ".join(_proof(found, head)) or None, grounds, rest)
+    return FindingItem(Kind.OUTCOME, head, "; ".join(_proof(found, head)) or None, grounds, rest)
 
 
 def _proof(found: _Found, head: str) -> Iterator[str]:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from crucible.core.patterns import late_pattern
 from crucible.documents.recording.report_lines import Block, Part, blocks_of
-from crucible.documents.session.findings import SUMMARY, clipped, leads_on, meaningful, plain, sentences
+from crucible.documents.session.findings import SUMMARY, cut_at_sentence, is_introduction, meaningful, plain, sentences
 
 _HEAD, _TAIL = 9000, 5000
 """Code points that are kept from the start and the end of a text."""
@@ -31,7 +31,7 @@ def trimmed(text: str) -> str:
 
 def first_line(text: str, limit: int) -> str:
     """The first sentences of a text without code blocks and list marks, as one line of at most `limit` code points."""
-    return clipped(_BULLET.sub("; ", _FENCED.sub("\n", text).strip()).removeprefix("; "), limit)
+    return cut_at_sentence(_BULLET.sub("; ", _FENCED.sub("\n", text).strip()).removeprefix("; "), limit)
 
 
 def names_code(text: str) -> bool:
@@ -46,11 +46,11 @@ def says_what(text: str, long: int = 8) -> bool:
 
 def statements(text: str, limit: int) -> str:
     """The sentences of a text, without those that only introduce a list or a call."""
-    parts = [one for one in prose(text) if not leads_on(one)]
+    parts = [one for one in prose(text) if not is_introduction(one)]
     if sum(map(len, meaningful(parts))) < _ENOUGH_FIRST_SENTENCES:
         items = "; ".join(plain(block.text) for block in blocks_of(text) if block.kind is Part.ITEM)
         parts = [*parts, *[items] * (items not in parts)]
-    return clipped(" ".join(meaningful(parts)), limit)
+    return cut_at_sentence(" ".join(meaningful(parts)), limit)
 
 
 def prose(text: str) -> list[str]:
@@ -176,7 +176,7 @@ def _add(found: list[TextSection], block: Block) -> None:
         if now.items:
             now = TextSection()
             found.append(now)
-        if asserted and leads_on(asserted[-1]):
+        if asserted and is_introduction(asserted[-1]):
             label = asserted.pop()
             found.append(TextSection(label, _LEAD, is_apart=not asserted))
         now.said += asserted
@@ -189,7 +189,7 @@ def labelled(label: str, items: Sequence[str]) -> str:
 
 def _joined(parts: Sequence[str]) -> str:
     """An item, with its sub-items if it only introduces them: it ends in a colon, or is a name."""
-    if len(parts) == 1 or not (leads_on(parts[0]) or parts[0].count(" ") <= FEW):
+    if len(parts) == 1 or not (is_introduction(parts[0]) or parts[0].count(" ") <= FEW):
         return parts[0]
     return labelled(parts[0], parts[1:])
 
@@ -251,12 +251,12 @@ def _option(block: Block, below: Sequence[Block]) -> Option:
     more = [_bare(one.text) for one in below]
     if block.kind is Part.ROW:
         label, *more = _cells(text) or [""]
-        return Option(clipped(label, 100), clipped("; ".join(more), _REASON))
+        return Option(cut_at_sentence(label, 100), cut_at_sentence("; ".join(more), _REASON))
     whole = _bare(text)
     found = None if block.kind is Part.HEADING else _LABEL.match(whole)
-    label = clipped(found[1] if found and _is_closed(found[1]) else whole, 100)
+    label = cut_at_sentence(found[1] if found and _is_closed(found[1]) else whole, 100)
     rest = whole[len(label) :].lstrip(" .:-\u2013\u2014") if whole.startswith(label) else whole
-    return Option(label, clipped("; ".join(filter(None, (rest, *more))), _REASON))
+    return Option(label, cut_at_sentence("; ".join(filter(None, (rest, *more))), _REASON))
 
 
 def _bare(text: str) -> str:
@@ -281,7 +281,7 @@ class ClosingQuestion(NamedTuple):
     @property
     def context(self) -> str:
         """The rest of the paragraph."""
-        return clipped(" ".join(self.near), _REASON)
+        return cut_at_sentence(" ".join(self.near), _REASON)
 
 
 def closing_question(text: str) -> ClosingQuestion | None:
@@ -292,13 +292,13 @@ def closing_question(text: str) -> ClosingQuestion | None:
     last = max((at for at, block in enumerate(blocks) if block.kind is Part.PROSE), default=-1)
     paragraph = sentences(blocks[last].text) if last >= 0 else []
     listed = [plain(block.text) for block in blocks[last + 1 :]]
-    if paragraph and leads_on(paragraph[-1]) and any(map(is_question, listed)):
+    if paragraph and is_introduction(paragraph[-1]) and any(map(is_question, listed)):
         questions = listed if all(map(is_question, listed)) else ()
         return ClosingQuestion(" ".join((paragraph[-1], *questions)), "", paragraph[:-1])
     at = max((at for at, one in enumerate(paragraph) if is_question(one)), default=-1)
     if at < 0:
         return None
-    near = [one for one in paragraph if not is_question(one) and not leads_on(one)]
+    near = [one for one in paragraph if not is_question(one) and not is_introduction(one)]
     first = paragraph[at - 1] if at and is_question(paragraph[at - 1]) else ""
     return ClosingQuestion(paragraph[at], first, near)
 
@@ -328,17 +328,17 @@ def plan_of(text: str) -> Plan:
     title = headings[0].text if headings else text.strip().partition("\n")[0]
     blocks = blocks[blocks.index(headings[0]) if headings else 0 :]
     first = next((at for at, block in enumerate(blocks) if block.kind is Part.PROSE), len(blocks))
-    title = clipped(_PLAN_WORD.sub("", title, 1) if _PLAN_WORD.match(title) else title, 160)
+    title = cut_at_sentence(_PLAN_WORD.sub("", title, 1) if _PLAN_WORD.match(title) else title, 160)
     paragraphs = [statements(block.text, _REASON) for block in blocks[first:] if block.kind is Part.PROSE]
     choice = next(iter(sentences(blocks[first].text)), "") if paragraphs else ""
     if _begins(choice) in {_begins(title), *(_begins(_marked(one)[2]) for one in headings[1:])}:
         items = (plain(one.text) for one in takewhile(lambda one: one.kind is Part.ITEM, blocks[first + 1 :]))
-        choice = f"{choice} {'; '.join(items)}" if leads_on(choice) else choice
+        choice = f"{choice} {'; '.join(items)}" if is_introduction(choice) else choice
     else:
         choice = "; ".join(_steps(headings[1:]))
     if _begins(choice) != _begins(title):
         choice = f"{title}: {choice}" if choice else title
-    return Plan(title, clipped(choice), next((one for one in paragraphs if len(one) > _ENOUGH), ""))
+    return Plan(title, cut_at_sentence(choice), next((one for one in paragraphs if len(one) > _ENOUGH), ""))
 
 
 def _steps(headings: Sequence[Block]) -> Sequence[str]:

@@ -53,7 +53,7 @@ from crucible.clients.events import (
     ToolUsed,
 )
 from crucible.core.patterns import ANSI
-from crucible.documents.session.findings import clipped, leads_on
+from crucible.documents.session.findings import cut_at_sentence, is_introduction
 
 _LONG = 60
 """Maximum code points of an announcement, which carries little information."""
@@ -155,7 +155,7 @@ class _Reader:
             case PlanSettled() as event:
                 self._settled(event)
             case SubagentStarted(call=call, title=title, task=task):
-                self._titles[call] = title or clipped(task, 80)
+                self._titles[call] = title or cut_at_sentence(task, 80)
             case SubagentReturned() as event:
                 self._reported(event)
             case Interrupted():
@@ -224,7 +224,7 @@ class _Reader:
         for choice in event.choices:
             if choice.answer:
                 options = "; ".join(label for label, _ in choice.options)
-                text = f"{clipped(choice.question, 300)} (options: {options}) -> ANSWER: {clipped(choice.answer, 400)}"
+                text = f"{cut_at_sentence(choice.question, 300)} (options: {options}) -> ANSWER: {cut_at_sentence(choice.answer, 400)}"
                 self._add(Tag.ANSWER, text, 97, (900, 600, 400))
 
     def _settled(self, event: PlanSettled) -> None:
@@ -244,7 +244,7 @@ class _Reader:
         if self._after_red:
             line = self._add(Tag.AFTER_FAIL, text, 70, _AFTER_FAIL)
         else:
-            is_first, is_lead = not self._turn.texts, leads_on(text) and len(text) < 2 * _LONG
+            is_first, is_lead = not self._turn.texts, is_introduction(text) and len(text) < 2 * _LONG
             caps = _TEXT if len(text) > _LONG and not is_lead else (0,)
             line = self._add(Tag.TEXT, text, 58 if is_first else 34, caps)
         self._after_red, self._thought = False, None
@@ -340,7 +340,7 @@ class _Reader:
         red.is_fixed = False
         self._reds[key] += 1
         more = f" (#{red.runs} of this command)" if red.runs > 1 else ""
-        text = f"`{clipped(call.script, 170)}` -> {' / '.join(red_lines(event.text, 3))}{more}"
+        text = f"`{cut_at_sentence(call.script, 170)}` -> {' / '.join(red_lines(event.text, 3))}{more}"
         self._add(Tag.FAIL, text, 74 if red.runs == 1 else 62, _RED if red.runs == 1 else _RED_AGAIN, call.row)
         self._after_red, self._thought = True, None
 
@@ -367,12 +367,12 @@ class _Reader:
     def _state(self, last: str) -> Iterable[str]:
         yield f"the session ends with {last}"
         if self._uncommitted:
-            yield f"edited and not seen committed: {clipped(', '.join(self._uncommitted), 300)}"
+            yield f"edited and not seen committed: {cut_at_sentence(', '.join(self._uncommitted), 300)}"
         if self._plan_is_open:
             yield "the last plan was not settled"
         open_tasks = [content for content, status in self._tasks.values() if content and status not in _DONE]
         if open_tasks:
-            yield f"tasks not done: {clipped('; '.join(open_tasks), 300)}"
+            yield f"tasks not done: {cut_at_sentence('; '.join(open_tasks), 300)}"
         often = [
             f"`{key}` {count}x" + (f" ({self._reds[key]} red)" if self._reds[key] else "")
             for key, count in self._runs.most_common(8)

@@ -18,7 +18,7 @@ from crucible.clients.launch.ask import objects_in
 from crucible.core.patterns import late_pattern
 from crucible.core.text import long_words, overlap
 from crucible.documents.markdown.containment import cut, normal_line
-from crucible.documents.session.findings import Kind, clipped, sentences
+from crucible.documents.session.findings import Kind, cut_at_sentence, sentences
 
 MOST = 30
 """Maximum number of findings of an answer that are read."""
@@ -257,7 +257,7 @@ def _quote(lines: Sequence[RecordLine], claim: str) -> str:
         line = next((line for line in lines if line.tag in tags and line.has_words), None)
         best = _closest(line.text.rpartition(SAID)[2], claim) if line else ""
         if best:
-            quotes.append(f"{name}: “{clipped(best, _LONGEST_QUOTE)}”")
+            quotes.append(f"{name}: “{cut_at_sentence(best, _LONGEST_QUOTE)}”")
             if len(stems_of(best)) >= _ENOUGH_STEMS:
                 break
     return "; ".join(quotes[:2])

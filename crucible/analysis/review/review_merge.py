@@ -13,8 +13,8 @@ from typing import NamedTuple
 from crucible.analysis.review.review_answer import Claim, stems_of
 from crucible.core.text import overlap
 from crucible.documents.session.findings import Kind, findings_of
-from crucible.documents.session.findings_block import normal_noted, render_noted
-from crucible.documents.session.session import Decision, Failure, Grounds, Noted, Session
+from crucible.documents.session.findings_block import normal_item, render_item
+from crucible.documents.session.session import Decision, Failure, FindingItem, Grounds, Session
 
 _CONFIDENCE = {
     Kind.DECISION: 0.82,
@@ -38,21 +38,21 @@ _MOST_ROWS = 8
 class Detected(NamedTuple):
     """The detector's findings in the events: items of the findings block, and callouts."""
 
-    items: Sequence[Noted] = ()
+    items: Sequence[FindingItem] = ()
     callouts: Sequence[Decision | Failure] = ()
 
 
 class AgentItem(NamedTuple):
     """An agent's item; `was` is the detector's item that it replaced."""
 
-    item: Noted
-    was: Noted | None = None
+    item: FindingItem
+    was: FindingItem | None = None
 
 
 class MergedFindings(NamedTuple):
     """The items of the block, the agent's among them, and the agent's earlier items that a user deleted or reworded."""
 
-    items: tuple[Noted, ...]
+    items: tuple[FindingItem, ...]
     from_agent: tuple[AgentItem, ...] = ()
     gone: tuple[AgentItem, ...] = ()
 
@@ -68,7 +68,7 @@ class _Thing:
     rows: Collection[str]
     text: str
     at: int = -1
-    detected: Noted | None = None
+    detected: FindingItem | None = None
     is_gone: bool = False
 
 
@@ -76,10 +76,10 @@ def merge_claims(
     session: Session, claims: Sequence[Claim], detected: Detected, earlier: Sequence[AgentItem], source: str
 ) -> MergedFindings:
     """The findings block after a review; `earlier` are the items of the last review, `source` is that of new ones."""
-    found = {_lines(item): normal_noted(item) for item in detected.items}
+    found = {_lines(item): normal_item(item) for item in detected.items}
     items = [*_without(earlier, session.findings, found)]
     things = [*_present(session, items, found), *_gone(session, items, found, detected.callouts, earlier)]
-    unpaired, ours, added = [*claims], list[AgentItem](), list[Noted]()
+    unpaired, ours, added = [*claims], list[AgentItem](), list[FindingItem]()
     for claim, thing in _pairs(claims, things):
         unpaired.remove(claim)
         if thing.detected:
@@ -94,21 +94,21 @@ def merge_claims(
     return MergedFindings((*items, *added), (*ours, *map(AgentItem, added)), gone)
 
 
-def _lines(item: Noted) -> tuple[str, ...]:
+def _lines(item: FindingItem) -> tuple[str, ...]:
     """The lines of an item in a note."""
-    return tuple(render_noted(item))
+    return tuple(render_item(item))
 
 
-def _rows(item: Noted | Decision | Failure) -> tuple[str, ...]:
+def _rows(item: FindingItem | Decision | Failure) -> tuple[str, ...]:
     return item.grounds.rows if item.grounds else ()
 
 
-def _key(item: Noted) -> tuple[str, str]:
+def _key(item: FindingItem) -> tuple[str, str]:
     """What identifies a detector's item while the session continues: its kind and first row."""
     return item.kind, next(iter(_rows(item)), item.text)
 
 
-def _kinds(item: Noted) -> tuple[str, ...]:
+def _kinds(item: FindingItem) -> tuple[str, ...]:
     return tuple(filter(None, (item.kind, item.also)))
 
 
@@ -116,8 +116,8 @@ def _kinds(item: Noted) -> tuple[str, ...]:
 
 
 def _without(
-    earlier: Sequence[AgentItem], items: Sequence[Noted], found: dict[tuple[str, ...], Noted]
-) -> Iterator[Noted]:
+    earlier: Sequence[AgentItem], items: Sequence[FindingItem], found: dict[tuple[str, ...], FindingItem]
+) -> Iterator[FindingItem]:
     """The items without those of the last review; the detector's items that it replaced are back, as detected now."""
     reviewed, present = {_lines(one.item): one for one in earlier}, {_lines(item) for item in items}
     missing = {_key(item): item for lines, item in found.items() if lines not in present}
@@ -129,7 +129,9 @@ def _without(
             yield now
 
 
-def _present(session: Session, items: Sequence[Noted], found: dict[tuple[str, ...], Noted]) -> Iterator[_Thing]:
+def _present(
+    session: Session, items: Sequence[FindingItem], found: dict[tuple[str, ...], FindingItem]
+) -> Iterator[_Thing]:
     """The items of the block, and the findings in callouts."""
     for at, item in enumerate(items):
         yield _Thing(_kinds(item), _rows(item), item.text, at, item if _lines(item) in found else None)
@@ -140,8 +142,8 @@ def _present(session: Session, items: Sequence[Noted], found: dict[tuple[str, ..
 
 def _gone(
     session: Session,
-    items: Sequence[Noted],
-    found: dict[tuple[str, ...], Noted],
+    items: Sequence[FindingItem],
+    found: dict[tuple[str, ...], FindingItem],
     callouts: Iterable[Decision | Failure],
     earlier: Sequence[AgentItem],
 ) -> Iterator[_Thing]:
@@ -197,7 +199,7 @@ def _group(kind: str) -> str:
     return Kind.DECISION if kind == Kind.INSTRUCTION else kind
 
 
-def _joined(item: Noted, claim: Claim, source: str) -> Noted:
+def _joined(item: FindingItem, claim: Claim, source: str) -> FindingItem:
     """A detector's item with the agent's claim about it; a correction keeps the user's words."""
     kind = claim.also if claim.also and claim.also == item.kind else claim.kind
     also = claim.kind if kind == claim.also else claim.also
@@ -208,12 +210,14 @@ def _joined(item: Noted, claim: Claim, source: str) -> Noted:
         text, details = item.text, _details(claim.text, item.details)
     else:
         text, details = claim.text, _details(claim.why, item.details)
-    return normal_noted(Noted(kind, text, details, grounds, also=also or "", evidence=claim.quote))
+    return normal_item(FindingItem(kind, text, details, grounds, also=also or "", evidence=claim.quote))
 
 
-def _item(claim: Claim, source: str) -> Noted:
+def _item(claim: Claim, source: str) -> FindingItem:
     grounds = Grounds(source, _CONFIDENCE[claim.kind], claim.rows, claim.phase)
-    return normal_noted(Noted(claim.kind, claim.text, claim.why, grounds, also=claim.also or "", evidence=claim.quote))
+    return normal_item(
+        FindingItem(claim.kind, claim.text, claim.why, grounds, also=claim.also or "", evidence=claim.quote)
+    )
 
 
 def _details(*parts: str | None) -> str | None:

@@ -19,7 +19,7 @@ from crucible.core.tokens import Counter
 from crucible.documents.markdown.containment import hang
 from crucible.documents.recording.call_lines import call_line
 from crucible.documents.recording.report_lines import Part, blocks_of
-from crucible.documents.session.findings import clipped, plain
+from crucible.documents.session.findings import cut_at_sentence, plain
 
 
 class Tag(StrEnum):
@@ -223,7 +223,7 @@ def outline(plan: str) -> str:
         if block.kind is Part.HEADING:
             lines.append(f"# {plain(block.text)}")
         elif block.is_said:
-            lines.append(clipped(block.text, 160))
+            lines.append(cut_at_sentence(block.text, 160))
     return "\n".join(lines)
 
 
@@ -235,14 +235,14 @@ def gist(report: str) -> str:
     blocks = [block for block in blocks_of(report[:_READ]) if block.kind not in (Part.RULE, Part.QUOTE)]
     last = len(blocks) - _FEW_LINES
     marked = [block for at, block in enumerate(blocks) if block.kind is not Part.PROSE or at >= last]
-    return "\n".join(clipped(block.text, 200) for block in (marked if len(marked) > _FEW_LINES else blocks))
+    return "\n".join(cut_at_sentence(block.text, 200) for block in (marked if len(marked) > _FEW_LINES else blocks))
 
 
 def described(used: ToolUsed, call: ObservedCall, roots: Sequence[str]) -> str:
     """A call as one line; an edit with the beginning of its new text."""
-    line = clipped(call_line(used.name, used.arguments, roots[0] if roots else ""), 200)
+    line = cut_at_sentence(call_line(used.name, used.arguments, roots[0] if roots else ""), 200)
     new = next((new for _, _, new in changes_in(used.arguments) if new.strip()), "") if call.files else ""
-    return f"{line}: {clipped(new, 220)}" if new else line
+    return f"{line}: {cut_at_sentence(new, 220)}" if new else line
 
 
 def change(used: ToolUsed) -> str:
@@ -264,4 +264,4 @@ def body_of(script: str) -> str:
     """The body of the commit message in a command, without trailers; "" if there is none."""
     found = _HERE.search(script)
     body = _TRAILER.sub("", found[2].partition("\n")[2]) if found else ""
-    return f" :: {clipped(body, 500)}" if body.strip() else ""
+    return f" :: {cut_at_sentence(body, 500)}" if body.strip() else ""

@@ -28,15 +28,15 @@ from crucible.core.secrets import Redact
 from crucible.core.templates import load_template
 from crucible.documents.markdown.containment import normal_line, shorten
 from crucible.documents.markdown.source import Edit
-from crucible.documents.session.findings_block import read_noted, render_noted
+from crucible.documents.session.findings_block import read_item_lines, render_item
 from crucible.documents.session.merge_head import merge_findings
 from crucible.documents.session.session import (
     Callout,
     Decision,
     Entry,
     Failure,
+    FindingItem,
     Intervention,
-    Noted,
     Outcome,
     Prose,
     Session,
@@ -176,15 +176,15 @@ def _records(root: Path, session_id: str) -> list[Kept]:
         return []
 
 
-def _items(value: object) -> tuple[Noted, ...]:
+def _items(value: object) -> tuple[FindingItem, ...]:
     """Parse items of an entry of the event log, where each is a text as in the note."""
     texts = value if isinstance(value, list) else []
-    found = (read_noted(one.split("\n")) for one in texts if isinstance(one, str))
+    found = (read_item_lines(one.split("\n")) for one in texts if isinstance(one, str))
     return tuple(item for item in found if item)
 
 
-def _texts(items: Iterable[Noted]) -> list[str]:
-    return ["\n".join(render_noted(item)) for item in items]
+def _texts(items: Iterable[FindingItem]) -> list[str]:
+    return ["\n".join(render_item(item)) for item in items]
 
 
 def review(

@@ -20,9 +20,9 @@ from crucible.core.patterns import late_pattern
 from crucible.core.settings.session_settings import BriefingSettings
 from crucible.documents.markdown.containment import quote_span
 from crucible.documents.markdown.source import Problem
-from crucible.documents.session.findings import Kind, is_named
+from crucible.documents.session.findings import Kind, is_from_model
 from crucible.documents.session.findings import Source as Guess
-from crucible.documents.session.task_block import is_task_news
+from crucible.documents.session.task_block import is_task_milestone
 from crucible.memory.bookmarks.bookmark import StopReason, load_bookmarks
 from crucible.memory.history.composition import PAUSED
 from crucible.memory.history.history import HistoryEntry, lines_of
@@ -241,11 +241,11 @@ def _of_index(view: View, rows: Sequence[Row]) -> Iterator[Fact]:
     paths = {row["path"]: row for row in rows}
     for shard in dict.fromkeys(shard_of(str(row["started"] or "")) for row in rows):
         found = [one for one in view.rows("callouts", [shard]) if one["path"] in paths]
-        reviewed = {(one["path"], one["kind"]) for one in found if is_named(str(one["source"]))}
+        reviewed = {(one["path"], one["kind"]) for one in found if is_from_model(str(one["source"]))}
         found = [one for one in found if (one["path"], one["kind"]) not in reviewed or one["source"] != Guess.SUMMARY]
         for one in sorted(found, key=_order):
             kind, text = str(one["kind"]), whole_words(one["text"])
-            if one["finding"] or (kind == "milestone" and not is_task_news(text)):
+            if one["finding"] or (kind == "milestone" and not is_task_milestone(text)):
                 row = paths[one["path"]]
                 yield Fact(
                     _KINDS.get(kind, kind),
@@ -262,7 +262,7 @@ def _of_index(view: View, rows: Sequence[Row]) -> Iterator[Fact]:
 
 def _order(row: Row) -> tuple[bool, int]:
     """Findings that an agent named come first, in note order; then the others, the last first."""
-    line, is_first = int(row["line"] or 0), is_named(str(row["source"]))
+    line, is_first = int(row["line"] or 0), is_from_model(str(row["source"]))
     return not is_first, line if is_first else -line
 
 

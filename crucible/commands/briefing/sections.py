@@ -15,7 +15,7 @@ from crucible.commands.briefing.briefing_parts import Item, Quoter, Rank, Sectio
 from crucible.commands.briefing.facts import Fact, ProjectFacts
 from crucible.core.patterns import late_pattern
 from crucible.core.text import WORD, day_words, overlap, stop_words
-from crucible.documents.session.findings import Kind, Source, is_named
+from crucible.documents.session.findings import Kind, Source, is_from_model
 from crucible.memory.knowledge.knowledge_search import ItemShelf
 from crucible.memory.pending_questions import PendingItem as Waiting
 from crucible.memory.summary.brief_text import ShownTexts as Shown
@@ -122,7 +122,7 @@ def open_ends_of(known: ProjectFacts) -> list[Fact]:
         for one in known.of(Kind.OPEN_END)
         if one.session in known.alive
         and is_useful(one)
-        and not (is_named(one.source) and known.after(one.session).sessions > _FOLLOWED)
+        and not (is_from_model(one.source) and known.after(one.session).sessions > _FOLLOWED)
     )
     return [
         one
@@ -133,7 +133,7 @@ def open_ends_of(known: ProjectFacts) -> list[Fact]:
 
 
 def _weight(outcome: Fact) -> tuple[bool, bool, bool]:
-    return is_named(outcome.source), outcome.source == Source.COMMIT, is_useful(outcome)
+    return is_from_model(outcome.source), outcome.source == Source.COMMIT, is_useful(outcome)
 
 
 def is_new(shown: Shown, text: str) -> bool:

@@ -15,7 +15,7 @@ from crucible.commands.capture.detection import DecisionRecord, read_record
 from crucible.core import files
 from crucible.core.errors import CrucibleError, UsageError
 from crucible.core.secrets.scanner import Redact
-from crucible.documents.knowledge.item_rules import Similar, same_or_alike
+from crucible.documents.knowledge.item_rules import Similar, similar_items
 from crucible.documents.knowledge.items import (
     Attribution,
     FailureCause,
@@ -113,7 +113,7 @@ class Saver:
             return ""
         item = self._item(CaptureProposal("", candidate))
         # Compare words only: recall is too slow for each candidate, and is asked when one is kept.
-        return next((one.id for one in same_or_alike(item, self._items, self.vault.settings.knowledge)), "")
+        return next((one.id for one in similar_items(item, self._items, self.vault.settings.knowledge)), "")
 
     @cached_property
     def _items(self) -> Mapping[str, Item]:

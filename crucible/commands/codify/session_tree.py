@@ -15,9 +15,9 @@ from crucible.analysis.tools.tool_acts import Act, Deed
 from crucible.analysis.tools.tool_calls import acts_of
 from crucible.commands.codify.draft_steps import CONFLICT, NOISE, PROVING, STOPPED, Node, Remark, RemarkKind, StepRun
 from crucible.documents.markdown.containment import cut, normal_line, slug
-from crucible.documents.recording.entry_texts import part_ending
+from crucible.documents.recording.entry_texts import split_ending
 from crucible.documents.recording.verdicts import verdict
-from crucible.documents.session.findings import Finding, Kind, Source, findings_by_phase, is_said_in
+from crucible.documents.session.findings import Finding, Kind, Source, findings_by_phase, quotes_words
 from crucible.documents.session.session import (
     Callout,
     Entry,
@@ -195,7 +195,7 @@ class TreeBuilder:
         if not self._is_new(entry):
             return
         child = self._child(entry)
-        shown, ended = part_ending(entry.text)
+        shown, ended = split_ending(entry.text)
         task = untagged(_task(entry, child, shown))
         tokens = next((r.tokens for r in at.session.subagents if r.session == entry.link), None)
         run = _subagent_run(self._session.id, child, tokens)
@@ -313,7 +313,7 @@ def _phase_name(phase: Phase, words: str) -> str:
 
 def _goes_on(before: Node, phase: Phase, words: str, found: Sequence[Finding]) -> bool:
     """True if a prompt corrects the request before it, answers its proposal, or names no work of its own."""
-    if any(one.kind == Kind.CORRECTION and is_said_in(one, words) for one in found):
+    if any(one.kind == Kind.CORRECTION and quotes_words(one, words) for one in found):
         return True
     if before.only_looked() and any(one.kind == Kind.DECISION and one.source in _ANSWERS for one in found):
         return True

@@ -20,16 +20,16 @@ from crucible.commands.imports.strands import Strand
 from crucible.core.errors import CrucibleError
 from crucible.core.settings.settings import VaultSettings
 from crucible.documents.markdown.source import Edit
-from crucible.documents.recording.call_lines import relative
+from crucible.documents.recording.call_lines import shorten_paths
 from crucible.documents.recording.report_lines import summary_of
 from crucible.documents.recording.session_draft import ChildNote, Draft, SessionContext, session_of
-from crucible.documents.session.import_properties import spent_in, spent_lines
+from crucible.documents.session.import_properties import parse_usage, usage_lines
 from crucible.documents.session.markup import render_session
 from crucible.documents.session.merge import merge
 from crucible.documents.session.merge_head import merged_tasks
 from crucible.documents.session.refresh import refresh
 from crucible.documents.session.session import Decision, Failure, Mode, Prose, Session, Status
-from crucible.documents.session.shared_notes import as_guest, holds_others
+from crucible.documents.session.shared_notes import as_addition, has_other_sources
 from crucible.documents.session.status_rules import CLOSED, IDLE_REASON, Client, Turn, is_our_reason
 from crucible.documents.session.task_block import CLOSED_TASKS
 from crucible.vault.events.event_summary import Facts, save_meta
@@ -134,7 +134,9 @@ def _child(strand: Strand, session: Session, inline: bool, setting: str, folder:
     """How a parent's note shows a subagent; an existing note of its own is linked even if the setting is `inline`."""
     mode = Mode.INLINE if inline else Mode(setting)
     prose = [entry for entry in session.all_entries() if isinstance(entry, Prose)]
-    summary = summary_of(relative(prose[-1].text, folder)) if prose and session.status is Status.COMPLETED else None
+    summary = (
+        summary_of(shorten_paths(prose[-1].text, folder)) if prose and session.status is Status.COMPLETED else None
+    )
     return ChildNote(
         strand.id,
         Mode.LINK if mode is Mode.INLINE and not inline else mode,
@@ -192,7 +194,7 @@ def _open_tasks(strand: Strand) -> tuple[str, ...] | None:
     note, drafts = strand.note.session, (strand.base, strand.recorder.draft())
     base, now = (Session("", sources=(strand.source,), tasks=draft.tasks) for draft in drafts)
     if strand.recorder.is_guest:
-        base, now = as_guest(note, base, now)
+        base, now = as_addition(note, base, now)
     tasks = merged_tasks(note.tasks, base.tasks, now.tasks)
     return tuple(task.content for task in tasks if task.status not in CLOSED_TASKS)
 
@@ -214,7 +216,7 @@ def _with_inline(session: Session, inline: Sequence[Session]) -> Session:
         synced_to=tuple(row for part in parts for row in part.synced_to),
         tokens_used=sum(part.tokens_used or 0 for part in parts) or None,
         tokens_cached=sum(part.tokens_cached or 0 for part in parts) or None,
-        usage=spent_lines(spent for part in parts for spent in spent_in(part.usage)),
+        usage=usage_lines(spent for part in parts for spent in parse_usage(part.usage)),
     )
 
 
@@ -288,7 +290,7 @@ def _write_note(vault: Vault, table: SourceTable, options: ImportOptions, planne
         else:
             changed = _update(vault, table, options, planned, strand.note)
             outcome = "updated" if changed else "unchanged", strand.id
-            if changed and (strand.recorder.is_guest or holds_others(changed.session, strand.source)):
+            if changed and (strand.recorder.is_guest or has_other_sources(changed.session, strand.source)):
                 written = changed.session  # the transcript holds only a part of it
         if not options.dry_run and outcome[0] != "unchanged":
             # An archived session must not get a folder again.
@@ -310,7 +312,7 @@ def _update(vault: Vault, table: SourceTable, options: ImportOptions, planned: P
 
     def refresh_edits(fresh: Note) -> list[Edit]:
         """Upgrade a note of an older version, unless it holds several sessions."""
-        if strand.text is None or recorder.is_guest or holds_others(fresh.session, strand.source):
+        if strand.text is None or recorder.is_guest or has_other_sources(fresh.session, strand.source):
             return []
         return refresh(fresh.source, fresh.session, planned.now, strand.text)
 

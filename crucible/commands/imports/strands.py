@@ -35,11 +35,11 @@ from crucible.clients.log_files import SubagentFile
 from crucible.documents.recording.entry_texts import intervention
 from crucible.documents.recording.session_draft import Draft
 from crucible.documents.recording.session_recorder import Recorder
-from crucible.documents.session.import_properties import HEARD, rows_by_source
+from crucible.documents.session.import_properties import PARENT_ROW, rows_by_source
 from crucible.documents.session.markup import render_entry
 from crucible.documents.session.refresh import TranscriptText
 from crucible.documents.session.session import Prose, Session, Status
-from crucible.documents.session.shared_notes import holds_others, place_in
+from crucible.documents.session.shared_notes import has_other_sources, phase_id_in_note
 from crucible.documents.session.status_rules import is_our_reason
 from crucible.vault.events.event_recorder import FlightWriter
 from crucible.vault.notes.vault import Note
@@ -217,9 +217,9 @@ class Strand:
     def _place(self) -> str:
         """The phase in the note, which may hold other sessions' phases too."""
         place, base = self.recorder.place, self.recorder.base
-        if self.note is None or base is None or not holds_others(self.note.session, self.source):
+        if self.note is None or base is None or not has_other_sources(self.note.session, self.source):
             return place
-        return place_in(self.note.session, [phase.head for phase in base.phases], place)
+        return phase_id_in_note(self.note.session, [phase.head for phase in base.phases], place)
 
     def _begin(self) -> None:
         self._opened = True
@@ -360,7 +360,7 @@ class SubagentResults:
         new.
         """
         pending = list(self._results.get(agent, ()))
-        own, heard, _ = mark.partition(HEARD)
+        own, heard, _ = mark.partition(PARENT_ROW)
         line, row = 1, ""
         for event in events:
             is_later = isinstance(event, Prompted) and event.at.agent == agent

@@ -45,7 +45,7 @@ from crucible.documents.markdown.source import Problem, Source
 from crucible.documents.markdown.wikilinks import (
     render_link,
     strip_heading_for_link,
-    with_links,
+    unescape_links,
 )
 from crucible.documents.markdown.yaml_scalars import Value
 from crucible.documents.session.properties import Properties, linktext_of, property_of
@@ -267,11 +267,11 @@ def _is_unclear(problem: Problem) -> bool:
 
 def _session_of(properties: Properties) -> str:
     text = properties.text("session") or ""
-    return linktext_of(text).target.rpartition("/")[2] if _LINK.fullmatch(text) else with_links(text)
+    return linktext_of(text).target.rpartition("/")[2] if _LINK.fullmatch(text) else unescape_links(text)
 
 
 def _counted(texts: tuple[str, ...]) -> Iterator[tuple[str, int]]:
-    for one in map(with_links, texts):
+    for one in map(unescape_links, texts):
         count, _, rule = one.partition(" ")
         if count.isascii() and count.isdecimal() and len(count) < 16:
             yield rule, int(count)

@@ -18,7 +18,7 @@ from crucible.commands.learn.timeline import Timeline, corrections_by_moment, ma
 from crucible.core.patterns import late_pattern
 from crucible.core.text import overlap
 from crucible.documents.markdown.containment import contain_line, cut, normal_line
-from crucible.documents.markdown.wikilinks import without_links
+from crucible.documents.markdown.wikilinks import escape_links
 from crucible.documents.session.findings import Finding, Kind, Source, findings_of
 from crucible.documents.session.session import Intervention, Outcome, Prose, Session
 
@@ -210,7 +210,7 @@ def _add_rule(
 def _line(text: str) -> str:
     """Return the text as one line that is plain text anywhere in a Markdown file."""
     bare = normal_line(text).strip().strip('"“”').replace("<", "‹").replace(">", "›")
-    return contain_line(without_links(cut(bare, _LONGEST)))
+    return contain_line(escape_links(cut(bare, _LONGEST)))
 
 
 def _is_same(one: frozenset[str], other: frozenset[str]) -> bool:

@@ -34,7 +34,7 @@ from crucible.documents.markdown.code_spans import FORMAT
 from crucible.documents.markdown.containment import contain_line, cut, fenced, labelled, normal_line
 from crucible.documents.markdown.frontmatter import find_frontmatter, render_frontmatter
 from crucible.documents.markdown.source import Source
-from crucible.documents.markdown.wikilinks import without_links
+from crucible.documents.markdown.wikilinks import escape_links
 from crucible.documents.markdown.yaml_scalars import Value
 
 QUESTION = "What went wrong, and what is to be done so that the goal is reached? Say which files change and how, and how you would see that it works."
@@ -116,7 +116,7 @@ def render_solution_file(case: Case) -> str:
         "session": f"[[{case.place.session}]]",
     }
     if case.verification:
-        properties["verification"] = without_links(case.verification)
+        properties["verification"] = escape_links(case.verification)
     rubric = rubric_json(rubric_of(puzzle), indent=2, plain=True)
     shown = sections_of(puzzle)
     sections = {

@@ -27,7 +27,7 @@ from crucible.commands.learn.case import (
 from crucible.core.patterns import late_pattern
 from crucible.documents.markdown.containment import cut, normal_line
 from crucible.documents.markdown.source import NOWHERE
-from crucible.documents.session.findings import Finding, Kind, findings_by_phase, findings_of, is_said_in
+from crucible.documents.session.findings import Finding, Kind, findings_by_phase, findings_of, quotes_words
 from crucible.documents.session.session import (
     Decision,
     Failure,
@@ -184,7 +184,7 @@ def corrections_by_moment(timeline: Timeline) -> dict[int, Finding]:
     for finding in findings_of(timeline.session):
         if finding.kind == Kind.CORRECTION:
             free = [one for one in (*spoken, *refused) if one.at not in found]
-            moment = next((one for one in free if is_said_in(finding, _words(one))), None)
+            moment = next((one for one in free if quotes_words(finding, _words(one))), None)
             if moment is not None:
                 found[moment.at] = finding
     return found

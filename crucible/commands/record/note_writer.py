@@ -20,7 +20,7 @@ from crucible.core.secrets.redaction import redact_of
 from crucible.core.settings.settings import load_user_settings, load_vault_settings
 from crucible.core.settings.toml_scan import user_settings_path
 from crucible.documents.markdown.source import Edit, Source
-from crucible.documents.markdown.wikilinks import without_links
+from crucible.documents.markdown.wikilinks import escape_links
 from crucible.documents.markdown.yaml_scalars import Value
 from crucible.documents.session.append import (
     Addition,
@@ -34,7 +34,7 @@ from crucible.documents.session.append import (
     append_wide,
     read_head,
 )
-from crucible.documents.session.import_properties import KINDS, Spent, redacted_more, spent_lines, spent_more
+from crucible.documents.session.import_properties import KINDS, TokenUsage, add_redactions, add_usage, usage_lines
 from crucible.documents.session.session import AgentRef, Callout, Phase, Session, Status
 from crucible.documents.session.session_id import check_session_id
 from crucible.documents.session.titles import UNTITLED
@@ -245,7 +245,7 @@ def _counted(head: Session, counts: Mapping[str, int]) -> dict[str, Value]:
     """The properties `redactions` and `redacted` with these secrets added."""
     if not counts:
         return {}
-    lines: list[Value] = [*redacted_more(head.redacted, counts)]
+    lines: list[Value] = [*add_redactions(head.redacted, counts)]
     return {"redactions": (head.redactions or 0) + sum(counts.values()), "redacted": lines}
 
 
@@ -296,11 +296,11 @@ def token_properties(
     `output` of the `used` ones were generated, the others sent.
     """
     tokens = {"input": used - output, "output": output, "cache_read": cached}
-    more = Spent(now.date().isoformat(), model or head.model or "", dict.fromkeys(KINDS, 0) | tokens)
+    more = TokenUsage(now.date().isoformat(), model or head.model or "", dict.fromkeys(KINDS, 0) | tokens)
     keys: dict[str, Value] = {"tokens_used": (head.tokens_used or 0) + used} if used else {}
     keys |= {"tokens_cached": (head.tokens_cached or 0) + cached} if cached else {}
-    lines = spent_more(head.usage, (), spent_lines((more,)))
-    return keys | ({"usage": [without_links(line) for line in lines]} if keys else {})
+    lines = add_usage(head.usage, (), usage_lines((more,)))
+    return keys | ({"usage": [escape_links(line) for line in lines]} if keys else {})
 
 
 def end_phase_steps(phase: Phase | None, now: datetime) -> tuple[Step, ...]:

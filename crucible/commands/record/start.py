@@ -17,7 +17,7 @@ from crucible.core.errors import NoteExists
 from crucible.core.secrets import Redact
 from crucible.core.secrets.redaction import redact_of
 from crucible.documents.session.append import Addition, NoteState
-from crucible.documents.session.import_properties import redacted_lines
+from crucible.documents.session.import_properties import redaction_lines
 from crucible.documents.session.markup import render_session
 from crucible.documents.session.properties import link_to
 from crucible.documents.session.session import AgentRef, Mode, Prose, Session
@@ -138,7 +138,7 @@ def _create_session(place: Vault, about: _About, clean: Cleaning, before: Writer
         model=about.model,
         continues=before.id if before else None,
         redactions=clean.counts.total() or None,
-        redacted=redacted_lines(clean.counts),
+        redacted=redaction_lines(clean.counts),
         tags=("session",),
         title=about.title,
         preamble=(Prose(about.goal),) if about.goal else (),

@@ -19,8 +19,8 @@ from crucible.core.errors import CrucibleError, NoteExists, SessionNotFound, Usa
 from crucible.documents.markdown.yaml_scalars import Value
 from crucible.documents.session.append import Addition, NoteState, Plan, SubagentUpdate
 from crucible.documents.session.callout_edits import find_subagent
-from crucible.documents.session.edits import joined
-from crucible.documents.session.import_properties import redacted_lines
+from crucible.documents.session.edits import join_entries
+from crucible.documents.session.import_properties import redaction_lines
 from crucible.documents.session.markup import render_session
 from crucible.documents.session.properties import link_to
 from crucible.documents.session.session import AgentRef, Entry, Mode, Prose, Session, Subagent
@@ -76,7 +76,7 @@ def _create(parent: Writer, work: SubagentWork, clean: Cleaning, now: datetime) 
         tokens_used=work.tokens,
         parent=parent.id,
         redactions=clean.counts.total() or None,
-        redacted=redacted_lines(clean.counts),
+        redacted=redaction_lines(clean.counts),
         tags=("session",),
         title=work.title,
         preamble=(Prose(work.task),) if work.task else (),
@@ -209,6 +209,6 @@ class InlineWork(Verbs):
 
     def _record(self, entry: RecordedEntry, clean: Cleaning, at: datetime | None) -> str:  # noqa: ARG002  one for all
         with self._turn:
-            self._entries = joined(self._entries, (entry.entry,))
+            self._entries = join_entries(self._entries, (entry.entry,))
         self.parent.keep(entry.kind, entry.values, aware(at or self._clock()), "")
         return ""

@@ -19,7 +19,7 @@ from crucible.commands.resume.resume_material import Extent, Material, Placed
 from crucible.core.patterns import late_pattern
 from crucible.core.tokens import Counter
 from crucible.documents.markdown.containment import fence, labelled, quote_line
-from crucible.documents.session.findings import Finding, Kind, clipped, findings_by_phase
+from crucible.documents.session.findings import Finding, Kind, cut_at_sentence, findings_by_phase
 from crucible.documents.session.note_entries import MARKS
 from crucible.documents.session.properties import parse_time
 from crucible.documents.session.session import (
@@ -289,7 +289,7 @@ def decisions_part(work: OpenWork, limit: int | None) -> str:
         why = "" if full_text else one.details
         if limit is not None:
             room = limit - len(one.summary) - _LABEL
-            reason = f" ({_WHY[one.kind]}: {clipped(why, room)})" if why and room > _LABEL else ""
+            reason = f" ({_WHY[one.kind]}: {cut_at_sentence(why, room)})" if why and room > _LABEL else ""
             blocks.append(f"- {phase}: {quote_line(f'{one.summary}{reason}', limit)}")
             continue
         by = f" by {one.by}" if _NAME.fullmatch(one.by) else ""
@@ -390,4 +390,4 @@ def subagent_lines(extent: Extent, children: Mapping[str, Session | None]) -> li
 def _with_note(entry: Subagent, child: Session | None) -> Subagent:
     """Add the model and a short summary from the subagent's own note.  Embeds in that note are not followed."""
     summary = entry.summary or entry.text or (child and (child.summary or child.title)) or entry.task or ""
-    return replace(entry, model=entry.model or (child.model if child else None), summary=clipped(summary))
+    return replace(entry, model=entry.model or (child.model if child else None), summary=cut_at_sentence(summary))

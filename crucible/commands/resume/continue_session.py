@@ -25,7 +25,7 @@ from crucible.documents.markdown.source import Edit
 from crucible.documents.markdown.yaml_scalars import Value
 from crucible.documents.session.edits import set_field
 from crucible.documents.session.session import Session, Status
-from crucible.documents.session.shared_notes import is_ours
+from crucible.documents.session.shared_notes import is_status_ours
 from crucible.documents.session.status_rules import CLOSED_REASON, DIED_REASON
 from crucible.memory.bookmarks.bookmark import current_task
 from crucible.vault.notes.note_folder import replacement
@@ -254,7 +254,7 @@ class ClientEnd(NamedTuple):
         """The session if another process ended it while the client ran, or paused it with a reason of its own."""
         if self.met is None or self.is_untouched:
             return None
-        return None if self.met.status is Status.PAUSED and is_ours(self.met) else self.met
+        return None if self.met.status is Status.PAUSED and is_status_ours(self.met) else self.met
 
 
 def mark_stopped(vault: Vault, path: Path, end: ClientEnd) -> Note:

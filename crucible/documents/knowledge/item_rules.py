@@ -162,7 +162,7 @@ Similar: TypeAlias = "Callable[[str, int], Sequence[tuple[str, float]]]"
 """Finds items like a text: their ids with a likeness from 0 to 1, best first; never raises for the text."""
 
 
-class Alike(NamedTuple):
+class SimilarItem(NamedTuple):
     """An item that says the same, or nearly.  `exact` is one of the same title; `why` says in words what is alike."""
 
     id: str
@@ -221,9 +221,9 @@ def likeness(one: frozenset[str], other: frozenset[str]) -> float:
     return overlap(one, other, "larger" if few < _FEWEST or many > few * _LONGEST else "smaller")
 
 
-def same_or_alike(
+def similar_items(
     item: Item, known: Mapping[str, Item], settings: KnowledgeSettings, similar: Similar | None = None
-) -> list[Alike]:
+) -> list[SimilarItem]:
     """Every item that is seen from where this one is meant for and says the same, the likest first.
 
     `known` are items by id.  Of retired ones only those of the same title.
@@ -236,7 +236,7 @@ def same_or_alike(
     for id_, likeness in similar(f"{item.title}\n{item.text}", 10) if similar else ():
         other = near.get(id_)
         if other and other.active and id_ not in told and likeness >= settings.alike_text:
-            found.append(Alike(id_, other.title, likeness, False, False, f"{likeness:.0%} alike by its text"))
+            found.append(SimilarItem(id_, other.title, likeness, False, False, f"{likeness:.0%} alike by its text"))
     return sorted(found, key=lambda one: (one.retired, not one.exact, -one.likeness, one.id))
 
 
@@ -246,15 +246,15 @@ def _alike(
     title: str,
     words: tuple[frozenset[str], frozenset[str]],
     settings: KnowledgeSettings,
-) -> Alike | None:
+) -> SimilarItem | None:
     if normal_title(other.title) == title:
-        return Alike(id_, other.title, 1.0, True, not other.active, "the same title")
+        return SimilarItem(id_, other.title, 1.0, True, not other.active, "the same title")
     if not other.active:
         return None
     alike = max(likeness(words[0], words_of(other.title)), likeness(words[1], words_of(f"{other.title} {other.text}")))
     if alike < settings.alike_words:
         return None
-    return Alike(id_, other.title, alike, False, False, f"{alike:.0%} of its words")
+    return SimilarItem(id_, other.title, alike, False, False, f"{alike:.0%} of its words")
 
 
 # --- room ------------------------------------------------------------------------------------------------------------
@@ -268,7 +268,7 @@ def room_for(item: Item, known: Iterable[Item], settings: KnowledgeSettings) -> 
     return Room(where, held, getattr(settings, f"{place.scope}_limit"), settings.warn_at)
 
 
-def first_to_go(
+def lightest_items(
     item: Item, known: Mapping[str, Item], now: datetime, settings: KnowledgeSettings, number: int = _NAMED
 ) -> list[tuple[str, float]]:
     """The ids of the items of least weight where this one is meant for, and what they weigh."""

@@ -53,7 +53,7 @@ _BRACKET = late_pattern(r"[(\[]")
 _BLOCK_END = late_pattern(r"\n[ \t]*\n(?=[^\s>])")
 
 
-def seal_shown(text: str, before: str = "", after: str = "") -> str:
+def seal_rendered(text: str, before: str = "", after: str = "") -> str:
     """Split the marks that plugins find in rendered text; `before` and `after` are rendered next to the text."""
     if "%" in text:
         text = _RAW.sub("< ", text)
@@ -82,8 +82,8 @@ def _seal_colons(text: str, before: str, after: str) -> str:
     return _COLONS.sub(split, text)
 
 
-def unseal_shown(text: str) -> str:
-    """The inverse of `seal_shown`."""
+def unseal_rendered(text: str) -> str:
+    """The inverse of `seal_rendered`."""
     text = _SEALED_RAW.sub("<", text) if "%" in text else text
     return _SEALED_COLONS.sub(":", text) if ": " in text else text
 
@@ -95,7 +95,7 @@ def code_span(text: str, form: int = FORMAT, after: str = "") -> str:
     """
     text = text.replace("\n", "⏎")
     if form >= FORMAT:
-        text = seal_shown(seal_code(text), after=after)
+        text = seal_rendered(seal_code(text), after=after)
     fence = "`" * (1 + max((len(run) for run in _RUN.findall(text)), default=0))
     if not text.strip(" "):
         return f"{fence} {text}{fence}"  # a code span cannot be empty, so one blank is added
@@ -106,7 +106,7 @@ def code_span(text: str, form: int = FORMAT, after: str = "") -> str:
 
 def read_code(text: str, form: int) -> str:
     """The original text of a code span; `form` is the note's format."""
-    return unseal_code(unseal_shown(text)) if form >= FORMAT else text
+    return unseal_code(unseal_rendered(text)) if form >= FORMAT else text
 
 
 def read_code_span(line: str, at: int = 0) -> tuple[str, int] | None:

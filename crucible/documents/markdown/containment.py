@@ -15,8 +15,8 @@ from crucible.core.patterns import ANSI, UNSEEN, late_pattern
 from crucible.documents.markdown.code_spans import (
     FORMAT,
     seal_code,
-    seal_shown,
-    unseal_shown,
+    seal_rendered,
+    unseal_rendered,
 )
 from crucible.documents.markdown.containment_inline import (
     SCHEME,
@@ -150,7 +150,7 @@ def contain(text: str, *, extra: Sequence[Rule] = (), form: int = FORMAT, before
 
 def uncontain(text: str, *, extra: Sequence[Rule] = (), form: int = FORMAT) -> str:
     """The inverse of `contain`, for the same extra rules and format."""
-    text = text if form < FORMAT else unseal_shown(text)
+    text = text if form < FORMAT else unseal_rendered(text)
     if "\\" not in text:
         return text
     return joined(
@@ -168,12 +168,12 @@ def contain_line(
     for rule in extra:
         text = rule.compiled()[0](text)
     text = seal_inline(text, form)
-    return text if form < FORMAT else seal_shown(text, before, after)
+    return text if form < FORMAT else seal_rendered(text, before, after)
 
 
 def uncontain_line(text: str, *, extra: Sequence[Rule] = (), form: int = FORMAT) -> str:
     """The inverse of `contain_line`."""
-    text = unseal_inline(text if form < FORMAT else unseal_shown(text), form)
+    text = unseal_inline(text if form < FORMAT else unseal_rendered(text), form)
     for rule in reversed(extra):
         text = rule.compiled()[1](text)
     return text
@@ -197,17 +197,17 @@ def convert(text: str) -> str:
 
 def convert_line(text: str, before: str = "") -> str:
     """Convert a text that is inside a line of ours."""
-    return seal_shown(convert_inline(text), before)
+    return seal_rendered(convert_inline(text), before)
 
 
 def convert_span(span: str, after: str = "") -> str:
     """Convert a whole code span from format 1 to format 2."""
-    return seal_shown(seal_code(span), after=after)
+    return seal_rendered(seal_code(span), after=after)
 
 
 def is_inert(code: str) -> bool:
     """Whether text needs no escape in a code span."""
-    return seal_shown(seal_code(code)) == code
+    return seal_rendered(seal_code(code)) == code
 
 
 _LINE_ENDS = late_pattern("[\u2028\u2029]")

@@ -12,7 +12,7 @@ from itertools import groupby
 from typing import NamedTuple
 
 from crucible.core.patterns import late_pattern
-from crucible.documents.markdown.code_spans import FORMAT, seal_shown, unseal_shown
+from crucible.documents.markdown.code_spans import FORMAT, seal_rendered, unseal_rendered
 
 _LANGUAGES = """
     apache applescript asciidoc asm astro awk bash bat batch bazel bibtex c c++ cc cfg clj clojure cmake cmd coffee
@@ -63,11 +63,11 @@ def joined(parts: Iterable[Part]) -> str:
 
 
 def seal_parts(parts: Iterable[Part], before: str = "", after: str = "") -> str:
-    """`seal_shown` over the parts: what is rendered together is looked at together."""
+    """`seal_rendered` over the parts: what is rendered together is looked at together."""
     runs = [(alone, joined(run)) for alone, run in groupby(parts, key=lambda part: part.alone)]
     last = len(runs) - 1
     return "\n".join(
-        seal_shown(text) if alone else seal_shown(text, before if at == 0 else "", after if at == last else "")
+        seal_rendered(text) if alone else seal_rendered(text, before if at == 0 else "", after if at == last else "")
         for at, (alone, text) in enumerate(runs)
     )
 
@@ -145,7 +145,7 @@ def _sealed_inside(opener: str, lines: list[str]) -> list[str]:
 
 
 def unseal_fence(lines: list[str], form: int) -> list[str]:
-    """The inverse of `seal_fence`, applied after `unseal_shown`."""
+    """The inverse of `seal_fence`, applied after `unseal_rendered`."""
     if form < FORMAT:
         return [_change_info(lines[0], -1, _is_old), *lines[1:]]
     inner = "\n".join(lines[1:])
@@ -276,9 +276,9 @@ def convert_fence(lines: list[str]) -> list[str]:
 
 def contain_code(text: str) -> str:
     """Escape foreign text for the inside of a fence of ours."""
-    return seal_shown("\n".join(_sealed_inside("", text.split("\n"))[1:]))
+    return seal_rendered("\n".join(_sealed_inside("", text.split("\n"))[1:]))
 
 
 def uncontain_code(text: str, form: int = FORMAT) -> str:
     """The inverse of `contain_code`; `form` is the note's `format`."""
-    return text if form < FORMAT else "\n".join(unseal_fence(["", *unseal_shown(text).split("\n")], form)[1:])
+    return text if form < FORMAT else "\n".join(unseal_fence(["", *unseal_rendered(text).split("\n")], form)[1:])

@@ -16,7 +16,7 @@ from crucible.documents.markdown.yaml_nodes import (
     Reading,
     TooLarge,
     compose_into,
-    is_bare,
+    is_blank_or_comment,
     read_composed,
 )
 from crucible.documents.markdown.yaml_scalars import Value, read_scalar
@@ -181,7 +181,7 @@ def _chunks(text: str, start: int, end: int) -> list[tuple[int, int, int]]:
             chunks.append((at, ending.end(), number))
             inside = True
         elif inside and _BELONGS.match(text, at):
-            if not is_bare(text[at : ending.start()]):
+            if not is_blank_or_comment(text[at : ending.start()]):
                 chunks[-1] = (chunks[-1][0], ending.end(), chunks[-1][2])
         else:
             inside = False

@@ -244,13 +244,13 @@ _BRACKETS = late_pattern(r"\[(\\*)(?=\[)")
 _BRACKETS_APART = late_pattern(r"\[\\(\\*)(?=\[)")
 
 
-def without_links(text: str) -> str:
+def escape_links(text: str) -> str:
     r"""Foreign text as a property holds it: what would be a link there, `[[x]]`, is `[\[x]]`."""
     return _BRACKETS.sub(r"[\1\\", text) if "[" in text else text
 
 
-def with_links(text: str) -> str:
-    """The inverse of `without_links`."""
+def unescape_links(text: str) -> str:
+    """The inverse of `escape_links`."""
     return _BRACKETS_APART.sub(r"[\1", text) if "[\\" in text else text
 
 

@@ -156,7 +156,7 @@ class Composed(NamedTuple):
         """The line after the entry's last; comments and blank lines up to line `limit` belong to nobody."""
         last = max(key.start_mark.line + 1, end_line(value) if _follows(key, value) else 0)
         line = limit
-        while line > last and is_bare(self.line(line - 1)):
+        while line > last and is_blank_or_comment(self.line(line - 1)):
             line -= 1
         while line > key.start_mark.line + 1 and not self.line(line - 1).strip():
             line -= 1
@@ -295,7 +295,7 @@ def _is_block_scalar(node: yaml.Node) -> bool:
     return _is_scalar(node) and node.style in ("|", ">")
 
 
-def is_bare(line: str) -> bool:
+def is_blank_or_comment(line: str) -> bool:
     """Whether a line is blank or a comment only."""
     text = line.strip()
     return not text or text.startswith("#")

@@ -16,7 +16,7 @@ _HOME = late_pattern(r"(?:[A-Za-z]:)?[\\/](?:home|Users)[\\/][^\\/]+|/root(?=/|\
 _BEGINS = r"(?:(?<![\w.~/\\-])|(?<=\s-[A-Z]))(?:file://)?"
 
 
-def relative(text: str, folder: str) -> str:
+def shorten_paths(text: str, folder: str) -> str:
     """Shorten the paths in a text; an unknown folder ("") shortens none."""
     if not folder or ("/" not in text and "\\" not in text):
         return text
@@ -72,10 +72,10 @@ def call_line(name: str, arguments: Arguments, cwd: str = "") -> str:
     """The tool's name, a space and its arguments; paths are relative to `cwd`."""
     tool = re.sub(r"[\s`]+", "_", one_line(name, 80)) or "tool"
     told = _CALLS.get(name, _told)(arguments, cwd)
-    return one_line(f"{tool} {relative(told[:_READ], cwd)}", CALL_LIMIT)
+    return one_line(f"{tool} {shorten_paths(told[:_READ], cwd)}", CALL_LIMIT)
 
 
-def asks(tool: str) -> bool:
+def asks_user(tool: str) -> bool:
     """True if a call of this tool waits for the user: a question or a plan."""
     return _CALLS.get(tool) in (_questions, _plan)
 

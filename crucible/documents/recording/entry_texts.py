@@ -24,7 +24,7 @@ from crucible.core.patterns import late_pattern
 from crucible.core.text import cut_at_word
 from crucible.documents.markdown.containment import normal, normal_line, slug
 from crucible.documents.recording.call_lines import one_line
-from crucible.documents.session.findings import SUMMARY, clipped, plain, sentences
+from crucible.documents.session.findings import SUMMARY, cut_at_sentence, plain, sentences
 from crucible.documents.session.session import AgentRef, Callout, Decision, Entry, Failure, Intervention, Outcome
 from crucible.documents.session.titles import prompt_name
 
@@ -53,7 +53,7 @@ def intervention(event: Prompted) -> Intervention:
     return Intervention(words, f"with {pictures}" if pictures else None)
 
 
-def happening(event: Compacted | Faulted | Interrupted) -> Callout | Failure:
+def happening_entry(event: Compacted | Faulted | Interrupted) -> Callout | Failure:
     """A callout for what happened to a session: the client compacted its context or failed, or the user stopped the agent."""
     if isinstance(event, Faulted):
         return Failure(cut_at_word(normal(event.text), _FAULT_LIMIT) or "The client failed.")
@@ -65,13 +65,13 @@ def happening(event: Compacted | Faulted | Interrupted) -> Callout | Failure:
     return Callout("observation", "Compacted", told)
 
 
-def rewinding(event: Rewound) -> Callout:
+def rewind_callout(event: Rewound) -> Callout:
     """The user took words back."""
     turns = "the last turn" if event.turns == 1 else f"the last {event.turns} turns" if event.turns else ""
     return Callout("observation", "Rewound", f"The user took back {turns or one_line(event.text, 200) or 'words'}.")
 
 
-def switch(before: str, now: AgentRef) -> Callout:
+def switch_callout(before: str, now: AgentRef) -> Callout:
     """Another client goes on, or the same one anew: in the words of `cru log agent_switch`."""
     return Callout("agent_switch", f"{before} → {now}".lstrip())
 
@@ -95,7 +95,7 @@ def ending(outcome: Outcome, message: str | None = None) -> str:
     return f"{sentence[:-1]}: {message}" if sentence and message else sentence
 
 
-def part_ending(text: str) -> tuple[str, Outcome]:
+def split_ending(text: str) -> tuple[str, Outcome]:
     """A callout's text without our sentence at its end, and how the work ended by that; `OK` where there is none."""
     above, _, last = text.rstrip().rpartition("\n")
     for outcome, sentence in _ENDINGS.items():
@@ -114,7 +114,7 @@ _CALL_LIMIT = 120
 _ANSWER = 80
 
 
-def put_to_user(event: QuestionsAnswered | PlanSettled, *, is_judged: bool) -> Iterator[Entry]:
+def question_entries(event: QuestionsAnswered | PlanSettled, *, is_judged: bool) -> Iterator[Entry]:
     """The callouts of a plan or of questions.  If `is_judged`, the detector adds the answered ones, with their grounds."""
     if isinstance(event, PlanSettled):
         yield _plan_callout(event)
@@ -132,7 +132,7 @@ def decision_of(choice: Choice) -> Decision:
     A long answer's first sentences stand beside the question, and all of it in the rationale.
     """
     *before, question = sentences(choice.question) or [""]
-    answer = clipped(choice.answer, max(SUMMARY - len(question) - 3, _ANSWER))
+    answer = cut_at_sentence(choice.answer, max(SUMMARY - len(question) - 3, _ANSWER))
     whole = normal_line(choice.answer)
     picked = [said for label, said in choice.options if label in choice.picked and normal(said)]
     others = [_option(label, said) for label, said in choice.options if label not in choice.picked]
@@ -163,7 +163,7 @@ def _plan_callout(event: PlanSettled) -> Callout:
     return Callout(PLAN, f"{fate}: {name}" if name else fate, text if event.call else "", fold="-")
 
 
-def refusal(event: ToolReturned, call: str, before: Sequence[object]) -> Intervention:
+def refusal_entry(event: ToolReturned, call: str, before: Sequence[object]) -> Intervention:
     """The user's comment on a call, and which call it was, unless a plan's callout already shows that."""
     is_plan = any(isinstance(entry, Callout) and entry.kind == PLAN for entry in before)
     line = cut_at_word(call.partition("⏎")[0], _CALL_LIMIT)

@@ -10,13 +10,13 @@ from typing import TypeAlias
 
 from crucible.clients.events import CallEnd, SubagentReturned, SubagentStarted, ToolReturned, ToolUsed
 from crucible.documents.markdown.containment import normal
-from crucible.documents.recording.call_lines import asks, call_line, one_line, relative
+from crucible.documents.recording.call_lines import asks_user, call_line, one_line, shorten_paths
 from crucible.documents.recording.command_output import printed
 from crucible.documents.recording.entry_texts import OUTCOMES
 from crucible.documents.recording.result_lines import result_line
 from crucible.documents.recording.session_draft import Call, Delegation, OpenPhase
 from crucible.documents.session.session import Callout, Outcome
-from crucible.documents.session.status_rules import Turn, question_in
+from crucible.documents.session.status_rules import Turn, closing_question
 
 TOOL = "tool"
 """The kind of callout; its title is the call."""
@@ -117,9 +117,9 @@ class PendingCalls:
     def question(self, turn: Turn) -> str:
         """The agent's question that waits for the user: from a call, a plan, or its last text; "" for none."""
         if turn is Turn.ANSWERED:
-            return question_in(self.last_words)
+            return closing_question(self.last_words)
         tool, _, words = self.waiting.partition(" ")
-        return words if turn is Turn.OPEN and asks(tool) else ""
+        return words if turn is Turn.OPEN and asks_user(tool) else ""
 
     def line(self, call: str) -> str:
         """The line of a call, "" if the call is unknown."""
@@ -145,7 +145,7 @@ class PendingCalls:
         """A call's result, or the end of delegated work that was told like one."""
         delegation = self._delegated.get(event.call)
         if delegation:
-            delegation.answer(relative(event.text, self.folder), OUTCOMES[event.end])
+            delegation.answer(shorten_paths(event.text, self.folder), OUTCOMES[event.end])
             return
         call = self._calls.get(event.call)
         if call is None:
@@ -157,7 +157,7 @@ class PendingCalls:
             call.result = one_line(event.feedback, 100)
         else:
             line = result_line(call.call, event.text, call.outcome, event.details)
-            call.result = relative(line, self.folder)
+            call.result = shorten_paths(line, self.folder)
         if self.details is not Details.NONE:
             arguments = self._arguments.pop(event.call, {})
             shown = detail_of(self.details, call.call, arguments, event.text, call.outcome)
@@ -173,7 +173,7 @@ class PendingCalls:
         """A subagent's work came back."""
         found = self.delegation(event.call, event.agent) or self._delegate(event.call, place)
         found.learn(event.agent, "", "", "")
-        found.answer(relative(event.text, self.folder), OUTCOMES[event.end])
+        found.answer(shorten_paths(event.text, self.folder), OUTCOMES[event.end])
 
     def _delegate(self, call: str, place: OpenPlace) -> Delegation:
         found = Delegation(call)

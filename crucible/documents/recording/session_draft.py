@@ -15,14 +15,14 @@ from crucible.documents.markdown.containment import slug
 from crucible.documents.recording.call_lines import one_line
 from crucible.documents.recording.entry_texts import ending
 from crucible.documents.recording.report_lines import summary_of
-from crucible.documents.session.import_properties import redacted_lines
+from crucible.documents.session.import_properties import redaction_lines
 from crucible.documents.session.session import (
     RECORDING,
     AgentRef,
     Entry,
     Failure,
+    FindingItem,
     Mode,
-    Noted,
     Outcome,
     Phase,
     Prose,
@@ -203,7 +203,7 @@ class Draft:
     usage: tuple[str, ...]
     redactions: Mapping[str, int]
     tasks: tuple[Task, ...]
-    findings: tuple[Noted, ...]
+    findings: tuple[FindingItem, ...]
     task: str
     phases: tuple[DraftPhase, ...]
     delegations: tuple[Delegation, ...]
@@ -283,7 +283,7 @@ def session_of(draft: Draft, setting: SessionContext) -> Session:
         sources=(setting.source,),
         synced_to=(f"{client}:{draft.mark}",) if draft.mark else (),
         redactions=sum(draft.redactions.values()) or None,
-        redacted=redacted_lines(draft.redactions),
+        redacted=redaction_lines(draft.redactions),
         tags=("session",),
         recording=RECORDING,
         title=setting.title or draft.title or UNTITLED,

@@ -42,24 +42,24 @@ from crucible.clients.events import (
 from crucible.documents.markdown.containment import normal
 from crucible.documents.recording.call_lines import one_line
 from crucible.documents.recording.entry_texts import (
-    happening,
+    happening_entry,
     intervention,
-    put_to_user,
-    refusal,
-    rewinding,
+    question_entries,
+    refusal_entry,
+    rewind_callout,
     whole_seconds,
 )
 from crucible.documents.recording.pending_calls import Details, OpenPlace, PendingCalls
 from crucible.documents.recording.session_draft import Draft, OpenPhase
 from crucible.documents.recording.trackers import PhaseTracker, Speakers, Switch, TaskTracker, TokenCounts
-from crucible.documents.session.findings import Judge
+from crucible.documents.session.findings import FindingDetector
 from crucible.documents.session.import_properties import SyncPoint
 from crucible.documents.session.session import Callout, Prose
 from crucible.documents.session.status_rules import CLOSED, Turn
 from crucible.documents.session.titles import Titles, prompt_name, resumed_name
 
 
-def is_heard(event: Event, agent: str) -> bool:
+def is_parent_report(event: Event, agent: str) -> bool:
     """True if an event is about this subagent's work."""
     return isinstance(event, SubagentStarted | SubagentReturned) and agent != "" and event.agent == agent
 
@@ -70,7 +70,7 @@ def turn_after(event: SubagentReturned, turn: Turn, phases: Iterable[OpenPhase],
         return None
     text = normal(event.text)
     if event.end is CallEnd.FAILED:
-        place().add(happening(Faulted(event.at, text)))
+        place().add(happening_entry(Faulted(event.at, text)))
         return Turn.FAULTED
     if event.end is CallEnd.INTERRUPTED:
         return Turn.INTERRUPTED
@@ -102,7 +102,7 @@ class Recorder(PhaseTracker):
         joins: bool = False,
         after: str = "",
         cwd: str = "",
-        judge: Judge | None = None,
+        judge: FindingDetector | None = None,
         details: Details = Details.NONE,
     ) -> None:
         self.client = client
@@ -202,7 +202,7 @@ class Recorder(PhaseTracker):
         self._speakers.hear()
         # What the end of a file tells may belong to an earlier row.
         if event.at.line >= self._mark_line:
-            own = self._mark if is_heard(event, self.agent) else None
+            own = self._mark if is_parent_report(event, self.agent) else None
             self._mark, self._mark_line = self._sync.mark(event, own), event.at.line
         time = whole_seconds(event.at.time)
         if time is None:
@@ -238,15 +238,15 @@ class Recorder(PhaseTracker):
             case Answered():
                 self._turn = Turn.ANSWERED
             case Interrupted():
-                self._tell(event.at, [happening(event)])
+                self._tell(event.at, [happening_entry(event)])
                 self._turn = Turn.INTERRUPTED
             case Compacted():
-                self._tell(event.at, [happening(event)])
+                self._tell(event.at, [happening_entry(event)])
             case Rewound():
                 return self._rewound(event)
             case Faulted():
                 self._work(event.at)
-                self._tell(event.at, [happening(event)])
+                self._tell(event.at, [happening_entry(event)])
                 self._turn = Turn.FAULTED
             case ContinuedIn():
                 self._turn, self.moved_to = Turn.MOVED, event.session
@@ -258,7 +258,7 @@ class Recorder(PhaseTracker):
             case Resumed():
                 self._resumed(event)
             case QuestionsAnswered() | PlanSettled():
-                return self._tell(event.at, put_to_user(event, is_judged=self._judge is not None))
+                return self._tell(event.at, question_entries(event, is_judged=self._judge is not None))
             case Injected() | Unknown() | Unreadable():
                 return False
             case _:
@@ -328,12 +328,12 @@ class Recorder(PhaseTracker):
         self.calling.answer(event, lambda: self._stretch(event.at))
         if normal(event.feedback):
             stretch = self._stretch(event.at)
-            stretch.add(refusal(event, self.calling.line(event.call), stretch.entries[-1:]))
+            stretch.add(refusal_entry(event, self.calling.line(event.call), stretch.entries[-1:]))
         if self._turn is not Turn.INTERRUPTED:
             self._turn = Turn.OPEN
 
     def _subagent_started(self, event: SubagentStarted) -> bool:
-        if is_heard(event, self.agent):
+        if is_parent_report(event, self.agent):
             self.task = normal(event.task)  # of its own log nothing is left
             return False
         if self.calling.delegation(event.call, event.agent) is None:
@@ -342,7 +342,7 @@ class Recorder(PhaseTracker):
         return True
 
     def _subagent_returned(self, event: SubagentReturned) -> bool:
-        if is_heard(event, self.agent):
+        if is_parent_report(event, self.agent):
             turn = turn_after(event, self._turn, self._phases, lambda: self._stretch(event.at))
             self._turn = turn or self._turn
             return turn is not None
@@ -356,7 +356,7 @@ class Recorder(PhaseTracker):
             return False  # nothing is told that could be taken back
         # Under what was said last: a `/rewind` that is held is no work.
         phase = self._phases[-1]
-        (phase.parts[-1] if phase.parts else phase).add(rewinding(event))
+        (phase.parts[-1] if phase.parts else phase).add(rewind_callout(event))
         self._turn, self.calling.last_words = Turn.ANSWERED, ""
         return True
 

@@ -12,9 +12,9 @@ from crucible.clients.events import At, Prompted, TaskChanged, TaskState, UsageC
 from crucible.core.text import cut_at_word, long_words, overlap
 from crucible.documents.markdown.containment import normal_line
 from crucible.documents.recording.call_lines import one_line
-from crucible.documents.recording.entry_texts import agent_ref, intervention, switch, whole_seconds
+from crucible.documents.recording.entry_texts import agent_ref, intervention, switch_callout, whole_seconds
 from crucible.documents.recording.session_draft import OpenPhase
-from crucible.documents.session.import_properties import KINDS, Spent, spent_lines
+from crucible.documents.session.import_properties import KINDS, TokenUsage, usage_lines
 from crucible.documents.session.session import AgentRef, Entry, Task
 from crucible.documents.session.status_rules import Turn
 from crucible.documents.session.task_block import PRIORITIES, TASK_STATUSES
@@ -187,7 +187,7 @@ class Switch:
 
     def __init__(self, phase: OpenPhase, before: str, now: AgentRef) -> None:
         self._phase = phase
-        self._callout = switch(before, now)
+        self._callout = switch_callout(before, now)
         self._place = len(phase.entries)
         self._is_open = True
         phase.entries.append(self._callout)
@@ -266,7 +266,7 @@ class PhaseTracker:
 class _Message(NamedTuple):
     """The tokens of a message, and the phase and day in which it was first seen."""
 
-    spent: Spent
+    spent: TokenUsage
     phase: OpenPhase
 
     @property
@@ -297,7 +297,7 @@ class TokenCounts:
     @property
     def lines(self) -> tuple[str, ...]:
         """Tokens by day and model, as a note has them."""
-        return spent_lines(message.spent for message in self._messages.values())
+        return usage_lines(message.spent for message in self._messages.values())
 
     def count(self, event: UsageCounted, phase: OpenPhase) -> None:
         """Count a message, for the phase in which it was first seen."""
@@ -306,8 +306,8 @@ class TokenCounts:
         before = self._messages.get(key)
         if before is None:
             day = event.at.time.astimezone(UTC).date().isoformat() if event.at.time else ""
-            before = _Message(Spent(day, "", dict.fromkeys(KINDS, 0)), phase)
-        spent = Spent(before.spent.day, self._models.get(key, ""), _tokens(event))
+            before = _Message(TokenUsage(day, "", dict.fromkeys(KINDS, 0)), phase)
+        spent = TokenUsage(before.spent.day, self._models.get(key, ""), _tokens(event))
         now = self._messages[key] = _Message(spent, before.phase)
         self.used += now.used - before.used
         self.cached += now.cached - before.cached

@@ -30,7 +30,7 @@ from crucible.documents.session.session_reader import read_session
 _LABEL = "> Resolution:"
 
 
-def add_behind(source: Source, session: Session, entry: Entry, new: Entry) -> list[Edit]:
+def add_after(source: Source, session: Session, entry: Entry, new: Entry) -> list[Edit]:
     """Insert an entry directly after one of the session's."""
     lines = render_entry(new, session.format)
     edits = insert_lines(source, session, entry.lines.end, lines)

@@ -47,7 +47,7 @@ def phase_as_read(lines: Sequence[str], form: int) -> Phase:
     return body.phases[0].phase()
 
 
-def joined(found: tuple[Entry, ...], added: Sequence[Entry]) -> tuple[Entry, ...]:
+def join_entries(found: tuple[Entry, ...], added: Sequence[Entry]) -> tuple[Entry, ...]:
     """Entries as they read after others were added: adjacent prose is one entry, adjacent calls are one list."""
     for entry in added:
         before = found[-1] if found else None
@@ -204,7 +204,9 @@ def add_entry(source: Source, session: Session, entry: Entry, phase_id: str) -> 
         if isinstance(before, ToolCalls) and separates(lines):
             lines = [SEPARATOR, "", *lines]
         edits = insert_lines(source, session, phase.body_end, lines)
-    return check_shown(source, edits, replace_phase(session, replace(phase, entries=joined(phase.entries, added))))
+    return check_shown(
+        source, edits, replace_phase(session, replace(phase, entries=join_entries(phase.entries, added)))
+    )
 
 
 def _join_calls(source: Source, session: Session, before: ToolCalls, entry: ToolCalls) -> list[Edit]:

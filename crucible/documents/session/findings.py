@@ -21,9 +21,9 @@ from crucible.documents.session.session import (
     Decision,
     Entry,
     Failure,
+    FindingItem,
     Grounds,
     Intervention,
-    Noted,
     Phase,
     Prose,
     Session,
@@ -56,17 +56,17 @@ def sentences(text: str) -> list[str]:
     return [told for one in split_sentences(_without_marks(text)) if (told := " ".join(one.split()))]
 
 
-def leads_on(sentence: str) -> bool:
+def is_introduction(sentence: str) -> bool:
     """True if a sentence only introduces what follows it."""
     return sentence.endswith((":", "："))
 
 
 def meaningful(told: list[str], few: int = 3) -> list[str]:
     """The sentences that say something themselves; all of them if none does."""
-    return [one for one in told if not leads_on(one) and one.count(" ") >= few] or told
+    return [one for one in told if not is_introduction(one) and one.count(" ") >= few] or told
 
 
-def clipped(text: str, limit: int = SUMMARY) -> str:
+def cut_at_sentence(text: str, limit: int = SUMMARY) -> str:
     """A text as one plain line of at most `limit` code points, cut after a sentence, or after a word if the first one is too long."""
     told = ""
     for one in sentences(text):
@@ -149,13 +149,13 @@ class Finding:
     lines: Lines = field(default=NOWHERE, compare=False)
 
 
-class Judge(Protocol):
+class FindingDetector(Protocol):
     """Detects findings in events; implemented by `crucible.analysis.findings`."""
 
     def add(self, event: Event) -> Sequence[Decision | Failure]:
         """Take the next event; return the callouts that it completes, which belong right after it."""
 
-    def noted(self) -> tuple[Noted, ...]:
+    def noted(self) -> tuple[FindingItem, ...]:
         """The items of the findings block so far."""
 
 
@@ -178,7 +178,7 @@ def _numbered(found: Iterable[Finding]) -> Iterator[Finding]:
         yield replace(one, id=name if seen[name] == 1 else f"{name}-{seen[name]}")
 
 
-def is_named(source: str) -> bool:
+def is_from_model(source: str) -> bool:
     """True for the source of a finding that an agent named when it was asked."""
     return source.startswith(f"{Source.MODEL} ")
 
@@ -189,12 +189,12 @@ def without_guesses(findings: Iterable[Finding]) -> list[Finding]:
     A closing text may be no outcome, an instruction no decision.
     """
     found = [*findings]
-    named = {one.kind for one in found if is_named(one.source)}
+    named = {one.kind for one in found if is_from_model(one.source)}
 
     def is_guess(one: Finding) -> bool:
         if one.kind == Kind.OUTCOME and one.source == Source.SUMMARY:
             return Kind.OUTCOME in named
-        return one.kind == Kind.INSTRUCTION and bool(named) and not is_named(one.source)
+        return one.kind == Kind.INSTRUCTION and bool(named) and not is_from_model(one.source)
 
     return [one for one in found if not is_guess(one)]
 
@@ -203,7 +203,7 @@ _TELLING = 20
 """A summary of at least this many characters may be anywhere in a text; a shorter one must begin it."""
 
 
-def is_said_in(finding: Finding, words: str) -> bool:
+def quotes_words(finding: Finding, words: str) -> bool:
     """True if a finding's summary quotes these words, in full or shortened."""
     return _quotes(_bare(finding.summary), _bare(words))
 
@@ -294,7 +294,7 @@ def _of_entry(entry: Entry, phase: str) -> Finding | None:
             return None
 
 
-def _of_block(item: Noted) -> Iterator[Finding]:
+def _of_block(item: FindingItem) -> Iterator[Finding]:
     """The finding of an item, or both of an item with two kinds."""
     for kind in filter(None, (item.kind, item.also)):
         told = Finding(
@@ -315,7 +315,7 @@ def _grounded(found: Finding, grounds: Grounds | None) -> Finding:
     """The finding with its grounds and a summary of one line; a longer text is kept in its details."""
     told = grounds or _TOLD
     said = plain(found.summary)
-    short = said if len(said) <= SUMMARY else clipped(found.summary)
+    short = said if len(said) <= SUMMARY else cut_at_sentence(found.summary)
     details = found.details if short == said else f"{found.summary}\n\n{found.details}".rstrip()
     return replace(
         found, summary=short, details=details, source=told.source, confidence=told.confidence, rows=told.rows

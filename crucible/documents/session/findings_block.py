@@ -17,7 +17,7 @@ from crucible.documents.markdown.fences import fenced_lines
 from crucible.documents.markdown.line_scan import RawCallout, quote_lines
 from crucible.documents.markdown.source import NOWHERE, Lines
 from crucible.documents.session.findings import Kind
-from crucible.documents.session.session import Grounds, Noted
+from crucible.documents.session.session import FindingItem, Grounds
 
 _NAME = r"[A-Za-z](?:[A-Za-z0-9. -]*[A-Za-z0-9])?"
 _CONFIDENCE = r"0(?:\.[0-9]{1,4})?|1(?:\.0{1,4})?"
@@ -86,7 +86,7 @@ _AND = "_and_"
 """Joins two kinds, as in `correction and decision`, after blanks became `_`."""
 
 
-def read_findings(raw: RawCallout, first: int, form: int) -> tuple[Noted, ...]:
+def read_findings(raw: RawCallout, first: int, form: int) -> tuple[FindingItem, ...]:
     """The items of the callout that begins on line `first`.  Lines that belong to no item are a human's remarks."""
     fenced = fenced_lines(raw.body)
     found: list[tuple[list[str], int]] = []
@@ -103,8 +103,8 @@ def read_findings(raw: RawCallout, first: int, form: int) -> tuple[Noted, ...]:
     return tuple(_read_item(lines, Lines(first + 1 + at, first + 1 + at + len(lines)), form) for lines, at in found)
 
 
-def read_noted(lines: Sequence[str], form: int = FORMAT) -> Noted | None:
-    """Parse the lines of `render_noted` back into an item; None if they are not one."""
+def read_item_lines(lines: Sequence[str], form: int = FORMAT) -> FindingItem | None:
+    """Parse the lines of `render_item` back into an item; None if they are not one."""
     body = [line.removeprefix(">").removeprefix(" ") for line in lines]
     head = _ITEM.match(body[0]) if body else None
     return _read_item([head[1], *(line.strip(" \t") for line in body[1:])], NOWHERE, form) if head else None
@@ -141,7 +141,7 @@ def _parts(lines: Sequence[str]) -> _Parts:
     return parts
 
 
-def _read_item(lines: Sequence[str], where: Lines, form: int) -> Noted:
+def _read_item(lines: Sequence[str], where: Lines, form: int) -> FindingItem:
     """Parse one item; without a kind it is an environment fact that a human wrote."""
     told, details, evidence, points = _parts(lines)
     text, grounds = split_grounds(" ".join(told))
@@ -153,7 +153,7 @@ def _read_item(lines: Sequence[str], where: Lines, form: int) -> Noted:
     kind, _, also = kind.partition(_AND)
     is_known = kind in _KINDS and (not also or also in _KINDS)
     text, kind = (named[2], kind) if named and is_known else (text, Kind.ENVIRONMENT.value)
-    return Noted(
+    return FindingItem(
         kind,
         uncontain_line(text.strip(" \t"), extra=(GROUNDS_END,), form=form),
         uncontain_line(" ".join(details).strip(" \t"), form=form) or None,
@@ -165,7 +165,7 @@ def _read_item(lines: Sequence[str], where: Lines, form: int) -> Noted:
     )
 
 
-def normal_noted(item: Noted) -> Noted:
+def normal_item(item: FindingItem) -> FindingItem:
     """An item in the form that a note can hold: each text is one line."""
     kind = item.kind if item.kind in _KINDS else Kind.ENVIRONMENT.value
     details = normal_line(item.details or "") or None
@@ -173,12 +173,12 @@ def normal_noted(item: Noted) -> Noted:
     also = item.also if item.also in _KINDS and item.also != kind else ""
     evidence = normal_line(item.evidence or "") or None
     grounds = normal_grounds(item.grounds)
-    return Noted(str(kind), normal_line(item.text), details, grounds, points, also=str(also), evidence=evidence)
+    return FindingItem(str(kind), normal_line(item.text), details, grounds, points, also=str(also), evidence=evidence)
 
 
-def render_noted(item: Noted, form: int = FORMAT) -> list[str]:
+def render_item(item: FindingItem, form: int = FORMAT) -> list[str]:
     """The lines of one item in the callout; none if its text is empty."""
-    told = normal_noted(item)
+    told = normal_item(item)
     if not told.text:
         return []
     labelled = [(_DETAILS, told.details or ""), (_EVIDENCE, told.evidence or "")]
@@ -201,9 +201,9 @@ def findings_title(count: int) -> str:
     return f"{count} finding{'' if count == 1 else 's'}"
 
 
-def render_findings(items: Sequence[Noted], form: int = FORMAT) -> list[str]:
+def render_findings(items: Sequence[FindingItem], form: int = FORMAT) -> list[str]:
     """The lines of the whole callout; none without items."""
-    told = [lines for item in items if (lines := render_noted(item, form))]
+    told = [lines for item in items if (lines := render_item(item, form))]
     if not told:
         return []
     return [f"> [!{FINDINGS}]- {findings_title(len(told))}", *(line for lines in told for line in lines)]

@@ -26,7 +26,7 @@ _PART = rf"(?:{'|'.join(KINDS)}) \d{{1,15}}"
 _LINE = late_pattern(rf"(\d{{4}}-\d\d-\d\d|\?) (.+): ({_PART}(?:, {_PART})*)")
 
 
-class Spent(NamedTuple):
+class TokenUsage(NamedTuple):
     """Tokens of one model on one day (`2026-11-21`, UTC); either is "" if unknown.  Counts may be negative in a difference."""
 
     day: str
@@ -34,7 +34,7 @@ class Spent(NamedTuple):
     tokens: Mapping[str, int]
 
 
-def spent_lines(spent: Iterable[Spent]) -> tuple[str, ...]:
+def usage_lines(spent: Iterable[TokenUsage]) -> tuple[str, ...]:
     """A line for each day and model, sorted."""
     return tuple(
         f"{day or _UNKNOWN_DAY} {model or _UNKNOWN_MODEL}: {told}"
@@ -43,21 +43,24 @@ def spent_lines(spent: Iterable[Spent]) -> tuple[str, ...]:
     )
 
 
-def spent_in(lines: Iterable[str]) -> list[Spent]:
+def parse_usage(lines: Iterable[str]) -> list[TokenUsage]:
     """Parse the lines; skip those that do not match."""
     found = (_LINE.fullmatch(line) for line in lines)
     return [
-        Spent(_known(each[1], _UNKNOWN_DAY), _known(each[2], _UNKNOWN_MODEL), _parts(each[3])) for each in found if each
+        TokenUsage(_known(each[1], _UNKNOWN_DAY), _known(each[2], _UNKNOWN_MODEL), _parts(each[3]))
+        for each in found
+        if each
     ]
 
 
-def spent_more(lines: Sequence[str], before: Sequence[str], after: Sequence[str]) -> list[str]:
+def add_usage(lines: Sequence[str], before: Sequence[str], after: Sequence[str]) -> list[str]:
     """Add to `lines` the difference between `after` and `before`; lines that cannot be parsed stay, at the top."""
-    others = [line for line in lines if not spent_in((line,))]
+    others = [line for line in lines if not parse_usage((line,))]
     less = (
-        Spent(day, model, {kind: -count for kind, count in tokens.items()}) for day, model, tokens in spent_in(before)
+        TokenUsage(day, model, {kind: -count for kind, count in tokens.items()})
+        for day, model, tokens in parse_usage(before)
     )
-    return [*others, *spent_lines([*spent_in(lines), *spent_in(after), *less])]
+    return [*others, *usage_lines([*parse_usage(lines), *parse_usage(after), *less])]
 
 
 def _known(text: str, unknown: str) -> str:
@@ -69,7 +72,7 @@ def _parts(text: str) -> dict[str, int]:
     return {kind: int(count) for kind, count in pairs}
 
 
-def _totals(spent: Iterable[Spent]) -> dict[tuple[str, str], dict[str, int]]:
+def _totals(spent: Iterable[TokenUsage]) -> dict[tuple[str, str], dict[str, int]]:
     totals: defaultdict[tuple[str, str], dict[str, int]] = defaultdict(lambda: dict.fromkeys(KINDS, 0))
     for day, model, tokens in spent:
         for kind, count in tokens.items():
@@ -80,27 +83,27 @@ def _totals(spent: Iterable[Spent]) -> dict[tuple[str, str], dict[str, int]]:
 _REDACTED = late_pattern(r"\s*\d{1,15}\s*")
 
 
-def redacted_lines(counts: Mapping[str, int]) -> tuple[str, ...]:
+def redaction_lines(counts: Mapping[str, int]) -> tuple[str, ...]:
     """A text for each rule that took something out, in the order of their names."""
     return tuple(f"{rule}: {count}" for rule, count in sorted(counts.items()) if count > 0)
 
 
-def counted_by_rule(lines: Iterable[str]) -> dict[str, int]:
+def parse_redactions(lines: Iterable[str]) -> dict[str, int]:
     """The counts of all texts that tell one."""
     pairs = (line.rpartition(":") for line in lines)
     # Python refuses thousands of digits; a text with that many counts nothing.
     return {rule: int(count) for rule, _, count in pairs if rule and _REDACTED.fullmatch(count)}
 
 
-def redacted_more(lines: Sequence[str], more: Mapping[str, int]) -> list[str]:
+def add_redactions(lines: Sequence[str], more: Mapping[str, int]) -> list[str]:
     """The texts with `more` (or, where negative, fewer) by rule; a human's text that counts nothing stays, in front."""
-    there = counted_by_rule(lines)
-    others = [line for line in lines if not counted_by_rule((line,))]
+    there = parse_redactions(lines)
+    others = [line for line in lines if not parse_redactions((line,))]
     totals = {rule: there.get(rule, 0) + more.get(rule, 0) for rule in {**there, **more}}
-    return [*others, *redacted_lines(totals)]
+    return [*others, *redaction_lines(totals)]
 
 
-HEARD = "+"
+PARENT_ROW = "+"
 """Separates, in `synced_to`, the last row of a transcript from a row of the parent's transcript, such as a subagent's report."""
 
 _LENGTH = 8
@@ -130,7 +133,7 @@ def rows_by_source(sources: Sequence[str], synced_to: Sequence[str]) -> dict[str
     return found
 
 
-def rows_in_step(sources: Sequence[str], rows: Mapping[str, str]) -> list[str]:
+def synced_rows(sources: Sequence[str], rows: Mapping[str, str]) -> list[str]:
     """What `synced_to` holds: a row for each source; those at the end that have none are left out."""
     told = [rows.get(source, f"{source.partition(':')[0]}:") for source in sources]
     while told and sources[len(told) - 1] not in rows:
@@ -147,7 +150,7 @@ class SyncPoint:
     __slots__ = ("_known_until", "_line", "_lines", "_synced")
 
     def __init__(self, synced: str = "", known_until: datetime | None = None) -> None:
-        self._synced = synced.rpartition(HEARD)[2]
+        self._synced = synced.rpartition(PARENT_ROW)[2]
         self._known_until = known_until
         self._line = 0
         self._lines: dict[str, int] = {}
@@ -181,7 +184,7 @@ class SyncPoint:
         """
         short = _short_mark(event)
         alone = not event.at.row or self._lines.get(short, event.at.line) == event.at.line
-        before = "" if own is None else f"{own.partition(HEARD)[0]}{HEARD}"
+        before = "" if own is None else f"{own.partition(PARENT_ROW)[0]}{PARENT_ROW}"
         return f"{before}{short if alone else event.at.row}"
 
     def _is_synced(self, event: Event) -> bool:

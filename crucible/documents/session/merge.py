@@ -24,7 +24,7 @@ from crucible.documents.session.edits import (
 )
 from crucible.documents.session.findings_block import normal_grounds
 from crucible.documents.session.markup import render_body, render_entry, separates
-from crucible.documents.session.merge_head import counted, merge_head, quieted
+from crucible.documents.session.merge_head import merge_head, merged_count, status_edits
 from crucible.documents.session.session import (
     Callout,
     Decision,
@@ -37,7 +37,13 @@ from crucible.documents.session.session import (
     ToolCall,
     ToolCalls,
 )
-from crucible.documents.session.shared_notes import as_guest, holds_others, is_last_at_work, source_of, with_standing
+from crucible.documents.session.shared_notes import (
+    as_addition,
+    has_other_sources,
+    source_of,
+    with_note_status,
+    worked_last,
+)
 
 
 def merge(source: Source, note: Session, base: Session, now: Session, *, is_guest: bool = False) -> list[Edit]:
@@ -46,17 +52,17 @@ def merge(source: Source, note: Session, base: Session, now: Session, *, is_gues
     The note may have other sources than `now`, whose rows are left alone; `is_guest` when `now` began as an
     addition to it.  With `base` empty all of `now` is added.
     """
-    is_shared = is_guest or holds_others(note, source_of(now))
+    is_shared = is_guest or has_other_sources(note, source_of(now))
     homes = matched(base.phases, note.phases, is_shared=is_shared)
     if is_guest and note.phases and homes[:1] != [note.phases[0]]:
-        base, now = as_guest(note, base, now)
-    is_last = not is_shared or is_last_at_work(note, now, homes)
+        base, now = as_addition(note, base, now)
+    is_last = not is_shared or worked_last(note, now, homes)
     if base.synced_to == now.synced_to and _same_story(base, now):
-        return quieted(source, note, base, now) if is_last else []
+        return status_edits(source, note, base, now) if is_last else []
     merged = _Merge(source, note, homes, is_shared=is_shared)
     merged.calls(base, now)
     merged.phases(base, now)
-    seen = with_standing(note, base, now) if is_shared and is_last else base
+    seen = with_note_status(note, base, now) if is_shared and is_last else base
     head = merge_head(source, note, seen, now, last_phase=merged.last_phase, stands=is_last)
     return [*head, *merged.edits]
 
@@ -238,7 +244,7 @@ class _Merge:
             return
         if new.ended and new.ended not in (home.ended, old.ended):
             self.edits += set_phase_field(self.source, self.note, home.id, "ended", new.ended)
-        tokens = counted(home.tokens, old.tokens, new.tokens)
+        tokens = merged_count(home.tokens, old.tokens, new.tokens)
         if tokens is not None and tokens != home.tokens:
             self.edits += set_phase_field(self.source, self.note, home.id, "tokens", tokens)
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from crucible.core.patterns import late_pattern
 from crucible.documents.markdown.source import NOWHERE, Edit, Source, Span
-from crucible.documents.markdown.wikilinks import without_links
+from crucible.documents.markdown.wikilinks import escape_links
 from crucible.documents.markdown.yaml_scalars import Value
 from crucible.documents.session.edits import (
     check_shown,
@@ -22,20 +22,22 @@ from crucible.documents.session.edits import (
     set_field,
     set_tasks,
 )
-from crucible.documents.session.findings_block import findings_title, normal_noted, render_findings, render_noted
+from crucible.documents.session.findings_block import findings_title, normal_item, render_findings, render_item
 from crucible.documents.session.import_properties import (
-    counted_by_rule,
-    redacted_more,
+    add_redactions,
+    add_usage,
+    parse_redactions,
     rows_by_source,
-    rows_in_step,
-    spent_more,
+    synced_rows,
 )
 from crucible.documents.session.markup import render_title
 from crucible.documents.session.properties import format_time, link_to, subagent_value
-from crucible.documents.session.session import Noted, Session, Status, SubagentRef, Task
+from crucible.documents.session.session import FindingItem, Session, Status, SubagentRef, Task
 
 
-def merge_findings(source: Source, note: Session, base: Sequence[Noted], now: Sequence[Noted]) -> list[Edit]:
+def merge_findings(
+    source: Source, note: Session, base: Sequence[FindingItem], now: Sequence[FindingItem]
+) -> list[Edit]:
     """Edits that bring the block from `base` to `now`; a block that a human deleted stays deleted."""
     base, now = _as_noted(base), _as_noted(now)
     block = note.findings_lines
@@ -53,8 +55,8 @@ def merge_findings(source: Source, note: Session, base: Sequence[Noted], now: Se
     return check_shown(source, edits, replace(note, findings=wanted))
 
 
-def _as_noted(items: Sequence[Noted]) -> tuple[Noted, ...]:
-    return tuple(told for item in items if (told := normal_noted(item)).text)
+def _as_noted(items: Sequence[FindingItem]) -> tuple[FindingItem, ...]:
+    return tuple(told for item in items if (told := normal_item(item)).text)
 
 
 # --- what becomes of each item ---------------------------------------------------------------------------------------
@@ -67,10 +69,10 @@ class _Fates:
     `added` items are inserted after the item at that position; -1 means before the first one.
     """
 
-    changed: dict[int, Noted | None]
-    added: dict[int, list[Noted]]
+    changed: dict[int, FindingItem | None]
+    added: dict[int, list[FindingItem]]
 
-    def wanted(self, note: Sequence[Noted]) -> tuple[Noted, ...]:
+    def wanted(self, note: Sequence[FindingItem]) -> tuple[FindingItem, ...]:
         """The items after the merge."""
         found = list(self.added.get(-1, ()))
         for at, item in enumerate(note):
@@ -79,16 +81,16 @@ class _Fates:
         return tuple(found)
 
 
-def _fates(note: Sequence[Noted], base: Sequence[Noted], now: Sequence[Noted]) -> _Fates:
+def _fates(note: Sequence[FindingItem], base: Sequence[FindingItem], now: Sequence[FindingItem]) -> _Fates:
     there, became = _paired_items(base, note), _paired_items(base, now)
-    changed: dict[int, Noted | None] = {}
+    changed: dict[int, FindingItem | None] = {}
     for at, place in there.items():
         new = now[became[at]] if at in became else None
         if _is_untouched(note[place], base[at]) and new != base[at]:
             changed[place] = new
     was = {then: at for at, then in became.items()}
     own = [item for place, item in enumerate(note) if place not in there.values()]
-    added: dict[int, list[Noted]] = {}
+    added: dict[int, list[FindingItem]] = {}
     above = -1
     for then, item in enumerate(now):
         if then in was:
@@ -98,26 +100,26 @@ def _fates(note: Sequence[Noted], base: Sequence[Noted], now: Sequence[Noted]) -
     return _Fates(changed, added)
 
 
-def _is_untouched(item: Noted, base: Noted) -> bool:
+def _is_untouched(item: FindingItem, base: FindingItem) -> bool:
     """True if an item is as it was written.  An item without its parentheses is a human's."""
     return _texts(item) == _texts(base) and (item.grounds is None) == (base.grounds is None)
 
 
-def _is_same(item: Noted, other: Noted) -> bool:
+def _is_same(item: FindingItem, other: FindingItem) -> bool:
     """True if the note already has this item, from another transcript or from a human."""
     return (item.kind, item.text) == (other.kind, other.text) or _key(item) == _key(other)
 
 
-def _texts(item: Noted) -> tuple[str, str, str, str | None, str | None, tuple[str, ...]]:
+def _texts(item: FindingItem) -> tuple[str, str, str, str | None, str | None, tuple[str, ...]]:
     return item.kind, item.also, item.text, item.details, item.evidence, item.points
 
 
-def _key(item: Noted) -> tuple[str, str]:
+def _key(item: FindingItem) -> tuple[str, str]:
     """The kind and the first row, or the text if there are no rows."""
     return item.kind, item.grounds.rows[0] if item.grounds and item.grounds.rows else f"\n{item.text}"
 
 
-def _paired_items(ones: Sequence[Noted], others: Sequence[Noted]) -> dict[int, int]:
+def _paired_items(ones: Sequence[FindingItem], others: Sequence[FindingItem]) -> dict[int, int]:
     """Match items by position: by texts first, then by key."""
     pairs: dict[int, int] = {}
     for like in (_texts, _key):
@@ -147,11 +149,11 @@ def _item_edits(source: Source, note: Session, fates: _Fates, count: int) -> Ite
         if new is None:
             yield Edit(source.span_of(lines), "")
         else:
-            text = source.newline.join(render_noted(new, note.format))
+            text = source.newline.join(render_item(new, note.format))
             yield from replace_lines(source, lines.first, lines.end, text)
     top = note.findings[0].lines.first if note.findings else block.end
     for at, items in fates.added.items():
-        told = [line for item in items for line in render_noted(item, note.format)]
+        told = [line for item in items for line in render_item(item, note.format)]
         line = note.findings[at].lines.end if at >= 0 else top
         if line < block.end and _ORPHAN.match(source.lines[line]):
             told.append(">")
@@ -205,7 +207,7 @@ def set_title(source: Source, note: Session, title: str) -> list[Edit]:
 # --- frontmatter -----------------------------------------------------------------------------------------------------
 
 
-def quieted(source: Source, note: Session, base: Session, now: Session) -> list[Edit]:
+def status_edits(source: Source, note: Session, base: Session, now: Session) -> list[Edit]:
     """What a session came to without a row more.
 
     Time alone ends an `active` one, and a client's end may be told late; a pause of ours may be over when a human ticked its
@@ -213,14 +215,14 @@ def quieted(source: Source, note: Session, base: Session, now: Session) -> list[
     """
     untouched = note.status is Status.ACTIVE and note.ended is None and note.resume_point is None
     late = base.status is Status.PAUSED and _stands_as_written(note, base)
-    is_same = standing(note, None) == standing(now, None)
+    is_same = status_properties(note, None) == status_properties(now, None)
     if not (untouched or late) or is_same or now.status in (Status.ACTIVE, None):
         return []
     phase = note.phases[-1].id if note.phases else None
-    return _set_all(source, note, standing(now, phase))
+    return _set_all(source, note, status_properties(now, phase))
 
 
-def standing(now: Session, last_phase: str | None) -> dict[str, Value]:
+def status_properties(now: Session, last_phase: str | None) -> dict[str, Value]:
     """The properties that say where a session stands."""
     return {
         "status": str(now.status) if now.status else None,
@@ -234,16 +236,16 @@ def _fields(source: Source, note: Session, base: Session, now: Session, *, last_
     grown = base.synced_to != now.synced_to
     wanted: dict[str, Value] = {}
     if grown and _stands_as_written(note, base):
-        wanted = dict(standing(now, last_phase))
+        wanted = dict(status_properties(now, last_phase))
     elif _rests_at_its_end(note) and last_phase:
         wanted["resume_point"] = last_phase
     model = _chosen(note.model, base.model, now.model)
     # A link that a human made of it stays one.
-    wanted["model"] = note.properties.get("model") if model == note.model else model and without_links(model)
-    wanted["tokens_used"] = counted(note.tokens_used, base.tokens_used, now.tokens_used)
-    wanted["tokens_cached"] = counted(note.tokens_cached, base.tokens_cached, now.tokens_cached)
+    wanted["model"] = note.properties.get("model") if model == note.model else model and escape_links(model)
+    wanted["tokens_used"] = merged_count(note.tokens_used, base.tokens_used, now.tokens_used)
+    wanted["tokens_cached"] = merged_count(note.tokens_cached, base.tokens_cached, now.tokens_cached)
     wanted["usage"] = _usage(note, base, now)
-    wanted["redactions"] = counted(note.redactions, base.redactions, now.redactions)
+    wanted["redactions"] = merged_count(note.redactions, base.redactions, now.redactions)
     wanted["redacted"] = _redacted(note.redacted, base.redacted, now.redacted)
     known = {str(agent) for agent in (*base.participants, *note.participants)}
     wanted["participants"] = [
@@ -260,7 +262,7 @@ def _stands_as_written(note: Session, base: Session) -> bool:
     """Whether status, end and reason are still what an import wrote; a human who changed one keeps them all."""
     if note.status is Status.ACTIVE and note.ended is None and note.pause_reason is None:
         return True  # what it was while the session ran
-    return standing(note, None) == standing(base, None)
+    return status_properties(note, None) == status_properties(base, None)
 
 
 def _rests_at_its_end(note: Session) -> bool:
@@ -283,7 +285,7 @@ def _chosen(note: str | None, base: str | None, now: str | None) -> str | None:
     return now if note == base else note
 
 
-def counted(note: int | None, base: int | None, now: int | None) -> int | None:
+def merged_count(note: int | None, base: int | None, now: int | None) -> int | None:
     """A note may hold several sources: what this one grew by is added."""
     if note is None or note == base:
         return now if note == base else None
@@ -294,22 +296,22 @@ def _usage(note: Session, base: Session, now: Session) -> Value:
     """Tokens by day and model grow as counts do; a note that has none though it was written stays without."""
     if base.usage == now.usage or (base.usage and not note.usage):
         return note.properties.get("usage")
-    return [without_links(line) for line in spent_more(note.usage, base.usage, now.usage)]
+    return [escape_links(line) for line in add_usage(note.usage, base.usage, now.usage)]
 
 
 def _redacted(note: Sequence[str], base: Sequence[str], now: Sequence[str]) -> Value:
-    """Counts by rule, each as `counted` would have it; a line of a human's that counts nothing stays."""
+    """Counts by rule, each as `merged_count` would have it; a line of a human's that counts nothing stays."""
     if base == now:
         return list(note)
-    before, after = counted_by_rule(base), counted_by_rule(now)
-    return [*redacted_more(note, {rule: after.get(rule, 0) - before.get(rule, 0) for rule in {**before, **after}})]
+    before, after = parse_redactions(base), parse_redactions(now)
+    return [*add_redactions(note, {rule: after.get(rule, 0) - before.get(rule, 0) for rule in {**before, **after}})]
 
 
 def _synced(note: Session, now: Session) -> tuple[Value, Value]:
     """`sources` and `synced_to`, which go in step."""
     rows = rows_by_source(note.sources, note.synced_to) | rows_by_source(now.sources, now.synced_to)
     sources = [*note.sources, *(source for source in now.sources if source not in note.sources)]
-    return list(sources), [*rows_in_step(sources, rows)]
+    return list(sources), [*synced_rows(sources, rows)]
 
 
 def _subagents(note: Session, base: Session, now: Session) -> tuple[Value, Value]:

@@ -15,7 +15,7 @@ from crucible.documents.markdown.code_spans import FORMAT
 from crucible.documents.markdown.containment import format_of
 from crucible.documents.markdown.frontmatter import Frontmatter
 from crucible.documents.markdown.source import Problem, Source
-from crucible.documents.markdown.wikilinks import LinkText, parse_linktext, with_links, without_links
+from crucible.documents.markdown.wikilinks import LinkText, escape_links, parse_linktext, unescape_links
 from crucible.documents.markdown.yaml_scalars import Value, read_list
 from crucible.documents.session.session import AgentRef, Session, Status, SubagentRef
 
@@ -106,7 +106,7 @@ class FieldReader:
     def words(self, key: str) -> str | None:
         """A text that somebody else chose, in which nothing is a link."""
         found = self.text(key)
-        return with_links(found) if found else found
+        return unescape_links(found) if found else found
 
     def count(self, key: str) -> int | None:
         """A whole number that is not negative."""
@@ -206,7 +206,7 @@ def read_fields(reader: FieldReader, name: str, present: bool) -> dict[str, Any]
         "model": reader.words("model"),
         "tokens_used": reader.count("tokens_used"),
         "tokens_cached": reader.count("tokens_cached"),
-        "usage": tuple(map(with_links, reader.texts("usage"))),
+        "usage": tuple(map(unescape_links, reader.texts("usage"))),
         "subagents": reader.subagents(),
         "parent": reader.link("parent"),
         "continues": reader.link("continues"),
@@ -240,15 +240,15 @@ def properties_of(session: Session) -> dict[str, Value]:
         "ended": format_time(session.ended) if session.ended else None,
         "status": session.status and str(session.status),
         "participants": [str(agent) for agent in session.participants],
-        "usage": [without_links(line) for line in session.usage],
+        "usage": [escape_links(line) for line in session.usage],
         "subagents": [subagent_value(ref) for ref in session.subagents],
         "subagent_logs": [link_to(ref.session) for ref in session.subagents],
         "parent": session.parent and link_to(session.parent),
         "continues": session.continues and link_to(session.continues),
         "continued_by": session.continued_by and link_to(session.continued_by),
-        "project": session.project and without_links(session.project),
-        "branch": session.branch and without_links(session.branch),
-        "model": session.model and without_links(session.model),
+        "project": session.project and escape_links(session.project),
+        "branch": session.branch and escape_links(session.branch),
+        "model": session.model and escape_links(session.model),
         "format": session.format if session.format > 1 else None,
         "recording": session.recording if session.recording > 1 else None,
     }
@@ -286,7 +286,7 @@ def property_of(value: Any) -> Value:
         return [property_of(one) for one in value]
     if isinstance(value, StrEnum):
         return value.value
-    return without_links(value) if isinstance(value, str) else value
+    return escape_links(value) if isinstance(value, str) else value
 
 
 def linktext_of(told: str) -> LinkText:
@@ -318,7 +318,7 @@ class Properties(FieldReader):
             case int():
                 return self.count(key) or default
             case tuple():
-                return tuple(map(with_links, self.texts(key)))
+                return tuple(map(unescape_links, self.texts(key)))
             case None:
                 return self.time(key)
             case _:
@@ -337,7 +337,7 @@ class Properties(FieldReader):
 
     def line(self, key: str) -> str:
         """A text, "" for none."""
-        return with_links(self.text(key) or "")
+        return unescape_links(self.text(key) or "")
 
     def flag(self, key: str) -> bool | None:
         """True or false."""

@@ -27,12 +27,12 @@ from crucible.core.patterns import late_pattern
 from crucible.documents.markdown.containment import normal, normal_line
 from crucible.documents.markdown.line_scan import without_blanks
 from crucible.documents.markdown.source import NOWHERE, Edit, Source, Span
-from crucible.documents.markdown.wikilinks import without_links
+from crucible.documents.markdown.wikilinks import escape_links
 from crucible.documents.markdown.yaml_scalars import Value
 from crucible.documents.session.edits import set_field
 from crucible.documents.session.markup import render_phase
 from crucible.documents.session.merge import matched
-from crucible.documents.session.merge_head import merge_findings, set_title, standing
+from crucible.documents.session.merge_head import merge_findings, set_title, status_properties
 from crucible.documents.session.session import (
     RECORDING,
     Callout,
@@ -153,9 +153,9 @@ def refresh(source: Source, note: Session, now: Session, said: TranscriptText) -
 def _properties(source: Source, note: Session, now: Session) -> Iterator[Edit]:
     wanted: dict[str, Value] = {"recording": RECORDING}
     if now.usage and "usage" not in note.properties:
-        wanted["usage"] = [without_links(line) for line in now.usage]
+        wanted["usage"] = [escape_links(line) for line in now.usage]
     if _is_ours(note, now):
-        wanted |= standing(now, note.phases[-1].id if note.phases else None)
+        wanted |= status_properties(now, note.phases[-1].id if note.phases else None)
     for key, value in wanted.items():
         if note.properties.get(key) != value:
             yield from set_field(source, note, key, value)

@@ -216,7 +216,7 @@ class Phase:
 
 
 @dataclass(frozen=True, slots=True)
-class Noted:
+class FindingItem:
     """One item of the note's findings block: a finding of a kind that has no callout of its own.
 
     `kind` is a word of `session.findings.Kind`, `details` what else is said of it, `points` its parts: a nested list.  `also` is
@@ -295,7 +295,7 @@ class Session:
     title: str = ""
     preamble: tuple[Entry, ...] = ()
     tasks: tuple[Task, ...] = ()
-    findings: tuple[Noted, ...] = ()
+    findings: tuple[FindingItem, ...] = ()
     phases: tuple[Phase, ...] = ()
     summary: str | None = None
     properties: Mapping[str, Value] = field(default_factory=dict, compare=False)

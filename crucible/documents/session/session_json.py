@@ -22,16 +22,16 @@ from datetime import datetime
 from typing import TypeAlias, assert_never
 
 from crucible.documents.markdown.source import NOWHERE, Lines, Problem
-from crucible.documents.session.import_properties import KINDS, Spent, spent_in
+from crucible.documents.session.import_properties import KINDS, TokenUsage, parse_usage
 from crucible.documents.session.properties import format_time
 from crucible.documents.session.session import (
     Callout,
     Decision,
     Entry,
     Failure,
+    FindingItem,
     Grounds,
     Intervention,
-    Noted,
     Phase,
     Prose,
     Session,
@@ -71,7 +71,7 @@ def _head(session: Session) -> _Plain:
         "model": session.model,
         "tokens_used": session.tokens_used,
         "tokens_cached": session.tokens_cached,
-        "usage": [_spent(spent) for spent in spent_in(session.usage)],
+        "usage": [_spent(spent) for spent in parse_usage(session.usage)],
         "subagents": [_subagent_ref(s) for s in session.subagents],
         "parent": session.parent,
         "continues": session.continues,
@@ -125,7 +125,7 @@ def _lines(lines: Lines) -> list[int] | None:
     return None if lines == NOWHERE else [lines.first + 1, lines.end]
 
 
-def _spent(spent: Spent) -> _Plain:
+def _spent(spent: TokenUsage) -> _Plain:
     counts = {kind: spent.tokens.get(kind, 0) for kind in KINDS}
     return {"day": spent.day or None, "model": spent.model or None, **counts}
 
@@ -147,7 +147,7 @@ def _task(task: Task) -> _Plain:
     }
 
 
-def _noted(item: Noted) -> _Plain:
+def _noted(item: FindingItem) -> _Plain:
     told = {"kind": item.kind, "text": item.text, "details": item.details, "points": list(item.points)}
     return {
         **told,

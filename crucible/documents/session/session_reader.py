@@ -20,7 +20,7 @@ from crucible.documents.markdown.source import NOWHERE, Lines, Problem, Source
 from crucible.documents.session.findings_block import FINDINGS, read_findings
 from crucible.documents.session.note_entries import CALLOUT_KINDS, read_calls, read_entry, read_heading, read_title
 from crucible.documents.session.properties import FieldReader, parse_time, read_fields
-from crucible.documents.session.session import AgentRef, Entry, Noted, Phase, Prose, Session, Task, ToolCalls
+from crucible.documents.session.session import AgentRef, Entry, FindingItem, Phase, Prose, Session, Task, ToolCalls
 from crucible.documents.session.task_block import read_tasks
 
 
@@ -84,7 +84,7 @@ class Body:
         self.title = ""
         self.title_lines = self.tasks_lines = self.findings_lines = self.summary_lines = NOWHERE
         self.tasks: tuple[Task, ...] = ()
-        self.findings: tuple[Noted, ...] = ()
+        self.findings: tuple[FindingItem, ...] = ()
         self.summary: str | None = None
         self.preamble = self.section = _Section("", -1)
         self.preamble_end = len(lines)

@@ -14,12 +14,12 @@ from crucible.documents.session.status_rules import is_our_reason
 from crucible.documents.session.titles import RESUMED
 
 
-def holds_others(note: Session, source: str) -> bool:
+def has_other_sources(note: Session, source: str) -> bool:
     """Whether the note has another native session than `source`, or had phases before that one came."""
     return any(other != source for other in _trunks(note)) or (source not in note.sources and bool(note.phases))
 
 
-def place_in(note: Session, base: Sequence[Phase], place: str) -> str:
+def phase_id_in_note(note: Session, base: Sequence[Phase], place: str) -> str:
     """The id that a phase of a transcript has in a note; `base` are those that an earlier import put there."""
     number, dot, part = place.removeprefix("phase-").partition(".")
     if not number:
@@ -40,7 +40,7 @@ def _trunks(session: Session) -> Iterator[str]:
     return (source for source in session.sources if "/" not in source)
 
 
-def as_guest(note: Session, base: Session, now: Session) -> tuple[Session, Session]:
+def as_addition(note: Session, base: Session, now: Session) -> tuple[Session, Session]:
     """`base` and `now` of a transcript that began in the middle of this note, as the merge is to see them."""
     named = _names(note.tasks, base.tasks, now.tasks, _prefix(note, now))
     before, after = _renamed(base.tasks, named), _renamed(now.tasks, named)
@@ -109,7 +109,7 @@ def _renamed(tasks: Sequence[Task], named: dict[str, str]) -> tuple[Task, ...]:
 # --- where the session stands ----------------------------------------------------------------------------------------
 
 
-def is_last_at_work(note: Session, now: Session, homes: Sequence[Phase | None]) -> bool:
+def worked_last(note: Session, now: Session, homes: Sequence[Phase | None]) -> bool:
     """Whether nobody else worked on the session later.  `homes` are the note's phases that tell this transcript.
 
     What stands above its own phases was there when it came, and clocks of two machines differ: that counts only where
@@ -130,11 +130,11 @@ def _last(phases: Sequence[Phase]) -> datetime | None:
     return max((time for time in times if time), default=None)
 
 
-def with_standing(note: Session, base: Session, now: Session) -> Session:
+def with_note_status(note: Session, base: Session, now: Session) -> Session:
     """`base` with the note's own standing, where that is ours to change: it was another native session's, or `cru` resumed it."""
     joins = source_of(now) not in note.sources
     resumed = any(phase.name.startswith(RESUMED) for phase in now.phases[len(base.phases) :])
-    return replace(base, **_standing(note)) if joins or resumed or is_ours(note) else base  # type: ignore[arg-type]
+    return replace(base, **_standing(note)) if joins or resumed or is_status_ours(note) else base  # type: ignore[arg-type]
 
 
 def _standing(note: Session) -> dict[str, object]:
@@ -146,7 +146,7 @@ def _standing(note: Session) -> dict[str, object]:
     }
 
 
-def is_ours(note: Session) -> bool:
+def is_status_ours(note: Session) -> bool:
     """Whether an import wrote the note's standing: a reason in our words, or an end at which something ended."""
     if note.status is Status.PAUSED:
         return is_our_reason(note.pause_reason)

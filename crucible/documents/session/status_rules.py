@@ -115,7 +115,7 @@ def is_our_reason(reason: str | None) -> bool:
     return _OUR_REASONS.match(reason or "") is not None
 
 
-def question_in(text: str) -> str:
+def closing_question(text: str) -> str:
     """The question at the end of an agent's closing text, "" for none."""
     if not _QUESTION.search(text):
         return ""

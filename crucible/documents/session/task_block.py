@@ -22,7 +22,7 @@ PRIORITIES = ("high", "medium", "low")
 _KNOWN = frozenset({"id", "content", "status", "priority", "depends_on", "started", "completed"})
 
 
-def is_task_news(text: str) -> bool:
+def is_task_milestone(text: str) -> bool:
     """Whether a milestone tells of the list of tasks only: nothing was reached by it."""
     return text.startswith((TASK_CREATED, TASK_PICKED))
 

@@ -33,12 +33,12 @@ _SHARED = 2
 """Words that an answer shares with its question at least, and half of the question's; all of them where it has fewer."""
 
 
-def naming(verdict: str, name: str) -> str:
+def answer_note(verdict: str, name: str) -> str:
     """What is noted behind the words of an answer to one item; `verdict` is a word in lower case."""
     return f"{verdict} (inbox {name})"
 
 
-def wanted_of(entry: Entry) -> tuple[str, str] | None:
+def inbox_words(entry: Entry) -> tuple[str, str] | None:
     """The kind and the words of what a human may have to see to; None for everything else."""
     if isinstance(entry, Failure):
         return "error", entry.text
@@ -47,13 +47,13 @@ def wanted_of(entry: Entry) -> tuple[str, str] | None:
     return None
 
 
-def waiting_of(session: Session) -> dict[int, bool]:
+def pending_entries(session: Session) -> dict[int, bool]:
     """By the first line, from 0, of each such entry, those before the first phase too: whether it still waits.
 
     What stands inside a subagent's inline work is the subagent's affair.
     """
     entries = [*session.preamble, *(entry for phase in session.all_phases() for entry in phase.entries)]
-    if not any(wanted_of(entry) for entry in entries):
+    if not any(inbox_words(entry) for entry in entries):
         return {}
     answers = Answers(entries, logged=bool(session.sources))
     return {entries[at].lines.first: not answers.settles(at) for at in answers.names}
@@ -76,7 +76,7 @@ class Answers:
         found: dict[int, str] = {}
         seen: Counter[str] = Counter()
         for at, entry in enumerate(self._entries):
-            wanted = wanted_of(entry)
+            wanted = inbox_words(entry)
             if wanted is not None:
                 told = " ".join(f"{wanted[0]} {wanted[1]}".split())
                 digits = hashlib.sha256(told.encode(errors="replace")).hexdigest()[:_DIGITS]
@@ -92,7 +92,7 @@ class Answers:
             return went_on or entry.text in self._mended or self.own(at) is not None
         if isinstance(entry, Callout) and entry.kind == DONE:
             return at < self._last_word or self.own(at) is not None
-        wanted = wanted_of(entry)
+        wanted = inbox_words(entry)
         dismissed = self._logged and at < self._last_word
         return wanted is not None and (dismissed or self.answer(at, wanted[1]))
 

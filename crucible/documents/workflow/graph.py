@@ -20,7 +20,7 @@ from typing import NamedTuple, TypeAlias
 
 from crucible.documents.workflow.topological_order import cycles_of, order_of
 from crucible.documents.workflow.workflow import UNPLACED, Condition, Datum, Place, Step, Workflow, key_of
-from crucible.documents.workflow.workflow_reader import uncollected
+from crucible.documents.workflow.workflow_reader import gc_paused
 
 _PAIRS = 32
 
@@ -165,7 +165,7 @@ class _Joined:
                 yield Edge(source, target, data, condition, tuple(n for n, stale in names.values() if stale))
 
 
-@uncollected()
+@gc_paused()
 def build_graph(workflow: Workflow) -> Graph:
     """The graph of any workflow, also with circles and missing steps."""
     steps, parents = _numbered(workflow)

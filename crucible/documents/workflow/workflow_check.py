@@ -12,12 +12,12 @@ from typing import TypeAlias
 
 from crucible.documents.workflow.graph import Bundle, Graph
 from crucible.documents.workflow.workflow import UNPLACED, Datum, Diagnostic, Place, Severity, Step, Workflow, key_of
-from crucible.documents.workflow.workflow_reader import uncollected
+from crucible.documents.workflow.workflow_reader import gc_paused
 
 _LONGEST_PATH = 50
 
 
-@uncollected()
+@gc_paused()
 def check_workflow(workflow: Workflow, graph: Graph) -> tuple[Diagnostic, ...]:
     """Every problem of a workflow by place, including those of reading; one for each code and place."""
     found = [

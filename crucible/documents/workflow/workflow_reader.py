@@ -45,7 +45,7 @@ def kind_of(value: Value) -> str:
 
 
 @contextmanager
-def uncollected() -> Iterator[None]:
+def gc_paused() -> Iterator[None]:
     """Turn garbage collection off for a block or a decorated function."""
     was_on = gc.isenabled()
     gc.disable()
@@ -56,7 +56,7 @@ def uncollected() -> Iterator[None]:
             gc.enable()
 
 
-@uncollected()
+@gc_paused()
 def read_workflow(source: Source, name: str, form: int | None = None) -> Workflow:
     """Read a workflow named `name`; `form` is its `format` if there is no frontmatter.  Never raises."""
     found = find_frontmatter(source)

@@ -15,7 +15,7 @@ from typing import TypeAlias
 from crucible.analysis.tools.recorded_calls import RecordedCalls
 from crucible.core.patterns import late_pattern
 from crucible.core.text import overlap
-from crucible.documents.session.findings import Finding, Kind, findings_of, is_named, without_guesses
+from crucible.documents.session.findings import Finding, Kind, findings_of, is_from_model, without_guesses
 from crucible.documents.session.session import Intervention, Session, Task
 from crucible.documents.session.task_block import CLOSED_TASKS
 from crucible.documents.session.waiting import words_of
@@ -218,7 +218,7 @@ def _done(session: Session) -> Iterator[HistoryLine]:
     """
     found, tasks = without_guesses(findings_of(session)), session.tasks
     outcomes = [one for one in found if one.kind == Kind.OUTCOME and _is_main(one)]
-    is_reviewed = any(is_named(one.source) for one in outcomes)
+    is_reviewed = any(is_from_model(one.source) for one in outcomes)
     finished = [task for task in tasks if task.status == "completed" and not is_reviewed]
     yield from (HistoryLine(_gist(text)) for text in milestones(entries_of(session)))
     for one in outcomes:
@@ -303,7 +303,7 @@ def _rest(session: Session, blockers: Sequence[str], following: LaterSessions) -
     reason = session.pause_reason or ""
     key = bare(reason.partition(": ")[2] or reason)
     known = [bare(text) for text in (*(line.text for line in asked), *(task.content for task in unfinished))]
-    is_reviewed = any(one.kind == Kind.OPEN_END and is_named(one.source) for one in findings_of(session))
+    is_reviewed = any(one.kind == Kind.OPEN_END and is_from_model(one.source) for one in findings_of(session))
     if reason and not is_reviewed and not any(key in text for text in known):
         yield "further", HistoryLine(f"{PAUSED}{reason}", finding="paused")
     if following.sessions and (open_ or waiting):

@@ -21,7 +21,7 @@ from crucible.documents.markdown.containment import contain, contain_line, forma
 from crucible.documents.markdown.fences import whole_fences
 from crucible.documents.markdown.frontmatter import find_frontmatter, render_frontmatter
 from crucible.documents.markdown.source import Problem, Source
-from crucible.documents.markdown.wikilinks import with_links, without_links
+from crucible.documents.markdown.wikilinks import escape_links, unescape_links
 from crucible.documents.markdown.yaml_scalars import Value, render_entry
 from crucible.documents.session.markup import render_title
 from crucible.documents.session.properties import FieldReader, format_time, parse_time
@@ -191,7 +191,7 @@ def _shown(value: object) -> Value:
         case tuple():
             return [_shown(one) for one in value]
         case str():
-            return without_links(value)
+            return escape_links(value)
         case int():
             return value
     return None
@@ -260,10 +260,10 @@ class _Properties(FieldReader):
     """The typed properties of a history note; wrong types are problems."""
 
     def line(self, key: str) -> str:
-        return with_links(self.text(key) or "")
+        return unescape_links(self.text(key) or "")
 
     def lines(self, key: str) -> tuple[str, ...]:
-        return tuple(map(with_links, self.texts(key)))
+        return tuple(map(unescape_links, self.texts(key)))
 
     def moment(self, key: str, clock: str) -> datetime | None:
         """The time in `key`, or the `date` with the time of day in `clock`."""
@@ -279,7 +279,7 @@ class _Properties(FieldReader):
         items = value if isinstance(value, list) else [] if value is None else [value]
         found: dict[str, list[Capture]] = {outcome: [] for outcome in Captures._fields}
         for item in items:
-            fields = {key: with_links(str(one)) for key, one in item.items()} if isinstance(item, dict) else {}
+            fields = {key: unescape_links(str(one)) for key, one in item.items()} if isinstance(item, dict) else {}
             # The older form without `outcome` lists approved captures only.
             group = found.get(fields.get("outcome", "approved"))
             if "type" not in fields or group is None:

@@ -22,12 +22,12 @@ from crucible.core.secrets.scanner import Redact
 from crucible.core.text import LINE_END
 from crucible.documents.knowledge.item_notes import HEADINGS, read_item, render_item, slug_of
 from crucible.documents.knowledge.item_rules import (
-    Alike,
     Similar,
+    SimilarItem,
     WeightFacts,
-    first_to_go,
+    lightest_items,
     room_for,
-    same_or_alike,
+    similar_items,
     type_weight,
 )
 from crucible.documents.knowledge.items import UNTITLED, FailureCause, Item, ItemSource, Origin, Verification
@@ -88,7 +88,7 @@ class Added:
     id: str = ""
     path: Path | None = None
     why: str = ""
-    alike: tuple[Alike, ...] = ()
+    alike: tuple[SimilarItem, ...] = ()
     choices: tuple[SimilarChoice, ...] = ()
     to_retire: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
@@ -154,7 +154,7 @@ def _write_if_new(
     similar: Similar | None,
 ) -> Added:
     settings, known = vault.settings.knowledge, items_by_id(notes)
-    alike = tuple(same_or_alike(item, known, settings, similar))
+    alike = tuple(similar_items(item, known, settings, similar))
     if alike:
         first = alike[0]
         closest = next(one for one in notes if one.id == first.id and one.item)
@@ -168,7 +168,7 @@ def _write_if_new(
                 return Added(AddOutcome.SKIPPED, item, why=why, alike=alike)
             return Added(AddOutcome.ALIKE, item, why=why, alike=alike, choices=tuple(SimilarChoice))
     room = room_for(item, known.values(), settings)
-    least = first_to_go(item, known, now, settings)
+    least = lightest_items(item, known, now, settings)
     shown = ", ".join(f"{id_} ({weight:.2f})" for id_, weight in least)
     if room.full:
         why = f"no room: {room}; retire what weighs least: {shown}"
@@ -180,7 +180,7 @@ def _write_if_new(
     return Added(AddOutcome.ADDED, item, id_, path, why, alike, warnings=warnings)
 
 
-def _merged_into(vault: Vault, into: ItemNote, item: Item, alike: tuple[Alike, ...], now: datetime) -> Added:
+def _merged_into(vault: Vault, into: ItemNote, item: Item, alike: tuple[SimilarItem, ...], now: datetime) -> Added:
     vault.update(into.note.path, lambda note: merge_edits(note.source, note.name, item, now))
     why = f"merged into {vault.relative(into.note.path)} ({alike[0].why})"
     return Added(AddOutcome.MERGED, item, into.id, into.note.path, why, alike)

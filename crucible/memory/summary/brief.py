@@ -15,8 +15,8 @@ from crucible.documents.markdown.containment import cut, normal, normal_line
 from crucible.documents.markdown.source import Edit, Source
 from crucible.documents.session.callout_edits import find_brief_callout, set_brief_callout
 from crucible.documents.session.session import Callout, Entry, Intervention, Phase, Prose, Session, Status
-from crucible.documents.session.task_block import is_task_news
-from crucible.documents.session.waiting import DONE, Answers, wanted_of
+from crucible.documents.session.task_block import is_task_milestone
+from crucible.documents.session.waiting import DONE, Answers, inbox_words
 
 MOST_WORDS = 300
 """Maximum words of a brief, by `count_words`."""
@@ -157,7 +157,7 @@ def stated_goal(session: Session) -> str:
 def milestones(entries: Iterable[Entry]) -> Iterator[str]:
     """Milestones and finished tasks, without our own messages about the task list."""
     for entry in entries:
-        if isinstance(entry, Callout) and entry.kind in _REACHED and not is_task_news(entry.text):
+        if isinstance(entry, Callout) and entry.kind in _REACHED and not is_task_milestone(entry.text):
             yield ": ".join(filter(None, (entry.title, entry.text)))
 
 
@@ -176,7 +176,7 @@ def questions_in(entries: Iterable[Entry], session: Session) -> Iterator[OpenQue
     found = [*entries]
     answers = Answers(found, logged=bool(session.sources))
     for at, name in answers.names.items():
-        kind, text = wanted_of(found[at]) or (DONE, "")
+        kind, text = inbox_words(found[at]) or (DONE, "")
         if kind != DONE:
             yield OpenQuestion(at, name, kind, text, answers.settles(at))
 

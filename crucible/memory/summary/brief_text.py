@@ -23,7 +23,7 @@ from crucible.documents.session.findings import (
     Finding,
     Kind,
     Source,
-    clipped,
+    cut_at_sentence,
     findings_by_phase,
     findings_of,
     without_guesses,
@@ -217,7 +217,7 @@ def _news(session: Session, start: int, end: int) -> Iterator[tuple[str, str, st
     for phase in session.phases[start:end]:
         own = [one for part in (phase, *phase.subphases) for one in found.get(part.id, ())]
         items = [(*_item_of(one), one.summary) for one in own]
-        items += ((_RESULTS, text, text) for text in map(clipped, milestones(phase.all_entries())))
+        items += ((_RESULTS, text, text) for text in map(cut_at_sentence, milestones(phase.all_entries())))
         if not session.sources and not any(section == _RESULTS for section, _, _ in items):
             items += ((_RESULTS, text, text) for text in _last_paragraph(phase))
         yield from ((section, key, item) for section, item, key in items)
@@ -253,14 +253,14 @@ def _item_of(one: Finding) -> tuple[str, str]:
     """The section of a finding, and its item."""
     item = one.summary
     if one.kind == Kind.FAILURE:
-        cause = f" (cause: {clipped(one.cause)})" if one.cause else ""
-        fixed = f"{item}{cause}" + (f" → {clipped(one.resolution)}" if one.resolution else "")
+        cause = f" (cause: {cut_at_sentence(one.cause)})" if one.cause else ""
+        fixed = f"{item}{cause}" + (f" → {cut_at_sentence(one.resolution)}" if one.resolution else "")
         # A failed check matters less than a failure that a user or agent reported.
         return (_FIXED, fixed) if one.source == Source.FIX else (_RESULTS, f"Fixed: {fixed}")
     if one.kind == Kind.REPORT:
         item = f"{one.by.partition('@')[0]}: {item}"
     elif one.kind == Kind.DECISION:
-        why = clipped(one.details)
+        why = cut_at_sentence(one.details)
         made = "; ".join(filter(None, (one.by, why and f"why: {why}")))
         item = f"{item} ({made})" if made else item
     return _SECTION.get(one.kind, _RESULTS), item
@@ -269,8 +269,8 @@ def _item_of(one: Finding) -> tuple[str, str]:
 def _last_paragraph(phase: Phase) -> Iterator[str]:
     """The last paragraph of a phase, for phases without findings."""
     text = next((one.text for one in reversed([*phase.all_entries()]) if isinstance(one, Prose)), "")
-    if last := clipped(text[-_LAST_READ:].rstrip().rpartition("\n\n")[2]):
-        yield f"{clipped(phase.name)}: {last}"
+    if last := cut_at_sentence(text[-_LAST_READ:].rstrip().rpartition("\n\n")[2]):
+        yield f"{cut_at_sentence(phase.name)}: {last}"
 
 
 def _asked(session: Session) -> Iterator[tuple[int, str, bool]]:
@@ -278,7 +278,7 @@ def _asked(session: Session) -> Iterator[tuple[int, str, bool]]:
     placed = [(at, entry) for at, phase in enumerate(session.phases) for entry in phase.all_entries()]
     for one in questions_in((entry for _, entry in placed), session):
         label = "Unresolved" if one.kind == "error" else "Asked"
-        yield placed[one.at][0], f"{label}: {clipped(one.text)}", one.is_settled
+        yield placed[one.at][0], f"{label}: {cut_at_sentence(one.text)}", one.is_settled
 
 
 # --- updating ---------------------------------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from typing import NamedTuple
 from crucible.core.errors import CrucibleError
 from crucible.core.secrets import Redact
 from crucible.documents.markdown.containment import normal, normal_line
-from crucible.documents.session.findings import Finding, Kind, findings_of, is_said_in
+from crucible.documents.session.findings import Finding, Kind, findings_of, quotes_words
 from crucible.documents.session.properties import parse_time
 from crucible.documents.session.session import Session, Task
 from crucible.memory.tasks.annotations import AnnotationFolder, change_annotation, read_annotation, shelf_of
@@ -120,7 +120,7 @@ def _moments(findings: Iterable[Finding], records: Iterable[EventRecord]) -> dic
         names = [name for length in lengths for name in by_row.get(record.row[:length], ())]
         content = record.values.get("content") if record.type in _RECORDED else None
         if isinstance(content, str):
-            names += [one.id for one in recorded if is_said_in(one, content)]
+            names += [one.id for one in recorded if quotes_words(one, content)]
         # Times in a note are whole seconds.
         found.update(dict.fromkeys(names, record.time.replace(microsecond=0)))
     return found

@@ -35,7 +35,7 @@ from crucible.documents.session.session import (
     ToolCall,
     ToolCalls,
 )
-from crucible.documents.session.waiting import waiting_of
+from crucible.documents.session.waiting import pending_entries
 from crucible.vault.index.scan import UNKNOWN, Stamp
 from crucible.vault.index.schema import CALLOUT_LENGTH, TABLES, cell_of_path, encode_rows, join_list, shard_of
 from crucible.vault.index.time_filters import utc
@@ -252,7 +252,7 @@ def _participants(session: Session, path: str) -> Iterator[Cells]:
 
 def _callouts(session: Session, path: str, findings: Collection[Finding]) -> Iterator[Cells]:
     parts = [("", session.preamble), *((phase.id, phase.entries) for phase in session.all_phases())]
-    waiting, found = waiting_of(session), {one.lines.first: one for one in findings}
+    waiting, found = pending_entries(session), {one.lines.first: one for one in findings}
     for phase_id, entries in parts:
         for entry in entries:
             if not isinstance(entry, Prose | ToolCalls):

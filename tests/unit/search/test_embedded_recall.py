@@ -22,9 +22,9 @@ from crucible.documents.session.session import (
     Callout,
     Decision,
     Failure,
+    FindingItem,
     Intervention,
     Mode,
-    Noted,
     Phase,
     Prose,
     Subagent,
@@ -518,9 +518,9 @@ def test_items_are_found_together_with_sessions_and_weighted(root: Path) -> None
 
 def test_a_hit_in_the_findings_block_has_no_neighbours(tmp_path: Path) -> None:
     listed = (
-        Noted("outcome", "The backoff is capped"),
-        Noted("correction", "never sleep in a test"),
-        Noted("open_end", "Asked, no answer: which clock?"),
+        FindingItem("outcome", "The backoff is capped"),
+        FindingItem("correction", "never sleep in a test"),
+        FindingItem("open_end", "Asked, no answer: which clock?"),
     )
     root = vault_of(tmp_path / "v", replace(RETRY, findings=listed))
     hit = next(one for one in ask(root, "never sleep").hits if one.event.kind is EventKind.CORRECTION)

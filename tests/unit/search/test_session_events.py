@@ -14,8 +14,8 @@ from crucible.documents.session.session import (
     Decision,
     Entry,
     Failure,
+    FindingItem,
     Grounds,
-    Noted,
     Phase,
     Prose,
     Session,
@@ -94,14 +94,14 @@ def kinds(session: Session) -> list[tuple[EventKind, str]]:
 
 def test_findings_are_events_of_their_kind() -> None:
     items = (
-        Noted("correction", '"Never  on Fridays"', "refused: Edit a.py"),
-        Noted("outcome", "It works"),
-        Noted("open_end", "When?"),
-        Noted("environment", "make needs Postgres"),
-        Noted("failure", "It broke"),
-        Noted("report", "Three callers"),
-        Noted("decision", "Tabs"),
-        Noted("odd", "What?"),
+        FindingItem("correction", '"Never  on Fridays"', "refused: Edit a.py"),
+        FindingItem("outcome", "It works"),
+        FindingItem("open_end", "When?"),
+        FindingItem("environment", "make needs Postgres"),
+        FindingItem("failure", "It broke"),
+        FindingItem("report", "Three callers"),
+        FindingItem("decision", "Tabs"),
+        FindingItem("odd", "What?"),
     )
     assert kinds(Session("s", findings=items)) == [
         (EventKind.CORRECTION, '"Never  on Fridays"\nrefused: Edit a.py'),

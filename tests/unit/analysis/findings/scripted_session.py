@@ -23,7 +23,7 @@ from crucible.clients.events import (
     ToolUsed,
 )
 from crucible.documents.session.findings import Kind
-from crucible.documents.session.session import Decision, Failure, Noted
+from crucible.documents.session.session import Decision, Failure, FindingItem
 
 
 class Played:
@@ -105,7 +105,7 @@ class Played:
         """The failures so far."""
         return [each for each in self.callouts if isinstance(each, Failure)]
 
-    def noted(self, kind: Kind) -> Sequence[Noted]:
+    def noted(self, kind: Kind) -> Sequence[FindingItem]:
         """The items of one kind in the block as it stands."""
         return [each for each in self.detector.noted() if each.kind == kind]
 

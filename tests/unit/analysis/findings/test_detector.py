@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from crucible.analysis.findings.detector import Detector
 from crucible.clients import events as events_module
 from crucible.clients.events import At, CallEnd, Choice, Event, PromptKind, TaskState
-from crucible.documents.session.session import Decision, Failure, Noted
+from crucible.documents.session.session import Decision, Failure, FindingItem
 from samples.hostile_texts import hostile_text
 
 _SAID = (
@@ -69,7 +69,7 @@ def _plain(kind: str) -> st.SearchStrategy[object]:
 _EVENTS = st.lists(st.one_of([_any_event(of) for of in get_args(events_module.Event)]), max_size=30)
 
 
-def _judged(told: list[Event]) -> tuple[list[Decision | Failure], tuple[Noted, ...]]:
+def _judged(told: list[Event]) -> tuple[list[Decision | Failure], tuple[FindingItem, ...]]:
     detector = Detector()
     callouts = [each for event in told for each in detector.add(event)]
     return callouts, detector.noted()

@@ -11,7 +11,7 @@ from crucible.clients.client import Answer
 from crucible.core.secrets import Scanner
 from crucible.core.settings.settings import SecretSettings
 from crucible.documents.session.findings import Finding, findings_of
-from crucible.documents.session.findings_block import normal_noted
+from crucible.documents.session.findings_block import normal_item
 from crucible.documents.session.markup import render_session
 from crucible.documents.session.session import Intervention, Phase, Prose, Session
 from crucible.vault.events.event_recorder import FlightWriter
@@ -42,7 +42,7 @@ class Fake:
 def session_of(played: Played) -> Session:
     """The note of a session in one phase."""
     said = (Intervention("Make refunds exact."), Prose("Totals are rounded after the tax."))
-    items = tuple(normal_noted(item) for item in played.detector.noted())
+    items = tuple(normal_item(item) for item in played.detector.noted())
     entries = (*said, *played.callouts)
     return Session(ID, title="Refunds", started=NOW, findings=items, phases=(Phase("Refunds", entries=entries),))
 

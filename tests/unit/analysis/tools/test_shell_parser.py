@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from crucible.analysis.tools.shell_parser import ShellCommand, parse_script
 from crucible.analysis.tools.shell_paths import command_text
-from crucible.documents.workflow.workflow_reader import uncollected
+from crucible.documents.workflow.workflow_reader import gc_paused
 
 
 def _words(script: str) -> list[tuple[str, ...]]:
@@ -164,7 +164,7 @@ _HOSTILE = [
 @pytest.mark.timed
 @pytest.mark.parametrize("piece", _HOSTILE, ids=repr)
 def test_a_long_hostile_command_costs_ten_times_what_a_tenth_of_it_costs(piece: str) -> None:
-    @uncollected()  # else the collector looks at all that other tests left
+    @gc_paused()  # else the collector looks at all that other tests left
     def cost(size: int) -> float:
         script = (piece * (size // len(piece) + 1))[:size]
         before = time.process_time()

@@ -19,7 +19,7 @@ from crucible.commands.briefing.facts import has_news
 from crucible.commands.briefing.sections import Type, keywords
 from crucible.core.errors import VaultError
 from crucible.documents.session.markup import render_session
-from crucible.documents.session.session import Decision, Failure, Grounds, Noted, Phase, Session, Status, Task
+from crucible.documents.session.session import Decision, Failure, FindingItem, Grounds, Phase, Session, Status, Task
 from crucible.memory.bookmarks.bookmark import Bookmark, StopReason, append_bookmark
 from crucible.memory.history.history import HistoryLine
 from crucible.memory.history.memory_log import Memory, MemoryKind, append_memories
@@ -123,7 +123,7 @@ def of(found: Briefing, name: str) -> list[str]:
     return [item.text for section in found.sections if section.name == name for item in section.items]
 
 
-def noted(vault: Vault, name: str, *found: Noted, hours: int = 20, **more: Any) -> None:
+def noted(vault: Vault, name: str, *found: FindingItem, hours: int = 20, **more: Any) -> None:
     """A session with these findings, and nothing else."""
     known: dict[str, Any] = {
         "project": PROJECT,
@@ -158,8 +158,8 @@ def test_a_session_without_a_history_is_shown_by_its_findings(vault: Vault) -> N
     noted(
         vault,
         "2026-11-21-limit",
-        Noted("outcome", "Limit requests for each key", grounds=told_by("commit")),
-        Noted("open_end", "Asked, no answer: who pays for a second region", grounds=told_by("last state")),
+        FindingItem("outcome", "Limit requests for each key", grounds=told_by("commit")),
+        FindingItem("open_end", "Asked, no answer: who pays for a second region", grounds=told_by("last state")),
     )
     found = briefing_of(vault)
     (item,) = next(one for one in found.sections if one.name == "sessions").items
@@ -169,15 +169,17 @@ def test_a_session_without_a_history_is_shown_by_its_findings(vault: Vault) -> N
 
 
 def test_the_outcome_with_evidence_represents_its_session(vault: Vault) -> None:
-    proven = Noted("outcome", "Limit requests for each key", grounds=told_by("commit"))
-    said = Noted("outcome", "All tests of the limiter pass", grounds=told_by("closing text"))
+    proven = FindingItem("outcome", "Limit requests for each key", grounds=told_by("commit"))
+    said = FindingItem("outcome", "All tests of the limiter pass", grounds=told_by("closing text"))
     noted(vault, "2026-11-21-limit", proven, said)
     assert of(briefing_of(vault), "sessions")[0].endswith("→ Limit requests for each key")
 
 
 def test_open_ends_are_shown_for_live_sessions_only(vault: Vault) -> None:
     for number, days in enumerate((0, 3, 20)):
-        asked = Noted("open_end", f"Planned, not carried out: part {number} of it all", grounds=told_by("last state"))
+        asked = FindingItem(
+            "open_end", f"Planned, not carried out: part {number} of it all", grounds=told_by("last state")
+        )
         tasks = (Task("1", f"Write part {number} of all", "pending"),)
         noted(vault, f"2026-11-2{number}-s", asked, hours=24 * days + 1, tasks=tasks, status=Status.PAUSED)
     found = briefing_of(vault)
@@ -191,10 +193,10 @@ def test_open_ends_are_shown_for_live_sessions_only(vault: Vault) -> None:
 def test_open_ends_show_the_later_sessions_and_disappear_after_many(
     vault: Vault,
 ) -> None:
-    planned = Noted("open_end", "Planned, not carried out: split the invoice", grounds=told_by("last state"))
+    planned = FindingItem("open_end", "Planned, not carried out: split the invoice", grounds=told_by("last state"))
     noted(vault, "2026-11-20-plan", planned, hours=60)
     for number, followed in enumerate(("1 later session", "2 later sessions", "3 later sessions", "")):
-        other = Noted("outcome", f"Ship the number {number} of shop", grounds=told_by("commit"))
+        other = FindingItem("outcome", f"Ship the number {number} of shop", grounds=told_by("commit"))
         noted(vault, f"2026-11-21-{number}", other, hours=40 - number)
         shown = [f"{planned.text} (2026-11-20-plan; {followed})"] if followed else []
         assert of(briefing_of(vault), "open") == shown
@@ -210,7 +212,7 @@ def test_open_ends_show_the_later_sessions_and_disappear_after_many(
     ],
 )
 def test_a_question_that_names_nothing_is_left_out(vault: Vault, question: str, there: bool) -> None:
-    noted(vault, "2026-11-21-a", Noted("open_end", question, grounds=told_by("last state")))
+    noted(vault, "2026-11-21-a", FindingItem("open_end", question, grounds=told_by("last state")))
     assert bool(of(briefing_of(vault), "open")) is there
 
 
@@ -240,7 +242,7 @@ def test_days_count_back_from_the_last_session_of_a_project_that_rests(vault: Va
     noted(
         vault,
         "2026-01-10-s",
-        Noted("open_end", "Publish the wheel to the registry", grounds=told_by("last state")),
+        FindingItem("open_end", "Publish the wheel to the registry", grounds=told_by("last state")),
         hours=24 * 300,
     )
     assert of(briefing_of(vault), "open") == ["Publish the wheel to the registry (2026-01-10-s)"]
@@ -250,14 +252,14 @@ def test_an_open_end_that_a_later_session_did_is_not_open(vault: Vault) -> None:
     noted(
         vault,
         "2026-11-19-a",
-        Noted("open_end", "Failed payments should be retried", grounds=told_by("last state")),
+        FindingItem("open_end", "Failed payments should be retried", grounds=told_by("last state")),
         hours=72,
     )
     assert of(briefing_of(vault), "open")
     noted(
         vault,
         "2026-11-20-b",
-        Noted("outcome", "Failed payments are retried five times", grounds=told_by("commit")),
+        FindingItem("outcome", "Failed payments are retried five times", grounds=told_by("commit")),
     )
     assert not of(briefing_of(vault), "open")
 
@@ -270,15 +272,17 @@ def test_a_fixed_error_is_not_open(vault: Vault, resolution: str | None, count: 
 
 
 def test_a_subagents_session_is_none_of_its_own(vault: Vault) -> None:
-    noted(vault, "2026-11-21-a", Noted("outcome", "Limit requests for each key", grounds=told_by("commit")))
-    child = Noted("outcome", "Read all of the routers", grounds=told_by("closing text"))
+    noted(vault, "2026-11-21-a", FindingItem("outcome", "Limit requests for each key", grounds=told_by("commit")))
+    child = FindingItem("outcome", "Read all of the routers", grounds=told_by("closing text"))
     noted(vault, "2026-11-21-a-child", child, parent="2026-11-21-a")
     assert len(of(briefing_of(vault), "sessions")) == 1
 
 
 def test_an_open_plan_is_shown_once(vault: Vault) -> None:
     entries = (Decision("Limit requests for each key", "constant memory", grounds=told_by("approved plan")),)
-    planned = Noted("open_end", "Planned, not carried out: Limit requests for each key", grounds=told_by("last state"))
+    planned = FindingItem(
+        "open_end", "Planned, not carried out: Limit requests for each key", grounds=told_by("last state")
+    )
     noted(vault, "2026-11-21-a", planned, phases=(Phase("Plan", entries=entries),))
     found = briefing_of(vault)
     assert of(found, "open")
@@ -310,14 +314,14 @@ def test_what_is_left_out_is_counted(vault: Vault) -> None:
 def test_a_correction_made_once_is_a_convention_only_if_it_was_recorded(
     vault: Vault, words: str, source: str, there: bool
 ) -> None:
-    noted(vault, "2026-11-21-a", Noted("correction", words, grounds=told_by(source)))
+    noted(vault, "2026-11-21-a", FindingItem("correction", words, grounds=told_by(source)))
     assert of(briefing_of(vault), "conventions") == ([f"{words} (2026-11-21-a)"] if there else [])
 
 
 def test_a_correction_that_recurs_is_a_convention_with_what_was_refused(vault: Vault) -> None:
     said = ("never push to the main branch", "don't push the main branch, ever", "can't you use uv?")
     for number, words in enumerate(said):
-        item = Noted("correction", words, "refused: Bash git push. Then: I wait.", told_by("rejected call"))
+        item = FindingItem("correction", words, "refused: Bash git push. Then: I wait.", told_by("rejected call"))
         noted(vault, f"2026-11-2{number}-a", item, hours=60 - number)
     assert of(briefing_of(vault), "conventions") == [
         "don't push the main branch, ever (refused: Bash git push) (2026-11-21-a, and 1 more)"
@@ -328,7 +332,7 @@ def test_conventions_stand_first_and_facts_of_the_project_with_them(vault: Vault
     noted(
         vault,
         "2026-11-21-a",
-        Noted("environment", "make test needs a running Postgres", grounds=told_by("model")),
+        FindingItem("environment", "make test needs a running Postgres", grounds=told_by("model")),
     )
     text = briefing_of(vault).text
     assert text.index("make test needs a running Postgres") < text.index("## Where it stands")

@@ -10,8 +10,8 @@ from crucible.commands.capture.detection import NO, detect
 from crucible.documents.markdown.source import Lines
 from crucible.documents.session.session import (
     Entry,
+    FindingItem,
     Intervention,
-    Noted,
     Outcome,
     Phase,
     Prose,
@@ -42,7 +42,7 @@ def failed(call: str, result: str) -> ToolCalls:
     return ToolCalls((ToolCall(call, result, Outcome.FAILED),))
 
 
-def session_of(*entries: Entry, findings: tuple[Noted, ...] = ()) -> Session:
+def session_of(*entries: Entry, findings: tuple[FindingItem, ...] = ()) -> Session:
     """One phase whose entries stand ten lines apart, and a findings block behind it."""
     placed = tuple(_placed(entry, 10 * at) for at, entry in enumerate(entries))
     end = 10 * len(entries)

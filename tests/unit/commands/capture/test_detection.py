@@ -20,9 +20,9 @@ from crucible.documents.session.session import (
     Decision,
     Entry,
     Failure,
+    FindingItem,
     Grounds,
     Intervention,
-    Noted,
     Outcome,
     Prose,
     Subagent,
@@ -84,10 +84,10 @@ def test_a_title_is_the_summary_in_one_line() -> None:
 def test_a_correction_and_a_fact_of_the_environment_are_candidates() -> None:
     grounds = Grounds(Source.REJECTION, 0.98, ("5ad1908e",))
     noted = (
-        Noted("correction", "Build the data in the test", "refused: Edit orders.json", grounds),
-        Noted("environment", "The integration tests need the build tag", None, Grounds(Source.MODEL, 0.8)),
-        Noted("outcome", "CSV import skips empty lines", None, Grounds(Source.SUMMARY, 0.89)),
-        Noted("open_end", "Shall old exports keep their format?", None, Grounds(Source.STATE, 0.9)),
+        FindingItem("correction", "Build the data in the test", "refused: Edit orders.json", grounds),
+        FindingItem("environment", "The integration tests need the build tag", None, Grounds(Source.MODEL, 0.8)),
+        FindingItem("outcome", "CSV import skips empty lines", None, Grounds(Source.SUMMARY, 0.89)),
+        FindingItem("open_end", "Shall old exports keep their format?", None, Grounds(Source.STATE, 0.9)),
     )
     found = detect(session_of(Subagent(AgentRef("explore"), summary="It is in app.py."), findings=noted))
     assert [(one.kind, one.summary, one.detail) for one in found] == [
@@ -151,7 +151,7 @@ BEFORE = "Only three callers use the old name."
 
 
 def _replied(text: str, *outcomes: str) -> list[Candidate]:
-    noted = tuple(Noted("outcome", one, None, Grounds(Source.SUMMARY, 0.9)) for one in outcomes)
+    noted = tuple(FindingItem("outcome", one, None, Grounds(Source.SUMMARY, 0.9)) for one in outcomes)
     decision = Decision(text, BEFORE, by="user", grounds=REPLY)
     reply = user(text.rpartition(" → ")[2])
     return detect(session_of(reply, decision, *map(said, outcomes), findings=noted))
@@ -167,7 +167,7 @@ def test_a_yes_decided_what_was_done_then() -> None:
 
 
 def test_what_another_turn_did_was_not_decided_by_a_yes() -> None:
-    done = Noted("outcome", "The command is called tidy now.", None, Grounds(Source.SUMMARY, 0.9))
+    done = FindingItem("outcome", "The command is called tidy now.", None, Grounds(Source.SUMMARY, 0.9))
     yes = Decision("Want me to rename the command? → yes", by="user", grounds=REPLY)
     assert detect(session_of(user("go on"), yes, said(done.text), findings=(done,))) == []
 
@@ -188,9 +188,9 @@ def test_a_reply_that_tells_little_needs_its_question_and_one_that_tells_nothing
 
 def test_an_instruction_has_how_it_was_done_and_what_came_of_it_and_is_only_listed() -> None:
     words = "Show the date on every line of the list"
-    noted = [Noted("instruction", one, "I change the template.", REPLY) for one in (words, "go on", f"{words}?")]
+    noted = [FindingItem("instruction", one, "I change the template.", REPLY) for one in (words, "go on", f"{words}?")]
     assert detect(session_of(user(words), findings=tuple(noted))) == []
-    done = Noted("outcome", "The list has dates.", None, Grounds(Source.SUMMARY, 0.9))
+    done = FindingItem("outcome", "The list has dates.", None, Grounds(Source.SUMMARY, 0.9))
     found = _one(*detect(session_of(user(words), said(done.text), findings=(*noted, done))))
     assert (found.kind, found.confidence) == (CandidateKind.DECISION, PROPOSED)
     assert (found.summary, found.detail) == (
@@ -211,7 +211,7 @@ def test_a_stop_is_ticked_only_if_the_words_name_something_of_what_was_stopped(
     words: str, confidence: float | None
 ) -> None:
     grounds = Grounds(Source.REJECTION, 0.87, ("5ad1908e",))
-    found = detect(session_of(findings=(Noted("correction", words, "refused: Edit orders.json", grounds),)))
+    found = detect(session_of(findings=(FindingItem("correction", words, "refused: Edit orders.json", grounds),)))
     assert [one.confidence for one in found] == ([] if confidence is None else [confidence])
 
 

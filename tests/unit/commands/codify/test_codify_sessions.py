@@ -27,7 +27,7 @@ from crucible.documents.session.session import AgentRef, Decision, Intervention,
 from crucible.documents.session.session_reader import read_session
 from crucible.documents.workflow.graph import Graph
 from crucible.documents.workflow.workflow import Step, Workflow
-from crucible.documents.workflow.workflow_reader import uncollected
+from crucible.documents.workflow.workflow_reader import gc_paused
 from samples.codified_sessions import (
     Work,
     calls,
@@ -203,7 +203,7 @@ def seconds(work: Callable[[], object]) -> float:
     """Return the shortest of three runs after a first one, which compiles patterns; the garbage collector is off."""
     work()
     taken = []
-    with uncollected():
+    with gc_paused():
         for _ in range(3):
             started = time.process_time()
             work()

@@ -9,7 +9,7 @@ import pytest
 from crucible.commands.codify.codify_sessions import RecordedSession, codify
 from crucible.core.secrets.redaction import redact_of
 from crucible.core.settings.settings import VaultSettings
-from crucible.documents.session.session import Decision, Grounds, Intervention, Noted, Outcome, Phase, Session
+from crucible.documents.session.session import Decision, FindingItem, Grounds, Intervention, Outcome, Phase, Session
 from crucible.documents.workflow.workflow import Workflow
 from samples.codified_sessions import (
     calls,
@@ -174,7 +174,7 @@ def test_a_correction_of_a_command_is_kept_and_one_of_code_is_not() -> None:
     one = session(asked("Rename max_wait everywhere", *refused, done))
     grounds = Grounds("rejected call", 0.98)
     findings = tuple(
-        Noted("correction", f'"{text}"', f"refused: {tool} x", grounds=grounds)
+        FindingItem("correction", f'"{text}"', f"refused: {tool} x", grounds=grounds)
         for text, tool in zip(words, ("Bash", "Edit"), strict=True)
     )
     prose = codify_one(replace(one, findings=findings)).steps[0].prose
@@ -310,7 +310,7 @@ def test_a_correction_of_a_command_in_later_talk_is_kept_in_the_step_before() ->
         asked("address the feedback", calls("Bash gh pr view 12", "Edit a.py", "Bash make test")),
         asked("is that all of it in limiter_two?", refused),
     )
-    correction = Noted(
+    correction = FindingItem(
         "correction", f'"{words}"', "refused: Bash git push. Then: Sure.", Grounds("rejected call", 0.98)
     )
     (step,) = codify_one(replace(one, findings=(correction,))).steps

@@ -10,7 +10,16 @@ from hypothesis import given, settings
 
 from crucible.analysis.tools.recorded_calls import recorded_calls_of
 from crucible.commands.codify.codify_sessions import RecordedSession, codify
-from crucible.documents.session.session import Decision, Failure, Grounds, Intervention, Noted, Outcome, Prose, Session
+from crucible.documents.session.session import (
+    Decision,
+    Failure,
+    FindingItem,
+    Grounds,
+    Intervention,
+    Outcome,
+    Prose,
+    Session,
+)
 from crucible.documents.workflow.workflow import Step
 from crucible.vault.events.event_reader import EventRecord
 from samples.codified_sessions import (
@@ -60,7 +69,7 @@ def test_outcomes_of_written_steps_have_their_points() -> None:
     one = session(
         phase("Write", calls("Write a.py"), Prose("The limiter counts per user.")),
         phase("Docs", calls("Write docs.md")),
-        findings=(Noted("outcome", "The limiter counts per user.", points=("one bucket each", "a → b")),),
+        findings=(FindingItem("outcome", "The limiter counts per user.", points=("one bucket each", "a → b")),),
     )
     found = codify_one(one)
     assert prose_of(found.steps[0]).split("\n")[-3:] == [
@@ -84,7 +93,7 @@ def test_the_outcome_of_a_request_is_not_repeated() -> None:
     first = phase("Add it", Intervention("Add it"), calls("Write a.py"), Prose("It is one global bucket."))
     second = phase("No", Intervention("No, per user"), calls("Edit a.py"), Prose("It is a bucket for each."))
     workflow_session = corrected(session(first, second), "No, per user")
-    done = (Noted("outcome", "It is one global bucket."), Noted("outcome", "It is a bucket for each."))
+    done = (FindingItem("outcome", "It is one global bucket."), FindingItem("outcome", "It is a bucket for each."))
     (step,) = codify_one(replace(workflow_session, findings=(*workflow_session.findings, *done))).steps
     assert prose_of(step) == f'{CONSTRAINT} "No, per user"'
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from crucible.core.settings.settings import VaultSettings
-from crucible.documents.session.import_properties import spent_in
+from crucible.documents.session.import_properties import parse_usage
 from crucible.documents.session.session import Failure, Prose, Session, Status, Subagent
 from crucible.vault.notes.vault import Vault
 from tests.unit.clients.building import Row, assistant, envelope, result, text, use, user
@@ -243,7 +243,7 @@ def test_inline_work_is_counted_in_the_note_that_holds_it(tmp_path: Path, trunk:
     assert [entry.text for entry in work.entries if isinstance(entry, Prose)] == [REPORT.strip()]
     assert work.text == ("34 tokens" if counts[0] else "")
     assert (note.session.tokens_used or 0, note.session.tokens_cached or 0) == counts
-    assert sum(sum(each.tokens.values()) for each in spent_in(note.session.usage)) == sum(counts)
+    assert sum(sum(each.tokens.values()) for each in parse_usage(note.session.usage)) == sum(counts)
     before = bytes_of(vault)
     run_import(vault, trunk)
     assert bytes_of(vault) == before

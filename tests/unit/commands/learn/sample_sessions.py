@@ -20,9 +20,9 @@ from crucible.documents.session.markup import render_session
 from crucible.documents.session.session import (
     AgentRef,
     Entry,
+    FindingItem,
     Grounds,
     Intervention,
-    Noted,
     Outcome,
     Phase,
     Prose,
@@ -51,15 +51,15 @@ def call(line: str, result: str = "ok", outcome: Outcome = Outcome.OK) -> ToolCa
     return ToolCalls((ToolCall(line, result, outcome),))
 
 
-def corrected(words: str) -> Noted:
+def corrected(words: str) -> FindingItem:
     """A finding that these words of the user are a correction."""
-    return Noted("correction", f'"{words}"', grounds=Grounds("rejected call", 0.98))
+    return FindingItem("correction", f'"{words}"', grounds=Grounds("rejected call", 0.98))
 
 
 def session_of(
     *phases: Iterable[Entry | str],
     status: Status = Status.COMPLETED,
-    findings: tuple[Noted, ...] = (),
+    findings: tuple[FindingItem, ...] = (),
 ) -> Session:
     """A session with these entries in each phase, read back from its note; a text is the agent's prose."""
     made = Session(
@@ -86,7 +86,7 @@ def read_back(session: Session) -> Session:
     return read_session(Source(render_session(session)), session.id)
 
 
-def timeline_of(*phases: Iterable[Entry | str], findings: tuple[Noted, ...] = ()) -> Timeline:
+def timeline_of(*phases: Iterable[Entry | str], findings: tuple[FindingItem, ...] = ()) -> Timeline:
     return build_timeline(session_of(*phases, findings=findings), RecordedCalls())
 
 

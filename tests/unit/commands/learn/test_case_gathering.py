@@ -17,7 +17,7 @@ from crucible.commands.learn.case import (
 )
 from crucible.commands.learn.case_gathering import extract
 from crucible.documents.session.findings import findings_of
-from crucible.documents.session.session import Decision, Grounds, Noted
+from crucible.documents.session.session import Decision, FindingItem, Grounds
 from tests.unit.commands.learn.sample_sessions import call, cases_of, corrected, imported, session_of, user
 
 CLIENTS = ("claude-code", "codex", "opencode")
@@ -39,7 +39,7 @@ def test_delegations_of_a_real_session_are_found(client: str, tmp_path: Path) ->
 # --- every case ------------------------------------------------------------------------------------------------------
 
 FIRST = (user("Add a limiter."), Decision("A dict.", "It is quick."), call("Edit limiter.py", "ok"), "Done with it.")  # fmt: skip
-ADDED = Noted("outcome", "Done with it.", grounds=Grounds("closing text", 0.9))
+ADDED = FindingItem("outcome", "Done with it.", grounds=Grounds("closing text", 0.9))
 SECOND = (user("No, not global."), "Understood.", call("Edit limiter.py", "updated, +1 −1"), "Per user.")
 
 

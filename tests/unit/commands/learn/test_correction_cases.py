@@ -6,14 +6,14 @@ from dataclasses import replace
 
 from crucible.commands.learn.case import Correction
 from crucible.commands.learn.correction_cases import find_corrections
-from crucible.documents.session.session import Entry, Noted, Outcome
+from crucible.documents.session.session import Entry, FindingItem, Outcome
 from tests.unit.commands.learn.sample_sessions import call, corrected, timeline_of, user
 
 START: tuple[Entry | str, ...] = (user("Add a limiter."), "On it.", call("Edit limiter.py"))
 REFUSED = call("Bash rm -rf build", "", Outcome.REJECTED)
 
 
-def found(*phases: tuple[Entry | str, ...], findings: tuple[Noted, ...]) -> list[Correction]:
+def found(*phases: tuple[Entry | str, ...], findings: tuple[FindingItem, ...]) -> list[Correction]:
     bodies = [case.body for case in find_corrections(timeline_of(*phases, findings=findings))]
     return [body for body in bodies if isinstance(body, Correction)]
 

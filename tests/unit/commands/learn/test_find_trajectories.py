@@ -6,7 +6,7 @@ from crucible.analysis.tools.recorded_calls import RecordedCalls
 from crucible.commands.learn.case import Trajectory
 from crucible.commands.learn.case_finders import find_trajectories
 from crucible.commands.learn.timeline import build_timeline
-from crucible.documents.session.session import Callout, Entry, Failure, Grounds, Noted, Outcome, Status
+from crucible.documents.session.session import Callout, Entry, Failure, FindingItem, Grounds, Outcome, Status
 from tests.unit.commands.learn.sample_sessions import call, session_of, user
 
 DONE: tuple[Entry | str, ...] = (
@@ -22,7 +22,7 @@ MORE: tuple[Entry | str, ...] = (
     "Tested with a new file.",
 )
 ADDED, TESTED = (
-    Noted("outcome", text, grounds=Grounds("closing text", 0.9))
+    FindingItem("outcome", text, grounds=Grounds("closing text", 0.9))
     for text in ("Added it to a.py.", "Tested with a new file.")
 )
 

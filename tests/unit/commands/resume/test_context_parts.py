@@ -6,12 +6,21 @@ import pytest
 
 from crucible.commands.resume.context_parts import OpenWork, PlacedText, find_open_work
 from crucible.commands.resume.resume_material import find_extent
-from crucible.documents.session.session import Callout, Decision, Failure, Intervention, Noted, Prose, Session, Task
+from crucible.documents.session.session import (
+    Callout,
+    Decision,
+    Failure,
+    FindingItem,
+    Intervention,
+    Prose,
+    Session,
+    Task,
+)
 from crucible.memory.bookmarks.bookmark import Bookmark, StopReason, current_task
 from tests.unit.commands.resume.contexts import START, phase, session
 
-CORRECTION = Noted("correction", '"Build the data in the test"', "refused: Edit orders.json")
-OPEN = Noted("open_end", "Asked, no answer: keep the format?")
+CORRECTION = FindingItem("correction", '"Build the data in the test"', "refused: Edit orders.json")
+OPEN = FindingItem("open_end", "Asked, no answer: keep the format?")
 
 
 def work(made: Session, bookmark: Bookmark | None = None) -> OpenWork:
@@ -69,7 +78,7 @@ def test_a_skipped_question_is_open_only_in_a_recorded_session() -> None:
 
 def test_an_open_end_that_lists_the_open_tasks_is_no_question() -> None:
     tasks = (Task("1", "Write the parser"), Task("2", "Test the parser on Windows"))
-    listed = Noted("open_end", "Not ticked: Write the parser; Test the parser on Windows")
+    listed = FindingItem("open_end", "Not ticked: Write the parser; Test the parser on Windows")
     made = replace(session(phase("A", Prose("x")), tasks=tasks), findings=(listed, OPEN))
     assert [one.text for one in work(made).questions] == [OPEN.text]
 

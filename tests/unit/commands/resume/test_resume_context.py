@@ -22,9 +22,9 @@ from crucible.documents.session.session import (
     Callout,
     Decision,
     Failure,
+    FindingItem,
     Intervention,
     Mode,
-    Noted,
     Prose,
     Session,
     Subagent,
@@ -80,8 +80,8 @@ def test_nothing_is_shown_twice() -> None:
         ),
     )
     listed = (
-        Noted("correction", f'"{words}"'),
-        Noted("open_end", "Not ticked: Write the parser of the orders"),
+        FindingItem("correction", f'"{words}"'),
+        FindingItem("open_end", "Not ticked: Write the parser of the orders"),
     )
     text = context(replace(made, findings=listed)).text
     for once in ("breaks", "a setting of the vault", "Write the parser"):

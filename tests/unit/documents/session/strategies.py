@@ -18,10 +18,10 @@ from crucible.documents.session.session import (
     Decision,
     Entry,
     Failure,
+    FindingItem,
     Grounds,
     Intervention,
     Mode,
-    Noted,
     Outcome,
     Phase,
     Prose,
@@ -125,14 +125,14 @@ grounds = st.none() | st.builds(
 _kinds = st.sampled_from(list(map(str, Kind)))
 
 
-def _of_two_kinds(item: Noted) -> Noted:
+def _of_two_kinds(item: FindingItem) -> FindingItem:
     return replace(item, also="") if item.also == item.kind else item
 
 
 _points = st.lists(full_lines, max_size=3).map(tuple)
 findings = st.lists(
     st.builds(
-        Noted,
+        FindingItem,
         _kinds,
         full_lines,
         st.none() | full_lines,

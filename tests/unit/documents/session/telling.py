@@ -40,8 +40,8 @@ from crucible.clients.events import (
 )
 from crucible.documents.recording.session_draft import Draft, SessionContext, session_of
 from crucible.documents.recording.session_recorder import Recorder
-from crucible.documents.session.findings import Judge
-from crucible.documents.session.session import Decision, Failure, Grounds, Noted, Session
+from crucible.documents.session.findings import FindingDetector
+from crucible.documents.session.session import Decision, Failure, FindingItem, Grounds, Session
 from samples.hostile_texts import hostile_line, hostile_text
 
 BEGIN = datetime(2026, 1, 2, 3, 4, 5, 678000, tzinfo=UTC)
@@ -140,7 +140,7 @@ def event_lists(draw: st.DrawFn, least: int = 1, most: int = 14) -> Sequence[Eve
     return found
 
 
-def fold(events: Iterable[Event], synced: str = "", *, judge: Judge | None = None) -> Recorder:
+def fold(events: Iterable[Event], synced: str = "", *, judge: FindingDetector | None = None) -> Recorder:
     recorder = Recorder("claude-code", synced=synced, judge=judge)
     for event in events:
         recorder.add(event)
@@ -151,18 +151,18 @@ class Scribe:
     """A judge that is easily moved: items come, change and go with nearly every event, and it tells callouts of its own."""
 
     def __init__(self) -> None:
-        self._last: Noted | None = None
-        self._asked: list[Noted] = []
+        self._last: FindingItem | None = None
+        self._asked: list[FindingItem] = []
 
     def add(self, event: Event) -> Sequence[Decision | Failure]:
         told = Grounds("reply", 0.5, (event.at.row[:8],))
         match event:
             case Prompted():
-                self._asked.append(Noted("correction", event.text, "asked", told))
+                self._asked.append(FindingItem("correction", event.text, "asked", told))
                 return [Decision(event.text, by="user", grounds=told)]
             case Replied():
                 row = self._last.grounds.rows if self._last and self._last.grounds else told.rows
-                self._last = Noted("outcome", event.text, None, Grounds("closing text", 0.9, row))
+                self._last = FindingItem("outcome", event.text, None, Grounds("closing text", 0.9, row))
             case Rewound() | Interrupted():
                 self._asked, self._last = self._asked[1:], None
             case Injected() | ToolReturned(end=CallEnd.FAILED):
@@ -171,5 +171,5 @@ class Scribe:
                 pass
         return []
 
-    def noted(self) -> tuple[Noted, ...]:
+    def noted(self) -> tuple[FindingItem, ...]:
         return (*self._asked, *([self._last] if self._last else ()))

@@ -9,19 +9,19 @@ from hypothesis import strategies as st
 from crucible.documents.markdown.containment import normal, normal_line
 from crucible.documents.markdown.source import Source
 from crucible.documents.session.findings import findings_of
-from crucible.documents.session.findings_block import normal_noted, render_findings
+from crucible.documents.session.findings_block import normal_item, render_findings
 from crucible.documents.session.markup import render_entry, render_session
 from crucible.documents.session.note_entries import CALLOUT_KINDS
-from crucible.documents.session.session import Callout, Decision, Entry, Failure, Grounds, Noted, Phase, Session
+from crucible.documents.session.session import Callout, Decision, Entry, Failure, FindingItem, Grounds, Phase, Session
 from crucible.documents.session.session_reader import read_session
 from samples.hostile_texts import hostile_line, hostile_text
 from tests.test_containment import acting
 from tests.unit.documents.session.strategies import grounds
 
-CORRECTION = Noted(
+CORRECTION = FindingItem(
     "correction", '"Not the fixtures"', "refused: Edit a.json", Grounds("rejected call", 0.98, ("5ad1908e",))
 )
-OUTCOME = Noted("outcome", "Empty lines are skipped", None, Grounds("closing text", 0.9, ("a1", "b2")))
+OUTCOME = FindingItem("outcome", "Empty lines are skipped", None, Grounds("closing text", 0.9, ("a1", "b2")))
 BLOCK = """\
 > [!findings]- 2 findings
 > - correction: "Not the fixtures" (rejected call, 0.98, row 5ad1908e)
@@ -53,7 +53,7 @@ def test_an_item_takes_a_line_and_its_details_another() -> None:
 
 
 def test_a_block_without_items_is_not_written() -> None:
-    assert render_findings([]) == render_findings([Noted("outcome", " ")]) == []
+    assert render_findings([]) == render_findings([FindingItem("outcome", " ")]) == []
 
 
 def test_the_block_stands_below_title_brief_and_tasks() -> None:
@@ -173,7 +173,7 @@ block = hostile_text().map(normal)
 optional = st.none() | block
 formats = st.sampled_from([1, 2])
 items = st.builds(
-    Noted,
+    FindingItem,
     st.sampled_from(["outcome", "open_end"]),
     one_line.filter(bool),
     st.none() | one_line.filter(bool),
@@ -182,7 +182,7 @@ items = st.builds(
 
 
 @given(st.lists(items, max_size=3).map(tuple), formats)
-def test_any_text_in_an_item_is_read_back_and_does_nothing(found: tuple[Noted, ...], form: int) -> None:
+def test_any_text_in_an_item_is_read_back_and_does_nothing(found: tuple[FindingItem, ...], form: int) -> None:
     note = render_session(Session("s", title="T", findings=found, format=form, phases=(Phase("A"),)))
     session = read_session(Source(note), "s", form)
     assert (session.findings, len(session.phases)) == (found, 1)
@@ -202,10 +202,10 @@ def test_any_text_in_a_callout_is_read_back_and_does_nothing(entry: Entry, form:
     assert form == 1 or acting(note) == []
 
 
-@given(st.builds(Noted, st.sampled_from(["outcome", "?"]), hostile_text(), st.none() | hostile_text(), grounds))
-def test_any_item_is_read_back_in_its_normal_form(item: Noted) -> None:
+@given(st.builds(FindingItem, st.sampled_from(["outcome", "?"]), hostile_text(), st.none() | hostile_text(), grounds))
+def test_any_item_is_read_back_in_its_normal_form(item: FindingItem) -> None:
     note = render_session(Session("s", title="T", findings=(item,)))
-    told = normal_noted(item)
+    told = normal_item(item)
     assert read_session(Source(note), "s").findings == ((told,) if told.text else ())
 
 
@@ -239,7 +239,7 @@ def test_a_long_text_of_a_human_is_short_in_the_summary_and_whole_in_the_details
 # --- points ----------------------------------------------------------------------------------------------------------
 
 
-POINTS = Noted(
+POINTS = FindingItem(
     "outcome",
     "Tax is right",
     "commit 1a2b3c4",

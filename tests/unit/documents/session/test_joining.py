@@ -26,12 +26,12 @@ from crucible.clients.events import (
 from crucible.documents.markdown.source import Source, apply_edits
 from crucible.documents.recording.session_draft import session_of
 from crucible.documents.recording.session_recorder import Recorder
-from crucible.documents.session.import_properties import rows_by_source, rows_in_step
+from crucible.documents.session.import_properties import rows_by_source, synced_rows
 from crucible.documents.session.markup import render_session
 from crucible.documents.session.merge import merge
 from crucible.documents.session.session import Session, Status
 from crucible.documents.session.session_reader import read_session
-from crucible.documents.session.shared_notes import place_in
+from crucible.documents.session.shared_notes import phase_id_in_note
 from crucible.documents.session.status_rules import Client
 from tests.unit.documents.session.telling import BEGIN, LATER, at, event_lists, setting
 
@@ -236,7 +236,7 @@ def test_a_status_that_a_human_set_stays_until_it_is_resumed() -> None:
 def test_a_phase_of_a_transcript_has_its_place_in_the_note(place: str, wanted: str) -> None:
     note = read(put(put_first(), guest(later([Prompted(at(3700), "And?")]), joins=True)))
     assert [p.id for p in note.phases] == ["phase-1", "phase-2", "phase-3", "phase-4"]
-    assert place_in(note, note.phases[2:3], place) == wanted
+    assert phase_id_in_note(note, note.phases[2:3], place) == wanted
 
 
 def put_first() -> str:
@@ -260,8 +260,8 @@ SOURCES = ["claude-code:a", "codex:b", "claude-code:c"]
 )
 def test_rows_are_their_sources(rows: list[str], wanted: dict[str, str]) -> None:
     assert rows_by_source(SOURCES, rows) == wanted
-    assert rows_by_source(SOURCES, rows_in_step(SOURCES, wanted)) | wanted == rows_by_source(
-        SOURCES, rows_in_step(SOURCES, wanted)
+    assert rows_by_source(SOURCES, synced_rows(SOURCES, wanted)) | wanted == rows_by_source(
+        SOURCES, synced_rows(SOURCES, wanted)
     )
 
 

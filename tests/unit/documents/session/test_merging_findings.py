@@ -10,27 +10,37 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crucible.documents.markdown.source import Source, apply_edits
-from crucible.documents.session.findings_block import normal_noted
+from crucible.documents.session.findings_block import normal_item
 from crucible.documents.session.markup import render_session
 from crucible.documents.session.merge import merge
 from crucible.documents.session.merge_head import merge_findings
-from crucible.documents.session.session import Callout, Decision, Failure, Grounds, Noted, Phase, Prose, Session, Task
+from crucible.documents.session.session import (
+    Callout,
+    Decision,
+    Failure,
+    FindingItem,
+    Grounds,
+    Phase,
+    Prose,
+    Session,
+    Task,
+)
 from crucible.documents.session.session_reader import read_session
 from tests.unit.documents.session.strategies import findings
 
 
-def item(text: str, row: str = "", kind: str = "outcome", details: str | None = None) -> Noted:
-    return Noted(kind, text, details, Grounds("reply", 0.5, (row,) if row else ()))
+def item(text: str, row: str = "", kind: str = "outcome", details: str | None = None) -> FindingItem:
+    return FindingItem(kind, text, details, Grounds("reply", 0.5, (row,) if row else ()))
 
 
 A, B, C = item("A", "a1"), item("B", "b1", details="more"), item("C", "c1", "open_end")
 
 
-def note_of(*items: Noted, **more: object) -> Session:
+def note_of(*items: FindingItem, **more: object) -> Session:
     return Session("s", title="T", findings=items, phases=(Phase("P", entries=(Prose("Said."),)),), **more)  # type: ignore[arg-type]
 
 
-def merged(text: str, base: Sequence[Noted], now: Sequence[Noted]) -> str:
+def merged(text: str, base: Sequence[FindingItem], now: Sequence[FindingItem]) -> str:
     source = Source(text)
     return apply_edits(source, merge_findings(source, read_session(source, "s"), base, now)).text
 
@@ -84,7 +94,7 @@ def test_a_block_with_a_human_s_remark_stays_when_its_items_go() -> None:
     ],
 )
 def test_what_a_human_changed_added_or_deleted_counts(
-    edit: tuple[str, str], now: list[Noted], expected: list[str]
+    edit: tuple[str, str], now: list[FindingItem], expected: list[str]
 ) -> None:
     text = render_session(note_of(A, B))
     assert edit[0] in text
@@ -138,7 +148,9 @@ def test_a_guest_that_was_not_last_at_work_brings_its_tasks_and_findings() -> No
 
 
 @given(findings, findings)
-def test_an_untouched_block_becomes_what_is_told_now(base: tuple[Noted, ...], now: tuple[Noted, ...]) -> None:
+def test_an_untouched_block_becomes_what_is_told_now(
+    base: tuple[FindingItem, ...], now: tuple[FindingItem, ...]
+) -> None:
     text = merged(render_session(note_of(*base)), base, now)
     found = read_session(Source(text), "s").findings
     assert len(found) == len(now)
@@ -163,7 +175,7 @@ EDITS: dict[str, Edited] = {
     st.sampled_from(["\n", "\r\n"]),
 )
 def test_a_human_s_edit_survives_any_merge(
-    base: tuple[Noted, ...], now: tuple[Noted, ...], edit: str, at: int, newline: str
+    base: tuple[FindingItem, ...], now: tuple[FindingItem, ...], edit: str, at: int, newline: str
 ) -> None:
     """Lines outside the block stay too, and what was deleted comes back only as a finding that is new."""
     written = render_session(note_of(*base))
@@ -184,9 +196,9 @@ def test_a_human_s_edit_survives_any_merge(
 
 
 def test_items_are_compared_as_a_note_keeps_them() -> None:
-    raw = Noted("outcome", " A\n  b ", "\n", Grounds("reply", 0.123456, ("a 1",)))
+    raw = FindingItem("outcome", " A\n  b ", "\n", Grounds("reply", 0.123456, ("a 1",)))
     text = merged(render_session(note_of()), [], [raw])
-    assert read_session(Source(text), "s").findings == (normal_noted(raw),)
+    assert read_session(Source(text), "s").findings == (normal_item(raw),)
     assert merged(text, [raw], [raw]) == text
 
 

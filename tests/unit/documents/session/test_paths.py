@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from crucible.documents.recording.call_lines import relative
+from crucible.documents.recording.call_lines import shorten_paths
 
 HERE = "/home/ada/work/shop"
 
@@ -26,13 +26,13 @@ HERE = "/home/ada/work/shop"
     ],
 )
 def test_the_folder_and_its_owners_home_are_left_out(text: str, told: str) -> None:
-    assert relative(text, HERE) == told
+    assert shorten_paths(text, HERE) == told
 
 
 def test_a_folder_of_windows_is_one_too() -> None:
-    assert relative(r"Read C:\Users\ada\shop\a.py C:\Users\ada\x", r"C:\Users\ada\shop") == r"Read a.py ~\x"
+    assert shorten_paths(r"Read C:\Users\ada\shop\a.py C:\Users\ada\x", r"C:\Users\ada\shop") == r"Read a.py ~\x"
 
 
 @pytest.mark.parametrize("folder", ["", "/", "C:\\"])
 def test_no_folder_shortens_nothing(folder: str) -> None:
-    assert relative("cat /etc/hosts /a/b", folder) == "cat /etc/hosts /a/b"
+    assert shorten_paths("cat /etc/hosts /a/b", folder) == "cat /etc/hosts /a/b"

@@ -18,7 +18,7 @@ from crucible.clients.events import (
     ToolUsed,
 )
 from crucible.documents.recording.session_draft import session_of
-from crucible.documents.session.findings import Judge
+from crucible.documents.session.findings import FindingDetector
 from crucible.documents.session.session import Callout, Decision, Entry, Failure, Intervention, ToolCalls
 from tests.unit.documents.session.telling import Scribe, at, fold, setting
 from tests.unit.documents.session.test_recording import used
@@ -27,7 +27,7 @@ OPTIONS = (("One file", "no server to run"), ("Redis", "fast"), ("Memory", ""))
 ASKED = Choice("Where shall the cache live?", "", OPTIONS)
 
 
-def settled(*events: Event, judge: Judge | None = None) -> list[Entry]:
+def settled(*events: Event, judge: FindingDetector | None = None) -> list[Entry]:
     """What stands behind the prompt and the calls."""
     told = session_of(fold([Prompted(at(), "Go"), *events], judge=judge).draft(), setting())
     return [entry for entry in told.phases[0].entries[1:] if not isinstance(entry, ToolCalls)]

@@ -18,9 +18,9 @@ from crucible.documents.session.session import (
     Decision,
     Entry,
     Failure,
+    FindingItem,
     Intervention,
     Mode,
-    Noted,
     Subagent,
     ToolCall,
     ToolCalls,
@@ -76,8 +76,8 @@ def test_texts_of_one_entry_count_together(entry: Entry) -> None:
     assert split("\n".join(render_entry(entry)))
 
 
-@pytest.mark.parametrize("item", [Noted("outcome", "(", VALUE), Noted("outcome", "(x::", "![[secret]])")])
-def test_the_texts_of_an_item_of_the_findings_count_together(item: Noted) -> None:
+@pytest.mark.parametrize("item", [FindingItem("outcome", "(", VALUE), FindingItem("outcome", "(x::", "![[secret]])")])
+def test_the_texts_of_an_item_of_the_findings_count_together(item: FindingItem) -> None:
     assert split("\n".join(render_findings([item])))
 
 

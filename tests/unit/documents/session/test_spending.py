@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from crucible.clients.events import At, Event, Prompted, UsageCounted
 from crucible.documents.markdown.source import Source, apply_edits
-from crucible.documents.session.import_properties import KINDS, Spent, spent_in, spent_lines, spent_more
+from crucible.documents.session.import_properties import KINDS, TokenUsage, add_usage, parse_usage, usage_lines
 from crucible.documents.session.markup import render_session
 from crucible.documents.session.merge import merge
 from crucible.documents.session.session import Session
@@ -22,7 +22,7 @@ from tests.unit.documents.session.test_merging import merged, parts
 _models = lines.map(str.strip).filter(lambda name: name not in ("", "unknown"))
 _tokens = st.fixed_dictionaries(dict.fromkeys(KINDS, st.integers(0, 10**9)))
 _days = st.sampled_from(["2026-11-21", "2026-11-22", ""])
-_spent = st.lists(st.builds(Spent, _days, _models, _tokens), max_size=4)
+_spent = st.lists(st.builds(TokenUsage, _days, _models, _tokens), max_size=4)
 
 
 def used(day: int, message: str, model: str, *counts: int) -> UsageCounted:
@@ -30,7 +30,7 @@ def used(day: int, message: str, model: str, *counts: int) -> UsageCounted:
     return UsageCounted(At(at().line, f"{message}-{model}-{counts}", time), message, model, *counts)
 
 
-def total(spent: list[Spent]) -> dict[tuple[str, str, str], int]:
+def total(spent: list[TokenUsage]) -> dict[tuple[str, str, str], int]:
     found: dict[tuple[str, str, str], int] = {}
     for day, model, tokens in spent:
         for kind, count in tokens.items():
@@ -39,21 +39,23 @@ def total(spent: list[Spent]) -> dict[tuple[str, str, str], int]:
 
 
 @given(_spent)
-def test_what_is_written_reads_back_whatever_a_model_is_called(spent: list[Spent]) -> None:
-    assert total(spent_in(spent_lines(spent))) == total(spent)
-    told = Session("s", usage=spent_lines(spent))
+def test_what_is_written_reads_back_whatever_a_model_is_called(spent: list[TokenUsage]) -> None:
+    assert total(parse_usage(usage_lines(spent))) == total(spent)
+    told = Session("s", usage=usage_lines(spent))
     assert read_session(Source(render_session(told)), "s").usage == told.usage
 
 
 @given(_spent, _spent, _spent)
-def test_a_note_grows_by_what_a_transcript_grew(mine: list[Spent], first: list[Spent], more: list[Spent]) -> None:
-    whole = spent_lines([*first, *more])
-    note = spent_more(spent_lines([*mine, *first]), spent_lines(first), whole)
-    assert total(spent_in(note)) == total([*mine, *first, *more])
+def test_a_note_grows_by_what_a_transcript_grew(
+    mine: list[TokenUsage], first: list[TokenUsage], more: list[TokenUsage]
+) -> None:
+    whole = usage_lines([*first, *more])
+    note = add_usage(usage_lines([*mine, *first]), usage_lines(first), whole)
+    assert total(parse_usage(note)) == total([*mine, *first, *more])
 
 
 def test_a_line_that_tells_nothing_stays() -> None:
-    assert spent_more(["mine", "2026-11-21 m: input 1"], (), ("2026-11-21 m: output 2",)) == [
+    assert add_usage(["mine", "2026-11-21 m: input 1"], (), ("2026-11-21 m: output 2",)) == [
         "mine",
         "2026-11-21 m: input 1, output 2",
     ]
@@ -77,7 +79,7 @@ def test_each_kind_of_token_is_counted_by_day_and_model() -> None:
 
 def test_tokens_by_model_sum_up_to_the_note_s_own() -> None:
     told = session(Prompted(at(), "Go"), used(21, "a", "m", 3, 4, 5, 9, 9), used(22, "b", "<synthetic>", 1, 1, 1))
-    tokens = [each.tokens for each in spent_in(told.usage)]
+    tokens = [each.tokens for each in parse_usage(told.usage)]
     assert sum(sum(each.values()) for each in tokens) == (told.tokens_used or 0) + (told.tokens_cached or 0)
 
 

@@ -12,10 +12,10 @@ from crucible.documents.session.session import Status
 from crucible.documents.session.status_rules import (
     Client,
     Turn,
+    closing_question,
     is_our_reason,
     open_end,
     pause_reason,
-    question_in,
     session_status,
 )
 
@@ -97,4 +97,4 @@ def test_what_a_session_waits_for_is_named(question: str, tasks: list[str], reas
     ],
 )
 def test_a_closing_text_that_ends_in_a_question_mark_asks(text: str, question: str) -> None:
-    assert question_in(text) == question
+    assert closing_question(text) == question

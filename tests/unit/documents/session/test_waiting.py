@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from crucible.documents.session.session import Callout, Decision, Entry, Failure, Intervention, Phase, Prose, Session
-from crucible.documents.session.waiting import Answers, naming, waiting_of
+from crucible.documents.session.waiting import Answers, answer_note, pending_entries
 
 STORE = Callout("decision_needed", "Which store for the tokens?", "SQLite or Postgres")
 DROP = Callout("approval_required", "", "Drop the table?")
@@ -20,7 +20,7 @@ def waits(*entries: Entry) -> list[bool]:
 
 
 def named(entry: Entry, verdict: str = "answered") -> Intervention:
-    return Intervention("Done.", naming(verdict, Answers([entry]).names[0]))
+    return Intervention("Done.", answer_note(verdict, Answers([entry]).names[0]))
 
 
 @pytest.mark.parametrize("entry", [STORE, DROP, DONE, BROKEN])
@@ -78,8 +78,8 @@ def test_names_follow_the_words_and_not_their_lines() -> None:
 
 
 def test_a_session_tells_by_lines() -> None:
-    assert waiting_of(Session("a", phases=(Phase("A", entries=(Prose("x"),)),))) == {}
-    assert waiting_of(Session("a", preamble=(DROP,), phases=(Phase("A", entries=(Prose("x"),)),))) == {-1: True}
+    assert pending_entries(Session("a", phases=(Phase("A", entries=(Prose("x"),)),))) == {}
+    assert pending_entries(Session("a", preamble=(DROP,), phases=(Phase("A", entries=(Prose("x"),)),))) == {-1: True}
 
 
 def test_in_a_logged_conversation_a_user_who_goes_on_has_dismissed_the_question() -> None:

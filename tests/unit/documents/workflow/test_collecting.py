@@ -9,7 +9,7 @@ import pytest
 from crucible.documents.markdown.source import Source
 from crucible.documents.workflow.graph import build_graph
 from crucible.documents.workflow.workflow_check import check_workflow
-from crucible.documents.workflow.workflow_reader import read_workflow, uncollected
+from crucible.documents.workflow.workflow_reader import gc_paused, read_workflow
 
 NOTE = "# T\n\n" + "".join(f"## S{n}\n\nd{n // 2}, x → d{n + 1}::T, x\n\n" for n in range(400))
 
@@ -42,9 +42,9 @@ def test_nothing_is_collected_while_a_workflow_is_read_joined_and_checked() -> N
 @pytest.mark.parametrize("was_on", [False, True])
 def test_afterwards_it_is_on_when_it_was(was_on: bool, fails: bool) -> None:
     def work() -> None:
-        with uncollected():
+        with gc_paused():
             assert not gc.isenabled()
-            with uncollected():
+            with gc_paused():
                 assert not gc.isenabled()
             assert not gc.isenabled()
             if fails:

@@ -15,9 +15,9 @@ from crucible.documents.session.session import (
     Callout,
     Decision,
     Failure,
+    FindingItem,
     Grounds,
     Intervention,
-    Noted,
     Outcome,
     Phase,
     Prose,
@@ -65,7 +65,7 @@ def noted(
     kind: str, text: str, details: str | None = None, points: tuple[str, ...] = (), **more: object
 ) -> HistoryEntry:
     """The history of a session with one item in its findings block."""
-    item = Noted(kind, text, details, Grounds("closing text", 0.89, ("1a2b3c4d",)), points)
+    item = FindingItem(kind, text, details, Grounds("closing text", 0.89, ("1a2b3c4d",)), points)
     return composed((), findings=(item,), **more)
 
 
@@ -118,12 +118,12 @@ def test_a_fixed_failure_has_its_cause_and_fix() -> None:
 def test_a_report_is_listed_without_an_outcome() -> None:
     report = Subagent(AgentRef("explore", "1"), summary="Three callers.")
     assert texts(composed((report,)).done) == ["explore: Three callers."]
-    done = Noted("outcome", "Renamed all callers", None, Grounds("commit"))
+    done = FindingItem("outcome", "Renamed all callers", None, Grounds("commit"))
     assert texts(composed((report,), findings=(done,)).done) == ["Renamed all callers"]
 
 
 def test_a_summary_is_listed_unless_an_outcome_covers_it() -> None:
-    done = Noted("outcome", "Renamed every caller of parse", None, Grounds("commit"))
+    done = FindingItem("outcome", "Renamed every caller of parse", None, Grounds("commit"))
     assert texts(composed((), findings=(done,), summary="Renamed every caller.").done) == [done.text]
     assert len(composed((), findings=(done,), summary="Coupons expire now.").done) == 2
 
@@ -276,7 +276,7 @@ def test_unfinished_tasks_come_next_those_in_progress_first_with_what_they_wait_
 
 def test_what_a_later_session_did_is_open_no_more_and_the_rest_says_how_many_followed() -> None:
     tasks = (Task("1", "Write the migration guide"), Task("2", "Ask Ada about limits"))
-    plan = Noted("open_end", "Planned, not carried out: PAY-7: Refunds in parts", None, Grounds("last state"))
+    plan = FindingItem("open_end", "Planned, not carried out: PAY-7: Refunds in parts", None, Grounds("last state"))
     session = Session("2026-11-21-x", tasks=tasks, findings=(plan,))
     said = ("Add a guide for the migration", "Merge PAY-7")
     assert texts(compose_entry(session, following=LaterSessions(3, said)).further) == [
@@ -300,7 +300,7 @@ def test_the_names_of_tasks_hold_no_absolute_path() -> None:
 
 def test_a_task_that_an_outcome_names_is_not_open() -> None:
     tasks = (Task("10", "Split the module"), Task("1", "Write the guide"))
-    done = Noted("outcome", "All of it is pushed", None, Grounds("commit"), ("Task #10: moved into a package",))
+    done = FindingItem("outcome", "All of it is pushed", None, Grounds("commit"), ("Task #10: moved into a package",))
     assert texts(composed((), tasks=tasks, findings=(done,)).further) == ["To do: Write the guide (task-1)"]
 
 
@@ -312,20 +312,20 @@ def test_an_error_of_a_log_that_the_user_went_on_from_is_not_open() -> None:
 
 
 def test_a_plan_that_the_session_committed_itself_is_not_open() -> None:
-    plan = Noted("open_end", "Planned, not carried out: Refunds in parts", None, Grounds("last state"))
-    done = Noted("outcome", "Support refunds in several parts", None, Grounds("commit"))
+    plan = FindingItem("open_end", "Planned, not carried out: Refunds in parts", None, Grounds("last state"))
+    done = FindingItem("outcome", "Support refunds in several parts", None, Grounds("commit"))
     assert not composed((), findings=(plan, done)).further
 
 
 def test_the_sessions_own_outcomes_close_its_tasks_but_no_question_to_a_human() -> None:
-    done = Noted("outcome", "Add refunds in several parts to the database queue", None, Grounds("commit"))
+    done = FindingItem("outcome", "Add refunds in several parts to the database queue", None, Grounds("commit"))
     asked = Callout("decision_needed", "", "Several refunds, in parts?")
     entry = composed((asked,), tasks=(Task("1", "Refunds in several parts"),), findings=(done,))
     assert (texts(entry.further), texts(entry.questions)) == ([], ["Several refunds, in parts?"])
 
 
 def test_an_outcome_that_repeats_request_or_decision_is_listed() -> None:
-    done = Noted("outcome", "Fix lint errors", None, Grounds("closing text"))
+    done = FindingItem("outcome", "Fix lint errors", None, Grounds("closing text"))
     entry = composed((Intervention("Fix lint errors"), Decision("Fix lint errors")), findings=(done,))
     assert texts(entry.request) == texts(entry.done) == texts(entry.decisions) == ["Fix lint errors"]
 
@@ -409,8 +409,8 @@ def test_deleted_and_temporary_files_are_not_listed() -> None:
 
 
 def test_a_section_lists_the_surest_and_then_the_latest_and_counts_the_rest() -> None:
-    sure = [Noted("outcome", f"Sure {n}", None, Grounds("commit", 0.97)) for n in range(3)]
-    less = [Noted("outcome", f"Less {n}", None, Grounds("closing text", 0.9)) for n in range(20)]
+    sure = [FindingItem("outcome", f"Sure {n}", None, Grounds("commit", 0.97)) for n in range(3)]
+    less = [FindingItem("outcome", f"Less {n}", None, Grounds("closing text", 0.9)) for n in range(20)]
     done = texts(composed((), findings=(*sure, *less)).done)
     assert done == [
         *(one.text for one in (*sure, *less[-(MOST["done"] - 3) :])),
@@ -455,23 +455,25 @@ def test_every_decision_and_every_unfinished_task_of_any_session_is_there(sessio
 
 
 def test_a_finding_of_two_kinds_is_listed_once_a_correction_before_a_decision() -> None:
-    both = Noted("decision", "Tax is rounded last", None, Grounds("model small-1 on 2026-11-23"), also="correction")
+    both = FindingItem(
+        "decision", "Tax is rounded last", None, Grounds("model small-1 on 2026-11-23"), also="correction"
+    )
     entry = composed((), findings=(both,))
     assert (texts(entry.corrections), texts(entry.decisions)) == (["Tax is rounded last"], [])
 
 
 def test_closing_texts_give_way_to_outcomes_that_an_agent_named() -> None:
-    guess = Noted("outcome", "Now all of it works.", None, Grounds("closing text", 0.8))
-    commit = Noted("outcome", "Round last", None, Grounds("commit", 0.98))
-    named = Noted("outcome", "Refunds are exact", None, Grounds("model small-1 on 2026-11-23", 0.98))
+    guess = FindingItem("outcome", "Now all of it works.", None, Grounds("closing text", 0.8))
+    commit = FindingItem("outcome", "Round last", None, Grounds("commit", 0.98))
+    named = FindingItem("outcome", "Refunds are exact", None, Grounds("model small-1 on 2026-11-23", 0.98))
     assert texts(composed((), findings=(guess, commit)).done) == ["Now all of it works.", "Round last"]
     assert texts(composed((), findings=(guess, commit, named)).done) == ["Round last", "Refunds are exact"]
 
 
 def test_what_an_agent_said_is_open_replaces_the_reason_of_the_pause_and_its_outcomes_the_tasks() -> None:
     source = Grounds("model small-1 on 2026-11-23")
-    left = Noted("open_end", "Credit notes were not asked about", None, source)
-    done = Noted("outcome", "Refunds are exact", None, source)
+    left = FindingItem("open_end", "Credit notes were not asked about", None, source)
+    done = FindingItem("outcome", "Refunds are exact", None, source)
     tasks = (Task("1", "Round last", "completed"), Task("2", "Tell the shop"))
     session = {"tasks": tasks, "pause_reason": "asked: And the credit notes?"}
     without, told = composed((), **session), composed((), findings=(left, done), **session)

@@ -16,9 +16,9 @@ from crucible.documents.session.session import (
     Callout,
     Decision,
     Failure,
+    FindingItem,
     Grounds,
     Intervention,
-    Noted,
     Phase,
     Prose,
     Session,
@@ -86,7 +86,7 @@ def test_every_line_of_a_finding_has_its_id_and_its_summary(vault: Vault) -> Non
     told = session(
         Decision("Redis", grounds=Grounds("reply", 0.8, ("3a77d35a",))),
         Failure("It ran backwards", "use the monotonic one", cause="the wall clock"),
-        findings=(Noted("correction", "Build the data in the test"), Noted("open_end", "Who pays for it")),
+        findings=(FindingItem("correction", "Build the data in the test"), FindingItem("open_end", "Who pays for it")),
     )
     remembered(vault, told)
     found = {one.id: one.summary for one in findings_of(told)}
@@ -119,9 +119,9 @@ def test_a_fixed_error_a_correction_and_a_fact_are_lessons(vault: Vault) -> None
             Failure("The clock ran backwards", "use the monotonic one"),
             Failure("Nobody knows", None),
             findings=(
-                Noted("correction", "Build the data in the test", "refused: Edit orders.json"),
-                Noted("environment", "make test needs a running Postgres"),
-                Noted("outcome", "The import skips empty lines"),
+                FindingItem("correction", "Build the data in the test", "refused: Edit orders.json"),
+                FindingItem("environment", "make test needs a running Postgres"),
+                FindingItem("outcome", "The import skips empty lines"),
             ),
         ),
     )

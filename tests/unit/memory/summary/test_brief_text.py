@@ -18,9 +18,9 @@ from crucible.documents.session.session import (
     Decision,
     Entry,
     Failure,
+    FindingItem,
     Grounds,
     Intervention,
-    Noted,
     Phase,
     Prose,
     Session,
@@ -117,9 +117,9 @@ def test_decisions_come_before_results_wishes_and_questions() -> None:
 def test_findings_are_listed_in_the_phase_that_quotes_them() -> None:
     grounds = Grounds("closing text", 0.89)
     block = (
-        Noted("outcome", "The import skips empty lines and names the bad row", grounds=grounds),
-        Noted("correction", '"Never use a global."', grounds=grounds),
-        Noted("open_end", "Asked, no answer: keep the format?", grounds=grounds),
+        FindingItem("outcome", "The import skips empty lines and names the bad row", grounds=grounds),
+        FindingItem("correction", '"Never use a global."', grounds=grounds),
+        FindingItem("open_end", "Asked, no answer: keep the format?", grounds=grounds),
     )
     bodies: tuple[tuple[Entry, ...], ...] = (
         (Prose("The import skips empty lines and names the bad row. All pass."),),
@@ -178,7 +178,7 @@ def test_a_decision_names_who_made_it_and_a_fixed_failure_its_cause() -> None:
 
 def test_a_failure_without_a_described_fix_ends_with_its_cause() -> None:
     told = Grounds("model haiku on 2026-11-23", 0.92, ("a1",))
-    item = Noted("failure", "The rounding was off, fixed in tax.py", "cents were cut", told)
+    item = FindingItem("failure", "The rounding was off, fixed in tax.py", "cents were cut", told)
     text = extend_brief(session((Prose("Done."),), findings=(item,)), None, "phase-1").text
     assert "- Fixed: The rounding was off, fixed in tax.py (cause: cents were cut)" in text.split("\n")
 
@@ -193,7 +193,7 @@ def test_failed_checks_come_last_and_are_at_most_three() -> None:
 
 def test_a_decision_that_is_a_correction_is_listed_once() -> None:
     words = "Build the orders in the test itself, never in a file"
-    found = session((Intervention(words), Decision(words)), findings=(Noted("correction", f'"{words}"'),))
+    found = session((Intervention(words), Decision(words)), findings=(FindingItem("correction", f'"{words}"'),))
     text = extend_brief(found, None, "phase-1").text
     assert text.count("never in a file") == 1
     assert "Preferences" not in text
@@ -204,7 +204,7 @@ def test_summaries_are_never_cut_and_older_ones_are_counted() -> None:
         return f"choice {n} of the many that were made about the limiter and its bucket for all users"
 
     kinds = ("correction", "outcome", "open_end")
-    block = tuple(Noted(kind, f"{kind} {summary(n)}") for kind in kinds for n in range(20))
+    block = tuple(FindingItem(kind, f"{kind} {summary(n)}") for kind in kinds for n in range(20))
     text = extend_brief(session(tuple(Decision(summary(n)) for n in range(20)), findings=block), None, "phase-1").text
     for part in text.split("\n\n"):
         head, count, *items = part.split("\n")

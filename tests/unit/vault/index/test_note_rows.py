@@ -25,9 +25,9 @@ from crucible.documents.session.session import (
     AgentRef,
     Decision,
     Failure,
+    FindingItem,
     Grounds,
     Intervention,
-    Noted,
     Outcome,
     Phase,
     Prose,
@@ -541,7 +541,7 @@ def test_too_little_memory_is_no_fault_of_the_note(root: Path, monkeypatch: pyte
 def test_a_callout_row_carries_its_finding_and_the_reason(tmp_path: Path) -> None:
     decided = Decision("Token bucket", "constant memory", by="user", grounds=Grounds("reply", 0.62, ("3a77d35a",)))
     failed = Failure("Port in use", cause="an old server", resolution="killed it")
-    came = Noted("outcome", "Limiter works", grounds=Grounds("commit", 0.97, ("0a0b0c0d",)))
+    came = FindingItem("outcome", "Limiter works", grounds=Grounds("commit", 0.97, ("0a0b0c0d",)))
     session = Session(
         "2026-11-21-x",
         phases=(Phase("Work", entries=(decided, failed, Failure("Still broken"))),),
