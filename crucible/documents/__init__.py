@@ -1,1 +1,9 @@
-"""What a note says and means: Obsidian Markdown, session notes, workflow notes."""
+"""What a note says: Obsidian Markdown, session notes, workflow notes and knowledge items, without any I/O.
+
+Its main names: `Source` and `Edit` (`markdown.source`), `read_session` (`session.session_reader`), `render_session`
+(`session.markup`), `Recorder` (`recording.session_recorder`), `read_workflow` (`workflow.workflow_reader`).
+
+    session = read_session(Source.from_bytes(data), name)
+
+It does not know files, vaults, indexes, clocks or commands. Changes to a note are lists of edits, never a new rendering.
+"""

@@ -1,1 +1,1 @@
-"""What a knowledge item is, and its note."""
+"""Knowledge items: their values, their notes, and the rules for visibility, weight and duplicates."""

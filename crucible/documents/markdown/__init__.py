@@ -1,1 +1,1 @@
-"""Obsidian Markdown as text: exact bytes in, edits out."""
+"""Obsidian Markdown as exact text: find blocks, links and properties, escape foreign text, and make edits."""

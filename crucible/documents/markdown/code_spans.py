@@ -13,7 +13,7 @@ FORMAT = 2
 """The current version of the escape rules, stored in a note's property `format`."""
 
 SPAN_START = r"(?:\$?=|(?:INPUT|VIEW|BUTTON)\[|dice[\w+-]*:)"
-"""How a code span begins that a plugin acts on."""
+"""The start of a code span that a plugin acts on."""
 
 _RUN = late_pattern(r"`+")
 _CODE = late_pattern(rf"`*\s*(?=\\*{SPAN_START})")
@@ -38,8 +38,9 @@ def unseal_code(text: str) -> str:
 
 # --- rendered text ----------------------------------------------------------------------------------------------------
 #
-# Templater looks for `<%` in the file and in the rendered text.  Dataview looks for `(key:: value)` in the rendered text, and renders
-# the value again.  A backslash does not help: it is gone by then, or ignored.  So a blank goes between the two marks, in code as well.
+# Templater looks for `<%` in the file and in the rendered text.  Dataview looks for `(key:: value)` there, and renders
+# the value again.  A backslash does not help: it is removed by then, or ignored.  So a blank goes between the two marks,
+# in code too.
 
 _RAW = late_pattern(r"<(?=[ \\]*%)")
 _SEALED_RAW = late_pattern(r"< (?=[ \\]*%)")
@@ -48,7 +49,7 @@ _SEALED_COLONS = late_pattern(r": (?= *\\*:)")
 _ACTING = late_pattern(
     rf"!\\*\[|\[\\*\[|\]\\*\((?!(?i:https?://|mailto:))|\$|`\s*\\*{SPAN_START}|button\\*-|\\~~~|(?:\\`){{3}}"
 )
-"""What would act if the value of a field were rendered again, escaped or not."""
+"""Marks that act if the value of a field is rendered again, escaped or not."""
 _BRACKET = late_pattern(r"[(\[]")
 _BLOCK_END = late_pattern(r"\n[ \t]*\n(?=[^\s>])")
 
@@ -69,7 +70,7 @@ def seal_rendered(text: str, before: str = "", after: str = "") -> str:
 
 
 def _seal_colons(text: str, before: str, after: str) -> str:
-    """Dataview renders the value of `(key:: value)` again, so between a bracket and what would act then no pair of colons stays."""
+    """Split pairs of colons between a bracket and an acting mark, since Dataview renders `(key:: value)` again."""
     opened = _BRACKET.search(text)
     first = 0 if _BRACKET.search(before) else opened.start() if opened else len(text)
     last = len(text) if _ACTING.search(after) else max((found.start() for found in _ACTING.finditer(text)), default=-1)

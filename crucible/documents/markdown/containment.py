@@ -1,7 +1,15 @@
-"""Make foreign text safe to write into a note, and read it back unchanged.
+r"""Make foreign text safe to write into a note or a prompt, and read it back unchanged.
 
-`uncontain(contain(normal(t))) == normal(t)` for every `t`.  Rules for lines apply first, then those inside a line; reading goes the other
-way.  No rule depends on another, so texts that were contained one by one may be read back as one.
+`uncontain(contain(normal(t))) == normal(t)` for every `t`.  Rules for lines apply first, then those inside a line;
+reading reverses the order.  No rule depends on another, so texts that were contained one by one may be read back as one.
+
+Text quoted for an agent or a model cannot pass for anything but data:
+
+- A fence is longer than any run of backticks in it, so nothing in it closes it.
+- Inside a fence our own labels begin a line (`[phase-3 user]`) and lines of foreign text are indented, so no label can be
+  spoofed.
+- In plain text, `<` before a name, `/`, `!`, `?` or `|` is written `<\`, so there is no tag, comment or mark of ours.
+  Invisible characters are removed, since models read them.
 """
 
 from __future__ import annotations
@@ -36,7 +44,7 @@ from crucible.documents.markdown.fences import (
 )
 
 LABELS = ("Rationale", "Resolution", "Summary", "Task")
-"""The label words that a callout reads."""
+"""The labels that callouts use."""
 
 QUOTE_END = Rule("quote-end", r'"\ ', r"-(?=[ \t]|$)", '" ')
 """For a user's words: `" - ` ends them, so inside them it is written `" \\- `.  Works in code spans too."""
@@ -51,7 +59,7 @@ _BLANKS = late_pattern(r"[ \t\n]+")
 
 
 def normal(text: str) -> str:
-    """The form in which a block of text is kept: what is lost is lost here and nowhere else."""
+    """The normal form of a block of text.  Characters are lost only here."""
     if _UNWANTED.search(text):
         text = _SURROGATE.sub("\ufffd", text).replace("\r\n", "\n").replace("\r", "\n")
         text = _CONTROL.sub("", ANSI.sub("", text))
@@ -59,14 +67,14 @@ def normal(text: str) -> str:
 
 
 def normal_line(text: str) -> str:
-    """The normal form of a value of one line: runs of blanks and line ends are one space."""
-    if text.isprintable() and "  " not in text:  # no line end and no control among it, as in most
+    """The normal form of a one-line value: each run of blanks and line ends becomes one space."""
+    if text.isprintable() and "  " not in text:  # without line ends and control characters, as most
         return text.strip(" ")
     return _BLANKS.sub(" ", normal(text)).strip(" ")
 
 
 def cut(text: str, limit: int) -> str:
-    """At most `limit` code points, the last one `…` when something was cut.  Cut before containing."""
+    """Cut to at most `limit` code points, with `…` as the last one if something was cut.  Cut before containing."""
     return text if len(text) <= limit else text[: limit - 1] + "…"
 
 
@@ -75,7 +83,7 @@ _ADDRESS = late_pattern(rf"({SCHEME}|(?=:/)):")
 
 
 def slug(text: str, kind: Literal["agent", "version", "model", "channel"]) -> str:
-    """A name that can stand in a heading's markers; empty when the text is.  Obsidian reads no tag of digits only."""
+    """A name that is valid in a heading's markers; "" for an empty text.  A tag of digits only is none in Obsidian."""
     name = _ADDRESS.sub(r"\1-", re.sub("::+", ":", _NO_SLUG.sub("-", normal_line(text))))
     if kind == "channel" and name.isdecimal():
         return f"channel-{name}"
@@ -84,14 +92,14 @@ def slug(text: str, kind: Literal["agent", "version", "model", "channel"]) -> st
 
 # --- the start of a line ---------------------------------------------------------------------------------------
 
-# Quote marks and list markers before a mark: `- # x` is a heading too.  Any indent, because what stands at column 8
-# may be at column 0 of a list item that another writer began.  A marker without text is left to `thematic`.
+# Quote marks and list markers before a mark: `- # x` is a heading too.  Any indent, because column 8 may be column 0 of
+# a list item that another writer began.  A marker without text is left to `thematic`.
 _PREFIX = r"\n(?>(?:[ \t]*+(?:>|(?:[-+*]|[0-9]{1,9}[.)])(?=[ \t]++[^ \t\n])))*)[ \t]*+"
 
 LINE_RULES: tuple[Rule, ...] = (
     Rule("heading", _PREFIX, r"\#{1,6}(?=[ \t]|$)", "#"),
     Rule("setext", _PREFIX, r"=+[ \t]*$", "="),
-    # One `-` or `*` is enough: a lone `-` underlines a heading, and the prefix has eaten the front of `* * *`.
+    # One `-` or `*` is enough: a lone `-` underlines a heading, and the prefix has consumed the front of `* * *`.
     Rule("thematic", _PREFIX, r"-[- \t]*$|\*[* \t]*$|_[ \t]*_[ \t]*_[_ \t]*$"),
     Rule("tilde-fence", _PREFIX, "~~~", "~~~"),
     Rule("tool-calls", _PREFIX, r"\*\*Tool calls:\*\*[ \t]*$", "**Tool calls:**"),
@@ -104,7 +112,7 @@ MORE_LINE_RULES: tuple[Rule, ...] = (
     Rule("task", r"\n(?>(?:[ \t>]*(?:[-+*]|[0-9]{1,9}[.)])[ \t]+)*)[ \t>]*", r"\[[^\n]\](?=[ \t]|$)", "["),
     # Dataview runs indented code that begins with `=` as a query.
     Rule("query", _PREFIX, r"=(?!=*[ \t]*$)", "="),
-    # Buttons takes indented code that begins so for one of its own.
+    # The plugin Buttons acts on indented code that begins like this.
     Rule("button", r"\n[ \t>]*(?: {4}|\t)[ \t]*+", "button", "button", when="button-"),
 )
 """Additional escapes of format 2."""
@@ -138,10 +146,10 @@ def _unseal(text: str, form: int, extra: tuple[Rule, ...]) -> str:
 
 
 def contain(text: str, *, extra: Sequence[Rule] = (), form: int = FORMAT, before: str = "", after: str = "") -> str:
-    """A normal block of text as Markdown that cannot become structure of a note; `form` is the note's `format`.
+    """Escape a block of text in normal form so that it cannot become structure; `form` is the note's `format`.
 
-    Put it at the start of a line: where a fence opens the text (`whole_fences`), our own words before it would break
-    the fence.  `extra` are the caller's marks; they hold inside code spans too, and nowhere in whole fences.  `before` and
+    Put the result at the start of a line: if a fence opens the text (`whole_fences`), other words before it would break
+    the fence.  `extra` are the caller's marks; they apply in code spans too, but not in whole fences.  `before` and
     `after` are foreign texts in the same block of the note.
     """
     parts = by_parts(text, lambda part: _seal(part, form, tuple(extra)), lambda lines: seal_fence(lines, form))
@@ -161,9 +169,9 @@ def uncontain(text: str, *, extra: Sequence[Rule] = (), form: int = FORMAT) -> s
 def contain_line(
     text: str, *, extra: Sequence[Rule] = (), form: int = FORMAT, before: str = "", after: str = ""
 ) -> str:
-    """A normal text of one line, safe inside a line of ours.  Where it begins the line, use `contain`.
+    """Escape a one-line text in normal form for the inside of a line.  At the start of a line use `contain`.
 
-    `before` is foreign text that precedes it on the same line or in the same block, `after` what follows it there.
+    `before` and `after` are foreign texts before and after it on the same line or in the same block.
     """
     for rule in extra:
         text = rule.compiled()[0](text)
@@ -182,8 +190,8 @@ def uncontain_line(text: str, *, extra: Sequence[Rule] = (), form: int = FORMAT)
 def convert(text: str) -> str:
     """Convert contained text from format 1 to format 2.
 
-    Only backslashes and blanks change, so lines stay lines.  What format 1 would have escaped was typed by the user and stays
-    live, for example a wikilink.
+    Only backslashes and blanks change, so the number of lines stays the same.  A mark that format 1 would have escaped was
+    typed by the user and stays active, for example a wikilink.
     """
 
     def prose(part: str) -> str:
@@ -206,7 +214,7 @@ def convert_span(span: str, after: str = "") -> str:
 
 
 def is_inert(code: str) -> bool:
-    """Whether text needs no escape in a code span."""
+    """True if a text needs no escape in a code span."""
     return seal_rendered(seal_code(code)) == code
 
 
@@ -219,7 +227,7 @@ _OUR_MARK = "<!-- cru:"
 
 
 def plain_text(text: str) -> str:
-    """The text in normal form, without what is not seen and without tags; lines end in LF alone."""
+    """The text in normal form, without invisible characters and tags; lines end in LF only."""
     text = normal(text)
     if not text.isascii():
         text = _LINE_ENDS.sub("\n", UNSEEN.sub("", text))
@@ -227,7 +235,7 @@ def plain_text(text: str) -> str:
 
 
 def without_marks(text: str) -> str:
-    """The text in normal form, whose tags may stay, without what is not seen and without the marks by which we know what we started."""
+    """The text in normal form with its tags, but without invisible characters and our own `cru:` marks."""
     return UNSEEN.sub("", normal(text)).replace(_OUR_MARK, _OUR_MARK.replace("<", "<\\"))
 
 
@@ -235,8 +243,8 @@ def without_marks(text: str) -> str:
 
 
 def quote_line(text: str, limit: int) -> str:
-    """Foreign text in one line of at most `limit` characters, the last one `…` when something was cut."""
-    # A blank has at most a handful of characters to itself in real texts; what lies far behind the cut is not looked at.
+    """Foreign text as one line of at most `limit` characters, with `…` as the last one if something was cut."""
+    # Runs of blanks are short in real texts, so text far after the cut need not be processed.
     line = _WHITE_SPACE.sub(" ", plain_text(text[: 4 * limit + 200])).strip(" ")
     if len(line) > limit:
         return line[: limit - 1] + "…"
@@ -244,12 +252,12 @@ def quote_line(text: str, limit: int) -> str:
 
 
 def quote_span(text: str, limit: int = 300) -> str:
-    """The same without a backtick, so that a code span around it ends where it should."""
+    """Like `quote_line`, but without backticks, for use in a code span."""
     return quote_line(text, limit).replace("`", "'")
 
 
 def shorten(text: str, limit: int) -> str:
-    """Two thirds of `limit` code points from the head of a longer text and one from its tail, and how much is left out, in its line."""
+    """Shorten a longer text to two thirds of `limit` from its head and one third from its tail, and say how much is missing."""
     if len(text) <= limit:
         return text
     head, tail = text[: limit * 2 // 3], text[len(text) - limit // 3 :]
@@ -260,14 +268,14 @@ def shorten(text: str, limit: int) -> str:
 
 
 def hang(text: str) -> str:
-    """Every line but the first indented; otherwise the text as it is."""
+    """Indent every line but the first."""
     return _ANY_LINE_END.sub("\n  ", text)
 
 
 def quote_block(text: str, limit: int, head: int | None = None) -> str:
-    """Foreign text as indented lines; of more than `limit` characters its middle is left out, and a line of ours says so.
+    """Foreign text as indented lines; a text above `limit` characters loses its middle, and a line says so.
 
-    `head` are the characters kept before the middle, by default a third.
+    `head` is the number of characters kept before the middle, by default a third.
     """
     if len(text) <= limit:
         return _indented(text)
@@ -278,19 +286,19 @@ def quote_block(text: str, limit: int, head: int | None = None) -> str:
 
 
 def labelled(label: str, text: str, limit: int) -> str:
-    """A label of ours over foreign text; the label alone when the text is blank."""
+    """Our label above a block of foreign text; only the label if the text is blank."""
     block = quote_block(text, limit)
     return f"[{label}]\n{block}" if block else f"[{label}]"
 
 
 def fence(blocks: Iterable[str]) -> str:
-    """Quoted blocks and lines in one fence, "" when there are none."""
+    """Put quoted blocks and lines into one fence; "" if there are none."""
     inner = "\n".join(block for block in blocks if block)
     return fenced(inner) if inner else ""
 
 
 def fenced(inner: str, info: str = "text", least: int = 3) -> str:
-    """What was made for a fence, in one of at least so many backticks, that nothing in it closes."""
+    """Put text into a fence of at least `least` backticks that is longer than any run of backticks in the text."""
     marks = "`" * max(least, *(len(run) + 1 for run in _TICKS.findall(inner)), least)
     return f"{marks}{info}\n{inner}\n{marks}"
 

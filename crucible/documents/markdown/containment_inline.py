@@ -32,15 +32,15 @@ FIELDS = ("started", "ended", "tokens")
 """The keys of a phase's inline fields."""
 
 Pass = tuple[Callable[[str], str], Callable[[str], str]]
-"""What writes an escape over a whole text, and what takes it away again."""
+"""A function that adds an escape to a text, and its inverse."""
 
 
 class Rule(NamedTuple):
-    r"""One mark that must not be read as structure: a backslash goes between `before` and `mark`, both patterns.
+    r"""A mark that must not be read as structure: a backslash goes between the patterns `before` and `mark`.
 
-    `when` narrows which marks are escaped that have no backslash yet.  A mark that has some always gets one more, so
-    reading back needs no context.  Lines begin after `\n`.  `hint` is plain text without which there is nothing to
-    do: all of `before`, or else the beginning of every mark.
+    `when` limits which marks without a backslash are escaped.  A mark that has backslashes always gets one more, so
+    reading back needs no context.  Lines begin after `\n`.  `hint` is plain text that every match contains: all of
+    `before`, or else the beginning of each mark.
     """
 
     name: str
@@ -50,7 +50,7 @@ class Rule(NamedTuple):
     when: str = ""
 
     def compiled(self) -> Pass:
-        """The rule as a pass over a text."""
+        """The rule as a pair of functions."""
         seal = rf"(?:{self.before})(?=\\++(?:{self.mark})|(?:{self.when or self.mark}))"
         unseal = rf"((?:{self.before})(?=\\++(?:{self.mark})))\\"
         if self.before == re.escape(self.hint):
@@ -72,7 +72,7 @@ def _pass(pattern: str, template: str, hint: str) -> Callable[[str], str]:
 def _single(char: str, bare: str, marked: str) -> Pass:
     """A mark of one character: k backslashes before it become 2k+1.
 
-    `bare` and `marked` match what follows a mark without and with backslashes before it; `bare` may also look behind.
+    `bare` and `marked` match the text after a mark without and with backslashes; `bare` may also look behind.
     """
     live = late_pattern(rf"{re.escape(char)}(?<!\\{re.escape(char)}){bare}", re.MULTILINE)
     run = late_pattern(rf"\\(?<!\\\\)\\*+{re.escape(char)}{marked}", re.MULTILINE)
@@ -93,13 +93,13 @@ def _double(match: re.Match[str]) -> str:
 
 
 def _halve(match: re.Match[str]) -> str:
-    """Turn 2k+1 backslashes back into k; an even number was never written by us."""
+    """Turn 2k+1 backslashes back into k; an even number was not written by us."""
     run = match[0]
     return run[len(run) // 2 :] if len(run) % 2 == 0 else run
 
 
-# A link whose tail is plain may stay.  Any other could end inside what we take for a code span, even some lines further
-# on, and every backtick after it would then open where we think it closes.
+# A link with a plain tail is kept.  Any other might end inside a code span, even some lines further on, and every backtick
+# after it would then open a span where we expect it to close one.
 _PLAIN = r"[^\s()\\`<>\[\]\0]"
 _PLAIN_TAIL = rf"\((?>(?:{_PLAIN}|\({_PLAIN}*+\))*)\)"
 _WEB_TAIL = rf"(?=\((?i:https?://|mailto:)){_PLAIN_TAIL}"
@@ -108,8 +108,8 @@ _SHARED: tuple[Rule, ...] = (
     Rule("wikilink", r"\[", r"\[", "["),
     Rule("image", "!", r"\[", "!"),
     Rule("comment", "%", "%", "%"),
-    # A link definition vanishes from the page and gives every `[label]` of the note a meaning; its label may have
-    # begun on the line above, so the colon is the only sure sign.
+    # A link definition is not rendered and gives every `[label]` of the note a meaning; its label may begin on the
+    # line above, so only the colon is certain.
     Rule("definition", r"\]", ":", "]"),
 )
 # Links in foreign text may lead to the web only.
@@ -197,7 +197,7 @@ OLD_RULES = (*_SHARED, _OLD_MATH, _OLD_LINK, _OLD_FIELD)
 
 @lru_cache(maxsize=2)
 def inline_passes(form: int) -> tuple[Pass, ...]:
-    """Everything done outside code spans, in the order of writing."""
+    """All passes for text outside code spans, in the order of writing."""
     if form < FORMAT:
         return (HTML_PASS, _url_pass(all_schemes=False), *(rule.compiled() for rule in OLD_RULES))
     rules = (rule.compiled() for rule in (*INLINE_RULES, *MORE_RULES))
@@ -205,7 +205,7 @@ def inline_passes(form: int) -> tuple[Pass, ...]:
 
 
 def seal_inline(text: str, form: int) -> str:
-    """Escape what is not inside a trusted code span."""
+    """Escape a text except its trusted code spans."""
     masked, spans, filler = _mask(text, _seal_ticks, writing=True)
     for seal, _ in inline_passes(form):
         masked = seal(masked)
@@ -246,7 +246,8 @@ _TABLE_RULE = late_pattern(r"\n(?=[^\n|:]*+[|:])[-:| \t>]++$", re.MULTILINE)
 def _mask(text: str, untrusted: Callable[[str], str], *, writing: bool = False) -> tuple[str, list[str], str]:
     """The text with each trusted code span as one filler, the spans, and the filler.
 
-    A line keeps its spans only when all its backticks pair on it; what else has backticks goes through `untrusted`.  A span over several lines is therefore never code: trusting one let a `[[` through.
+    A line keeps its spans only if all its backticks are paired on it; any other line with backticks goes through
+    `untrusted`.  A span over several lines is therefore never code: trusting one let a `[[` through.
     """
     if "`" not in text:
         return text, [], ""
@@ -270,7 +271,7 @@ def _unmask(masked: str, spans: list[str], filler: str) -> str:
 
 
 def _absent(text: str) -> str:
-    """A code point the text does not hold.  NUL is no part of a normal form, but people's notes may hold anything."""
+    """A code point that is not in the text.  A normal form has no NUL, but a user's note may contain anything."""
     held = set(text)
     return next(chr(code) for code in range(0x10FFFF, 0, -1) if chr(code) not in held)
 
@@ -294,7 +295,7 @@ def _cut_out(line: str, found: list[tuple[int, int]], spans: list[str], filler: 
 
 
 def _spans(line: str) -> list[tuple[int, int]] | None:
-    """The code spans of a line, or None when a backtick of it is in none."""
+    """The code spans of a line, or None if a backtick is outside all of them."""
     if _odd_backslashes(line, line.index("`")):
         return None
     runs = [match.span() for match in _RUN.finditer(line)]
@@ -322,10 +323,10 @@ def _odd_backslashes(line: str, at: int) -> bool:
 
 
 def _trusted(line: str, found: list[tuple[int, int]], tabular: bool) -> bool:
-    """Whether every reader takes these spans for code.
+    """True if every Markdown reader treats these spans as code.
 
-    An autolink (`<1`, `www.`) that runs into a backtick swallows it; so does the label of a link definition.  A
-    table's cells end at a bare `|`, code or not.
+    An autolink (`<1`, `www.`) that runs into a backtick swallows it, and so does the label of a link definition.  A
+    table's cells end at a bare `|`, even in code.
     """
     at = 0
     for start, end in found:

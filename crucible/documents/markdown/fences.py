@@ -35,7 +35,7 @@ _OLD_FENCE_WORDS = frozenset({"tasks", "session-toon", "dataview", "dataviewjs",
 
 
 class Part(NamedTuple):
-    """A stretch of a text: prose, or a whole fence at the margin, where nothing renders it with other text."""
+    """A part of a text: prose, or a whole fence.  `alone` is true for a fence at the margin, which is rendered by itself."""
 
     text: str
     alone: bool = False
@@ -63,7 +63,7 @@ def joined(parts: Iterable[Part]) -> str:
 
 
 def seal_parts(parts: Iterable[Part], before: str = "", after: str = "") -> str:
-    """`seal_rendered` over the parts: what is rendered together is looked at together."""
+    """Apply `seal_rendered` to the parts; parts that are rendered together are sealed together."""
     runs = [(alone, joined(run)) for alone, run in groupby(parts, key=lambda part: part.alone)]
     last = len(runs) - 1
     return "\n".join(
@@ -83,7 +83,7 @@ _ESCAPED = late_pattern(r"\\([!-/:-@\[-`{-~])")
 
 
 def _is_new(word: str, rest: str) -> bool:
-    """Whether a fence with that first word may act.  Plugins may register any word, so only known languages are safe."""
+    """True if a fence with this first word may act.  Plugins may register any word, so only known languages are safe."""
     return word.lower() not in LANGUAGES or "{" in rest or "quickadd" in rest
 
 
@@ -106,7 +106,7 @@ def _reads(info: str) -> str:
 
 
 def _acts(line: str, acts: _Acts) -> bool:
-    """Whether a fence with this first line may act."""
+    """True if a fence with this first line may act."""
     opener = _OPENER.match(line)
     read = _reads(opener[4].lstrip().lstrip("\\")) if opener else ""
     word, *rest = read.split(None, 1) or [""]
@@ -123,7 +123,7 @@ def _change_info(line: str, by: int, acts: _Acts) -> str:
 
 
 _ACTING_START = r"(?:\$?=|dice[\w+-]*:|button)"
-"""How the text of a fence begins that a plugin acts on."""
+"""The start of a fence's text that a plugin acts on."""
 _FENCE_START = late_pattern(rf"\s*(?=\\*{_ACTING_START})")
 _SEALED_FENCE_START = late_pattern(rf"(\s*)\\(?=\\*{_ACTING_START})")
 
@@ -155,11 +155,11 @@ def unseal_fence(lines: list[str], form: int) -> list[str]:
 
 
 def whole_fences(text: str) -> list[tuple[int, int]]:
-    """First line and end of every fence that is one wherever the text is put; everything else is prose.
+    """First line and end of each fence that stays a fence wherever the text is put; everything else is prose.
 
-    The opener stands at column n after spaces or one list marker; every line to the closer is blank or indented by n;
-    the first line that looks like a closer is indented by n exactly.  From column 4 on the opener must stand in a list
-    item of this text, else it may be the rest of a paragraph.
+    The opener is at column n after spaces or one list marker, every line up to the closer is blank or indented by n, and
+    the first line that looks like a closer is indented by exactly n.  From column 4 on the opener must be in a list item
+    of this text, since it may continue a paragraph otherwise.
     """
     if "```" not in text and "~~~" not in text:
         return []
@@ -186,14 +186,14 @@ def fenced_lines(lines: Sequence[str]) -> frozenset[int]:
 
 
 def _candidates(lines: list[str]) -> list[tuple[int, re.Match[str], int]]:
-    """Each line that may open a fence, and the first later one that looks like its closer.
+    """Each line that may open a fence, with the first later line that looks like its closer.
 
-    Found for all openers at once from the end: a search for each took seconds on thousands of unclosed ones.
+    All openers are paired in one pass from the end: one search per opener took seconds with thousands of unclosed ones.
     """
     after: dict[str, list[tuple[int, int]]] = {
         "`": [],
         "~": [],
-    }  # (-length, line), the nearest and shortest last
+    }  # (-length, line); the nearest and shortest is last
     found: list[tuple[int, re.Match[str], int]] = []
     for at in range(len(lines) - 1, -1, -1):
         line = lines[at]
@@ -214,7 +214,7 @@ def _candidates(lines: list[str]) -> list[tuple[int, re.Match[str], int]]:
 
 
 def _whole(lines: list[str], at: int, column: int, closer: int, shallow: dict[int, int]) -> bool:
-    """Whether the lines to the closer hold the column; `shallow` remembers where one did not."""
+    """True if all lines up to the closer are indented by `column`; `shallow` caches the lines that are not."""
     indent = " " * column
     if not lines[closer].startswith(indent) or lines[closer][column] not in "`~":
         return False
@@ -230,7 +230,7 @@ def _whole(lines: list[str], at: int, column: int, closer: int, shallow: dict[in
 
 
 class _Items:
-    """The columns of the list items that are open for certain, line by line."""
+    """The columns of the list items that are certainly open, updated line by line."""
 
     __slots__ = ("_after_blank", "_columns", "_parent")
 
@@ -240,7 +240,7 @@ class _Items:
         self._after_blank = True
 
     def enter(self, lines: Sequence[str]) -> None:
-        """Go on over these lines, which stand outside fences."""
+        """Process these lines, which are outside fences."""
         for line in lines:
             self._enter(line)
 
@@ -263,7 +263,7 @@ class _Items:
         self._after_blank = False
 
     def fit(self, opener: re.Match[str]) -> bool:
-        """Whether the line just entered is, at its column, no indented code and no rest of a paragraph."""
+        """True if the line entered last is neither indented code nor part of a paragraph at its column."""
         indent = opener.end(1)
         return indent <= 3 or (indent - self._parent <= 3 and len(self._columns) <= _DEEPEST)
 
@@ -275,7 +275,7 @@ def convert_fence(lines: list[str]) -> list[str]:
 
 
 def contain_code(text: str) -> str:
-    """Escape foreign text for the inside of a fence of ours."""
+    """Escape foreign text for the inside of one of our fences."""
     return seal_rendered("\n".join(_sealed_inside("", text.split("\n"))[1:]))
 
 

@@ -1,7 +1,8 @@
 """Find the properties at the top of a note, and change one key's own lines.
 
-The block starts on line 1 with `---` and ends at the next such line.  Of a repeated key the last one counts and each repetition is a
-problem; merge keys (`<<`) are ordinary keys and unknown tags are dropped, as in Obsidian.  Nothing here raises on what a human wrote.
+The block starts on line 1 with `---` and ends at the next such line.  The last of several equal keys counts, and each
+repetition is a problem; merge keys (`<<`) are ordinary keys and unknown tags are dropped, as in Obsidian.  Reading never
+raises.
 """
 
 from __future__ import annotations
@@ -30,11 +31,11 @@ if TYPE_CHECKING:
 
 
 class Frontmatter(NamedTuple):
-    """What stands at the top of a note; all empty when `present` is false.
+    """The properties at the top of a note; all fields are empty if `present` is false.
 
-    `span` and `lines` include both fences.  `keys` holds all lines of each entry, comments around it not; a key that
-    is in `values` and not in `keys` was recovered in part.  `repeats` are the earlier entries of repeated keys.
-    `locked` says why no key can be added, or is empty.
+    `span` and `lines` include both `---`.  `keys` has the lines of each entry, without comments around it; a key that is
+    in `values` but not in `keys` was recovered in part.  `repeats` are the earlier entries of repeated keys.  `locked` is
+    the reason why no key can be added, or "".
     """
 
     present: bool
@@ -53,7 +54,7 @@ _LINE_END = late_pattern(r"\r\n?|\n")
 
 
 def find_frontmatter(source: Source) -> Frontmatter:
-    """The block at the top of the note, its values, and what is wrong with it."""
+    """Read the block at the top of the note: its values and its problems."""
     text = source.text
     opener = _OPENER.match(text)
     if opener is None:
@@ -73,7 +74,7 @@ def find_frontmatter(source: Source) -> Frontmatter:
 
 
 def find_frontmatter_span(source: Source) -> Span:
-    """Where the block stands, both fences included; an empty span for none.  Its values are not read."""
+    """The span of the block including both `---`, without reading its values; an empty span for none."""
     opener = _OPENER.match(source.text)
     closer = _CLOSER.search(source.text, opener.end()) if opener else None
     return Span(0, closer.end()) if closer else Span(0, 0)
@@ -102,10 +103,10 @@ _DASH = late_pattern(r" *-[ \t]+")
 
 
 def set_key(source: Source, fm: Frontmatter, key: str, value: Value) -> list[Edit]:
-    """Edits that give `key` the value, by its own lines only; none when it has it.
+    """Edits that set `key`, only in its own lines; none if it already has the value.
 
-    Comments beside the value and between the items of a list stay.  Raises `EditRefused` when the key's lines cannot
-    be told, or the value would not read back.
+    Comments beside the value and between the items of a list are kept.  Raises `EditRefused` if the key's lines are
+    unknown, or if the value would not read back equal.
     """
     value = _writable(value)
     if key in fm.values and same_value(fm.values[key], value):
@@ -127,7 +128,7 @@ def set_key(source: Source, fm: Frontmatter, key: str, value: Value) -> list[Edi
 
 
 def remove_key(source: Source, fm: Frontmatter, key: str) -> list[Edit]:
-    """Edits that take out every entry of `key` whole; none when it is absent."""
+    """Edits that remove every entry of `key`; none if it is absent."""
     if key not in fm.keys:
         _refuse_if(fm.locked if fm.present else "", 1)
         return []
@@ -140,7 +141,7 @@ def remove_key(source: Source, fm: Frontmatter, key: str) -> list[Edit]:
 
 
 def render_frontmatter(values: Mapping[str, Value]) -> str:
-    """A whole block with both fences, its lines ended by LF."""
+    """A whole block with both `---` and LF line ends."""
     lines = [line for key, value in values.items() for line in render_entry(key, _writable(value))]
     return "\n".join(("---", *lines, "---", ""))
 
@@ -155,7 +156,7 @@ def _line(source: Source, fm: Frontmatter, key: str) -> int:
 
 
 def _writable(value: Value, depth: int = 0) -> Value:
-    """The value as it can be read back."""
+    """The value in a form that reads back equal; raises `EditRefused` if there is none."""
     if depth > DEPTH // 2:
         raise EditRefused("a value nested too deeply for frontmatter")
     if isinstance(value, str):
@@ -183,7 +184,7 @@ def _insertion(source: Source, fm: Frontmatter, key: str, value: Value) -> Edit:
 
 
 def _ways(source: Source, fm: Frontmatter, key: str, value: Value) -> list[list[Edit]]:
-    """Edits to try, from the one that keeps most to the entry replaced whole."""
+    """Alternative edits, from the smallest change to the replacement of the whole entry."""
     span = fm.keys[key]
     text = source.slice(span)
     ending = _LINE_END.search(text)
@@ -208,7 +209,7 @@ def _ways(source: Source, fm: Frontmatter, key: str, value: Value) -> list[list[
 
 
 class _Entry(NamedTuple):
-    """One key's lines, composed on their own; `start` is their place in the note."""
+    """The lines of one key, parsed on their own; `start` is their offset in the note."""
 
     composed: Composed
     text: str
@@ -218,7 +219,7 @@ class _Entry(NamedTuple):
     newline: str
 
     def set_value(self, inline: str, rest: list[str]) -> list[Edit]:
-        """Put what is rendered behind the key's colon; the key and the comment beside the value stay."""
+        """Replace the text after the key's colon; the key and the comment beside the value are kept."""
         colon = _COLON.match(self.text, self.composed.offset(self.key.end_mark))
         if colon is None:
             return []
@@ -235,7 +236,7 @@ class _Entry(NamedTuple):
         return [self._edit(colon.end(), after, self.newline.join(lines))]
 
     def set_items(self, old: list[Value], new: list[Value]) -> list[Edit]:
-        """Take out and put in whole items of a block list; comments between them stay."""
+        """Remove and insert whole items of a block list; comments between them are kept."""
         places = self._item_lines()
         if len(places) != len(old) or not old or not new:
             return []
@@ -246,7 +247,7 @@ class _Entry(NamedTuple):
         removed = places[head : len(old) - tail]
         starts = self.composed.starts
         if not removed and head:
-            # Behind the last word, not before the next key: a new key may be put in there by the same change.
+            # After the last word, not before the next key: the same change may insert a new key there.
             at = len(self.text[: starts[places[head - 1].end]].rstrip("\r\n"))
             return [self._edit(at, at, self.newline + added.removesuffix(self.newline))]
         if not removed:
@@ -255,7 +256,7 @@ class _Entry(NamedTuple):
         return [self._edit(starts[p.first], starts[p.end], t) for p, t in zip(removed, texts, strict=True)]
 
     def _item_lines(self) -> list[Lines]:
-        """The lines of each item; none when an item does not begin beside its dash, on a line of its own."""
+        """The lines of each item; none unless every item begins beside its dash, on its own line."""
         if not is_list(self.value) or self.value.flow_style:
             return []
         places: list[Lines] = []
@@ -274,6 +275,6 @@ class _Entry(NamedTuple):
 
 
 def _common(one: list[Value], other: list[Value]) -> int:
-    """How many items both begin with."""
+    """The number of equal items at the start of both lists."""
     pairs = zip(one, other, strict=False)
     return next((n for n, (a, b) in enumerate(pairs) if not same_value(a, b)), min(len(one), len(other)))

@@ -77,7 +77,7 @@ class _Tidy:
         self.item_indent = -1
 
     def take(self, line: re.Match[str]) -> bool:
-        """Whether the line was understood."""
+        """Process a line; return False if it is not tidy."""
         indent, dash, key, double, single, plain, empty, comment = line.groups()
         value: Value = None
         if plain is not None:
@@ -144,7 +144,7 @@ _BELONGS = late_pattern(r"[ \t\r\n#]|-[ \t\r\n]")
 
 
 def _recover(text: str, start: int, end: int, error: Exception) -> Reading:
-    """What still reads: each key with the indented lines and list items below it, on its own."""
+    """Read each key on its own, with the indented lines and list items below it."""
     reading = Reading(locked="the frontmatter's YAML is broken")
     reading.problems.append(_problem_of(error))
     allowance = _RECOVERED
@@ -173,7 +173,7 @@ def _problem_of(error: Exception) -> Problem:
 
 
 def _chunks(text: str, start: int, end: int) -> list[tuple[int, int, int]]:
-    """Start, end and line, counted from 1, of every key with the lines that belong to it."""
+    """The start, end and line number (from 1) of each key with its lines."""
     chunks: list[tuple[int, int, int]] = []
     at, inside = start, False
     for number, ending in enumerate(_LINE_END.finditer(text, start, end), 2):

@@ -1,7 +1,7 @@
-"""Find what hides inline syntax: fences, indented code, code spans, `%%` comments, `$$` math and HTML.
+"""Find the ranges that hide inline syntax: fences, indented code, code spans, `%%` comments, `$$` math and HTML.
 
-The mark that opens first wins.  Blocks follow CommonMark, quotes and lists included.  Every step is linear in the text: closers are found
-in advance, and nesting is followed to a fixed depth.
+The mark that opens first wins.  Blocks follow CommonMark, including quotes and lists.  Every step is linear in the text:
+closers are found in advance, and nesting has a maximum depth.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ HiddenKind = Literal["fence", "indented", "code", "comment", "html", "math"]
 
 
 class Hidden(NamedTuple):
-    """A stretch whose marks mean nothing: from its opener's first character to its closer's last."""
+    """A range whose marks mean nothing, including its opener and closer."""
 
     kind: HiddenKind
     span: Span
 
 
 class Scan(NamedTuple):
-    """Everything hidden, in order and without overlaps, and what was opened but never closed.
+    """All hidden ranges, in order and without overlaps, and those that were opened but not closed.
 
-    An unclosed fence or HTML block hides the rest of its container, as in CommonMark, and stands in both.  An
-    unclosed `%%` hides nothing; its span is the mark alone.
+    An unclosed fence or HTML block hides the rest of its container, as in CommonMark, and is in both.  An unclosed `%%`
+    hides nothing; its span is only the mark.
     """
 
     hidden: tuple[Hidden, ...]
@@ -35,14 +35,14 @@ class Scan(NamedTuple):
 
 
 def hidden_ranges(text: str, start: int = 0) -> list[Span]:
-    """Everything that tags, links, block ids and footnotes are not looked for in."""
+    """The ranges in which tags, links, block ids and footnotes are ignored."""
     return [found.span for found in scan(text, start).hidden]
 
 
 def hidden_near(text: str, start: int, needle: re.Pattern[str]) -> list[Span]:
-    """What of `hidden_ranges` stands near a needle: most of a note is far from any, and need not be looked at.
+    """The hidden ranges near the matches of `needle`; for speed, the rest of the note is not scanned.
 
-    Where nothing reaches over a blank line, the text between two of them says alone what it hides.
+    If nothing in the note can hide text across a blank line, paragraphs can be scanned one by one.
     """
     if any(text.find(mark, start) >= 0 for mark in _FAR_REACHING):
         return hidden_ranges(text, start)
@@ -59,7 +59,7 @@ def hidden_near(text: str, start: int, needle: re.Pattern[str]) -> list[Span]:
 
 
 def _stretch_start(text: str, first: int, at: int) -> int:
-    """Behind the last blank line before `at` that ends every list and quote: what follows it is not indented."""
+    """The offset after the last blank line before `at` that ends every list and quote: its next line is not indented."""
     while (blank := text.rfind("\n\n", first, at)) >= 0:
         if text[blank + 2] not in " \n":
             return blank + 2
@@ -68,14 +68,14 @@ def _stretch_start(text: str, first: int, at: int) -> int:
 
 
 def scan(text: str, start: int = 0) -> Scan:
-    """Find everything hidden from offset `start` on, where the body starts.  Never raises."""
+    """Find all hidden ranges from offset `start`, where the body begins.  Never raises."""
     scanner = _Scanner(text, start)
     scanner.run()
     return Scan(tuple(scanner.hidden), tuple(scanner.unclosed))
 
 
 _FAR_REACHING = ("%%", "$$", "<", "```", "~~~", "    ", "\t", "\r", "\f", "\v")
-"""What may be a comment, math, HTML, a fence or indented code: only these hide anything over a blank line."""
+"""Signs of comments, math, HTML, fences and indented code: only these hide text across a blank line."""
 _LINE_END = late_pattern(r"\r\n?|\n")
 _BLANK_LINE = late_pattern(r"(?:\r\n?+|\n)[ \t>]*+(?=[\r\n])")
 _COMMENT = late_pattern(r"(?<!%)%%(?!%)")  # exactly two, as in Obsidian since 1.13
@@ -96,7 +96,7 @@ _TAGS_OF_BLOCKS = (
     "menuitem|nav|noframes|ol|optgroup|option|p|param|search|section|summary|table|tbody|td|tfoot|th|thead|title|tr|"
     "track|ul"
 )
-# CommonMark's seventh kind, a lone inline tag, is left out: it would hide the links of the lines below it.
+# CommonMark's seventh kind, a lone inline tag, is omitted: it would hide the links in the lines below it.
 _HTML_BLOCKS = [
     (late_pattern(opener, re.IGNORECASE), late_pattern(closer, re.IGNORECASE) if closer else None)
     for opener, closer in (
@@ -112,11 +112,11 @@ _STARTS = frozenset(" \t#>-+*_=`~<0123456789")
 """First characters of lines that may be more than text."""
 
 _QUOTE = -1
-_MAX_NESTING = 100  # blank lines walk every list they are in, so the depth must not grow with the text
+_MAX_NESTING = 100  # a blank line is checked against every open list, so the depth must not grow with the text
 
 
 class _Open(NamedTuple):
-    """A fence or HTML block that the next lines belong to.  `closer` None means: to the next blank line."""
+    """An open fence or HTML block; with `closer` None it ends at the next blank line."""
 
     kind: HiddenKind
     start: int
@@ -125,7 +125,7 @@ class _Open(NamedTuple):
 
 
 class _Scanner:
-    """One pass over the lines.  Containers are columns: a list item's content column, or `_QUOTE`."""
+    """Scans the lines once.  A container is the content column of a list item, or `_QUOTE`."""
 
     def __init__(self, text: str, start: int) -> None:
         self.text = text
@@ -134,8 +134,8 @@ class _Scanner:
         self.containers: list[int] = []
         self.block: _Open | None = None
         self.empty_item = False  # the innermost container is a list item with nothing in it yet
-        self.paragraph = -1  # where the open paragraph starts
-        self.done = start  # everything before is settled: a comment may reach over many lines
+        self.paragraph = -1  # the start of the open paragraph
+        self.done = start  # the end of the scanned text: a comment may span many lines
         self.comments = [found.start() for found in _COMMENT.finditer(text, start)]
         self.maths = [found.start() for found in _MATH.finditer(text, start)]
         self.html_ends = [found.start() for found in _HTML_END.finditer(text, start)]
@@ -153,7 +153,7 @@ class _Scanner:
             self.close_block(self.block, len(self.text), closed=self.block.closer is None)
 
     def line(self, begin: int, end: int, last_end: int) -> None:
-        """One line: first what is open goes on or ends, then new containers, then what the line itself is."""
+        """Scan a line: continue or end open blocks, open new containers, then classify the rest of the line."""
         if self.done > begin:
             self.rest_of_line(end)
             return
@@ -165,7 +165,7 @@ class _Scanner:
             self.containers.pop()  # a list item begins with at most one blank line
             matched = min(matched, len(self.containers))
         self.empty_item = False
-        if self.block and matched < self.block.depth:  # it ends with the quote or list item it stands in
+        if self.block and matched < self.block.depth:  # it ends with its quote or list item
             self.close_block(self.block, last_end, closed=self.block.closer is None)
         if self.block:
             self.inside_block(self.block, at, end, column - base)
@@ -186,12 +186,12 @@ class _Scanner:
                 self.open_leaf(at, end, column - base)
 
     def rest_of_line(self, end: int) -> None:
-        """Behind a comment that began on an earlier line: running text, no block."""
+        """Treat the rest of a line, after a comment that began on an earlier one, as running text."""
         if self.done < end and self.paragraph < 0:
             self.paragraph = self.done
 
     def match_containers(self, begin: int, end: int) -> tuple[int, int, int, int]:
-        """How many open containers the line is in; its first character that is no blank, its column, the base."""
+        """The number of open containers that the line is in; its first non-blank character, the column of that, the base."""
         at, column = self.skip_blanks(begin, end, 0)
         base = matched = 0
         for container in self.containers:
@@ -222,12 +222,12 @@ class _Scanner:
         return at, column, min(base, column)
 
     def is_underline(self, at: int, end: int, indent: int, matched: int) -> bool:
-        """Of a setext heading: without a paragraph, or lazily below one, the same line is a break, item or text."""
+        """True for a setext underline; without a paragraph directly above, such a line is a break, an item or text."""
         here = self.paragraph >= 0 and indent < 4 and matched == len(self.containers)
         return here and _UNDERLINE.match(self.text, at, end) is not None
 
     def ends_paragraph(self, at: int, end: int, indent: int, matched: int) -> bool:
-        """A line ends the paragraph above when it is blank or starts a block; else it goes on, lazily or not."""
+        """True if a line is blank or starts a block; any other line continues the paragraph above."""
         if at >= end:
             return True
         if self.paragraph < 0 or indent > 3:
@@ -241,7 +241,7 @@ class _Scanner:
         return any(block.match(text, at, end) for block in (_HEADING, _RULE, _FENCE, items))
 
     def html_at(self, at: int, end: int) -> tuple[int, re.Pattern[str] | None] | None:
-        """The HTML block that starts here: where its opener ends, and its closer."""
+        """The end of the opener and the closer of an HTML block that starts here, or None."""
         if self.text[at] == "<":
             for opener, closer in _HTML_BLOCKS:
                 if found := opener.match(self.text, at, end):
@@ -257,7 +257,7 @@ class _Scanner:
             elif (item := _ITEM.match(text, at, end)) and not _RULE.match(text, at, end):
                 after = column + item.end() - at
                 at, column = self.skip_blanks(item.end(), end, after)
-                # Five blanks and more behind the marker are one blank and indented code.
+                # Five or more blanks after the marker are one blank and indented code.
                 base = column if at < end and column - after < 5 else after + 1
                 self.containers.append(base)
                 self.empty_item = at >= end
@@ -266,7 +266,7 @@ class _Scanner:
         return at, column, base
 
     def open_leaf(self, at: int, end: int, indent: int) -> None:
-        """What the line is, its containers taken off."""
+        """Open the block that the line starts inside its containers."""
         text = self.text
         if indent > 3:
             self.hide_indented(at, end)
@@ -309,7 +309,7 @@ class _Scanner:
         self.block = None
 
     def end_paragraph(self, end: int) -> None:
-        """Settle a paragraph's inline marks.  A comment may reach beyond its end: then `done` does too."""
+        """Scan a paragraph's inline marks.  If a comment reaches beyond its end, so does `done`."""
         if self.paragraph < 0:
             return
         at, self.paragraph = self.paragraph, -1
@@ -331,22 +331,22 @@ class _Scanner:
         return runs
 
     def code_span(self, start: int, at: int, runs: dict[int, list[int]]) -> int:
-        """A run of backticks closes at the next run of the same length, else it is text."""
+        """Hide a code span, which closes at the next run of as many backticks; without one the run is text."""
         closer = _first_from(runs.get(at - start, []), at)
         return self.hide("code", start, closer + at - start) if closer >= 0 else at
 
     def pair(self, mark: str, start: int, at: int, end: int) -> int:
-        """A comment or math from its opener on; returns where to go on."""
+        """Hide a comment, math or HTML comment from its opener on; return the offset to continue from."""
         if mark == "%%":
             closer = _first_from(self.comments, at)
             if closer >= 0 and _QUOTE in self.containers and _LINE_END.search(self.text, at, closer):
-                closer = -1  # in a quote it must close on its own line: it would swallow the quote's end
+                closer = -1  # in a quote it must close on its own line, since it would swallow the quote's end
             if closer < 0:
                 self.unclosed.append(Hidden("comment", Span(start, at)))
             return self.hide("comment", start, closer + 2) if closer >= 0 else at
         if mark == "$$":
             closer, blank = _first_from(self.maths, at), _first_from(self.blanks, start)
-            # `$$` is also a shell's process id: math never reaches over a blank line.
+            # `$$` is also a shell's process id, so math never spans a blank line.
             return self.hide("math", start, closer + 2) if closer >= 0 and not 0 <= blank < closer else at
         closer = _first_from(self.html_ends, at)
         return self.hide("html", start, closer + 3) if 0 <= closer < end else at
@@ -357,6 +357,6 @@ class _Scanner:
 
 
 def _first_from(places: list[int], at: int) -> int:
-    """The first of the sorted places at or behind `at`; -1 when there is none."""
+    """The first of the sorted offsets at or after `at`; -1 if there is none."""
     index = bisect_left(places, at)
     return places[index] if index < len(places) else -1

@@ -1,6 +1,7 @@
-"""Find the blocks of a tidy note by the first characters of each line.
+"""Find the blocks of a tidy note by the first characters of each line, and read and write callouts.
 
-Returns None for anything untidy: indented structure, HTML, comments, lazy lines.
+A note with indented structure, HTML, comments or lazy continuation lines is untidy: only markdown-it can read it.
+Callouts are read from source lines, not from tokens: to markdown-it `> [!decision]: /url` is a link definition.
 """
 
 from __future__ import annotations
@@ -14,14 +15,14 @@ from typing import NamedTuple
 from crucible.core.patterns import late_pattern
 
 TOOLS_LINE = "**Tool calls:**"
-"""The paragraph that makes the list after it a list of tool calls."""
+"""The paragraph that marks the list after it as tool calls."""
 
 SEPARATOR = "<!-- -->"
-"""Stands between a list of ours and foreign prose that would continue it."""
+"""Separates a list of ours from foreign prose that would continue it."""
 
 
 class Kind(IntEnum):
-    """What a block is.  `TEXT` is all that means nothing to a session: paragraphs, lists, tables, HTML."""
+    """The kind of a block.  `TEXT` is everything without a meaning of its own: paragraphs, lists, tables, HTML."""
 
     TEXT = 0
     HEADING = 1
@@ -34,10 +35,10 @@ class Kind(IntEnum):
 
 @dataclass(slots=True)
 class Block:
-    """Lines `first` up to `end`, trailing blank lines not included; adjacent text is one block.
+    """Lines `first` up to `end`, without trailing blank lines; adjacent text is one block.
 
-    `level` and `text` are a heading's; `text` of a fence is its info string; `closed` is false for a fence that runs
-    to the end of the note.  A `LIST` is a bullet list directly under a `TOOLS` line; any other list is `TEXT`.
+    `level` is that of a heading; `text` is a heading's text or a fence's info string; `closed` is false for a fence that
+    runs to the end of the note.  A `LIST` is a bullet list directly under a `TOOLS` line; any other list is `TEXT`.
     """
 
     kind: Kind
@@ -49,7 +50,7 @@ class Block:
 
 
 def add_text(blocks: list[Block], first: int, end: int) -> None:
-    """Text from line `first` to `end`, joined with text right before it."""
+    """Add text from line `first` to `end`; it is joined with text directly before it."""
     if blocks and blocks[-1].kind is Kind.TEXT:
         blocks[-1].end = end
     else:
@@ -57,11 +58,11 @@ def add_text(blocks: list[Block], first: int, end: int) -> None:
 
 
 HEADING = late_pattern(r"(#{1,6})(?:[ \t]+(.*?))??(?:[ \t]+#+)?[ \t]*$", re.DOTALL)
-"""An ATX heading: its hashes, and its text without closing hashes."""
+"""An ATX heading: its hashes, and its text without the closing hashes."""
 
 _FENCE = late_pattern(r"(`{3,})([^`]*)$|(~{3,})(.*)$", re.DOTALL)
 _RULE = late_pattern(r"([-*_])[ \t]*(?:\1[ \t]*){2,}$")
-# One to three blanks and then what may be structure at the top level or may belong to a list item.
+# One to three blanks, then a mark that may be structure at the top level or part of a list item.
 _UNTIDY_INDENT = late_pattern(
     r" {1,3}(?:#{1,6}(?:[ \t]|$)|>|`{3}|~{3}|<|([-*_])[ \t]*(?:\1[ \t]*){2,}$|-+[ \t]*$|\*\*Tool calls:\*\*[ \t]*$)"
 )
@@ -72,7 +73,7 @@ _LineReader = Callable[[Sequence[str], int, list[Block]], int]
 
 
 def scan_lines(lines: Sequence[str], first: int = 0) -> list[Block] | None:
-    """The blocks by the first characters of each line, or None when only markdown-it can tell."""
+    """The blocks of tidy lines, or None if only markdown-it can read them."""
     blocks: list[Block] = []
     at, end = first, len(lines)
     while at < end:
@@ -101,7 +102,7 @@ def _take_text(lines: Sequence[str], at: int, blocks: list[Block]) -> int:
 
 
 def _after_text(at: int, blocks: list[Block]) -> bool:
-    """Whether the line above belongs to a text block, which this line may continue."""
+    """True if the line above belongs to a text block, which this line may continue."""
     return bool(blocks) and blocks[-1].kind is Kind.TEXT and blocks[-1].end == at
 
 
@@ -176,7 +177,7 @@ def _ends_tools_line(line: str) -> bool:
 
 
 def _take_list(lines: Sequence[str], at: int, blocks: list[Block]) -> int:
-    """A list of one-line items with one kind of bullet; blank lines may part them."""
+    """Take a list of one-line items with the same bullet; blank lines may separate them."""
     bullet, first, end = lines[at][0], at, len(lines)
     after = at
     while at < end:
@@ -195,7 +196,7 @@ def _take_list(lines: Sequence[str], at: int, blocks: list[Block]) -> int:
 
 
 def _ends_list(line: str, adjacent: bool) -> bool:
-    """Whether a line can neither continue the last item nor the list."""
+    """True if a line can continue neither the last item nor the list."""
     if line[0] in " \t":
         return False
     return not adjacent or line[0] == ">" or line == SEPARATOR or bool(HEADING.match(line))
@@ -228,7 +229,7 @@ _READERS: dict[str, _LineReader] = {
 
 
 def without_blanks(lines: Sequence[str], first: int, end: int) -> int:
-    """`end` without the blank lines before it."""
+    """Move `end` up over the blank lines before it."""
     while end > first + 1 and not lines[end - 1].strip(" \t"):
         end -= 1
     return end
@@ -238,9 +239,9 @@ _HEAD = late_pattern(r" {0,3}>[ \t]?\[!([^\]|\s][^\]|]*)(?:\|([^\]]*))?\]([+-]?)
 
 
 class RawCallout(NamedTuple):
-    """A callout as it stands: `kind` in lower case, `fold` `+`, `-` or "", `title` "" when there is none.
+    """A callout `> [!kind|metadata]- Title`: `kind` in lower case, `fold` is `+`, `-` or "", `title` may be "".
 
-    `body` holds the lines below the head with one level of `>` taken off.
+    `body` has the lines below the head without one level of `>`.
     """
 
     kind: str
@@ -251,7 +252,7 @@ class RawCallout(NamedTuple):
 
 
 def read_callout(lines: Sequence[str]) -> RawCallout | None:
-    """The callout that a quote's lines make, or None for an ordinary quote."""
+    """The callout in a quote's lines, or None for an ordinary quote."""
     head = _HEAD.match(lines[0])
     if not head:
         return None
@@ -260,7 +261,7 @@ def read_callout(lines: Sequence[str]) -> RawCallout | None:
 
 
 def unquote_lines(lines: Iterable[str]) -> list[str]:
-    """Lines without one level of `>` and one blank after it; a lazy line stays as it is."""
+    """Remove one level of `>` and one blank after it; a lazy line is kept as it is."""
     return [_unquoted(line) for line in lines]
 
 
@@ -276,5 +277,5 @@ def _unquoted(line: str) -> str:
 
 
 def quote_lines(lines: Iterable[str]) -> list[str]:
-    """Lines one level deeper; blank lines become a bare `>`, so that no editor strips their end."""
+    """Add one level of `>`; blank lines become a bare `>`, so that editors have no trailing blank to strip."""
     return [f"> {line}" if line else ">" for line in lines]

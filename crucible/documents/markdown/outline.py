@@ -1,7 +1,7 @@
 """Find the blocks of a note with their lines: headings, quotes, fences, tool-call lists, rules, and text.
 
-Tidy notes are read by `line_scan`, all others by markdown-it; a property test holds the two equal.  Only level-0 blocks count: a callout
-inside a list, or a heading inside a quote, is text.
+`line_scan` reads tidy notes, markdown-it all others; a property test checks that both agree.  Only level-0 blocks count:
+a callout inside a list, or a heading inside a quote, is text.
 """
 
 from __future__ import annotations
@@ -30,18 +30,18 @@ if TYPE_CHECKING:
 
 
 TOO_LARGE = 16_000_000
-"""Code points above which an untidy note is not parsed any more: it would take half a minute."""
+"""Maximum code points of an untidy note; parsing a larger one would take half a minute."""
 
 
 class Outline(NamedTuple):
-    """The blocks in order, and what was wrong."""
+    """The blocks in order, and the problems."""
 
     blocks: list[Block]
     problems: tuple[Problem, ...] = ()
 
 
 def find_blocks(source: Source, first: int = 0) -> Outline:
-    """The outline of `source` from line `first` on (after the frontmatter).  Never raises."""
+    """The outline of `source` from line `first`, which is after the frontmatter.  Never raises."""
     lines = source.lines
     blocks = scan_lines(lines, first)
     if blocks is not None:
@@ -55,16 +55,16 @@ def find_blocks(source: Source, first: int = 0) -> Outline:
 
 
 def _unclosed(blocks: list[Block]) -> tuple[Problem, ...]:
-    """Only the last block can run to the end of the note."""
+    """The problem of an unclosed fence: only the last block can run to the end of the note."""
     if blocks and not blocks[-1].closed:
         return (Problem("unclosed-fence", blocks[-1].first + 1, "this fence is never closed"),)
     return ()
 
 
 def mask_comments(source: Source, first: int = 0) -> tuple[list[str], list[Problem]]:
-    """The lines with what a `%%` comment hides replaced by `x`, blank lines kept, and unclosed comments as problems.
+    """The lines with `%%` comments replaced by `x` (blank lines are kept), and unclosed comments as problems.
 
-    Obsidian hides comments, markdown-it does not know them.  Within one line a comment changes no structure.
+    Obsidian hides comments, but markdown-it does not know them.  Within one line a comment changes no structure.
     """
     if "%%" not in source.text:
         return source.lines, []
@@ -83,7 +83,7 @@ def mask_comments(source: Source, first: int = 0) -> tuple[list[str], list[Probl
 
 @cache
 def _parser() -> MarkdownIt:
-    """Block rules only: inline tokens carry no offsets, so they are of no use here."""
+    """A parser with block rules only, since inline tokens have no offsets."""
     # Late: tidy notes need no markdown-it, and it takes as long to load as click.
     from markdown_it import MarkdownIt  # noqa: PLC0415
 
@@ -94,7 +94,7 @@ def _parser() -> MarkdownIt:
 
 @lru_cache(maxsize=1)
 def _tokens(text: str) -> list[Token]:
-    """The level-0 blocks; kept for the second question about the same note."""
+    """The level-0 blocks, cached for a second query on the same note."""
     return [t for t in _parser().parse(text) if t.level == 0 and t.map and t.nesting >= 0]
 
 
@@ -108,11 +108,11 @@ _HTML_ENDS = (
     (late_pattern(r"<!\[CDATA\["), late_pattern(r"\]\]>")),
     (late_pattern(r"<![A-Za-z]"), late_pattern(r">")),
 )
-"""The HTML blocks of CommonMark that blank lines do not end: how they begin and end."""
+"""The openers and closers of CommonMark's HTML blocks that blank lines do not end."""
 
 
 def _unclosed_html(lines: Sequence[str], first: int) -> tuple[Problem, ...]:
-    """An HTML block of this kind that runs to the end of the note would hide whatever is added below it."""
+    """The problem of an HTML block that runs to the end of the note: it would hide lines added below it."""
     tokens = _tokens("\n".join(lines[first:]))
     if not tokens or tokens[-1].type != "html_block" or not tokens[-1].map:
         return ()
@@ -125,7 +125,7 @@ def _unclosed_html(lines: Sequence[str], first: int) -> tuple[Problem, ...]:
 
 
 def parse_blocks(lines: Sequence[str], first: int = 0) -> list[Block]:
-    """The blocks as markdown-it sees them; lines that it gives no token (link definitions) are text."""
+    """The blocks that markdown-it finds; lines without a token (link definitions) are text."""
     blocks: list[Block] = []
     at = first
     for token in _tokens("\n".join(lines[first:])):

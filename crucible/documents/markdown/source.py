@@ -1,7 +1,7 @@
 """The exact text of a note, its lines, and the only way to change it.
 
-A note may hold anything: a byte order mark, CRLF, lone CR, bytes that are not UTF-8.  `Source.from_bytes(b).to_bytes()` is `b` for every
-`b`: the mark is kept apart, and bytes that are not UTF-8 become lone surrogates.
+A note may contain a byte order mark, CRLF, lone CR, and bytes that are not UTF-8.  `Source.from_bytes(b).to_bytes()` is
+`b` for every `b`: the mark is kept apart, and bytes that are not UTF-8 become lone surrogates.
 """
 
 from __future__ import annotations
@@ -21,32 +21,32 @@ _LINE_END = late_pattern(r"\r\n?|\n")
 
 
 class Span(NamedTuple):
-    """Code points `start` up to, not including, `end` of a source's text."""
+    """A range of code points in a source's text; `end` is exclusive."""
 
     start: int
     end: int
 
 
 class Lines(NamedTuple):
-    """Lines `first` up to, not including, `end`; counted from 0."""
+    """A range of lines, counted from 0; `end` is exclusive."""
 
     first: int
     end: int
 
 
 NOWHERE = Lines(-1, -1)
-"""The place of what was made in memory and stands in no note yet."""
+"""The lines of a value that was built in memory and is in no note yet."""
 
 
 class Edit(NamedTuple):
-    """Put `text` where `span` is; an empty span inserts."""
+    """Replace `span` with `text`; an empty span inserts."""
 
     span: Span
     text: str
 
 
 class Problem(NamedTuple):
-    """Something untidy in a human's note: reported, never fatal.
+    """Something untidy in a user's note.  It is reported and never fatal.
 
     `code` is a stable kebab-case word (`unclosed-fence`), `line` counts from 1 in the file.
     """
@@ -65,7 +65,7 @@ class Source:
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Source:
-        """Decode without losing a byte."""
+        """Decode a file without losing a byte."""
         bom = data.startswith(_BOM)
         return cls((data[3:] if bom else data).decode("utf-8", "surrogateescape"), bom)
 
@@ -75,15 +75,15 @@ class Source:
 
     @cached_property
     def starts(self) -> list[int]:
-        """Offset of every line's first code point, and at the end one past the text.
+        """The offset of each line's first code point, followed by the length of the text.
 
-        Lines end at LF, CRLF or a lone CR and nowhere else (not at U+2028 or a form feed).  Text that ends in a line
-        end has an empty last line, as in an editor.
+        Lines end at LF, CRLF or a lone CR and nowhere else (not at U+2028 or a form feed).  A text that ends in
+        a line end has an empty last line, as in an editor.
         """
         if "\r" in self.text:
             return [0, *(found.end() for found in _LINE_END.finditer(self.text)), len(self.text)]
         starts = [0, *accumulate([len(line) + 1 for line in self.text.split("\n")])]
-        starts[-1] = len(self.text)  # the last line has no end of its own, which was counted with it
+        starts[-1] = len(self.text)  # the last line has no line end, but one was counted
         return starts
 
     @cached_property
@@ -95,16 +95,16 @@ class Source:
 
     @cached_property
     def newline(self) -> str:
-        """The line end that new lines get: the first one in the text, else LF."""
+        """The line end for new lines: the first one in the text, or LF."""
         found = _LINE_END.search(self.text)
         return found.group() if found else "\n"
 
     def span_of(self, lines: Lines) -> Span:
-        """The offsets of whole lines, the last one's line end included."""
+        """The span of whole lines, including the last line end."""
         return Span(self.starts[lines.first], self.starts[min(lines.end, len(self.starts) - 1)])
 
     def line_of(self, offset: int) -> int:
-        """The line, counted from 0, that holds `offset`."""
+        """The line, counted from 0, that contains `offset`."""
         return min(bisect_right(self.starts, offset, 0, len(self.starts) - 1), len(self.starts) - 1) - 1
 
     def slice(self, span: Span) -> str:
@@ -113,9 +113,9 @@ class Source:
 
 
 def apply_edits(source: Source, edits: Iterable[Edit]) -> Source:
-    """The source with the edits made; every code point outside their spans is kept.
+    """Apply edits; every code point outside their spans is kept.
 
-    Edits may come in any order.  Two insertions at one place keep their order.  Overlaps raise `EditRefused`.
+    Edits may come in any order.  Insertions at the same offset keep their order.  Raises `EditRefused` on overlaps.
     """
     parts: list[str] = []
     at = 0

@@ -1,7 +1,7 @@
-"""Find and write links to notes: `[[target#subpath|alias]]`, `![[embed]]`, `[alias](target.md#subpath)`, and in properties.
+"""Find and write links to notes: `[[target#subpath|alias]]`, `![[embed]]`, `[alias](target.md#subpath)`.
 
-Nothing in code, comments, HTML or math is a link.  A target loses `.md` and the blanks around it; a Markdown target is percent-decoded.
-Web addresses and Markdown images of pictures are not links to notes.
+Code, comments, HTML and math contain no links.  Targets are without `.md` and blanks around them; Markdown targets are
+percent-decoded.  Web addresses and Markdown images are not links to notes.  Links in properties are found separately.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ LinkKind = Literal["wiki", "md"]
 
 
 class LinkText(NamedTuple):
-    """What stands between `[[` and `]]`.  An empty target means the note itself."""
+    """The parts between `[[` and `]]`.  An empty target means the note itself."""
 
     target: str
     subpath: str | None = None
@@ -28,10 +28,9 @@ class LinkText(NamedTuple):
 
 
 class Link(NamedTuple):
-    """A link as it stands in a note.
+    """A link in a note.
 
-    `subpath` is without its `#`: a heading, several joined by `#`, or a block as `^id`.  `alias` is the text that is
-    shown.  `target_span` is the target alone as written, `.md` and percent codes included.
+    `subpath` is without its `#`: a heading, several joined by `#`, or a block as `^id`.  `alias` is the displayed text.  `target_span` is the target alone as written, `.md` and percent codes included.
     """
 
     target: str
@@ -58,17 +57,17 @@ _TOKEN = late_pattern(
     re.VERBOSE,
 )
 _WIKI_TOKEN = late_pattern(rf"\\[\s\S]|(?P<wiki>{_WIKI})(?P<address>(?!))?(?P<opener>(?!))?(?P<blank>(?!))?")
-"""Where no address follows any more, brackets alone mean nothing."""
+"""The token for text after the last address, where only wikilinks matter."""
 _WHOLE = late_pattern(_WIKI)
 _LINKS = late_pattern(r"\[\[|\]\(")
-_WEB = late_pattern(r"[A-Za-z][A-Za-z0-9+.-]++:|//")  # one letter alone is a drive: that never resolves
+_WEB = late_pattern(r"[A-Za-z][A-Za-z0-9+.-]++:|//")  # a single letter is a drive, which never resolves
 _ESCAPED = late_pattern(r"\\([!-/:-@\[-`{-~])")
 _PERCENT = late_pattern(r"(?>(?:%[0-9A-Fa-f]{2})+)")
 _NOT_IN_ADDRESS = late_pattern(r"[\x00-\x20\x7f\\%#()<>\[\]|^`\"?]")
 
 
 def find_links(source: Source, start: int | None = None) -> list[Link]:
-    """Every link of the body, in the order of their ends.  `start` spares a look for the frontmatter's end."""
+    """Every link of the body, in the order of their ends.  `start` is the body's offset, if it is known."""
     links: list[Link] = []
     open_brackets: list[re.Match[str]] = []
     for token in _tokens(source.text, find_frontmatter(source).span.end if start is None else start):
@@ -91,7 +90,7 @@ def find_links(source: Source, start: int | None = None) -> list[Link]:
 
 
 def _tokens(text: str, start: int) -> Iterator[re.Match[str]]:
-    """Brackets and links outside everything hidden."""
+    """Brackets and links outside hidden ranges."""
     hidden = hidden_near(text, start, _LINKS)
     index, at = 0, start
     last_address = text.rfind("](")
@@ -108,14 +107,14 @@ def _tokens(text: str, start: int) -> Iterator[re.Match[str]]:
 
 
 def _next_wiki(text: str, at: int) -> re.Match[str] | None:
-    """The next token where no address follows any more."""
+    """The next token after the last address."""
     near = text.find("[[", at)
-    # What a backslash takes away stands in the same line.
+    # A backslash that disables the link is on the same line.
     return None if near < 0 else _WIKI_TOKEN.search(text, max(at, text.rfind("\n", at, near) + 1))
 
 
 def _is_cut(hidden: list[Span], index: int, token: re.Match[str]) -> bool:
-    """Whether something hidden begins inside the token and ends behind it, or hides its closing brackets."""
+    """True if a hidden range begins in the token and ends after it, or hides its closing brackets."""
     while index < len(hidden) and hidden[index].start < token.end():
         if hidden[index].end > token.end() - 2:
             return token["wiki"] is not None or token["address"] is not None
@@ -140,7 +139,7 @@ def _target_span(inner: str, at: int) -> Span:
 
 
 def _before_alias(inner: str) -> tuple[str, str | None]:
-    """Target with subpath, and the alias.  In a table cell a backslash stands before the bar between them."""
+    """Split off the alias.  In a table cell there is a backslash before the bar."""
     target, bar, alias = inner.partition("|")
     if not bar:
         return target, None
@@ -148,7 +147,7 @@ def _before_alias(inner: str) -> tuple[str, str | None]:
 
 
 def parse_linktext(text: str) -> LinkText:
-    """Read what stands between `[[` and `]]`."""
+    """Parse the text between `[[` and `]]`."""
     where, alias = _before_alias(text)
     target, _, subpath = where.partition("#")
     shown = (alias or "").strip(" \t") or None
@@ -161,7 +160,7 @@ def _without_md(target: str) -> str:
 
 
 def _markdown_link(source: Source, opener: re.Match[str], address: re.Match[str]) -> list[Link]:
-    """The link from an opening bracket to its address; empty when it leads to the web or shows a picture."""
+    """The link from an opening bracket to its address; empty if it leads to the web or shows a picture."""
     group = "bare" if address["angled"] is None else "angled"
     written = address[group]
     path, _, subpath = written.partition("#")
@@ -181,7 +180,7 @@ def _is_picture(target: str) -> bool:
 
 
 def _decode(written: str) -> str:
-    """Backslash escapes and percent codes undone; codes that are no UTF-8 stay as they are."""
+    """Decode backslash escapes and percent codes; codes that are not UTF-8 are kept."""
     return _PERCENT.sub(_decode_run, _ESCAPED.sub(r"\1", written))
 
 
@@ -193,9 +192,9 @@ def _decode_run(found: re.Match[str]) -> str:
 
 
 def encode_target(target: str, like: str = "") -> str:
-    """A target as the address of a Markdown link.
+    """Encode a target as the address of a Markdown link.
 
-    Letters beyond ASCII stay readable unless `like`, the address that stood there, had them as percent codes.
+    Non-ASCII letters stay readable unless `like`, the previous address, has them as percent codes.
     """
     encoded = _NOT_IN_ADDRESS.sub(lambda found: f"%{ord(found.group()):02X}", target)
     if re.search(r"%[89A-Fa-f]", like):
@@ -208,7 +207,7 @@ def _percent(found: re.Match[str]) -> str:
 
 
 def display(link: Link | LinkText) -> str:
-    """What a reader sees: the alias, else `Note > Heading`, as Obsidian's reading view has it."""
+    """The displayed text: the alias, or `Note > Heading` as in Obsidian's reading view."""
     if link.alias is not None:
         return link.alias
     parts = [link.target, *(link.subpath or "").split("#")]
@@ -216,7 +215,7 @@ def display(link: Link | LinkText) -> str:
 
 
 def render_link(target: str, subpath: str | None = None, alias: str | None = None, *, embed: bool = False) -> str:
-    """A wikilink.  Raises EditRefused when it would not read back as asked: `|`, `#` or brackets in a part."""
+    """A wikilink.  Raises `EditRefused` if it would not read back equal, such as for `|`, `#` or brackets in a part."""
     inner = target + (f"#{subpath}" if subpath else "") + (f"|{alias}" if alias else "")
     written = f"{'!' if embed else ''}[[{inner}]]"
     found = _WHOLE.fullmatch(written)
@@ -233,9 +232,9 @@ _BLANKS = late_pattern(r"\s+")
 
 
 def strip_heading_for_link(heading: str) -> str:
-    """A heading as a link's subpath: what Obsidian cannot have in a link, or a plugin would act on, becomes one blank.
+    """A heading as a link's subpath: marks that are invalid in links or that plugins act on become one blank.
 
-    Obsidian compares headings without such marks, so the link still leads there.
+    Obsidian compares headings without these marks, so the link still resolves.
     """
     return _BLANKS.sub(" ", _HEADING_MARKS.sub(" ", heading)).strip()
 
@@ -245,7 +244,7 @@ _BRACKETS_APART = late_pattern(r"\[\\(\\*)(?=\[)")
 
 
 def escape_links(text: str) -> str:
-    r"""Foreign text as a property holds it: what would be a link there, `[[x]]`, is `[\[x]]`."""
+    r"""Escape links in foreign text for a property: `[[x]]` becomes `[\[x]]`."""
     return _BRACKETS.sub(r"[\1\\", text) if "[" in text else text
 
 
@@ -255,7 +254,7 @@ def unescape_links(text: str) -> str:
 
 
 def heading_key(heading: str) -> str:
-    """Two headings are the same to a link when their keys are: punctuation, blanks and case do not count."""
+    """The key by which links compare headings: punctuation, blanks and case do not count."""
     return _BLANKS.sub(" ", _PUNCTUATION.sub(" ", heading)).strip().lower()
 
 
@@ -272,9 +271,10 @@ _BLOCK_TEXT = late_pattern(r"[|>][-+0-9]*+[ \t]*+(?:(?<=[ \t])#.*+)?$")
 
 
 def find_property_links(source: Source, span: Span | None = None) -> list[Link]:
-    """Quoted values of the frontmatter that are one wikilink and nothing else, as Obsidian counts them.
+    """The quoted frontmatter values that are exactly one wikilink, as in Obsidian.
 
-    `span` is the frontmatter's, when it is known.  A value with YAML escapes is left alone: what stands there is not what it says.
+    `span` is that of the frontmatter, if it is known.  A value with YAML escapes is skipped, since its text differs from
+    its value.
     """
     text = source.text
     span = span or find_frontmatter(source).span

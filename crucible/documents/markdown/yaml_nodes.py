@@ -1,6 +1,6 @@
-"""Read a frontmatter block, or one key's own lines, with libyaml: its nodes, their places and values.
+"""Read a frontmatter block, or the lines of one key, with libyaml: nodes with their positions and values.
 
-Scalars stay text here: libyaml never decides a type.  Characters that it rejects are replaced before and restored after.
+Scalars stay text: libyaml does not decide their type.  Characters that it rejects are replaced first and restored after.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 
 
 _LINE_END = late_pattern(r"\r\n?|\n")
-# Tabs, lone CR, other controls, what YAML 1.1 takes for a line end, and what it does not take at all.
+# Tabs, lone CR, other control characters, line ends of YAML 1.1, and characters that YAML rejects.
 ODD = late_pattern(r"[\x00-\x09\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff\ud800-\udfff]|\r(?!\n)")
 
 
 class Reading:
-    """A block while it is read."""
+    """The values, key positions and problems of a block while it is read."""
 
     __slots__ = ("keys", "locked", "problems", "repeats", "values")
 
@@ -35,7 +35,7 @@ class Reading:
         self.locked = locked
 
     def add(self, key: str, value: Value, span: Span, line: int) -> None:
-        """Take in an entry; of a repeated key the last one counts."""
+        """Add an entry; the last of several equal keys counts."""
         if key in self.values:
             self.problems.append(Problem("duplicate-key", line, f"{key!r} stands here again; the last one counts"))
             if key in self.keys:
@@ -44,12 +44,12 @@ class Reading:
         self.keys[key] = span
 
 
-# No tag that a note can name holds a blank.
+# The blank keeps these distinct from every tag that a note can name.
 _IS_PLAIN, _IS_TEXT = " plain", " text"
 _CORE_TAGS = frozenset(
     (_IS_PLAIN, *(f"tag:yaml.org,2002:{name}" for name in ("null", "bool", "int", "float")))
 )  # fmt: skip
-# Before nothing or a comment Obsidian allows it, libyaml does not.
+# Obsidian allows a tab before a comment or the line end, libyaml does not.
 _TAB_INDENT = late_pattern(r"^\t[ \t]*(?=[\r\n#])", re.MULTILINE)
 DEPTH = 100
 _SPARE_NODES = 10_000
@@ -57,7 +57,7 @@ READ_ERRORS = (ValueError, RecursionError)
 
 
 class BrokenYaml(ValueError):
-    """What libyaml says: the reason, and the line in the block, counted from 0."""
+    """An error of libyaml: the reason, and the line in the block, counted from 0."""
 
     def __init__(self, error: yaml.YAMLError) -> None:
         super().__init__(str(error))
@@ -68,14 +68,14 @@ class BrokenYaml(ValueError):
 
 @cache
 def _loader() -> type[yaml.SafeLoader]:
-    # Slow, and a tidy block is read without it.
+    # Slow to load, and not needed for a tidy block.
     import yaml  # noqa: PLC0415
 
     # PyYAML may be built without libyaml.
     base: type[yaml.SafeLoader] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
     class Loader(base):  # type: ignore[misc, valid-type]
-        """Leaves scalars as text and says which were plain."""
+        """Keeps scalars as text and tags those that were plain."""
 
         def resolve(self, kind: type[yaml.Node], value: Any, implicit: Any) -> str:  # noqa: ARG002
             if kind is yaml.ScalarNode:
@@ -90,12 +90,12 @@ def _loader() -> type[yaml.SafeLoader]:
 
 
 def is_map(node: yaml.Node | None) -> TypeGuard[yaml.MappingNode]:
-    """Whether a node is a map; asked by its kind, without importing its class."""
+    """True if a node is a map; checks its kind, since importing its class is slow."""
     return getattr(node, "id", "") == "mapping"
 
 
 def is_list(node: yaml.Node | None) -> TypeGuard[yaml.SequenceNode]:
-    """Whether a node is a list."""
+    """True if a node is a list."""
     return getattr(node, "id", "") == "sequence"
 
 
@@ -104,7 +104,7 @@ def _is_scalar(node: yaml.Node) -> TypeGuard[yaml.ScalarNode]:
 
 
 class TooLarge(ValueError):
-    """Nested too deeply, or aliases that unfold to too much."""
+    """Raised for a block that is nested too deeply, or whose aliases expand to too many nodes."""
 
     def __init__(self, line: int) -> None:
         super().__init__("nested too deeply, or aliases unfold to too much")
@@ -112,7 +112,7 @@ class TooLarge(ValueError):
 
 
 class _Handler:
-    """python-frontmatter's reader for one block; its bounds are known, its values and places stay in `reading`."""
+    """A python-frontmatter handler for one block with known bounds; the result is in `reading`."""
 
     def __init__(self, block: str, start: int) -> None:
         self.block = block
@@ -128,8 +128,8 @@ class _Handler:
 
 
 def read_composed(block: str, start: int) -> Reading:
-    """The whole block that starts at offset `start`; raises one of `READ_ERRORS` when it is broken."""
-    import frontmatter  # noqa: PLC0415  slow, and a tidy block is read without it
+    """Read the whole block that starts at offset `start`; raises one of `READ_ERRORS` if it is broken."""
+    import frontmatter  # noqa: PLC0415  slow to load, and not needed for a tidy block
 
     handler = _Handler(block, start)
     frontmatter.parse("---", handler=cast("Any", handler))
@@ -137,7 +137,7 @@ def read_composed(block: str, start: int) -> Reading:
 
 
 class Composed(NamedTuple):
-    """A block's nodes, its lines, and how to get characters back that YAML does not take."""
+    """A block's nodes, its line offsets, and the map that restores characters that YAML rejects."""
 
     root: yaml.Node | None
     text: str
@@ -145,15 +145,15 @@ class Composed(NamedTuple):
     back: dict[int, str]
 
     def restore(self, text: str) -> str:
-        """Text of a node as it stands in the note."""
+        """The text of a node as written in the note."""
         return text.translate(self.back) if self.back else text
 
     def offset(self, mark: yaml.Mark) -> int:
-        """Where libyaml's mark lies in the block's text."""
+        """The offset of libyaml's mark in the block's text."""
         return self.starts[mark.line] + mark.column
 
     def entry_end(self, key: yaml.Node, value: yaml.Node, limit: int) -> int:
-        """The line after the entry's last; comments and blank lines up to line `limit` belong to nobody."""
+        """The line after an entry's last; comments and blank lines up to line `limit` belong to no entry."""
         last = max(key.start_mark.line + 1, end_line(value) if _follows(key, value) else 0)
         line = limit
         while line > last and is_blank_or_comment(self.line(line - 1)):
@@ -168,11 +168,11 @@ class Composed(NamedTuple):
 
 
 def compose(text: str) -> Composed:
-    """The nodes of a block or of one entry; raises one of `READ_ERRORS` when it is no YAML."""
+    """The nodes of a block or of one entry; raises one of `READ_ERRORS` if it is not YAML."""
     back: dict[int, str] = {}
     clean = text
     if ODD.search(text):
-        # Obsidian's YAML takes any character; PyYAML does not, or breaks the line there.
+        # Obsidian's YAML accepts any character; PyYAML rejects these, or ends the line there.
         odd = sorted(set(ODD.findall(text)) - {"\t", "\r"})
         free = (code for code in range(0xF0000, 0xFFFFE) if chr(code) not in text)
         back = dict(zip(free, odd, strict=False))
@@ -199,7 +199,7 @@ def _may_nest_deeply(text: str) -> bool:
 
 
 def _check_depth(text: str) -> None:
-    """Libyaml's composer recurses in C and would crash the process; its events do not."""
+    """Check the depth by libyaml's events, since its composer recurses in C and would crash the process."""
     import yaml  # noqa: PLC0415  slow, and a tidy block is read without it
 
     depth = 0
@@ -213,7 +213,7 @@ def _check_depth(text: str) -> None:
 
 
 def compose_into(reading: Reading, text: str, start: int, first_line: int) -> None:
-    """Read a block that starts at offset `start` and, counted from 1, at `first_line`."""
+    """Read a block that starts at offset `start`, on line `first_line` (from 1)."""
     composed = compose(text)
     root = composed.root
     if root is None:
@@ -237,7 +237,7 @@ def compose_into(reading: Reading, text: str, start: int, first_line: int) -> No
 
 
 class _Converter:
-    """Nodes to values, with a budget: without aliases no text holds more nodes than characters."""
+    """Converts nodes to values with a budget: without aliases, no text has more nodes than characters."""
 
     def __init__(self, composed: Composed, problems: list[Problem], first_line: int, budget: int) -> None:
         self.composed = composed
@@ -257,7 +257,7 @@ class _Converter:
         return read_scalar(text) if node.tag in _CORE_TAGS else text
 
     def name(self, node: yaml.Node) -> str:
-        """A key's text as it stands there; a list or map as a key is written out."""
+        """The text of a key as written; a key that is a list or map is written out."""
         if _is_scalar(node):
             return self.composed.restore(node.value)
         return str(self.read(node, 1))
@@ -274,13 +274,13 @@ class _Converter:
 
 
 def _follows(earlier: yaml.Node, later: yaml.Node) -> bool:
-    """An alias stands for a node that is somewhere above."""
+    """True unless `later` is an alias, whose node is before `earlier`."""
     one, two = earlier.start_mark, later.start_mark
     return (one.line, one.column) <= (two.line, two.column)
 
 
 def end_line(node: yaml.Node) -> int:
-    """The line after the node's last; libyaml's own mark of a block collection lies behind comments."""
+    """The line after the node's last; libyaml's own end mark of a block collection is after comments."""
     while (is_list(node) or is_map(node)) and not node.flow_style and node.value:
         last = node.value[-1]
         child = last[1] if isinstance(last, tuple) else last
@@ -296,6 +296,6 @@ def _is_block_scalar(node: yaml.Node) -> bool:
 
 
 def is_blank_or_comment(line: str) -> bool:
-    """Whether a line is blank or a comment only."""
+    """True if a line is blank or only a comment."""
     text = line.strip()
     return not text or text.startswith("#")

@@ -1,1 +1,1 @@
-"""Fold the events of a transcript into the session that a note will hold."""
+"""Fold the events of a transcript into a draft of a session, and turn the draft into the note's `Session`."""

@@ -1,4 +1,4 @@
-"""A tool call as one line, with paths shortened: the arguments that say most, client by client."""
+"""Render a tool call as one line: its most informative arguments, by client, with shortened paths."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def shorten_paths(text: str, folder: str) -> str:
 
 @lru_cache(maxsize=64)
 def _patterns(folder: str) -> tuple[tuple[str, re.Pattern[str], str], ...]:
-    """What a path begins with, the pattern of it, and what is written instead."""
+    """For each path to shorten: its prefix, its pattern, and the replacement."""
     top = folder.rstrip("/\\")
     found: list[tuple[str, re.Pattern[str], str]] = []
     if re.search(r"[^\\/:]", top[2:]):
@@ -42,7 +42,7 @@ def _patterns(folder: str) -> tuple[tuple[str, re.Pattern[str], str], ...]:
 
 
 Arguments: TypeAlias = Mapping[str, object]
-_Teller: TypeAlias = Callable[[Arguments, str], str]
+_Renderer: TypeAlias = Callable[[Arguments, str], str]
 
 _PATCHED = late_pattern(r"^\*\*\* (?:Add|Update|Delete) File: (.+?)[ \t\r]*$", re.MULTILINE)
 _LINE_END = late_pattern(r"[ \t]*\n[ \t]*")
@@ -51,18 +51,18 @@ _READ = 8000
 """Maximum code points of arguments that are read."""
 _COMMANDS = ("command", "cmd")
 _PATHS = ("file_path", "filePath", "absolute_path", "notebook_path", "path", "filename", "file", "dir_path")
-_TELLING = (
+_INFORMATIVE = (
     "command", "cmd", "script", "code",
     "file_path", "filePath", "absolute_path", "notebook_path", "path", "filename", "file", "uri", "url",
     "query", "pattern", "search", "question", "prompt", "message", "text", "title", "subject", "name", "skill",
     "description", "input", "expression", "selector", "task_id", "taskId", "bash_id", "shell_id", "id", "dir_path",
 )  # fmt: skip
-"""Read in order: the first of these that an unknown tool was given tells most."""
+"""The arguments to show for an unknown tool, most informative first."""
 
 
 def one_line(text: str, limit: int) -> str:
     """The normal form of a text as one line with newlines as `⏎`, at most `limit` code points long."""
-    if len(text) <= limit and text.isprintable():  # no line end among it
+    if len(text) <= limit and text.isprintable():  # has no line end
         return normal_line(text)
     text = normal(text[: 8 * limit + 4000])
     return cut(normal_line(_LINE_END.sub("⏎", text.strip(" \t"))), limit)
@@ -81,8 +81,8 @@ def asks_user(tool: str) -> bool:
 
 
 def _told(arguments: Arguments, cwd: str) -> str:
-    """The most telling argument, or all of them as compact JSON."""
-    for key in _TELLING:
+    """The most informative argument, or all of them as compact JSON."""
+    for key in _INFORMATIVE:
         value = arguments.get(key)
         if isinstance(value, str) and value.strip():
             return _path(value, cwd) if key in _PATHS else value
@@ -92,7 +92,7 @@ def _told(arguments: Arguments, cwd: str) -> str:
 
 
 def _command(words: list[object]) -> str:
-    """A command as one would type it: of `["bash", "-lc", SCRIPT]` the script."""
+    """A command as typed in a shell; for `["bash", "-lc", SCRIPT]` the script."""
     is_script = len(words) == 3 and str(words[1]) in ("-lc", "-c", "-Command", "/c")
     return str(words[2]) if is_script else " ".join(map(str, words))
 
@@ -105,7 +105,7 @@ def _compact(arguments: Arguments) -> str:
 
 
 def _path(path: str, cwd: str) -> str:
-    """As one would type it where the agent stood: `src/app.py`, not `/home/me/shop/src/app.py`."""
+    """A path relative to the agent's folder: `src/app.py`, not `/home/me/shop/src/app.py`."""
     base = cwd.rstrip("/\\")
     if base and path.startswith(base) and path[len(base) : len(base) + 1] in ("/", "\\"):
         return path[len(base) + 1 :] or path
@@ -113,20 +113,20 @@ def _path(path: str, cwd: str) -> str:
 
 
 def _text(arguments: Arguments, *keys: str) -> str:
-    """The given arguments that are there, joined by blanks."""
+    """The arguments of these names that are present, joined by blanks."""
     found = (arguments.get(key) for key in keys)
     return " ".join(str(v) for v in found if isinstance(v, str | int) and not isinstance(v, bool) and str(v).strip())
 
 
 def _search(arguments: Arguments, cwd: str) -> str:
-    """A pattern, and where it was looked for."""
+    """The pattern of a search, and its folder."""
     where = _path(_text(arguments, "path") or _text(arguments, "dir_path"), cwd)
     pattern = _text(arguments, "pattern")
     return " ".join(part for part in (pattern, where, _text(arguments, "glob", "type")) if part) or _compact(arguments)
 
 
 def _todos(arguments: Arguments, cwd: str) -> str:
-    """How long the list is, and what is being done."""
+    """The length of a task list, and the task in progress."""
     todos = arguments.get("todos", arguments.get("plan"))
     if not isinstance(todos, list):
         return _told(arguments, cwd)
@@ -143,7 +143,7 @@ def _patch(arguments: Arguments, cwd: str) -> str:
 
 
 def _agents(arguments: Arguments, cwd: str) -> str:
-    """How many subagents were waited for; a single one's id is told short."""
+    """The number of subagents, or the shortened id of a single one."""
     targets = arguments.get("targets", arguments.get("ids"))
     named = targets if isinstance(targets, list) else [arguments.get("target", arguments.get("id"))]
     if len(named) == 1:
@@ -152,7 +152,7 @@ def _agents(arguments: Arguments, cwd: str) -> str:
 
 
 def _questions(arguments: Arguments, cwd: str) -> str:
-    """What was asked."""
+    """The questions of a call."""
     asked = arguments.get("questions")
     texts = [q.get("question") for q in asked if isinstance(q, Mapping)] if isinstance(asked, list) else []
     return " / ".join(t for t in texts if isinstance(t, str)) or _told(arguments, cwd)
@@ -164,12 +164,12 @@ def _plan(arguments: Arguments, cwd: str) -> str:
     return next((line for line in lines if line), "") or _told(arguments, cwd)
 
 
-def _given(*keys: str) -> _Teller:
-    """Of some tools, these arguments in this order tell most."""
+def _given(*keys: str) -> _Renderer:
+    """A renderer that shows these arguments in this order."""
     return lambda arguments, cwd: _text(arguments, *keys) or _told(arguments, cwd)
 
 
-_CLAUDE_CODE: Mapping[str, _Teller] = {
+_CLAUDE_CODE: Mapping[str, _Renderer] = {
     "Grep": _search,
     "Glob": _search,
     "TodoWrite": _todos,
@@ -181,23 +181,23 @@ _CLAUDE_CODE: Mapping[str, _Teller] = {
     "Agent": _given("description"),
     "Task": _given("description"),
 }
-_CODEX: Mapping[str, _Teller] = {
+_CODEX: Mapping[str, _Renderer] = {
     "update_plan": _todos,
     "apply_patch": _patch,
     "wait_agent": _agents,
     "close_agent": _agents,
 }
-_GEMINI: Mapping[str, _Teller] = {
+_GEMINI: Mapping[str, _Renderer] = {
     "grep_search": _search,
     "search_file_content": _search,
     "glob": _search,
     "write_todos": _todos,
 }
-_OPENCODE: Mapping[str, _Teller] = {
+_OPENCODE: Mapping[str, _Renderer] = {
     "grep": _search,
     "glob": _search,
     "todowrite": _todos,
     "apply_patch": _patch,
 }
-_CALLS: Mapping[str, _Teller] = {**_CLAUDE_CODE, **_CODEX, **_GEMINI, **_OPENCODE}
-"""By tool.  Clients that call different tools by one name would need more than a name; none do so far."""
+_CALLS: Mapping[str, _Renderer] = {**_CLAUDE_CODE, **_CODEX, **_GEMINI, **_OPENCODE}
+"""The renderers by tool name.  No two clients use one name for different tools so far."""

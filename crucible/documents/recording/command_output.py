@@ -1,4 +1,4 @@
-"""What a command printed, without the frame that clients and task runners put around it: tags, banners, closing lines."""
+"""Remove from a command's output what clients and task runners add: tags, banners, closing lines."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import NamedTuple
 from crucible.core.patterns import ANSI, late_pattern
 
 _ENDS = 20_000
-"""Code points that are read at each end of a long output."""
+"""The code points to read at each end of a long output."""
 
 _EXIT = late_pattern(r"\A\s*(?:Error:\s*)?Exit code (-?\d+)\s*")
 _REMINDER = late_pattern(r"<system-reminder>.*?(?:</system-reminder>|\Z)", re.DOTALL)
@@ -17,12 +17,12 @@ _MOVED = late_pattern(
     r"^Output too large \(([^()\n]+)\)\. Full output saved to: .*\n|^Preview \(first .*\):\n", re.MULTILINE
 )
 
-# Marks of the clients and of our dialects: lines are missing here, or everything after this point is.
+# Marks of the clients and of our log readers that say which lines are missing.
 _TRUNCATED = late_pattern(
     r"^(?:\.\.\. \[\d+ (?:lines|characters) truncated\] \.\.\.|\[… .* left out …\])$", re.MULTILINE
 )
 _NOT_KEPT = late_pattern(r"^\[… (.+) in all; the rest was not kept …\]\s*\Z", re.MULTILINE)
-# mise, task and make print what they run and how long it took, package managers which script, a shell its folder.
+# mise, task and make print the command and its duration, package managers the script, a shell its folder.
 _BANNER = late_pattern(
     r"""^(?>[ \t]*)(?:
         \[[\w:.@/+-]+\]\ (?:\$\ |Finished\ in\ ).* | (?:Finished|Done)\ in\ [\d.]+\ ?m?s\.? | \$\ \S.*
@@ -49,7 +49,7 @@ _BANNER_SIGNS = (
     *("real\t", "user\t", "sys\t", "% cpu"),
 )
 """A text without any of these has no banner; checked first, since most texts have none."""
-# What a task runner adds when one of its commands failed; it does not name the cause.
+# Lines of a task runner whose command failed; they do not name the cause.
 _LAST_WORDS = late_pattern(
     r"""^(?>[ \t]*)(?:
         \[[\w:.@/+-]+\]\ ERROR\ task\ failed | npm\ (?:error|ERR!)\ (?:Lifecycle\ |code\ (?:ELIFECYCLE|\d)|errno\ |.*\bExit\ status\b|A\ complete\ log|(?:path|workspace|location|command)\ ).* | g?make(?:\[\d+\])?:\ \*\*\*\ .* | exit\ status\ \d+
@@ -76,9 +76,10 @@ _FILTER = late_pattern(r"\|\s*(tail|head|grep|egrep|rg|awk|sed|cut|sort|uniq|wc)
 
 
 class Printed(NamedTuple):
-    """`text` is the bare output, `code` the client's exit code, `moved` the size of an output that the client put elsewhere.
+    """An output without its frame.
 
-    `is_cut` is true if lines are missing from the middle; `last_words` is what a task runner said about a failed task.
+    `code` is the exit code that the client prints, `moved` the size of an output that the client stored elsewhere.
+    `is_cut` is true if lines are missing from the middle; `last_words` is the task runner's line about a failed task.
     """
 
     text: str

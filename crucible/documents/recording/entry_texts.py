@@ -1,6 +1,6 @@
-"""Single events as entries of a note: a human's words, questions and plans, and what happened to the session.
+"""Render single events as entries of a note: prompts, questions and plans, interruptions, compactions and errors.
 
-What the user was asked and decided on is never cut.
+Questions and decisions of the user are never cut.
 """
 
 from __future__ import annotations
@@ -36,16 +36,16 @@ OUTCOMES = {
     CallEnd.REJECTED: Outcome.REJECTED,
     CallEnd.INTERRUPTED: Outcome.INTERRUPTED,
 }
-"""How a call ended, as a note tells it."""
+"""The outcome of a call in a note, by how the client reported it."""
 
 
 def agent_ref(name: str, version: str = "") -> AgentRef:
-    """A name and a version that a heading can hold."""
+    """An agent reference whose name and version are valid in a heading."""
     return AgentRef(slug(name, "agent") or "agent", slug(version, "version") or None)
 
 
 def intervention(event: Prompted) -> Intervention:
-    """A human's exact words; pictures are counted."""
+    """The user's exact words; pictures are only counted."""
     pictures = f"{event.images} picture{'' if event.images == 1 else 's'}" if event.images else None
     words = normal(event.text)
     if not words:
@@ -54,7 +54,7 @@ def intervention(event: Prompted) -> Intervention:
 
 
 def happening_entry(event: Compacted | Faulted | Interrupted) -> Callout | Failure:
-    """A callout for what happened to a session: the client compacted its context or failed, or the user stopped the agent."""
+    """A callout for a compaction, a failure of the client, or an interruption by the user."""
     if isinstance(event, Faulted):
         return Failure(cut_at_word(normal(event.text), _FAULT_LIMIT) or "The client failed.")
     if isinstance(event, Interrupted):
@@ -66,18 +66,18 @@ def happening_entry(event: Compacted | Faulted | Interrupted) -> Callout | Failu
 
 
 def rewind_callout(event: Rewound) -> Callout:
-    """The user took words back."""
+    """The callout for a prompt that the user took back."""
     turns = "the last turn" if event.turns == 1 else f"the last {event.turns} turns" if event.turns else ""
     return Callout("observation", "Rewound", f"The user took back {turns or one_line(event.text, 200) or 'words'}.")
 
 
 def switch_callout(before: str, now: AgentRef) -> Callout:
-    """Another client goes on, or the same one anew: in the words of `cru log agent_switch`."""
+    """The callout for a session that another client, or a new session of the same one, continues; as `cru log agent_switch`."""
     return Callout("agent_switch", f"{before} → {now}".lstrip())
 
 
 def whole_seconds(time: datetime | None) -> datetime | None:
-    """Notes hold whole seconds, UTC."""
+    """The time in UTC, in whole seconds as notes have it."""
     return time.astimezone(UTC).replace(microsecond=0) if time else None
 
 
@@ -86,17 +86,17 @@ _ENDINGS = {
     Outcome.REJECTED: "The user rejected it.",
     Outcome.INTERRUPTED: "The subagent was stopped.",
 }
-"""What stands in a line of its own at the end of a callout's text."""
+"""The last line of a subagent callout's text if the work did not succeed."""
 
 
 def ending(outcome: Outcome, message: str | None = None) -> str:
-    """One sentence on how a subagent failed, with the error message; "" for work that succeeded or has not ended."""
+    """A sentence that says how a subagent failed, with the error message; "" for work that succeeded or has not ended."""
     sentence = _ENDINGS.get(outcome, "")
     return f"{sentence[:-1]}: {message}" if sentence and message else sentence
 
 
 def split_ending(text: str) -> tuple[str, Outcome]:
-    """A callout's text without our sentence at its end, and how the work ended by that; `OK` where there is none."""
+    """Split our sentence off the end of a callout's text, and return its outcome; `OK` without one."""
     above, _, last = text.rstrip().rpartition("\n")
     for outcome, sentence in _ENDINGS.items():
         if last.strip() == sentence or last.lstrip().startswith(f"{sentence[:-1]}: "):
@@ -115,7 +115,7 @@ _ANSWER = 80
 
 
 def question_entries(event: QuestionsAnswered | PlanSettled, *, is_judged: bool) -> Iterator[Entry]:
-    """The callouts of a plan or of questions.  If `is_judged`, the detector adds the answered ones, with their grounds."""
+    """The callouts of a plan or of questions.  If `is_judged`, the detector adds the answered questions."""
     if isinstance(event, PlanSettled):
         yield _plan_callout(event)
         return
@@ -127,9 +127,11 @@ def question_entries(event: QuestionsAnswered | PlanSettled, *, is_judged: bool)
 
 
 def decision_of(choice: Choice) -> Decision:
-    """An answered question as a decision: question and answer; what led to the question, the description of the picked options; and the others.
+    """An answered question as a decision.
 
-    A long answer's first sentences stand beside the question, and all of it in the rationale.
+    The text is the question and the answer; the rationale has the sentences before the question and the descriptions of
+    the picked options; the other options are the alternatives.  If the answer is long, the text has its first sentences
+    and the rationale all of it.
     """
     *before, question = sentences(choice.question) or [""]
     answer = cut_at_sentence(choice.answer, max(SUMMARY - len(question) - 3, _ANSWER))
@@ -155,7 +157,10 @@ def _option(label: str, said: str) -> str:
 
 
 def _plan_callout(event: PlanSettled) -> Callout:
-    """The whole plan, folded.  The title says what became of it.  A plan that no call handed over is in the agent's own words above."""
+    """A folded callout with the whole plan; its title says whether it was approved.
+
+    Without a call the text is empty, since the plan is in the agent's prose above.
+    """
     text, fate = normal(event.text), _FATES[event.approved]
     name = prompt_name(text, _TITLE_LIMIT) if text else ""
     named = _PLAN_WORD.match(name)
@@ -164,7 +169,7 @@ def _plan_callout(event: PlanSettled) -> Callout:
 
 
 def refusal_entry(event: ToolReturned, call: str, before: Sequence[object]) -> Intervention:
-    """The user's comment on a call, and which call it was, unless a plan's callout already shows that."""
+    """The user's comment on a call, with the call unless a plan's callout already shows it."""
     is_plan = any(isinstance(entry, Callout) and entry.kind == PLAN for entry in before)
     line = cut_at_word(call.partition("⏎")[0], _CALL_LIMIT)
     return Intervention(

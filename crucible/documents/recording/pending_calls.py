@@ -1,4 +1,4 @@
-"""Match calls, their results and delegated work while they are recorded, and show diffs and outputs if `details` asks for them."""
+"""Match calls with their results and subagents while recording; render diffs and outputs if `details` requests them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ TOOL = "tool"
 
 
 class Details(StrEnum):
-    """What a note shows of calls in addition to their lines."""
+    """The details of calls that a note shows in addition to their lines."""
 
     NONE = "none"
     DIFFS = "diffs"
@@ -33,7 +33,7 @@ class Details(StrEnum):
 _LIMIT = 4000
 """Maximum code points of a diff or an output in a note; a longer one loses its middle."""
 _COMPARED = 2000
-"""Texts with more lines are not compared line by line."""
+"""Maximum lines of texts to compare line by line."""
 _PAIRS = (("old_string", "new_string"), ("oldString", "newString"))
 _PATCHES = ("patchText", "patch", "input")
 _CONTENTS = ("content", "file_text")
@@ -52,7 +52,7 @@ def detail_of(
 
 
 def _diff(arguments: Mapping[str, object]) -> Iterator[str]:
-    """What a call changed, according to its arguments: two texts, several pairs of texts, a patch, or a whole file."""
+    """The lines that a call changed, by its arguments: two texts, several pairs of texts, a patch, or a whole file."""
     edits = arguments.get("edits")
     for one in (arguments, *(edits if isinstance(edits, list) else ())):
         for pair in _PAIRS if isinstance(one, Mapping) else ():
@@ -90,13 +90,14 @@ def _fence(language: str, text: str) -> str:
 
 
 OpenPlace: TypeAlias = Callable[[], OpenPhase]
-"""Gives the phase or sub-phase in which the next entry goes."""
+"""Returns the phase or sub-phase for the next entry."""
 
 
 class PendingCalls:
-    """`delegations` is all work that was handed out, in its order, `folder` where the agent stands, `last_words` its last text.
+    """The calls of a recording, by id.
 
-    `details` says what is shown of calls.
+    `delegations` is all delegated work in order, `folder` the agent's working directory, `last_words` its last text, and
+    `details` what is shown of calls.
     """
 
     def __init__(self, folder: str = "", details: Details = Details.NONE) -> None:
@@ -110,12 +111,12 @@ class PendingCalls:
 
     @property
     def waiting(self) -> str:
-        """The line of the last call without a result, "" when all have one."""
+        """The line of the last call without a result; "" if all have one."""
         waiting = [call.call for call in self._calls.values() if call.outcome is Outcome.PENDING]
         return waiting[-1] if waiting else ""
 
     def question(self, turn: Turn) -> str:
-        """The agent's question that waits for the user: from a call, a plan, or its last text; "" for none."""
+        """The agent's pending question to the user, from a call, a plan, or its last text; "" for none."""
         if turn is Turn.ANSWERED:
             return closing_question(self.last_words)
         tool, _, words = self.waiting.partition(" ")
@@ -127,12 +128,12 @@ class PendingCalls:
         return known.call if known else handed.title or handed.task if handed else ""
 
     def delegation(self, call: str, agent: str) -> Delegation | None:
-        """The work handed out by a call, or to a subagent of that id."""
+        """The work delegated by a call, or to a subagent with this id."""
         named = (d for d in self.delegations if agent and d.agent == agent)
         return self._delegated.get(call) or next(named, None)
 
     def use(self, event: ToolUsed, place: OpenPlace) -> None:
-        """A call; one that hands work out is told as that work alone."""
+        """Record a call, unless it is already recorded as delegated work."""
         if event.call in self._delegated:
             return
         call = Call(call_line(event.name, event.arguments, self.folder))
@@ -142,14 +143,14 @@ class PendingCalls:
         place().add_call(call)
 
     def answer(self, event: ToolReturned, place: OpenPlace) -> None:
-        """A call's result, or the end of delegated work that was told like one."""
+        """Record a call's result, or the end of delegated work that was reported as a result."""
         delegation = self._delegated.get(event.call)
         if delegation:
             delegation.answer(shorten_paths(event.text, self.folder), OUTCOMES[event.end])
             return
         call = self._calls.get(event.call)
         if call is None:
-            # The call was cut away, its result was not: told by what is left of it.
+            # The transcript has the result but no longer the call.
             call = self._calls[event.call] = Call("result")
             place().add_call(call)
         call.outcome = OUTCOMES[event.end]
@@ -165,12 +166,12 @@ class PendingCalls:
                 place().add(shown)
 
     def hand_out(self, event: SubagentStarted, place: OpenPlace) -> None:
-        """A subagent was given work, or its id became known."""
+        """Record that a subagent was started, or that its id became known."""
         found = self.delegation(event.call, event.agent) or self._delegate(event.call, place)
         found.learn(event.agent, event.kind, event.title, event.task)
 
     def take_back(self, event: SubagentReturned, place: OpenPlace) -> None:
-        """A subagent's work came back."""
+        """Record the report of a subagent."""
         found = self.delegation(event.call, event.agent) or self._delegate(event.call, place)
         found.learn(event.agent, "", "", "")
         found.answer(shorten_paths(event.text, self.folder), OUTCOMES[event.end])

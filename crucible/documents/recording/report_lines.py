@@ -1,6 +1,6 @@
-"""A subagent's report in one line, for the callout in its parent's note.
+"""Summarize a subagent's report in one line, for the callout in its parent's note.
 
-Introductions are skipped; they are recognized by structure alone.  The subagent's own note has the whole report.
+Introductions are skipped; they are recognized only by structure.  The subagent's own note has the whole report.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _RULER = late_pattern(r"[\s|:-]+\Z")
 
 
 class Part(Enum):
-    """What a block is."""
+    """The kind of a block."""
 
     HEADING = auto()
     RULE = auto()
@@ -40,12 +40,12 @@ _MARKS = (
 
 
 class Block(NamedTuple):
-    """A block; `indent` are the blanks before it."""
+    """A block; `indent` is the number of blanks before it."""
 
     kind: Part
     text: str
     mark: str = ""
-    """What marks it: `##`, `-`, or the number or letter of an item."""
+    """Its marker: `##`, `-`, or the number or letter of an item."""
     indent: int = 0
     is_apart: bool = True
     """True if a blank line or code is before it."""

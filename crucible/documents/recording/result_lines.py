@@ -1,4 +1,4 @@
-"""The result of a tool call as one short line: the part of the result that says most, client by client."""
+"""Summarize the result of a tool call in one short line, by client."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from crucible.documents.session.markup import RESULT_LIMIT
 from crucible.documents.session.session import Outcome
 
 Details: TypeAlias = Mapping[str, object]
-_Teller: TypeAlias = Callable[[str, Details], str]
+_Renderer: TypeAlias = Callable[[str, Details], str]
 
 
 def result_line(
@@ -25,7 +25,7 @@ def result_line(
     details: Details | None = None,
     limit: int = RESULT_LIMIT,
 ) -> str:
-    """What came of a call; `call` is its line, `details` what the client counted (`lines`, `files` …)."""
+    """Summarize a result; `call` is the line of the call, `details` the counts of the client (`lines`, `files` …)."""
     name, _, command = call.partition(" ")
     match outcome:
         case Outcome.FAILED:
@@ -51,17 +51,17 @@ _CHAIN = late_pattern(r"&&|\|\||;|⏎")
 
 
 def _reads(command: str) -> bool:
-    """Whether the last of a chain of commands only shows something: then no single line of it tells most."""
+    """True if the last of a chain of commands only shows something, so no single line sums it up."""
     return bool(_READERS.match(re.split(r"&&|\|\|?|;|⏎", command)[-1].strip(" ")))
 
 
 def _only_shows(command: str) -> bool:
-    """Whether nothing in a chain runs anything: what looks like a verdict is text of a file."""
+    """True if every command of a chain only shows text, so that what looks like a verdict is part of a file."""
     return all(_SHOWS.match(part.strip(" ")) for part in _CHAIN.split(command))
 
 
 def _judged(command: str, output: Printed) -> Verdict:
-    """What runners say in an output.  Of one that is gone but for its head, only what went wrong."""
+    """The verdict of test runners and the like; an incomplete output counts only for failures."""
     if _only_shows(command):
         return Verdict("")
     text = bare(output.text)
@@ -74,13 +74,13 @@ _COMMIT = late_pattern(r"^\[[^\[\]\n]*\b([0-9a-f]{7,40})\] (\S.*)$", re.MULTILIN
 
 
 def _ran(command: str, text: str, details: Details) -> str:
-    """The verdict of what ran in a command, else the last line it printed, else what the client made of it."""
+    """The verdict of a command, else its last output line, else the client's note."""
     background, note = details.get("background"), details.get("note")
     if isinstance(background, str):
         return f"in the background as {background}"
     output = printed(text)
     found = _judged(command, output)
-    if output.last_words and not found.is_red:  # a filter behind it made the failure of a task look like success
+    if output.last_words and not found.is_red:  # a filter after the task hid its exit code
         return f"failed: {found.text or _last(bare(output.text))}".removesuffix(": ")
     if found.text and (found.is_red or not output.moved):
         return found.text
@@ -108,7 +108,7 @@ _CAUSES = tuple(
 
 
 def _failure(command: str | None, text: str, details: Details) -> str:
-    """What a run's marks say, else the line that names the cause, best guess first; the exit code when nothing else was said."""
+    """The verdict of a failed run, else the line that most likely names the cause, else the exit code."""
     output = printed(text)
     found = _judged(command, output._replace(code=output.code or "1")) if command is not None else Verdict("")
     if found.is_red:
@@ -129,13 +129,13 @@ def _failure(command: str | None, text: str, details: Details) -> str:
 
 
 def _first(text: str, _details: Details) -> str:
-    """The first line that says something."""
+    """The first line with words."""
     said = printed(text).text
     return next((line for line in said.split("\n") if re.search(r"\w", line)), said.strip()[:1000])
 
 
 def _last(text: str, *, indented: bool = True) -> str:
-    """The last line that says something, without a frame; one at the margin where another cannot be meant."""
+    """The last line with words, without a frame; unless `indented`, preferably an unindented line of four words or more."""
     said = [line for line in text.split("\n") if re.search(r"\w", line)]
     at_margin = [] if indented else [line for line in said if re.match(r"\S+(?: \S+){3}", line)]
     return unframed((at_margin or said or [text.strip(" \n=-_*~")[:1000]])[-1])
@@ -161,7 +161,7 @@ def _edited(_said: str, details: Details) -> str:
 
 
 def _patched(text: str, details: Details) -> str:
-    """What a patch of one or more files did."""
+    """The lines that a patch of one or more files added and removed."""
     if _count(details, "added") is None:
         return _first(text, {})
     new = details.get("kind") == "create"
@@ -225,7 +225,7 @@ def _done(_said: str, _details: Details) -> str:
     return "ok"
 
 
-_CLAUDE_CODE: Mapping[str, _Teller] = {
+_CLAUDE_CODE: Mapping[str, _Renderer] = {
     "Bash": _shell,
     "BashOutput": _shell,
     "TaskOutput": _shell,
@@ -241,7 +241,7 @@ _CLAUDE_CODE: Mapping[str, _Teller] = {
     "TaskUpdate": _done,
     "TodoWrite": _done,
 }
-_CODEX: Mapping[str, _Teller] = {
+_CODEX: Mapping[str, _Renderer] = {
     "exec_command": _shell,
     "shell": _shell,
     "shell_command": _shell,
@@ -255,7 +255,7 @@ _CODEX: Mapping[str, _Teller] = {
     "followup_task": _done,
     "web_search": _searched,
 }
-_GEMINI: Mapping[str, _Teller] = {
+_GEMINI: Mapping[str, _Renderer] = {
     "run_shell_command": _shell,
     "read_file": _read,
     "write_file": _written,
@@ -266,7 +266,7 @@ _GEMINI: Mapping[str, _Teller] = {
     "glob": _files,
     "write_todos": _done,
 }
-_OPENCODE: Mapping[str, _Teller] = {
+_OPENCODE: Mapping[str, _Renderer] = {
     "bash": _shell,
     "read": _read,
     "write": _written,
@@ -277,5 +277,5 @@ _OPENCODE: Mapping[str, _Teller] = {
     "apply_patch": _patched,
     "todowrite": _done,
 }
-_RESULTS: Mapping[str, _Teller] = {**_CLAUDE_CODE, **_CODEX, **_GEMINI, **_OPENCODE}
+_RESULTS: Mapping[str, _Renderer] = {**_CLAUDE_CODE, **_CODEX, **_GEMINI, **_OPENCODE}
 _SHELLS = frozenset(name for name, told in _RESULTS.items() if told is _shell)

@@ -1,6 +1,6 @@
-"""A recorded session as values: its parts while recording, the draft, and the `Session` made of it.
+"""The values of a recording: open phases and calls, the draft, and the `Session` made from it.
 
-A draft becomes a session once ids, project and the notes of its subagents are known.
+A draft becomes a session once its id, its project and the notes of its subagents are known.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class Call:
 class Delegation:
     """Delegated work: a subagent callout whose link is not known yet.
 
-    `call` is the client's id of the call, `agent` of the subagent; each may be "".  `fault` says what went wrong.
+    `call` is the client's id of the call, `agent` that of the subagent; each may be "".  `fault` is the error message.
     """
 
     call: str
@@ -67,25 +67,25 @@ class Delegation:
     fault: str | None = None
 
     def learn(self, agent: str, kind: str, title: str, task: str) -> None:
-        """Take what is not empty."""
+        """Update the fields for which a value is given."""
         self.agent = agent or self.agent
         self.kind = kind or self.kind
         self.title = one_line(title, 200) or self.title
         self.task = task or self.task
 
     def answer(self, text: str, outcome: Outcome) -> None:
-        """The work came back."""
+        """Record the report or the error."""
         self.outcome = outcome
         said = summary_of(text)
         if outcome is Outcome.FAILED:
             self.fault = said
         elif (
             outcome is not Outcome.REJECTED
-        ):  # what comes with that is the client's own sentence; the user's words are told apart
+        ):  # the text of a rejection is the client's; the user's words are recorded elsewhere
             self.summary, self.fault = said or self.summary, None
 
     def copy(self) -> Delegation:
-        """As it stands now; later events do not change it."""
+        """A copy that later events do not change."""
         return replace(self)
 
 
@@ -106,14 +106,14 @@ class OpenPhase:
     ended: datetime | None = None
 
     def touch(self, time: datetime, closes: bool) -> None:
-        """Something happened here, and `closes` the turn.  A turn that goes on after all leaves the end as it was."""
+        """Record the time of an event; if it `closes` the turn, it is also the phase's end."""
         self.last = time
         self.ended = time if closes else self.ended
         if self.parts:
             self.parts[-1].touch(time, closes)
 
     def add(self, entry: Entry) -> None:
-        """Prose joins prose; a failure told twice in a row is told once."""
+        """Add an entry: prose joins prose, and a repeated failure is dropped."""
         before = self.entries[-1] if self.entries else None
         if not isinstance(entry, Prose):
             if not (isinstance(entry, Failure) and entry == before):
@@ -124,14 +124,14 @@ class OpenPhase:
             self.entries.append([entry.text])
 
     def has_said(self, text: str) -> bool:
-        """Whether its prose holds a text, blanks aside."""
+        """True if its prose contains a text, ignoring blanks."""
         told = "".join(text.split())
         said = (entry for entry in self.entries if isinstance(entry, list) and isinstance(entry[0], str))
         texts = ("".join("".join(map(str, entry)).split()) for entry in said)
         return any(told in each for each in texts) or any(part.has_said(text) for part in self.parts)
 
     def add_call(self, call: Call) -> None:
-        """A call joins the calls just before it."""
+        """Add a call to the calls directly before it."""
         before = self.entries[-1] if self.entries else None
         if isinstance(before, list) and isinstance(before[0], Call):
             before.append(call)
@@ -139,7 +139,7 @@ class OpenPhase:
             self.entries.append([call])
 
     def drop_call(self, call: Call) -> None:
-        """Take back a call that turned out to be more than that."""
+        """Remove a call that turned out to be delegated work."""
         for place, entry in enumerate(self.entries):
             if isinstance(entry, list) and any(item is call for item in entry):
                 entry.remove(call)  # type: ignore[arg-type]
@@ -148,7 +148,7 @@ class OpenPhase:
                 return
 
     def phase(self, closed: bool) -> DraftPhase:
-        """As it stands now; `closed` when nothing more will be said in it."""
+        """The phase so far; `closed` if nothing more will be added."""
         parts = [part.phase(closed or part is not self.parts[-1]) for part in self.parts]
         ended = self.last if closed else self.ended
         return DraftPhase(
@@ -160,7 +160,7 @@ class OpenPhase:
 
 @dataclass(frozen=True, slots=True)
 class DraftPhase:
-    """A phase whose entries may be work without a link yet; `head` has neither entries nor sub-phases."""
+    """A phase whose entries may be delegated work without a link; `head` has no entries and no sub-phases."""
 
     head: Phase
     entries: tuple[Entry | Delegation, ...]
@@ -182,9 +182,9 @@ def _frozen(entry: _Open) -> Entry | Delegation:
 class Draft:
     """A recorded session before it has an id.
 
-    `ended` is the time of the last event that it tells, `last` of the last event of all; `mark` is the last row in it,
-    `waiting` a call without a result, `question` what the agent asked last and nobody answered, `redactions` the secrets
-    taken out by rule.
+    `ended` is the time of the last event in the note, `last` that of the last event of all; `mark` is the last row in the
+    note, `waiting` a call without a result, `question` the agent's last unanswered question, `redactions` the number of
+    removed secrets by rule.
     """
 
     title: str
@@ -211,7 +211,7 @@ class Draft:
 
 @dataclass(frozen=True, slots=True)
 class ChildNote:
-    """A subagent's work, as its parent tells it: a note of its own, or `entries` where it is kept inline."""
+    """A subagent's work for its parent's note: a note of its own, or `entries` if it is kept inline."""
 
     session: str
     mode: Mode = Mode.LINK
@@ -225,11 +225,11 @@ class ChildNote:
 
 @dataclass(frozen=True, slots=True)
 class SessionContext:
-    """What a transcript does not say: names, the clock, the user's choices.
+    """What a transcript does not contain: names, the clock, the user's choices.
 
-    `children` holds subagents' notes by their id, `calls` ids by the call that a transcript does not tell them of,
-    `loose` those that no call in the transcript leads to.  `client` is what is known of the program that wrote it.
-    `open_tasks` takes the place of what the draft's tasks say.
+    `children` has the notes of subagents by agent id, `calls` agent ids by call if the transcript lacks them, and `loose`
+    the agents without a call in the transcript.  `client` is what is known about the client besides its transcript.
+    `open_tasks` replaces those of the draft.
     """
 
     id: str
@@ -247,12 +247,12 @@ class SessionContext:
     open_tasks: tuple[str, ...] | None = None
 
     def agent_of(self, work: Delegation) -> str:
-        """The subagent that did a work, "" while unknown."""
+        """The id of the subagent that did this work, "" while unknown."""
         return work.agent or self.calls.get(work.call, "")
 
 
 def session_of(draft: Draft, setting: SessionContext) -> Session:
-    """The session that a note will hold."""
+    """Make the session of a draft, as its note will contain it."""
     waits = open_end(draft.question, _open_tasks(draft, setting)) if setting.parent is None else ""
     status = _status(draft, setting, waits=bool(waits))
     phases = [_phase(phase, setting) for phase in draft.phases]
@@ -301,7 +301,7 @@ def _open_tasks(draft: Draft, setting: SessionContext) -> tuple[str, ...]:
 
 
 def _status(draft: Draft, setting: SessionContext, *, waits: bool) -> Status:
-    """A subagent that came to an end is at rest, whatever its client does: nobody goes on with its work."""
+    """The status; a subagent whose turn is closed has ended even if its client still runs."""
     is_over = setting.parent is not None and draft.turn in CLOSED
     client = Client.ENDED if is_over else setting.client
     return session_status(draft.turn, draft.last, setting.now, setting.idle, client, waits=waits)
@@ -318,7 +318,7 @@ def _numbered(phase: Phase, ident: str) -> Phase:
 
 
 def _with_loose(phases: list[Phase], loose: tuple[Subagent, ...]) -> list[Phase]:
-    """Subagents that no call leads to stand at the end, so that nothing is lost."""
+    """Add subagents without a call at the end of the last phase."""
     if not loose:
         return phases
     if not phases:
@@ -337,13 +337,13 @@ def _extended(phase: Phase, entries: Iterable[Entry]) -> Phase:
 
 def _callout(work: Delegation, setting: SessionContext) -> Subagent:
     child = setting.children.get(setting.agent_of(work))
-    # What the client says of work in the background may be less than its report.
+    # For work in the background the client may have less than the report.
     summary = (child.summary if child else None) or work.summary
     kind = work.kind or (child.kind if child else "") or "agent"
     agent = AgentRef(slug(kind, "agent") or "agent")
     end = ending(work.outcome, work.fault)
     if child is None:
-        # Nothing to link to: the callout has to say what the work was.
+        # Without a note to link to, the callout must describe the work.
         return Subagent(
             agent,
             None,

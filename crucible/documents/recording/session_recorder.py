@@ -1,6 +1,6 @@
-"""Fold the events of one native session, one by one, into what its note will say.
+"""Fold the events of one native session, one by one, into the draft of its note.
 
-Texts are cut at once, so that memory grows with the note and not with the transcript.
+Texts are cut at once, so that memory grows with the note, not with the transcript.
 """
 
 from __future__ import annotations
@@ -60,12 +60,15 @@ from crucible.documents.session.titles import Titles, prompt_name, resumed_name
 
 
 def is_parent_report(event: Event, agent: str) -> bool:
-    """True if an event is about this subagent's work."""
+    """True if an event of the parent's transcript is about this subagent."""
     return isinstance(event, SubagentStarted | SubagentReturned) and agent != "" and event.agent == agent
 
 
 def turn_after(event: SubagentReturned, turn: Turn, phases: Iterable[OpenPhase], place: OpenPlace) -> Turn | None:
-    """The state of the subagent's last turn according to its parent; adds a result that its own transcript lacks.  None if nothing changes."""
+    """The state of a subagent's last turn by its parent's transcript; None if nothing changes.
+
+    Adds a result that the subagent's own transcript lacks.
+    """
     if turn in CLOSED or event.end is CallEnd.REJECTED:
         return None
     text = normal(event.text)
@@ -80,14 +83,14 @@ def turn_after(event: SubagentReturned, turn: Turn, phases: Iterable[OpenPhase],
 
 
 class Recorder(PhaseTracker):
-    """One native session, or one subagent's work, under recording.
+    """Records one native session, or the work of one subagent.
 
-    `agent` is the subagent's id, "" for the trunk; `kind` its kind.  `work_name` names a phase that the agent began
-    without a prompt: a subagent's, or a transcript whose start is lost.  With `synced` (a row's mark) or, where that row is
-    gone, with `known_until`, `base` becomes the draft as it stood there: what an earlier import put into the note.
-    With `joins`, the whole transcript is an addition to a note that tells nothing of it yet, and `after` who worked there
-    before.  `task` is what a subagent was asked for, `moved_to` where the client went on, `started` the time of the first event
-    that is in the note, `last` that of the last event of all.
+    `agent` is the subagent's id, "" for the main session; `kind` its kind.  `work_name` is the name of a phase without a
+    prompt: a subagent's, or that of a transcript whose start is lost.  `synced` is the mark of the last row that the note
+    contains; if that row is gone, `known_until` is its time.  `base` becomes the draft at that row: what an earlier import
+    wrote.  With `joins`, the note contains nothing of the transcript yet, and `after` is the agent that worked on the note
+    before.  `task` is a subagent's task, `moved_to` the session in which the client continued, `started` the time of the
+    first event in the note, and `last` that of the last event of all.
     """
 
     def __init__(
@@ -133,26 +136,26 @@ class Recorder(PhaseTracker):
         if joins:
             self.base = self.draft()
 
-    # --- what others may ask -----------------------------------------------------------------------------------------
+    # --- queries -----------------------------------------------------------------------------------------
 
     @property
     def title(self) -> str:
-        """What the session is called so far."""
+        """The session's title so far."""
         return self._titles.best
 
     @property
     def has_work(self) -> bool:
-        """Whether anybody said anything worth a note."""
+        """True if there is anything to note."""
         return bool(self._phases or self.task)
 
     @property
     def is_guest(self) -> bool:
-        """Whether it began as an addition to what others did."""
+        """True if it began as an addition to another session's note."""
         return self._switch is not None
 
     @property
     def synced_found(self) -> bool:
-        """Whether the row of `synced` was seen."""
+        """True if the row of `synced` was seen."""
         return self._sync.found
 
     def draft(self) -> Draft:
@@ -168,7 +171,7 @@ class Recorder(PhaseTracker):
             mark=self._mark,
             branch=self._branch,
             participants=self._speakers.all(),
-            # A note without a model takes a guest's: the one that stays while the transcript grows.
+            # The model of an added transcript must not change while it grows, since a note without a model uses it.
             model=self._usage.first_model if self.is_guest else self._usage.model,
             tokens_used=self._usage.used,
             tokens_cached=self._usage.cached,
@@ -184,7 +187,7 @@ class Recorder(PhaseTracker):
     # --- folding -----------------------------------------------------------------------------------------------------
 
     def add(self, event: Event, secrets: Mapping[str, int] | None = None) -> None:
-        """Fold one event, from which `secrets` were taken out; events come in the order of the transcript."""
+        """Fold the next event of the transcript; `secrets` counts the secrets removed from it by rule."""
         if self._sync.is_behind(event) and self.base is None:
             self.base = self.draft()
         if event.at.time and not isinstance(event, Titled | Unknown | Unreadable):
@@ -198,9 +201,9 @@ class Recorder(PhaseTracker):
         self._sync.pass_by(event)
 
     def _note_row(self, event: Event) -> None:
-        """This row is in the note now."""
+        """Record that the note contains this row."""
         self._speakers.hear()
-        # What the end of a file tells may belong to an earlier row.
+        # An event from the end of a file may belong to an earlier row.
         if event.at.line >= self._mark_line:
             own = self._mark if is_parent_report(event, self.agent) else None
             self._mark, self._mark_line = self._sync.mark(event, own), event.at.line
@@ -213,7 +216,7 @@ class Recorder(PhaseTracker):
             self._phases[-1].touch(time, self._turn in CLOSED)
 
     def _fold(self, event: Event) -> bool:  # noqa: C901, PLR0912 -- one arm an event
-        """Whether the event left anything in the note."""
+        """Fold an event by its type; return True if the note contains it."""
         match event:
             case Prompted():
                 return self._prompted(event)
@@ -265,7 +268,7 @@ class Recorder(PhaseTracker):
                 assert_never(event)
         return True
 
-    # --- humans ------------------------------------------------------------------------------------------------------
+    # --- users ------------------------------------------------------------------------------------------------------
 
     def _prompted(self, event: Prompted) -> bool:
         if not normal(event.text) and not event.images:
@@ -273,7 +276,7 @@ class Recorder(PhaseTracker):
         if event.kind is PromptKind.TASK:
             return self._told_by_parent(event)
         if event.kind in (PromptKind.COMMAND, PromptKind.SHELL):
-            # `/exit` and the like leave nothing to tell; what makes the agent work is told with that work.
+            # `/exit` and the like are dropped; a command that makes the agent work is recorded with that work.
             self._held.append(event)
             return False
         steering = event.kind is PromptKind.STEERING or self.agent
@@ -285,10 +288,10 @@ class Recorder(PhaseTracker):
         return True
 
     def _told_by_parent(self, event: Prompted) -> bool:
-        """A subagent's prompts come from an agent: the first one is its task, no human's words."""
+        """Record a subagent's prompt, which is not a user's: the first one is its task."""
         if not self.task and not self._phases:
             self.task = normal(event.text)
-            if not self.agent:  # its parent is gone: nobody else names it
+            if not self.agent:  # its parent is gone, so nothing else names it
                 self._titles.first_said(prompt_name(self.task, 80))
         else:
             self._stretch(event.at).add(Callout("observation", "Message", normal(event.text)))
@@ -296,7 +299,7 @@ class Recorder(PhaseTracker):
         return True
 
     def _resumed(self, event: Resumed) -> None:
-        """A phase of its own; commands that were held are told in it.  In a new session of a client, somebody else goes on."""
+        """Begin a phase with the held commands; in a new native session, it also records the change of agent."""
         is_first, (held, self._held) = not self._phases, (self._held, [])
         name = resumed_name(event.after or (self._phases[-1].name if self._phases else ""))
         self._titles.first_said(name)
@@ -334,7 +337,7 @@ class Recorder(PhaseTracker):
 
     def _subagent_started(self, event: SubagentStarted) -> bool:
         if is_parent_report(event, self.agent):
-            self.task = normal(event.task)  # of its own log nothing is left
+            self.task = normal(event.task)  # its own transcript is gone
             return False
         if self.calling.delegation(event.call, event.agent) is None:
             self._work(event.at)
@@ -349,12 +352,12 @@ class Recorder(PhaseTracker):
         self.calling.take_back(event, lambda: self._stretch(event.at))
         return True
 
-    # --- what happens to a session -----------------------------------------------------------------------------------
+    # --- session events -----------------------------------------------------------------------------------
 
     def _rewound(self, event: Rewound) -> bool:
         if not self._phases:
-            return False  # nothing is told that could be taken back
-        # Under what was said last: a `/rewind` that is held is no work.
+            return False  # nothing is recorded that could be taken back
+        # Added to the last phase: a held `/rewind` does not begin one.
         phase = self._phases[-1]
         (phase.parts[-1] if phase.parts else phase).add(rewind_callout(event))
         self._turn, self.calling.last_words = Turn.ANSWERED, ""

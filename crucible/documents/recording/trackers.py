@@ -1,4 +1,4 @@
-"""Phases and speakers while a session is recorded: where the next entry goes, and whose it is."""
+"""Track the state of a recording: phases, agents, tasks, and token counts."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from crucible.documents.session.task_block import PRIORITIES, TASK_STATUSES
 from crucible.documents.session.titles import Titles
 
 _DROPPED = frozenset({"deleted", "cancelled"})
-"""Statuses that remove a task from the list, which has only planned and finished work."""
+"""Statuses that remove a task: the list has only planned and finished work."""
 _HALF = 0.5
 _LONG_NUMBER = 9
-"""An id with at least this many digits is not a position in a list."""
+"""An id with at least this many digits is not a list position."""
 
 
 class TaskTracker:
-    """Tasks by id, in the order in which they came."""
+    """The agent's tasks by id, in the order of creation, and the task that was started last."""
 
     def __init__(self) -> None:
         self._tasks: dict[str, Task] = {}
@@ -36,24 +36,24 @@ class TaskTracker:
         self._current = ""
 
     def tasks(self) -> tuple[Task, ...]:
-        """The list as it stands."""
+        """The current list."""
         return tuple(self._tasks.values())
 
     def take_start(self) -> str:
-        """The content of a task that was started and under which nothing stands yet; asked once."""
+        """Return the content of a started task without entries, and forget it; "" for none."""
         start, self._start = self._start, ""
         self._current = start or self._current
         return start
 
     def forget_start(self) -> None:
-        """A new phase: what was started before goes on in it without a heading of its own."""
+        """Forget the started task for a new phase, where it continues without its own heading."""
         self._start = self._current = ""
 
     def replace(self, states: tuple[TaskState, ...], time: datetime | None) -> None:
         """The client replaced its list; an id may only be a position in it, so tasks are matched by content.
 
-        What the new list leaves out stays before it: what was done as done, the rest as cancelled, since the agent goes on
-        by the new list.  A task keeps the id that it had first.
+        Tasks that are missing from the new list are kept before it: completed ones as completed, the rest as cancelled.  A
+        task keeps its first id.
         """
         known = {task.content: task for task in self._tasks.values()}
         contents = {state.id: normal_line(state.content) or f"Task {state.id}" for state in states}
@@ -80,7 +80,7 @@ class TaskTracker:
         ids: Mapping[str, str],
         time: datetime | None,
     ) -> None:
-        """One item of a list, whose own ids are told by `ids`."""
+        """Add an item of a list; `ids` maps the list's ids to ours."""
         if state.status in _DROPPED:
             self._drop(content)
             return
@@ -96,7 +96,7 @@ class TaskTracker:
         self._put(task, state.status, time)
 
     def change(self, event: TaskChanged) -> None:
-        """One task was made or changed."""
+        """Create or change a task."""
         task = self._tasks.get(event.id)
         if event.status in _DROPPED:
             dropped = self._tasks.pop(event.id, None)
@@ -111,7 +111,7 @@ class TaskTracker:
         self._put(replace(task, depends_on=task.depends_on + more), event.status or task.status, event.at.time)
 
     def _drop(self, content: str) -> None:
-        """What comes next is not done for this task any more."""
+        """Forget that this task was started."""
         if content == self._start:
             self._start = ""
 
@@ -129,7 +129,7 @@ class TaskTracker:
 
 
 def _rephrased(old: Mapping[str, Task], new: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """New contents with the open task that each says in other words: they share more than half of the longer one's words."""
+    """Pair each new content with an open task it rephrases: they share more than half of the longer one's words."""
     free = {content: long_words(content) for content, task in old.items() if task.status != "completed"}
     for content in new:
         words = long_words(content)
@@ -145,14 +145,14 @@ def _left_out(task: Task) -> Task:
 
 
 def _free(ident: str, taken: set[str]) -> str:
-    """The id itself, or the next number that no task of the session has."""
+    """The id, or the next free number if a task of the session already has it."""
     if ident not in taken:
         return ident
     return str(1 + max((int(one) for one in taken if one.isdecimal() and len(one) < _LONG_NUMBER), default=0))
 
 
 class Speakers:
-    """`kind` is that of the subagent whose work is recorded, "" in the trunk."""
+    """The agents of a recording; `kind` is that of the recorded subagent, "" for the main session."""
 
     def __init__(self, client: str, kind: str = "") -> None:
         self._client = client
@@ -162,27 +162,27 @@ class Speakers:
 
     @property
     def now(self) -> AgentRef:
-        """Whose a phase is that begins now."""
+        """The agent of a phase that begins now."""
         return agent_ref(self._kind) if self._kind else self._speaking
 
     def all(self) -> tuple[AgentRef, ...]:
-        """Everybody who left something in the note, in the order in which they came."""
+        """All agents with an entry in the note, in order of appearance."""
         return tuple(self._heard)
 
     def change(self, version: str) -> None:
-        """The client runs in this version now."""
+        """Set the client's version."""
         self._speaking = agent_ref(self._client, version)
 
     def hear(self) -> None:
-        """Who speaks now left something in the note."""
+        """Record that the current agent has an entry in the note."""
         if self._speaking not in self._heard:
             self._heard.append(self._speaking)
 
 
 class Switch:
-    """The callout of a phase in which somebody else goes on; it names the model as soon as that is known.
+    """The callout at the start of a phase that another agent continues; it gets the model as soon as it is known.
 
-    The session's own `model` stays the one it began with.
+    The session's own `model` stays the first one.
     """
 
     def __init__(self, phase: OpenPhase, before: str, now: AgentRef) -> None:
@@ -193,16 +193,16 @@ class Switch:
         phase.entries.append(self._callout)
 
     def name_model(self, model: str | None) -> None:
-        """The first model that is told counts."""
+        """Set the model; only the first one counts."""
         if model and self._is_open:
             self._phase.entries[self._place] = replace(self._callout, text=f"Model: {model}")
             self._is_open = False
 
 
 class PhaseTracker:
-    """The part of a `Recorder` that knows its phases.
+    """The part of a `Recorder` that manages its phases.
 
-    `_held` are commands that become part of the phase that follows; `work_name` names a phase that no prompt began.
+    `_held` are commands that become part of the next phase; `work_name` is the name of a phase without a prompt.
     """
 
     work_name: str
@@ -248,7 +248,7 @@ class PhaseTracker:
         return self._new_phase(self.work_name, at)
 
     def _stretch(self, at: At) -> OpenPhase:
-        """Where the next entry goes: the last sub-phase, if the phase has any."""
+        """The phase for the next entry, or its last sub-phase if it has any."""
         phase = self._phases[-1] if self._phases and not self._held else self._work(at)
         started = self._plan.take_start()
         if started:
@@ -264,7 +264,7 @@ class PhaseTracker:
 
 
 class _Message(NamedTuple):
-    """The tokens of a message, and the phase and day in which it was first seen."""
+    """The tokens of a message, and the phase in which it was first seen."""
 
     spent: TokenUsage
     phase: OpenPhase
@@ -279,12 +279,15 @@ class _Message(NamedTuple):
 
 
 class TokenCounts:
-    """What the model was sent and said.  `used` = sent afresh + said, `cached` = read from the cache."""
+    """Token counts; a message that several rows report counts once, by the last row.
+
+    `used` is uncached input plus output, `cached` was read from the cache.
+    """
 
     def __init__(self) -> None:
         self.used = 0
         self.cached = 0
-        # Named once and for all, though later rows may give the same message to another model.
+        # Never changed, although later rows may assign the same message to another model.
         self.first_model: str | None = None
         self._messages: dict[str, _Message] = {}
         self._models: dict[str, str] = {}
@@ -296,11 +299,11 @@ class TokenCounts:
 
     @property
     def lines(self) -> tuple[str, ...]:
-        """Tokens by day and model, as a note has them."""
+        """The lines of the property `usage`."""
         return usage_lines(message.spent for message in self._messages.values())
 
     def count(self, event: UsageCounted, phase: OpenPhase) -> None:
-        """Count a message, for the phase in which it was first seen."""
+        """Count a message in the phase in which it was first seen."""
         key = event.message or event.at.row or f"#{event.at.line}"
         self.name_model(key, event.model)
         before = self._messages.get(key)
@@ -314,7 +317,7 @@ class TokenCounts:
         now.phase.tokens += now.used - before.used
 
     def name_model(self, message: str, model: str) -> None:
-        """A message was this model's; a name in angle brackets is no model."""
+        """Assign a message to a model; a name in angle brackets is not a model."""
         name = normal_line(model)[:100]
         if name and not name.startswith("<"):
             self._models[message or f"#{len(self._models)}"] = name

@@ -1,7 +1,7 @@
 """The verdict of a run of tests, checks or a build, read from the marks that runners print at fixed places.
 
-Marks are lines of counts, names of failed tests, places of errors, and packages of Go.  Prose never counts, since a mark
-has a fixed place in its line.
+The marks are lines of counts, names of failed tests, places of errors, and Go packages.  Prose never counts, since a
+mark has a fixed place in its line.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def _counted(text: str) -> _Counts:
     took: list[str] = []
     for line in _COUNTS.finditer(text):
         if "elapsed" in line["rest"] or _NO_TESTS.search(line["label"]):
-            continue  # counts of one class of several, or of files
+            continue  # counts of one of several classes, or of files
         found: Counter[str] = Counter()
         for bucket, count in _items(line["items"]):
             found[bucket] += count
@@ -324,7 +324,10 @@ def _of_checks(counts: _Counts, places: list[str], head: str, *, is_whole: bool)
 
 
 def _why(text: str) -> str:
-    """The last message of a failed Go test, since its logs come first; a message before the `--- FAIL` line only if it is right there."""
+    """The last message of a failed Go test, since its logs come first.
+
+    A message before the `--- FAIL` line counts only if it is directly above.
+    """
     fails = text.find("--- FAIL")
     if fails < 0:
         return ""

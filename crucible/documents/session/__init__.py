@@ -1,1 +1,1 @@
-"""What a session note means: read it, edit it, record events into it."""
+"""Session notes: read them into frozen values, render new ones, edit them, and merge transcripts into them."""

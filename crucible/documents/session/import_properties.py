@@ -1,9 +1,12 @@
-"""The properties `usage` and `redacted`: counts as lines of text, and adding to them.
+"""The properties that only imports write: `usage`, `redacted`, and `synced_to` with the order of `sources`.
+
+`usage` and `redacted` hold counts as lines of text:
 
     2026-11-21 claude-opus-4-8: input 12, output 340, cache_write 5800, cache_write_1h 1200, cache_read 90211
     jwt: 2
 
-The kinds of tokens do not overlap, so the cost can be computed later; a count of 0 is omitted.
+The kinds of tokens do not overlap, so the cost can be computed later; a count of 0 is omitted.  `synced_to` has the last
+row in the note of each transcript in `sources`, in the same order.
 """
 
 from __future__ import annotations
@@ -20,14 +23,17 @@ if TYPE_CHECKING:  # reading a note needs no events, and loading them is slow
     from crucible.clients.events import Event
 
 KINDS = ("input", "output", "cache_write", "cache_write_1h", "cache_read")
-"""Sent without caching, generated, written to the cache for minutes, for an hour, read from the cache."""
+"""Uncached input, output, written to the cache for minutes or for an hour, read from the cache."""
 _UNKNOWN_DAY, _UNKNOWN_MODEL = "?", "unknown"
 _PART = rf"(?:{'|'.join(KINDS)}) \d{{1,15}}"
 _LINE = late_pattern(rf"(\d{{4}}-\d\d-\d\d|\?) (.+): ({_PART}(?:, {_PART})*)")
 
 
 class TokenUsage(NamedTuple):
-    """Tokens of one model on one day (`2026-11-21`, UTC); either is "" if unknown.  Counts may be negative in a difference."""
+    """Tokens of one model on one day (`2026-11-21`, UTC); either is "" if unknown.
+
+    Counts may be negative in a difference.
+    """
 
     day: str
     model: str
@@ -84,19 +90,19 @@ _REDACTED = late_pattern(r"\s*\d{1,15}\s*")
 
 
 def redaction_lines(counts: Mapping[str, int]) -> tuple[str, ...]:
-    """A text for each rule that took something out, in the order of their names."""
+    """A line for each rule that removed something, sorted by rule."""
     return tuple(f"{rule}: {count}" for rule, count in sorted(counts.items()) if count > 0)
 
 
 def parse_redactions(lines: Iterable[str]) -> dict[str, int]:
-    """The counts of all texts that tell one."""
+    """The counts by rule; lines without a count are skipped."""
     pairs = (line.rpartition(":") for line in lines)
-    # Python refuses thousands of digits; a text with that many counts nothing.
+    # Python refuses to parse thousands of digits.
     return {rule: int(count) for rule, _, count in pairs if rule and _REDACTED.fullmatch(count)}
 
 
 def add_redactions(lines: Sequence[str], more: Mapping[str, int]) -> list[str]:
-    """The texts with `more` (or, where negative, fewer) by rule; a human's text that counts nothing stays, in front."""
+    """Add `more`, which may be negative, to the counts; a user's lines without a count are kept at the top."""
     there = parse_redactions(lines)
     others = [line for line in lines if not parse_redactions((line,))]
     totals = {rule: there.get(rule, 0) + more.get(rule, 0) for rule in {**there, **more}}
@@ -110,17 +116,17 @@ _LENGTH = 8
 
 
 def _short_mark(event: Event) -> str:
-    """The first 8 of a row's id, or of a hash of the event when it has none."""
+    """The first 8 characters of a row's id, or of a hash of the event if the row has no id."""
     if event.at.row:
         return event.at.row[:_LENGTH]
     return hashlib.blake2b(repr(event).encode("utf-8", "replace"), digest_size=_LENGTH // 2).hexdigest()
 
 
 def rows_by_source(sources: Sequence[str], synced_to: Sequence[str]) -> dict[str, str]:
-    """Which row belongs to which source: `client:row`, or `client:` where nothing of it was folded in yet.
+    """Match each source with its row: `client:row`, or `client:` if nothing of it was imported yet.
 
-    They stand in one order.  Where a human took one out, or one has no row, each row is taken for the next source of its
-    client.
+    Both lists have the same order.  If their lengths differ, since a user removed an item or a source has no row, each row
+    goes to the next source of its client.
     """
     if len(sources) == len(synced_to):
         return dict(zip(sources, synced_to, strict=True))
@@ -134,7 +140,7 @@ def rows_by_source(sources: Sequence[str], synced_to: Sequence[str]) -> dict[str
 
 
 def synced_rows(sources: Sequence[str], rows: Mapping[str, str]) -> list[str]:
-    """What `synced_to` holds: a row for each source; those at the end that have none are left out."""
+    """The value of `synced_to`: a row for each source, without trailing sources that have none."""
     told = [rows.get(source, f"{source.partition(':')[0]}:") for source in sources]
     while told and sources[len(told) - 1] not in rows:
         told.pop()
@@ -142,9 +148,9 @@ def synced_rows(sources: Sequence[str], rows: Mapping[str, str]) -> list[str]:
 
 
 class SyncPoint:
-    """The last row that a note holds, looked for in the order of events.
+    """Finds the last row that a note contains, in the order of events.
 
-    `synced` is its mark; where that row is gone, `known_until` takes its place: what is later is new.
+    `synced` is the mark of that row; if the row is gone, `known_until` replaces it: later events are new.
     """
 
     __slots__ = ("_known_until", "_line", "_lines", "_synced")
@@ -157,11 +163,11 @@ class SyncPoint:
 
     @property
     def found(self) -> bool:
-        """Whether the row was seen."""
+        """True if the row was seen."""
         return self._line > 0
 
     def is_behind(self, event: Event) -> bool:
-        """Whether an event comes after what the note holds."""
+        """True if an event is after the last row that the note contains."""
         at = event.at
         if at.row:
             self._lines.setdefault(at.row[:_LENGTH], at.line)
@@ -173,14 +179,14 @@ class SyncPoint:
         return at.line > self._line or (at.row != "" and not self._is_synced(event))
 
     def pass_by(self, event: Event) -> None:
-        """Look at an event that was folded."""
+        """Process an event that was folded."""
         if self._synced and not self._line and self._is_synced(event):
             self._line = event.at.line
 
     def mark(self, event: Event, own: str | None = None) -> str:
-        """What `synced_to` keeps of an event's row: 8 characters, or the whole id if an earlier row begins with the same 8.
+        """The mark of an event's row: 8 characters, or the whole id if an earlier row begins with the same 8.
 
-        With `own`, the mark until now, it is a row of another log, which stands behind that.
+        `own` is the mark so far if the event is from the parent's transcript; the new row is appended to it.
         """
         short = _short_mark(event)
         alone = not event.at.row or self._lines.get(short, event.at.line) == event.at.line

@@ -1,4 +1,7 @@
-"""Which text may be a session's id: it is a file's name, a folder's name in the event log and a link's target at once."""
+"""Check session ids, and make ids and slugs from titles.
+
+An id is a file name, a folder name in the event log and a link target at once, so it must be valid on every system.
+"""
 
 from __future__ import annotations
 
@@ -14,12 +17,12 @@ from crucible.core.patterns import late_pattern
 
 LONGEST_ID = 128
 
-# `\Z`, since `$` would let a last newline pass.
+# `\Z`, since `$` would accept a trailing newline.
 _ALLOWED = late_pattern(rf"[A-Za-z0-9_-][A-Za-z0-9._-]{{0,{LONGEST_ID - 1}}}\Z")
 
 
 def check_session_id(text: str) -> str:
-    """The id as it was given, or `BadSessionId`."""
+    """Return the id; raises `BadSessionId` if it is invalid."""
     if _ALLOWED.match(text):
         return text
     shown = repr(text if len(text) <= 60 else text[:59] + "…")
@@ -37,7 +40,7 @@ _NOT_FOLDED = str.maketrans(
 
 
 def check_new_id(text: str) -> str:
-    """An id that somebody chose for a file still to be made, or `BadSessionId`: on Windows too it must be possible."""
+    """Return an id that a user chose for a new file; raises `BadSessionId` if it is invalid, also on Windows."""
     check_session_id(text)
     if text.endswith(".") or text.partition(".")[0].lower() in _WINDOWS_NAMES:
         raise BadSessionId(f"{text!r} can be no file's name on Windows", "choose another id")
@@ -45,7 +48,7 @@ def check_new_id(text: str) -> str:
 
 
 def new_session_id(title: str, day: date, taken: Callable[[str], bool]) -> str:
-    """`YYYY-MM-DD-<slug>`, with `-2`, `-3` … when that is taken."""
+    """Make an id `YYYY-MM-DD-<slug>`, with `-2`, `-3` … if it is taken."""
     wanted = f"{day.year:04}-{day.month:02}-{day.day:02}-{slugify(title)}"
     if not taken(wanted):
         return wanted
@@ -53,10 +56,10 @@ def new_session_id(title: str, day: date, taken: Callable[[str], bool]) -> str:
 
 
 def slugify(title: str, longest: int = 60) -> str:
-    """Small ASCII letters, digits and hyphens, cut between words; never empty, never a device name of Windows.
+    """Lowercase ASCII letters, digits and hyphens, cut between words; never empty or a device name of Windows.
 
-    Accents are folded.  A title in which nothing Latin is left gives `session-` and six hex digits of its hash, so that
-    different titles give different slugs and the same title the same one.
+    Accents are removed.  A title without Latin letters becomes `session-` and six hex digits of its hash, so that slugs of
+    different titles differ.
     """
     folded = unicodedata.normalize("NFKD", title.casefold().translate(_NOT_FOLDED))
     ascii_only = "".join(c for c in folded if not unicodedata.combining(c))
@@ -70,7 +73,7 @@ def _cut_words(slug: str, longest: int) -> str:
     if len(slug) <= longest:
         return slug
     head, hyphen, _ = slug[: longest + 1].rpartition("-")
-    # A first word that is too long by itself (a hash, an address) is cut where it must be.
+    # A first word that is too long (a hash, an address) is cut inside.
     return head if hyphen and len(head) >= longest // 2 else slug[:longest].rstrip("-")
 
 

@@ -1,18 +1,20 @@
-"""A whole session as plain JSON values, for other programs.
+"""Export a whole session as plain JSON values, for other programs.
 
-The shape only grows: a key is never renamed or dropped.  Times are ISO 8601 in UTC, lines count from 1
-and are `[first, last]` (null for what stands in no note), what is unknown is null.
+Keys are never renamed or removed.  Times are ISO 8601 in UTC; lines are `[first, last]` and count from 1 (null for values
+that are in no note); unknown values are null.
 
     id title status project branch channel started ended duration_s participants model tokens_used tokens_cached
-    usage[day model input output cache_write cache_write_1h cache_read] subagents[session agent model tokens] parent continues continued_by resume_point pause_reason sources synced_to
+    usage[day model input output cache_write cache_write_1h cache_read] subagents[session agent model tokens]
+    parent continues continued_by resume_point pause_reason sources synced_to
     redactions redacted tags aliases properties{every frontmatter key}
-    tasks[id content status priority depends_on started completed …] findings[kind text details points also evidence source confidence rows lines]
+    tasks[id content status priority depends_on started completed …]
+    findings[kind text details points also evidence source confidence rows lines]
     preamble[entry] phases[phase] summary problems[code line message]
 
 A phase: `id name agent channel started ended tokens status lines entries[entry] phases[phase]`.
 An entry has `type` and `lines`, and by its type: `prose` text; `tool_calls` calls[tool call result outcome lines];
-`decision` text rationale alternatives by source confidence rows; `error` text cause resolution source confidence rows; `user` words
-note; `subagent` agent model mode link text summary task entries[entry]; `callout` kind title text fold.
+`decision` text rationale alternatives by source confidence rows; `error` text cause resolution source confidence rows;
+`user` words note; `subagent` agent model mode link text summary task entries[entry]; `callout` kind title text fold.
 """
 
 from __future__ import annotations
@@ -46,12 +48,12 @@ _Plain: TypeAlias = dict[str, object]
 
 
 def export_time(time: datetime | None) -> str | None:
-    """As the notes write it: `2026-11-21T20:26:47Z`."""
+    """A time as in notes, `2026-11-21T20:26:47Z`."""
     return format_time(time) if time else None
 
 
 def export_session(session: Session) -> _Plain:
-    """The shape that this module's docstring draws."""
+    """The session in the shape of the module's docstring."""
     return {**_head(session), **_body(session)}
 
 
@@ -117,7 +119,7 @@ def export_phase(phase: Phase) -> _Plain:
 
 
 def export_problem(problem: Problem) -> _Plain:
-    """A problem with the line it stands on."""
+    """A problem with its line."""
     return problem._asdict()
 
 

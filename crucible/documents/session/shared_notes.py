@@ -1,6 +1,6 @@
-"""Merge rules for a note that holds several native sessions, because another client or a new session continued it.
+"""Merge rules for a note with several native sessions, because another client or a new session continued it.
 
-Task ids are kept apart, title and model are those of the first session, and the last one at work decides the status.
+Task ids are kept distinct, title and model are those of the first session, and the last one at work decides the status.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from crucible.documents.session.titles import RESUMED
 
 
 def has_other_sources(note: Session, source: str) -> bool:
-    """Whether the note has another native session than `source`, or had phases before that one came."""
+    """True if the note has a native session other than `source`, or had phases before that one was added."""
     return any(other != source for other in _trunks(note)) or (source not in note.sources and bool(note.phases))
 
 
 def phase_id_in_note(note: Session, base: Sequence[Phase], place: str) -> str:
-    """The id that a phase of a transcript has in a note; `base` are those that an earlier import put there."""
+    """The id in the note of a transcript's phase; `base` are the phases that an earlier import wrote."""
     number, dot, part = place.removeprefix("phase-").partition(".")
     if not number:
         return place
@@ -32,7 +32,7 @@ def phase_id_in_note(note: Session, base: Sequence[Phase], place: str) -> str:
 
 
 def source_of(session: Session) -> str:
-    """The source of a transcript's own session, "" for none; those behind it are its subagents'."""
+    """The source of a transcript's main session, "" for none; later sources are those of subagents."""
     return session.sources[0] if session.sources else ""
 
 
@@ -41,12 +41,12 @@ def _trunks(session: Session) -> Iterator[str]:
 
 
 def as_addition(note: Session, base: Session, now: Session) -> tuple[Session, Session]:
-    """`base` and `now` of a transcript that began in the middle of this note, as the merge is to see them."""
+    """Adapt `base` and `now` of a transcript that was added to an existing note, for the merge."""
     named = _names(note.tasks, base.tasks, now.tasks, _prefix(note, now))
     before, after = _renamed(base.tasks, named), _renamed(now.tasks, named)
     return (
         replace(base, title="", model=None, tasks=_as_known(note.tasks, before, after)),
-        # The note's model is the one it began with; one that says none may take this.
+        # The note keeps its first model; a note without one gets this.
         replace(now, title="", tasks=after),
     )
 
@@ -55,16 +55,16 @@ def as_addition(note: Session, base: Session, now: Session) -> tuple[Session, Se
 
 
 def _prefix(note: Session, now: Session) -> int:
-    """Which of the note's native sessions this is, from 1: its place for ever, since sources are added at the end."""
+    """The number of this native session in the note, from 1.  It never changes, since sources are added at the end."""
     trunks = list(_trunks(note))
     own = source_of(now)
     return trunks.index(own) + 1 if own in trunks else len(trunks) + 1
 
 
 def _names(note: Sequence[Task], base: Sequence[Task], now: Sequence[Task], number: int) -> dict[str, str]:
-    """What each task of the transcript is called in the note: as the note's own of the same words, else `2.<id>`.
+    """The note's id for each task of the transcript: that of a task with the same content, else `2.<id>`.
 
-    Clients number tasks from 1, each its own.
+    The prefix is needed since every client numbers its tasks from 1.
     """
     there = {task.id for task in note}
     by_words: dict[str, str] = {}
@@ -80,9 +80,9 @@ def _names(note: Sequence[Task], base: Sequence[Task], now: Sequence[Task], numb
 
 
 def _as_known(note: Sequence[Task], before: Sequence[Task], after: Sequence[Task]) -> tuple[Task, ...]:
-    """The tasks of the base, and those of the note that this transcript tells of for the first time, as they were.
+    """The tasks of the base, plus the note's tasks that this transcript has for the first time, with their old status.
 
-    What was done before stays done, though the second client goes through it again.
+    Completed tasks stay completed, even if the second client works through them again.
     """
     there, now, known = ({task.id: task for task in tasks} for tasks in (note, after, before))
     was_done = {task.id for task in note if task.status == "completed"}
@@ -106,14 +106,14 @@ def _renamed(tasks: Sequence[Task], named: dict[str, str]) -> tuple[Task, ...]:
     )
 
 
-# --- where the session stands ----------------------------------------------------------------------------------------
+# --- status ----------------------------------------------------------------------------------------
 
 
 def worked_last(note: Session, now: Session, homes: Sequence[Phase | None]) -> bool:
-    """Whether nobody else worked on the session later.  `homes` are the note's phases that tell this transcript.
+    """True if no other native session worked on the note later; `homes` are the note's phases of this transcript.
 
-    What stands above its own phases was there when it came, and clocks of two machines differ: that counts only where
-    several came, which may have been imported in any order.
+    Times are only compared where needed, since the clocks of two machines differ: phases above its own were there before
+    it was added, unless several other sessions were added, possibly in another order.
     """
     last = _last(now.phases)
     own = {id(home) for home in homes if home}
@@ -131,7 +131,7 @@ def _last(phases: Sequence[Phase]) -> datetime | None:
 
 
 def with_note_status(note: Session, base: Session, now: Session) -> Session:
-    """`base` with the note's own standing, where that is ours to change: it was another native session's, or `cru` resumed it."""
+    """`base` with the note's status if an import may change it: it is another native session's, or `cru` resumed it."""
     joins = source_of(now) not in note.sources
     resumed = any(phase.name.startswith(RESUMED) for phase in now.phases[len(base.phases) :])
     return replace(base, **_standing(note)) if joins or resumed or is_status_ours(note) else base  # type: ignore[arg-type]
@@ -147,7 +147,7 @@ def _standing(note: Session) -> dict[str, object]:
 
 
 def is_status_ours(note: Session) -> bool:
-    """Whether an import wrote the note's standing: a reason in our words, or an end at which something ended."""
+    """True if an import wrote the note's status: a reason in our words, or an end that matches a phase's."""
     if note.status is Status.PAUSED:
         return is_our_reason(note.pause_reason)
     return note.ended is not None and note.ended == _last(note.phases)

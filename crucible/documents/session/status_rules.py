@@ -1,4 +1,4 @@
-"""The status rule of `format.md` (Status) as pure functions, and the wording of `pause_reason`."""
+"""Decide the status of a recorded session, as `format.md` (Status) defines it, and word its `pause_reason`."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Turn(Enum):
 
 
 CLOSED = (Turn.ANSWERED, Turn.FAULTED, Turn.MOVED)
-"""The agent has finished, and nobody stopped it."""
+"""The agent has finished and was not stopped by the user."""
 
 
 class Client(Enum):
@@ -87,7 +87,7 @@ def session_status(
 
 
 def open_end(question: str, tasks: Sequence[str]) -> str:
-    """What an answered session waits for: an answer to the agent's last question, or open tasks; "" for nothing."""
+    """Say what an answered session waits for: an answer to the agent's last question, or open tasks; "" for nothing."""
     if question:
         return f"asked: {cut_at_word(question, _QUESTION_LIMIT)}"
     if not tasks:

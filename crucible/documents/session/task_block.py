@@ -1,4 +1,4 @@
-"""The tasks block: one fence `tasks` with a JSON list, one task a line, so that one changed task is one changed line.
+"""Read and write the tasks block: a fence `tasks` with a JSON list, one task a line to keep diffs small.
 
 Reading is lenient: unknown keys are kept.
 """
@@ -13,22 +13,22 @@ from crucible.documents.markdown.source import Problem
 from crucible.documents.session.session import Task
 
 TASK_CREATED, TASK_PICKED = "Task created: ", "Task picked up: "
-"""What begins our own milestones about the list of tasks."""
+"""The beginnings of our milestones about the task list."""
 
 TASK_STATUSES = ("pending", "in_progress", "completed", "cancelled")
 CLOSED_TASKS = frozenset({"completed", "cancelled", "deleted"})
-"""Statuses of a task that nobody waits for: `cancelled` was left out of a later list before it was done."""
+"""Statuses of tasks that are not open; a `cancelled` task was missing from a later list before it was done."""
 PRIORITIES = ("high", "medium", "low")
 _KNOWN = frozenset({"id", "content", "status", "priority", "depends_on", "started", "completed"})
 
 
 def is_task_milestone(text: str) -> bool:
-    """Whether a milestone tells of the list of tasks only: nothing was reached by it."""
+    """True if a milestone is only about the task list."""
     return text.startswith((TASK_CREATED, TASK_PICKED))
 
 
 def read_tasks(text: str, line: int) -> tuple[tuple[Task, ...], list[Problem]]:
-    """The tasks in a block's text; `line` is the block's first line of text, counted from 0."""
+    """Parse the text of a block; `line` is its first line, counted from 0."""
     import json  # noqa: PLC0415  slow, and few notes have tasks
 
     try:
@@ -57,7 +57,7 @@ def _read_task(item: object) -> Task | None:
     if not isinstance(item, dict) or "id" not in item or not isinstance(item.get("content"), str):
         return None
     depends, status = item.get("depends_on"), str(item.get("status", "pending"))
-    # Earlier versions kept the time of a task that was opened again or dropped.
+    # Earlier versions kept the completion time of a task that was reopened or dropped.
     is_not_done = status in ("pending", "in_progress", "cancelled")
     return Task(
         id=str(item["id"]),

@@ -1,8 +1,8 @@
-"""What in a session waits for a human, and what answers it.
+"""Find the entries of a session that wait for the user, and what answers them.
 
-A missed item costs the user an answer, an extra one only a line.  So a question is answered only by a human's word directly after it, by
-later words or a decision about the same, or by an answer that names it.  A finished task counts as seen once a human said anything later,
-an error as fixed when its `Resolution:` says so.
+A missed item costs the user an answer, an extra one only a line.  So a question counts as answered only by a prompt
+directly after it, by later words or a decision on the same subject, or by an answer that names it.  A finished task
+counts as seen after any later prompt, an error as fixed if it has a `Resolution:`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from crucible.core.text import stop_words
 from crucible.documents.session.session import Callout, Decision, Entry, Failure, Intervention, Session
 
 QUESTIONS = frozenset(("decision_needed", "approval_required"))
-"""Kinds of callouts that ask a human."""
+"""Kinds of callouts that ask the user."""
 DONE = "task_complete"
 
 ITEM_NAME = r"[0-9a-f]{6}(?:-[1-9]\d{0,3})?"
@@ -30,16 +30,16 @@ _ANSWERED = late_pattern(r"^[ \t>]*answer(?:ed)?:[ \t]*\S", re.IGNORECASE | re.M
 _WORD = late_pattern(r"[^\W_]{4,}")
 _LONGEST = 4000
 _SHARED = 2
-"""Words that an answer shares with its question at least, and half of the question's; all of them where it has fewer."""
+"""An answer shares at least this many words with its question, and half of them; all if the question has fewer."""
 
 
 def answer_note(verdict: str, name: str) -> str:
-    """What is noted behind the words of an answer to one item; `verdict` is a word in lower case."""
+    """The note after the words of an answer to one item; `verdict` is a word in lower case."""
     return f"{verdict} (inbox {name})"
 
 
 def inbox_words(entry: Entry) -> tuple[str, str] | None:
-    """The kind and the words of what a human may have to see to; None for everything else."""
+    """The kind and the words of an entry that may need the user; None for any other entry."""
     if isinstance(entry, Failure):
         return "error", entry.text
     if isinstance(entry, Callout) and (entry.kind in QUESTIONS or entry.kind == DONE):
@@ -48,9 +48,9 @@ def inbox_words(entry: Entry) -> tuple[str, str] | None:
 
 
 def pending_entries(session: Session) -> dict[int, bool]:
-    """By the first line, from 0, of each such entry, those before the first phase too: whether it still waits.
+    """Whether each such entry still waits, by its first line (from 0), including entries before the first phase.
 
-    What stands inside a subagent's inline work is the subagent's affair.
+    Entries of inline subagents do not count.
     """
     entries = [*session.preamble, *(entry for phase in session.all_phases() for entry in phase.entries)]
     if not any(inbox_words(entry) for entry in entries):
@@ -60,10 +60,10 @@ def pending_entries(session: Session) -> dict[int, bool]:
 
 
 class Answers:
-    """What a session's entries, in the order of the note, answer of each other.
+    """Finds answers among a session's entries, in the order of the note.
 
-    In a client's transcript, a user who continues without an answer has dismissed the question, and a user who continues right after
-    an error that ended the turn has resolved it.
+    If the session is from a client's transcript (`logged`), a user who continues without an answer has dismissed the
+    question, and a user who continues right after an error that ended the turn has resolved it.
     """
 
     def __init__(self, entries: Sequence[Entry], *, logged: bool = False) -> None:
@@ -72,7 +72,7 @@ class Answers:
 
     @cached_property
     def names(self) -> dict[int, str]:
-        """By its place in the entries, each item's name: six digits of what it says, a number behind the second of the same."""
+        """Each item's name by its position: six hex digits of its words' hash, with a number for repetitions."""
         found: dict[int, str] = {}
         seen: Counter[str] = Counter()
         for at, entry in enumerate(self._entries):
@@ -85,7 +85,7 @@ class Answers:
         return found
 
     def settles(self, at: int) -> bool:
-        """Whether the item at that place is answered, looked at or mended."""
+        """True if the item at this position is answered, seen or fixed."""
         entry = self._entries[at]
         if isinstance(entry, Failure):
             went_on = self._logged and self.behind(at) is not None
@@ -97,7 +97,7 @@ class Answers:
         return wanted is not None and (dismissed or self.answer(at, wanted[1]))
 
     def own(self, at: int) -> Intervention | None:
-        """The answer that names the item at that place, or that stands directly behind it and names one that is no more."""
+        """The answer that names this item, or that is directly after it and names an item that no longer exists."""
         if at not in self.names:
             return None
         if self.names[at] in self._named:
@@ -107,7 +107,7 @@ class Answers:
         return behind if isinstance(behind, Intervention) and name and name not in self.names.values() else None
 
     def behind(self, at: int) -> Intervention | None:
-        """A human's word directly behind the place.  Of several questions asked at once the answer behind the last is for all."""
+        """A prompt directly after this position; a prompt after several questions in a row answers all of them."""
         after = at + 1
         while after < len(self._entries) and _is_passed(self._entries[after]):
             after += 1
@@ -115,7 +115,7 @@ class Answers:
         return found if isinstance(found, Intervention) else None
 
     def answer(self, at: int, asked: str) -> bool:
-        """Whether anything answers what is `asked` at that place; it need not be an item."""
+        """True if an entry answers the question `asked` at this position, which need not be an item."""
         if self.own(at) is not None or self.behind(at) is not None or _ANSWERED.search(asked):
             return True
         words = words_of(asked)
@@ -144,7 +144,7 @@ class Answers:
 
 
 def _named_by(entry: Entry) -> str:
-    """The name of the one item that an entry is for, "" for none."""
+    """The name of the item that an entry answers, "" for none."""
     found = _NAMING.fullmatch(entry.note.strip()) if isinstance(entry, Intervention) and entry.note else None
     return found[1] if found else ""
 
@@ -160,5 +160,5 @@ def _told(entry: Entry) -> str:
 
 
 def words_of(text: str) -> frozenset[str]:
-    """The words by which a text is told from others, folded: of four letters or more, without those that say little."""
+    """The distinctive words of a text, casefolded: four letters or more, without stop words."""
     return frozenset(found[0].casefold() for found in _WORD.finditer(text[:_LONGEST])) - stop_words("open_questions")

@@ -1,1 +1,1 @@
-"""What a workflow note means."""
+"""Workflow notes: steps, data flow, execution markers, and the graph that connects the steps."""
