@@ -5,5 +5,6 @@ Its main names: `Source` and `Edit` (`markdown.source`), `read_session` (`sessio
 
     session = read_session(Source.from_bytes(data), name)
 
-It does not know files, vaults, indexes, clocks or commands. Changes to a note are lists of edits, never a new rendering.
+It does not know files, vaults, indexes, clocks or commands.  A change to a note is a list of edits, never a new
+rendering.
 """

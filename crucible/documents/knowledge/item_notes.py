@@ -1,6 +1,6 @@
 """Render an item of knowledge as a note, and read it back: `read_item(render_item(item))` is the item again.
 
-Users edit these notes: every part is read as it is, and what cannot be read is a problem with its line.
+Users edit these notes, so reading never fails: an invalid part is a problem with its line.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from crucible.documents.session.properties import Properties, linktext_of, prope
 from crucible.documents.session.session_id import check_session_id, slugify
 
 TEXT = "text"
-"""The part that has no heading."""
+"""The part without a heading."""
 
 HEADINGS: Mapping[str, str] = {
     "root_cause": "Root cause",
@@ -94,7 +94,7 @@ def _joined(part: str, chunks: Sequence[Chunk], lines: Sequence[str], form: int)
 def _read_text(lines: Sequence[str], form: int) -> str:
     first = next((at for at, line in enumerate(lines) if line.strip(" \t")), len(lines))
     text = "\n".join(lines[first:])
-    # What stands alone in such a fence is what could not stand there otherwise.
+    # A text that could not be contained otherwise is in such a fence.
     if _FENCE.fullmatch(lines[first] if text else "") and whole_fences(text) == [(0, len(lines) - first)]:
         return uncontain_code("\n".join(lines[first + 1 : -1]), form)
     return uncontain(text, form=form)
@@ -104,7 +104,7 @@ def _read_text(lines: Sequence[str], form: int) -> str:
 
 
 def render_body(title: str, parts: Mapping[str, str]) -> str:
-    """The title and every part that says something."""
+    """The title and every non-empty part."""
     blocks = [render_title(title), *_blocks(parts)]
     return "\n\n".join(block for block in blocks if block) + "\n"
 
@@ -119,7 +119,7 @@ def _blocks(parts: Mapping[str, str]) -> Iterator[str]:
 def render_text(text: str, form: int = FORMAT) -> str:
     """A text in normal form as a block of a note; `form` is its `format`.  "" for ""."""
     shown = contain(text, form=form)
-    # What follows must be a heading still.
+    # A heading after the text must still read as a heading.
     after = f"{shown}\n\n## {HEADINGS['resolution']}\n\nx"
     if not text or read_body(after.split("\n"), form).parts == {TEXT: text, "resolution": "x"}:
         return shown
@@ -140,7 +140,7 @@ _PHASE = late_pattern(r"[A-Za-z0-9._-]{1,40}")
 
 
 class ReadItem(NamedTuple):
-    """An item, None for a note that is none, and what is wrong with the note."""
+    """The item of a note, None if it has none, and the note's problems."""
 
     item: Item | None
     problems: tuple[Problem, ...] = ()
@@ -162,7 +162,7 @@ def parts_of(item: Item) -> dict[str, str]:
 
 
 def properties_of(item: Item) -> dict[str, Value]:
-    """Every property in its order; None, "" or an empty list for one that is not there."""
+    """All properties in order; None, "" or an empty list for an absent one."""
     source, proof = item.source, item.verification
     links: dict[str, Value] = {
         "session": source.session and f"[[{source.session}]]",
@@ -222,13 +222,13 @@ def slug_of(title: str) -> str:
 
 
 def _has_no_latin(title: str) -> bool:
-    # `slugify` makes names of sessions, and calls so what has no letter it knows.
+    # `slugify` names such a title `session-…`.
     return "session" not in title.casefold() and slugify(title).startswith("session")
 
 
 class _Links(Properties):
     def session(self, key: str, told: str) -> str:
-        """The session, or the item, that is meant: a link, in any folder, or an id alone."""
+        """The id of the session or item that a link, in any folder, or a bare id names."""
         target = linktext_of(told).target.rpartition("/")[2]
         try:
             return check_session_id(target) if target else ""
@@ -258,7 +258,7 @@ def _read(type_: ItemType, told: _Links, body: ItemBody, name: str) -> Item:
 
 
 def _title(told: _Links, heading: str | None, name: str) -> str:
-    """The title; if property and heading differ, the one that was changed, which the file name does not match."""
+    """The title; if property and heading differ, the changed one, which does not match the file name."""
     said = told.line("title")
     if not heading or not said or heading == said:
         return heading or said or name.replace("-", " ")
@@ -276,7 +276,7 @@ def _source(told: _Links) -> ItemSource:
     origin = told.word("source", Origin) or Origin.MANUAL
     session = told.session("session", told.line("session"))
     link = linktext_of(told.line("phase"))
-    if link.subpath is None and link.alias is None:  # an id alone
+    if link.subpath is None and link.alias is None:  # a bare id
         link = LinkText("", None, link.target)
     phase = link.alias if link.alias and _PHASE.fullmatch(link.alias) else ""
     if link.alias and not phase and not link.subpath:

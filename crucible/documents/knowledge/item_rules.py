@@ -1,6 +1,7 @@
-"""Who sees an item of knowledge, and how much it counts in search: its type, freshness and usefulness.
+"""Rules for items of knowledge: visibility, weight in search, similarity to other items, and limits.
 
-The formulas take plain values, so an index can rank items without reading their notes; their numbers are settings.
+The weight formulas take plain values, so an index can rank items without reading their notes; their constants are
+settings.
 """
 
 from __future__ import annotations
@@ -22,8 +23,7 @@ _DAY = timedelta(days=1)
 class Audience(NamedTuple):
     """The scope of an item or a viewer: an `ItemScope`, and the names of project and domain.
 
-    Who looks with the scope "" sees everything. A project's domain is known to who asks: with an empty `domain` a
-    project sees the knowledge of every domain.
+    A viewer with the scope "" sees everything.  A project with an empty `domain` sees the knowledge of every domain.
     """
 
     scope: str = ""
@@ -32,12 +32,12 @@ class Audience(NamedTuple):
 
     @classmethod
     def of(cls, item: Item) -> Audience:
-        """For whom an item is."""
+        """The audience of an item."""
         return cls(item.scope.value, item.project, item.domain)
 
     @property
     def name(self) -> str:
-        """What the scope is one of: the project's name, the domain's, "" for everybody's."""
+        """The name of the project or domain; "" for the scope `global`."""
         return {"project": self.project, "domain": self.domain}.get(self.scope, "")
 
 
@@ -45,7 +45,7 @@ EVERYTHING = Audience()
 
 
 def sees(viewer: Audience, item: Audience) -> bool:
-    """Whether an item for that place is seen by the viewer; names are compared without regard to case."""
+    """True if the viewer sees items of this audience; names compare case-insensitively."""
     if not viewer.scope or item.scope == "global":
         return True
     if item.scope == "domain":
@@ -55,7 +55,7 @@ def sees(viewer: Audience, item: Audience) -> bool:
 
 
 def same_place(one: Audience, other: Audience) -> bool:
-    """Whether items of both count towards the same limit: of one project, of one domain, or everybody's."""
+    """True if items of both audiences count towards the same limit."""
     return one.scope == other.scope and _same(one.name, other.name)
 
 
@@ -67,7 +67,7 @@ def _same(one: str, other: str) -> bool:
 
 
 class WeightFacts(NamedTuple):
-    """What an item's weight depends on; times are aware; `changed` is the last change, else the creation."""
+    """The inputs of an item's weight; times are aware; `changed` is the last change, or else the creation."""
 
     type: str
     verified: bool = False
@@ -78,7 +78,7 @@ class WeightFacts(NamedTuple):
 
     @classmethod
     def of(cls, item: Item) -> WeightFacts:
-        """Those of an item."""
+        """The facts of an item."""
         return cls(
             item.type.value,
             item.verification.passed,
@@ -103,18 +103,18 @@ class ItemWeight(NamedTuple):
 
     @property
     def parts(self) -> Mapping[str, float]:
-        """The same by name, to be shown."""
+        """The factors by name, for display."""
         return self._asdict()
 
 
 def weigh(facts: WeightFacts, now: datetime, settings: KnowledgeSettings) -> ItemWeight:
-    """The weight now, which is aware."""
+    """The weight at the aware time `now`."""
     return ItemWeight(type_weight(facts, settings), freshness(facts, now, settings), usefulness(facts, settings))
 
 
 def type_weight(facts: WeightFacts, settings: KnowledgeSettings) -> float:
-    """By its type, and a little more when it was verified."""
-    # The settings have the types' names; a type of a newer Crucible gets the lowest weight.
+    """The factor of the type, with a bonus for a verified item."""
+    # The settings are named after the types; a type of a newer version gets the lowest weight.
     weight: float = getattr(settings, facts.type, settings.observation)
     return weight + (settings.verified_bonus if facts.verified else 0.0)
 
@@ -140,7 +140,7 @@ def usefulness(facts: WeightFacts, settings: KnowledgeSettings) -> float:
 
 
 def needs_verification(facts: WeightFacts, now: datetime, settings: KnowledgeSettings) -> bool:
-    """Whether it was never verified, and is older than the settings allow."""
+    """True if it was never verified and is older than the settings allow."""
     return not facts.verified and _age_in_days(facts, now) > settings.verify_after_days
 
 
@@ -149,21 +149,21 @@ def _age_in_days(facts: WeightFacts, now: datetime) -> float:
 
 
 _AROUND = ".,;:!?\"'`’‘“”„«»()[]{}<>*_~…–—|"
-# Scripts that put no blanks between words: each sign counts.
+# Scripts without blanks between words: each character counts as a word.
 _SIGNS = late_pattern("([\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff])")
 _FEWEST = 4
-"""Least words of the shorter text if only its own share counts."""
+"""Minimum words of the shorter text to compare with its length; else the longer one's counts."""
 _LONGEST = 8
-"""Times as many words as it the longer one has at most: in a book there is every word."""
+"""Maximum ratio of the lengths for the same, since a very long text contains every word."""
 _NAMED = 3
 
 
 Similar: TypeAlias = "Callable[[str, int], Sequence[tuple[str, float]]]"
-"""Finds items like a text: their ids with a likeness from 0 to 1, best first; never raises for the text."""
+"""Finds items similar to a text: ids with a likeness from 0 to 1, best first; no text makes it raise."""
 
 
 class SimilarItem(NamedTuple):
-    """An item that says the same, or nearly.  `exact` is one of the same title; `why` says in words what is alike."""
+    """An item that says nearly the same.  `exact` is true for the same title; `why` explains the similarity."""
 
     id: str
     title: str
@@ -174,7 +174,7 @@ class SimilarItem(NamedTuple):
 
 
 class Room(NamedTuple):
-    """How full the place is that an item is meant for."""
+    """The number of items in a scope, and its limit."""
 
     where: str
     held: int
@@ -183,12 +183,12 @@ class Room(NamedTuple):
 
     @property
     def full(self) -> bool:
-        """Whether nothing more fits in."""
+        """True if the limit is reached."""
         return self.held >= self.limit
 
     @property
     def nearly_full(self) -> bool:
-        """Whether it is time to retire some."""
+        """True if the share at which to warn is reached."""
         return self.held >= self.limit * self.warn_at
 
     def __str__(self) -> str:
@@ -200,12 +200,12 @@ class Room(NamedTuple):
 
 
 def normal_title(title: str) -> str:
-    """What two titles that are the same have in common: no case, no filler words, no punctuation around words."""
+    """The form in which titles compare: casefolded, without stop words and punctuation around words."""
     return " ".join(_words(title)) or " ".join(title.casefold().split())
 
 
 def words_of(text: str) -> frozenset[str]:
-    """The words of a text without fillers; a sign of Chinese or Japanese is a word."""
+    """The words of a text without stop words; a Chinese, Japanese or Korean character is a word."""
     return frozenset(_words(text))
 
 
@@ -224,9 +224,9 @@ def likeness(one: frozenset[str], other: frozenset[str]) -> float:
 def similar_items(
     item: Item, known: Mapping[str, Item], settings: KnowledgeSettings, similar: Similar | None = None
 ) -> list[SimilarItem]:
-    """Every item that is seen from where this one is meant for and says the same, the likest first.
+    """The items visible to the audience of `item` that say the same, most similar first.
 
-    `known` are items by id.  Of retired ones only those of the same title.
+    `known` are items by id.  Retired ones only count if they have the same title.
     """
     place = Audience.of(item)
     near = {id_: other for id_, other in known.items() if sees(place, Audience.of(other))}
@@ -261,7 +261,7 @@ def _alike(
 
 
 def room_for(item: Item, known: Iterable[Item], settings: KnowledgeSettings) -> Room:
-    """How full it is where the item is meant for; retired items take no room."""
+    """The room left in the item's scope; retired items do not count."""
     place = Audience.of(item)
     held = sum(other.active and same_place(place, Audience.of(other)) for other in known)
     where = "of scope global" if place.scope == "global" else f"of the {place.scope} {place.name}".rstrip()
@@ -271,7 +271,7 @@ def room_for(item: Item, known: Iterable[Item], settings: KnowledgeSettings) -> 
 def lightest_items(
     item: Item, known: Mapping[str, Item], now: datetime, settings: KnowledgeSettings, number: int = _NAMED
 ) -> list[tuple[str, float]]:
-    """The ids of the items of least weight where this one is meant for, and what they weigh."""
+    """The ids and weights of the lightest items in the item's scope."""
     place = Audience.of(item)
     weights = [
         (weigh(WeightFacts.of(other), now, settings).total, id_)

@@ -1,4 +1,4 @@
-"""An item of knowledge and the cause of a failure, as values.
+"""The values of knowledge items and of failure causes.
 
 Texts are normalized when an item is made, so that its note reads back the same; times are whole seconds in UTC. An
 item's id is its note's name.
@@ -19,7 +19,7 @@ from crucible.documents.session.session_id import check_session_id
 
 
 class Category(StrEnum):
-    """Where a failure comes from."""
+    """The cause of a failure."""
 
     REQUIREMENTS_AMBIG = "requirements_ambig"
     KNOWLEDGE_GAP = "knowledge_gap"
@@ -35,12 +35,12 @@ PREVENTABLE = frozenset((Category.KNOWLEDGE_GAP, Category.TOOL_MISUSE, Category.
 
 @dataclass(frozen=True, slots=True)
 class FailureReport:
-    """What is known of a failure; all but `error` may be empty.
+    """The known facts of a failure; all but `error` may be empty.
 
-    `happened` says in words what went wrong, `error` is the exact message, `context` what was being done (the goal,
-    the step, the user's words), `tool` and `call` the tool call that failed in one line, `resolution` what fixed it:
-    words, or the call that passed instead. `files` are those that the fix changed, `before` those that had been
-    changed before it failed (a line each), `corrected` the user's words where they stepped in.
+    `happened` describes the failure, `error` is the exact message, `context` the goal, the step or the user's words,
+    `tool` and `call` the failed tool call in one line, `resolution` the fix: words, or the call that passed instead.
+    `files` are those that the fix changed, `before` those changed before the failure (one a line), and `corrected` the
+    user's words if they intervened.
     """
 
     error: str
@@ -56,7 +56,7 @@ class FailureReport:
 
 @dataclass(frozen=True, slots=True)
 class Attribution:
-    """What a failure is attributed to; `confidence` from 0 to 1, `judge` is "rules" or the model's name."""
+    """The attribution of a failure to a cause; `confidence` is 0 to 1, `judge` is "rules" or the model's name."""
 
     category: Category
     root_cause: str
@@ -66,12 +66,12 @@ class Attribution:
 
     @property
     def preventable(self) -> bool:
-        """By the category alone."""
+        """True if the category is preventable."""
         return self.category in PREVENTABLE
 
 
 UNTITLED = "Untitled"
-"""The title of an item that was given none."""
+"""The title of an item without one."""
 
 _PHASE = late_pattern(r"[A-Za-z0-9._-]{0,40}")
 _NOT_IN_LINK, _BLANKS = late_pattern(r"[:#|^\\\[\]%]"), late_pattern(r"\s+")
@@ -89,7 +89,7 @@ class ItemType(StrEnum):
 
 
 class ItemScope(StrEnum):
-    """For whom it is worth knowing."""
+    """The scope in which an item is useful."""
 
     PROJECT = "project"
     DOMAIN = "domain"
@@ -97,7 +97,7 @@ class ItemScope(StrEnum):
 
 
 class Origin(StrEnum):
-    """How it came here."""
+    """The origin of an item."""
 
     SESSION = "session"
     VERIFIED = "verified"
@@ -106,7 +106,7 @@ class Origin(StrEnum):
 
 
 class ItemStatus(StrEnum):
-    """Whether it counts: a retired item stays as a note and is not recalled."""
+    """The status of an item; a retired one keeps its note but is not recalled."""
 
     ACTIVE = "active"
     RETIRED = "retired"
@@ -122,7 +122,7 @@ def _set(value: object, fields: Mapping[str, object]) -> None:
 class ItemSource:
     """Where an item comes from: session id, phase id, and the phase's heading for the link; each may be "".
 
-    Raises `UsageError` for what can be no id.
+    Raises `UsageError` for an invalid id.
     """
 
     origin: Origin = Origin.MANUAL
@@ -131,7 +131,7 @@ class ItemSource:
     heading: str = ""
 
     def __post_init__(self) -> None:
-        """Check the ids, and keep of the heading what a link can hold."""
+        """Check the ids, and remove characters from the heading that are invalid in a link."""
         if self.session:
             check_session_id(self.session)
         if not _PHASE.fullmatch(self.phase):
@@ -140,13 +140,13 @@ class ItemSource:
 
 
 def _linkable(session: str, heading: str) -> str:
-    # Punctuation does not count where a link looks for its heading.
+    # Links ignore punctuation when they resolve a heading.
     return _BLANKS.sub(" ", _NOT_IN_LINK.sub(" ", normal_line(heading))).strip() if session else ""
 
 
 @dataclass(frozen=True, slots=True)
 class FailureCause:
-    """What is known of a failure: whence, why, what would have prevented it, what fixed it; each may be empty."""
+    """The cause of a failure: its category, root cause, prevention and resolution; each may be empty."""
 
     category: Category | None = None
     root_cause: str = ""
@@ -162,20 +162,20 @@ class FailureCause:
 
 
 def _moment(time: datetime | None) -> datetime | None:
-    """Whole seconds of UTC; a time without a zone is one of UTC."""
+    """Convert a time to UTC, the default zone, in whole seconds."""
     if time is None:
         return None
     try:
         return (time.astimezone(UTC) if time.tzinfo else time.replace(tzinfo=UTC)).replace(microsecond=0)
-    except OverflowError:  # in UTC it would lie before the first year, or after the last
+    except OverflowError:  # in UTC it would be before the first year, or after the last
         return time.replace(tzinfo=UTC, microsecond=0)
 
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """A verification: `how` and `by` in a line each, and when.
+    """A verification: `how` and `by`, one line each, and when.
 
-    `at` distinguishes a failed verification from none.
+    `at` distinguishes a failed verification from a missing one.
     """
 
     passed: bool = False
@@ -191,12 +191,12 @@ class Verification:
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One thing worth knowing again.
+    """An item of knowledge.
 
-    `confidence` (0 to 1) is how sure whoever noted it was; the weight in recall is worked out anew each time
-    (`weighing`). `use_count` says how often it was used and told of, `useful_count` how often that helped.
-    `also_from` are the sessions of items that were merged into it, `merged` the ids of those of them that had notes
-    of their own, `failed_checks` a line for each time that it was looked at and did not hold.
+    `confidence` (0 to 1) is that of its author; the weight in recall is computed by `item_rules`.  `use_count` is the
+    number of reported uses, `useful_count` how many of them helped.  `also_from` are the sessions of items that were
+    merged into it, `merged` the ids of those with a note of their own.  `failed_checks` has a line for each failed
+    check.
     """
 
     type: ItemType
@@ -223,7 +223,7 @@ class Item:
     failed_checks: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        """Bring texts, tags and times into normal form; `UsageError` for numbers that make no sense."""
+        """Bring texts, tags and times into normal form; raises `UsageError` for invalid numbers."""
         confidence = self.confidence
         if confidence is not None and not (math.isfinite(confidence) and 0 <= confidence <= 1):
             raise UsageError(f"confidence {confidence!r}", "it goes from 0 to 1")
@@ -246,7 +246,7 @@ class Item:
 
     @property
     def searched(self) -> str:
-        """All that it says below its title: its text and the parts of a failure, a blank line between them."""
+        """Its text and the parts of a failure, separated by blank lines."""
         failure = self.failure
         texts = (self.text, failure.root_cause, failure.preventable_with, failure.resolution)
         return "\n\n".join(filter(None, texts))
@@ -258,7 +258,7 @@ class Item:
 
     @property
     def active(self) -> bool:
-        """Whether it is recalled."""
+        """True if it is recalled."""
         return self.status is ItemStatus.ACTIVE
 
 

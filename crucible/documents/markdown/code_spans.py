@@ -1,6 +1,7 @@
 """Escape the text of code spans, and the marks that plugins find in rendered text, in code or prose.
 
-Rules of format 2: a backslash at the start of a code span, and a blank between two marks where a backslash does not help.
+Rules of format 2: a backslash at the start of a code span, and a blank between two marks where a backslash does not
+help.
 """
 
 from __future__ import annotations
@@ -39,8 +40,8 @@ def unseal_code(text: str) -> str:
 # --- rendered text ----------------------------------------------------------------------------------------------------
 #
 # Templater looks for `<%` in the file and in the rendered text.  Dataview looks for `(key:: value)` there, and renders
-# the value again.  A backslash does not help: it is removed by then, or ignored.  So a blank goes between the two marks,
-# in code too.
+# the value again.  A backslash does not help: it is removed by then, or ignored.  So a blank goes between the two
+# marks, in code too.
 
 _RAW = late_pattern(r"<(?=[ \\]*%)")
 _SEALED_RAW = late_pattern(r"< (?=[ \\]*%)")

@@ -1,13 +1,14 @@
 r"""Make foreign text safe to write into a note or a prompt, and read it back unchanged.
 
 `uncontain(contain(normal(t))) == normal(t)` for every `t`.  Rules for lines apply first, then those inside a line;
-reading reverses the order.  No rule depends on another, so texts that were contained one by one may be read back as one.
+reading reverses the order.  No rule depends on another, so texts that were contained one by one may be read back as
+one.
 
 Text quoted for an agent or a model cannot pass for anything but data:
 
 - A fence is longer than any run of backticks in it, so nothing in it closes it.
-- Inside a fence our own labels begin a line (`[phase-3 user]`) and lines of foreign text are indented, so no label can be
-  spoofed.
+- Inside a fence our own labels begin a line (`[phase-3 user]`) and lines of foreign text are indented, so no label can
+  be spoofed.
 - In plain text, `<` before a name, `/`, `!`, `?` or `|` is written `<\`, so there is no tag, comment or mark of ours.
   Invisible characters are removed, since models read them.
 """
@@ -108,7 +109,7 @@ LINE_RULES: tuple[Rule, ...] = (
 
 
 MORE_LINE_RULES: tuple[Rule, ...] = (
-    # Checkboxes in foreign text would become tasks of the user.  Text at the start of a line of ours may follow a list marker.
+    # Checkboxes in foreign text would become tasks of the user.  The text may follow a list marker of ours.
     Rule("task", r"\n(?>(?:[ \t>]*(?:[-+*]|[0-9]{1,9}[.)])[ \t]+)*)[ \t>]*", r"\[[^\n]\](?=[ \t]|$)", "["),
     # Dataview runs indented code that begins with `=` as a query.
     Rule("query", _PREFIX, r"=(?!=*[ \t]*$)", "="),
@@ -190,8 +191,8 @@ def uncontain_line(text: str, *, extra: Sequence[Rule] = (), form: int = FORMAT)
 def convert(text: str) -> str:
     """Convert contained text from format 1 to format 2.
 
-    Only backslashes and blanks change, so the number of lines stays the same.  A mark that format 1 would have escaped was
-    typed by the user and stays active, for example a wikilink.
+    Only backslashes and blanks change, so the number of lines stays the same.  A mark that format 1 would have escaped
+    was typed by the user and stays active, for example a wikilink.
     """
 
     def prose(part: str) -> str:
@@ -257,7 +258,7 @@ def quote_span(text: str, limit: int = 300) -> str:
 
 
 def shorten(text: str, limit: int) -> str:
-    """Shorten a longer text to two thirds of `limit` from its head and one third from its tail, and say how much is missing."""
+    """Keep two thirds of `limit` from the head of a longer text and one third from its tail; say how much is missing."""
     if len(text) <= limit:
         return text
     head, tail = text[: limit * 2 // 3], text[len(text) - limit // 3 :]

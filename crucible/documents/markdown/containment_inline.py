@@ -3,7 +3,8 @@ r"""Escapes inside a line, and the code spans that need none.
 Most escapes read "k backslashes before the mark become k+1": such a rule is its own inverse, whatever the text held.
 Marks of one character take 2k+1, because k+1 would turn `\<b>` into `\\<b>`, which is live HTML.
 
-A note's property `format` says which rules wrote it; the rules of both formats are here, and the conversion from 1 to 2.
+A note's property `format` says which rules wrote it; the rules of both formats are here, and the conversion from 1 to
+2.
 """
 
 from __future__ import annotations
@@ -98,8 +99,8 @@ def _halve(match: re.Match[str]) -> str:
     return run[len(run) // 2 :] if len(run) % 2 == 0 else run
 
 
-# A link with a plain tail is kept.  Any other might end inside a code span, even some lines further on, and every backtick
-# after it would then open a span where we expect it to close one.
+# A link with a plain tail is kept.  Any other might end inside a code span, even some lines further on, and every
+# backtick after it would then open a span where we expect it to close one.
 _PLAIN = r"[^\s()\\`<>\[\]\0]"
 _PLAIN_TAIL = rf"\((?>(?:{_PLAIN}|\({_PLAIN}*+\))*)\)"
 _WEB_TAIL = rf"(?=\((?i:https?://|mailto:)){_PLAIN_TAIL}"
@@ -128,7 +129,7 @@ MORE_RULES: tuple[Rule, ...] = (
 HTML_PASS: Pass = _single("<", "(?=[A-Za-z/!?])", "")
 SINGLES: dict[str, Pass] = {
     "entity": _single("&", rf"(?={ENTITY})", rf"(?={ENTITY})"),
-    # Obsidian opens math at a `$` before a non-blank and closes it at one after a non-blank.  A lone price does neither.
+    # Obsidian opens math at a `$` before a non-blank and closes it at one after a non-blank, unlike a lone price.
     "math": _single("$", r"(?:(?<=\S\$)|(?=[^\s\d]))", ""),
     "caret": _single("^", rf"(?:(?=\[)|(?<!\w\^)(?={BLOCK_ID}))", rf"(?=\[|{BLOCK_ID})"),
 }

@@ -35,7 +35,7 @@ _OLD_FENCE_WORDS = frozenset({"tasks", "session-toon", "dataview", "dataviewjs",
 
 
 class Part(NamedTuple):
-    """A part of a text: prose, or a whole fence.  `alone` is true for a fence at the margin, which is rendered by itself."""
+    """A part of a text: prose, or a whole fence.  A fence at the margin is `alone`: it is rendered by itself."""
 
     text: str
     alone: bool = False
@@ -83,7 +83,7 @@ _ESCAPED = late_pattern(r"\\([!-/:-@\[-`{-~])")
 
 
 def _is_new(word: str, rest: str) -> bool:
-    """True if a fence with this first word may act.  Plugins may register any word, so only known languages are safe."""
+    """True if a fence with this first word may act: plugins may register any word but a known language."""
     return word.lower() not in LANGUAGES or "{" in rest or "quickadd" in rest
 
 
@@ -157,9 +157,9 @@ def unseal_fence(lines: list[str], form: int) -> list[str]:
 def whole_fences(text: str) -> list[tuple[int, int]]:
     """First line and end of each fence that stays a fence wherever the text is put; everything else is prose.
 
-    The opener is at column n after spaces or one list marker, every line up to the closer is blank or indented by n, and
-    the first line that looks like a closer is indented by exactly n.  From column 4 on the opener must be in a list item
-    of this text, since it may continue a paragraph otherwise.
+    The opener is at column n after spaces or one list marker, every line up to the closer is blank or indented by n,
+    and the first line that looks like a closer is indented by exactly n.  From column 4 on the opener must be in a list
+    item of this text, since it may continue a paragraph otherwise.
     """
     if "```" not in text and "~~~" not in text:
         return []

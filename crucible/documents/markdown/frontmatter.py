@@ -1,8 +1,8 @@
 """Find the properties at the top of a note, and change one key's own lines.
 
 The block starts on line 1 with `---` and ends at the next such line.  The last of several equal keys counts, and each
-repetition is a problem; merge keys (`<<`) are ordinary keys and unknown tags are dropped, as in Obsidian.  Reading never
-raises.
+repetition is a problem; merge keys (`<<`) are ordinary keys and unknown tags are dropped, as in Obsidian.  Reading
+never raises.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ if TYPE_CHECKING:
 class Frontmatter(NamedTuple):
     """The properties at the top of a note; all fields are empty if `present` is false.
 
-    `span` and `lines` include both `---`.  `keys` has the lines of each entry, without comments around it; a key that is
-    in `values` but not in `keys` was recovered in part.  `repeats` are the earlier entries of repeated keys.  `locked` is
-    the reason why no key can be added, or "".
+    `span` and `lines` include both `---`.  `keys` has the lines of each entry, without comments around it; a key that
+    is in `values` but not in `keys` was recovered in part.  `repeats` are the earlier entries of repeated keys.
+    `locked` is the reason why no key can be added, or "".
     """
 
     present: bool

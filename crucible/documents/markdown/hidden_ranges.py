@@ -1,7 +1,7 @@
 """Find the ranges that hide inline syntax: fences, indented code, code spans, `%%` comments, `$$` math and HTML.
 
-The mark that opens first wins.  Blocks follow CommonMark, including quotes and lists.  Every step is linear in the text:
-closers are found in advance, and nesting has a maximum depth.
+The mark that opens first wins.  Blocks follow CommonMark, including quotes and lists.  Every step is linear in the
+text: closers are found in advance, and nesting has a maximum depth.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def hidden_near(text: str, start: int, needle: re.Pattern[str]) -> list[Span]:
 
 
 def _stretch_start(text: str, first: int, at: int) -> int:
-    """The offset after the last blank line before `at` that ends every list and quote: its next line is not indented."""
+    """The offset after the last blank line before `at` that an unindented line follows, which ends lists and quotes."""
     while (blank := text.rfind("\n\n", first, at)) >= 0:
         if text[blank + 2] not in " \n":
             return blank + 2
@@ -191,7 +191,7 @@ class _Scanner:
             self.paragraph = self.done
 
     def match_containers(self, begin: int, end: int) -> tuple[int, int, int, int]:
-        """The number of open containers that the line is in; its first non-blank character, the column of that, the base."""
+        """The number of open containers around the line, then the offset and column of its first non-blank, and the base."""
         at, column = self.skip_blanks(begin, end, 0)
         base = matched = 0
         for container in self.containers:

@@ -37,8 +37,9 @@ class Kind(IntEnum):
 class Block:
     """Lines `first` up to `end`, without trailing blank lines; adjacent text is one block.
 
-    `level` is that of a heading; `text` is a heading's text or a fence's info string; `closed` is false for a fence that
-    runs to the end of the note.  A `LIST` is a bullet list directly under a `TOOLS` line; any other list is `TEXT`.
+    `level` is that of a heading; `text` is a heading's text or a fence's info string; `closed` is false for a fence
+    that runs to the end of the note.  A `LIST` is a bullet list directly under a `TOOLS` line; any other list is
+    `TEXT`.
     """
 
     kind: Kind

@@ -1,7 +1,7 @@
 """Find the blocks of a note with their lines: headings, quotes, fences, tool-call lists, rules, and text.
 
-`line_scan` reads tidy notes, markdown-it all others; a property test checks that both agree.  Only level-0 blocks count:
-a callout inside a list, or a heading inside a quote, is text.
+`line_scan` reads tidy notes, markdown-it all others; a property test checks that both agree.  Only level-0 blocks
+count: a callout inside a list, or a heading inside a quote, is text.
 """
 
 from __future__ import annotations

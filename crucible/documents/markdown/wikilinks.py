@@ -30,7 +30,8 @@ class LinkText(NamedTuple):
 class Link(NamedTuple):
     """A link in a note.
 
-    `subpath` is without its `#`: a heading, several joined by `#`, or a block as `^id`.  `alias` is the displayed text.  `target_span` is the target alone as written, `.md` and percent codes included.
+    `subpath` is without its `#`: a heading, several joined by `#`, or a block as `^id`.  `alias` is the displayed text.
+    `target_span` is the target alone as written, `.md` and percent codes included.
     """
 
     target: str
@@ -273,8 +274,8 @@ _BLOCK_TEXT = late_pattern(r"[|>][-+0-9]*+[ \t]*+(?:(?<=[ \t])#.*+)?$")
 def find_property_links(source: Source, span: Span | None = None) -> list[Link]:
     """The quoted frontmatter values that are exactly one wikilink, as in Obsidian.
 
-    `span` is that of the frontmatter, if it is known.  A value with YAML escapes is skipped, since its text differs from
-    its value.
+    `span` is that of the frontmatter, if it is known.  A value with YAML escapes is skipped, since its text differs
+    from its value.
     """
     text = source.text
     span = span or find_frontmatter(source).span

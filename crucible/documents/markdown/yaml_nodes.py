@@ -1,6 +1,7 @@
 """Read a frontmatter block, or the lines of one key, with libyaml: nodes with their positions and values.
 
-Scalars stay text: libyaml does not decide their type.  Characters that it rejects are replaced first and restored after.
+Scalars stay text: libyaml does not decide their type.  Characters that it rejects are replaced first and restored
+after.
 """
 
 from __future__ import annotations

@@ -72,7 +72,7 @@ def rewind_callout(event: Rewound) -> Callout:
 
 
 def switch_callout(before: str, now: AgentRef) -> Callout:
-    """The callout for a session that another client, or a new session of the same one, continues; as `cru log agent_switch`."""
+    """The callout for a session that another native session continues, worded as by `cru log agent_switch`."""
     return Callout("agent_switch", f"{before} → {now}".lstrip())
 
 
@@ -90,7 +90,7 @@ _ENDINGS = {
 
 
 def ending(outcome: Outcome, message: str | None = None) -> str:
-    """A sentence that says how a subagent failed, with the error message; "" for work that succeeded or has not ended."""
+    """A sentence on how a subagent failed, with the error message; "" for work that succeeded or has not ended."""
     sentence = _ENDINGS.get(outcome, "")
     return f"{sentence[:-1]}: {message}" if sentence and message else sentence
 

@@ -43,7 +43,7 @@ _PATHS = ("file_path", "filePath", "path")
 def detail_of(
     details: Details, call: str, arguments: Mapping[str, object], text: str, outcome: Outcome
 ) -> Callout | None:
-    """The callout of a call with the result `text`; None if there is nothing to show.  `call` is the line of the call."""
+    """The callout of a call, whose line is `call`, with the result `text`; None if there is nothing to show."""
     diff = "\n".join(_diff(arguments)) if outcome is Outcome.OK else ""
     if diff:
         return Callout(TOOL, call, _fence("diff", diff), fold="-")
@@ -96,8 +96,8 @@ OpenPlace: TypeAlias = Callable[[], OpenPhase]
 class PendingCalls:
     """The calls of a recording, by id.
 
-    `delegations` is all delegated work in order, `folder` the agent's working directory, `last_words` its last text, and
-    `details` what is shown of calls.
+    `delegations` is all delegated work in order, `folder` the agent's working directory, `last_words` its last text,
+    and `details` what is shown of calls.
     """
 
     def __init__(self, folder: str = "", details: Details = Details.NONE) -> None:

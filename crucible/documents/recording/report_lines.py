@@ -98,8 +98,8 @@ _ENDS = late_pattern(r"[.:;,!?…][\s*_`)]*\Z")
 def summary_of(report: str) -> str | None:
     """Summarize a report in at most 300 code points; None for a report without words.
 
-    Uses the text that the report labels `Summary:`, or else its headings, paragraphs and items from the beginning, without
-    prose that only introduces a heading, a rule or a list.
+    Uses the text that the report labels `Summary:`, or else its headings, paragraphs and items from the beginning,
+    without prose that only introduces a heading, a rule or a list.
     """
     blocks = blocks_of(report)
     labelled = [_LABEL.split(block.text) for block in blocks if block.is_said]
@@ -125,7 +125,7 @@ def _size(blocks: Sequence[Block]) -> int:
 
 
 def _told(blocks: Sequence[Block]) -> Iterator[str]:
-    """Paragraphs and items, each prefixed with the headings above it; one-word headings such as `Summary` are dropped."""
+    """Paragraphs and items, prefixed with the headings above them; one-word headings such as `Summary` are dropped."""
     last = max((at for at, block in enumerate(blocks) if block.is_said), default=-1)
     above: list[str] = []
     for at, block in enumerate(blocks):

@@ -135,7 +135,7 @@ def _first(text: str, _details: Details) -> str:
 
 
 def _last(text: str, *, indented: bool = True) -> str:
-    """The last line with words, without a frame; unless `indented`, preferably an unindented line of four words or more."""
+    """The last line with words, without a frame; unless `indented`, prefer an unindented line of four words or more."""
     said = [line for line in text.split("\n") if re.search(r"\w", line)]
     at_margin = [] if indented else [line for line in said if re.match(r"\S+(?: \S+){3}", line)]
     return unframed((at_margin or said or [text.strip(" \n=-_*~")[:1000]])[-1])

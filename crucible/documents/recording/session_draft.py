@@ -182,9 +182,9 @@ def _frozen(entry: _Open) -> Entry | Delegation:
 class Draft:
     """A recorded session before it has an id.
 
-    `ended` is the time of the last event in the note, `last` that of the last event of all; `mark` is the last row in the
-    note, `waiting` a call without a result, `question` the agent's last unanswered question, `redactions` the number of
-    removed secrets by rule.
+    `ended` is the time of the last event in the note, `last` that of the last event of all; `mark` is the last row in
+    the note, `waiting` a call without a result, `question` the agent's last unanswered question, `redactions` the
+    number of removed secrets by rule.
     """
 
     title: str
@@ -227,9 +227,9 @@ class ChildNote:
 class SessionContext:
     """What a transcript does not contain: names, the clock, the user's choices.
 
-    `children` has the notes of subagents by agent id, `calls` agent ids by call if the transcript lacks them, and `loose`
-    the agents without a call in the transcript.  `client` is what is known about the client besides its transcript.
-    `open_tasks` replaces those of the draft.
+    `children` has the notes of subagents by agent id, `calls` agent ids by call if the transcript lacks them, and
+    `loose` the agents without a call in the transcript.  `client` is what is known about the client besides its
+    transcript. `open_tasks` replaces those of the draft.
     """
 
     id: str

@@ -85,12 +85,12 @@ def turn_after(event: SubagentReturned, turn: Turn, phases: Iterable[OpenPhase],
 class Recorder(PhaseTracker):
     """Records one native session, or the work of one subagent.
 
-    `agent` is the subagent's id, "" for the main session; `kind` its kind.  `work_name` is the name of a phase without a
-    prompt: a subagent's, or that of a transcript whose start is lost.  `synced` is the mark of the last row that the note
-    contains; if that row is gone, `known_until` is its time.  `base` becomes the draft at that row: what an earlier import
-    wrote.  With `joins`, the note contains nothing of the transcript yet, and `after` is the agent that worked on the note
-    before.  `task` is a subagent's task, `moved_to` the session in which the client continued, `started` the time of the
-    first event in the note, and `last` that of the last event of all.
+    `agent` is the subagent's id, "" for the main session; `kind` its kind.  `work_name` is the name of a phase without
+    a prompt: a subagent's, or that of a transcript whose start is lost.  `synced` is the mark of the last row that the
+    note contains; if that row is gone, `known_until` is its time.  `base` becomes the draft at that row: what an
+    earlier import wrote.  With `joins`, the note contains nothing of the transcript yet, and `after` is the agent that
+    worked on the note before.  `task` is a subagent's task, `moved_to` the session in which the client continued,
+    `started` the time of the first event in the note, and `last` that of the last event of all.
     """
 
     def __init__(

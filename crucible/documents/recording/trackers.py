@@ -52,8 +52,8 @@ class TaskTracker:
     def replace(self, states: tuple[TaskState, ...], time: datetime | None) -> None:
         """The client replaced its list; an id may only be a position in it, so tasks are matched by content.
 
-        Tasks that are missing from the new list are kept before it: completed ones as completed, the rest as cancelled.  A
-        task keeps its first id.
+        Tasks that are missing from the new list are kept before it: completed ones as completed, the rest as cancelled.
+        A task keeps its first id.
         """
         known = {task.content: task for task in self._tasks.values()}
         contents = {state.id: normal_line(state.content) or f"Task {state.id}" for state in states}

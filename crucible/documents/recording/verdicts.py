@@ -192,7 +192,7 @@ _PLACES = tuple(
         r"^In (?P<path>\S+) line (?P<line>\d+):\n(?:.*\n){1,3}?[ \t]*\^-+.*?(?P<kind>SC\d+)[^:]*: (?P<said>.+)$",
     )
 )
-"""How compilers and checkers print a place: Go, C, Python and TypeScript; C#; Rust and ruff; Kotlin; eslint; shellcheck."""
+"""Places as compilers and checkers print them: Go, C, Python, TypeScript; C#; Rust, ruff; Kotlin; eslint; shellcheck."""
 _OF_GO = late_pattern(r"^# \S+(?: \[\S+\])?$", re.MULTILINE)
 _LINTER = late_pattern(r"\((?:[a-z]+[\w-]*)\)$")
 

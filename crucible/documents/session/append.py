@@ -1,8 +1,9 @@
-"""Add to the end of a note at a cost that hardly grows with the note.
+"""Append to a note at a cost that hardly grows with its length.
 
-Only the frontmatter and the tail from the last phase's heading on are read and edited.  A `## ` in column 0 after a blank line ends every
-paragraph, list, quote and most HTML blocks, so the tail reads the same with or without what is above it, unless it is inside a fence, other
-HTML or a comment.  Fences in column 0 are followed from the top; if anything else of these occurs, the whole note is read.
+Only the frontmatter and the tail from the last phase's heading are read and edited.  A `## ` in column 0 after a blank
+line ends every paragraph, list, quote and most HTML blocks, so the tail reads the same without the text above it,
+unless it is inside a fence, other HTML or a comment.  Fences in column 0 are tracked from the top; if the note has any
+other of these, it is read as a whole.
 """
 
 from __future__ import annotations
@@ -36,30 +37,30 @@ class PhaseField(NamedTuple):
 
 
 class TaskList(NamedTuple):
-    """Make the tasks block hold these."""
+    """Set the tasks of the tasks block."""
 
     tasks: tuple[Task, ...]
 
 
 class Summary(NamedTuple):
-    """Add to the summary, which is begun where there is none."""
+    """Add to the summary, or begin one."""
 
     text: str
 
 
 class SubagentUpdate(NamedTuple):
-    """Write the callout of a subagent anew, the first that links to the same note."""
+    """Replace the first subagent callout that links to the same note."""
 
     entry: Subagent
 
 
 Step: TypeAlias = "Phase | Entry | PhaseField | TaskList | Summary | SubagentUpdate"
-"""A new last phase, a new last entry of the last phase or sub-phase, a field of the last phase, or what needs the whole note."""
+"""A new last phase, a new last entry of the last phase or sub-phase, a field of it, or a whole-note change."""
 
 
 @dataclass(frozen=True, slots=True)
 class Addition:
-    """What is to be added: values of frontmatter keys (None removes one), and steps, in order."""
+    """Changes to a note: values of frontmatter keys (None removes one), and steps in order."""
 
     keys: Mapping[str, Value] = field(default_factory=dict)
     steps: tuple[Step, ...] = ()
@@ -67,10 +68,10 @@ class Addition:
 
 @dataclass(frozen=True, slots=True)
 class NoteState:
-    """What an addition may depend on.
+    """The state of a note on which an addition may depend.
 
-    Of `head` only what the frontmatter says is certain to be there; all of it when there is no `phase`.  `phase` is the
-    last phase with its entries; its id counts from the first phase of the note.
+    `head` may have only the properties, but is complete if `phase` is None.  `phase` is the last phase with its
+    entries; its id counts from the first phase of the note.
     """
 
     head: Session
@@ -81,7 +82,7 @@ Plan: TypeAlias = "Callable[[NoteState], Addition]"
 
 
 class Place(NamedTuple):
-    """Where the last phase of a note begins: the offset of its heading, and how many phases stand above it."""
+    """The position of the last phase: the offset of its heading, and the number of phases above it."""
 
     tail: int
     above: int
@@ -89,7 +90,7 @@ class Place(NamedTuple):
 
 @dataclass(frozen=True)
 class Appended:
-    """The edits of `before` that add it, the id of the last phase or sub-phase then, and where that phase is, if certain."""
+    """The edits to `before`, the id of the last phase or sub-phase after them, and its position if it is certain."""
 
     before: Source
     edits: tuple[Edit, ...]
@@ -98,14 +99,14 @@ class Appended:
 
     @cached_property
     def source(self) -> Source:
-        """The note afterwards."""
+        """The note after the edits."""
         return apply_edits(self.before, self.edits)
 
 
 def append(source: Source, name: str, plan: Plan, place: Place | None = None) -> Appended:
-    """Add to a session note; `place` is what an earlier call told of a note of exactly this text.
+    """Append to a session note; `place` is from an earlier call that produced exactly this text.
 
-    `name` is the file's name without `.md`.  Raises `EditRefused` when the note has no place where it would show.
+    `name` is the file's name without `.md`.  Raises `EditRefused` if the addition would not read back.
     """
     start = find_frontmatter_span(source).end
     place = place or (find_tail(source.text, start) if start else None)
@@ -113,12 +114,12 @@ def append(source: Source, name: str, plan: Plan, place: Place | None = None) ->
         try:
             return _append_narrow(source, name, plan, start, place)
         except EditRefused:
-            pass  # the whole note says it with the line's number
+            pass  # reading the whole note gives an error with a line number
     return append_wide(source, name, plan)
 
 
 def append_wide(source: Source, name: str, plan: Plan) -> Appended:
-    """The same by reading the whole note: what `append` must come to in every case."""
+    """Like `append`, but reads the whole note; the result is always the same."""
     session = read_session(source, name)
     addition = plan(NoteState(session, session.phases[-1] if session.phases else None))
     part = _Part(_set_keys(source, addition.keys), name, session.format)
@@ -148,13 +149,13 @@ def _append_narrow(source: Source, name: str, plan: Plan, start: int, place: Pla
 
 
 def read_head(source: Source, name: str) -> Session:
-    """A session with nothing but what the frontmatter says."""
+    """A session with only its properties."""
     found = find_frontmatter(source)
     return Session(**read_fields(FieldReader(source, found), name, found.present))
 
 
 class _Part:
-    """A note, or its tail, while steps are taken; `before` counts the phases above a tail."""
+    """A note, or its tail, to which steps are applied; `before` is the number of phases above a tail."""
 
     def __init__(self, source: Source, name: str, form: int, before: int | None = None) -> None:
         self.name = name
@@ -187,7 +188,7 @@ class _Part:
         if edits:
             self.source = apply_edits(self.source, edits)
             self._stale = True
-        # Below the last phase's heading nothing moves it, so who asks only for its place need not wait.
+        # These steps do not move the last phase, so the note need not be read again before the next one.
         self._read_again(not isinstance(step, PhaseField | Entry))
 
     def _read_again(self, needed: bool) -> None:
@@ -219,7 +220,7 @@ class _Part:
         return set_subagent(self.source, self.session, entry, step.entry) if entry else []
 
     def place(self, offset: int) -> Place | None:
-        """Where the last phase is in the note, when this tail begins at `offset`."""
+        """The position of the last phase in the note, if this tail begins at `offset`."""
         at = self.source.starts[self.session.phases[-1].lines.first]
         if at and not _stands_alone(self.source, 0, at):
             return None
@@ -227,7 +228,7 @@ class _Part:
 
 
 def _stands_alone(source: Source, start: int, at: int) -> bool:
-    """Whether the heading at offset `at`, which is one, parts what is above it, from `start` on, from what is below."""
+    """True if the text from the heading at offset `at` reads the same without the text above it, from `start` on."""
     text = source.text
     if not text.startswith("\n\n## ", at - 2) or "\r" in text:
         return False
@@ -268,7 +269,10 @@ def _difference(before: Source, after: Source) -> tuple[Edit, ...]:
 
 
 def _common(one: str, other: str, most: int, *, from_end: bool) -> int:
-    """How many code points, up to `most`, both texts begin or end with: halving, since comparing is what is fast."""
+    """The number of code points, up to `most`, that both texts share at one end.
+
+    It bisects, since comparing slices is much faster than comparing characters.
+    """
     low = 0
     while low < most:
         middle = (low + most + 1) // 2
@@ -284,17 +288,17 @@ def _common(one: str, other: str, most: int, *, from_end: bool) -> int:
 # --- the last phase without reading what is above it -----------------------------------------------------------------
 
 _LARGEST = 16_000_000
-"""Code points; beyond, untidy notes are not understood any more, and which is which is not asked here."""
+"""Maximum code points of a note; untidy notes above it are not parsed, and this module does not tell which are tidy."""
 _FENCE_LINE = late_pattern(r"\n( *)(`{3,}|~{3,})([^\n]*)")
 _HTML_LINE = late_pattern(r"\n {0,3}<")
-# What `body` takes for a summary instead of a phase depends on more than its heading.
+# Whether a heading begins a summary or a phase depends on more than the heading.
 _PHASE_LINE = late_pattern(r"\n( {0,3})##(?:(?=\n|\Z)|[ \t]+(?=([sS\u017f][uU][mM]{2}[aA][rR][yY][ \t#]*(?:\n|\Z))?))")
 
 
 def find_tail(text: str, start: int) -> Place | None:
-    """Where the last phase begins; None when in doubt.
+    """Find the last phase; None if it is not certain.
 
-    `start` is where the frontmatter ends, behind a line end.
+    `start` is the end of the frontmatter, after its line end.
     """
     if "\r" in text or len(text) > _LARGEST:
         return None
@@ -313,20 +317,20 @@ def find_tail(text: str, start: int) -> Place | None:
 
 
 class _Fences:
-    """Where the fences stand that begin in column 0."""
+    """The offsets of the fences that begin in column 0."""
 
     def __init__(self) -> None:
         self.starts: list[int] = []
         self.ends: list[int] = []
 
     def hide(self, at: int) -> bool:
-        """Whether the line that begins behind offset `at` stands in one."""
+        """True if the line that begins after offset `at` is inside a fence."""
         place = bisect_right(self.starts, at) - 1
         return place >= 0 and at < self.ends[place]
 
 
 def _find_fences(text: str, start: int) -> _Fences | None:
-    """None when a fence may be a list's or not: then only markdown-it knows."""
+    """The fences of a text; None if one may belong to a list, which only markdown-it can decide."""
     fences = _Fences()
     if "```" not in text and "~~~" not in text:
         return fences
@@ -350,7 +354,7 @@ def _find_fences(text: str, start: int) -> _Fences | None:
 
 
 def _is_doubtful(text: str, start: int, fences: _Fences) -> bool:
-    """Whether anything outside the fences may be a comment, or HTML that reaches over a blank line."""
+    """True if text outside the fences may be a comment, or HTML that spans a blank line."""
     at = text.find("%%", start)
     while at >= 0:
         if not fences.hide(at):

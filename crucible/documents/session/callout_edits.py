@@ -1,6 +1,7 @@
-"""Edits of callouts that stand elsewhere than at a phase's end: answers, resolutions, subagents, the brief; and of the summary.
+"""Edits of callouts inside a phase or before the first one, and of the summary.
 
-Like the edits of `edits`, each is refused if it would not show when the note is read back.
+They add answers and resolutions, and update subagents and the brief.  As in `edits`, an edit is refused if it would not
+read back as intended.
 """
 
 from __future__ import annotations
@@ -90,7 +91,7 @@ def set_subagent(source: Source, session: Session, entry: Subagent, new: Subagen
 
 
 def replace_entry(source: Source, session: Session, entry: Entry, new: Entry) -> list[Edit]:
-    """Replace the lines of an entry; whether the note then reads so is not checked."""
+    """Replace the lines of an entry, without checking that it reads back."""
     text = source.newline.join(render_entry(new, session.format))
     return replace_lines(source, entry.lines.first, entry.lines.end, text)
 
@@ -99,7 +100,7 @@ def replace_entry(source: Source, session: Session, entry: Entry, new: Entry) ->
 
 
 def add_summary(source: Source, session: Session, text: str) -> list[Edit]:
-    """Add `## Summary` at the end of the note, or add the text to the summary that a human wrote."""
+    """Add `## Summary` at the end of the note, or add the text to an existing summary."""
     said = normal(text)
     if not said:
         return []
@@ -140,14 +141,15 @@ _KIND, _TITLE = "abstract", "Brief"
 
 
 def find_brief_callout(session: Session) -> Callout | None:
-    """The first brief before the phases; the reader takes an `[!abstract]` for a callout only if its title is Brief."""
+    """The first brief before the phases; `[!abstract]` is only read as a callout if its title is Brief."""
     return next((e for e in session.preamble if isinstance(e, Callout) and e.kind == _KIND), None)
 
 
 def set_brief_callout(source: Source, session: Session, text: str) -> list[Edit]:
-    """Make the brief say `text`, below the title if it is new; its head, which a human may have folded, stays.
+    """Set the brief's text, or insert a brief below the title.  An existing head is kept: a user may have folded it.
 
-    `EditRefused` if it would not show, or if a paragraph without `>` continues the callout, which is hardly intended.
+    Raises `EditRefused` if it would not read back, or if a paragraph without `>` continues the callout, which is hardly
+    intended.
     """
     said, before = normal(text), find_brief_callout(session)
     if before is None:
@@ -179,7 +181,7 @@ def _rewritten(source: Source, session: Session, lines: Lines, body: list[str]) 
 
 
 def _checked(source: Source, session: Session, edits: list[Edit], preamble: tuple[Entry, ...]) -> list[Edit]:
-    """The edits, if the text before the first phase then reads so; what is below is not read again, for speed."""
+    """Return the edits if the text before the first phase reads back as expected; the rest is not read, for speed."""
     end = session.preamble_lines.end
     head = Source(source.text[: source.starts[min(end, len(source.starts) - 1)]], source.bom)
     was, now = read_session(head, session.id), read_session(apply_edits(head, edits), session.id)

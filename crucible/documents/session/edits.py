@@ -1,7 +1,7 @@
-"""Turn intentions into Edits: each touches the lines that it is about and no others.
+"""Edit phases, entries, fields and tasks of a note; an edit touches only the lines that it is about.
 
-Functions take the exact source and the session read from it.  New lines get the note's own line end.  An edit that would not show when
-the note is read back (after an unclosed fence, say) is refused with the line.
+Functions take the exact source and the session read from it.  New lines get the note's line end.  An edit that would
+not read back as intended (such as after an unclosed fence) is refused with the line.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from crucible.documents.session.task_block import render_task, render_tasks
 
 
 def check_shown(source: Source, edits: list[Edit], expected: Session) -> list[Edit]:
-    """The edits, when the note then reads as `expected`; else `EditRefused` with the line."""
+    """Return the edits if the note then reads as `expected`; raises `EditRefused` with the line otherwise."""
     if edits and read_session(apply_edits(source, edits), expected.id, expected.format) != expected:
         line = 1 + source.line_of(edits[0].span.start)
         raise EditRefused(
@@ -48,7 +48,7 @@ def phase_as_read(lines: Sequence[str], form: int) -> Phase:
 
 
 def join_entries(found: tuple[Entry, ...], added: Sequence[Entry]) -> tuple[Entry, ...]:
-    """Entries as they read after others were added: adjacent prose is one entry, adjacent calls are one list."""
+    """Append entries as they read back: adjacent prose is one entry, adjacent calls are one list."""
     for entry in added:
         before = found[-1] if found else None
         if isinstance(before, Prose) and isinstance(entry, Prose):
@@ -61,7 +61,7 @@ def join_entries(found: tuple[Entry, ...], added: Sequence[Entry]) -> tuple[Entr
 
 
 def replace_phase(session: Session, changed: Phase) -> Session:
-    """The session with the phase or sub-phase of that id exchanged."""
+    """The session with the phase or sub-phase of the same id replaced."""
 
     def swapped(phase: Phase) -> Phase:
         if phase.id == changed.id:
@@ -98,16 +98,16 @@ _OPEN_ENDS = frozenset({"unclosed-fence", "unclosed-html", "too-large"})
 
 
 def find_phase(session: Session, phase_id: str) -> Phase:
-    """The phase or sub-phase of that id; raises `EditRefused` when there is none."""
+    """The phase or sub-phase with this id; raises `EditRefused` if there is none."""
     for phase in session.all_phases():
         if phase.id == phase_id:
             return phase
     raise EditRefused(f"{session.id} has no {phase_id}", f"it has {len(session.phases)} phases")
 
 
-# `session` is not needed here; every edit begins with the same two arguments.
+# `session` is unused, but every edit function has the same first two parameters.
 def set_field(source: Source, session: Session, key: str, value: Value) -> list[Edit]:  # noqa: ARG001
-    """Set one frontmatter key; None removes it.  An equal value is no edit."""
+    """Set a frontmatter key; None removes it.  An equal value gives no edit."""
     found = find_frontmatter(source)
     return remove_key(source, found, key) if value is None else set_key(source, found, key, value)
 
@@ -116,7 +116,7 @@ def set_field(source: Source, session: Session, key: str, value: Value) -> list[
 
 
 def insert_lines(source: Source, session: Session, line: int, lines: Sequence[str]) -> list[Edit]:
-    """New lines before `line`, parted by blank lines from what stands above and below."""
+    """Insert lines before `line`, with blank lines above and below."""
     if not lines:
         return []
     refuse_open(session, line)
@@ -130,7 +130,7 @@ def insert_lines(source: Source, session: Session, line: int, lines: Sequence[st
 
 
 def newline_at(source: Source, at: int) -> str:
-    """The line end of the line above: LF put after a lone CR would make one line end of two."""
+    """The line end of the line above; LF after a lone CR would join two line ends."""
     above = source.text[max(0, at - 2) : at]
     if above[-1:] not in ("\r", "\n"):
         return source.newline
@@ -141,12 +141,12 @@ _BLANK_END = late_pattern(r"(?:\A|\r(?!\n)|\n)[ \t]*(?:\r\n|\r|\n)\Z")
 
 
 def _ends_blank(text: str) -> bool:
-    """Whether the last line of the text, which ends in a line end, is blank."""
+    """True if the last line of a text that ends in a line end is blank."""
     return bool(_BLANK_END.search(text, max(0, len(text) - 200)))
 
 
 def refuse_open(session: Session, line: int) -> None:
-    """Refuse to insert before `line` when a human's open block hides what would stand there."""
+    """Refuse to insert before `line` if an unclosed block above would hide the insertion."""
     for problem in session.problems:
         if problem.code in _OPEN_ENDS and line >= problem.line:
             raise EditRefused(
@@ -159,10 +159,10 @@ def refuse_open(session: Session, line: int) -> None:
 
 
 def add_phase(source: Source, session: Session, phase: Phase) -> list[Edit]:
-    """A new last phase, before `## Summary` when there is one."""
+    """Append a phase, before `## Summary` if there is one."""
     lines = render_phase(phase, form=session.format)
     expected = replace(session, phases=(*session.phases, phase_as_read(lines, session.format)))
-    # Where frontmatter was opened and never closed, our rule would close it.
+    # A rule would close frontmatter that was opened and not closed.
     rule = all(problem.code != "unclosed-frontmatter" for problem in session.problems)
     if session.summary_lines is not NOWHERE and session.summary_lines.first >= _last_line(session):
         edits = insert_lines(source, session, session.summary_lines.first, [*lines, *(["", "---"] if rule else [])])
@@ -183,7 +183,7 @@ def _ends_in_rule(source: Source) -> bool:
 
 
 def add_subphase(source: Source, session: Session, phase_id: str, sub: Phase) -> list[Edit]:
-    """A new last sub-phase of a phase."""
+    """Append a sub-phase to a phase."""
     phase = find_phase(session, phase_id)
     last = phase.subphases[-1] if phase.subphases else phase
     edits = insert_lines(source, session, last.body_end, render_phase(sub, 3, session.format))
@@ -193,7 +193,7 @@ def add_subphase(source: Source, session: Session, phase_id: str, sub: Phase) ->
 
 
 def add_entry(source: Source, session: Session, entry: Entry, phase_id: str) -> list[Edit]:
-    """A new last entry of a phase or sub-phase; a call after calls joins their list."""
+    """Append an entry to a phase or sub-phase; calls after calls join their list."""
     phase = find_phase(session, phase_id)
     before = phase.entries[-1] if phase.entries else None
     lines = render_entry(entry, session.format)
@@ -223,13 +223,13 @@ _BULLET = late_pattern(r"[ \t]*[-*+][ \t]+")
 
 
 def _bullet(source: Source, line: int) -> str:
-    """How an item begins; another mark would begin another list."""
+    """The bullet of a list item; another one would begin a new list."""
     found = _BULLET.match(source.lines[line])
     return found[0] if found else "- "
 
 
 def set_call(source: Source, session: Session, call: ToolCall, new: ToolCall) -> list[Edit]:
-    """Write a call anew, when its result is known."""
+    """Replace a call, such as when its result is known."""
     if call.lines is NOWHERE:
         raise EditRefused(f"{call.call!r} stands in no note")
     text = _bullet(source, call.lines.first) + render_call(new, session.format)[2:]
@@ -241,7 +241,7 @@ def set_call(source: Source, session: Session, call: ToolCall, new: ToolCall) ->
 
 
 def replace_lines(source: Source, first: int, end: int, text: str) -> list[Edit]:
-    """Other text for lines `first` to `end`, the last line end kept."""
+    """Replace the text of lines `first` to `end`, but keep the last line end."""
     start, last = source.starts[first], source.starts[end - 1]
     span = Span(start, last + len(source.lines[end - 1]))
     return [] if source.slice(span) == text else [Edit(span, text)]
@@ -270,7 +270,7 @@ def _field_edits(source: Source, session: Session, phase: Phase, key: str, text:
 
 
 def insert_line(source: Source, line: int, text: str) -> list[Edit]:
-    """A new line directly before `line`, no blank one between."""
+    """Insert a line directly before `line`, without blank lines."""
     at = source.starts[min(line, len(source.starts) - 1)]
     newline = newline_at(source, at)
     if source.text[at - 1] in "\r\n":
@@ -279,7 +279,7 @@ def insert_line(source: Source, line: int, text: str) -> list[Edit]:
 
 
 def _field_lines(source: Source, phase: Phase) -> dict[str, int]:
-    """The line of each field that stands under the heading."""
+    """The line of each field below the heading."""
     found: dict[str, int] = {}
     at = phase.lines.first + 1
     while at < phase.lines.end and not source.lines[at].strip(" \t"):
@@ -294,7 +294,7 @@ def _field_lines(source: Source, phase: Phase) -> dict[str, int]:
 
 
 def set_tasks(source: Source, session: Session, tasks: Sequence[Task]) -> list[Edit]:
-    """Make the tasks block hold `tasks`; a task that did not change keeps its line."""
+    """Set the tasks of the tasks block; unchanged tasks keep their lines."""
     if tuple(tasks) == session.tasks:
         return []
     as_read = tuple(replace(task, content=normal_line(task.content)) for task in tasks)
@@ -325,7 +325,7 @@ def preamble_end(source: Source, session: Session) -> int:
 
 
 def _task_lines(source: Source, session: Session) -> dict[str, int] | None:
-    """The line of each task when the block holds one a line, as we write it; else None."""
+    """The line of each task if the block has one task a line, as we write it; else None."""
     block = session.tasks_lines
     found: dict[str, int] = {}
     for line in range(block.first + 1, block.end - 1):
@@ -360,7 +360,7 @@ def _change_tasks(source: Source, session: Session, tasks: Sequence[Task], lines
 
 
 def _rewrite_tasks(source: Source, session: Session, tasks: Sequence[Task]) -> list[Edit]:
-    """The block's lines between its fences anew."""
+    """Replace the lines between the block's fences."""
     block = session.tasks_lines
     inner = render_tasks(tasks)[1:-1]
     span = Span(source.starts[block.first + 1], source.starts[block.end - 1])

@@ -1,7 +1,7 @@
-"""What matters in a session, read from its note: decisions, corrections, failures, outcomes, open ends, facts, reports.
+"""Read the findings of a note: decisions, corrections, failures, outcomes, open ends, facts, reports.
 
-Everything that uses findings calls `findings_of`.  They get into a note through the detector (`crucible.analysis.findings`),
-through a human who edits the note, or through an agent that records them.
+All users of findings call `findings_of`.  Findings are written into a note by the detector
+(`crucible.analysis.findings`), by a user who edits the note, or by an agent that records them.
 """
 
 from __future__ import annotations
@@ -62,28 +62,28 @@ def is_introduction(sentence: str) -> bool:
 
 
 def meaningful(told: list[str], few: int = 3) -> list[str]:
-    """The sentences that say something themselves; all of them if none does."""
+    """The sentences of more than `few` words that do not introduce others; all of them if there are none."""
     return [one for one in told if not is_introduction(one) and one.count(" ") >= few] or told
 
 
 def cut_at_sentence(text: str, limit: int = SUMMARY) -> str:
-    """A text as one plain line of at most `limit` code points, cut after a sentence, or after a word if the first one is too long."""
+    """A text as one plain line of at most `limit` code points, cut after a sentence, or else after a word."""
     told = ""
     for one in sentences(text):
         more = f"{told} {one}".strip()
         if len(more) > limit:
-            # A few words tell too little: a part of the next sentence tells more.
+            # If only a few words fit, add a part of the next sentence.
             return told if len(told) >= limit // 3 else cut_at_word(more, limit)
         told = more
     return told
 
 
-if TYPE_CHECKING:  # reading a note needs no events, and they take long to make
+if TYPE_CHECKING:  # reading a note needs no events, and loading them is slow
     from crucible.clients.events import Event
 
 
 class Kind(StrEnum):
-    """What a finding is about."""
+    """The kind of a finding."""
 
     DECISION = "decision"
     INSTRUCTION = "instruction"
@@ -97,11 +97,11 @@ class Kind(StrEnum):
     ENVIRONMENT = "environment"
     """A fact of the project or its tools that the next session needs."""
     REPORT = "report"
-    """What a subagent found."""
+    """The result of a subagent."""
 
 
 class Source(StrEnum):
-    """How a finding was found."""
+    """How a finding was detected."""
 
     QUESTION = "answered question"
     PLAN = "approved plan"
@@ -116,7 +116,7 @@ class Source(StrEnum):
     STATE = "last state"
     SUBAGENT = "subagent"
     CALLOUT = "callout"
-    """Written into the note by a human, or by an agent through the recorder or MCP."""
+    """Written by a user, or by an agent through the recorder or MCP."""
     MODEL = "model"
     """An agent that was asked, as `model NAME on DAY`."""
 
@@ -125,10 +125,12 @@ class Source(StrEnum):
 class Finding:
     """One finding of a note.
 
-    `id` is unique in its note and the same each time the note is read: the kind and the first row, or a digest of the summary.
-    `summary` is one line in the speaker's words, `details` is the reason or what followed, `points` are the parts of an outcome.  A decision
-    has `alternatives` and `by`, a failure `cause` and `resolution`.  `evidence` quotes what proves it.  `also` is the other kind of an item with two; that is a finding too.  `phase` is the id of its phase, "" before the first
-    one and for an item of the block that names none; `lines` are those of the note.  `rows` are the first characters of the transcript's row ids, empty if unknown.
+    `id` is unique in its note and stable: the kind and the first row, or a digest of the summary.  `summary` is one
+    line in the speaker's words, `details` the reason or what followed, `points` are the parts of an outcome.  A
+    decision has `alternatives` and `by`, a failure `cause` and `resolution`.  `evidence` is a quotation that proves it.
+    `also` is the other kind of an item with two, which is a finding of its own.  `phase` is the id of its phase, ""
+    before the first one and for an item of the block that names none.  `lines` are those in the note, `rows` the first
+    characters of the transcript's row ids, empty if unknown.
     """
 
     kind: str
@@ -153,7 +155,7 @@ class FindingDetector(Protocol):
     """Detects findings in events; implemented by `crucible.analysis.findings`."""
 
     def add(self, event: Event) -> Sequence[Decision | Failure]:
-        """Take the next event; return the callouts that it completes, which belong right after it."""
+        """Process the next event; return the callouts to write directly after it."""
 
     def noted(self) -> tuple[FindingItem, ...]:
         """The items of the findings block so far."""
@@ -163,7 +165,7 @@ _TOLD = Grounds(Source.CALLOUT)
 
 
 def findings_of(session: Session) -> tuple[Finding, ...]:
-    """All findings of a note: first its callouts in order, including those of inline subagents, then the findings block."""
+    """All findings of a note: its callouts in order, including those of inline subagents, then the findings block."""
     block = (one for item in session.findings for one in _of_block(item))
     return tuple(_numbered((*_of_callouts(session), *block)))
 
@@ -179,14 +181,14 @@ def _numbered(found: Iterable[Finding]) -> Iterator[Finding]:
 
 
 def is_from_model(source: str) -> bool:
-    """True for the source of a finding that an agent named when it was asked."""
+    """True for the source of a finding that a model named in a review."""
     return source.startswith(f"{Source.MODEL} ")
 
 
 def without_guesses(findings: Iterable[Finding]) -> list[Finding]:
-    """The findings without what structure only guesses, where an agent that was asked has named such things.
+    """Drop findings guessed from structure if a reviewing model named findings of that kind.
 
-    A closing text may be no outcome, an instruction no decision.
+    A closing text may not be an outcome, and an instruction may not be a decision.
     """
     found = [*findings]
     named = {one.kind for one in found if is_from_model(one.source)}
@@ -223,8 +225,8 @@ def _quotes(told: str, words: str) -> bool:
 def findings_by_phase(session: Session) -> Mapping[str, Sequence[Finding]]:
     """The findings by phase id.
 
-    An item of the block that names no phase of the note belongs to the first phase that says its summary, its last sentence (what a label
-    stands before) or one of its points, or to "" if none does.
+    An item of the block that names no phase of the note belongs to the first phase that contains its summary, the last
+    sentence of it (after a label) or one of its points, or to "" if none does.
     """
     found: dict[str, list[Finding]] = {}
     everything = findings_of(session)

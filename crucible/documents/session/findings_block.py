@@ -1,7 +1,7 @@
-"""The findings block `[!findings]` before the first phase: an item for each finding without a callout of its own.
+"""Read and write the findings block `[!findings]`: an item for each finding that has no callout of its own.
 
-Reading is lenient, since people edit items.  An item is one line, with its grounds in parentheses (`reply, 0.9, phase-2`), then one line
-each for its details and points, so that one changed finding is one changed line in a diff.
+The block is before the first phase.  Reading is lenient, since users edit items.  An item is one line, with its grounds
+in parentheses (`reply, 0.9, phase-2`), then one line each for its details and points, which keeps diffs small.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _LONGEST = 60
 
 
 def normal_grounds(grounds: Grounds | None) -> Grounds | None:
-    """The grounds in the form that a note can hold; None if there are none."""
+    """The grounds in a form that reads back equal; None if there are none."""
     name = _LEADING.sub("", _NO_NAME.sub(" ", normal_line(grounds.source))) if grounds else ""
     name = name[:_LONGEST].rstrip(" -.")
     if not grounds or not name:
@@ -61,7 +61,7 @@ def render_grounds(grounds: Grounds | None) -> str:
 
 
 def grounds_in(line: str) -> Grounds:
-    """Parse a line that the patterns here matched: written by `render_grounds` or by a human."""
+    """Parse a line that `SOURCE_LINE` or an item's ending matched."""
     name, confidence, *more = line.split(", ")
     phase = next((one for one in more if _A_PHASE.fullmatch(one)), "")
     rows = next((one.split(" ")[1:] for one in more if one != phase), [])
@@ -87,7 +87,7 @@ _AND = "_and_"
 
 
 def read_findings(raw: RawCallout, first: int, form: int) -> tuple[FindingItem, ...]:
-    """The items of the callout that begins on line `first`.  Lines that belong to no item are a human's remarks."""
+    """The items of the callout that begins on line `first`.  Lines outside of items are a user's remarks."""
     fenced = fenced_lines(raw.body)
     found: list[tuple[list[str], int]] = []
     is_open = False
@@ -142,10 +142,10 @@ def _parts(lines: Sequence[str]) -> _Parts:
 
 
 def _read_item(lines: Sequence[str], where: Lines, form: int) -> FindingItem:
-    """Parse one item; without a kind it is an environment fact that a human wrote."""
+    """Parse one item; without a kind it is an environment fact that a user wrote."""
     told, details, evidence, points = _parts(lines)
     text, grounds = split_grounds(" ".join(told))
-    if grounds is None:  # a human may have added words below
+    if grounds is None:  # a user may have added words below
         head, grounds = split_grounds(told[0])
         text = " ".join([head, *told[1:]])
     named = _KIND.match(text)
@@ -166,7 +166,7 @@ def _read_item(lines: Sequence[str], where: Lines, form: int) -> FindingItem:
 
 
 def normal_item(item: FindingItem) -> FindingItem:
-    """An item in the form that a note can hold: each text is one line."""
+    """An item in a form that reads back equal: each text is one line."""
     kind = item.kind if item.kind in _KINDS else Kind.ENVIRONMENT.value
     details = normal_line(item.details or "") or None
     points = tuple(said for point in item.points if (said := normal_line(point)))

@@ -5,8 +5,8 @@
     2026-11-21 claude-opus-4-8: input 12, output 340, cache_write 5800, cache_write_1h 1200, cache_read 90211
     jwt: 2
 
-The kinds of tokens do not overlap, so the cost can be computed later; a count of 0 is omitted.  `synced_to` has the last
-row in the note of each transcript in `sources`, in the same order.
+The kinds of tokens do not overlap, so the cost can be computed later; a count of 0 is omitted.  `synced_to` has the
+last row in the note of each transcript in `sources`, in the same order.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ def add_redactions(lines: Sequence[str], more: Mapping[str, int]) -> list[str]:
 
 
 PARENT_ROW = "+"
-"""Separates, in `synced_to`, the last row of a transcript from a row of the parent's transcript, such as a subagent's report."""
+"""Separates, in `synced_to`, the last row of a transcript from a row of the parent's, such as a subagent's report."""
 
 _LENGTH = 8
 
@@ -125,8 +125,8 @@ def _short_mark(event: Event) -> str:
 def rows_by_source(sources: Sequence[str], synced_to: Sequence[str]) -> dict[str, str]:
     """Match each source with its row: `client:row`, or `client:` if nothing of it was imported yet.
 
-    Both lists have the same order.  If their lengths differ, since a user removed an item or a source has no row, each row
-    goes to the next source of its client.
+    Both lists have the same order.  If their lengths differ, since a user removed an item or a source has no row, each
+    row goes to the next source of its client.
     """
     if len(sources) == len(synced_to):
         return dict(zip(sources, synced_to, strict=True))

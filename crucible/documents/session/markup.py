@@ -1,6 +1,7 @@
 """Render the parts of a session as the lines of a note; `session_reader` and `note_entries` read them back.
 
-Every text of an agent, a tool or a person is contained here.  Names, titles and results are one line, cut before they are contained.
+Every text of an agent, a tool or a user is contained here.  Names, titles and results are one line; they are cut before
+they are contained.
 """
 
 from __future__ import annotations
@@ -38,10 +39,10 @@ from crucible.documents.session.session import (
 from crucible.documents.session.task_block import render_tasks
 
 CALL_LIMIT = 200
-"""A call of more code points is cut to 199 and `…`."""
+"""Maximum code points of a call; a longer one is cut and ends in `…`."""
 
 RESULT_LIMIT = 100
-"""A result of more code points is cut to 99 and `…`."""
+"""Maximum code points of a result; a longer one is cut and ends in `…`."""
 
 # --- one line --------------------------------------------------------------------------------------------------------
 
@@ -58,7 +59,7 @@ def render_heading(
     """`## Name @agent@version #channel`."""
     text = contain_line(normal_line(name), form=form) or "Untitled"
     if text.casefold() == "summary" and level == 2 and not agent and not channel:
-        text += " (phase)"  # without a marker it would be the session's summary
+        text += " (phase)"  # without a marker it would be read as the session's summary
     markers = [_agent_marker(agent)] if agent else []
     if channel and (found := slug(channel, "channel")):
         markers.append(f"#{found}")
@@ -172,7 +173,7 @@ def _labelled(above: list[str], label: str, text: str | None, form: int, *extra:
 
 
 def _words(entry: Intervention, form: int) -> list[str]:
-    """The exact words in quotes, then what was made of them."""
+    """The exact words in quotes, then the note."""
     words = _block(entry.words, form, QUOTE_END, after=entry.note or "")
     if fenced_lines(words):
         lines = ['"', *words, '"']
@@ -189,7 +190,7 @@ def _words(entry: Intervention, form: int) -> list[str]:
 
 
 def _subagent(entry: Subagent, form: int) -> list[str]:
-    """Our own lines come first: the mode, the link; then the text and the summary."""
+    """The lines of a subagent callout: mode and link, then the text and the summary."""
     title = _agent_marker(entry.agent)
     if entry.model:
         title += f" ({slug(entry.model, 'model')})"
@@ -220,7 +221,7 @@ def _inline_work(entry: Subagent, form: int) -> list[str]:
 
 
 def render_body(entries: Iterable[Entry], form: int = FORMAT) -> list[str]:
-    """Entries one after another, a blank line between them."""
+    """The lines of entries, with blank lines between them."""
     lines: list[str] = []
     calls_before = False
     for entry in entries:
@@ -240,7 +241,7 @@ _CONTINUES_LIST = late_pattern(r"[ \t]|[-+*](?:[ \t]|$)|\d+[.)](?:[ \t]|$)")
 
 
 def separates(lines: Sequence[str]) -> bool:
-    """Whether prose that begins so would continue a list of tool calls above it."""
+    """True if prose with these lines would continue a list of tool calls above it."""
     return bool(lines) and bool(_CONTINUES_LIST.match(lines[0]))
 
 
@@ -257,7 +258,7 @@ def render_phase_fields(phase: Phase) -> list[str]:
 
 
 def render_phase(phase: Phase, level: int = 2, form: int = FORMAT) -> list[str]:
-    """Heading, fields, entries, sub-phases; blank lines between, none around."""
+    """The lines of a phase: heading, fields, entries, sub-phases, with blank lines between them."""
     lines = [render_heading(level, phase.name, phase.agent, phase.channel, form)]
     for part in (render_phase_fields(phase), render_body(phase.entries, form)):
         if part:
@@ -268,7 +269,7 @@ def render_phase(phase: Phase, level: int = 2, form: int = FORMAT) -> list[str]:
 
 
 def render_session(session: Session) -> str:
-    """The whole text of a new note, LF line ends, a newline at the end."""
+    """The text of a new note, with LF line ends and a final newline."""
     form = session.format
     parts = [[render_title(session.title or session.id, form)], render_body(session.preamble, form)]
     if session.tasks:

@@ -1,7 +1,7 @@
-"""Merge a transcript that has grown into a note that a human may have edited: a three-way merge into Edits.
+"""Merge a grown transcript into a note that a user may have edited: a three-way merge into edits.
 
-`base` is what an earlier import wrote, `now` what the transcript says today.  What `now` has beyond `base` is added; what the human changed
-stays.
+`base` is what an earlier import wrote, `now` is the session by the current transcript.  Additions of `now` to `base`
+are written; changes by the user are kept.
 """
 
 from __future__ import annotations
@@ -47,10 +47,10 @@ from crucible.documents.session.shared_notes import (
 
 
 def merge(source: Source, note: Session, base: Session, now: Session, *, is_guest: bool = False) -> list[Edit]:
-    """Edits that bring the note up to `now`; none when nothing was added since `base`.
+    """Edits that update the note to `now`; none if nothing was added since `base`.
 
-    The note may have other sources than `now`, whose rows are left alone; `is_guest` when `now` began as an
-    addition to it.  With `base` empty all of `now` is added.
+    Rows of other sources in the note are not changed; `is_guest` is true if `now` began as an addition to the note.
+    With an empty `base` all of `now` is added.
     """
     is_shared = is_guest or has_other_sources(note, source_of(now))
     homes = matched(base.phases, note.phases, is_shared=is_shared)
@@ -76,9 +76,9 @@ def _same_story(base: Session, now: Session) -> bool:
 
 
 class _Merge:
-    """The edits of a note's body, gathered against one reading of it.
+    """Collects the edits of a note's body, all against the same version.
 
-    `last_phase` is the id that the last phase of the transcript has in the note when the edits are made.
+    `last_phase` is the id in the edited note of the transcript's last phase.
     """
 
     def __init__(self, source: Source, note: Session, homes: Sequence[Phase | None], *, is_shared: bool) -> None:
@@ -94,26 +94,26 @@ class _Merge:
     # --- what changed in place ---
 
     def calls(self, base: Session, now: Session) -> None:
-        """Results that came since: for the calls that stand as they were written, known by their text."""
+        """Update the results of calls that the user did not change; calls are matched by their text."""
         pairs = list(_paired_calls(base, now))
         changed = dict.fromkeys((old.call, old.result, old.outcome) for old, new in pairs if old != new)
         for told in changed:
             there = [c for c in self._calls() if (c.call, c.result, c.outcome) == told]
             wanted = [new for old, new in pairs if (old.call, old.result, old.outcome) == told]
-            # When a human took some out, those that are left are taken for the last ones.
+            # If the user removed some, the remaining ones count as the last ones.
             for call, new in zip(reversed(there), reversed(wanted), strict=False):
                 if call != new:
                     self.edits += set_call(self.source, self.note, call, new)
 
     def _calls(self) -> Iterable[ToolCall]:
-        """The note's; of one that others are told in, those of this transcript's phases."""
+        """The calls of the note, or of a shared note those in this transcript's phases."""
         if not self.is_shared:
             return self.note.calls()
         told = (entry for home in self.homes if home for entry in home.all_entries())
         return [call for entry in told if isinstance(entry, ToolCalls) for call in entry.calls]
 
     def _subagent(self, old: Subagent, new: Subagent) -> None:
-        """Of several that are told alike each is its own; when a human took some out, those that are left are the last ones."""
+        """Update a subagent callout; equal ones are matched by order, from the end if the user removed some."""
         alike = [entry for entry in self._handed if entry == old]
         there = [
             entry
@@ -127,7 +127,7 @@ class _Merge:
             self._replace(entry, new if entry == old else _filled(entry, old, new))
 
     def _switch(self, old: Callout, new: Callout, home: Phase | None) -> None:
-        """Which model goes on became known; a callout that a human changed stays as it is."""
+        """Add the model to an agent switch, unless the user changed the callout."""
         for entry in home.entries if home else ():
             if isinstance(entry, Callout) and (entry.kind, entry.text) == (old.kind, old.text):
                 self._replace(entry, replace(entry, text=new.text))
@@ -140,7 +140,7 @@ class _Merge:
     # --- what was added ---
 
     def phases(self, base: Session, now: Session) -> None:
-        """Everything that `now` has beyond `base`, at the end of the phase it belongs to."""
+        """Append the additions of `now` to their phases."""
         homes = self.homes
         self._handed = [entry for entry in base.all_entries() if isinstance(entry, Subagent)]
         count = len(self.note.phases)
@@ -159,10 +159,10 @@ class _Merge:
             self.last_phase = home.id if home else f"phase-{count}" if rest else self.last_phase
 
     def _grown(self, old: Phase, new: Phase, home: Phase | None) -> Phase | None:
-        """Put what is new into its home; without one (a human took it out), give a phase that holds only that."""
+        """Append additions to `home`; if the user deleted that, return a phase with only the additions."""
         entries = self._added(old.entries, new.entries, home)
         if home:
-            # In a phase without entries both go to one place, the fields first.
+            # In a phase without entries, fields and entries go to the same offset, so fields come first.
             self._set_phase_fields(home, old, new)
             self._append(entries, home)
         homes = matched(old.subphases, home.subphases if home else (), is_shared=self.is_shared)
@@ -182,7 +182,7 @@ class _Merge:
         return replace(new, entries=tuple(entries), subphases=tuple(subs)) if entries or subs else None
 
     def _added(self, old: Sequence[Entry], new: Sequence[Entry], home: Phase | None) -> list[Entry]:
-        """What stands in `new` beyond `old`; a callout that changed is edited on the way."""
+        """The additions of `new` to `old`; changed callouts are edited in place."""
         added: list[Entry] = []
         for place, entry in enumerate(new):
             before = old[place] if place < len(old) else None
@@ -199,7 +199,7 @@ class _Merge:
         return added
 
     def _fresh(self, entry: Entry) -> Iterator[Entry]:
-        """The entry, unless it is a subagent, a decision or a failure that the note tells already."""
+        """The entry, unless it is a subagent, a decision or a failure that the note already has."""
         if _mark(entry) not in self._told:
             yield entry
 
@@ -224,9 +224,10 @@ class _Merge:
         self.edits += [*edits, last]
 
     def _before_recorded(self, entries: list[Entry], home: Phase) -> list[Entry]:
-        """Put what led to a recorded entry before it; returns the others.
+        """Insert entries before the recorded entry that their last call made; return the others.
 
-        A client writes its transcript after it has called us, so a recorded entry may stand before the call that recorded it.
+        A client writes its transcript after calling us, so an entry may be in the note before the call that recorded
+        it.
         """
         above: Entry | None = None
         for entry in home.entries if any(map(_recording_calls, entries)) else ():
@@ -250,9 +251,9 @@ class _Merge:
 
 
 def _mark(entry: Entry) -> tuple[object, ...] | None:
-    """What an entry is known by, wherever it stands; None for most.
+    """A key that identifies an entry wherever it is; None for most entries.
 
-    The end of a transcript may settle what a later row would have settled elsewhere.
+    It is needed since the end of a transcript may complete an entry that a later row would complete elsewhere.
     """
     if isinstance(entry, Subagent) and entry.link:
         return Subagent, entry.link
@@ -263,10 +264,10 @@ def _mark(entry: Entry) -> tuple[object, ...] | None:
 
 
 _RECORDING = late_pattern(r"flight_recorder_log\b|\bcru\b.{0,80}\blog ")
-"""A call through which an agent records something of its own session."""
+"""A call by which an agent records an entry of its own session."""
 _NO_WORD = late_pattern(r"[\W_]+")
 _ENOUGH = 30
-"""Letters of an entry that a call's line must have."""
+"""The number of an entry's letters that the call's line must contain."""
 
 
 def _recording_calls(entry: Entry) -> list[ToolCall]:
@@ -274,7 +275,7 @@ def _recording_calls(entry: Entry) -> list[ToolCall]:
 
 
 def _split_at_call(entries: list[Entry], recorded: Entry) -> tuple[list[Entry], list[Entry]] | None:
-    """The entries up to the call that recorded this one, and those after it; None if none did."""
+    """Split the entries after the call that recorded this one; None if there is none."""
     if not isinstance(recorded, Decision | Failure | Callout):
         return None
     words = _NO_WORD.sub("", recorded.text)[:_ENOUGH]
@@ -288,7 +289,7 @@ def _split_at_call(entries: list[Entry], recorded: Entry) -> tuple[list[Entry], 
 
 
 def _paired_calls(base: Session, now: Session) -> Iterator[tuple[ToolCall, ToolCall]]:
-    """Each call of `base` with what became of it.  A list grows at its end only."""
+    """Each call of `base` with the same call of `now`.  A list only grows at its end."""
     for old, new in _paired(base.phases, now.phases):
         for before, after in zip(old.entries, new.entries, strict=False):
             if isinstance(before, ToolCalls) and isinstance(after, ToolCalls):
@@ -302,7 +303,7 @@ def _paired(base: Sequence[Phase], now: Sequence[Phase]) -> Iterator[tuple[Phase
 
 
 def _beyond(before: Entry, entry: Entry) -> Iterator[Entry]:
-    """What an entry that grew has more: later texts, later calls."""
+    """The additions to an entry that grew: later texts, later calls."""
     if isinstance(before, Prose) and isinstance(entry, Prose) and len(entry.text) > len(before.text):
         yield Prose(entry.text[len(before.text) :].lstrip("\n"))
     elif isinstance(before, ToolCalls) and isinstance(entry, ToolCalls) and len(entry.calls) > len(before.calls):
@@ -310,7 +311,7 @@ def _beyond(before: Entry, entry: Entry) -> Iterator[Entry]:
 
 
 def _filled(entry: Subagent, old: Subagent, new: Subagent) -> Subagent:
-    """A callout that a human edited, with what it still lacks."""
+    """A callout that the user edited, with its missing or unchanged fields updated."""
     return replace(
         entry,
         model=new.model if entry.model in (None, old.model) else entry.model,
@@ -326,13 +327,13 @@ _KEYS: tuple[Callable[[Phase], object], ...] = (
     lambda phase: phase.started,
     lambda phase: phase.name,
 )
-"""By what a phase is recognized, the surest first."""
+"""The keys by which phases are matched, the most reliable first."""
 
 
 def matched(base: Sequence[Phase], note: Sequence[Phase], *, is_shared: bool) -> list[Phase | None]:
-    """For each phase of `base` the note's phase that it became: by its start and name, by its start, by its name.
+    """Match each phase of `base` with a phase of the note: by start and name, by start, or by name.
 
-    Where others are told in the note, too, one that began at another time and has the same name is one of theirs.
+    In a shared note a phase with the same name and another start belongs to another session.
     """
     homes: list[Phase | None] = [None] * len(base)
     free = list(note)

@@ -1,7 +1,7 @@
 """Three-way merge of everything above the phases: frontmatter, title, tasks, findings.
 
-For each key it is decided whether the transcript or the human has the last word.  Findings are matched by their texts, or else by kind
-and first row; each edit touches the lines of one item.
+Each key has a rule for conflicts between the transcript and the user's edits.  Findings are matched by their texts, or
+else by kind and first row; each edit touches the lines of one item.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from crucible.documents.session.session import FindingItem, Session, Status, Sub
 def merge_findings(
     source: Source, note: Session, base: Sequence[FindingItem], now: Sequence[FindingItem]
 ) -> list[Edit]:
-    """Edits that bring the block from `base` to `now`; a block that a human deleted stays deleted."""
+    """Edits that update the block from `base` to `now`; a deleted block stays deleted."""
     base, now = _as_noted(base), _as_noted(now)
     block = note.findings_lines
     if block is NOWHERE:
@@ -59,7 +59,7 @@ def _as_noted(items: Sequence[FindingItem]) -> tuple[FindingItem, ...]:
     return tuple(told for item in items if (told := normal_item(item)).text)
 
 
-# --- what becomes of each item ---------------------------------------------------------------------------------------
+# --- changes to each item ---------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,12 +101,12 @@ def _fates(note: Sequence[FindingItem], base: Sequence[FindingItem], now: Sequen
 
 
 def _is_untouched(item: FindingItem, base: FindingItem) -> bool:
-    """True if an item is as it was written.  An item without its parentheses is a human's."""
+    """True if an item is as it was written.  An item without its grounds is a user's."""
     return _texts(item) == _texts(base) and (item.grounds is None) == (base.grounds is None)
 
 
 def _is_same(item: FindingItem, other: FindingItem) -> bool:
-    """True if the note already has this item, from another transcript or from a human."""
+    """True if the note already has this item, from another transcript or from a user."""
     return (item.kind, item.text) == (other.kind, other.text) or _key(item) == _key(other)
 
 
@@ -136,11 +136,11 @@ def _paired_items(ones: Sequence[FindingItem], others: Sequence[FindingItem]) ->
 
 _COUNT = late_pattern(r"( {0,3}>[ \t]?\[![^\]]*\][+-]?[ \t]+)\d+ findings?[ \t]*$")
 _ORPHAN = late_pattern(r" {0,3}>[ \t]?(?:[ ]{2}|[ ]{0,3}\t)")
-"""An indented item whose head a human deleted: without a blank line it would become a point of what is inserted above it."""
+"""An indented item whose head a user deleted.  Without a blank line it would become a point of an item above."""
 
 
 def _item_edits(source: Source, note: Session, fates: _Fates, count: int) -> Iterator[Edit]:
-    """One edit per item.  A title that a human wrote stays."""
+    """One edit per item.  A title that a user wrote is kept."""
     block = note.findings_lines
     if head := _COUNT.match(source.lines[block.first]):
         yield from replace_lines(source, block.first, block.first + 1, head[1] + findings_title(count))
@@ -180,9 +180,9 @@ def _removed_block(source: Source, note: Session) -> list[Edit]:
 def merge_head(
     source: Source, note: Session, base: Session, now: Session, *, last_phase: str | None, stands: bool = True
 ) -> list[Edit]:
-    """`last_phase` is the id that the last phase of `now` will have in the note.
+    """Edits of everything above the phases; `last_phase` is the id in the edited note of the last phase of `now`.
 
-    Unless it `stands`, somebody else worked on the session later, who says where it stands.
+    If `stands` is false, another native session worked on the note later and determines its status.
     """
     return [
         *_fields(source, note if stands else replace(note, status=None), base, now, last_phase=last_phase),
@@ -193,7 +193,7 @@ def merge_head(
 
 
 def _title(source: Source, note: Session, base: Session, now: Session) -> list[Edit]:
-    """A title that the user gave in the client later, unless the note's was changed."""
+    """Update the title to one that the user set in the client, unless the note's was edited."""
     if note.title != base.title or now.title == base.title or note.title_lines == NOWHERE:
         return []
     return set_title(source, note, now.title)
@@ -208,10 +208,10 @@ def set_title(source: Source, note: Session, title: str) -> list[Edit]:
 
 
 def status_edits(source: Source, note: Session, base: Session, now: Session) -> list[Edit]:
-    """What a session came to without a row more.
+    """Edits of the status of a session without new rows.
 
-    Time alone ends an `active` one, and a client's end may be told late; a pause of ours may be over when a human ticked its
-    tasks.  A status that a human set is left alone.
+    An `active` session ends by time alone, a client's end may be reported late, and our pause may be over when the user
+    completed its tasks.  A status that the user set is not changed.
     """
     untouched = note.status is Status.ACTIVE and note.ended is None and note.resume_point is None
     late = base.status is Status.PAUSED and _stands_as_written(note, base)
@@ -223,7 +223,7 @@ def status_edits(source: Source, note: Session, base: Session, now: Session) -> 
 
 
 def status_properties(now: Session, last_phase: str | None) -> dict[str, Value]:
-    """The properties that say where a session stands."""
+    """The properties that describe the status of a session."""
     return {
         "status": str(now.status) if now.status else None,
         "ended": format_time(now.ended) if now.ended else None,
@@ -240,7 +240,7 @@ def _fields(source: Source, note: Session, base: Session, now: Session, *, last_
     elif _rests_at_its_end(note) and last_phase:
         wanted["resume_point"] = last_phase
     model = _chosen(note.model, base.model, now.model)
-    # A link that a human made of it stays one.
+    # A user may have turned the name into a link, which is kept.
     wanted["model"] = note.properties.get("model") if model == note.model else model and escape_links(model)
     wanted["tokens_used"] = merged_count(note.tokens_used, base.tokens_used, now.tokens_used)
     wanted["tokens_cached"] = merged_count(note.tokens_cached, base.tokens_cached, now.tokens_cached)
@@ -259,14 +259,14 @@ def _fields(source: Source, note: Session, base: Session, now: Session, *, last_
 
 
 def _stands_as_written(note: Session, base: Session) -> bool:
-    """Whether status, end and reason are still what an import wrote; a human who changed one keeps them all."""
+    """True if status, end and reason are still as an import wrote them; a user's change to one keeps them all."""
     if note.status is Status.ACTIVE and note.ended is None and note.pause_reason is None:
-        return True  # what it was while the session ran
+        return True  # the state while the session runs
     return status_properties(note, None) == status_properties(base, None)
 
 
 def _rests_at_its_end(note: Session) -> bool:
-    """Whether it was paused where it ended then: what comes in later, of a turn that was under way, moves that on."""
+    """True if it was paused at its end at that time, so that later rows move the resume point."""
     last = [phase.id for phase in note.all_phases()][-1:]
     return note.status is Status.PAUSED and note.resume_point in (*last, *(p.id for p in note.phases[-1:]))
 
@@ -281,26 +281,26 @@ def _set_all(source: Source, note: Session, wanted: dict[str, Value]) -> list[Ed
 
 
 def _chosen(note: str | None, base: str | None, now: str | None) -> str | None:
-    """A human's choice stays; else what the transcript says now."""
+    """The transcript's current value, unless the user changed the note's."""
     return now if note == base else note
 
 
 def merged_count(note: int | None, base: int | None, now: int | None) -> int | None:
-    """A note may hold several sources: what this one grew by is added."""
+    """Add the growth of this transcript's count, since a note may have several sources."""
     if note is None or note == base:
         return now if note == base else None
     return max(0, note + (now or 0) - (base or 0))
 
 
 def _usage(note: Session, base: Session, now: Session) -> Value:
-    """Tokens by day and model grow as counts do; a note that has none though it was written stays without."""
+    """Add the growth of tokens by day and model; if the user deleted the property, it stays deleted."""
     if base.usage == now.usage or (base.usage and not note.usage):
         return note.properties.get("usage")
     return [escape_links(line) for line in add_usage(note.usage, base.usage, now.usage)]
 
 
 def _redacted(note: Sequence[str], base: Sequence[str], now: Sequence[str]) -> Value:
-    """Counts by rule, each as `merged_count` would have it; a line of a human's that counts nothing stays."""
+    """Add the growth of the counts by rule; a user's lines without a count are kept."""
     if base == now:
         return list(note)
     before, after = parse_redactions(base), parse_redactions(now)
@@ -308,14 +308,14 @@ def _redacted(note: Sequence[str], base: Sequence[str], now: Sequence[str]) -> V
 
 
 def _synced(note: Session, now: Session) -> tuple[Value, Value]:
-    """`sources` and `synced_to`, which go in step."""
+    """`sources` and `synced_to`, in the same order."""
     rows = rows_by_source(note.sources, note.synced_to) | rows_by_source(now.sources, now.synced_to)
     sources = [*note.sources, *(source for source in now.sources if source not in note.sources)]
     return list(sources), [*synced_rows(sources, rows)]
 
 
 def _subagents(note: Session, base: Session, now: Session) -> tuple[Value, Value]:
-    """`subagents` and `subagent_logs`: items that changed are written anew, new ones added, others left alone."""
+    """`subagents` and `subagent_logs`: changed items are replaced, new ones added, others kept."""
     before = {ref.session: ref for ref in base.subagents}
     after = {ref.session: ref for ref in now.subagents}
     raw = note.properties.get("subagents")
@@ -343,7 +343,7 @@ def _subagent_item(item: Value, before: SubagentRef | None, after: SubagentRef |
 
 
 def merged_tasks(note: Sequence[Task], base: Sequence[Task], now: Sequence[Task]) -> list[Task]:
-    """The human's list with what the agent changed: by id, field by field."""
+    """The note's tasks with the agent's changes, by id and field."""
     before, after = ({task.id: task for task in tasks} for tasks in (base, now))
     merged: list[Task] = []
     for task in note:
@@ -357,7 +357,7 @@ def merged_tasks(note: Sequence[Task], base: Sequence[Task], now: Sequence[Task]
     there = {task.id for task in merged}
     merged += [task for task in now if task.id not in before and task.id not in there]
     if [task.id for task in note] == list(before):
-        # A list written anew may have another order; a human's order, or own tasks, stay as they are.
+        # Follow a new order of the agent's list, unless the user reordered tasks or added some.
         places = {task.id: place for place, task in enumerate(now)}
         merged.sort(key=lambda task: places.get(task.id, len(places)))
     return merged

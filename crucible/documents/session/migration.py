@@ -1,7 +1,7 @@
 """Convert a note from format 1 to format 2.
 
-This module knows which parts of a line are foreign text and which are our own.  Only backslashes and blanks within lines
-change.  The caller checks that the note still reads the same, since it knows the kind of note.
+This module knows which parts of a line are foreign text and which are our own.  Only backslashes and blanks within
+lines change.  The caller checks that the note still reads the same, since it knows the kind of note.
 """
 
 from __future__ import annotations

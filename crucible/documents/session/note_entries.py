@@ -1,6 +1,7 @@
 """Read headings, callouts and tool-call lists of a note; `markup` writes them.
 
-A name whose last word looks like a marker, and a title whose last word is all `#`, are written with a backslash before that word.
+A name whose last word looks like a marker, and a title whose last word is all `#`, are written with a backslash before
+that word.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ MARKS = {
     Outcome.INTERRUPTED: "⏹",
     Outcome.PENDING: "⏳",
 }
-"""What a result summary starts with when a call did not simply succeed."""
+"""The first character of the result of a call that did not succeed."""
 
 _OUTCOMES = {mark: outcome for outcome, mark in MARKS.items()}
 _CALL = late_pattern(r"[-*+] +`([^`]+)` (?:→|->)(?: (.*))?$")
@@ -49,9 +50,9 @@ _MARKED = late_pattern(rf"(\\+)({'|'.join(MARKS.values())})")
 
 
 def read_calls(lines: Sequence[str], first: int, form: int = FORMAT) -> tuple[list[ToolCall], int]:
-    """The calls at the head of a list that begins on line `first`, and how many lines they take.
+    """The calls at the start of a list that begins on line `first`, and the number of their lines.
 
-    An item that is no call ends them.  A wrapped result is joined; blank lines between items belong to the list.
+    The first item that is not a call ends them.  Wrapped results are joined; blank lines between items are allowed.
     """
     calls: list[ToolCall] = []
     at = taken = 0
@@ -103,9 +104,9 @@ def _read_result(text: str, form: int) -> tuple[Outcome, str]:
 
 
 def _take_labels(lines: Sequence[str], labels: tuple[str, ...]) -> tuple[list[str], dict[str, list[str]]]:
-    """Lines before the first label, and each label's own lines.  Labels inside fences do not count.
+    """The lines before the first label, and the lines of each label.  Labels inside fences do not count.
 
-    A label's text runs to the next label or the end; a label that comes twice is text the second time.
+    A label's text ends at the next label; a repeated label is text.
     """
     head: list[str] = []
     found: dict[str, list[str]] = {}
@@ -135,7 +136,7 @@ def _trim(lines: Sequence[str]) -> Sequence[str]:
 
 
 OWN_LABELS = Rule("own-label", r"\n[ \t>]*+(?:Alternatives|By|Cause|Source)", ":", ":")
-"""For the texts of a decision or an error: the labels that no other callout reads."""
+"""Escapes labels that only decisions and errors use, in their texts."""
 
 
 def _read_decision(raw: RawCallout, lines: Lines, form: int) -> Entry:
@@ -150,7 +151,7 @@ def _read_error(raw: RawCallout, lines: Lines, form: int) -> Entry:
 
 
 def _told(raw: RawCallout, labels: tuple[str, ...], form: int) -> tuple[str, dict[str, str], Grounds | None]:
-    """What a decision or an error says, what it says under each label, and what it stands on."""
+    """The text of a decision or an error, the text of each label, and its grounds."""
     body, source = _take(_with_title(raw), SOURCE_LINE)
     head, found = _take_labels(body, labels)
     said = {label: _text(lines, form, OWN_LABELS) for label, lines in found.items()}
@@ -158,7 +159,7 @@ def _told(raw: RawCallout, labels: tuple[str, ...], form: int) -> tuple[str, dic
 
 
 def _with_title(raw: RawCallout) -> list[str]:
-    """A human may write the decision itself as the callout's title."""
+    """The body with the title as first line, since a user may write the text as the title."""
     return [raw.title, *raw.body] if raw.title else raw.body
 
 
@@ -204,7 +205,7 @@ EntriesReader = Callable[[list[str], int], tuple[Entry, ...]]
 
 
 def read_subagent(raw: RawCallout, lines: Lines, form: int, read_entries: EntriesReader) -> Subagent:
-    """`[!subagent]`; `read_entries` reads the body of a phase, for work kept inline."""
+    """Read `[!subagent]`; `read_entries` reads the body of a phase, for inline work."""
     title = _SUBAGENT_TITLE.match(raw.title)
     agent = AgentRef(title[1], title[2]) if title else AgentRef(uncontain_line(raw.title, form=form) or "agent")
     model = title[3] or None if title else None
@@ -220,7 +221,7 @@ def read_subagent(raw: RawCallout, lines: Lines, form: int, read_entries: Entrie
 
 
 def _take(lines: list[str], pattern: re.Pattern[str]) -> tuple[list[str], re.Match[str] | None]:
-    """The lines without the first one, outside fences, that is all `pattern`, and its match."""
+    """Remove the first line outside fences that matches `pattern`; return the other lines and the match."""
     fenced = fenced_lines(lines)
     for at, line in enumerate(lines):
         found = None if at in fenced else pattern.match(line)
@@ -230,7 +231,7 @@ def _take(lines: list[str], pattern: re.Pattern[str]) -> tuple[list[str], re.Mat
 
 
 INLINE_QUOTE = Rule("inline-quote", r"\n {0,3}", ">", ">")
-"""For the task and the text of an inline subagent: the work below them begins at the first quoted line."""
+"""Escapes `>` in the task and text of an inline subagent, since the first quoted line begins the work below."""
 
 
 def _inline_subagent(
@@ -242,7 +243,7 @@ def _inline_subagent(
     form: int,
     read_entries: EntriesReader,
 ) -> Subagent:
-    """The whole work, one level deeper; before it the task, after it the summary."""
+    """Read inline work: the task, then the entries quoted one level deeper, then the summary."""
     head, labels = _take_labels(body, ("Task", "Summary"))
     start = labels.get("Task", head)
     work_at = _work_start(start)
@@ -254,7 +255,7 @@ def _inline_subagent(
 
 
 def _work_start(lines: list[str]) -> int:
-    """Where the quoted work begins."""
+    """The line where the quoted work begins."""
     fenced = fenced_lines(lines)
     return next((i for i, line in enumerate(lines) if line.startswith(">") and i not in fenced), len(lines))
 
@@ -277,11 +278,11 @@ _READERS: dict[str, Callable[[RawCallout, Lines, int], Entry]] = {
     "task_complete": _read_other,
 }
 CALLOUT_KINDS = frozenset({*_READERS, "subagent", "abstract"})
-"""Callout kinds that mean something; all others are text."""
+"""The known callout kinds; all others are text."""
 
 
 def read_entry(raw: RawCallout, lines: Lines, form: int, read_entries: EntriesReader) -> Entry | None:
-    """The entry a callout makes, or None when its kind means nothing to a session."""
+    """The entry of a callout, or None if its kind is unknown."""
     if raw.kind == "subagent":
         return read_subagent(raw, lines, form, read_entries)
     if raw.kind == "abstract":
@@ -295,7 +296,7 @@ _CHANNEL_MARKER = late_pattern(r"#(?!\d+$)([\w.:/+-]+)$")
 
 
 def read_heading(text: str, form: int = FORMAT) -> tuple[str, AgentRef | None, str | None]:
-    """A phase's name and its trailing markers `@agent[@version]` and `#channel`, in any order, each once."""
+    """Split a heading into name and trailing markers `@agent[@version]` and `#channel`, in any order, each once."""
     agent: AgentRef | None = None
     channel: str | None = None
     rest = text.rstrip(" \t")
@@ -321,7 +322,7 @@ def protected(text: str, form: int) -> str:
 
 
 def _read_name(text: str, form: int) -> str:
-    """A name whose last word looks like a marker was written with a backslash before that word."""
+    """Decode a name; one whose last word looks like a marker is written with a backslash before that word."""
     head, blank, word = text.rpartition(" ")
     if word[:1] == "\\" and _MARKER_WORD[form - 1].match(word):
         text = f"{head}{blank}{word[1:]}"
@@ -332,6 +333,6 @@ _ALL_HASHES = late_pattern(r"\\+#+$")
 
 
 def read_title(text: str, form: int = FORMAT) -> str:
-    """A title whose last word is all `#` was written with a backslash before that word."""
+    """Decode a title; one whose last word is all `#` is written with a backslash before that word."""
     head, blank, word = text.rpartition(" ")
     return uncontain_line(f"{head}{blank}{word[1:]}" if _ALL_HASHES.match(word) else text, form=form)

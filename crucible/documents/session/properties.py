@@ -1,6 +1,6 @@
-"""The frontmatter keys of a session note: read them into typed values, and write those back.
+"""Read frontmatter keys into typed values, and write typed values as frontmatter.
 
-A value that does not fit is a problem and counts as absent; it stays in the note as it is.
+A value of another type is a problem and counts as absent; the note is not changed.
 """
 
 from __future__ import annotations
@@ -49,17 +49,17 @@ KEYS = (
     "format",
     "recording",
 )
-"""Every key we know, in the order in which a new note holds them."""
+"""All known keys of a session note, in the order of a new note."""
 
 _REQUIRED = ("session_id", "started", "status")
 
 
 def parse_time(text: str) -> datetime | None:
-    """ISO 8601 to aware UTC; a time without a zone is taken as UTC; None when it is no time."""
+    """Parse ISO 8601 to aware UTC, the default zone; None if it is not a time."""
     try:
         found = datetime.fromisoformat(text)
         return found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
-    except (ValueError, OverflowError):  # in UTC it may lie before the year 1
+    except (ValueError, OverflowError):  # in UTC it may be before the year 1
         return None
 
 
@@ -69,12 +69,12 @@ def format_time(time: datetime) -> str:
 
 
 def link_to(session_id: str) -> str:
-    """The wikilink that a property holds."""
+    """The wikilink to a session, for a property."""
     return f"[[{session_id}]]"
 
 
 class FieldReader:
-    """The typed values of one frontmatter; `problems` grows as values are asked for."""
+    """Reads typed values of one frontmatter; `problems` grows with each value that does not fit."""
 
     def __init__(self, source: Source, found: Frontmatter) -> None:
         self.source = source
@@ -88,13 +88,13 @@ class FieldReader:
         return self.source.line_of(span.start) + 1 if span else 1
 
     def complain(self, key: str, wanted: str) -> None:
-        """Report that a value is not what it should be."""
+        """Report a value of the wrong type; `wanted` describes the right one."""
         shown = repr(self.values[key])
         message = f"{key}: {shown[:60]} is not {wanted}"
         self.problems.append(Problem("bad-field", self.line_of(key), message))
 
     def text(self, key: str) -> str | None:
-        """A text; a number counts as the text that stands there."""
+        """A text; a number is converted to text."""
         value = self.values.get(key)
         if value is None or isinstance(value, str):
             return value or None
@@ -104,7 +104,7 @@ class FieldReader:
         return None
 
     def words(self, key: str) -> str | None:
-        """A text that somebody else chose, in which nothing is a link."""
+        """A foreign text, in which links are escaped."""
         found = self.text(key)
         return unescape_links(found) if found else found
 
@@ -139,7 +139,7 @@ class FieldReader:
         return tuple(str(item) for item in (value if isinstance(value, list) else [value]) if item is not None)
 
     def link(self, key: str) -> str | None:
-        """The bare target of a quoted wikilink; a bare id is read too."""
+        """The target of a wikilink; a bare id is also valid."""
         value = self.text(key)
         if value is None:
             return None
@@ -149,7 +149,7 @@ class FieldReader:
         return inner or None
 
     def status(self) -> Status | None:
-        """Where the session stands."""
+        """The session's status."""
         value = self.values.get("status")
         if value is None:
             return None
@@ -160,7 +160,7 @@ class FieldReader:
             return None
 
     def subagents(self) -> tuple[SubagentRef, ...]:
-        """The items of `subagents` that name a session."""
+        """The items of `subagents` that have a session."""
         value = self.values.get("subagents")
         if value is None:
             return ()
@@ -184,7 +184,7 @@ def _subagent(item: Value) -> SubagentRef | None:
 
 
 def read_fields(reader: FieldReader, name: str, present: bool) -> dict[str, Any]:
-    """The model's fields by name, for a note whose file is called `name`."""
+    """The fields of `Session` by name, for a note whose file is `name`.md."""
     values = reader.values
     if not present:
         reader.problems.append(Problem("no-frontmatter", 1, "no frontmatter: not a session note yet"))
@@ -290,14 +290,14 @@ def property_of(value: Any) -> Value:
 
 
 def linktext_of(told: str) -> LinkText:
-    """A link, in brackets or bare."""
+    """Parse a link with or without brackets."""
     inner = told.strip(" \t")
     is_link = inner.startswith("[[") and inner.endswith("]]")
     return parse_linktext(inner[2:-2]) if is_link else LinkText(inner)
 
 
 class Properties(FieldReader):
-    """The typed values of a note; a value of another type is reported."""
+    """Reads properties as the fields of a dataclass, by the type of each field's default."""
 
     def tell(self, code: str, message: str, line: int = 1) -> None:
         """Report a problem."""
@@ -325,7 +325,7 @@ class Properties(FieldReader):
                 return self.line(key)
 
     def word(self, key: str, words: type[_E]) -> _E | None:
-        """One of some words, in any case."""
+        """A word of an enumeration, case-insensitive."""
         told = self.text(key)
         if told is None:
             return None

@@ -1,8 +1,8 @@
-"""A note that an older version wrote, brought to what this version writes of the same transcript.
+"""Update a note of an older version to what this version records for the same transcript.
 
-Nothing records which lines a human edited.  So a phase is replaced only if every line of it can be traced to the transcript
-and no line that older versions wrote is missing.  All other phases keep their bytes, and phases that a human deleted stay
-deleted.  The property `recording` marks notes that this version wrote; they are left alone.
+Notes do not say which lines a user edited.  So a phase is replaced only if every line of it can be traced to the
+transcript and no line that older versions wrote is missing.  All other phases keep their bytes, and deleted phases stay
+deleted.  Notes whose property `recording` is up to date are not changed.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ _NEW_KINDS = frozenset({"plan", "decision_needed", "tool"})
 
 
 class TranscriptText:
-    """Everything a transcript holds, to trace a line of the note to: what was said and printed, and what was nobody's words."""
+    """The texts of a transcript that lines of a note are traced to: prompts, replies, output, injected texts."""
 
     def __init__(self) -> None:
         self._texts: list[str] = []
@@ -66,7 +66,7 @@ class TranscriptText:
         self._heard: set[str] = set()
 
     def add(self, event: Event) -> None:
-        """Take an event of this log."""
+        """Add an event of this transcript."""
         match event:
             case Injected():
                 self._injected.add(_flat(event.text))
@@ -94,7 +94,7 @@ class TranscriptText:
                 pass
 
     def hear(self, event: Event) -> None:
-        """Take what the parent's log tells of a subagent, which its own note did not hold."""
+        """Add an event of the parent's transcript about a subagent, which older notes of the subagent lack."""
         self.add(event)
         if isinstance(event, SubagentReturned):
             self._heard.update(map(_flat, event.text.split("\n\n")))
@@ -104,23 +104,23 @@ class TranscriptText:
         self._joined = ""
 
     def holds(self, told: str) -> bool:
-        """Whether a line, or the beginning of one that was cut, stands in the transcript."""
+        """True if the transcript contains a line, or the beginning of one that was cut."""
         if not self._joined:
             self._joined = "\0".join(self._texts)
         return _flat(told).rstrip("….") in self._joined
 
     def is_call(self, tool: str, told: str) -> bool:
-        """Whether a call's line holds the arguments of such a call and nothing else."""
+        """True if a call's line has the arguments of a call of that tool and nothing else."""
         return any(not _without(_flat(told), values) for values in self._called.get(_flat(tool), ()))
 
     def is_injected(self, words: str) -> bool:
-        """Whether these were nobody's words: older versions took them for the user's."""
+        """True if the client injected these words, which older versions recorded as the user's."""
         flat = _flat(words)
         is_tagged = words.startswith("<") or self.holds(words)
         return flat in self._injected or (is_tagged and not any(flat in said for said in self._prompted))
 
     def is_heard(self, paragraph: str) -> bool:
-        """Whether only the parent's log tells a paragraph."""
+        """True if only the parent's transcript contains a paragraph."""
         return (flat := _flat(paragraph)) in self._heard and flat not in self._replied
 
 
@@ -131,12 +131,12 @@ def _without(text: str, parts: Sequence[str]) -> str:
 
 
 def _flat(text: str) -> str:
-    """Without what a note changes in a line: blanks, Markdown's marks, line ends."""
+    """Remove what a note changes in a line: blanks, Markdown marks, line ends, case."""
     return "".join(normal_line(text.replace("⏎", " ")).split()).replace("`", "").replace("*", "").casefold()
 
 
 def refresh(source: Source, note: Session, now: Session, said: TranscriptText) -> list[Edit]:
-    """Edits that bring what a human left alone to what `now` says; none for a note of this version."""
+    """Edits that update the unedited parts of a note to `now`; none for a note of this version."""
     if note.recording >= RECORDING:
         return []
     return [
@@ -167,14 +167,14 @@ def _title(source: Source, note: Session, now: Session, said: TranscriptText) ->
 
 
 def _is_ours(note: Session, now: Session) -> bool:
-    """Whether the note stands as recording 1 left it: paused for a reason of ours, or completed at its last event."""
+    """True if recording 1 wrote the note's status: paused for one of its reasons, or completed at the last event."""
     if note.status is Status.PAUSED:
         return note.pause_reason in _OLD_REASONS
     return note.status is Status.COMPLETED and bool(now.phases) and note.ended == now.phases[-1].ended
 
 
 _OLD_REASONS = frozenset({"the client was closed", "stopped in the middle of a turn"})
-"""Why recording 1 paused sessions that had their answer."""
+"""Reasons for which recording 1 paused answered sessions."""
 
 
 def _bare(title: str) -> str:
@@ -198,7 +198,7 @@ def _phases(source: Source, note: Session, now: Session, said: TranscriptText) -
 
 
 def _harness_phases(note: Session, home: Phase, taken: set[int], said: TranscriptText) -> Iterator[Phase]:
-    """The phases behind it that older versions began for a text that nobody typed."""
+    """The phases after `home` that older versions began for a text that the client injected."""
     behind = note.phases[note.phases.index(home) + 1 :]
     for phase in behind:
         first = phase.entries[0] if phase.entries else None
@@ -233,7 +233,7 @@ _Item: TypeAlias = "Entry | ToolCall | str"
 
 @dataclass(frozen=True, slots=True)
 class _Traced:
-    """Whether phases of a note hold just what the transcript tells there."""
+    """Checks if phases of a note contain only what the transcript has there."""
 
     said: TranscriptText
 
@@ -251,7 +251,7 @@ class _Traced:
         return all(self._all(*each) for each in zip(told, wanted, strict=True))
 
     def _all(self, old: Sequence[_Item], new: Sequence[_Item]) -> bool:
-        """Each of the note's in its order, with nothing between them but what older versions did not write."""
+        """True if `new` has all items of `old` in order, and else only items that older versions did not write."""
         at = 0
         for item in old:
             if self._is_gone(item):
@@ -266,7 +266,7 @@ class _Traced:
         return all(map(self._is_new, new[at:]))
 
     def _is_gone(self, item: _Item) -> bool:
-        """Whether older versions wrote what this one does not: words of nobody's, a result whose call is lost."""
+        """True if only older versions wrote this item: injected text, or a result whose call is lost."""
         if isinstance(item, Intervention):
             return self.said.is_injected(item.words)
         return isinstance(item, ToolCall) and item.call.startswith("? ")
@@ -294,7 +294,7 @@ class _Traced:
                 return False
 
     def _is_new(self, item: _Item) -> bool:
-        """Whether older versions did not write such a thing."""
+        """True if older versions did not write this item."""
         match item:
             case Decision() | Failure():
                 return item.grounds is not None
@@ -308,7 +308,7 @@ class _Traced:
                 return False
 
     def _is_traced(self, old: str, new: str) -> bool:
-        """Whether a line is ours: what it says now, our own words, or the transcript's."""
+        """True if a line was not written by a user: it is unchanged, in our words, or in the transcript."""
         return not old or old == new or bool(_OUR_WORDS.fullmatch(old)) or self.said.holds(old)
 
 
@@ -316,7 +316,7 @@ _OUR_WORDS = late_pattern(
     r"ok|empty|failed|timed out|(?:created|updated)(?:, (?:\d+ lines?|no lines|\+\d+ −\d+))?|no \w+|\d+ \w+(?: in \d+ files?)?|exit code -?\d+|task \S+"
     r"|in the background as .*|</?[\w-]+>|The (?:subagent failed|user rejected it|subagent was stopped)\."
 )
-"""What recording 1 said of a result in its own words."""
+"""Results in the words of recording 1."""
 
 
 def _flattened(phases: Sequence[Phase]) -> Iterator[Phase]:
@@ -326,7 +326,7 @@ def _flattened(phases: Sequence[Phase]) -> Iterator[Phase]:
 
 
 def _items(entries: Sequence[Entry]) -> Iterator[_Item]:
-    """Paragraphs and calls one by one: a callout that is new parts what was one text, or one list."""
+    """The paragraphs and calls one by one, since a new callout may split a text or a list."""
     for entry in entries:
         match entry:
             case Prose():

@@ -1,7 +1,7 @@
-"""A session note as frozen values, one for each thing that `format.md` names.
+"""The values of a session note, as `format.md` defines them.
 
-Texts are decoded: what an agent or a person said, without escapes.  Places (`lines`, `body_end`) do not count for equality, so a session
-built in memory equals the same session read back.
+Texts are decoded: without escapes.  Positions (`lines`, `body_end`) do not count for equality, so a session built in
+memory equals the same session read back.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from crucible.documents.markdown.source import NOWHERE, Lines, Problem
 from crucible.documents.markdown.yaml_scalars import Value
 
 RECORDING = 2
-"""The rules by which this version records a transcript; raised when `import --refresh` has something new to bring."""
+"""The version of the recording rules; it increases when `import --refresh` would change notes."""
 
 
 class Status(StrEnum):
-    """Where a session stands."""
+    """The status of a session."""
 
     ACTIVE = "active"
     PAUSED = "paused"
@@ -30,7 +30,7 @@ class Status(StrEnum):
 
 
 class Outcome(StrEnum):
-    """How a tool call ended; its mark in a note is in `session.entries.MARKS`."""
+    """How a tool call ended; the marks in notes are `note_entries.MARKS`."""
 
     OK = "ok"
     FAILED = "failed"
@@ -49,7 +49,7 @@ class Mode(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class AgentRef:
-    """`name@version`, the version left out when unknown."""
+    """An agent, written `name@version`, or `name` if the version is unknown."""
 
     name: str
     version: str | None = None
@@ -81,7 +81,7 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True)
 class Prose:
-    """What the agent, or a human editor, wrote: Markdown, any number of paragraphs."""
+    """Text of the agent or a user who edited the note: Markdown, any number of paragraphs."""
 
     text: str
     lines: Lines = field(default=NOWHERE, compare=False)
@@ -89,7 +89,7 @@ class Prose:
 
 @dataclass(frozen=True, slots=True)
 class ToolCalls:
-    """One list under one `**Tool calls:**`."""
+    """A list under a line `**Tool calls:**`."""
 
     calls: tuple[ToolCall, ...]
     lines: Lines = field(default=NOWHERE, compare=False)
@@ -97,9 +97,9 @@ class ToolCalls:
 
 @dataclass(frozen=True, slots=True)
 class Grounds:
-    """The grounds of a finding: how it was found, a confidence from 0 to 1, and the first characters of its row ids.
+    """The grounds of a finding: how it was detected, a confidence from 0 to 1, and the first characters of its row ids.
 
-    `phase` is the id of its phase, "" if its place or its words show that.
+    `phase` is the id of its phase, "" if its position or its words show that.
     """
 
     source: str
@@ -110,9 +110,9 @@ class Grounds:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """`[!decision]`: what was chosen and why, what was not chosen (`alternatives`), and who chose (`by`).
+    """`[!decision]`: the choice, its rationale, the alternatives, and who chose (`by`).
 
-    `grounds` is None where a human, or an agent that told it, wrote it.
+    `grounds` is None if a user or an agent wrote it directly.
     """
 
     text: str
@@ -125,7 +125,7 @@ class Decision:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """`[!error]`: what went wrong, why (`cause`) and how it was fixed (`resolution`), each as far as it is known."""
+    """`[!error]`: an error, and its cause and resolution if they are known."""
 
     text: str
     resolution: str | None = None
@@ -136,7 +136,7 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Intervention:
-    """`[!user]`: a human's exact words, and what was made of them."""
+    """`[!user]`: the user's exact words, and a note on them."""
 
     words: str
     note: str | None = None
@@ -147,8 +147,8 @@ class Intervention:
 class Subagent:
     """`[!subagent]`: delegated work.
 
-    `link` is the bare target of the wikilink or embed (a session id).  `text` is what else the callout says.  `task`
-    and `entries` are filled in mode `inline` only.
+    `link` is the target of the wikilink or embed (a session id).  `text` is the rest of the callout.  `task` and
+    `entries` are only used in mode `inline`.
     """
 
     agent: AgentRef
@@ -164,9 +164,9 @@ class Subagent:
 
 @dataclass(frozen=True, slots=True)
 class Callout:
-    """Any other callout that means something: milestone, observation, agent_switch, plan, the inbox kinds, abstract.
+    """Any other known callout: milestone, observation, agent_switch, plan, tool, the inbox kinds, abstract.
 
-    `kind` is in lower case; `title` is the text after the marker ("" when there is none), `fold` its `+`, `-` or "".
+    `kind` is in lower case; `title` is the text after the marker, "" for none; `fold` is `+`, `-` or "".
     """
 
     kind: str
@@ -201,7 +201,7 @@ class Phase:
 
     @property
     def status(self) -> str:
-        """`failed` when an error stayed unresolved or the last tool call failed, else `success`."""
+        """`failed` if an error is unresolved or the last tool call failed, else `success`."""
         entries = list(self.all_entries())
         if any(isinstance(e, Failure) and not e.resolution for e in entries):
             return "failed"
@@ -217,10 +217,10 @@ class Phase:
 
 @dataclass(frozen=True, slots=True)
 class FindingItem:
-    """One item of the note's findings block: a finding of a kind that has no callout of its own.
+    """An item of the findings block: a finding of a kind that has no callout of its own.
 
-    `kind` is a word of `session.findings.Kind`, `details` what else is said of it, `points` its parts: a nested list.  `also` is
-    the second kind of a finding with two.  `evidence` quotes what proves it.
+    `kind` is a value of `session.findings.Kind`, `details` further text, `points` its parts, a nested list.  `also` is
+    the second kind of a finding with two.  `evidence` is a quotation that proves it.
     """
 
     kind: str
@@ -235,7 +235,7 @@ class FindingItem:
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """One item of the tasks block.  `extra` keeps keys we do not know."""
+    """An item of the tasks block.  `extra` has unknown keys."""
 
     id: str
     content: str
@@ -261,9 +261,9 @@ class SubagentRef:
 class Session:
     """A whole session note.
 
-    `usage` tells tokens by day and model, in the texts of `session.spending`.  `redactions` counts secrets that were taken out, `redacted` the same by rule (`jwt: 2`).  `properties` holds every frontmatter key
-    as it was read, known or not.  `problems` is what was untidy, with lines.  `format` says by which escapes the note is written,
-    `recording` by which rules an import recorded it: they are no part of what it says.
+    `usage` has tokens by day and model as lines of `import_properties`.  `redactions` is the number of removed secrets,
+    `redacted` the same by rule (`jwt: 2`).  `properties` has every frontmatter key as it was read.  `format` is the
+    version of the note's escapes, `recording` that of the rules of the import; both do not count for equality.
     """
 
     id: str
@@ -313,18 +313,18 @@ class Session:
             yield from phase.subphases
 
     def all_entries(self) -> Iterator[Entry]:
-        """Every entry of every phase, in the order of the note (the preamble's not)."""
+        """Every entry of every phase, in the order of the note, without those of the preamble."""
         for phase in self.phases:
             yield from phase.all_entries()
 
     def calls(self) -> Iterator[ToolCall]:
-        """Every tool call; what is inside an inline subagent does not count."""
+        """Every tool call, except those of inline subagents."""
         for entry in self.all_entries():
             if isinstance(entry, ToolCalls):
                 yield from entry.calls
 
     def duration(self) -> timedelta | None:
-        """`ended - started`, or the last known time of a phase minus `started`, or unknown."""
+        """The time from `started` to `ended`, or to the last known time of a phase; None if unknown."""
         if self.started is None:
             return None
         times = [t for p in self.all_phases() for t in (p.started, p.ended) if t]

@@ -58,8 +58,8 @@ def new_session_id(title: str, day: date, taken: Callable[[str], bool]) -> str:
 def slugify(title: str, longest: int = 60) -> str:
     """Lowercase ASCII letters, digits and hyphens, cut between words; never empty or a device name of Windows.
 
-    Accents are removed.  A title without Latin letters becomes `session-` and six hex digits of its hash, so that slugs of
-    different titles differ.
+    Accents are removed.  A title without Latin letters becomes `session-` and six hex digits of its hash, so that slugs
+    of different titles differ.
     """
     folded = unicodedata.normalize("NFKD", title.casefold().translate(_NOT_FOLDED))
     ascii_only = "".join(c for c in folded if not unicodedata.combining(c))

@@ -1,7 +1,7 @@
 """Export a whole session as plain JSON values, for other programs.
 
-Keys are never renamed or removed.  Times are ISO 8601 in UTC; lines are `[first, last]` and count from 1 (null for values
-that are in no note); unknown values are null.
+Keys are never renamed or removed.  Times are ISO 8601 in UTC; lines are `[first, last]` and count from 1 (null for
+values that are in no note); unknown values are null.
 
     id title status project branch channel started ended duration_s participants model tokens_used tokens_cached
     usage[day model input output cache_write cache_write_1h cache_read] subagents[session agent model tokens]

@@ -1,6 +1,6 @@
 """Read a note's text as a Session: phases, entries, tasks, summary, and every problem with its line.
 
-Never raises and never loses text: what does not parse is prose, and is reported where it looks like a mistake.
+Never raises and never loses text: lines that do not parse are prose, and are reported if they look like a mistake.
 """
 
 from __future__ import annotations
@@ -71,9 +71,9 @@ class _Section:
 
 
 class Body:
-    """Walks the blocks of a note once.
+    """Reads the blocks of a note in one pass.
 
-    A run of blocks that mean nothing by themselves is one entry of prose; `run` is its first line, or -1.
+    A run of blocks without a meaning of their own is one entry of prose; `run` is its first line, or -1.
     """
 
     def __init__(self, lines: Sequence[str], form: int, flat: bool = False) -> None:
@@ -94,7 +94,7 @@ class Body:
         self.summary_from = -1
 
     def read(self, blocks: Sequence[Block]) -> None:
-        """Take every block; afterwards the attributes hold what the note says."""
+        """Process all blocks; the attributes are the result."""
         after_tools: Block | None = None
         for block in blocks:
             kind = block.kind
@@ -126,7 +126,7 @@ class Body:
         elif kind is Kind.LIST and tools:
             self._read_tool_list(tools, block)
         elif kind is Kind.RULE:
-            self.rule = block  # decoration when a section follows, else prose
+            self.rule = block  # decoration if a section follows, else prose
         elif kind is Kind.FENCE and self._holds_tasks(block):
             self._read_tasks(block)
         else:
@@ -139,7 +139,7 @@ class Body:
     # sections
 
     def _is_section(self, block: Block) -> bool:
-        """Whether a heading opens a section here, or is only part of the text."""
+        """True if a heading opens a section here; else it is text."""
         if self.flat:
             return False
         if block.level == 2:
@@ -172,7 +172,7 @@ class Body:
         self.section = section
 
     def _is_summary(self, name: str, agent: AgentRef | None, channel: str | None, block: Block) -> bool:
-        """`## Summary` is no phase, unless a marker or a field says so."""
+        """True for `## Summary` without markers and fields; with them it is a phase."""
         if name.casefold() != "summary" or agent or channel:
             return False
         below = next((line for line in self.lines[block.end :] if line.strip(" \t")), "")
@@ -184,7 +184,7 @@ class Body:
         return True
 
     def _end_section(self, line: int) -> None:
-        """Close what is open; the next section begins on `line`."""
+        """Close the open section or summary; the next section begins on `line`."""
         self._flush()
         self.rule = None
         if self.summary_from >= 0:
@@ -212,7 +212,7 @@ class Body:
         self.section.fresh = False
 
     def _flush(self) -> None:
-        """Make the run of prose an entry."""
+        """Add the run of prose as an entry."""
         if self.run < 0:
             return
         first, end = self.run, self.run_end
@@ -239,7 +239,7 @@ class Body:
             self._extend_run(first, block.end)
 
     def _read_phase_fields(self, block: Block) -> int:
-        """Read leading `key:: value` lines; returns the first line that is none."""
+        """Read leading `key:: value` lines; return the first line that is not one."""
         fields = self.section.fields
         at = block.first
         while at < block.end and (found := FIELD.match(self.lines[at])) and found[1] not in fields:
@@ -325,7 +325,7 @@ def _without_rule(text: str) -> str:
 
 
 def _read_entries(lines: Sequence[str], form: int) -> tuple[Entry, ...]:
-    """The entries of a phase's body without headings, as an inline subagent holds it; their places are not kept."""
+    """The entries of an inline subagent: a phase's body without headings.  Their positions are not kept."""
     blocks = scan_lines(lines)
     body = Body(lines, form, flat=True)
     body.read(parse_blocks(lines) if blocks is None else blocks)

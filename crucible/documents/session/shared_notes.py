@@ -112,8 +112,8 @@ def _renamed(tasks: Sequence[Task], named: dict[str, str]) -> tuple[Task, ...]:
 def worked_last(note: Session, now: Session, homes: Sequence[Phase | None]) -> bool:
     """True if no other native session worked on the note later; `homes` are the note's phases of this transcript.
 
-    Times are only compared where needed, since the clocks of two machines differ: phases above its own were there before
-    it was added, unless several other sessions were added, possibly in another order.
+    Times are only compared where needed, since the clocks of two machines differ: phases above its own were there
+    before it was added, unless several other sessions were added, possibly in another order.
     """
     last = _last(now.phases)
     own = {id(home) for home in homes if home}

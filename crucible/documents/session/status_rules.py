@@ -69,8 +69,8 @@ def session_status(
 ) -> Status:
     """The status of a session whose last event was at `last`.
 
-    If nothing is known about the client, a transcript younger than `idle` is active.  A session whose last turn is answered is
-    paused only if it `waits` for something.
+    If nothing is known about the client, a transcript younger than `idle` is active.  A session whose last turn is
+    answered is paused only if it `waits` for something.
     """
     young = last is not None and now - last < idle
     if client is Client.RUNNING or (client is Client.UNKNOWN and young):

@@ -1,4 +1,4 @@
-"""Short names for phases and sessions from what people said."""
+"""Make short names for phases and sessions from prompts and replies."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from crucible.documents.markdown.containment import normal, normal_line
 
 UNTITLED = "Untitled"
 RESUMED = "Resumed"
-"""How the name of a phase begins in which a client goes on with a session."""
+"""The beginning of the name of a phase in which a session was resumed."""
 _LIMIT = 60
 _ANSWERED = 80
 _READ = 20_000
-"""Code points of a prompt that are looked at for a name."""
+"""Maximum code points of a prompt to read for a name."""
 
 _FENCE = late_pattern(r"^ {0,3}(`{3,}|~{3,})[^\n]*\n.*?(?:^ {0,3}\1[`~]*[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
 _TAG = late_pattern(r"</?[A-Za-z][\w-]*(?:\s[^<>]*)?/?>|<!--.*?-->", re.DOTALL)
@@ -23,7 +23,7 @@ _MARKS = late_pattern(r"\s*(?:\[[\w.-]{1,40}:[^\[\]\n]{0,80}\]\s*)+")
 _URL = late_pattern(r"<?https?://([^\s<>)\]]+)>?")
 _PLAN = late_pattern(r"\A\s*Implement the following plan:?\s*", re.IGNORECASE)
 
-# What a terminal or a log prints rather than what a person says.
+# Output of a terminal or a log, rather than a user's words.
 _LOG = late_pattern(
     r"""^(?:
         \s*[\[(]?\d{4}-\d\d-\d\d[T ]\d | \s*\[?\d\d:\d\d:\d\d | Traceback\ \( | \s+File\ " | \s*at\ \S+\ \( |
@@ -45,7 +45,7 @@ _COURTESY = late_pattern(
 class Titles:
     """The title of a session so far, and the name of a phase that begins now.
 
-    `best` is a user's name for the session, else the client's, else that of the first prompt with content.
+    `best` is the user's name for the session, else the client's, else that of the first prompt with content.
     """
 
     __slots__ = ("_asked", "_by_client", "_by_user", "_from_prompt", "_is_telling", "_topic")
@@ -56,16 +56,16 @@ class Titles:
 
     @property
     def best(self) -> str:
-        """The one that counts, "" for none."""
+        """The best title so far, "" for none."""
         return self._by_user or self._by_client or self._from_prompt
 
     def first_said(self, name: str, *, is_telling: bool = True) -> None:
-        """Record a prompt's name; the first one that says something becomes the title."""
+        """Record a prompt's name; the first one with content becomes the title."""
         if not self._from_prompt or (is_telling and not self._is_telling):
             self._from_prompt, self._is_telling = name, is_telling
 
     def named(self, title: str, by_user: bool) -> None:
-        """A user's last word on it counts, and the client's first."""
+        """Record an explicit title; the user's last one and the client's first one count."""
         if by_user:
             self._by_user = title or self._by_user
         else:
@@ -76,7 +76,7 @@ class Titles:
         self._asked = text[-_READ:]
 
     def prompted(self, prompt: str) -> str:
-        """The name of the phase that a prompt begins; a short answer includes the question or the phase that it refers to."""
+        """Name the phase that a prompt begins; the name of a short answer includes its question or the phase before."""
         asked, self._asked = self._asked, ""
         name = prompt_name(prompt) if normal(prompt) else "Picture"
         if prompt.startswith("/") and name.startswith("/"):
@@ -99,9 +99,9 @@ _LONG_WORD, _FEW_WORDS, _ANSWER_WORDS = 5, 3, 5
 
 
 def has_content(name: str) -> bool:
-    """True if a prompt's name says what it is about: by its words, or by the name of something.
+    """True if a prompt's name has content: enough words, or the name of something.
 
-    `yes`, `1`, `do it` and `commit this` do not: they are understood only with what was said before.
+    `yes`, `1`, `do it` and `commit this` have none: they only make sense in context.
     """
     words = _WORD.findall(name)
     count = len(words) + len(_NO_BLANKS.findall(name)) // 2
@@ -116,7 +116,7 @@ def _is_short(name: str) -> bool:
 
 
 _ASKED_IN = 12
-"""How many lines at the end of a text are searched for a question; options may follow it."""
+"""The number of lines at the end of a text to search for a question; options may follow it."""
 _ITEM = late_pattern(r"^(?:Option\s+)?([0-9]{1,2}|[A-Za-z])[.):]\s+(?=\S)")
 
 
@@ -162,15 +162,15 @@ def prompt_name(prompt: str, limit: int = _LIMIT) -> str:
             break
         more = _sentence(_plain(line))
         if has_content(more) and not _LOG.match(line) and not _TAG.search(line):
-            # What a word heads, or what follows one that tells nothing.
+            # The line below a heading, or after a first line without content.
             said = f"{said}: {more}" if lines[first].rstrip().endswith(":") else more
     name = cut_at_word(said, limit)
-    # A plan's own heading mostly says that it is one.
+    # The heading of a plan usually says that it is one.
     return f"Plan: {name}" if plan and name and not re.search(r"\bplan\b", name, re.IGNORECASE) else name or UNTITLED
 
 
 def resumed_name(after: str) -> str:
-    """The name of a phase that goes on from the one named `after`; going on twice is said once."""
+    """The name of a phase that continues the one named `after`; repeated prefixes become one."""
     name = normal_line(after)
     while name.startswith(f"{RESUMED}: "):
         name = name.removeprefix(f"{RESUMED}: ")
@@ -178,7 +178,7 @@ def resumed_name(after: str) -> str:
 
 
 def key_words(title: str, limit: int) -> str:
-    """A title without its small words, as many whole words as fit: what a file's name is made of."""
+    """A title without its stop words, cut to whole words, for a file name."""
     words = re.findall(r"[\w'’]+", title)
     telling = [word for word in words if word.casefold() not in stop_words("file_names")] or words
     return cut_at_word(" ".join(telling), limit).rstrip("…") if telling else title
@@ -206,7 +206,7 @@ def _plain(line: str, *, keep_mark: bool = False) -> str:
 
 
 def _short_url(url: str) -> str:
-    """The last two parts of a path, or the host: what one recognises a link by."""
+    """The last two parts of a path, or the host, which are enough to recognize a link."""
     host, *path = [part for part in re.split(r"[?#]", url)[0].split("/") if part]
     return "/".join(path[-2:]) or host
 

@@ -34,8 +34,8 @@ class Names(NamedTuple):
 class FlowLine:
     """The flows of a line.
 
-    `opens`: it ends in `creates:`, and its outputs are the list below.  `unread`: it is prose, but looks like a flow.
-    `noted`: words in parentheses follow.
+    `opens` is true if it ends in `creates:`, so that its outputs are the list below; `unread` if it is prose but looks
+    like a flow; `noted` if words in parentheses follow.
     """
 
     flows: tuple[Flow, ...] = ()
@@ -169,7 +169,7 @@ def _without_stop(line: Line, start: int, end: int) -> tuple[int, int]:
 
 
 def _is_meant(line: Line, arrows: Sequence[tuple[int, int]]) -> bool:
-    """Whether a person probably meant a flow: a short line of nothing but words, commas and arrows, or a condition."""
+    """True if a line was probably meant as a flow: a condition, or a short line of only words, commas and arrows."""
     text = line.text.rstrip(" \t")
     if len(text) > _SHORT:
         return False
@@ -311,7 +311,7 @@ class _Sentence:
         return None
 
 
-# --- names of steps ----------------------------------------------------------------------------------------------------
+# --- names of steps --------------------------------------------------------------------------------------------------
 
 _BLANKS = late_pattern(r"[ \t]+")
 _WRAPPED = late_pattern(r"""(\*\*|__|\*|_|"|'|“)(.+?)(?:\1|”)$""")
@@ -339,7 +339,7 @@ def _shorter(text: str) -> tuple[str, ...]:
     return bare, _TAIL.sub("", text), _TAIL.sub("", bare)
 
 
-# --- writing -----------------------------------------------------------------------------------------------------------
+# --- writing ---------------------------------------------------------------------------------------------------------
 
 
 def render_flow_line(flow: Flow, steps: Container[str] = ()) -> str:

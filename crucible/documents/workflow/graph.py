@@ -1,4 +1,4 @@
-"""The graph of a workflow: which step feeds which, in what order, and where it runs in a circle.
+"""Build the graph of a workflow: the data that connects steps, their order, and circles.
 
 - A step that makes a name feeds every step that takes it.
 - A step that takes and makes a name changes it: it feeds only later steps.
@@ -88,12 +88,12 @@ class Graph:
 
     @cached_property
     def taken(self) -> tuple[tuple[Datum, ...], ...]:
-        """What each step takes."""
+        """The inputs of each step."""
         return tuple(step.inputs() for step in self.steps)
 
     @cached_property
     def made(self) -> tuple[tuple[Datum, ...], ...]:
-        """What each step makes."""
+        """The outputs of each step."""
         return tuple(step.outputs() for step in self.steps)
 
     @cached_property

@@ -1,6 +1,6 @@
-"""A workflow's graph as lines for a terminal: wave by wave, what each step hands on and to which steps.
+"""Render a workflow's graph for a terminal: the steps by wave, and the data that each passes to other steps.
 
-No line is wider than asked for; wide characters count as two, and control characters are removed.
+No line exceeds the given width; wide characters count as two cells, and control characters are removed.
 
     takes raw_data.csv
 
@@ -66,7 +66,7 @@ def _lines(graph: Graph) -> Iterator[_Line]:
 
 
 def _wave(graph: Graph, wave: Sequence[int], bundled: Mapping[int, Sequence[Bundle]]) -> Iterator[_Line]:
-    """The steps of a wave below their parents; a parent is named once for the steps that follow each other."""
+    """The steps of a wave below their parents; adjacent steps with the same parent share its line."""
     above: list[int] = []
     for at in wave:
         line = _ancestors(graph, at)
@@ -109,7 +109,7 @@ _Hand: TypeAlias = tuple[list[str], Condition | None, list[str]]
 
 
 def _handed(graph: Graph, at: int, bundles: Sequence[Bundle]) -> Iterator[_Hand]:
-    """What a step hands on, one for all that get the same, and last what no step takes."""
+    """The data that a step passes on, grouped by data and condition; outputs that no step takes come last."""
     alike: dict[tuple[tuple[str, ...], Condition | None], list[str]] = {}
     passed = {bundle.data.casefold() for bundle in bundles}
     for edge in graph.outgoing[at]:

@@ -1,6 +1,6 @@
 """Read and write `session-toon` blocks: a header `execution[N]{phase,…}:` and rows of execution markers.
 
-Unlike `toons`, it names what is missing with line and column, and keeps every row that can be read.
+Unlike `toons`, this reader reports errors with line and column, and keeps every row that can be read.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ def _unescape(match: re.Match[str]) -> str:
     return _ESCAPES.get(sign, match[0])
 
 
-# No character that a reader of TOON could take for markup (one takes `#` for a comment), or that ends a line, cell or fence.
+# No character that a TOON reader may treat as markup (one reads `#` as a comment), or that ends a line, cell or fence.
 _BARE = late_pattern(r"[^\s\x00-\x1f\x7f\",:\\\[\]{}|`~#-](?:[^\s\x00-\x1f\x7f\",:\\\[\]{}|`~]|\ (?=[^\s]))*\Z")
 _UNSAFE = late_pattern(r'["\\\x00-\x1f\x7f\x85\u2028\u2029]')
 _SURROGATE = late_pattern("[\ud800-\udfff]")
@@ -278,7 +278,7 @@ def _many(number: int, thing: str) -> str:
 
 
 def _parse_header(line: str, number: int) -> _Header:
-    """Parse `execution[N]{a,b}:`.  Raises `BadCell` with what is missing, and where."""
+    """Parse `execution[N]{a,b}:`.  Raises `BadCell` with the missing part and its offset."""
     end = len(line.rstrip(" \t"))
     name = _NAME.match(line)
     at = name.end() if name else 0

@@ -1,6 +1,6 @@
-"""Rows of execution markers: one by one, filtered, counted, and as the runs of a workflow.
+"""Filter and count rows of execution markers, and group them into the runs of a workflow.
 
-Only `phase` and `status` are certain in a row; column names and texts compare without regard to case.
+Only `phase` and `status` are present in every row; column names and texts compare case-insensitively.
 A row's tokens exclude those of the steps below it; its duration includes them (see `Run.duration_ms`).
 """
 
@@ -22,7 +22,7 @@ TIME_COLUMNS = ("started", "timestamp", "time", "date")
 RUN_COLUMNS = ("session", "run")
 """Columns that may name a row's run."""
 _LARGEST = 2**63
-"""A note may hold numbers of any length, and infinite ones."""
+"""Numbers from here on are ignored: a note may have infinite ones, or some with thousands of digits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ class MarkerRow:
 
     @property
     def failed(self) -> bool:
-        """Whether it failed or timed out."""
+        """True if it failed or timed out."""
         return self.status in (RunStatus.FAILED, RunStatus.TIMEOUT)
 
 

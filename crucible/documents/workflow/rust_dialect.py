@@ -1,7 +1,7 @@
-r"""Write a workflow in the markup of the Rust Crucible, whose parser works line by line and knows no escapes.
+r"""Write a workflow in the markup of the Rust Crucible, whose parser works line by line and has no escapes.
 
-It has `## &Name @agent -> output [key:: value]`, sections `Goals` and `Validation`, gates, and bold names of outputs
-that a step uses.  Further inputs and outputs and conditions become prose; markers are left out.
+The markup has `## &Name @agent -> output [key:: value]`, sections `Goals` and `Validation`, gates, and bold names of
+outputs that a step uses.  Other inputs, outputs and conditions become prose; markers are omitted.
 
 A backslash, which Markdown does not show, keeps a name from being read as a suffix of its heading (`\@dev`, `\-> x`,
 `[a:\: b]`, `(parallel\)`, `\&x`), and prose from being read as a heading or a fence that never ends.
@@ -70,10 +70,10 @@ def side_by_side(graph: Graph) -> set[int]:
 
 
 def _alone(graph: Graph) -> list[bool]:
-    """Whether a step, or one below it, must run alone."""
+    """For each step, whether it or one below it must run alone."""
     ordered = set(graph.order)
     led_to = {edge.target for edge in graph.edges if edge.condition is not None}
-    led_to.update(at for bundle in graph.bundles for at in bundle.targets)  # too many to look at one by one
+    led_to.update(at for bundle in graph.bundles for at in bundle.targets)  # too many to check one by one
     alone = [
         at in led_to or at not in ordered or step.grade is Grade.CRITICAL or _GATE.search(step.prose) is not None
         for at, step in enumerate(graph.steps)
@@ -119,7 +119,7 @@ _DEEPEST = 6
 
 # --- names -----------------------------------------------------------------------------------------------------------
 
-_WHITE = "[\t\n\x0b\x0c\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]"  # all that Unicode has
+_WHITE = "[\t\n\x0b\x0c\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]"  # all white space of Unicode
 _BLANKS = "\t\n\x0b\x0c\r \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000"
 _SPACES = late_pattern(f"{_WHITE}+")
 _IDENT = "[a-zA-Z_][a-zA-Z0-9_-]*"
@@ -146,7 +146,7 @@ def _without_pairs(text: str) -> str:
 
 
 def _without_brackets(text: str) -> str:
-    """An open bracket would reach into our attributes; at the start, where an entity reads as `&`, it is closed."""
+    """Escape an open bracket, which would reach into our attributes; at the start, where `&` is a mark, close it."""
     closed = max(text.rfind("]"), text.rfind(":")) + 1
     found = text[:closed] + _OPEN.sub(r"\1&#91;", text[closed:])
     return f"{text}]" if found[0] == "&" != text[0] else found
@@ -162,7 +162,7 @@ def _heading(level: int, step: Step, output: str, parallel: bool) -> str:
         name = f"&{name}"
     elif not suffixes:
         if name == "#" or (level == 2 and name in ("Goals", "Validation")):
-            name += " (step)"  # alone in its line it would be that section, or nothing
+            name += " (step)"  # alone in its line it would be that section, or be dropped
         name = _TAIL_HASH.sub("&#35;", name)
     return " ".join(["#" * level, name, *suffixes])
 
@@ -172,7 +172,7 @@ def _agent(agent: AgentRef) -> str:
 
 
 def _attributes(step: Step) -> dict[str, str]:
-    """The attributes: an agent that its suffix cannot name in full, the channel, and what a failure does."""
+    """The attributes: an agent whose suffix is incomplete, the channel, and the effect of a failure."""
     found: dict[str, str] = {}
     if step.agent and str(step.agent) != _agent(step.agent):
         version = slug(step.agent.version or "", "version")

@@ -47,7 +47,7 @@ class Diagnostic(NamedTuple):
 
 
 class Grade(StrEnum):
-    """What a step's failure does: `!` halts the run, `?` is skipped, else the steps that depend on it are held back."""
+    """The effect of a step's failure: `!` halts the run, `?` skips the step, else dependent steps are held back."""
 
     PLAIN = "plain"
     CRITICAL = "critical"
@@ -128,8 +128,8 @@ def cell_text(cell: Cell) -> str:
 class Step:
     """A heading with the text up to the next heading; `children` are the steps below it.
 
-    `prose` is the text without flow lines, marker blocks and `---`.  `markers` are the rows in its lines, then
-    those of blocks outside of steps that name this one.  `id` is ordinal: `step-2.1`.  `lines` end at the next
+    `prose` is the text without flow lines, marker blocks and `---`.  `markers` are the rows in its lines, then rows
+    of blocks outside of steps that name this one.  `id` is ordinal: `step-2.1`.  `lines` end at the next
     heading of any level, `body_end` is the line after its last line that is neither blank nor `---`.
     """
 

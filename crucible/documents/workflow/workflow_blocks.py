@@ -1,7 +1,10 @@
-"""The blocks of a workflow note, with the closing fence of unclosed marker blocks restored.
+r"""Find the blocks of a workflow note, and read and write the headings of its steps.
 
-An unclosed fence would hide all steps below it; since a marker block cannot hold a heading or a fence, its end is
-known.
+An unclosed fence would hide all steps below it.  A marker block cannot contain a heading or a fence, so its missing
+closing fence can be restored.
+
+In a heading, a backslash escapes a last word that would be a marker, and a name that would make its section prose:
+`\Summary` is a step, `Ship it \!` is not critical.
 """
 
 from __future__ import annotations
@@ -26,7 +29,7 @@ from crucible.documents.workflow.workflow import Diagnostic, Grade, Place, Sever
 
 
 class _Missing(NamedTuple):
-    """A closing fence that should stand before line `at`."""
+    """A missing closing fence; it belongs before line `at`."""
 
     at: int
     fence: str
@@ -61,7 +64,7 @@ class WorkflowBlocks:
 
     @cached_property
     def hidden(self) -> frozenset[int]:
-        """The numbers, from 1, of lines that code blocks, comments, HTML or math hide, not code spans in one line."""
+        """The line numbers, from 1, that code blocks, comments, HTML, math or code spans over several lines hide."""
         source, found = self._repaired, set[int]()
         for one in scan(source.text, source.starts[self._first]).hidden:
             first = source.line_of(one.span.start)
@@ -172,7 +175,7 @@ def _with_closers(lines: Sequence[str], missing: Sequence[_Missing]) -> list[str
 
 
 def _complaint(lines: Sequence[str], one: _Missing) -> Diagnostic:
-    """The problem, at the place where the fence is missing."""
+    """The diagnostic, at the place where the fence is missing."""
     inside = one.at < len(lines)
     place = Place(one.at + 1, 1) if inside else Place(len(lines), len(lines[-1]) + 1)
     message = f"broken marker block: the closing {one.fence} is missing"
@@ -182,8 +185,8 @@ def _complaint(lines: Sequence[str], one: _Missing) -> Diagnostic:
 class StepHeading(NamedTuple):
     """A parsed heading.
 
-    `marked`: it has an agent, a channel, `!` or `?`.  `prosaic`: its name makes a section prose.  `left_over` is
-    a second marker of a kind, which became part of the name; "" for none.
+    `marked` is true with an agent, a channel, `!` or `?`; `prosaic` if its name makes the section prose.  `left_over`
+    is a second marker of the same kind, which became part of the name; "" for none.
     """
 
     name: str
