@@ -95,7 +95,7 @@ def test_connecting_to_a_silent_server_times_out() -> None:
             pushed = pool.submit(open_pusher(address, "vault", connecting=0.5).push, documents(1))
             assert asked.result().endswith("does not answer")
             assert "does not answer" in str(pushed.exception())
-        assert time.monotonic() - begun < 8
+        assert time.monotonic() - begun < 30
 
 
 @pytest.mark.parametrize(

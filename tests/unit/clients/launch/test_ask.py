@@ -104,7 +104,7 @@ def test_after_its_time_the_program_and_all_that_it_started_are_gone(tmp_path: P
     began = time.monotonic()
     with pytest.raises(AgentFailed, match=r"no answer within 1\.5 seconds") as failed:
         ask(tmp_path, script, timeout=1.5)
-    assert time.monotonic() - began < 10
+    assert time.monotonic() - began < 30
     assert "timeout_seconds" in failed.value.hint
     wait_until(lambda: all(is_gone(int(pid)) for pid in pids.read_text().split()))
 
@@ -113,7 +113,7 @@ def test_a_program_that_never_stops_talking_is_stopped(tmp_path: Path) -> None:
     began = time.monotonic()
     with pytest.raises(AgentFailed, match="more than 1,048,576 bytes"):
         ask(tmp_path, "while True: sys.stdout.write('x' * 100_000)")
-    assert time.monotonic() - began < 10
+    assert time.monotonic() - began < 30
     assert len(ask(tmp_path, f"sys.stdout.write('x' * {MOST_BYTES})").text) == MOST_BYTES
 
 
@@ -125,7 +125,7 @@ def test_a_child_that_keeps_the_output_open_is_not_waited_for(tmp_path: Path) ->
     script = f"subprocess.Popen([sys.executable, '-c', {IDLE!r}]); print('here', flush=True)"
     began = time.monotonic()
     assert ask(tmp_path, script).text == "here\n"
-    assert time.monotonic() - began < 10
+    assert time.monotonic() - began < 30
 
 
 def test_a_program_that_is_not_there_says_how_to_go_on() -> None:

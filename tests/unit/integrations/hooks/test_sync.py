@@ -306,7 +306,7 @@ def test_a_long_wait_is_bounded(client: Client, monkeypatch: pytest.MonkeyPatch)
     client.call("Stop", said="something that was never written")
     begun = time.monotonic()
     sync(client)
-    assert 0.3 < time.monotonic() - begun < 5
+    assert 0.3 < time.monotonic() - begun < 30
     assert len(the_note(client).phases) == 1
 
 
