@@ -168,17 +168,17 @@ def _item(note: Note, phase: Phase | None, entry: Entry, answers: Answers, at: i
 
 def _verdict(entry: Entry, answers: Answers, at: int) -> str:
     """The verdict of the answer that names the item; other answers count as `answered`."""
-    own = answers.own(at)
+    own = answers.named_answer(at)
     if own is None:
         return "mended" if isinstance(entry, Failure) else "answered"
     return (own.note or "").partition(" ")[0]
 
 
 def _answer(entry: Entry, answers: Answers, at: int) -> str:
-    found: Intervention | None = answers.own(at)
+    found: Intervention | None = answers.named_answer(at)
     if found is None and isinstance(entry, Failure):
         return entry.resolution or ""
-    found = found or answers.behind(at)
+    found = found or answers.prompt_after(at)
     return found.words if found else ""
 
 

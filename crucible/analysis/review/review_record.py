@@ -222,7 +222,7 @@ def outline(plan: str) -> str:
     for block in blocks_of(plan[:_READ]):
         if block.kind is Part.HEADING:
             lines.append(f"# {plain(block.text)}")
-        elif block.is_said:
+        elif block.is_text:
             lines.append(cut_at_sentence(block.text, 160))
     return "\n".join(lines)
 

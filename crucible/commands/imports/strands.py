@@ -191,7 +191,7 @@ class Strand:
         """Record an event of the parent's log about this one; it is stored with the parent's events."""
         self.recorder.add(event, secrets)
         if self.text:
-            self.text.hear(event)
+            self.text.add_from_parent(event)
         self.open()
 
     def open(self) -> None:

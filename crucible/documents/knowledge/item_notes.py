@@ -87,8 +87,8 @@ def _closed(chunk: Chunk, lines: Sequence[str], end: int) -> Chunk:
 
 
 def _joined(part: str, chunks: Sequence[Chunk], lines: Sequence[str], form: int) -> str:
-    told = [_read_text(lines[one.first : one.end], form) for one in chunks if one.part == part]
-    return "\n\n".join(text for text in told if text)
+    texts = [_read_text(lines[one.first : one.end], form) for one in chunks if one.part == part]
+    return "\n\n".join(text for text in texts if text)
 
 
 def _read_text(lines: Sequence[str], form: int) -> str:
@@ -195,19 +195,19 @@ def _phase_link(source: ItemSource) -> str:
 def read_item(source: Source, name: str) -> ReadItem:
     """The item of a note whose file is called `name`, without `.md`."""
     found = find_frontmatter(source)
-    told = _Links(source, found)
+    reader = _Links(source, found)
     if not found.present:
-        told.tell("no-frontmatter", "no properties, so it is no item of knowledge yet")
-        return ReadItem(None, tuple(told.problems))
-    type_ = told.word("type", ItemType)
+        reader.tell("no-frontmatter", "no properties, so it is no item of knowledge yet")
+        return ReadItem(None, tuple(reader.problems))
+    type_ = reader.word("type", ItemType)
     if type_ is None:
         if found.values.get("type") is None:
-            told.tell("no-type", f"type is missing: one of {', '.join(ItemType)}")
-        return ReadItem(None, tuple(told.problems))
-    if told.values.get("source") is None:
-        told.tell("no-source", f"source is missing: one of {', '.join(Origin)}")
-    item = _read(type_, told, read_body(source.lines[found.lines.end :], format_of(found.values)), name)
-    return ReadItem(item, tuple(sorted(told.problems, key=lambda one: one.line)))
+            reader.tell("no-type", f"type is missing: one of {', '.join(ItemType)}")
+        return ReadItem(None, tuple(reader.problems))
+    if reader.values.get("source") is None:
+        reader.tell("no-source", f"source is missing: one of {', '.join(Origin)}")
+    item = _read(type_, reader, read_body(source.lines[found.lines.end :], format_of(found.values)), name)
+    return ReadItem(item, tuple(sorted(reader.problems, key=lambda one: one.line)))
 
 
 def body_of(source: Source) -> ItemBody:
@@ -227,9 +227,9 @@ def _has_no_latin(title: str) -> bool:
 
 
 class _Links(Properties):
-    def session(self, key: str, told: str) -> str:
+    def session(self, key: str, text: str) -> str:
         """The id of the session or item that a link, in any folder, or a bare id names."""
-        target = linktext_of(told).target.rpartition("/")[2]
+        target = linktext_of(text).target.rpartition("/")[2]
         try:
             return check_session_id(target) if target else ""
         except BadSessionId:
@@ -241,30 +241,30 @@ class _Links(Properties):
         return tuple(one for text in self.texts(key) if (one := self.session(key, text)))
 
 
-def _read(type_: ItemType, told: _Links, body: ItemBody, name: str) -> Item:
+def _read(type_: ItemType, reader: _Links, body: ItemBody, name: str) -> Item:
     parts: Mapping[str, Any] = {part: body.parts.get(part, "") for part in HEADINGS}
     return Item(
         type=type_,
-        title=_title(told, body.title, name),
+        title=_title(reader, body.title, name),
         text=body.parts.get(TEXT, ""),
-        source=_source(told),
-        confidence=told.share("confidence"),
-        failure=FailureCause(told.word("category", Category), **parts),
-        verification=_verification(told),
-        also_from=told.linked("also_from"),
-        merged=told.linked("merged"),
-        **told.fields_of(Item, _FIELDS),
+        source=_source(reader),
+        confidence=reader.share("confidence"),
+        failure=FailureCause(reader.word("category", Category), **parts),
+        verification=_verification(reader),
+        also_from=reader.linked("also_from"),
+        merged=reader.linked("merged"),
+        **reader.fields_of(Item, _FIELDS),
     )
 
 
-def _title(told: _Links, heading: str | None, name: str) -> str:
+def _title(reader: _Links, heading: str | None, name: str) -> str:
     """The title; if property and heading differ, the changed one, which does not match the file name."""
-    said = told.line("title")
-    if not heading or not said or heading == said:
-        return heading or said or name.replace("-", " ")
+    title = reader.line("title")
+    if not heading or not title or heading == title:
+        return heading or title or name.replace("-", " ")
     message = "the property and the heading are not the same; the changed one counts, else the heading"
-    told.tell("two-titles", message, told.line_of("title"))
-    return said if _names(heading, name) and not _names(said, name) else heading
+    reader.tell("two-titles", message, reader.line_of("title"))
+    return title if _names(heading, name) and not _names(title, name) else heading
 
 
 def _names(title: str, name: str) -> bool:
@@ -272,22 +272,22 @@ def _names(title: str, name: str) -> bool:
     return name == slug or (name.startswith(f"{slug}-") and name[len(slug) + 1 :].isdecimal())
 
 
-def _source(told: _Links) -> ItemSource:
-    origin = told.word("source", Origin) or Origin.MANUAL
-    session = told.session("session", told.line("session"))
-    link = linktext_of(told.line("phase"))
+def _source(reader: _Links) -> ItemSource:
+    origin = reader.word("source", Origin) or Origin.MANUAL
+    session = reader.session("session", reader.line("session"))
+    link = linktext_of(reader.line("phase"))
     if link.subpath is None and link.alias is None:  # a bare id
         link = LinkText("", None, link.target)
     phase = link.alias if link.alias and _PHASE.fullmatch(link.alias) else ""
     if link.alias and not phase and not link.subpath:
-        told.complain("phase", "a phase's id such as phase-2, or a link to its heading")
+        reader.complain("phase", "a phase's id such as phase-2, or a link to its heading")
     return ItemSource(origin, session, phase, link.subpath or "")
 
 
-def _verification(told: _Links) -> Verification:
+def _verification(reader: _Links) -> Verification:
     return Verification(
-        told.flag("verified") is True,
-        told.line("verification"),
-        told.line("verified_by"),
-        told.time("verified_at"),
+        reader.flag("verified") is True,
+        reader.line("verification"),
+        reader.line("verified_by"),
+        reader.time("verified_at"),
     )

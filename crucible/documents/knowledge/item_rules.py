@@ -232,10 +232,10 @@ def similar_items(
     near = {id_: other for id_, other in known.items() if sees(place, Audience.of(other))}
     title, words = normal_title(item.title), (words_of(item.title), words_of(f"{item.title} {item.text}"))
     found = [one for id_, other in near.items() if (one := _alike(id_, other, title, words, settings))]
-    told = {one.id for one in found}
+    found_ids = {one.id for one in found}
     for id_, likeness in similar(f"{item.title}\n{item.text}", 10) if similar else ():
         other = near.get(id_)
-        if other and other.active and id_ not in told and likeness >= settings.alike_text:
+        if other and other.active and id_ not in found_ids and likeness >= settings.alike_text:
             found.append(SimilarItem(id_, other.title, likeness, False, False, f"{likeness:.0%} alike by its text"))
     return sorted(found, key=lambda one: (one.retired, not one.exact, -one.likeness, one.id))
 

@@ -191,17 +191,17 @@ def _ways(source: Source, fm: Frontmatter, key: str, value: Value) -> list[list[
     newline = ending.group() if ending else source.newline
     indent = text[: len(text) - len(text.lstrip(" "))]
     first, *rest = render_entry(key, value, indent)
-    whole = [Edit(span, "".join(f"{line}{newline}" for line in (first, *rest)))]
+    replacement = [Edit(span, "".join(f"{line}{newline}" for line in (first, *rest)))]
     try:
         composed = compose(text)
     except READ_ERRORS:
-        return [whole]
+        return [replacement]
     root = composed.root
     if not is_map(root) or len(root.value) != 1:
-        return [whole]
+        return [replacement]
     node, node_value = root.value[0]
     entry = _Entry(composed, text, node, node_value, span.start, newline)
-    ways = [entry.set_value(first.removeprefix(f"{indent}{write_scalar(key)}:"), rest), whole]
+    ways = [entry.set_value(first.removeprefix(f"{indent}{write_scalar(key)}:"), rest), replacement]
     old = fm.values.get(key)
     if isinstance(old, list) and isinstance(value, list):
         ways.insert(0, entry.set_items(old, value))

@@ -20,9 +20,9 @@ def shorten_paths(text: str, folder: str) -> str:
     """Shorten the paths in a text; an unknown folder ("") shortens none."""
     if not folder or ("/" not in text and "\\" not in text):
         return text
-    for start, path, told in _patterns(folder):
+    for start, path, replacement in _patterns(folder):
         if start in text:
-            text = path.sub(told, text)
+            text = path.sub(replacement, text)
     return text
 
 
@@ -71,8 +71,8 @@ def one_line(text: str, limit: int) -> str:
 def call_line(name: str, arguments: Arguments, cwd: str = "") -> str:
     """The tool's name, a space and its arguments; paths are relative to `cwd`."""
     tool = re.sub(r"[\s`]+", "_", one_line(name, 80)) or "tool"
-    told = _CALLS.get(name, _told)(arguments, cwd)
-    return one_line(f"{tool} {shorten_paths(told[:_READ], cwd)}", CALL_LIMIT)
+    shown = _CALLS.get(name, _main_argument)(arguments, cwd)
+    return one_line(f"{tool} {shorten_paths(shown[:_READ], cwd)}", CALL_LIMIT)
 
 
 def asks_user(tool: str) -> bool:
@@ -80,7 +80,7 @@ def asks_user(tool: str) -> bool:
     return _CALLS.get(tool) in (_questions, _plan)
 
 
-def _told(arguments: Arguments, cwd: str) -> str:
+def _main_argument(arguments: Arguments, cwd: str) -> str:
     """The most informative argument, or all of them as compact JSON."""
     for key in _INFORMATIVE:
         value = arguments.get(key)
@@ -129,7 +129,7 @@ def _todos(arguments: Arguments, cwd: str) -> str:
     """The length of a task list, and the task in progress."""
     todos = arguments.get("todos", arguments.get("plan"))
     if not isinstance(todos, list):
-        return _told(arguments, cwd)
+        return _main_argument(arguments, cwd)
     active = (t for t in todos if isinstance(t, Mapping) and t.get("status") == "in_progress")
     doing = [t.get("content", t.get("step", t.get("description"))) for t in active]
     count = f"{len(todos)} task{'' if len(todos) == 1 else 's'}"
@@ -139,7 +139,7 @@ def _todos(arguments: Arguments, cwd: str) -> str:
 def _patch(arguments: Arguments, cwd: str) -> str:
     """The files that a patch touches."""
     paths = _PATCHED.findall(_text(arguments, "input", "patch", "patchText"))
-    return ", ".join(_path(path, cwd) for path in dict.fromkeys(paths)) or _told(arguments, cwd)
+    return ", ".join(_path(path, cwd) for path in dict.fromkeys(paths)) or _main_argument(arguments, cwd)
 
 
 def _agents(arguments: Arguments, cwd: str) -> str:
@@ -147,7 +147,7 @@ def _agents(arguments: Arguments, cwd: str) -> str:
     targets = arguments.get("targets", arguments.get("ids"))
     named = targets if isinstance(targets, list) else [arguments.get("target", arguments.get("id"))]
     if len(named) == 1:
-        return str(named[0])[-12:] if isinstance(named[0], str) else _told(arguments, cwd)
+        return str(named[0])[-12:] if isinstance(named[0], str) else _main_argument(arguments, cwd)
     return f"{len(named)} agents"
 
 
@@ -155,18 +155,18 @@ def _questions(arguments: Arguments, cwd: str) -> str:
     """The questions of a call."""
     asked = arguments.get("questions")
     texts = [q.get("question") for q in asked if isinstance(q, Mapping)] if isinstance(asked, list) else []
-    return " / ".join(t for t in texts if isinstance(t, str)) or _told(arguments, cwd)
+    return " / ".join(t for t in texts if isinstance(t, str)) or _main_argument(arguments, cwd)
 
 
 def _plan(arguments: Arguments, cwd: str) -> str:
     """A plan's first line."""
     lines = [line.strip("# \t") for line in _text(arguments, "plan").split("\n")]
-    return next((line for line in lines if line), "") or _told(arguments, cwd)
+    return next((line for line in lines if line), "") or _main_argument(arguments, cwd)
 
 
 def _given(*keys: str) -> _Renderer:
     """A renderer that shows these arguments in this order."""
-    return lambda arguments, cwd: _text(arguments, *keys) or _told(arguments, cwd)
+    return lambda arguments, cwd: _text(arguments, *keys) or _main_argument(arguments, cwd)
 
 
 _CLAUDE_CODE: Mapping[str, _Renderer] = {

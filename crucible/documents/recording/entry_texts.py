@@ -61,8 +61,8 @@ def happening_entry(event: Compacted | Faulted | Interrupted) -> Callout | Failu
         where = " during a tool call" if event.in_tool else ""
         return Callout("observation", "Interrupted", f"The user stopped the agent{where}.")
     tokens = f"{event.tokens_before:,} tokens before" if event.tokens_before else ""
-    told = ", ".join(part for part in (one_line(event.trigger, 80), tokens) if part)
-    return Callout("observation", "Compacted", told)
+    details = ", ".join(part for part in (one_line(event.trigger, 80), tokens) if part)
+    return Callout("observation", "Compacted", details)
 
 
 def rewind_callout(event: Rewound) -> Callout:
@@ -135,12 +135,12 @@ def decision_of(choice: Choice) -> Decision:
     """
     *before, question = sentences(choice.question) or [""]
     answer = cut_at_sentence(choice.answer, max(SUMMARY - len(question) - 3, _ANSWER))
-    whole = normal_line(choice.answer)
-    picked = [said for label, said in choice.options if label in choice.picked and normal(said)]
-    others = [_option(label, said) for label, said in choice.options if label not in choice.picked]
+    full_answer = normal_line(choice.answer)
+    picked = [description for label, description in choice.options if label in choice.picked and normal(description)]
+    others = [_option(label, description) for label, description in choice.options if label not in choice.picked]
     return Decision(
         f"{question} → {answer}" if question else answer,
-        normal_line(" ".join((*before, *([whole] if answer != plain(choice.answer) else []), "; ".join(picked))))
+        normal_line(" ".join((*before, *([full_answer] if answer != plain(choice.answer) else []), "; ".join(picked))))
         or None,
         "; ".join(others) or None,
         "user",
@@ -148,12 +148,12 @@ def decision_of(choice: Choice) -> Decision:
 
 
 def _question(choice: Choice) -> Callout:
-    offered = "\n".join(f"- {_option(label, said)}" for label, said in choice.options)
+    offered = "\n".join(f"- {_option(label, description)}" for label, description in choice.options)
     return Callout("decision_needed", "", "\n\n".join(filter(None, (normal(choice.question), offered))))
 
 
-def _option(label: str, said: str) -> str:
-    return normal_line(f"{label}: {said}" if normal_line(said) else label)
+def _option(label: str, description: str) -> str:
+    return normal_line(f"{label}: {description}" if normal_line(description) else label)
 
 
 def _plan_callout(event: PlanSettled) -> Callout:

@@ -168,12 +168,12 @@ class PendingCalls:
     def hand_out(self, event: SubagentStarted, place: OpenPlace) -> None:
         """Record that a subagent was started, or that its id became known."""
         found = self.delegation(event.call, event.agent) or self._delegate(event.call, place)
-        found.learn(event.agent, event.kind, event.title, event.task)
+        found.update(event.agent, event.kind, event.title, event.task)
 
     def take_back(self, event: SubagentReturned, place: OpenPlace) -> None:
         """Record the report of a subagent."""
         found = self.delegation(event.call, event.agent) or self._delegate(event.call, place)
-        found.learn(event.agent, "", "", "")
+        found.update(event.agent, "", "", "")
         found.answer(shorten_paths(event.text, self.folder), OUTCOMES[event.end])
 
     def _delegate(self, call: str, place: OpenPlace) -> Delegation:

@@ -51,7 +51,7 @@ class Block(NamedTuple):
     """True if a blank line or code is before it."""
 
     @property
-    def is_said(self) -> bool:
+    def is_text(self) -> bool:
         """True for a paragraph or a list item."""
         return self.kind in (Part.PROSE, Part.ITEM)
 
@@ -62,15 +62,15 @@ def blocks_of(text: str) -> list[Block]:
     goes_on = in_code = False
     is_apart = True
     for line in text.split("\n"):
-        said = line.strip()
+        content = line.strip()
         is_fence = _FENCE.match(line) is not None
         in_code = in_code is not is_fence
-        if is_fence or in_code or not said:
+        if is_fence or in_code or not content:
             goes_on = goes_on and in_code and not is_fence
             is_apart = True
             continue
         kind, mark, rest = next(
-            (kind, found[1].rstrip(".)"), said[found.end() :]) for kind, of in _MARKS if (found := of.match(said))
+            (kind, found[1].rstrip(".)"), content[found.end() :]) for kind, of in _MARKS if (found := of.match(content))
         )
         if goes_on and kind is Part.PROSE:
             blocks[-1] = blocks[-1]._replace(text=f"{blocks[-1].text} {rest}")
@@ -80,7 +80,7 @@ def blocks_of(text: str) -> list[Block]:
             blocks = blocks[:-1] if blocks and blocks[-1].kind is Part.ROW else blocks
         else:
             blocks.append(Block(kind, rest, mark, len(line) - len(line.lstrip()), is_apart))
-        goes_on = bool(blocks) and blocks[-1].is_said
+        goes_on = bool(blocks) and blocks[-1].is_text
         is_apart = False
     return blocks
 
@@ -102,12 +102,14 @@ def summary_of(report: str) -> str | None:
     without prose that only introduces a heading, a rule or a list.
     """
     blocks = blocks_of(report)
-    labelled = [_LABEL.split(block.text) for block in blocks if block.is_said]
-    parts = [said[-1] for said in labelled if len(said) > 1][-1:] or list(_told(_without_introduction(blocks)))
-    for said in (_joined(parts), *report.split("\n")):
-        told = one_line(said.replace("**", ""), 8 * _LIMIT).strip()
-        if re.search(r"\w", told):
-            return cut_at_word(told, _LIMIT)
+    labelled = [_LABEL.split(block.text) for block in blocks if block.is_text]
+    parts = [text[-1] for text in labelled if len(text) > 1][-1:] or list(
+        _labelled_texts(_without_introduction(blocks))
+    )
+    for text in (_joined(parts), *report.split("\n")):
+        line = one_line(text.replace("**", ""), 8 * _LIMIT).strip()
+        if re.search(r"\w", line):
+            return cut_at_word(line, _LIMIT)
     return None
 
 
@@ -117,21 +119,21 @@ def _without_introduction(blocks: Sequence[Block]) -> Sequence[Block]:
     above, rest = blocks[:first], blocks[first:]
     is_short = _size(above) <= _INTRODUCTION and all(block.kind is Part.PROSE for block in above)
     is_little = bool(rest) and rest[0].kind is Part.RULE and _size(above) * _EARLY <= _size(blocks)
-    return rest if (is_short or is_little) and any(block.is_said for block in rest) else blocks
+    return rest if (is_short or is_little) and any(block.is_text for block in rest) else blocks
 
 
 def _size(blocks: Sequence[Block]) -> int:
     return sum(len(block.text) for block in blocks)
 
 
-def _told(blocks: Sequence[Block]) -> Iterator[str]:
+def _labelled_texts(blocks: Sequence[Block]) -> Iterator[str]:
     """Paragraphs and items, prefixed with the headings above them; one-word headings such as `Summary` are dropped."""
-    last = max((at for at, block in enumerate(blocks) if block.is_said), default=-1)
+    last = max((at for at, block in enumerate(blocks) if block.is_text), default=-1)
     above: list[str] = []
     for at, block in enumerate(blocks):
         if block.kind is Part.HEADING:
             above += [_label(block.text)] if " " in block.text.strip() else []
-        elif block.is_said and not (block.kind is Part.PROSE and _LEADS_ON.search(block.text) and at < last):
+        elif block.is_text and not (block.kind is Part.PROSE and _LEADS_ON.search(block.text) and at < last):
             yield ": ".join([*above, block.text])
             above = []
 
@@ -143,9 +145,9 @@ def _label(heading: str) -> str:
 
 def _joined(parts: Sequence[str]) -> str:
     """Join the parts up to the limit."""
-    told = ""
+    joined = ""
     for part in parts:
-        told = f"{told}{'' if not told or _ENDS.search(told) else ';'} {part}".strip()
-        if len(told) > _LIMIT:
+        joined = f"{joined}{'' if not joined or _ENDS.search(joined) else ';'} {part}".strip()
+        if len(joined) > _LIMIT:
             break
-    return told
+    return joined

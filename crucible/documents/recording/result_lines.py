@@ -29,14 +29,14 @@ def result_line(
     name, _, command = call.partition(" ")
     match outcome:
         case Outcome.FAILED:
-            told = _failure(command if name in _SHELLS else None, text, details or {})
+            summary = _failure(command if name in _SHELLS else None, text, details or {})
         case Outcome.OK if name in _SHELLS:
-            told = _ran(command, text, details or {})
+            summary = _ran(command, text, details or {})
         case Outcome.OK:
-            told = _RESULTS.get(name, _first)(text, details or {})
+            summary = _RESULTS.get(name, _first)(text, details or {})
         case _:
-            told = _first(text, {})
-    return one_line(told, limit)
+            summary = _first(text, {})
+    return one_line(summary, limit)
 
 
 # --- commands --------------------------------------------------------------------------------------------------------
@@ -113,16 +113,16 @@ def _failure(command: str | None, text: str, details: Details) -> str:
     found = _judged(command, output._replace(code=output.code or "1")) if command is not None else Verdict("")
     if found.is_red:
         return found.text
-    said, cause = normal(output.text), ""
+    message, cause = normal(output.text), ""
     for pattern in _CAUSES:
-        causes = pattern.findall(said)
+        causes = pattern.findall(message)
         if causes:
             cause = str(causes[-1] if pattern is not _CAUSES[0] else causes[0])
             break
     exit_code = output.code or details.get("exit_code")
     cause = (
         cause
-        or ("" if found.text else _last(_USAGE.sub("", said), indented=False))
+        or ("" if found.text else _last(_USAGE.sub("", message), indented=False))
         or (f"exit code {exit_code}" if exit_code is not None else "failed")
     )
     return f"{cause}; {found.text}" if found.text else cause
@@ -130,15 +130,15 @@ def _failure(command: str | None, text: str, details: Details) -> str:
 
 def _first(text: str, _details: Details) -> str:
     """The first line with words."""
-    said = printed(text).text
-    return next((line for line in said.split("\n") if re.search(r"\w", line)), said.strip()[:1000])
+    printed_text = printed(text).text
+    return next((line for line in printed_text.split("\n") if re.search(r"\w", line)), printed_text.strip()[:1000])
 
 
 def _last(text: str, *, indented: bool = True) -> str:
     """The last line with words, without a frame; unless `indented`, prefer an unindented line of four words or more."""
-    said = [line for line in text.split("\n") if re.search(r"\w", line)]
-    at_margin = [] if indented else [line for line in said if re.match(r"\S+(?: \S+){3}", line)]
-    return unframed((at_margin or said or [text.strip(" \n=-_*~")[:1000]])[-1])
+    lines = [line for line in text.split("\n") if re.search(r"\w", line)]
+    at_margin = [] if indented else [line for line in lines if re.match(r"\S+(?: \S+){3}", line)]
+    return unframed((at_margin or lines or [text.strip(" \n=-_*~")[:1000]])[-1])
 
 
 # --- other tools -----------------------------------------------------------------------------------------------------
@@ -183,9 +183,9 @@ def _matches(text: str, details: Details) -> str:
     matches, files = _count(details, "matches"), _count(details, "files")
     if matches is not None:
         return many(matches, "match") + (f" in {many(files, 'file')}" if files else "")
-    told = re.match(r"\s*Found (\d+) (?:total )?(file|match|line|occurrence)", text)
-    if told:
-        return many(int(told[1]), "match" if told[2] == "occurrence" else told[2])
+    count = re.match(r"\s*Found (\d+) (?:total )?(file|match|line|occurrence)", text)
+    if count:
+        return many(int(count[1]), "match" if count[2] == "occurrence" else count[2])
     if not text.strip() or re.match(r"\s*No (?:files|matches)\b", text):
         return "no files" if re.match(r"\s*No files", text) else "no matches"
     return many(text.strip("\n").count("\n") + 1, "match")

@@ -66,7 +66,7 @@ class Delegation:
     outcome: Outcome = Outcome.PENDING
     fault: str | None = None
 
-    def learn(self, agent: str, kind: str, title: str, task: str) -> None:
+    def update(self, agent: str, kind: str, title: str, task: str) -> None:
         """Update the fields for which a value is given."""
         self.agent = agent or self.agent
         self.kind = kind or self.kind
@@ -76,13 +76,13 @@ class Delegation:
     def answer(self, text: str, outcome: Outcome) -> None:
         """Record the report or the error."""
         self.outcome = outcome
-        said = summary_of(text)
+        summary = summary_of(text)
         if outcome is Outcome.FAILED:
-            self.fault = said
+            self.fault = summary
         elif (
             outcome is not Outcome.REJECTED
         ):  # the text of a rejection is the client's; the user's words are recorded elsewhere
-            self.summary, self.fault = said or self.summary, None
+            self.summary, self.fault = summary or self.summary, None
 
     def copy(self) -> Delegation:
         """A copy that later events do not change."""
@@ -123,12 +123,12 @@ class OpenPhase:
         else:
             self.entries.append([entry.text])
 
-    def has_said(self, text: str) -> bool:
+    def contains_prose(self, text: str) -> bool:
         """True if its prose contains a text, ignoring blanks."""
-        told = "".join(text.split())
-        said = (entry for entry in self.entries if isinstance(entry, list) and isinstance(entry[0], str))
-        texts = ("".join("".join(map(str, entry)).split()) for entry in said)
-        return any(told in each for each in texts) or any(part.has_said(text) for part in self.parts)
+        wanted_text = "".join(text.split())
+        prose = (entry for entry in self.entries if isinstance(entry, list) and isinstance(entry[0], str))
+        texts = ("".join("".join(map(str, entry)).split()) for entry in prose)
+        return any(wanted_text in each for each in texts) or any(part.contains_prose(text) for part in self.parts)
 
     def add_call(self, call: Call) -> None:
         """Add a call to the calls directly before it."""

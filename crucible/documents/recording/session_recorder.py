@@ -77,7 +77,7 @@ def turn_after(event: SubagentReturned, turn: Turn, phases: Iterable[OpenPhase],
         return Turn.FAULTED
     if event.end is CallEnd.INTERRUPTED:
         return Turn.INTERRUPTED
-    if text and not any(phase.has_said(text) for phase in phases):
+    if text and not any(phase.contains_prose(text) for phase in phases):
         place().add(Prose(text))
     return Turn.ANSWERED
 
@@ -193,8 +193,8 @@ class Recorder(PhaseTracker):
         if event.at.time and not isinstance(event, Titled | Unknown | Unreadable):
             self.last = max(self.last, event.at.time) if self.last else event.at.time
         self._redactions.update(secrets or {})
-        is_told = self._fold(event)
-        if self._tell(event.at, self._judge.add(event) if self._judge else ()) or is_told:
+        is_noted = self._fold(event)
+        if self._add_callouts(event.at, self._judge.add(event) if self._judge else ()) or is_noted:
             self._note_row(event)
             if self._switch:
                 self._switch.name_model(self._usage.first_model)
@@ -202,7 +202,7 @@ class Recorder(PhaseTracker):
 
     def _note_row(self, event: Event) -> None:
         """Record that the note contains this row."""
-        self._speakers.hear()
+        self._speakers.add_current()
         # An event from the end of a file may belong to an earlier row.
         if event.at.line >= self._mark_line:
             own = self._mark if is_parent_report(event, self.agent) else None
@@ -241,15 +241,15 @@ class Recorder(PhaseTracker):
             case Answered():
                 self._turn = Turn.ANSWERED
             case Interrupted():
-                self._tell(event.at, [happening_entry(event)])
+                self._add_callouts(event.at, [happening_entry(event)])
                 self._turn = Turn.INTERRUPTED
             case Compacted():
-                self._tell(event.at, [happening_entry(event)])
+                self._add_callouts(event.at, [happening_entry(event)])
             case Rewound():
                 return self._rewound(event)
             case Faulted():
                 self._work(event.at)
-                self._tell(event.at, [happening_entry(event)])
+                self._add_callouts(event.at, [happening_entry(event)])
                 self._turn = Turn.FAULTED
             case ContinuedIn():
                 self._turn, self.moved_to = Turn.MOVED, event.session
@@ -261,7 +261,7 @@ class Recorder(PhaseTracker):
             case Resumed():
                 self._resumed(event)
             case QuestionsAnswered() | PlanSettled():
-                return self._tell(event.at, question_entries(event, is_judged=self._judge is not None))
+                return self._add_callouts(event.at, question_entries(event, is_judged=self._judge is not None))
             case Injected() | Unknown() | Unreadable():
                 return False
             case _:
@@ -274,7 +274,7 @@ class Recorder(PhaseTracker):
         if not normal(event.text) and not event.images:
             return False
         if event.kind is PromptKind.TASK:
-            return self._told_by_parent(event)
+            return self._parent_prompted(event)
         if event.kind in (PromptKind.COMMAND, PromptKind.SHELL):
             # `/exit` and the like are dropped; a command that makes the agent work is recorded with that work.
             self._held.append(event)
@@ -287,7 +287,7 @@ class Recorder(PhaseTracker):
         self._turn = Turn.UNASKED
         return True
 
-    def _told_by_parent(self, event: Prompted) -> bool:
+    def _parent_prompted(self, event: Prompted) -> bool:
         """Record a subagent's prompt, which is not a user's: the first one is its task."""
         if not self.task and not self._phases:
             self.task = normal(event.text)

@@ -158,7 +158,7 @@ class Speakers:
         self._client = client
         self._kind = kind
         self._speaking = AgentRef(client)
-        self._heard: list[AgentRef] = [agent_ref(kind)] if kind else []
+        self._seen: list[AgentRef] = [agent_ref(kind)] if kind else []
 
     @property
     def now(self) -> AgentRef:
@@ -167,16 +167,16 @@ class Speakers:
 
     def all(self) -> tuple[AgentRef, ...]:
         """All agents with an entry in the note, in order of appearance."""
-        return tuple(self._heard)
+        return tuple(self._seen)
 
     def change(self, version: str) -> None:
         """Set the client's version."""
         self._speaking = agent_ref(self._client, version)
 
-    def hear(self) -> None:
+    def add_current(self) -> None:
         """Record that the current agent has an entry in the note."""
-        if self._speaking not in self._heard:
-            self._heard.append(self._speaking)
+        if self._speaking not in self._seen:
+            self._seen.append(self._speaking)
 
 
 class Switch:
@@ -224,12 +224,12 @@ class PhaseTracker:
 
     def _open_phase(self, *prompts: Prompted) -> OpenPhase:
         """Open a phase for the last prompt; held commands come first."""
-        said = [*self._held, *prompts]
+        all_prompts = [*self._held, *prompts]
         self._held = []
-        named = prompts[-1] if prompts else said[0]
-        phase = self._new_phase(self._titles.prompted(named.text), said[0].at)
+        named = prompts[-1] if prompts else all_prompts[0]
+        phase = self._new_phase(self._titles.prompted(named.text), all_prompts[0].at)
         self.started = self.started or phase.started
-        phase.entries.extend(intervention(p) for p in said)
+        phase.entries.extend(intervention(p) for p in all_prompts)
         return phase
 
     def _new_phase(self, name: str, at: At) -> OpenPhase:
@@ -255,12 +255,12 @@ class PhaseTracker:
             phase.parts.append(OpenPhase(cut_at_word(one_line(started, 400), 80), None, whole_seconds(at.time)))
         return phase.parts[-1] if phase.parts else phase
 
-    def _tell(self, at: At, entries: Iterable[Entry]) -> bool:
+    def _add_callouts(self, at: At, entries: Iterable[Entry]) -> bool:
         """Add callouts; return whether there were any."""
-        told = list(entries)
-        for entry in told:
+        callouts = list(entries)
+        for entry in callouts:
             self._stretch(at).add(entry)
-        return bool(told)
+        return bool(callouts)
 
 
 class _Message(NamedTuple):

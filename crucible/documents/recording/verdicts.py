@@ -86,8 +86,8 @@ def _counted(text: str) -> _Counts:
                 took += _TOOK.findall(line["rest"])
         elif found.keys() - {""}:
             number = sum(n for bucket, n in found.items() if bucket)
-            told = line["items"] if number else f"{line['items']}{line['rest']}".rstrip(". \t")
-            problems.append(re.sub(r"\b1 (\w+)s\b", r"1 \1", told) + ")" * (told.count("(") - told.count(")")))
+            problem = line["items"] if number else f"{line['items']}{line['rest']}".rstrip(". \t")
+            problems.append(re.sub(r"\b1 (\w+)s\b", r"1 \1", problem) + ")" * (problem.count("(") - problem.count(")")))
             bad += number
     for item in _NAMED_ITEM.finditer(text):
         tests[_BUCKET[item["word"].lower()]] += int(item["n"])
@@ -271,10 +271,10 @@ def verdict(text: str, *, is_whole: bool, failed: bool) -> Verdict:
     bad = counts.tests["failed"] + counts.tests["errors"]
     names = _failed_tests(text, bad)
     go = _go(text, is_whole=is_whole)
-    told = [_of_tests(text, counts, names, is_whole=is_whole)]
+    verdicts = [_of_tests(text, counts, names, is_whole=is_whole)]
     if not names:
         places = _places(text, is_red=failed or go.is_red)
-        told.append(
+        verdicts.append(
             _of_checks(
                 counts,
                 [] if bad else places,
@@ -283,41 +283,41 @@ def verdict(text: str, *, is_whole: bool, failed: bool) -> Verdict:
             )
         )
         panic = _PANIC.search(text)
-        told.append(Verdict(panic[0] if panic else "", is_red=True))
-    if not (go.is_red and any(one.is_red and one.text for one in told[:2])):
-        told.append(go)
-    red = [one.text for one in told if one.text and one.is_red]
-    return Verdict("; ".join(red + [one.text for one in told if one.text and not one.is_red]), bool(red))
+        verdicts.append(Verdict(panic[0] if panic else "", is_red=True))
+    if not (go.is_red and any(one.is_red and one.text for one in verdicts[:2])):
+        verdicts.append(go)
+    red = [one.text for one in verdicts if one.text and one.is_red]
+    return Verdict("; ".join(red + [one.text for one in verdicts if one.text and not one.is_red]), bool(red))
 
 
 def _of_tests(text: str, counts: _Counts, names: dict[str, str], *, is_whole: bool) -> Verdict:
     """`2 failed, 3 passed: test_a, test_b`; for a single failure also the reason."""
-    told, bad = _tally(counts.tests), counts.tests["failed"] + counts.tests["errors"]
+    summary, bad = _tally(counts.tests), counts.tests["failed"] + counts.tests["errors"]
     if not names:
-        return Verdict(told if bad or not told else told + counts.took, bad > 0)
+        return Verdict(summary if bad or not summary else summary + counts.took, bad > 0)
     if counts.bad and not bad:
-        told = counts.problems[-1]
+        summary = counts.problems[-1]
     elif not bad:
-        told = f"{len(names)} failed" if is_whole else "failed"
+        summary = f"{len(names)} failed" if is_whole else "failed"
     # Runners that print `file::test` also print counts; without counts, show the line as it is.
-    told = "FAILED" if not (bad or counts.bad) and "::" in next(iter(names)) else f"{told}:"
+    summary = "FAILED" if not (bad or counts.bad) and "::" in next(iter(names)) else f"{summary}:"
     if len(names) == 1:
         [(name, reason)] = names.items()
         reason = reason or _why(text)
-        return Verdict(f"{told} {name}" + (f" - {reason}" if reason else ""), is_red=True)
+        return Verdict(f"{summary} {name}" + (f" - {reason}" if reason else ""), is_red=True)
     for place, name in enumerate(name.partition(".py::")[2] or name for name in names):
-        more = f"{told}{',' if place else ''} {name}"
+        more = f"{summary}{',' if place else ''} {name}"
         if place and len(more) > RESULT_LIMIT - 3:
-            return Verdict(f"{told}, …", is_red=True)
-        told = more
-    return Verdict(told, is_red=True)
+            return Verdict(f"{summary}, …", is_red=True)
+        summary = more
+    return Verdict(summary, is_red=True)
 
 
 def _of_checks(counts: _Counts, places: list[str], head: str, *, is_whole: bool) -> Verdict:
     """`2 issues: limiter.go:12 message`, or the first error of a compiler."""
-    told = "; ".join(dict.fromkeys(counts.problems))
-    if told and (counts.bad or not places):
-        return Verdict(f"{told}: {places[0]}" if counts.bad and places else told, bool(counts.bad))
+    summary = "; ".join(dict.fromkeys(counts.problems))
+    if summary and (counts.bad or not places):
+        return Verdict(f"{summary}: {places[0]}" if counts.bad and places else summary, bool(counts.bad))
     if not places:
         return Verdict("")
     return Verdict(f"{head or (many(len(places), 'error') if is_whole else 'failed')}: {places[0]}", is_red=True)
@@ -332,13 +332,13 @@ def _why(text: str) -> str:
     if fails < 0:
         return ""
     ends = _GO_ENDS.search(text, fails + 8)
-    told = list(_GO_SAID.finditer(text, fails, ends.start() if ends else len(text)))
+    messages = list(_GO_SAID.finditer(text, fails, ends.start() if ends else len(text)))
     before = [one for one in _GO_SAID.finditer(text, 0, fails) if "_test.go:" in one[1]]
-    told = told or [one for one in before[-1:] if not text[one.end() : fails].strip()]
-    if not told:
+    messages = messages or [one for one in before[-1:] if not text[one.end() : fails].strip()]
+    if not messages:
         return ""
-    lines = [line.strip().removeprefix("Error:").strip() for line in told[-1][2].split("\n")]
-    return f"{told[-1][1]} " + next((line for line in lines if line and not line.startswith("Error Trace")), "")
+    lines = [line.strip().removeprefix("Error:").strip() for line in messages[-1][2].split("\n")]
+    return f"{messages[-1][1]} " + next((line for line in lines if line and not line.startswith("Error Trace")), "")
 
 
 def _tally(tests: Counter[str]) -> str:

@@ -137,9 +137,9 @@ def _append_narrow(source: Source, name: str, plan: Plan, start: int, place: Pla
     """`start` is where the frontmatter ends."""
     at = place.tail
     head, tail = Source(source.text[:start]), Source(source.text[at:])
-    told = read_head(head, name)
-    part = _Part(tail, name, told.format, place.above)
-    addition = plan(NoteState(told, part.phase))
+    properties = read_head(head, name)
+    part = _Part(tail, name, properties.format, place.above)
+    addition = plan(NoteState(properties, part.phase))
     changed = _set_keys(head, addition.keys)
     for step in addition.steps:
         part.take(step)

@@ -101,21 +101,21 @@ def replace_entry(source: Source, session: Session, entry: Entry, new: Entry) ->
 
 def add_summary(source: Source, session: Session, text: str) -> list[Edit]:
     """Add `## Summary` at the end of the note, or add the text to an existing summary."""
-    said = normal(text)
-    if not said:
+    addition = normal(text)
+    if not addition:
         return []
-    lines = contain(said, form=session.format).split("\n")
+    lines = contain(addition, form=session.format).split("\n")
     if session.summary_lines is not NOWHERE:
-        end = _last_said(source, session.summary_lines)
-        whole = "\n\n".join(part for part in (session.summary, said) if part)
-        return check_shown(source, _below(source, end, lines), replace(session, summary=whole))
+        end = _last_text_line(source, session.summary_lines)
+        summary = "\n\n".join(part for part in (session.summary, addition) if part)
+        return check_shown(source, _below(source, end, lines), replace(session, summary=summary))
     end = without_blanks(source.lines, 0, len(source.lines))
     rule = ["---", ""] if session.phases and not _is_rule(source, end - 1) else []
     edits = _below(source, end, [*rule, "## Summary", "", *lines])
-    return check_shown(source, edits, replace(session, summary=said))
+    return check_shown(source, edits, replace(session, summary=addition))
 
 
-def _last_said(source: Source, lines: Lines) -> int:
+def _last_text_line(source: Source, lines: Lines) -> int:
     """The line after the last one with text, above a `---` at the end."""
     end = without_blanks(source.lines, *lines)
     if end - 2 > lines.first and _is_rule(source, end - 1):
@@ -151,16 +151,16 @@ def set_brief_callout(source: Source, session: Session, text: str) -> list[Edit]
     Raises `EditRefused` if it would not read back, or if a paragraph without `>` continues the callout, which is hardly
     intended.
     """
-    said, before = normal(text), find_brief_callout(session)
+    brief, before = normal(text), find_brief_callout(session)
     if before is None:
-        new = Callout(_KIND, _TITLE, said)
+        new = Callout(_KIND, _TITLE, brief)
         line = session.preamble_lines.first if session.title_lines is NOWHERE else session.title_lines.end
         edits = insert_lines(source, session, line, render_entry(new, session.format))
         at = sum(entry.lines.first < line for entry in session.preamble)
         return _checked(source, session, edits, (*session.preamble[:at], new, *session.preamble[at:]))
-    if before.text == said:
+    if before.text == brief:
         return []
-    new = replace(before, text=said)
+    new = replace(before, text=brief)
     edits = _rewritten(source, session, before.lines, render_entry(new, session.format)[1:])
     return _checked(source, session, edits, tuple(new if e is before else e for e in session.preamble))
 

@@ -255,8 +255,8 @@ def set_phase_field(source: Source, session: Session, phase_id: str, key: str, v
     text = f"{key}:: {value if isinstance(value, int) else format_time(value)}"
     phase = find_phase(session, phase_id)
     edits = _field_edits(source, session, phase, key, text)
-    wanted: dict[str, Any] = {key: value if isinstance(value, int) else parse_time(format_time(value))}
-    return check_shown(source, edits, replace_phase(session, replace(phase, **wanted)))
+    changed: dict[str, Any] = {key: value if isinstance(value, int) else parse_time(format_time(value))}
+    return check_shown(source, edits, replace_phase(session, replace(phase, **changed)))
 
 
 def _field_edits(source: Source, session: Session, phase: Phase, key: str, text: str) -> list[Edit]:

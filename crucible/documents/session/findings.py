@@ -46,14 +46,14 @@ def plain(text: str) -> str:
 
 
 def _without_marks(text: str) -> str:
-    said = normal(text[:_MOST])
-    said = _LINK_TEXT.sub(r"\1", said) if "](" in said else said
-    return _STRONG.sub("", _HEADING.sub("", said) if "#" in said else said)
+    bare = normal(text[:_MOST])
+    bare = _LINK_TEXT.sub(r"\1", bare) if "](" in bare else bare
+    return _STRONG.sub("", _HEADING.sub("", bare) if "#" in bare else bare)
 
 
 def sentences(text: str) -> list[str]:
     """The sentences of a paragraph, each as one plain line."""
-    return [told for one in split_sentences(_without_marks(text)) if (told := " ".join(one.split()))]
+    return [sentence for one in split_sentences(_without_marks(text)) if (sentence := " ".join(one.split()))]
 
 
 def is_introduction(sentence: str) -> bool:
@@ -61,21 +61,21 @@ def is_introduction(sentence: str) -> bool:
     return sentence.endswith((":", "："))
 
 
-def meaningful(told: list[str], few: int = 3) -> list[str]:
+def meaningful(texts: list[str], few: int = 3) -> list[str]:
     """The sentences of more than `few` words that do not introduce others; all of them if there are none."""
-    return [one for one in told if not is_introduction(one) and one.count(" ") >= few] or told
+    return [one for one in texts if not is_introduction(one) and one.count(" ") >= few] or texts
 
 
 def cut_at_sentence(text: str, limit: int = SUMMARY) -> str:
     """A text as one plain line of at most `limit` code points, cut after a sentence, or else after a word."""
-    told = ""
+    kept = ""
     for one in sentences(text):
-        more = f"{told} {one}".strip()
+        more = f"{kept} {one}".strip()
         if len(more) > limit:
             # If only a few words fit, add a part of the next sentence.
-            return told if len(told) >= limit // 3 else cut_at_word(more, limit)
-        told = more
-    return told
+            return kept if len(kept) >= limit // 3 else cut_at_word(more, limit)
+        kept = more
+    return kept
 
 
 if TYPE_CHECKING:  # reading a note needs no events, and loading them is slow
@@ -218,8 +218,8 @@ def _bare(text: str) -> str:
     return _NO_WORD.sub("", text).casefold()
 
 
-def _quotes(told: str, words: str) -> bool:
-    return bool(told) and (words.startswith(told) or (len(told) >= _TELLING and told in words))
+def _quotes(quotation: str, words: str) -> bool:
+    return bool(quotation) and (words.startswith(quotation) or (len(quotation) >= _TELLING and quotation in words))
 
 
 def findings_by_phase(session: Session) -> Mapping[str, Sequence[Finding]]:
@@ -234,7 +234,7 @@ def findings_by_phase(session: Session) -> Mapping[str, Sequence[Finding]]:
     for finding in everything[:callouts]:
         found.setdefault(finding.phase, []).append(finding)
     if session.findings:
-        words = {phase.id: [_bare(text) for text in _said(phase)] for phase in session.all_phases()}
+        words = {phase.id: [_bare(text) for text in _texts_of(phase)] for phase in session.all_phases()}
         for finding in everything[callouts:]:
             if finding.phase in words:
                 found.setdefault(finding.phase, []).append(finding)
@@ -245,17 +245,17 @@ def findings_by_phase(session: Session) -> Mapping[str, Sequence[Finding]]:
                 finding.summary.partition(": ")[2],
                 *finding.points,
             )
-            saying = (
+            phases = (
                 name
-                for told in map(_bare, parts)
+                for part in map(_bare, parts)
                 for name, texts in words.items()
-                if any(_quotes(told, text) for text in texts)
+                if any(_quotes(part, text) for text in texts)
             )
-            found.setdefault(next(saying, ""), []).append(finding)
+            found.setdefault(next(phases, ""), []).append(finding)
     return found
 
 
-def _said(phase: Phase) -> Iterator[str]:
+def _texts_of(phase: Phase) -> Iterator[str]:
     for entry in phase.entries:
         if isinstance(entry, Prose):
             yield entry.text
@@ -284,13 +284,13 @@ def _of_entry(entry: Entry, phase: str) -> Finding | None:
     """A failure counts once it has a resolution, a subagent once it has reported."""
     match entry:
         case Decision(text, why, others, who):
-            told = Finding(Kind.DECISION, text, why or "", others or "", who or "", phase=phase, lines=entry.lines)
-            return _grounded(told, entry.grounds)
+            decision = Finding(Kind.DECISION, text, why or "", others or "", who or "", phase=phase, lines=entry.lines)
+            return _grounded(decision, entry.grounds)
         case Failure(text, str(fixed), cause) if fixed.strip():
             failed = Finding(Kind.FAILURE, text, cause=cause or "", resolution=fixed, phase=phase, lines=entry.lines)
             return _grounded(failed, entry.grounds)
-        case Subagent(summary=str(said)) if said.strip():
-            report = Finding(Kind.REPORT, said, by=str(entry.agent), phase=phase, lines=entry.lines)
+        case Subagent(summary=str(summary)) if summary.strip():
+            report = Finding(Kind.REPORT, summary, by=str(entry.agent), phase=phase, lines=entry.lines)
             return _grounded(report, Grounds(Source.SUBAGENT))
         case _:
             return None
@@ -299,7 +299,7 @@ def _of_entry(entry: Entry, phase: str) -> Finding | None:
 def _of_block(item: FindingItem) -> Iterator[Finding]:
     """The finding of an item, or both of an item with two kinds."""
     for kind in filter(None, (item.kind, item.also)):
-        told = Finding(
+        finding = Finding(
             kind,
             item.text,
             item.details or "",
@@ -309,16 +309,16 @@ def _of_block(item: FindingItem) -> Iterator[Finding]:
             also=item.kind if kind == item.also else item.also,
             lines=item.lines,
         )
-        found = _grounded(told, item.grounds)
+        found = _grounded(finding, item.grounds)
         yield replace(found, details="", cause=found.details) if kind == Kind.FAILURE else found
 
 
 def _grounded(found: Finding, grounds: Grounds | None) -> Finding:
     """The finding with its grounds and a summary of one line; a longer text is kept in its details."""
-    told = grounds or _TOLD
-    said = plain(found.summary)
-    short = said if len(said) <= SUMMARY else cut_at_sentence(found.summary)
-    details = found.details if short == said else f"{found.summary}\n\n{found.details}".rstrip()
+    known = grounds or _TOLD
+    summary = plain(found.summary)
+    short = summary if len(summary) <= SUMMARY else cut_at_sentence(found.summary)
+    details = found.details if short == summary else f"{found.summary}\n\n{found.details}".rstrip()
     return replace(
-        found, summary=short, details=details, source=told.source, confidence=told.confidence, rows=told.rows
+        found, summary=short, details=details, source=known.source, confidence=known.confidence, rows=known.rows
     )

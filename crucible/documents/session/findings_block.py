@@ -52,12 +52,12 @@ def normal_grounds(grounds: Grounds | None) -> Grounds | None:
 
 def render_grounds(grounds: Grounds | None) -> str:
     """One line; "" for none."""
-    told = normal_grounds(grounds)
-    if told is None:
+    normal = normal_grounds(grounds)
+    if normal is None:
         return ""
-    sure = f"{told.confidence:.2f}".rstrip("0").rstrip(".")
-    rows = f", row{'s' if len(told.rows) > 1 else ''} {' '.join(told.rows)}" if told.rows else ""
-    return f"{told.source}, {sure}{f', {told.phase}' if told.phase else ''}{rows}"
+    sure = f"{normal.confidence:.2f}".rstrip("0").rstrip(".")
+    rows = f", row{'s' if len(normal.rows) > 1 else ''} {' '.join(normal.rows)}" if normal.rows else ""
+    return f"{normal.source}, {sure}{f', {normal.phase}' if normal.phase else ''}{rows}"
 
 
 def grounds_in(line: str) -> Grounds:
@@ -143,11 +143,11 @@ def _parts(lines: Sequence[str]) -> _Parts:
 
 def _read_item(lines: Sequence[str], where: Lines, form: int) -> FindingItem:
     """Parse one item; without a kind it is an environment fact that a user wrote."""
-    told, details, evidence, points = _parts(lines)
-    text, grounds = split_grounds(" ".join(told))
+    text_lines, details, evidence, points = _parts(lines)
+    text, grounds = split_grounds(" ".join(text_lines))
     if grounds is None:  # a user may have added words below
-        head, grounds = split_grounds(told[0])
-        text = " ".join([head, *told[1:]])
+        head, grounds = split_grounds(text_lines[0])
+        text = " ".join([head, *text_lines[1:]])
     named = _KIND.match(text)
     kind = named[1].lower().replace(" ", "_").replace("-", "_") if named else ""
     kind, _, also = kind.partition(_AND)
@@ -158,7 +158,7 @@ def _read_item(lines: Sequence[str], where: Lines, form: int) -> FindingItem:
         uncontain_line(text.strip(" \t"), extra=(GROUNDS_END,), form=form),
         uncontain_line(" ".join(details).strip(" \t"), form=form) or None,
         grounds,
-        tuple(said for point in points if (said := uncontain(" ".join(point), form=form))),
+        tuple(point_text for point in points if (point_text := uncontain(" ".join(point), form=form))),
         where,
         also if is_known and also != kind else "",
         uncontain_line(" ".join(evidence).strip(" \t"), form=form) or None,
@@ -169,7 +169,7 @@ def normal_item(item: FindingItem) -> FindingItem:
     """An item in a form that reads back equal: each text is one line."""
     kind = item.kind if item.kind in _KINDS else Kind.ENVIRONMENT.value
     details = normal_line(item.details or "") or None
-    points = tuple(said for point in item.points if (said := normal_line(point)))
+    points = tuple(point_text for point in item.points if (point_text := normal_line(point)))
     also = item.also if item.also in _KINDS and item.also != kind else ""
     evidence = normal_line(item.evidence or "") or None
     grounds = normal_grounds(item.grounds)
@@ -178,21 +178,21 @@ def normal_item(item: FindingItem) -> FindingItem:
 
 def render_item(item: FindingItem, form: int = FORMAT) -> list[str]:
     """The lines of one item in the callout; none if its text is empty."""
-    told = normal_item(item)
-    if not told.text:
+    normal = normal_item(item)
+    if not normal.text:
         return []
-    labelled = [(_DETAILS, told.details or ""), (_EVIDENCE, told.evidence or "")]
+    labelled = [(_DETAILS, normal.details or ""), (_EVIDENCE, normal.evidence or "")]
     below = "\n".join(filter(None, (words for _, words in labelled)))
-    text = contain_line(told.text, extra=(GROUNDS_END,), form=form, after=below)
-    grounds = render_grounds(told.grounds)
-    kinds = " and ".join(filter(None, (told.kind, told.also)))
+    text = contain_line(normal.text, extra=(GROUNDS_END,), form=form, after=below)
+    grounds = render_grounds(normal.grounds)
+    kinds = " and ".join(filter(None, (normal.kind, normal.also)))
     lines = [f"- {kinds}: {text}" + (f" ({grounds})" if grounds else "")]
-    above = told.text
+    above = normal.text
     for label, words in labelled:
         if words:
             lines.append(f"  {label} {contain_line(words, form=form, before=above)}")
             above = f"{above}\n{words}"
-    lines += [f"  - {contain(point, form=form)}" for point in told.points]
+    lines += [f"  - {contain(point, form=form)}" for point in normal.points]
     return quote_lines(lines)
 
 
@@ -203,7 +203,7 @@ def findings_title(count: int) -> str:
 
 def render_findings(items: Sequence[FindingItem], form: int = FORMAT) -> list[str]:
     """The lines of the whole callout; none without items."""
-    told = [lines for item in items if (lines := render_item(item, form))]
-    if not told:
+    rendered = [lines for item in items if (lines := render_item(item, form))]
+    if not rendered:
         return []
-    return [f"> [!{FINDINGS}]- {findings_title(len(told))}", *(line for lines in told for line in lines)]
+    return [f"> [!{FINDINGS}]- {findings_title(len(rendered))}", *(line for lines in rendered for line in lines)]

@@ -43,9 +43,9 @@ class TokenUsage(NamedTuple):
 def usage_lines(spent: Iterable[TokenUsage]) -> tuple[str, ...]:
     """A line for each day and model, sorted."""
     return tuple(
-        f"{day or _UNKNOWN_DAY} {model or _UNKNOWN_MODEL}: {told}"
+        f"{day or _UNKNOWN_DAY} {model or _UNKNOWN_MODEL}: {counts}"
         for (day, model), tokens in sorted(_totals(spent).items())
-        if (told := ", ".join(f"{kind} {tokens[kind]}" for kind in KINDS if tokens[kind] > 0))
+        if (counts := ", ".join(f"{kind} {tokens[kind]}" for kind in KINDS if tokens[kind] > 0))
     )
 
 
@@ -141,10 +141,10 @@ def rows_by_source(sources: Sequence[str], synced_to: Sequence[str]) -> dict[str
 
 def synced_rows(sources: Sequence[str], rows: Mapping[str, str]) -> list[str]:
     """The value of `synced_to`: a row for each source, without trailing sources that have none."""
-    told = [rows.get(source, f"{source.partition(':')[0]}:") for source in sources]
-    while told and sources[len(told) - 1] not in rows:
-        told.pop()
-    return told
+    found = [rows.get(source, f"{source.partition(':')[0]}:") for source in sources]
+    while found and sources[len(found) - 1] not in rows:
+        found.pop()
+    return found
 
 
 class SyncPoint:

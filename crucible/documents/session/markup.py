@@ -84,13 +84,13 @@ _MARKED = late_pattern(rf"\\*(?:{'|'.join(MARKS.values())})")
 def render_call(call: ToolCall, form: int = FORMAT) -> str:
     """One item of a tool-call list."""
     line = cut(normal_line(call.call.replace("\n", "⏎")), CALL_LIMIT)
-    said = cut(normal_line(call.result.replace("\n", "⏎")), RESULT_LIMIT)
-    result = contain_line(said, form=form, before=line)
+    result_text = cut(normal_line(call.result.replace("\n", "⏎")), RESULT_LIMIT)
+    result = contain_line(result_text, form=form, before=line)
     if call.outcome is not Outcome.OK:
         result = f"{MARKS[call.outcome]} {result}".rstrip(" ")
     elif _MARKED.match(result):
         result = f"\\{result}"
-    return f"- {code_span(line, form, said)} → {result}".rstrip(" ")
+    return f"- {code_span(line, form, result_text)} → {result}".rstrip(" ")
 
 
 # --- entries ---------------------------------------------------------------------------------------------------------
@@ -108,10 +108,10 @@ def render_entry(entry: Entry, form: int = FORMAT) -> list[str]:
             return [TOOLS_LINE, *(render_call(call, form) for call in entry.calls)] if entry.calls else []
         case Decision():
             choice = {"Rationale": entry.rationale, "Alternatives": entry.alternatives, "By": entry.by}
-            return _callout("decision", "", _told(entry.text, choice, entry.grounds, form))
+            return _callout("decision", "", _labelled_body(entry.text, choice, entry.grounds, form))
         case Failure():
             why = {"Cause": entry.cause, "Resolution": entry.resolution}
-            return _callout("error", "", _told(entry.text, why, entry.grounds, form))
+            return _callout("error", "", _labelled_body(entry.text, why, entry.grounds, form))
         case Intervention():
             return _callout("user", "", _words(entry, form))
         case Subagent():
@@ -135,12 +135,12 @@ def _callout(kind: str, title: str, body: Sequence[str], fold: str = "") -> list
 _OPENS_BLOCK = late_pattern(r"[ \t]|[-+*>#|`~=_]|\d+[.)]")
 
 
-def _told(text: str, labels: Mapping[str, str | None], grounds: Grounds | None, form: int) -> list[str]:
+def _labelled_body(text: str, labels: Mapping[str, str | None], grounds: Grounds | None, form: int) -> list[str]:
     """Put a blank line before a label unless everything above it is single plain lines."""
-    told = {label: more for label, more in labels.items() if more is not None}
-    texts = [text, *told.values()]
+    present = {label: more for label, more in labels.items() if more is not None}
+    texts = [text, *present.values()]
     parts = [_block(text, form, OWN_LABELS, after="\n".join(texts[1:]))]
-    for at, (label, more) in enumerate(told.items(), 1):
+    for at, (label, more) in enumerate(present.items(), 1):
         near = {"before": "\n".join(texts[:at]), "after": "\n".join(texts[at + 1 :])}
         parts.append(_label(label, _block(more, form, OWN_LABELS, **near)))
     if source := render_grounds(grounds):

@@ -68,8 +68,8 @@ def merge(source: Source, note: Session, base: Session, now: Session, *, is_gues
 
 
 def _same_story(base: Session, now: Session) -> bool:
-    told = [(each.title, each.phases, each.tasks, each.findings, each.subagents) for each in (base, now)]
-    return told[0] == told[1]
+    stories = [(each.title, each.phases, each.tasks, each.findings, each.subagents) for each in (base, now)]
+    return stories[0] == stories[1]
 
 
 # --- phases ----------------------------------------------------------------------------------------------------------
@@ -89,7 +89,7 @@ class _Merge:
         self.edits: list[Edit] = []
         self.last_phase: str | None = None
         self._handed: list[Subagent] = []
-        self._told = {_mark(entry) for entry in note.all_entries()} - {None}
+        self._known = {_mark(entry) for entry in note.all_entries()} - {None}
 
     # --- what changed in place ---
 
@@ -97,11 +97,11 @@ class _Merge:
         """Update the results of calls that the user did not change; calls are matched by their text."""
         pairs = list(_paired_calls(base, now))
         changed = dict.fromkeys((old.call, old.result, old.outcome) for old, new in pairs if old != new)
-        for told in changed:
-            there = [c for c in self._calls() if (c.call, c.result, c.outcome) == told]
-            wanted = [new for old, new in pairs if (old.call, old.result, old.outcome) == told]
+        for old_call in changed:
+            there = [c for c in self._calls() if (c.call, c.result, c.outcome) == old_call]
+            updates = [new for old, new in pairs if (old.call, old.result, old.outcome) == old_call]
             # If the user removed some, the remaining ones count as the last ones.
-            for call, new in zip(reversed(there), reversed(wanted), strict=False):
+            for call, new in zip(reversed(there), reversed(updates), strict=False):
                 if call != new:
                     self.edits += set_call(self.source, self.note, call, new)
 
@@ -109,8 +109,8 @@ class _Merge:
         """The calls of the note, or of a shared note those in this transcript's phases."""
         if not self.is_shared:
             return self.note.calls()
-        told = (entry for home in self.homes if home for entry in home.all_entries())
-        return [call for entry in told if isinstance(entry, ToolCalls) for call in entry.calls]
+        entries = (entry for home in self.homes if home for entry in home.all_entries())
+        return [call for entry in entries if isinstance(entry, ToolCalls) for call in entry.calls]
 
     def _subagent(self, old: Subagent, new: Subagent) -> None:
         """Update a subagent callout; equal ones are matched by order, from the end if the user removed some."""
@@ -146,7 +146,7 @@ class _Merge:
         count = len(self.note.phases)
         for place, phase in enumerate(now.phases):
             if place >= len(base.phases):
-                added = self._untold(phase)
+                added = self._without_known(phase)
                 self.edits += add_phase(self.source, self.note, added)
                 count += 1
                 self.last_phase = f"phase-{count}"
@@ -168,7 +168,7 @@ class _Merge:
         homes = matched(old.subphases, home.subphases if home else (), is_shared=self.is_shared)
         subs: list[Phase] = []
         for place, sub in enumerate(new.subphases):
-            rest = self._untold(sub)
+            rest = self._without_known(sub)
             if place < len(old.subphases):
                 rest_or_none = self._grown(old.subphases[place], sub, homes[place])
                 if homes[place] or rest_or_none is None:
@@ -200,22 +200,22 @@ class _Merge:
 
     def _fresh(self, entry: Entry) -> Iterator[Entry]:
         """The entry, unless it is a subagent, a decision or a failure that the note already has."""
-        if _mark(entry) not in self._told:
+        if _mark(entry) not in self._known:
             yield entry
 
-    def _untold(self, phase: Phase) -> Phase:
+    def _without_known(self, phase: Phase) -> Phase:
         entries = tuple(kept for entry in phase.entries for kept in self._fresh(entry))
-        return replace(phase, entries=entries, subphases=tuple(map(self._untold, phase.subphases)))
+        return replace(phase, entries=entries, subphases=tuple(map(self._without_known, phase.subphases)))
 
     def _append(self, entries: Iterable[Entry], home: Phase) -> None:
-        told = self._before_recorded([entry for entry in entries if render_entry(entry, self.note.format)], home)
-        if not told:
+        fresh = self._before_recorded([entry for entry in entries if render_entry(entry, self.note.format)], home)
+        if not fresh:
             return
-        *edits, last = add_entry(self.source, self.note, told[0], home.id)
-        rest = render_body(told[1:], self.note.format)
+        *edits, last = add_entry(self.source, self.note, fresh[0], home.id)
+        rest = render_body(fresh[1:], self.note.format)
         if rest:
             newline = self.source.newline
-            if isinstance(told[0], ToolCalls) and separates(rest):
+            if isinstance(fresh[0], ToolCalls) and separates(rest):
                 rest = [SEPARATOR, "", *rest]
             closed = last.text.endswith(newline * 2)
             block = newline.join(rest) + newline
@@ -339,9 +339,9 @@ def matched(base: Sequence[Phase], note: Sequence[Phase], *, is_shared: bool) ->
     free = list(note)
     for key in _KEYS:
         for place, phase in enumerate(base):
-            wanted = key(phase)
-            if homes[place] is None and wanted is not None:
-                alike = (other for other in free if key(other) == wanted)
+            wanted_key = key(phase)
+            if homes[place] is None and wanted_key is not None:
+                alike = (other for other in free if key(other) == wanted_key)
                 found = next((one for one in alike if not (is_shared and _began_apart(phase, one))), None)
                 homes[place] = found
                 if found:

@@ -47,16 +47,16 @@ def merge_findings(
         edits = insert_lines(source, note, preamble_end(source, note), render_findings(now, note.format))
         return check_shown(source, edits, replace(note, findings=now))
     fates = _fates(note.findings, base, now)
-    wanted = fates.wanted(note.findings)
-    if wanted == note.findings:
+    merged = fates.wanted(note.findings)
+    if merged == note.findings:
         return []
-    is_empty = not wanted and _is_all_ours(note)
-    edits = _removed_block(source, note) if is_empty else [*_item_edits(source, note, fates, len(wanted))]
-    return check_shown(source, edits, replace(note, findings=wanted))
+    is_empty = not merged and _is_all_ours(note)
+    edits = _removed_block(source, note) if is_empty else [*_item_edits(source, note, fates, len(merged))]
+    return check_shown(source, edits, replace(note, findings=merged))
 
 
 def _as_noted(items: Sequence[FindingItem]) -> tuple[FindingItem, ...]:
-    return tuple(told for item in items if (told := normal_item(item)).text)
+    return tuple(normal for item in items if (normal := normal_item(item)).text)
 
 
 # --- changes to each item ---------------------------------------------------------------------------------------
@@ -153,11 +153,11 @@ def _item_edits(source: Source, note: Session, fates: _Fates, count: int) -> Ite
             yield from replace_lines(source, lines.first, lines.end, text)
     top = note.findings[0].lines.first if note.findings else block.end
     for at, items in fates.added.items():
-        told = [line for item in items for line in render_item(item, note.format)]
+        lines_added = [line for item in items for line in render_item(item, note.format)]
         line = note.findings[at].lines.end if at >= 0 else top
         if line < block.end and _ORPHAN.match(source.lines[line]):
-            told.append(">")
-        yield from insert_line(source, line, source.newline.join(told))
+            lines_added.append(">")
+        yield from insert_line(source, line, source.newline.join(lines_added))
 
 
 def _is_all_ours(note: Session) -> bool:
@@ -214,7 +214,7 @@ def status_edits(source: Source, note: Session, base: Session, now: Session) -> 
     completed its tasks.  A status that the user set is not changed.
     """
     untouched = note.status is Status.ACTIVE and note.ended is None and note.resume_point is None
-    late = base.status is Status.PAUSED and _stands_as_written(note, base)
+    late = base.status is Status.PAUSED and _is_status_untouched(note, base)
     is_same = status_properties(note, None) == status_properties(now, None)
     if not (untouched or late) or is_same or now.status in (Status.ACTIVE, None):
         return []
@@ -234,31 +234,31 @@ def status_properties(now: Session, last_phase: str | None) -> dict[str, Value]:
 
 def _fields(source: Source, note: Session, base: Session, now: Session, *, last_phase: str | None) -> list[Edit]:
     grown = base.synced_to != now.synced_to
-    wanted: dict[str, Value] = {}
-    if grown and _stands_as_written(note, base):
-        wanted = dict(status_properties(now, last_phase))
+    values: dict[str, Value] = {}
+    if grown and _is_status_untouched(note, base):
+        values = dict(status_properties(now, last_phase))
     elif _rests_at_its_end(note) and last_phase:
-        wanted["resume_point"] = last_phase
+        values["resume_point"] = last_phase
     model = _chosen(note.model, base.model, now.model)
     # A user may have turned the name into a link, which is kept.
-    wanted["model"] = note.properties.get("model") if model == note.model else model and escape_links(model)
-    wanted["tokens_used"] = merged_count(note.tokens_used, base.tokens_used, now.tokens_used)
-    wanted["tokens_cached"] = merged_count(note.tokens_cached, base.tokens_cached, now.tokens_cached)
-    wanted["usage"] = _usage(note, base, now)
-    wanted["redactions"] = merged_count(note.redactions, base.redactions, now.redactions)
-    wanted["redacted"] = _redacted(note.redacted, base.redacted, now.redacted)
+    values["model"] = note.properties.get("model") if model == note.model else model and escape_links(model)
+    values["tokens_used"] = merged_count(note.tokens_used, base.tokens_used, now.tokens_used)
+    values["tokens_cached"] = merged_count(note.tokens_cached, base.tokens_cached, now.tokens_cached)
+    values["usage"] = _usage(note, base, now)
+    values["redactions"] = merged_count(note.redactions, base.redactions, now.redactions)
+    values["redacted"] = _redacted(note.redacted, base.redacted, now.redacted)
     known = {str(agent) for agent in (*base.participants, *note.participants)}
-    wanted["participants"] = [
+    values["participants"] = [
         *map(str, note.participants),
         *(str(agent) for agent in now.participants if str(agent) not in known),
     ]
-    wanted["subagents"], wanted["subagent_logs"] = _subagents(note, base, now)
+    values["subagents"], values["subagent_logs"] = _subagents(note, base, now)
     if grown:
-        wanted["sources"], wanted["synced_to"] = _synced(note, now)
-    return _set_all(source, note, wanted)
+        values["sources"], values["synced_to"] = _synced(note, now)
+    return _set_all(source, note, values)
 
 
-def _stands_as_written(note: Session, base: Session) -> bool:
+def _is_status_untouched(note: Session, base: Session) -> bool:
     """True if status, end and reason are still as an import wrote them; a user's change to one keeps them all."""
     if note.status is Status.ACTIVE and note.ended is None and note.pause_reason is None:
         return True  # the state while the session runs
@@ -271,9 +271,9 @@ def _rests_at_its_end(note: Session) -> bool:
     return note.status is Status.PAUSED and note.resume_point in (*last, *(p.id for p in note.phases[-1:]))
 
 
-def _set_all(source: Source, note: Session, wanted: dict[str, Value]) -> list[Edit]:
+def _set_all(source: Source, note: Session, values: dict[str, Value]) -> list[Edit]:
     edits: list[Edit] = []
-    for key, found in wanted.items():
+    for key, found in values.items():
         value = None if found == [] else found
         if value != note.properties.get(key):
             edits += set_field(source, note, key, value)

@@ -140,22 +140,22 @@ OWN_LABELS = Rule("own-label", r"\n[ \t>]*+(?:Alternatives|By|Cause|Source)", ":
 
 
 def _read_decision(raw: RawCallout, lines: Lines, form: int) -> Entry:
-    text, said, grounds = _told(raw, ("Rationale", "Alternatives", "By"), form)
-    why, others, who = (said.get(label) for label in ("Rationale", "Alternatives", "By"))
+    text, labels, grounds = _text_and_labels(raw, ("Rationale", "Alternatives", "By"), form)
+    why, others, who = (labels.get(label) for label in ("Rationale", "Alternatives", "By"))
     return Decision(text, why, others, who, grounds, lines)
 
 
 def _read_error(raw: RawCallout, lines: Lines, form: int) -> Entry:
-    text, said, grounds = _told(raw, ("Cause", "Resolution"), form)
-    return Failure(text, said.get("Resolution"), said.get("Cause"), grounds, lines)
+    text, labels, grounds = _text_and_labels(raw, ("Cause", "Resolution"), form)
+    return Failure(text, labels.get("Resolution"), labels.get("Cause"), grounds, lines)
 
 
-def _told(raw: RawCallout, labels: tuple[str, ...], form: int) -> tuple[str, dict[str, str], Grounds | None]:
+def _text_and_labels(raw: RawCallout, labels: tuple[str, ...], form: int) -> tuple[str, dict[str, str], Grounds | None]:
     """The text of a decision or an error, the text of each label, and its grounds."""
     body, source = _take(_with_title(raw), SOURCE_LINE)
     head, found = _take_labels(body, labels)
-    said = {label: _text(lines, form, OWN_LABELS) for label, lines in found.items()}
-    return _text(head, form, OWN_LABELS), said, grounds_in(source[1]) if source else None
+    texts = {label: _text(lines, form, OWN_LABELS) for label, lines in found.items()}
+    return _text(head, form, OWN_LABELS), texts, grounds_in(source[1]) if source else None
 
 
 def _with_title(raw: RawCallout) -> list[str]:

@@ -87,10 +87,10 @@ class FieldReader:
         span = self.spans.get(key)
         return self.source.line_of(span.start) + 1 if span else 1
 
-    def complain(self, key: str, wanted: str) -> None:
+    def complain(self, key: str, expected: str) -> None:
         """Report a value of the wrong type; `wanted` describes the right one."""
         shown = repr(self.values[key])
-        message = f"{key}: {shown[:60]} is not {wanted}"
+        message = f"{key}: {shown[:60]} is not {expected}"
         self.problems.append(Problem("bad-field", self.line_of(key), message))
 
     def text(self, key: str) -> str | None:
@@ -289,9 +289,9 @@ def property_of(value: Any) -> Value:
     return escape_links(value) if isinstance(value, str) else value
 
 
-def linktext_of(told: str) -> LinkText:
+def linktext_of(text: str) -> LinkText:
     """Parse a link with or without brackets."""
-    inner = told.strip(" \t")
+    inner = text.strip(" \t")
     is_link = inner.startswith("[[") and inner.endswith("]]")
     return parse_linktext(inner[2:-2]) if is_link else LinkText(inner)
 
@@ -326,11 +326,11 @@ class Properties(FieldReader):
 
     def word(self, key: str, words: type[_E]) -> _E | None:
         """A word of an enumeration, case-insensitive."""
-        told = self.text(key)
-        if told is None:
+        text = self.text(key)
+        if text is None:
             return None
         try:
-            return words(told.strip().lower())
+            return words(text.strip().lower())
         except ValueError:
             self.complain(key, f"one of {', '.join(words)}")
             return None

@@ -63,7 +63,7 @@ class TranscriptText:
         self._prompted: set[str] = set()
         self._called: dict[str, list[list[str]]] = {}
         self._replied: set[str] = set()
-        self._heard: set[str] = set()
+        self._from_parent: set[str] = set()
 
     def add(self, event: Event) -> None:
         """Add an event of this transcript."""
@@ -93,35 +93,35 @@ class TranscriptText:
             case _:
                 pass
 
-    def hear(self, event: Event) -> None:
+    def add_from_parent(self, event: Event) -> None:
         """Add an event of the parent's transcript about a subagent, which older notes of the subagent lack."""
         self.add(event)
         if isinstance(event, SubagentReturned):
-            self._heard.update(map(_flat, event.text.split("\n\n")))
+            self._from_parent.update(map(_flat, event.text.split("\n\n")))
 
     def _keep(self, *texts: str) -> None:
         self._texts += map(_flat, texts)
         self._joined = ""
 
-    def holds(self, told: str) -> bool:
+    def holds(self, line: str) -> bool:
         """True if the transcript contains a line, or the beginning of one that was cut."""
         if not self._joined:
             self._joined = "\0".join(self._texts)
-        return _flat(told).rstrip("….") in self._joined
+        return _flat(line).rstrip("….") in self._joined
 
-    def is_call(self, tool: str, told: str) -> bool:
+    def is_call(self, tool: str, line: str) -> bool:
         """True if a call's line has the arguments of a call of that tool and nothing else."""
-        return any(not _without(_flat(told), values) for values in self._called.get(_flat(tool), ()))
+        return any(not _without(_flat(line), values) for values in self._called.get(_flat(tool), ()))
 
     def is_injected(self, words: str) -> bool:
         """True if the client injected these words, which older versions recorded as the user's."""
         flat = _flat(words)
         is_tagged = words.startswith("<") or self.holds(words)
-        return flat in self._injected or (is_tagged and not any(flat in said for said in self._prompted))
+        return flat in self._injected or (is_tagged and not any(flat in prompt for prompt in self._prompted))
 
-    def is_heard(self, paragraph: str) -> bool:
+    def is_from_parent(self, paragraph: str) -> bool:
         """True if only the parent's transcript contains a paragraph."""
-        return (flat := _flat(paragraph)) in self._heard and flat not in self._replied
+        return (flat := _flat(paragraph)) in self._from_parent and flat not in self._replied
 
 
 def _without(text: str, parts: Sequence[str]) -> str:
@@ -135,15 +135,15 @@ def _flat(text: str) -> str:
     return "".join(normal_line(text.replace("⏎", " ")).split()).replace("`", "").replace("*", "").casefold()
 
 
-def refresh(source: Source, note: Session, now: Session, said: TranscriptText) -> list[Edit]:
+def refresh(source: Source, note: Session, now: Session, transcript: TranscriptText) -> list[Edit]:
     """Edits that update the unedited parts of a note to `now`; none for a note of this version."""
     if note.recording >= RECORDING:
         return []
     return [
         *_properties(source, note, now),
-        *_title(source, note, now, said),
+        *_title(source, note, now, transcript),
         *merge_findings(source, note, (), now.findings),
-        *_phases(source, note, now, said),
+        *_phases(source, note, now, transcript),
     ]
 
 
@@ -151,18 +151,18 @@ def refresh(source: Source, note: Session, now: Session, said: TranscriptText) -
 
 
 def _properties(source: Source, note: Session, now: Session) -> Iterator[Edit]:
-    wanted: dict[str, Value] = {"recording": RECORDING}
+    values: dict[str, Value] = {"recording": RECORDING}
     if now.usage and "usage" not in note.properties:
-        wanted["usage"] = [escape_links(line) for line in now.usage]
+        values["usage"] = [escape_links(line) for line in now.usage]
     if _is_ours(note, now):
-        wanted |= status_properties(now, note.phases[-1].id if note.phases else None)
-    for key, value in wanted.items():
+        values |= status_properties(now, note.phases[-1].id if note.phases else None)
+    for key, value in values.items():
         if note.properties.get(key) != value:
             yield from set_field(source, note, key, value)
 
 
-def _title(source: Source, note: Session, now: Session, said: TranscriptText) -> Iterator[Edit]:
-    if note.title_lines is not NOWHERE and note.title != now.title and said.holds(_bare(note.title)):
+def _title(source: Source, note: Session, now: Session, transcript: TranscriptText) -> Iterator[Edit]:
+    if note.title_lines is not NOWHERE and note.title != now.title and transcript.holds(_bare(note.title)):
         yield from set_title(source, note, now.title)
 
 
@@ -186,33 +186,33 @@ def _bare(title: str) -> str:
 # --- phases ----------------------------------------------------------------------------------------------------------
 
 
-def _phases(source: Source, note: Session, now: Session, said: TranscriptText) -> Iterator[Edit]:
+def _phases(source: Source, note: Session, now: Session, transcript: TranscriptText) -> Iterator[Edit]:
     homes = matched(now.phases, note.phases, is_shared=False)
     taken = {home.lines.first for home in homes if home}
     for phase, home in zip(now.phases, homes, strict=True):
         if home is None:
             continue
-        group = [home, *_harness_phases(note, home, taken, said)]
-        if _Traced(said).holds(group, phase):
-            yield from _exchange(source, note, group, phase, said)
+        group = [home, *_harness_phases(note, home, taken, transcript)]
+        if _Traced(transcript).holds(group, phase):
+            yield from _exchange(source, note, group, phase, transcript)
 
 
-def _harness_phases(note: Session, home: Phase, taken: set[int], said: TranscriptText) -> Iterator[Phase]:
+def _harness_phases(note: Session, home: Phase, taken: set[int], transcript: TranscriptText) -> Iterator[Phase]:
     """The phases after `home` that older versions began for a text that the client injected."""
     behind = note.phases[note.phases.index(home) + 1 :]
     for phase in behind:
         first = phase.entries[0] if phase.entries else None
-        is_harness = isinstance(first, Intervention) and said.is_injected(first.words)
+        is_harness = isinstance(first, Intervention) and transcript.is_injected(first.words)
         if phase.lines.first in taken or not is_harness:
             return
         yield phase
 
 
 def _exchange(
-    source: Source, note: Session, group: Sequence[Phase], phase: Phase, said: TranscriptText
+    source: Source, note: Session, group: Sequence[Phase], phase: Phase, transcript: TranscriptText
 ) -> Iterator[Edit]:
     home = group[0]
-    name = phase.name if said.holds(home.name) else home.name
+    name = phase.name if transcript.holds(home.name) else home.name
     lines = render_phase(replace(phase, name=name, channel=home.channel), form=note.format)
     last = group[-1].subphases[-1] if group[-1].subphases else group[-1]
     start, end = source.starts[home.lines.first], _end_of(source, last.body_end)
@@ -235,7 +235,7 @@ _Item: TypeAlias = "Entry | ToolCall | str"
 class _Traced:
     """Checks if phases of a note contain only what the transcript has there."""
 
-    said: TranscriptText
+    transcript: TranscriptText
 
     def holds(self, old: Sequence[Phase], new: Phase) -> bool:
         head = old[0]
@@ -244,11 +244,11 @@ class _Traced:
         names = [sub.name for phase in old for sub in phase.subphases]
         if names != [sub.name for sub in new.subphases]:
             return False
-        told = [list(_items(phase.entries)) for phase in _flattened(old)]
+        line = [list(_items(phase.entries)) for phase in _flattened(old)]
         wanted = [list(_items(phase.entries)) for phase in (new, *new.subphases)]
         if len(old) > 1:
-            told, wanted = [list(chain(*told))], [list(chain(*wanted))]
-        return all(self._all(*each) for each in zip(told, wanted, strict=True))
+            line, wanted = [list(chain(*line))], [list(chain(*wanted))]
+        return all(self._all(*each) for each in zip(line, wanted, strict=True))
 
     def _all(self, old: Sequence[_Item], new: Sequence[_Item]) -> bool:
         """True if `new` has all items of `old` in order, and else only items that older versions did not write."""
@@ -268,7 +268,7 @@ class _Traced:
     def _is_gone(self, item: _Item) -> bool:
         """True if only older versions wrote this item: injected text, or a result whose call is lost."""
         if isinstance(item, Intervention):
-            return self.said.is_injected(item.words)
+            return self.transcript.is_injected(item.words)
         return isinstance(item, ToolCall) and item.call.startswith("? ")
 
     def _same(self, old: _Item, new: _Item) -> bool:
@@ -277,16 +277,16 @@ class _Traced:
                 return normal(old) == normal(new)
             case ToolCall(), ToolCall():
                 rest = old.call.removeprefix(old.tool)
-                is_call = self._is_traced(old.call, new.call) or self.said.is_call(old.tool, rest)
+                is_call = self._is_traced(old.call, new.call) or self.transcript.is_call(old.tool, rest)
                 return old.tool == new.tool and is_call and self._is_traced(old.result, new.result)
             case Intervention(), Intervention():
                 return old.words == new.words and (old.note in (None, new.note))
             case Failure(), Failure():
                 return replace(old, lines=new.lines) == new
             case Subagent(), Subagent():
-                told = zip((old.summary or "", *old.text.split("\n")), repeat(new.summary or ""), strict=False)
+                pairs = zip((old.summary or "", *old.text.split("\n")), repeat(new.summary or ""), strict=False)
                 return (
-                    old.link in (None, new.link) and old.entries == new.entries and all(starmap(self._is_traced, told))
+                    old.link in (None, new.link) and old.entries == new.entries and all(starmap(self._is_traced, pairs))
                 )
             case Callout(), Callout():
                 return old == new
@@ -303,13 +303,13 @@ class _Traced:
             case ToolCall():
                 return item.call == "result"
             case str():
-                return self.said.is_heard(item)
+                return self.transcript.is_from_parent(item)
             case _:
                 return False
 
     def _is_traced(self, old: str, new: str) -> bool:
         """True if a line was not written by a user: it is unchanged, in our words, or in the transcript."""
-        return not old or old == new or bool(_OUR_WORDS.fullmatch(old)) or self.said.holds(old)
+        return not old or old == new or bool(_OUR_WORDS.fullmatch(old)) or self.transcript.holds(old)
 
 
 _OUR_WORDS = late_pattern(

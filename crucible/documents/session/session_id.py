@@ -49,10 +49,10 @@ def check_new_id(text: str) -> str:
 
 def new_session_id(title: str, day: date, taken: Callable[[str], bool]) -> str:
     """Make an id `YYYY-MM-DD-<slug>`, with `-2`, `-3` … if it is taken."""
-    wanted = f"{day.year:04}-{day.month:02}-{day.day:02}-{slugify(title)}"
-    if not taken(wanted):
-        return wanted
-    return next(name for n in itertools.count(2) if not taken(name := f"{wanted}-{n}"))
+    preferred = f"{day.year:04}-{day.month:02}-{day.day:02}-{slugify(title)}"
+    if not taken(preferred):
+        return preferred
+    return next(name for n in itertools.count(2) if not taken(name := f"{preferred}-{n}"))
 
 
 def slugify(title: str, longest: int = 60) -> str:
@@ -78,7 +78,7 @@ def _cut_words(slug: str, longest: int) -> str:
 
 
 def _hashed(title: str) -> str:
-    said = " ".join(title.split())
-    if not any(c.isalnum() for c in said):
+    words = " ".join(title.split())
+    if not any(c.isalnum() for c in words):
         return "session"
-    return "session-" + hashlib.blake2s(said.encode("utf-8", "surrogatepass")).hexdigest()[:6]
+    return "session-" + hashlib.blake2s(words.encode("utf-8", "surrogatepass")).hexdigest()[:6]

@@ -150,9 +150,9 @@ def _task(task: Task) -> _Plain:
 
 
 def _noted(item: FindingItem) -> _Plain:
-    told = {"kind": item.kind, "text": item.text, "details": item.details, "points": list(item.points)}
+    texts = {"kind": item.kind, "text": item.text, "details": item.details, "points": list(item.points)}
     return {
-        **told,
+        **texts,
         "also": item.also or None,
         "evidence": item.evidence,
         **_grounds(item.grounds),
@@ -181,8 +181,8 @@ def _content(entry: Entry) -> _Plain:
             more = {"alternatives": entry.alternatives, "by": entry.by}
             return {"type": "decision", **chosen, **more, **_grounds(entry.grounds)}
         case Failure():
-            told = {"text": entry.text, "cause": entry.cause, "resolution": entry.resolution}
-            return {"type": "error", **told, **_grounds(entry.grounds)}
+            texts = {"text": entry.text, "cause": entry.cause, "resolution": entry.resolution}
+            return {"type": "error", **texts, **_grounds(entry.grounds)}
         case Intervention():
             return {"type": "user", "words": entry.words, "note": entry.note}
         case Subagent():

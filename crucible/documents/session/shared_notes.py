@@ -86,13 +86,13 @@ def _as_known(note: Sequence[Task], before: Sequence[Task], after: Sequence[Task
     """
     there, now, known = ({task.id: task for task in tasks} for tasks in (note, after, before))
     was_done = {task.id for task in note if task.status == "completed"}
-    told = [now.get(task.id, task) if task.id in was_done and task.status != "completed" else task for task in before]
+    kept = [now.get(task.id, task) if task.id in was_done and task.status != "completed" else task for task in before]
     for task in after:
         old = there.get(task.id)
         if old and old.content == task.content and task.id not in known:
             fresh = replace(task, status=old.status, started=old.started, completed=old.completed)
-            told.append(task if task.id in was_done else fresh)
-    return tuple(told)
+            kept.append(task if task.id in was_done else fresh)
+    return tuple(kept)
 
 
 def _renamed(tasks: Sequence[Task], named: dict[str, str]) -> tuple[Task, ...]:
@@ -134,10 +134,10 @@ def with_note_status(note: Session, base: Session, now: Session) -> Session:
     """`base` with the note's status if an import may change it: it is another native session's, or `cru` resumed it."""
     joins = source_of(now) not in note.sources
     resumed = any(phase.name.startswith(RESUMED) for phase in now.phases[len(base.phases) :])
-    return replace(base, **_standing(note)) if joins or resumed or is_status_ours(note) else base  # type: ignore[arg-type]
+    return replace(base, **_status_fields(note)) if joins or resumed or is_status_ours(note) else base  # type: ignore[arg-type]
 
 
-def _standing(note: Session) -> dict[str, object]:
+def _status_fields(note: Session) -> dict[str, object]:
     return {
         "status": note.status,
         "ended": note.ended,

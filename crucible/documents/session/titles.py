@@ -124,9 +124,9 @@ def _question(text: str) -> str:
     """The question at the end of a text, "" for none."""
     lines = [line for line in text.rstrip().split("\n") if line.strip()][-_ASKED_IN:]
     for line in reversed(lines):
-        said = _plain(line)
-        if said.endswith("?"):
-            return f"{split_sentences(said[:-1], TITLE_END)[-1]}?".strip()
+        sentence = _plain(line)
+        if sentence.endswith("?"):
+            return f"{split_sentences(sentence[:-1], TITLE_END)[-1]}?".strip()
         if not _LINE_MARK.match(line):
             return ""
     return ""
@@ -136,10 +136,10 @@ def _option(text: str, answer: str) -> str:
     """The option that an answer names by its number or letter: `2. A file per user`."""
     picked = re.fullmatch(r"(?:[Oo]ption\s+)?([0-9]{1,2}|[A-Za-z])", answer.rstrip(".)"))
     for line in reversed(text.split("\n")) if picked else ():
-        said = _plain(line.replace("**", ""), keep_mark=True)
-        item = _ITEM.match(said)
+        option = _plain(line.replace("**", ""), keep_mark=True)
+        item = _ITEM.match(option)
         if item and picked and item[1].casefold() == picked[1].casefold():
-            return f"{picked[1]}. {_sentence(said[item.end() :])}"
+            return f"{picked[1]}. {_sentence(option[item.end() :])}"
     return ""
 
 
@@ -154,17 +154,17 @@ def prompt_name(prompt: str, limit: int = _LIMIT) -> str:
     """The first thing a prompt says, without Markdown, in under about `limit` code points; never empty."""
     text = normal(prompt[:_READ])
     plan = _PLAN.match(text)
-    lines = list(_said(text[plan.end() :] if plan else text))
+    lines = list(_lines_with_words(text[plan.end() :] if plan else text))
     first = next((place for place, line in enumerate(lines) if not _LOG.match(line)), 0)
-    said = _sentence(_plain(lines[first])) if lines else ""
+    name_text = _sentence(_plain(lines[first])) if lines else ""
     for line in lines[first + 1 : first + 4]:
-        if has_content(said) or lines[first].startswith("#"):
+        if has_content(name_text) or lines[first].startswith("#"):
             break
         more = _sentence(_plain(line))
         if has_content(more) and not _LOG.match(line) and not _TAG.search(line):
             # The line below a heading, or after a first line without content.
-            said = f"{said}: {more}" if lines[first].rstrip().endswith(":") else more
-    name = cut_at_word(said, limit)
+            name_text = f"{name_text}: {more}" if lines[first].rstrip().endswith(":") else more
+    name = cut_at_word(name_text, limit)
     # The heading of a plan usually says that it is one.
     return f"Plan: {name}" if plan and name and not re.search(r"\bplan\b", name, re.IGNORECASE) else name or UNTITLED
 
@@ -180,11 +180,11 @@ def resumed_name(after: str) -> str:
 def key_words(title: str, limit: int) -> str:
     """A title without its stop words, cut to whole words, for a file name."""
     words = re.findall(r"[\w'’]+", title)
-    telling = [word for word in words if word.casefold() not in stop_words("file_names")] or words
-    return cut_at_word(" ".join(telling), limit).rstrip("…") if telling else title
+    kept = [word for word in words if word.casefold() not in stop_words("file_names")] or words
+    return cut_at_word(" ".join(kept), limit).rstrip("…") if kept else title
 
 
-def _said(text: str) -> Iterator[str]:
+def _lines_with_words(text: str) -> Iterator[str]:
     """Lines with words in them, those outside fences and tags first."""
     for part in (_TAG.sub(" ", _FENCE.sub("\n", text)), text):
         for line in part.split("\n"):

@@ -76,10 +76,10 @@ class Answers:
         found: dict[int, str] = {}
         seen: Counter[str] = Counter()
         for at, entry in enumerate(self._entries):
-            wanted = inbox_words(entry)
-            if wanted is not None:
-                told = " ".join(f"{wanted[0]} {wanted[1]}".split())
-                digits = hashlib.sha256(told.encode(errors="replace")).hexdigest()[:_DIGITS]
+            item = inbox_words(entry)
+            if item is not None:
+                text = " ".join(f"{item[0]} {item[1]}".split())
+                digits = hashlib.sha256(text.encode(errors="replace")).hexdigest()[:_DIGITS]
                 seen[digits] += 1
                 found[at] = f"{digits}-{seen[digits]}" if seen[digits] > 1 else digits
         return found
@@ -88,15 +88,15 @@ class Answers:
         """True if the item at this position is answered, seen or fixed."""
         entry = self._entries[at]
         if isinstance(entry, Failure):
-            went_on = self._logged and self.behind(at) is not None
-            return went_on or entry.text in self._mended or self.own(at) is not None
+            went_on = self._logged and self.prompt_after(at) is not None
+            return went_on or entry.text in self._fixed or self.named_answer(at) is not None
         if isinstance(entry, Callout) and entry.kind == DONE:
-            return at < self._last_word or self.own(at) is not None
-        wanted = inbox_words(entry)
+            return at < self._last_word or self.named_answer(at) is not None
+        item = inbox_words(entry)
         dismissed = self._logged and at < self._last_word
-        return wanted is not None and (dismissed or self.answer(at, wanted[1]))
+        return item is not None and (dismissed or self.answer(at, item[1]))
 
-    def own(self, at: int) -> Intervention | None:
+    def named_answer(self, at: int) -> Intervention | None:
         """The answer that names this item, or that is directly after it and names an item that no longer exists."""
         if at not in self.names:
             return None
@@ -106,7 +106,7 @@ class Answers:
         name = _named_by(behind) if isinstance(behind, Intervention) else ""
         return behind if isinstance(behind, Intervention) and name and name not in self.names.values() else None
 
-    def behind(self, at: int) -> Intervention | None:
+    def prompt_after(self, at: int) -> Intervention | None:
         """A prompt directly after this position; a prompt after several questions in a row answers all of them."""
         after = at + 1
         while after < len(self._entries) and _is_passed(self._entries[after]):
@@ -116,11 +116,11 @@ class Answers:
 
     def answer(self, at: int, asked: str) -> bool:
         """True if an entry answers the question `asked` at this position, which need not be an item."""
-        if self.own(at) is not None or self.behind(at) is not None or _ANSWERED.search(asked):
+        if self.named_answer(at) is not None or self.prompt_after(at) is not None or _ANSWERED.search(asked):
             return True
         words = words_of(asked)
-        wanted = min(max(_SHARED, (len(words) + 1) // 2), len(words)) or 1
-        return any(len(words & said) >= wanted for place, said in self._said if place > at)
+        needed = min(max(_SHARED, (len(words) + 1) // 2), len(words)) or 1
+        return any(len(words & reply) >= needed for place, reply in self._reply_words if place > at)
 
     @cached_property
     def _named(self) -> dict[str, Intervention]:
@@ -129,7 +129,7 @@ class Answers:
         }
 
     @cached_property
-    def _mended(self) -> frozenset[str]:
+    def _fixed(self) -> frozenset[str]:
         failures = (entry for entry in self._entries if isinstance(entry, Failure))
         return frozenset(entry.text for entry in failures if (entry.resolution or "").strip())
 
@@ -139,8 +139,8 @@ class Answers:
         return max((at for at in places if not _named_by(self._entries[at])), default=-1)
 
     @cached_property
-    def _said(self) -> list[tuple[int, frozenset[str]]]:
-        return [(at, words_of(text)) for at, entry in enumerate(self._entries) if (text := _told(entry))]
+    def _reply_words(self) -> list[tuple[int, frozenset[str]]]:
+        return [(at, words_of(text)) for at, entry in enumerate(self._entries) if (text := _reply_text(entry))]
 
 
 def _named_by(entry: Entry) -> str:
@@ -153,7 +153,7 @@ def _is_passed(entry: Entry) -> bool:
     return (isinstance(entry, Callout) and entry.kind in QUESTIONS) or bool(_named_by(entry))
 
 
-def _told(entry: Entry) -> str:
+def _reply_text(entry: Entry) -> str:
     if isinstance(entry, Intervention):
         return "" if _named_by(entry) else f"{entry.words} {entry.note or ''}"
     return f"{entry.text} {entry.rationale or ''}" if isinstance(entry, Decision) else ""

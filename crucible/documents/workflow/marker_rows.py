@@ -148,18 +148,18 @@ def _null_check(column: str, sign: str, text: str) -> RowCheck:
 
 
 def _value_check(column: str, sign: str, value: str) -> RowCheck:
-    wanted, number, time = value.casefold(), _number(value), parse_time(value)
+    folded, number, time = value.casefold(), _number(value), parse_time(value)
 
     def check(row: MarkerRow) -> bool:
         text = row.text(column)
         if not text:
             return False
         if sign in ("~", "!~"):
-            return (wanted in text.casefold()) == (sign == "~")
+            return (folded in text.casefold()) == (sign == "~")
         own, own_time = row.number(column), parse_time(text) if time else None
         if number is not None and own is not None:
             return _COMPARE[sign](own, number)
-        return _COMPARE[sign](own_time, time) if own_time else _COMPARE[sign](text.casefold(), wanted)
+        return _COMPARE[sign](own_time, time) if own_time else _COMPARE[sign](text.casefold(), folded)
 
     return check
 

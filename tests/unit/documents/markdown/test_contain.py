@@ -396,7 +396,7 @@ _PARTS = {
     "info": (fences, "_change_info", lambda line, *_: line),
     "label": (room, "LABELS", ("~",)),
     "code": (contain_inline, "seal_code", str),
-    "shown": (fences, "seal_shown", lambda text, *_: text),
+    "shown": (fences, "seal_rendered", lambda text, *_: text),
     "fence": (fences, "_FENCE_START", re.compile(r"(?!)")),
 }
 
