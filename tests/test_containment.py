@@ -27,13 +27,13 @@ from crucible.documents.workflow.workflow_markup import render_workflow
 from crucible.memory.history.history_notes import render_history
 from tests.openings import OPENINGS
 from tests.unit.commands.learn.sample_cases import any_case
-from tests.unit.documents.session.strategies import sessions
-from tests.unit.documents.workflow.strategies import workflows
+from tests.unit.documents.session.session_strategies import sessions
+from tests.unit.documents.workflow.workflow_strategies import workflows
 from tests.unit.memory.history.test_history_notes import ENTRIES
 from tests.unit.memory.knowledge.sample_items import any_item
 
 OURS = {"wikilink, embed", "image", "comment", "callout", "field, line", "field, brackets"}
-"""Openings that our own lines contain as well; `tests.unit.documents.markdown.test_contain` looks for them in contained texts."""
+"""Openings that our own lines contain as well; `tests.unit.documents.markdown.test_containment` looks for them in contained texts."""
 WEB = re.compile(r"(?i:https?)://[\w/.:%&=?~+,;@-]*#?")
 FEW = settings(max_examples=settings().max_examples // 2)
 

@@ -19,7 +19,7 @@ from crucible.search.embedded.index_format import load_card
 from crucible.search.recall import Question
 from crucible.vault.events.append_entry import append_entry
 from crucible.vault.notes.init_vault import init_vault
-from tests.unit.documents.session.strategies import sessions
+from tests.unit.documents.session.session_strategies import sessions
 from tests.unit.search.vaults import NOW, ask, found, recall, session_of, vault_of
 
 

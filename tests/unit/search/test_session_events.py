@@ -24,7 +24,7 @@ from crucible.documents.session.session import (
 from crucible.documents.session.session_reader import read_session
 from crucible.search.recall import EventKind
 from crucible.search.session_events import events_of, texts_of
-from tests.unit.documents.session.strategies import entry_lists, sessions
+from tests.unit.documents.session.session_strategies import entry_lists, sessions
 
 _WORD = re.compile(r"\w+")
 

@@ -44,7 +44,7 @@ from samples.codified_sessions import (
 )
 from samples.notes import sample_phases
 from tests.unit.commands.imports.places import DATA, LATER, make_vault, notes_of
-from tests.unit.documents.session.strategies import sessions as hostile_sessions
+from tests.unit.documents.session.session_strategies import sessions as hostile_sessions
 
 CLIENTS = ("claude-code", "codex", "opencode")
 

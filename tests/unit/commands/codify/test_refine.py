@@ -32,7 +32,7 @@ from crucible.documents.workflow.workflow_reader import read_workflow
 from tests.saying import Says
 from tests.trusting import trusted
 from tests.unit.analysis.review.test_ask_checked import HOSTILE
-from tests.unit.documents.session.strategies import sessions
+from tests.unit.documents.session.session_strategies import sessions
 
 REDACT = redact_of(SecretSettings())
 CLAUDE, HELPER = AgentRef("claude-code"), AgentRef("helper")

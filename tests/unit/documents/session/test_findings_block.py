@@ -16,7 +16,7 @@ from crucible.documents.session.session import Callout, Decision, Entry, Failure
 from crucible.documents.session.session_reader import read_session
 from samples.hostile_texts import hostile_line, hostile_text
 from tests.test_containment import acting
-from tests.unit.documents.session.strategies import grounds
+from tests.unit.documents.session.session_strategies import grounds
 
 CORRECTION = FindingItem(
     "correction", '"Not the fixtures"', "refused: Edit a.json", Grounds("rejected call", 0.98, ("5ad1908e",))

@@ -15,7 +15,7 @@ from crucible.documents.markdown.wikilinks import find_links
 from crucible.documents.session.markup import render_session
 from crucible.documents.session.session import Entry, Mode, Phase, Prose, Session, Subagent, ToolCalls
 from crucible.documents.session.session_reader import read_session
-from tests.unit.documents.session.strategies import phases, sessions
+from tests.unit.documents.session.session_strategies import phases, sessions
 
 ACTING = frozenset({"tasks", "session-toon", "dataview", "dataviewjs", "query", "base", "mermaid"})
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from crucible.documents.workflow.graph import Bundle, Edge, Graph, build_graph
 from crucible.documents.workflow.workflow import Condition, Datum, Flow, Place, Step, Workflow
-from tests.unit.documents.workflow.made import flow, leading, step, workflow
+from tests.unit.documents.workflow.sample_workflows import flow, leading, step, workflow
 
 
 def _graph(*steps: Step) -> Graph:

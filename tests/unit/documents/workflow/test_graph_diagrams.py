@@ -18,7 +18,7 @@ from crucible.documents.workflow.graph_diagrams import dot_text, mermaid_text, r
 from crucible.documents.workflow.graph_listing import render_lines
 from crucible.documents.workflow.workflow import Condition, Datum, Flow, Grade, Step
 from samples.hostile_texts import hostile_line
-from tests.unit.documents.workflow.made import flow, leading, step, workflow
+from tests.unit.documents.workflow.sample_workflows import flow, leading, step, workflow
 
 _ORDER = (
     Step("Receive", AgentRef("api"), "orders", flows=(flow("request::JSON -> order"),)),

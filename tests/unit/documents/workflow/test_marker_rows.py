@@ -24,7 +24,7 @@ from crucible.documents.workflow.marker_rows import (
 from crucible.documents.workflow.workflow import Cell, Marker, Step, Workflow
 from crucible.documents.workflow.workflow_reader import read_workflow
 from tests.paths import TESTS
-from tests.unit.documents.workflow.strategies import workflows
+from tests.unit.documents.workflow.workflow_strategies import workflows
 
 DATA = TESTS / "data" / "workflow"
 

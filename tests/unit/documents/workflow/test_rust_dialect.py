@@ -17,9 +17,9 @@ from crucible.documents.workflow.rust_dialect import name_outputs, render_crucib
 from crucible.documents.workflow.workflow import Datum, Grade, Step, Workflow
 from crucible.documents.workflow.workflow_reader import read_workflow
 from tests.paths import TESTS
-from tests.unit.documents.workflow.made import flow, leading, step, workflow
 from tests.unit.documents.workflow.rust_reader import Document, RustStep, read_document, read_heading, read_step
-from tests.unit.documents.workflow.strategies import NAMES, workflows
+from tests.unit.documents.workflow.sample_workflows import flow, leading, step, workflow
+from tests.unit.documents.workflow.workflow_strategies import NAMES, workflows
 
 DATA = TESTS / "data" / "workflow"
 CASES = [json.loads(line) for line in (DATA / "workflow_crucible.jsonl").read_text(encoding="utf-8").splitlines()]

@@ -19,7 +19,7 @@ from crucible.documents.workflow.workflow import (
 )
 from crucible.documents.workflow.workflow_check import check_workflow, has_errors
 from crucible.documents.workflow.workflow_reader import read_workflow
-from tests.unit.documents.workflow.made import flow, leading, step, workflow
+from tests.unit.documents.workflow.sample_workflows import flow, leading, step, workflow
 
 
 def _check(made: Workflow) -> tuple[Diagnostic, ...]:

@@ -11,7 +11,7 @@ from crucible.documents.workflow.graph import build_graph
 from crucible.documents.workflow.workflow import Datum, Flow, Grade, Marker, Place, Step, Workflow
 from crucible.documents.workflow.workflow_check import check_workflow
 from crucible.documents.workflow.workflow_json import export_workflow, step_ids
-from tests.unit.documents.workflow.made import flow, leading, step, workflow
+from tests.unit.documents.workflow.sample_workflows import flow, leading, step, workflow
 
 
 def _export(made: Workflow) -> dict[str, Any]:

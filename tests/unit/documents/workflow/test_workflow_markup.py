@@ -17,8 +17,8 @@ from crucible.documents.workflow.workflow import Cell, Marker, Step, Workflow, k
 from crucible.documents.workflow.workflow_markup import append_markers, phase_name, render_workflow
 from crucible.documents.workflow.workflow_reader import read_workflow
 from samples.hostile_texts import hostile_text
-from tests.unit.documents.workflow.made import step, workflow
-from tests.unit.documents.workflow.strategies import NAMES, random_workflow, rows, workflows
+from tests.unit.documents.workflow.sample_workflows import step, workflow
+from tests.unit.documents.workflow.workflow_strategies import NAMES, random_workflow, rows, workflows
 
 ROW: dict[str, Cell] = {"phase": "B", "status": "success", "duration_ms": 12}
 

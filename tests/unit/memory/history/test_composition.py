@@ -42,7 +42,7 @@ from crucible.memory.history.history import (
     tidy_line,
 )
 from crucible.vault.index.later_sessions import LaterSessions
-from tests.unit.documents.session.strategies import sessions
+from tests.unit.documents.session.session_strategies import sessions
 
 shorten = shortener()
 START = datetime(2026, 11, 21, 20, 26, 47, tzinfo=UTC)

@@ -37,7 +37,7 @@ from crucible.memory.history.memory_log import (
     remember,
 )
 from crucible.vault.notes.vault import Vault
-from tests.unit.documents.session.strategies import sessions
+from tests.unit.documents.session.session_strategies import sessions
 
 NOW = datetime(2026, 11, 22, 9, tzinfo=UTC)
 THEN = datetime(2026, 11, 21, 9, tzinfo=UTC)

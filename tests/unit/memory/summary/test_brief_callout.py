@@ -17,7 +17,7 @@ from crucible.documents.session.session import Session
 from crucible.documents.session.session_reader import read_session
 from crucible.memory.summary.brief import Brief, find_brief, set_brief
 from samples.hostile_texts import hostile_line, hostile_text
-from tests.unit.documents.session.strategies import sessions
+from tests.unit.documents.session.session_strategies import sessions
 
 NEW = Brief("They decided.\n\n- one\n- two", 'phase-1 "One"')
 

@@ -40,7 +40,7 @@ from crucible.memory.summary.brief import (
 )
 from crucible.memory.summary.brief_text import ShownTexts, extend_brief, read_digest, render_digest
 from samples.hostile_texts import hostile_text
-from tests.unit.documents.session.strategies import sessions
+from tests.unit.documents.session.session_strategies import sessions
 
 
 def phases(*bodies: tuple[Entry, ...], names: str = "") -> tuple[Phase, ...]:

@@ -20,7 +20,7 @@ from crucible.documents.session.session import Callout, Outcome, ToolCalls
 from crucible.documents.session.session_reader import read_session
 from samples.hostile_texts import hostile_text
 from tests.unit.commands.imports.places import REAL, bytes_of, make_vault, run_import
-from tests.unit.documents.session.telling import at, setting
+from tests.unit.documents.recording.sample_events import at, setting
 
 EDIT = {"file_path": "orders.py", "old_string": "a\nb\nc\n", "new_string": "a\nB\nc\n"}
 

@@ -26,7 +26,7 @@ from crucible.documents.session.session import (
     Task,
 )
 from crucible.documents.session.session_reader import read_session
-from tests.unit.documents.session.strategies import findings
+from tests.unit.documents.session.session_strategies import findings
 
 
 def item(text: str, row: str = "", kind: str = "outcome", details: str | None = None) -> FindingItem:

@@ -15,9 +15,9 @@ from crucible.documents.session.markup import render_session
 from crucible.documents.session.merge import merge
 from crucible.documents.session.session import Session
 from crucible.documents.session.session_reader import read_session
-from tests.unit.documents.session.strategies import lines
-from tests.unit.documents.session.telling import at, fold, session
-from tests.unit.documents.session.test_merging import merged, parts
+from tests.unit.documents.recording.sample_events import at, fold, session
+from tests.unit.documents.session.session_strategies import lines
+from tests.unit.documents.session.test_merge import merged, parts
 
 _models = lines.map(str.strip).filter(lambda name: name not in ("", "unknown"))
 _tokens = st.fixed_dictionaries(dict.fromkeys(KINDS, st.integers(0, 10**9)))

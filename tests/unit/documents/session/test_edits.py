@@ -25,7 +25,7 @@ from crucible.documents.session.edits import (
 from crucible.documents.session.markup import render_session
 from crucible.documents.session.session import Entry, Outcome, Phase, Prose, Session, Status, Task, ToolCall, ToolCalls
 from crucible.documents.session.session_reader import read_session
-from tests.unit.documents.session.strategies import entries, phases, sessions, tasks
+from tests.unit.documents.session.session_strategies import entries, phases, sessions, tasks
 
 WHEN = datetime(2026, 11, 21, 20, 26, 47, tzinfo=UTC)
 

@@ -20,8 +20,8 @@ from crucible.clients.events import (
 from crucible.documents.recording.session_draft import session_of
 from crucible.documents.session.findings import FindingDetector
 from crucible.documents.session.session import Callout, Decision, Entry, Failure, Intervention, ToolCalls
-from tests.unit.documents.session.telling import Scribe, at, fold, setting
-from tests.unit.documents.session.test_recording import used
+from tests.unit.documents.recording.sample_events import Scribe, at, fold, setting
+from tests.unit.documents.recording.test_session_recorder import used
 
 OPTIONS = (("One file", "no server to run"), ("Redis", "fast"), ("Memory", ""))
 ASKED = Choice("Where shall the cache live?", "", OPTIONS)

@@ -23,7 +23,7 @@ from crucible.documents.session.session_json import export_session
 from crucible.documents.session.session_reader import read_session
 from samples.hostile_texts import hostile_text
 from tests.paths import TESTS
-from tests.unit.documents.session.strategies import sessions
+from tests.unit.documents.session.session_strategies import sessions
 
 _FILE = TESTS / "data/format1/sessions.jsonl"
 CORPUS = [json.loads(line) for line in _FILE.read_bytes().rstrip(b"\n").split(b"\n")]

@@ -33,7 +33,7 @@ from crucible.documents.session.session import Session, Status
 from crucible.documents.session.session_reader import read_session
 from crucible.documents.session.shared_notes import phase_id_in_note
 from crucible.documents.session.status_rules import Client
-from tests.unit.documents.session.telling import BEGIN, LATER, at, event_lists, setting
+from tests.unit.documents.recording.sample_events import BEGIN, LATER, at, event_lists, setting
 
 OTHER = "codex:other"
 

@@ -56,7 +56,7 @@ from crucible.documents.session.session import (
 from crucible.documents.session.session_reader import read_session
 from crucible.documents.session.status_rules import Turn, session_status
 from crucible.documents.session.task_block import read_tasks, render_task
-from tests.unit.documents.session.telling import BEGIN, LATER, at, event_lists, record, session, setting
+from tests.unit.documents.recording.sample_events import BEGIN, LATER, at, event_lists, record, session, setting
 
 
 def used(call: str, command: str = "make") -> ToolUsed:

@@ -43,7 +43,7 @@ from crucible.documents.session.session import (
 )
 from crucible.documents.session.session_reader import read_session
 from samples.hostile_texts import hostile_text
-from tests.unit.documents.session.strategies import entries, phases, sessions
+from tests.unit.documents.session.session_strategies import entries, phases, sessions
 
 WHEN = datetime(2026, 11, 21, 20, 26, 47, tzinfo=UTC)
 HEAD = "---\ntype: session\nsession_id: s\nstarted: 2026-11-21T20:26:47Z\nstatus: active\n---\n\n# S\n\n"

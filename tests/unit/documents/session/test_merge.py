@@ -33,7 +33,7 @@ from crucible.documents.session.markup import render_session
 from crucible.documents.session.merge import merge
 from crucible.documents.session.session import Decision, Intervention, Prose, Session, Status, Subagent, Task, ToolCalls
 from crucible.documents.session.session_reader import read_session
-from tests.unit.documents.session.telling import Scribe, at, event_lists, fold, setting
+from tests.unit.documents.recording.sample_events import Scribe, at, event_lists, fold, setting
 
 
 def read(text: str) -> Session:
