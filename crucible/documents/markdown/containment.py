@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Literal
 
 from crucible.core.patterns import ANSI, UNSEEN, late_pattern
@@ -123,7 +123,7 @@ MORE_LINE_RULES: tuple[Rule, ...] = (
 def _line_passes(form: int, extra: tuple[Rule, ...]) -> tuple[Pass, ...]:
     label = Rule("label", rf"\n[ \t>]*+(?:{'|'.join(LABELS)})", ":", ":")
     rules = [*extra, *LINE_RULES, *(MORE_LINE_RULES if form >= FORMAT else ()), label]
-    return tuple(rule.compiled() for rule in rules)
+    return tuple(map(Rule.compiled, rules))
 
 
 def format_of(properties: Mapping[str, object]) -> int:
@@ -132,16 +132,16 @@ def format_of(properties: Mapping[str, object]) -> int:
     return FORMAT if isinstance(found, int) and found >= FORMAT else 1
 
 
-def _seal(text: str, form: int, extra: tuple[Rule, ...]) -> str:
+def _seal(text: str, form: int, passes: tuple[Pass, ...]) -> str:
     text = "\n" + text
-    for seal, _ in _line_passes(form, extra):
+    for seal, _ in passes:
         text = seal(text)
     return seal_inline(text[1:], form)
 
 
-def _unseal(text: str, form: int, extra: tuple[Rule, ...]) -> str:
+def _unseal(text: str, form: int, passes: tuple[Pass, ...]) -> str:
     text = "\n" + unseal_inline(text, form)
-    for _, unseal in reversed(_line_passes(form, extra)):
+    for _, unseal in reversed(passes):
         text = unseal(text)
     return text[1:]
 
@@ -153,7 +153,8 @@ def contain(text: str, *, extra: Sequence[Rule] = (), form: int = FORMAT, before
     the fence.  `extra` are the caller's marks; they apply in code spans too, but not in whole fences.  `before` and
     `after` are foreign texts in the same block of the note.
     """
-    parts = by_parts(text, lambda part: _seal(part, form, tuple(extra)), lambda lines: seal_fence(lines, form))
+    prose = partial(_seal, form=form, passes=_line_passes(form, tuple(extra)))
+    parts = by_parts(text, prose, partial(seal_fence, form=form))
     return joined(parts) if form < FORMAT else seal_parts(parts, before, after)
 
 
@@ -162,9 +163,8 @@ def uncontain(text: str, *, extra: Sequence[Rule] = (), form: int = FORMAT) -> s
     text = text if form < FORMAT else unseal_rendered(text)
     if "\\" not in text:
         return text
-    return joined(
-        by_parts(text, lambda part: _unseal(part, form, tuple(extra)), lambda lines: unseal_fence(lines, form))
-    )
+    prose = partial(_unseal, form=form, passes=_line_passes(form, tuple(extra)))
+    return joined(by_parts(text, prose, partial(unseal_fence, form=form)))
 
 
 def contain_line(
