@@ -1,4 +1,4 @@
-"""What a note says: Obsidian Markdown, session notes, workflow notes and knowledge items, without any I/O.
+"""Read, render and edit notes without any I/O: Obsidian Markdown, sessions, workflows and knowledge items.
 
 Its main names: `Source` and `Edit` (`markdown.source`), `read_session` (`session.session_reader`), `render_session`
 (`session.markup`), `Recorder` (`recording.session_recorder`), `read_workflow` (`workflow.workflow_reader`).

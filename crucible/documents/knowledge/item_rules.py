@@ -163,7 +163,7 @@ Similar: TypeAlias = "Callable[[str, int], Sequence[tuple[str, float]]]"
 
 
 class SimilarItem(NamedTuple):
-    """An item that says nearly the same.  `exact` is true for the same title; `why` explains the similarity."""
+    """An item with nearly the same content.  `exact` is true for the same title; `why` explains the similarity."""
 
     id: str
     title: str
@@ -196,7 +196,7 @@ class Room(NamedTuple):
         return f"{self.held:,} of {self.limit:,} items {self.where}"
 
 
-# --- the same, or alike ----------------------------------------------------------------------------------------------
+# --- similar items ---------------------------------------------------------------------------------------------------
 
 
 def normal_title(title: str) -> str:
@@ -224,7 +224,7 @@ def likeness(one: frozenset[str], other: frozenset[str]) -> float:
 def similar_items(
     item: Item, known: Mapping[str, Item], settings: KnowledgeSettings, similar: Similar | None = None
 ) -> list[SimilarItem]:
-    """The items visible to the audience of `item` that say the same, most similar first.
+    """The items visible to the audience of `item` with the same content, most similar first.
 
     `known` are items by id.  Retired ones only count if they have the same title.
     """

@@ -120,7 +120,7 @@ def _set(value: object, fields: Mapping[str, object]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class ItemSource:
-    """Where an item comes from: session id, phase id, and the phase's heading for the link; each may be "".
+    """The source of an item: session id, phase id, and the phase's heading for the link; each may be "".
 
     Raises `UsageError` for an invalid id.
     """

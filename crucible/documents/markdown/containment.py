@@ -274,7 +274,7 @@ def hang(text: str) -> str:
 
 
 def quote_block(text: str, limit: int, head: int | None = None) -> str:
-    """Foreign text as indented lines; a text above `limit` characters loses its middle, and a line says so.
+    """Foreign text as indented lines; a text above `limit` characters loses its middle, which a line reports.
 
     `head` is the number of characters kept before the middle, by default a third.
     """

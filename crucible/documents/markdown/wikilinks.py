@@ -80,7 +80,7 @@ def find_links(source: Source, start: int | None = None) -> list[Link]:
                 opener = open_brackets.pop()
                 links.extend(_markdown_link(source, opener, token))
                 if opener.group() == "[":
-                    open_brackets.clear()  # a link holds no links
+                    open_brackets.clear()  # a link contains no links
         elif token["opener"] is not None:
             open_brackets.append(token)
         elif token["blank"] is not None:

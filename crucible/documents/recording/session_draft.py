@@ -225,7 +225,7 @@ class ChildNote:
 
 @dataclass(frozen=True, slots=True)
 class SessionContext:
-    """What a transcript does not contain: names, the clock, the user's choices.
+    """The facts that a transcript lacks: names, the clock, the user's choices.
 
     `children` has the notes of subagents by agent id, `calls` agent ids by call if the transcript lacks them, and
     `loose` the agents without a call in the transcript.  `client` is what is known about the client besides its

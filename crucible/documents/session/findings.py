@@ -101,7 +101,7 @@ class Kind(StrEnum):
 
 
 class Source(StrEnum):
-    """How a finding was detected."""
+    """The way in which a finding was detected."""
 
     QUESTION = "answered question"
     PLAN = "approved plan"

@@ -1,6 +1,6 @@
 """The properties that only imports write: `usage`, `redacted`, and `synced_to` with the order of `sources`.
 
-`usage` and `redacted` hold counts as lines of text:
+`usage` and `redacted` contain counts as lines of text:
 
     2026-11-21 claude-opus-4-8: input 12, output 340, cache_write 5800, cache_write_1h 1200, cache_read 90211
     jwt: 2
@@ -175,7 +175,7 @@ class SyncPoint:
             return at.time is not None and at.time > self._known_until
         if not self._line or at.line < self._line:
             return False
-        # A damaged line may hold two rows.
+        # A damaged line may contain two rows.
         return at.line > self._line or (at.row != "" and not self._is_synced(event))
 
     def pass_by(self, event: Event) -> None:

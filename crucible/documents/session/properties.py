@@ -88,7 +88,7 @@ class FieldReader:
         return self.source.line_of(span.start) + 1 if span else 1
 
     def complain(self, key: str, expected: str) -> None:
-        """Report a value of the wrong type; `wanted` describes the right one."""
+        """Report a value of the wrong type; `expected` describes the right one."""
         shown = repr(self.values[key])
         message = f"{key}: {shown[:60]} is not {expected}"
         self.problems.append(Problem("bad-field", self.line_of(key), message))

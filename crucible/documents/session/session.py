@@ -30,7 +30,7 @@ class Status(StrEnum):
 
 
 class Outcome(StrEnum):
-    """How a tool call ended; the marks in notes are `note_entries.MARKS`."""
+    """The outcome of a tool call; the marks in notes are `note_entries.MARKS`."""
 
     OK = "ok"
     FAILED = "failed"
@@ -40,7 +40,7 @@ class Outcome(StrEnum):
 
 
 class Mode(StrEnum):
-    """How a subagent's work is kept."""
+    """The way in which a subagent's work is kept: in the note, or in its own note that is linked or embedded."""
 
     INLINE = "inline"
     LINK = "link"

@@ -47,7 +47,7 @@ CLOSED = (Turn.ANSWERED, Turn.FAULTED, Turn.MOVED)
 
 
 class Client(Enum):
-    """What is known about the client besides its transcript."""
+    """The state of the client, as far as it is known apart from its transcript."""
 
     UNKNOWN = auto()
     """Nothing: a transcript that is quiet for the idle time counts as ended."""
@@ -55,7 +55,7 @@ class Client(Enum):
     ENDED = auto()
     """It reported its end."""
     DIED = auto()
-    """It is gone without reporting its end."""
+    """It ended without reporting it."""
 
 
 def session_status(

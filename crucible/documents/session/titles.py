@@ -151,7 +151,7 @@ def untagged(text: str) -> str:
 
 
 def prompt_name(prompt: str, limit: int = _LIMIT) -> str:
-    """The first thing a prompt says, without Markdown, in under about `limit` code points; never empty."""
+    """Name a prompt by its first statement, without Markdown, in about `limit` code points; never empty."""
     text = normal(prompt[:_READ])
     plan = _PLAN.match(text)
     lines = list(_lines_with_words(text[plan.end() :] if plan else text))
@@ -165,7 +165,7 @@ def prompt_name(prompt: str, limit: int = _LIMIT) -> str:
             # The line below a heading, or after a first line without content.
             name_text = f"{name_text}: {more}" if lines[first].rstrip().endswith(":") else more
     name = cut_at_word(name_text, limit)
-    # The heading of a plan usually says that it is one.
+    # The heading of a plan usually has the word already.
     return f"Plan: {name}" if plan and name and not re.search(r"\bplan\b", name, re.IGNORECASE) else name or UNTITLED
 
 
@@ -212,7 +212,7 @@ def _short_url(url: str) -> str:
 
 
 def _sentence(line: str) -> str:
-    """The first sentence that says more than a word, without courtesies."""
+    """The first sentence of more than a few words, without courtesies."""
     asked = _COURTESY.match(line)
     if asked and len(line) - asked.end() > 8:
         line = line[asked.end() :]

@@ -48,7 +48,7 @@ def inbox_words(entry: Entry) -> tuple[str, str] | None:
 
 
 def pending_entries(session: Session) -> dict[int, bool]:
-    """Whether each such entry still waits, by its first line (from 0), including entries before the first phase.
+    """Map the first line (from 0) of each such entry to whether it still waits, including entries before the first phase.
 
     Entries of inline subagents do not count.
     """

@@ -99,7 +99,7 @@ def _plain_name(text: str, at: int, end: int) -> tuple[str, int]:
 
 
 def _type_end(text: str, at: int, end: int) -> int:
-    """The end of a type: a word and balanced brackets, which may hold blanks and commas."""
+    """The end of a type: a word and balanced brackets, which may contain blanks and commas."""
     word = _TYPE_WORD.match(text, at, end)
     if word is None or word[0][-1] == "." or not any(c.isalpha() or c == "_" for c in word[0]):
         return at

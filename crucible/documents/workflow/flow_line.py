@@ -19,7 +19,7 @@ from crucible.documents.workflow.workflow import Condition, Datum, Flow, Place, 
 
 
 class Names(NamedTuple):
-    """The names of a note, to tell a step from a datum at the end of a flow.
+    """The names of a note, to distinguish a step from a datum at the end of a flow.
 
     `steps` are the keys of all steps, `own` is that of the step being read, `taken` are casefolded names of data
     that a step takes: such a name is a datum even if a step has it too.

@@ -87,7 +87,7 @@ class _Item(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _Scene:
-    """What is drawn, before escaping; `joints` are the ids and names of bundles."""
+    """The parts of a drawing, before escaping; `joints` are the ids and names of bundles."""
 
     items: tuple[_Item, ...]
     arrows: tuple[_Arrow, ...]

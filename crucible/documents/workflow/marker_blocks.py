@@ -164,7 +164,7 @@ class MarkerBlock(NamedTuple):
 
 
 def is_marker_fence(info: str) -> bool:
-    """True if a fence with this info string holds markers."""
+    """True if a fence with this info string contains markers."""
     return info.partition(" ")[0].partition("\t")[0] == INFO
 
 

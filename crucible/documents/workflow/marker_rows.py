@@ -18,7 +18,7 @@ from crucible.documents.session.properties import parse_time
 from crucible.documents.workflow.workflow import Cell, Marker, RunStatus, Step, Workflow, cell_text, key_of
 
 TIME_COLUMNS = ("started", "timestamp", "time", "date")
-"""Columns that may hold a row's time; the first that parses counts."""
+"""Columns that may contain a row's time; the first that parses counts."""
 RUN_COLUMNS = ("session", "run")
 """Columns that may name a row's run."""
 _LARGEST = 2**63

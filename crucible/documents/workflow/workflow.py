@@ -55,7 +55,7 @@ class Grade(StrEnum):
 
 
 class RunStatus(StrEnum):
-    """How an execution of a step ended."""
+    """The outcome of an execution of a step."""
 
     SUCCESS = "success"
     FAILED = "failed"
@@ -80,7 +80,7 @@ class Condition:
 
     @property
     def is_otherwise(self) -> bool:
-        """True if it holds when no condition before it in its step does."""
+        """True if it applies when no earlier condition of its step does."""
         return not self.text
 
 

@@ -78,7 +78,7 @@ class WorkflowBlocks:
         return at - bisect_left(self._added, at)
 
     def _place(self, problem: Problem) -> Place:
-        """Where a problem begins: a comment at its mark, anything else at its line."""
+        """The place of a problem: the mark of a comment, or the start of the line."""
         at = problem.line - 1
         line = self._repaired.lines[at] if at < len(self._repaired.lines) else ""
         mark = line.rfind("%%") if problem.code == "unclosed-comment" else -1

@@ -1,7 +1,7 @@
 """Check a workflow and its graph.
 
 Errors: `cycle`, `missing-step`, `type-mismatch`.  Warnings: `duplicate-output`, `duplicate-step`,
-`marker-without-step`, `otherwise-without-if`, `no-steps`.  Messages hold names as written: clean them before
+`marker-without-step`, `otherwise-without-if`, `no-steps`.  Messages contain names as written: clean them before
 printing.
 """
 

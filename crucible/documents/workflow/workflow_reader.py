@@ -285,7 +285,7 @@ def _holds_markers(block: Block) -> bool:
 
 
 def _text_place(line: str, block: Block) -> Place:
-    """Where a heading's text begins, or would."""
+    """The place where a heading's text begins, or would begin."""
     indent = len(line) - len(line.lstrip(" "))
     rest = line[indent + block.level :]
     blanks = len(rest) - len(rest.lstrip(" \t"))

@@ -1,4 +1,4 @@
-"""Events made by hand and by hypothesis, and the session that they come to."""
+"""Sample events, written by hand or drawn by hypothesis, and the sessions that they are folded into."""
 
 from __future__ import annotations
 
