@@ -231,13 +231,13 @@ def plain_text(text: str) -> str:
     """The text in normal form, without invisible characters and tags; lines end in LF only."""
     text = normal(text)
     if not text.isascii():
-        text = _LINE_ENDS.sub("\n", UNSEEN.sub("", text))
+        text = normal(_LINE_ENDS.sub("\n", UNSEEN.sub("", text)))  # a line may be blank now
     return _TAG.sub(r"<\\", text) if "<" in text else text
 
 
 def without_marks(text: str) -> str:
     """The text in normal form with its tags, but without invisible characters and our own `cru:` marks."""
-    return UNSEEN.sub("", normal(text)).replace(_OUR_MARK, _OUR_MARK.replace("<", "<\\"))
+    return normal(UNSEEN.sub("", normal(text))).replace(_OUR_MARK, _OUR_MARK.replace("<", "<\\"))
 
 
 # --- in a line -------------------------------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
@@ -91,6 +91,7 @@ def test_behind_a_label_every_line_but_the_first_is_indented_and_nothing_else_ch
 
 
 @given(texts)
+@example("\n\n ```\n \ufeff\n ```\n")
 def test_no_mark_of_ours_stays_in_a_text_that_may_keep_its_tags(text: str) -> None:
     assert "<!-- cru:" not in without_marks(text)
     assert without_marks(without_marks(text)) == without_marks(text)

@@ -350,7 +350,7 @@ def test_a_folder_or_a_pipe_in_the_files_place_is_one_clear_line(root: Path) -> 
 
 
 def test_a_lock_time_out_is_an_error(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lines, "_PATIENCE", 0.01)
+    monkeypatch.setattr(lines, "_LOCK_SECONDS", 0.01)
     with locked(root, _file(root)), pytest.raises(LockTimeout):
         append_bookmark(root, ONE)
 
