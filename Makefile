@@ -48,7 +48,7 @@ demo: $(VENV)/.installed ## Import a real transcript into a copy of the example 
 test coverage: export PYTHONDONTWRITEBYTECODE =
 
 test: $(VENV)/.installed-dev ## Run all tests
-	$(BIN)/python -m pytest -n $(WORKERS) $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal $(PYTEST_ARGS)
 
 test-all: ## Run all tests with every Python of 3.11, 3.12 and 3.13 that is found
 	@for version in 3.11 3.12 3.13; do \
