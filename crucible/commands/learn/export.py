@@ -22,10 +22,11 @@ from crucible.commands.learn.case import (
     Case,
     Puzzle,
 )
+from crucible.commands.learn.lessons import lesson_of
 from crucible.commands.learn.rubric import rubric_json, rubric_of
 from crucible.commands.learn.scrubbing import Scrubber
 from crucible.commands.learn.selection import Families, Splits
-from crucible.commands.learn.training_rows import COLUMNS, Row, Shape, lesson_of, without_marks
+from crucible.commands.learn.training_rows import ROW_OF_SHAPE, Row, Shape, without_marks
 from crucible.core.errors import UsageError, VaultError, reason_of
 from crucible.core.patterns import late_pattern
 from crucible.core.templates import render_template
@@ -178,7 +179,7 @@ def row_of(case: Case, shape: Shape, provenance: Provenance = _NO_PROVENANCE) ->
     # The arguments of an incomplete case are unknown, so a tool schema would be made up.
     if lesson is None or (shape is Shape.TOOLS and not case.complete):
         return None
-    columns = COLUMNS[shape](lesson)
+    columns = ROW_OF_SHAPE[shape](lesson)
     return {**columns, "metadata": metadata_of(case, provenance)} if columns else None
 
 

@@ -10,7 +10,7 @@ import pytest
 import yaml
 from hypothesis import given
 
-from crucible.commands.learn.export import CARD_MARK, ExportedFile, Provenance, Tally, metadata_of, render_card
+from crucible.commands.learn.export import CARD_MARK, ExportedFile, Provenance, Tally, metadata_of, render_card, row_of
 from crucible.commands.learn.training_rows import Shape
 from samples.hostile_texts import hostile_text
 from tests.unit.commands.learn.sample_cases import PUZZLE, case_of, made_cases
@@ -45,6 +45,9 @@ def test_the_front_matter_has_the_fields_of_the_hub() -> None:
 @pytest.mark.parametrize("shape", list(Shape))
 def test_the_card_describes_the_columns_and_the_training_of_each_shape(shape: Shape) -> None:
     card = _card(shape)
+    columns = next(row for case in made_cases() if (row := row_of(case, shape))).keys()
+    described = card.partition("## Columns")[2].partition("`metadata`")[0]
+    assert all(f"`{column}`" in described for column in columns - {"metadata"})
     assert CARD_MARK in card
     assert shape.value in card
     assert "load_dataset" in card
