@@ -1,6 +1,6 @@
-"""Render an item of knowledge as a note, and read it back: `read_item(render_item(item))` is the item again.
+"""Render knowledge items as notes and read them back: `read_item` returns the item that `render_item` wrote.
 
-Users edit these notes, so reading never fails: an invalid part is a problem with its line.
+Users edit these notes, so reading never fails: each invalid part is a problem with its line.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from crucible.documents.session.properties import Properties, linktext_of, prope
 from crucible.documents.session.session_id import check_session_id, slugify
 
 TEXT = "text"
-"""The part without a heading."""
+"""The part of a note that has no heading."""
 
 HEADINGS: Mapping[str, str] = {
     "root_cause": "Root cause",
     "preventable_with": "What would have prevented it",
     "resolution": "Resolution",
 }
-"""Parts of a note, in order, and their level-2 headings."""
+"""The level-2 headings of a note's parts, in order."""
 
 _PARTS = {heading.lower(): part for part, heading in HEADINGS.items()}
 _HEADING = late_pattern(r"(#{1,2})[ \t]+(.*?)[ \t]*")
@@ -39,7 +39,7 @@ _FENCE = late_pattern(r"(`{3,}|~{3,})text[ \t]*")
 
 
 class Chunk(NamedTuple):
-    """Lines `first` to `end`, from 0, of a part, without its heading and trailing blank lines."""
+    """The lines of a part (`first` to `end`, from 0), without its heading and trailing blank lines."""
 
     part: str
     first: int
@@ -47,7 +47,7 @@ class Chunk(NamedTuple):
 
 
 class ItemBody(NamedTuple):
-    """The body of a note; `title` is None without a heading, `parts` has no empty ones."""
+    """The body of a note.  `title` is None if there is no heading; `parts` has only non-empty parts."""
 
     title: str | None
     parts: Mapping[str, str]
@@ -58,7 +58,7 @@ class ItemBody(NamedTuple):
 
 
 def read_body(lines: Sequence[str], form: int = FORMAT) -> ItemBody:
-    """The lines below the properties, which the user may have edited; `form` is the note's `format`."""
+    """Read the lines below the properties, which a user may have edited.  `form` is the note's `format`."""
     title, chunks = None, [Chunk(TEXT, 0, 0)]
     for at, level, words in _headings(lines):
         part = _PARTS.get(words.rstrip("# \t").lower(), "") if level == 2 else ""
@@ -73,7 +73,7 @@ def read_body(lines: Sequence[str], form: int = FORMAT) -> ItemBody:
 
 
 def _headings(lines: Sequence[str]) -> Iterator[tuple[int, int, str]]:
-    """Place, level and words of each heading outside of fences."""
+    """Yield position, level and text of each heading outside fences."""
     code = fenced_lines(lines)
     for at, line in enumerate(lines):
         if line[:1] == "#" and at not in code and (found := _HEADING.fullmatch(line)):
@@ -94,7 +94,7 @@ def _joined(part: str, chunks: Sequence[Chunk], lines: Sequence[str], form: int)
 def _read_text(lines: Sequence[str], form: int) -> str:
     first = next((at for at, line in enumerate(lines) if line.strip(" \t")), len(lines))
     text = "\n".join(lines[first:])
-    # A text that could not be contained otherwise is in such a fence.
+    # Text that could not be contained in any other way is in such a fence.
     if _FENCE.fullmatch(lines[first] if text else "") and whole_fences(text) == [(0, len(lines) - first)]:
         return uncontain_code("\n".join(lines[first + 1 : -1]), form)
     return uncontain(text, form=form)
@@ -104,7 +104,7 @@ def _read_text(lines: Sequence[str], form: int) -> str:
 
 
 def render_body(title: str, parts: Mapping[str, str]) -> str:
-    """The title and every non-empty part."""
+    """Render the title and all non-empty parts."""
     blocks = [render_title(title), *_blocks(parts)]
     return "\n\n".join(block for block in blocks if block) + "\n"
 
@@ -117,9 +117,9 @@ def _blocks(parts: Mapping[str, str]) -> Iterator[str]:
 
 
 def render_text(text: str, form: int = FORMAT) -> str:
-    """A text in normal form as a block of a note; `form` is its `format`.  "" for ""."""
+    """Render normalized text as a block of a note; "" for empty text.  `form` is the note's `format`."""
     shown = contain(text, form=form)
-    # A heading after the text must still read as a heading.
+    # A heading below the text must still be read as a heading.
     after = f"{shown}\n\n## {HEADINGS['resolution']}\n\nx"
     if not text or read_body(after.split("\n"), form).parts == {TEXT: text, "resolution": "x"}:
         return shown
@@ -135,12 +135,12 @@ _FIELDS = (
     "tags", "scope", "project", "domain", "use_count", "useful_count", "last_used", "created", "updated", "status", "retired", "retired_because",
     "failed_checks",
 )  # fmt: skip
-"""Properties with the same name as their field of an item."""
+"""Properties with the same name as a field of an item."""
 _PHASE = late_pattern(r"[A-Za-z0-9._-]{1,40}")
 
 
 class ReadItem(NamedTuple):
-    """The item of a note, None if it has none, and the note's problems."""
+    """The item in a note, or None, and the note's problems."""
 
     item: Item | None
     problems: tuple[Problem, ...] = ()
@@ -150,19 +150,19 @@ class ReadItem(NamedTuple):
 
 
 def render_item(item: Item) -> str:
-    """The whole note."""
+    """The text of an item's note."""
     shown = {key: value for key, value in properties_of(item).items() if value not in (None, "", [])}
     return render_frontmatter({**shown, "format": FORMAT}) + "\n" + render_body(item.title, parts_of(item))
 
 
 def parts_of(item: Item) -> dict[str, str]:
-    """The texts below the properties, by part."""
+    """The text of each part below the properties."""
     failure = item.failure
     return {TEXT: item.text, **{part: getattr(failure, part) for part in HEADINGS}}
 
 
 def properties_of(item: Item) -> dict[str, Value]:
-    """All properties in order; None, "" or an empty list for an absent one."""
+    """All properties in order; absent ones are None, "" or an empty list."""
     source, proof = item.source, item.verification
     links: dict[str, Value] = {
         "session": source.session and f"[[{source.session}]]",
@@ -193,7 +193,7 @@ def _phase_link(source: ItemSource) -> str:
 
 
 def read_item(source: Source, name: str) -> ReadItem:
-    """The item of a note whose file is called `name`, without `.md`."""
+    """Read the item in a note.  `name` is the file's name without `.md`."""
     found = find_frontmatter(source)
     reader = _Links(source, found)
     if not found.present:
@@ -211,24 +211,24 @@ def read_item(source: Source, name: str) -> ReadItem:
 
 
 def body_of(source: Source) -> ItemBody:
-    """The body of a note; its lines count from the end of the properties."""
+    """The body of a note; lines are counted from the end of the properties."""
     found = find_frontmatter(source)
     return read_body(source.lines[found.lines.end :], format_of(found.values))
 
 
 def slug_of(title: str) -> str:
-    """The name of the note of an item with that title."""
+    """The file name, without `.md`, for an item with this title."""
     return slugify(title).replace("session", "item", 1) if _has_no_latin(title) else slugify(title)
 
 
 def _has_no_latin(title: str) -> bool:
-    # `slugify` names such a title `session-…`.
+    # `slugify` returns `session-…` for a title without Latin letters.
     return "session" not in title.casefold() and slugify(title).startswith("session")
 
 
 class _Links(Properties):
     def session(self, key: str, text: str) -> str:
-        """The id of the session or item that a link, in any folder, or a bare id names."""
+        """The id of a session or an item, given as a link (to any folder) or as a bare id."""
         target = linktext_of(text).target.rpartition("/")[2]
         try:
             return check_session_id(target) if target else ""
@@ -237,7 +237,7 @@ class _Links(Properties):
             return ""
 
     def linked(self, key: str) -> tuple[str, ...]:
-        """The notes that a list links to."""
+        """The names of the notes in a list of links."""
         return tuple(one for text in self.texts(key) if (one := self.session(key, text)))
 
 
@@ -258,7 +258,7 @@ def _read(type_: ItemType, reader: _Links, body: ItemBody, name: str) -> Item:
 
 
 def _title(reader: _Links, heading: str | None, name: str) -> str:
-    """The title; if property and heading differ, the changed one, which does not match the file name."""
+    """The title.  If property and heading differ, use the edited one: the one that does not match the file name."""
     title = reader.line("title")
     if not heading or not title or heading == title:
         return heading or title or name.replace("-", " ")

@@ -1,7 +1,6 @@
-"""Rules for items of knowledge: visibility, weight in search, similarity to other items, and limits.
+"""Rules for knowledge items: visibility, weight in search, similarity, and limits.
 
-The weight formulas take plain values, so an index can rank items without reading their notes; their constants are
-settings.
+The weight formulas take plain values, so that an index can rank items without reading their notes.
 """
 
 from __future__ import annotations
@@ -21,9 +20,9 @@ _DAY = timedelta(days=1)
 
 
 class Audience(NamedTuple):
-    """The scope of an item or a viewer: an `ItemScope`, and the names of project and domain.
+    """The audience of an item or a viewer: an `ItemScope`, and the names of the project and domain.
 
-    A viewer with the scope "" sees everything.  A project with an empty `domain` sees the knowledge of every domain.
+    A viewer with the scope "" sees everything.  A project without a `domain` sees the knowledge of every domain.
     """
 
     scope: str = ""
@@ -45,7 +44,7 @@ EVERYTHING = Audience()
 
 
 def sees(viewer: Audience, item: Audience) -> bool:
-    """True if the viewer sees items of this audience; names compare case-insensitively."""
+    """True if the viewer sees items of this audience.  Names are case-insensitive."""
     if not viewer.scope or item.scope == "global":
         return True
     if item.scope == "domain":
@@ -67,7 +66,7 @@ def _same(one: str, other: str) -> bool:
 
 
 class WeightFacts(NamedTuple):
-    """The inputs of an item's weight; times are aware; `changed` is the last change, or else the creation."""
+    """The facts that determine an item's weight.  Times are aware; `changed` defaults to the creation time."""
 
     type: str
     verified: bool = False
@@ -78,7 +77,7 @@ class WeightFacts(NamedTuple):
 
     @classmethod
     def of(cls, item: Item) -> WeightFacts:
-        """The facts of an item."""
+        """The weight facts of an item."""
         return cls(
             item.type.value,
             item.verification.passed,
@@ -90,7 +89,7 @@ class WeightFacts(NamedTuple):
 
 
 class ItemWeight(NamedTuple):
-    """The factors by which a text's score is multiplied."""
+    """The factors by which the score of an item's text is multiplied."""
 
     type: float
     freshness: float
@@ -98,7 +97,7 @@ class ItemWeight(NamedTuple):
 
     @property
     def total(self) -> float:
-        """Their product."""
+        """The product of the factors."""
         return self.type * self.freshness * self.usefulness
 
     @property
@@ -108,21 +107,21 @@ class ItemWeight(NamedTuple):
 
 
 def weigh(facts: WeightFacts, now: datetime, settings: KnowledgeSettings) -> ItemWeight:
-    """The weight at the aware time `now`."""
+    """Compute the weight of an item at the aware time `now`."""
     return ItemWeight(type_weight(facts, settings), freshness(facts, now, settings), usefulness(facts, settings))
 
 
 def type_weight(facts: WeightFacts, settings: KnowledgeSettings) -> float:
     """The factor of the type, with a bonus for a verified item."""
-    # The settings are named after the types; a type of a newer version gets the lowest weight.
+    # Settings are named after the types.  Types from newer versions get the lowest weight.
     weight: float = getattr(settings, facts.type, settings.observation)
     return weight + (settings.verified_bonus if facts.verified else 0.0)
 
 
 def freshness(facts: WeightFacts, now: datetime, settings: KnowledgeSettings) -> float:
-    """Halved each half-life since the last change, at least the floor, more after recent use, at most 1.
+    """Return a factor of at most 1 that halves with each half-life since the last change, down to a floor.
 
-    An item without a date counts as new; `check` reports it.
+    Recent use raises it.  An item without a date counts as new; `check` reports it.
     """
     halved = math.pow(0.5, _age_in_days(facts, now) / settings.half_life_days)
     fresh = max(halved, settings.freshness_floor)
@@ -132,7 +131,7 @@ def freshness(facts: WeightFacts, now: datetime, settings: KnowledgeSettings) ->
 
 
 def usefulness(facts: WeightFacts, settings: KnowledgeSettings) -> float:
-    """1 for an unused item, else from `usefulness_floor` (never helped) up by `usefulness_span` (always helped)."""
+    """1 for an unused item, else `usefulness_floor` (never helped) plus up to `usefulness_span` (always helped)."""
     if not facts.use_count:
         return 1.0
     share = min(facts.useful_count / facts.use_count, 1.0)
@@ -140,7 +139,7 @@ def usefulness(facts: WeightFacts, settings: KnowledgeSettings) -> float:
 
 
 def needs_verification(facts: WeightFacts, now: datetime, settings: KnowledgeSettings) -> bool:
-    """True if it was never verified and is older than the settings allow."""
+    """True if an item was never verified and is older than the settings allow."""
     return not facts.verified and _age_in_days(facts, now) > settings.verify_after_days
 
 
@@ -149,21 +148,21 @@ def _age_in_days(facts: WeightFacts, now: datetime) -> float:
 
 
 _AROUND = ".,;:!?\"'`’‘“”„«»()[]{}<>*_~…–—|"
-# Scripts without blanks between words: each character counts as a word.
+# Scripts without spaces between words: each character counts as a word.
 _SIGNS = late_pattern("([\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff])")
 _FEWEST = 4
-"""Minimum words of the shorter text to compare with its length; else the longer one's counts."""
+"""Minimum words of the shorter text to measure overlap against; below it, the longer text is used."""
 _LONGEST = 8
-"""Maximum ratio of the lengths for the same, since a very long text contains every word."""
+"""Maximum ratio of lengths to measure overlap against the shorter text, since a very long text contains every word."""
 _NAMED = 3
 
 
 Similar: TypeAlias = "Callable[[str, int], Sequence[tuple[str, float]]]"
-"""Finds items similar to a text: ids with a likeness from 0 to 1, best first; no text makes it raise."""
+"""Find items similar to a text: ids with a likeness from 0 to 1, best first.  Must not raise for any text."""
 
 
 class SimilarItem(NamedTuple):
-    """An item with nearly the same content.  `exact` is true for the same title; `why` explains the similarity."""
+    """An item with nearly the same content.  `exact` is true if the titles match; `why` explains the similarity."""
 
     id: str
     title: str
@@ -188,11 +187,11 @@ class Room(NamedTuple):
 
     @property
     def nearly_full(self) -> bool:
-        """True if the share at which to warn is reached."""
+        """True if the share of the limit that triggers a warning is reached."""
         return self.held >= self.limit * self.warn_at
 
     def __str__(self) -> str:
-        """Such as `480 of 500 items of the project shop`."""
+        """Return for example `480 of 500 items of the project shop`."""
         return f"{self.held:,} of {self.limit:,} items {self.where}"
 
 
@@ -200,12 +199,12 @@ class Room(NamedTuple):
 
 
 def normal_title(title: str) -> str:
-    """The form in which titles compare: casefolded, without stop words and punctuation around words."""
+    """Normalize a title for comparison: casefold it, and drop stop words and the punctuation around words."""
     return " ".join(_words(title)) or " ".join(title.casefold().split())
 
 
 def words_of(text: str) -> frozenset[str]:
-    """The words of a text without stop words; a Chinese, Japanese or Korean character is a word."""
+    """The words of a text without stop words.  Each Chinese, Japanese or Korean character counts as a word."""
     return frozenset(_words(text))
 
 
@@ -216,7 +215,7 @@ def _words(text: str) -> list[str]:
 
 
 def likeness(one: frozenset[str], other: frozenset[str]) -> float:
-    """The overlap with the shorter text; with the longer if one is too short or the lengths differ too much."""
+    """The share of the shorter text's words in both; of the longer one's if lengths differ too much or one is too short."""
     few, many = sorted((len(one), len(other)))
     return overlap(one, other, "larger" if few < _FEWEST or many > few * _LONGEST else "smaller")
 
@@ -224,9 +223,9 @@ def likeness(one: frozenset[str], other: frozenset[str]) -> float:
 def similar_items(
     item: Item, known: Mapping[str, Item], settings: KnowledgeSettings, similar: Similar | None = None
 ) -> list[SimilarItem]:
-    """The items visible to the audience of `item` with the same content, most similar first.
+    """Find items with the same content that are visible to the audience of `item`, most similar first.
 
-    `known` are items by id.  Retired ones only count if they have the same title.
+    `known` has items by id.  Retired items are included only if their title matches.
     """
     place = Audience.of(item)
     near = {id_: other for id_, other in known.items() if sees(place, Audience.of(other))}
@@ -261,7 +260,7 @@ def _alike(
 
 
 def room_for(item: Item, known: Iterable[Item], settings: KnowledgeSettings) -> Room:
-    """The room left in the item's scope; retired items do not count."""
+    """Count the items in the scope of `item`.  Retired items do not count."""
     place = Audience.of(item)
     held = sum(other.active and same_place(place, Audience.of(other)) for other in known)
     where = "of scope global" if place.scope == "global" else f"of the {place.scope} {place.name}".rstrip()
@@ -271,7 +270,7 @@ def room_for(item: Item, known: Iterable[Item], settings: KnowledgeSettings) -> 
 def lightest_items(
     item: Item, known: Mapping[str, Item], now: datetime, settings: KnowledgeSettings, number: int = _NAMED
 ) -> list[tuple[str, float]]:
-    """The ids and weights of the lightest items in the item's scope."""
+    """The ids and weights of the items with the lowest weight in the scope of `item`."""
     place = Audience.of(item)
     weights = [
         (weigh(WeightFacts.of(other), now, settings).total, id_)

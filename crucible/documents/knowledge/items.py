@@ -1,7 +1,7 @@
-"""The values of knowledge items and of failure causes.
+"""Value types for knowledge items and failure causes.
 
-Texts are normalized when an item is made, so that its note reads back the same; times are whole seconds in UTC. An
-item's id is its note's name.
+Text is normalized on construction, so an item read back from its note is equal.  Times are whole seconds in UTC.  An
+item's id is the name of its note.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from crucible.documents.session.session_id import check_session_id
 
 
 class Category(StrEnum):
-    """The cause of a failure."""
+    """The category of a failure's cause."""
 
     REQUIREMENTS_AMBIG = "requirements_ambig"
     KNOWLEDGE_GAP = "knowledge_gap"
@@ -30,17 +30,17 @@ class Category(StrEnum):
 
 
 PREVENTABLE = frozenset((Category.KNOWLEDGE_GAP, Category.TOOL_MISUSE, Category.CONTEXT_MISSING))
-"""Causes that knowledge could have prevented, unlike unclear requests, accidents and outside services."""
+"""Categories that knowledge could have prevented, unlike unclear requests, accidents and outside services."""
 
 
 @dataclass(frozen=True, slots=True)
 class FailureReport:
-    """The known facts of a failure; all but `error` may be empty.
+    """The known facts about a failure; all but `error` may be empty.
 
     `happened` describes the failure, `error` is the exact message, `context` the goal, the step or the user's words,
-    `tool` and `call` the failed tool call in one line, `resolution` the fix: words, or the call that passed instead.
-    `files` are those that the fix changed, `before` those changed before the failure (one a line), and `corrected` the
-    user's words if they intervened.
+    `tool` and `call` the failed tool call on one line, `resolution` the fix: words, or the call that succeeded instead.
+    `files` are the files that the fix changed, `before` the files changed before the failure (one per line), and
+    `corrected` the user's words if they intervened.
     """
 
     error: str
@@ -56,7 +56,7 @@ class FailureReport:
 
 @dataclass(frozen=True, slots=True)
 class Attribution:
-    """The attribution of a failure to a cause; `confidence` is 0 to 1, `judge` is "rules" or the model's name."""
+    """The cause assigned to a failure; `confidence` is from 0 to 1, `judge` is "rules" or the model's name."""
 
     category: Category
     root_cause: str
@@ -71,7 +71,7 @@ class Attribution:
 
 
 UNTITLED = "Untitled"
-"""The title of an item without one."""
+"""The title of an item that has none."""
 
 _PHASE = late_pattern(r"[A-Za-z0-9._-]{0,40}")
 _NOT_IN_LINK, _BLANKS = late_pattern(r"[:#|^\\\[\]%]"), late_pattern(r"\s+")
@@ -89,7 +89,7 @@ class ItemType(StrEnum):
 
 
 class ItemScope(StrEnum):
-    """The scope in which an item is useful."""
+    """Where an item is useful."""
 
     PROJECT = "project"
     DOMAIN = "domain"
@@ -97,7 +97,7 @@ class ItemScope(StrEnum):
 
 
 class Origin(StrEnum):
-    """The origin of an item."""
+    """How an item was created."""
 
     SESSION = "session"
     VERIFIED = "verified"
@@ -106,21 +106,21 @@ class Origin(StrEnum):
 
 
 class ItemStatus(StrEnum):
-    """The status of an item; a retired one keeps its note but is not recalled."""
+    """The status of an item.  A retired item keeps its note but is not recalled."""
 
     ACTIVE = "active"
     RETIRED = "retired"
 
 
 def _set(value: object, fields: Mapping[str, object]) -> None:
-    """Normalize the fields of a new frozen value."""
+    """Set the normalized fields of a frozen value under construction."""
     for name, one in fields.items():
         object.__setattr__(value, name, one)
 
 
 @dataclass(frozen=True, slots=True)
 class ItemSource:
-    """The source of an item: session id, phase id, and the phase's heading for the link; each may be "".
+    """The source of an item: session id, phase id, and the phase's heading for the link.  Each may be "".
 
     Raises `UsageError` for an invalid id.
     """
@@ -140,7 +140,7 @@ class ItemSource:
 
 
 def _linkable(session: str, heading: str) -> str:
-    # Links ignore punctuation when they resolve a heading.
+    # Links resolve headings without regard to punctuation.
     return _BLANKS.sub(" ", _NOT_IN_LINK.sub(" ", normal_line(heading))).strip() if session else ""
 
 
@@ -154,7 +154,7 @@ class FailureCause:
     resolution: str = ""
 
     def __post_init__(self) -> None:
-        """Bring the texts into normal form."""
+        """Normalize the text."""
         _set(
             self,
             {name: normal(getattr(self, name)) for name in ("root_cause", "preventable_with", "resolution")},
@@ -162,20 +162,20 @@ class FailureCause:
 
 
 def _moment(time: datetime | None) -> datetime | None:
-    """Convert a time to UTC, the default zone, in whole seconds."""
+    """Convert a time to whole seconds in UTC, the default zone."""
     if time is None:
         return None
     try:
         return (time.astimezone(UTC) if time.tzinfo else time.replace(tzinfo=UTC)).replace(microsecond=0)
-    except OverflowError:  # in UTC it would be before the first year, or after the last
+    except OverflowError:  # in UTC it would be before year 1 or after year 9999
         return time.replace(tzinfo=UTC, microsecond=0)
 
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """A verification: `how` and `by`, one line each, and when.
+    """A verification: `how` and `by` (one line each), and its time.
 
-    `at` distinguishes a failed verification from a missing one.
+    A failed verification has `at`; a missing one does not.
     """
 
     passed: bool = False
@@ -184,18 +184,18 @@ class Verification:
     at: datetime | None = None
 
     def __post_init__(self) -> None:
-        """Bring the texts and the time into normal form."""
+        """Normalize the text and the time."""
         how = normal_line(normal(self.how).replace("\n", " ⏎ "))
         _set(self, {"how": how, "by": normal_line(self.by), "at": _moment(self.at)})
 
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """An item of knowledge.
+    """A knowledge item.
 
-    `confidence` (0 to 1) is that of its author; the weight in recall is computed by `item_rules`.  `use_count` is the
-    number of reported uses, `useful_count` how many of them helped.  `also_from` are the sessions of items that were
-    merged into it, `merged` the ids of those with a note of their own.  `failed_checks` has a line for each failed
+    `confidence` (0 to 1) was set by the author; `item_rules` computes the weight in recall.  `use_count` is the number
+    of reported uses, `useful_count` the number of uses that helped.  `also_from` has the sessions of items that were
+    merged into this one, `merged` the ids of those items that have notes.  `failed_checks` has one line per failed
     check.
     """
 
@@ -223,7 +223,7 @@ class Item:
     failed_checks: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        """Bring texts, tags and times into normal form; raises `UsageError` for invalid numbers."""
+        """Normalize text, tags and times; raises `UsageError` for invalid numbers."""
         confidence = self.confidence
         if confidence is not None and not (math.isfinite(confidence) and 0 <= confidence <= 1):
             raise UsageError(f"confidence {confidence!r}", "it goes from 0 to 1")
@@ -246,7 +246,7 @@ class Item:
 
     @property
     def searched(self) -> str:
-        """Its text and the parts of a failure, separated by blank lines."""
+        """The text to search: the item's text and the parts of a failure, separated by blank lines."""
         failure = self.failure
         texts = (self.text, failure.root_cause, failure.preventable_with, failure.resolution)
         return "\n\n".join(filter(None, texts))
@@ -258,10 +258,10 @@ class Item:
 
     @property
     def active(self) -> bool:
-        """True if it is recalled."""
+        """True if the item is recalled."""
         return self.status is ItemStatus.ACTIVE
 
 
 def tidy_tag(text: str) -> str:
-    """A tag valid in Obsidian, without `#`; "" if nothing is left."""
+    """Make a tag valid in Obsidian, without `#`; "" if nothing is left."""
     return _NO_TAG.sub("-", normal_line(text)).strip("-/")

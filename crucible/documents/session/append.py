@@ -1,9 +1,6 @@
-"""Append to a note at a cost that hardly grows with its length.
+"""Append to a note in almost constant time: only the frontmatter and the last phase are read and edited.
 
-Only the frontmatter and the tail from the last phase's heading are read and edited.  A `## ` in column 0 after a blank
-line ends every paragraph, list, quote and most HTML blocks, so the tail reads the same without the text above it,
-unless it is inside a fence, other HTML or a comment.  Fences in column 0 are tracked from the top; if the note has any
-other of these, it is read as a whole.
+If text above the last phase may change how it reads, the full note is read instead (see `find_tail`).
 """
 
 from __future__ import annotations
@@ -55,12 +52,12 @@ class SubagentUpdate(NamedTuple):
 
 
 Step: TypeAlias = "Phase | Entry | PhaseField | TaskList | Summary | SubagentUpdate"
-"""A new last phase, a new last entry of the last phase or sub-phase, a field of it, or a whole-note change."""
+"""A new last phase, a new entry or field in the last phase or sub-phase, or a change to the entire note."""
 
 
 @dataclass(frozen=True, slots=True)
 class Addition:
-    """Changes to a note: values of frontmatter keys (None removes one), and steps in order."""
+    """Changes to a note: values of frontmatter keys (None removes a key), and steps in order."""
 
     keys: Mapping[str, Value] = field(default_factory=dict)
     steps: tuple[Step, ...] = ()
@@ -68,7 +65,7 @@ class Addition:
 
 @dataclass(frozen=True, slots=True)
 class NoteState:
-    """The state of a note on which an addition may depend.
+    """The state of a note, as input for planning an addition.
 
     `head` may have only the properties, but is complete if `phase` is None.  `phase` is the last phase with its
     entries; its id counts from the first phase of the note.
@@ -104,7 +101,7 @@ class Appended:
 
 
 def append(source: Source, name: str, plan: Plan, place: Place | None = None) -> Appended:
-    """Append to a session note; `place` is from an earlier call that produced exactly this text.
+    """Append to a session note.  `place` is the position from an earlier call whose output is `source`.
 
     `name` is the file's name without `.md`.  Raises `EditRefused` if the addition would not read back.
     """
@@ -114,12 +111,12 @@ def append(source: Source, name: str, plan: Plan, place: Place | None = None) ->
         try:
             return _append_narrow(source, name, plan, start, place)
         except EditRefused:
-            pass  # reading the whole note gives an error with a line number
+            pass  # reading the full note gives an error with a line number
     return append_wide(source, name, plan)
 
 
 def append_wide(source: Source, name: str, plan: Plan) -> Appended:
-    """Like `append`, but reads the whole note; the result is always the same."""
+    """Like `append`, but always reads the full note.  The result is the same."""
     session = read_session(source, name)
     addition = plan(NoteState(session, session.phases[-1] if session.phases else None))
     part = _Part(_set_keys(source, addition.keys), name, session.format)
@@ -134,7 +131,7 @@ def append_wide(source: Source, name: str, plan: Plan) -> Appended:
 
 
 def _append_narrow(source: Source, name: str, plan: Plan, start: int, place: Place) -> Appended:
-    """`start` is where the frontmatter ends."""
+    """Append to the tail at `place`.  `start` is the end of the frontmatter."""
     at = place.tail
     head, tail = Source(source.text[:start]), Source(source.text[at:])
     properties = read_head(head, name)
@@ -155,7 +152,7 @@ def read_head(source: Source, name: str) -> Session:
 
 
 class _Part:
-    """A note, or its tail, to which steps are applied; `before` is the number of phases above a tail."""
+    """A note, or only its tail, while steps are applied.  `before` is the number of phases above the tail."""
 
     def __init__(self, source: Source, name: str, form: int, before: int | None = None) -> None:
         self.name = name
@@ -168,13 +165,13 @@ class _Part:
 
     @property
     def phase(self) -> Phase | None:
-        """The last phase, with the id that it has in the note."""
+        """The last phase, with its id in the note."""
         phases = self.session.phases
         return replace(phases[-1], id=f"phase-{self.before + len(phases)}") if phases else None
 
     @property
     def last(self) -> str:
-        """The id, in the note, of the last phase or sub-phase; "" without any."""
+        """The id of the last phase or sub-phase in the note, or "" if there are no phases."""
         if not self.session.phases:
             return ""
         subs = self.session.phases[-1].subphases
@@ -182,13 +179,13 @@ class _Part:
         return f"{number}.{len(subs)}" if subs else number
 
     def take(self, step: Step) -> None:
-        """Make the edits of one step."""
+        """Apply one step."""
         self._read_again(self._stale)
         edits = self._edits(step)
         if edits:
             self.source = apply_edits(self.source, edits)
             self._stale = True
-        # These steps do not move the last phase, so the note need not be read again before the next one.
+        # Other steps do not move the last phase, so the note is not read again.
         self._read_again(not isinstance(step, PhaseField | Entry))
 
     def _read_again(self, needed: bool) -> None:
@@ -228,13 +225,13 @@ class _Part:
 
 
 def _stands_alone(source: Source, start: int, at: int) -> bool:
-    """True if the text from the heading at offset `at` reads the same without the text above it, from `start` on."""
+    """True if the text from the heading at offset `at` reads the same without the text between `start` and `at`."""
     text = source.text
     if not text.startswith("\n\n## ", at - 2) or "\r" in text:
         return False
     line_end = text.find("\n", at)
     headings = _PHASE_LINE.finditer(text, max(start - 1, 0), len(text) if line_end < 0 else line_end + 1)
-    # A second summary is a phase, and the part from `at` on does not show that there is a first one.
+    # A second summary would be a phase, and the text from `at` on does not show whether there is a first one.
     if any(found[2] for found in headings):
         return False
     if text.find("%%", start) < 0:
@@ -244,7 +241,7 @@ def _stands_alone(source: Source, start: int, at: int) -> bool:
 
 
 def _set_keys(source: Source, keys: Mapping[str, Value]) -> Source:
-    """The source with frontmatter keys set one after another; None removes one."""
+    """Set frontmatter keys one by one.  None removes a key."""
     for key, value in keys.items():
         found = find_frontmatter(source)
         if value is None:
@@ -258,7 +255,7 @@ def _set_keys(source: Source, keys: Mapping[str, Value]) -> Source:
 
 
 def _difference(before: Source, after: Source) -> tuple[Edit, ...]:
-    """One edit from the first line that differs to the last one."""
+    """One edit from the first differing line to the last."""
     one, other = before.text, after.text
     if one == other:
         return ()
@@ -269,9 +266,9 @@ def _difference(before: Source, after: Source) -> tuple[Edit, ...]:
 
 
 def _common(one: str, other: str, most: int, *, from_end: bool) -> int:
-    """The number of code points, up to `most`, that both texts share at one end.
+    """Return the number of code points, at most `most`, that two strings share at the start or at the end.
 
-    It bisects, since comparing slices is much faster than comparing characters.
+    Bisects, since comparing slices is much faster than comparing characters.
     """
     low = 0
     while low < most:
@@ -288,7 +285,7 @@ def _common(one: str, other: str, most: int, *, from_end: bool) -> int:
 # --- the last phase without reading what is above it -----------------------------------------------------------------
 
 _LARGEST = 16_000_000
-"""Maximum code points of a note; untidy notes above it are not parsed, and this module does not tell which are tidy."""
+"""Maximum code points of a note to scan for its last phase."""
 _FENCE_LINE = late_pattern(r"\n( *)(`{3,}|~{3,})([^\n]*)")
 _HTML_LINE = late_pattern(r"\n {0,3}<")
 # Whether a heading begins a summary or a phase depends on more than the heading.
@@ -296,9 +293,9 @@ _PHASE_LINE = late_pattern(r"\n( {0,3})##(?:(?=\n|\Z)|[ \t]+(?=([sS\u017f][uU][m
 
 
 def find_tail(text: str, start: int) -> Place | None:
-    """Find the last phase; None if it is not certain.
+    """Find the last phase.  Returns None if an exact answer needs the Markdown parser.
 
-    `start` is the end of the frontmatter, after its line end.
+    `start` is the offset of the first line after the frontmatter.
     """
     if "\r" in text or len(text) > _LARGEST:
         return None
@@ -330,7 +327,7 @@ class _Fences:
 
 
 def _find_fences(text: str, start: int) -> _Fences | None:
-    """The fences of a text; None if one may belong to a list, which only markdown-it can decide."""
+    """Find the fences of a text.  Returns None if one may be in a list, which needs the Markdown parser."""
     fences = _Fences()
     if "```" not in text and "~~~" not in text:
         return fences
@@ -354,7 +351,7 @@ def _find_fences(text: str, start: int) -> _Fences | None:
 
 
 def _is_doubtful(text: str, start: int, fences: _Fences) -> bool:
-    """True if text outside the fences may be a comment, or HTML that spans a blank line."""
+    """True if there may be a comment, or HTML that spans a blank line, outside the fences."""
     at = text.find("%%", start)
     while at >= 0:
         if not fences.hide(at):

@@ -1,7 +1,6 @@
-"""Edits of callouts inside a phase or before the first one, and of the summary.
+"""Edit callouts and the summary: add answers and resolutions, update subagents and the brief.
 
-They add answers and resolutions, and update subagents and the brief.  As in `edits`, an edit is refused if it would not
-read back as intended.
+As in `edits`, an edit is refused if it would not read back as intended.
 """
 
 from __future__ import annotations
@@ -32,14 +31,14 @@ _LABEL = "> Resolution:"
 
 
 def add_after(source: Source, session: Session, entry: Entry, new: Entry) -> list[Edit]:
-    """Insert an entry directly after one of the session's."""
+    """Insert an entry directly after an existing one."""
     lines = render_entry(new, session.format)
     edits = insert_lines(source, session, entry.lines.end, lines)
     return check_shown(source, edits, _exchanged(session, entry, entry, _as_read(lines, session.format)))
 
 
 def add_resolution(source: Source, session: Session, failure: Failure, text: str) -> list[Edit]:
-    """Add how an error was fixed as the last lines of its callout; refused if it has a resolution."""
+    """Append the resolution to an error's callout.  Raises `EditRefused` if it already has one."""
     if (failure.resolution or "").strip():
         raise EditRefused(
             f"{session.id}:{failure.lines.first + 1}: the error has a resolution", "change it in the note"
@@ -56,7 +55,7 @@ def add_resolution(source: Source, session: Session, failure: Failure, text: str
 
 
 def _without_label(lines: list[str]) -> list[str]:
-    """The lines for a callout that has the label already, with nothing after it."""
+    """Remove the label, which the callout already has; if the line has no other text, remove the line."""
     at = next(at for at, line in enumerate(lines) if line.startswith(_LABEL))
     first = lines[at].removeprefix(_LABEL).lstrip(" ")
     return [*([f"> {first}"] if first else []), *lines[at + 1 :]]
@@ -67,7 +66,7 @@ def _as_read(lines: list[str], form: int) -> Entry:
 
 
 def _exchanged(session: Session, entry: Entry, *others: Entry) -> Session:
-    """The session with the entry on the same lines replaced by others."""
+    """The session with `entry` (matched by its lines) replaced by others."""
     return with_entries(
         session,
         lambda entries: tuple(new for one in entries for new in (others if one.lines == entry.lines else (one,))),
@@ -78,7 +77,7 @@ def _exchanged(session: Session, entry: Entry, *others: Entry) -> Session:
 
 
 def find_subagent(session: Session, link: str) -> Subagent | None:
-    """The callout that links to a subagent's note."""
+    """The first callout that links to a subagent's note."""
     return next((e for e in session.all_entries() if isinstance(e, Subagent) and e.link == link), None)
 
 
@@ -91,7 +90,7 @@ def set_subagent(source: Source, session: Session, entry: Subagent, new: Subagen
 
 
 def replace_entry(source: Source, session: Session, entry: Entry, new: Entry) -> list[Edit]:
-    """Replace the lines of an entry, without checking that it reads back."""
+    """Replace the lines of an entry, without checking that the new one reads back."""
     text = source.newline.join(render_entry(new, session.format))
     return replace_lines(source, entry.lines.first, entry.lines.end, text)
 
@@ -116,7 +115,7 @@ def add_summary(source: Source, session: Session, text: str) -> list[Edit]:
 
 
 def _last_text_line(source: Source, lines: Lines) -> int:
-    """The line after the last one with text, above a `---` at the end."""
+    """The line after the last non-blank one, ignoring a `---` at the end."""
     end = without_blanks(source.lines, *lines)
     if end - 2 > lines.first and _is_rule(source, end - 1):
         return without_blanks(source.lines, lines.first, end - 1)
@@ -128,7 +127,7 @@ def _is_rule(source: Source, line: int) -> bool:
 
 
 def _below(source: Source, line: int, lines: list[str]) -> list[Edit]:
-    """A blank line and new lines after the line before `line`."""
+    """Insert a blank line and `lines` before `line`."""
     newline = source.newline
     at = source.starts[line - 1] + len(source.lines[line - 1])
     ending = "" if source.text[at : at + 1] in ("\r", "\n") and at < len(source.text) else newline
@@ -141,15 +140,15 @@ _KIND, _TITLE = "abstract", "Brief"
 
 
 def find_brief_callout(session: Session) -> Callout | None:
-    """The first brief before the phases; `[!abstract]` is only read as a callout if its title is Brief."""
+    """The first brief above the phases: an `[!abstract]` callout with the title Brief."""
     return next((e for e in session.preamble if isinstance(e, Callout) and e.kind == _KIND), None)
 
 
 def set_brief_callout(source: Source, session: Session, text: str) -> list[Edit]:
-    """Set the brief's text, or insert a brief below the title.  An existing head is kept: a user may have folded it.
+    """Set the text of the brief, or insert a brief below the title.
 
-    Raises `EditRefused` if it would not read back, or if a paragraph without `>` continues the callout, which is hardly
-    intended.
+    The callout's first line is kept, since a user may have folded it.  Raises `EditRefused` if the edit would not read
+    back, or if a paragraph without `>` continues the callout.
     """
     brief, before = normal(text), find_brief_callout(session)
     if before is None:
@@ -166,7 +165,7 @@ def set_brief_callout(source: Source, session: Session, text: str) -> list[Edit]
 
 
 def _rewritten(source: Source, session: Session, lines: Lines, body: list[str]) -> list[Edit]:
-    """Replace the lines below the callout's head."""
+    """Replace the lines of the callout, except the first."""
     for line in range(lines.first, lines.end):
         if not source.lines[line].lstrip(" ").startswith(">"):
             raise EditRefused(
@@ -181,7 +180,7 @@ def _rewritten(source: Source, session: Session, lines: Lines, body: list[str]) 
 
 
 def _checked(source: Source, session: Session, edits: list[Edit], preamble: tuple[Entry, ...]) -> list[Edit]:
-    """Return the edits if the text before the first phase reads back as expected; the rest is not read, for speed."""
+    """Return the edits if the text above the first phase reads back as expected.  For speed, the rest is not read."""
     end = session.preamble_lines.end
     head = Source(source.text[: source.starts[min(end, len(source.starts) - 1)]], source.bom)
     was, now = read_session(head, session.id), read_session(apply_edits(head, edits), session.id)

@@ -1,7 +1,7 @@
-"""Edit phases, entries, fields and tasks of a note; an edit touches only the lines that it is about.
+"""Edit phases, entries, fields and tasks of a note.  An edit changes only the lines it needs to.
 
-Functions take the exact source and the session read from it.  New lines get the note's line end.  An edit that would
-not read back as intended (such as after an unclosed fence) is refused with the line.
+Functions take the source and the session read from it, and use the note's line ending.  They raise `EditRefused` with
+the line if an edit would not read back as intended, for example after an unclosed fence.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from crucible.documents.session.task_block import render_task, render_tasks
 
 
 def check_shown(source: Source, edits: list[Edit], expected: Session) -> list[Edit]:
-    """Return the edits if the note then reads as `expected`; raises `EditRefused` with the line otherwise."""
+    """Return the edits if the edited note reads as `expected`; raises `EditRefused` with the line otherwise."""
     if edits and read_session(apply_edits(source, edits), expected.id, expected.format) != expected:
         line = 1 + source.line_of(edits[0].span.start)
         raise EditRefused(
@@ -48,7 +48,7 @@ def phase_as_read(lines: Sequence[str], form: int) -> Phase:
 
 
 def join_entries(found: tuple[Entry, ...], added: Sequence[Entry]) -> tuple[Entry, ...]:
-    """Append entries as they read back: adjacent prose is one entry, adjacent calls are one list."""
+    """Append entries, merged as they read back: adjacent prose into one entry, adjacent tool calls into one list."""
     for entry in added:
         before = found[-1] if found else None
         if isinstance(before, Prose) and isinstance(entry, Prose):
@@ -61,7 +61,7 @@ def join_entries(found: tuple[Entry, ...], added: Sequence[Entry]) -> tuple[Entr
 
 
 def replace_phase(session: Session, changed: Phase) -> Session:
-    """The session with the phase or sub-phase of the same id replaced."""
+    """The session with the phase or sub-phase that has the same id replaced."""
 
     def swapped(phase: Phase) -> Phase:
         if phase.id == changed.id:
@@ -77,7 +77,7 @@ def replace_call(session: Session, call: ToolCall, new: ToolCall) -> Session:
 
 
 def with_entries(session: Session, change: Callable[[tuple[Entry, ...]], tuple[Entry, ...]]) -> Session:
-    """The session with the entries of its preamble and of every phase changed."""
+    """Apply `change` to the entries of the preamble and of every phase."""
 
     def in_phase(phase: Phase) -> Phase:
         return replace(phase, entries=change(phase.entries), subphases=tuple(map(in_phase, phase.subphases)))
@@ -107,7 +107,7 @@ def find_phase(session: Session, phase_id: str) -> Phase:
 
 # `session` is unused, but every edit function has the same first two parameters.
 def set_field(source: Source, session: Session, key: str, value: Value) -> list[Edit]:  # noqa: ARG001
-    """Set a frontmatter key; None removes it.  An equal value gives no edit."""
+    """Set a frontmatter key; None removes it.  Returns no edit if the value is unchanged."""
     found = find_frontmatter(source)
     return remove_key(source, found, key) if value is None else set_key(source, found, key, value)
 
@@ -130,7 +130,7 @@ def insert_lines(source: Source, session: Session, line: int, lines: Sequence[st
 
 
 def newline_at(source: Source, at: int) -> str:
-    """The line end of the line above; LF after a lone CR would join two line ends."""
+    """The line ending of the line above.  If that is a lone CR, a following LF would merge with it."""
     above = source.text[max(0, at - 2) : at]
     if above[-1:] not in ("\r", "\n"):
         return source.newline
@@ -141,7 +141,7 @@ _BLANK_END = late_pattern(r"(?:\A|\r(?!\n)|\n)[ \t]*(?:\r\n|\r|\n)\Z")
 
 
 def _ends_blank(text: str) -> bool:
-    """True if the last line of a text that ends in a line end is blank."""
+    """True if the last line of `text`, which ends in a line ending, is blank."""
     return bool(_BLANK_END.search(text, max(0, len(text) - 200)))
 
 
@@ -162,7 +162,7 @@ def add_phase(source: Source, session: Session, phase: Phase) -> list[Edit]:
     """Append a phase, before `## Summary` if there is one."""
     lines = render_phase(phase, form=session.format)
     expected = replace(session, phases=(*session.phases, phase_as_read(lines, session.format)))
-    # A rule would close frontmatter that was opened and not closed.
+    # A `---` would close frontmatter that was never closed.
     rule = all(problem.code != "unclosed-frontmatter" for problem in session.problems)
     if session.summary_lines is not NOWHERE and session.summary_lines.first >= _last_line(session):
         edits = insert_lines(source, session, session.summary_lines.first, [*lines, *(["", "---"] if rule else [])])
@@ -193,7 +193,7 @@ def add_subphase(source: Source, session: Session, phase_id: str, sub: Phase) ->
 
 
 def add_entry(source: Source, session: Session, entry: Entry, phase_id: str) -> list[Edit]:
-    """Append an entry to a phase or sub-phase; calls after calls join their list."""
+    """Append an entry to a phase or sub-phase; calls after a list of calls are added to the list."""
     phase = find_phase(session, phase_id)
     before = phase.entries[-1] if phase.entries else None
     lines = render_entry(entry, session.format)
@@ -223,13 +223,13 @@ _BULLET = late_pattern(r"[ \t]*[-*+][ \t]+")
 
 
 def _bullet(source: Source, line: int) -> str:
-    """The bullet of a list item; another one would begin a new list."""
+    """The bullet character of a list item.  A different one would begin a new list."""
     found = _BULLET.match(source.lines[line])
     return found[0] if found else "- "
 
 
 def set_call(source: Source, session: Session, call: ToolCall, new: ToolCall) -> list[Edit]:
-    """Replace a call, such as when its result is known."""
+    """Replace a tool call, for example when its result arrives."""
     if call.lines is NOWHERE:
         raise EditRefused(f"{call.call!r} stands in no note")
     text = _bullet(source, call.lines.first) + render_call(new, session.format)[2:]
@@ -241,7 +241,7 @@ def set_call(source: Source, session: Session, call: ToolCall, new: ToolCall) ->
 
 
 def replace_lines(source: Source, first: int, end: int, text: str) -> list[Edit]:
-    """Replace the text of lines `first` to `end`, but keep the last line end."""
+    """Replace lines `first` to `end` with `text`, keeping the last line ending."""
     start, last = source.starts[first], source.starts[end - 1]
     span = Span(start, last + len(source.lines[end - 1]))
     return [] if source.slice(span) == text else [Edit(span, text)]
@@ -317,7 +317,7 @@ def _task_edits(source: Source, session: Session, tasks: Sequence[Task]) -> list
 
 
 def preamble_end(source: Source, session: Session) -> int:
-    """The line after the last line of the preamble that is not blank."""
+    """The line after the last non-blank line of the preamble."""
     at = session.preamble_lines.end
     while at > session.preamble_lines.first and not source.lines[at - 1].strip(" \t"):
         at -= 1
@@ -325,7 +325,7 @@ def preamble_end(source: Source, session: Session) -> int:
 
 
 def _task_lines(source: Source, session: Session) -> dict[str, int] | None:
-    """The line of each task if the block has one task a line, as we write it; else None."""
+    """The line of each task if the block has one task per line, as `render_tasks` writes it; else None."""
     block = session.tasks_lines
     found: dict[str, int] = {}
     for line in range(block.first + 1, block.end - 1):

@@ -1,7 +1,6 @@
-"""Read the findings of a note: decisions, corrections, failures, outcomes, open ends, facts, reports.
+"""Read the findings of a note with `findings_of`: decisions, corrections, failures, outcomes and others.
 
-All users of findings call `findings_of`.  Findings are written into a note by the detector
-(`crucible.analysis.findings`), by a user who edits the note, or by an agent that records them.
+The detector (`crucible.analysis.findings`), users and agents write them into the note.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ from crucible.documents.session.session import (
 )
 
 SUMMARY = 200
-"""The most code points of a finding's summary."""
+"""Maximum code points of a finding's summary."""
 
 _LINK_TEXT = late_pattern(r"!?\[([^\[\]\n]{1,300})\]\([^()\s]{1,500}\)")
 _STRONG = late_pattern(r"\*\*|`|(?<!\w)__(?=\S)|(?<=\S)__(?!\w)")
@@ -41,7 +40,7 @@ _MOST = 20_000
 
 
 def plain(text: str) -> str:
-    """A text as one line, without emphasis, code marks, links and heading marks."""
+    """Text as one line, without emphasis, code marks, links and heading marks."""
     return " ".join(_without_marks(text).split())
 
 
@@ -57,22 +56,22 @@ def sentences(text: str) -> list[str]:
 
 
 def is_introduction(sentence: str) -> bool:
-    """True if a sentence only introduces what follows it."""
+    """True if a sentence only introduces the text after it."""
     return sentence.endswith((":", "："))
 
 
 def meaningful(texts: list[str], few: int = 3) -> list[str]:
-    """The sentences of more than `few` words that do not introduce others; all of them if there are none."""
+    """The sentences with more than `few` words that are not introductions; all sentences if there are none."""
     return [one for one in texts if not is_introduction(one) and one.count(" ") >= few] or texts
 
 
 def cut_at_sentence(text: str, limit: int = SUMMARY) -> str:
-    """A text as one plain line of at most `limit` code points, cut after a sentence, or else after a word."""
+    """Text as one plain line of at most `limit` code points, cut after a sentence if possible, else after a word."""
     kept = ""
     for one in sentences(text):
         more = f"{kept} {one}".strip()
         if len(more) > limit:
-            # If only a few words fit, add a part of the next sentence.
+            # If only a few words fit, add part of the next sentence.
             return kept if len(kept) >= limit // 3 else cut_at_word(more, limit)
         kept = more
     return kept
@@ -87,7 +86,7 @@ class Kind(StrEnum):
 
     DECISION = "decision"
     INSTRUCTION = "instruction"
-    """A later request of the user with the agent's stated approach; about half of them are decisions."""
+    """A later request from the user, with the agent's stated approach; about half of these are decisions."""
     CORRECTION = "correction"
     """The user said that something was wrong or unwanted, and what to do instead."""
     FAILURE = "failure"
@@ -95,7 +94,7 @@ class Kind(StrEnum):
     OUTCOME = "outcome"
     OPEN_END = "open_end"
     ENVIRONMENT = "environment"
-    """A fact of the project or its tools that the next session needs."""
+    """A fact about the project or its tools that the next session needs."""
     REPORT = "report"
     """The result of a subagent."""
 
@@ -118,7 +117,7 @@ class Source(StrEnum):
     CALLOUT = "callout"
     """Written by a user, or by an agent through the recorder or MCP."""
     MODEL = "model"
-    """An agent that was asked, as `model NAME on DAY`."""
+    """Named by a reviewing model; the source is `model NAME on DAY`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,10 +125,10 @@ class Finding:
     """One finding of a note.
 
     `id` is unique in its note and stable: the kind and the first row, or a digest of the summary.  `summary` is one
-    line in the speaker's words, `details` the reason or what followed, `points` are the parts of an outcome.  A
-    decision has `alternatives` and `by`, a failure `cause` and `resolution`.  `evidence` is a quotation that proves it.
-    `also` is the other kind of an item with two, which is a finding of its own.  `phase` is the id of its phase, ""
-    before the first one and for an item of the block that names none.  `lines` are those in the note, `rows` the first
+    line in the speaker's words, `details` the reason or what followed, `points` the parts of an outcome.  A decision
+    has `alternatives` and `by`, a failure `cause` and `resolution`.  `evidence` is a quotation that supports the
+    finding. `also` is the second kind of an item that has two; each kind gives a finding.  `phase` is a phase id, ""
+    before the first phase or if a findings item names none.  `lines` are its lines in the note, `rows` the first
     characters of the transcript's row ids, empty if unknown.
     """
 
@@ -165,13 +164,13 @@ _TOLD = Grounds(Source.CALLOUT)
 
 
 def findings_of(session: Session) -> tuple[Finding, ...]:
-    """All findings of a note: its callouts in order, including those of inline subagents, then the findings block."""
+    """Return all findings of a note: callouts in order (also in inline subagents), then the findings block."""
     block = (one for item in session.findings for one in _of_block(item))
     return tuple(_numbered((*_of_callouts(session), *block)))
 
 
 def _numbered(found: Iterable[Finding]) -> Iterator[Finding]:
-    """Give each finding its id; a second one with the same kind and row ends in `-2`."""
+    """Give each finding its id; a second finding with the same kind and row ends in `-2`."""
     seen: Counter[str] = Counter()
     for one in found:
         mark = one.rows[0] if one.rows else sha256(_bare(one.summary).encode()).hexdigest()[:8]
@@ -181,14 +180,14 @@ def _numbered(found: Iterable[Finding]) -> Iterator[Finding]:
 
 
 def is_from_model(source: str) -> bool:
-    """True for the source of a finding that a model named in a review."""
+    """True if a reviewing model is the source."""
     return source.startswith(f"{Source.MODEL} ")
 
 
 def without_guesses(findings: Iterable[Finding]) -> list[Finding]:
-    """Drop findings guessed from structure if a reviewing model named findings of that kind.
+    """Drop findings guessed from structure where a reviewing model named findings.
 
-    A closing text may not be an outcome, and an instruction may not be a decision.
+    A closing text is dropped if the model named an outcome; an instruction, if it named any finding.
     """
     found = [*findings]
     named = {one.kind for one in found if is_from_model(one.source)}
@@ -202,11 +201,11 @@ def without_guesses(findings: Iterable[Finding]) -> list[Finding]:
 
 
 _TELLING = 20
-"""A summary of at least this many characters may be anywhere in a text; a shorter one must begin it."""
+"""Minimum letters of a summary that may match anywhere in a text; a shorter one must match at its start."""
 
 
 def quotes_words(finding: Finding, words: str) -> bool:
-    """True if a finding's summary quotes these words, in full or shortened."""
+    """True if a finding's summary quotes `words`, in full or shortened."""
     return _quotes(_bare(finding.summary), _bare(words))
 
 
@@ -214,7 +213,7 @@ _NO_WORD = late_pattern(r"[\W_]+")
 
 
 def _bare(text: str) -> str:
-    """Only the letters and digits, since a summary drops marks and spaces."""
+    """Only the letters and digits, casefolded, since a summary drops marks and spaces."""
     return _NO_WORD.sub("", text).casefold()
 
 
@@ -223,10 +222,10 @@ def _quotes(quotation: str, words: str) -> bool:
 
 
 def findings_by_phase(session: Session) -> Mapping[str, Sequence[Finding]]:
-    """The findings by phase id.
+    """Return the findings by phase id.
 
-    An item of the block that names no phase of the note belongs to the first phase that contains its summary, the last
-    sentence of it (after a label) or one of its points, or to "" if none does.
+    A findings item without a phase belongs to the first phase that contains its summary, the summary's last sentence
+    (after a label) or one of its points; to "" if no phase does.
     """
     found: dict[str, list[Finding]] = {}
     everything = findings_of(session)
@@ -281,7 +280,7 @@ def _of_entries(entries: Sequence[Entry], phase: str) -> Iterator[Finding]:
 
 
 def _of_entry(entry: Entry, phase: str) -> Finding | None:
-    """A failure counts once it has a resolution, a subagent once it has reported."""
+    """The finding of a callout, or None.  A failure needs a resolution, a subagent needs a report."""
     match entry:
         case Decision(text, why, others, who):
             decision = Finding(Kind.DECISION, text, why or "", others or "", who or "", phase=phase, lines=entry.lines)
@@ -314,7 +313,7 @@ def _of_block(item: FindingItem) -> Iterator[Finding]:
 
 
 def _grounded(found: Finding, grounds: Grounds | None) -> Finding:
-    """The finding with its grounds and a summary of one line; a longer text is kept in its details."""
+    """Add the grounds, and shorten the summary to one line; a longer summary is kept in the details."""
     known = grounds or _TOLD
     summary = plain(found.summary)
     short = summary if len(summary) <= SUMMARY else cut_at_sentence(found.summary)

@@ -1,7 +1,7 @@
 """Read and write the findings block `[!findings]`: an item for each finding that has no callout of its own.
 
-The block is before the first phase.  Reading is lenient, since users edit items.  An item is one line, with its grounds
-in parentheses (`reply, 0.9, phase-2`), then one line each for its details and points, which keeps diffs small.
+It is above the first phase.  Each item is one line that ends with its grounds (`(reply, 0.9, phase-2)`), then a line
+for each detail and point, which keeps diffs small.  Reading is lenient, since users edit items.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ GROUNDS_END = Rule("grounds", rf"\({_GROUNDS}", r"\)$", "")
 r"""For the text of an item: an ending that would be read as its grounds is written `(reply, 0.9\)`."""
 
 SOURCE_LINE = late_pattern(rf"Source: *({_GROUNDS})[ \t]*$")
-"""The label of a callout.  Any other line is text."""
+"""The source label of a callout.  A line that does not match is text."""
 
 _AT_END = late_pattern(rf"[ \t]?\(({_GROUNDS})\)[ \t]*$")
 _NO_NAME = late_pattern(r"[^A-Za-z0-9.-]+")
@@ -39,7 +39,7 @@ _LONGEST = 60
 
 
 def normal_grounds(grounds: Grounds | None) -> Grounds | None:
-    """The grounds in a form that reads back equal; None if there are none."""
+    """The grounds, rounded and cleaned so that they read back equal; None if there are none."""
     name = _LEADING.sub("", _NO_NAME.sub(" ", normal_line(grounds.source))) if grounds else ""
     name = name[:_LONGEST].rstrip(" -.")
     if not grounds or not name:
@@ -51,7 +51,7 @@ def normal_grounds(grounds: Grounds | None) -> Grounds | None:
 
 
 def render_grounds(grounds: Grounds | None) -> str:
-    """One line; "" for none."""
+    """The grounds as one line; "" if there are none."""
     normal = normal_grounds(grounds)
     if normal is None:
         return ""
@@ -61,7 +61,7 @@ def render_grounds(grounds: Grounds | None) -> str:
 
 
 def grounds_in(line: str) -> Grounds:
-    """Parse a line that `SOURCE_LINE` or an item's ending matched."""
+    """Parse grounds from a line that `SOURCE_LINE` or the end of an item matched."""
     name, confidence, *more = line.split(", ")
     phase = next((one for one in more if _A_PHASE.fullmatch(one)), "")
     rows = next((one.split(" ")[1:] for one in more if one != phase), [])
@@ -83,11 +83,11 @@ _POINT = late_pattern(r"[-*+][ \t]+(?=[^ \t])(.*)$")
 _KIND = late_pattern(r"([A-Za-z][A-Za-z_ -]{0,30}):[ \t]+(.*)$")
 _KINDS = frozenset(Kind)
 _AND = "_and_"
-"""Joins two kinds, as in `correction and decision`, after blanks became `_`."""
+"""Joins two kinds, as in `correction and decision`, with blanks already replaced by `_`."""
 
 
 def read_findings(raw: RawCallout, first: int, form: int) -> tuple[FindingItem, ...]:
-    """The items of the callout that begins on line `first`.  Lines outside of items are a user's remarks."""
+    """Read the items of the callout that begins on line `first`.  Lines outside items are a user's remarks."""
     fenced = fenced_lines(raw.body)
     found: list[tuple[list[str], int]] = []
     is_open = False
@@ -104,7 +104,7 @@ def read_findings(raw: RawCallout, first: int, form: int) -> tuple[FindingItem, 
 
 
 def read_item_lines(lines: Sequence[str], form: int = FORMAT) -> FindingItem | None:
-    """Parse the lines of `render_item` back into an item; None if they are not one."""
+    """Parse the lines written by `render_item`; None if they are not an item."""
     body = [line.removeprefix(">").removeprefix(" ") for line in lines]
     head = _ITEM.match(body[0]) if body else None
     return _read_item([head[1], *(line.strip(" \t") for line in body[1:])], NOWHERE, form) if head else None
@@ -116,7 +116,7 @@ def _indent(line: str) -> int:
 
 
 class _Parts(NamedTuple):
-    """The lines of an item's text, details and evidence, and of each point."""
+    """The lines of an item's text, details, evidence and points."""
 
     text: list[str]
     details: list[str]
@@ -132,7 +132,7 @@ def _parts(lines: Sequence[str]) -> _Parts:
     for line in lines[1:]:
         if label := next(filter(line.startswith, labels), ""):
             part = labels[label]
-            line = line.removeprefix(label)  # noqa: PLW2901 -- the label is not part of it
+            line = line.removeprefix(label)  # noqa: PLW2901 -- drop the label
         elif point := _POINT.match(line):
             part = []
             points.append(part)
@@ -142,7 +142,7 @@ def _parts(lines: Sequence[str]) -> _Parts:
 
 
 def _read_item(lines: Sequence[str], where: Lines, form: int) -> FindingItem:
-    """Parse one item; without a kind it is an environment fact that a user wrote."""
+    """Parse one item.  An item without a kind is an environment fact that a user wrote."""
     text_lines, details, evidence, points = _parts(lines)
     text, grounds = split_grounds(" ".join(text_lines))
     if grounds is None:  # a user may have added words below
@@ -166,7 +166,7 @@ def _read_item(lines: Sequence[str], where: Lines, form: int) -> FindingItem:
 
 
 def normal_item(item: FindingItem) -> FindingItem:
-    """An item in a form that reads back equal: each text is one line."""
+    """Normalize an item so that it reads back equal: each of its strings is one line."""
     kind = item.kind if item.kind in _KINDS else Kind.ENVIRONMENT.value
     details = normal_line(item.details or "") or None
     points = tuple(point_text for point in item.points if (point_text := normal_line(point)))
@@ -202,7 +202,7 @@ def findings_title(count: int) -> str:
 
 
 def render_findings(items: Sequence[FindingItem], form: int = FORMAT) -> list[str]:
-    """The lines of the whole callout; none without items."""
+    """The lines of the callout; none if there are no items."""
     rendered = [lines for item in items if (lines := render_item(item, form))]
     if not rendered:
         return []

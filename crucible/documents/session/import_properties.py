@@ -5,8 +5,8 @@
     2026-11-21 claude-opus-4-8: input 12, output 340, cache_write 5800, cache_write_1h 1200, cache_read 90211
     jwt: 2
 
-The kinds of tokens do not overlap, so the cost can be computed later; a count of 0 is omitted.  `synced_to` has the
-last row in the note of each transcript in `sources`, in the same order.
+The kinds of tokens do not overlap, so the cost can be computed later; zero counts are omitted.  `synced_to` has, for
+each transcript in `sources`, the last row that is in the note.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ if TYPE_CHECKING:  # reading a note needs no events, and loading them is slow
     from crucible.clients.events import Event
 
 KINDS = ("input", "output", "cache_write", "cache_write_1h", "cache_read")
-"""Uncached input, output, written to the cache for minutes or for an hour, read from the cache."""
+"""Tokens by kind: uncached input, output, cache writes (short-lived and one hour), cache reads."""
 _UNKNOWN_DAY, _UNKNOWN_MODEL = "?", "unknown"
 _PART = rf"(?:{'|'.join(KINDS)}) \d{{1,15}}"
 _LINE = late_pattern(rf"(\d{{4}}-\d\d-\d\d|\?) (.+): ({_PART}(?:, {_PART})*)")
 
 
 class TokenUsage(NamedTuple):
-    """Tokens of one model on one day (`2026-11-21`, UTC); either is "" if unknown.
+    """Tokens of one model on one day (`2026-11-21`, UTC); day or model is "" if unknown.
 
     Counts may be negative in a difference.
     """
@@ -41,7 +41,7 @@ class TokenUsage(NamedTuple):
 
 
 def usage_lines(spent: Iterable[TokenUsage]) -> tuple[str, ...]:
-    """A line for each day and model, sorted."""
+    """One line per day and model, sorted."""
     return tuple(
         f"{day or _UNKNOWN_DAY} {model or _UNKNOWN_MODEL}: {counts}"
         for (day, model), tokens in sorted(_totals(spent).items())
@@ -50,7 +50,7 @@ def usage_lines(spent: Iterable[TokenUsage]) -> tuple[str, ...]:
 
 
 def parse_usage(lines: Iterable[str]) -> list[TokenUsage]:
-    """Parse the lines; skip those that do not match."""
+    """Parse usage lines; lines that do not match are skipped."""
     found = (_LINE.fullmatch(line) for line in lines)
     return [
         TokenUsage(_known(each[1], _UNKNOWN_DAY), _known(each[2], _UNKNOWN_MODEL), _parts(each[3]))
@@ -60,7 +60,7 @@ def parse_usage(lines: Iterable[str]) -> list[TokenUsage]:
 
 
 def add_usage(lines: Sequence[str], before: Sequence[str], after: Sequence[str]) -> list[str]:
-    """Add to `lines` the difference between `after` and `before`; lines that cannot be parsed stay, at the top."""
+    """Add the difference between `after` and `before` to `lines`.  Lines that cannot be parsed are kept at the top."""
     others = [line for line in lines if not parse_usage((line,))]
     less = (
         TokenUsage(day, model, {kind: -count for kind, count in tokens.items()})
@@ -90,19 +90,22 @@ _REDACTED = late_pattern(r"\s*\d{1,15}\s*")
 
 
 def redaction_lines(counts: Mapping[str, int]) -> tuple[str, ...]:
-    """A line for each rule that removed something, sorted by rule."""
+    """One line per rule that removed something, sorted by rule."""
     return tuple(f"{rule}: {count}" for rule, count in sorted(counts.items()) if count > 0)
 
 
 def parse_redactions(lines: Iterable[str]) -> dict[str, int]:
-    """The counts by rule; lines without a count are skipped."""
+    """Parse the counts by rule; lines without a count are skipped."""
     pairs = (line.rpartition(":") for line in lines)
     # Python refuses to parse thousands of digits.
     return {rule: int(count) for rule, _, count in pairs if rule and _REDACTED.fullmatch(count)}
 
 
 def add_redactions(lines: Sequence[str], more: Mapping[str, int]) -> list[str]:
-    """Add `more`, which may be negative, to the counts; a user's lines without a count are kept at the top."""
+    """Add `more`, which may be negative, to the counts.
+
+    Lines without a count, written by a user, are kept at the top.
+    """
     there = parse_redactions(lines)
     others = [line for line in lines if not parse_redactions((line,))]
     totals = {rule: there.get(rule, 0) + more.get(rule, 0) for rule in {**there, **more}}
@@ -110,7 +113,7 @@ def add_redactions(lines: Sequence[str], more: Mapping[str, int]) -> list[str]:
 
 
 PARENT_ROW = "+"
-"""Separates, in `synced_to`, the last row of a transcript from a row of the parent's, such as a subagent's report."""
+"""In `synced_to`, separates a transcript's last row from a row of the parent transcript, such as a report."""
 
 _LENGTH = 8
 
@@ -123,10 +126,10 @@ def _short_mark(event: Event) -> str:
 
 
 def rows_by_source(sources: Sequence[str], synced_to: Sequence[str]) -> dict[str, str]:
-    """Match each source with its row: `client:row`, or `client:` if nothing of it was imported yet.
+    """Match each source with its last imported row: `client:row`, or `client:` if nothing has been imported.
 
-    Both lists have the same order.  If their lengths differ, since a user removed an item or a source has no row, each
-    row goes to the next source of its client.
+    The lists have the same order.  If their lengths differ (a user removed an item, or a source has no row), each row
+    goes to the next source of the same client.
     """
     if len(sources) == len(synced_to):
         return dict(zip(sources, synced_to, strict=True))
@@ -140,7 +143,7 @@ def rows_by_source(sources: Sequence[str], synced_to: Sequence[str]) -> dict[str
 
 
 def synced_rows(sources: Sequence[str], rows: Mapping[str, str]) -> list[str]:
-    """The value of `synced_to`: a row for each source, without trailing sources that have none."""
+    """The value of `synced_to`: a row for each source, without the trailing sources that have no row."""
     found = [rows.get(source, f"{source.partition(':')[0]}:") for source in sources]
     while found and sources[len(found) - 1] not in rows:
         found.pop()
@@ -148,9 +151,9 @@ def synced_rows(sources: Sequence[str], rows: Mapping[str, str]) -> list[str]:
 
 
 class SyncPoint:
-    """Finds the last row that a note contains, in the order of events.
+    """Find the last row that a note contains while events pass in order.
 
-    `synced` is the mark of that row; if the row is gone, `known_until` replaces it: later events are new.
+    `synced` is the mark of that row.  If `known_until` is set, the row is gone, and events after this time are new.
     """
 
     __slots__ = ("_known_until", "_line", "_lines", "_synced")
@@ -179,14 +182,14 @@ class SyncPoint:
         return at.line > self._line or (at.row != "" and not self._is_synced(event))
 
     def pass_by(self, event: Event) -> None:
-        """Process an event that was folded."""
+        """Process an event that is already in the note or was just recorded."""
         if self._synced and not self._line and self._is_synced(event):
             self._line = event.at.line
 
     def mark(self, event: Event, own: str | None = None) -> str:
-        """The mark of an event's row: 8 characters, or the whole id if an earlier row begins with the same 8.
+        """The mark of an event's row: 8 characters, or the entire id if an earlier row begins with the same 8.
 
-        `own` is the mark so far if the event is from the parent's transcript; the new row is appended to it.
+        `own` is the transcript's mark so far if the event is from the parent transcript; the new row is appended to it.
         """
         short = _short_mark(event)
         alone = not event.at.row or self._lines.get(short, event.at.line) == event.at.line

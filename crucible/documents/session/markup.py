@@ -1,7 +1,6 @@
 """Render the parts of a session as the lines of a note; `session_reader` and `note_entries` read them back.
 
-Every text of an agent, a tool or a user is contained here.  Names, titles and results are one line; they are cut before
-they are contained.
+All text from agents, tools and users is contained here.  Names, titles and results are cut to one line first.
 """
 
 from __future__ import annotations
@@ -56,7 +55,7 @@ def render_heading(
     channel: str | None = None,
     form: int = FORMAT,
 ) -> str:
-    """`## Name @agent@version #channel`."""
+    """Render `## Name @agent@version #channel`."""
     text = contain_line(normal_line(name), form=form) or "Untitled"
     if text.casefold() == "summary" and level == 2 and not agent and not channel:
         text += " (phase)"  # without a marker it would be read as the session's summary
@@ -82,7 +81,7 @@ _MARKED = late_pattern(rf"\\*(?:{'|'.join(MARKS.values())})")
 
 
 def render_call(call: ToolCall, form: int = FORMAT) -> str:
-    """One item of a tool-call list."""
+    """Render one item of a tool-call list."""
     line = cut(normal_line(call.call.replace("\n", "⏎")), CALL_LIMIT)
     result_text = cut(normal_line(call.result.replace("\n", "⏎")), RESULT_LIMIT)
     result = contain_line(result_text, form=form, before=line)
@@ -97,7 +96,7 @@ def render_call(call: ToolCall, form: int = FORMAT) -> str:
 
 
 def render_entry(entry: Entry, form: int = FORMAT) -> list[str]:
-    """The lines of one entry, without blank lines around it; no lines if it is empty.
+    """The lines of one entry, without blank lines around it; none if it is empty.
 
     `form` is the note's `format`.
     """
@@ -136,7 +135,7 @@ _OPENS_BLOCK = late_pattern(r"[ \t]|[-+*>#|`~=_]|\d+[.)]")
 
 
 def _labelled_body(text: str, labels: Mapping[str, str | None], grounds: Grounds | None, form: int) -> list[str]:
-    """Put a blank line before a label unless everything above it is single plain lines."""
+    """Render a text and its labels, with a blank line before a label unless each part above it is one plain line."""
     present = {label: more for label, more in labels.items() if more is not None}
     texts = [text, *present.values()]
     parts = [_block(text, form, OWN_LABELS, after="\n".join(texts[1:]))]
@@ -173,7 +172,7 @@ def _labelled(above: list[str], label: str, text: str | None, form: int, *extra:
 
 
 def _words(entry: Intervention, form: int) -> list[str]:
-    """The exact words in quotes, then the note."""
+    """The quoted words, then the note."""
     words = _block(entry.words, form, QUOTE_END, after=entry.note or "")
     if fenced_lines(words):
         lines = ['"', *words, '"']
@@ -258,7 +257,7 @@ def render_phase_fields(phase: Phase) -> list[str]:
 
 
 def render_phase(phase: Phase, level: int = 2, form: int = FORMAT) -> list[str]:
-    """The lines of a phase: heading, fields, entries, sub-phases, with blank lines between them."""
+    """The lines of a phase: heading, fields, entries and sub-phases, separated by blank lines."""
     lines = [render_heading(level, phase.name, phase.agent, phase.channel, form)]
     for part in (render_phase_fields(phase), render_body(phase.entries, form)):
         if part:

@@ -1,7 +1,7 @@
-"""Merge a grown transcript into a note that a user may have edited: a three-way merge into edits.
+"""Merge an updated transcript into a note that a user may have edited: a three-way merge into edits.
 
-`base` is what an earlier import wrote, `now` is the session by the current transcript.  Additions of `now` to `base`
-are written; changes by the user are kept.
+`base` is what an earlier import wrote, `now` the session from the current transcript.  What `now` adds to `base` is
+written; a user's changes are kept.
 """
 
 from __future__ import annotations
@@ -47,10 +47,10 @@ from crucible.documents.session.shared_notes import (
 
 
 def merge(source: Source, note: Session, base: Session, now: Session, *, is_guest: bool = False) -> list[Edit]:
-    """Edits that update the note to `now`; none if nothing was added since `base`.
+    """Return the edits that update the note to `now`; if nothing was added since `base`, only its status may change.
 
-    Rows of other sources in the note are not changed; `is_guest` is true if `now` began as an addition to the note.
-    With an empty `base` all of `now` is added.
+    `is_guest`: the transcript was first imported into another session's note.  Rows of other sources are not changed.
+    If `base` is empty, all of `now` is added.
     """
     is_shared = is_guest or has_other_sources(note, source_of(now))
     homes = matched(base.phases, note.phases, is_shared=is_shared)
@@ -76,9 +76,9 @@ def _same_story(base: Session, now: Session) -> bool:
 
 
 class _Merge:
-    """Collects the edits of a note's body, all against the same version.
+    """Collect the edits of a note's body, all against the same version of the note.
 
-    `last_phase` is the id in the edited note of the transcript's last phase.
+    `last_phase` is the id of the transcript's last phase in the edited note.
     """
 
     def __init__(self, source: Source, note: Session, homes: Sequence[Phase | None], *, is_shared: bool) -> None:
@@ -94,26 +94,26 @@ class _Merge:
     # --- what changed in place ---
 
     def calls(self, base: Session, now: Session) -> None:
-        """Update the results of calls that the user did not change; calls are matched by their text."""
+        """Update the results of calls that the user did not change.  Calls are matched by their text."""
         pairs = list(_paired_calls(base, now))
         changed = dict.fromkeys((old.call, old.result, old.outcome) for old, new in pairs if old != new)
         for old_call in changed:
             there = [c for c in self._calls() if (c.call, c.result, c.outcome) == old_call]
             updates = [new for old, new in pairs if (old.call, old.result, old.outcome) == old_call]
-            # If the user removed some, the remaining ones count as the last ones.
+            # If the user removed some of these calls, match the rest from the end.
             for call, new in zip(reversed(there), reversed(updates), strict=False):
                 if call != new:
                     self.edits += set_call(self.source, self.note, call, new)
 
     def _calls(self) -> Iterable[ToolCall]:
-        """The calls of the note, or of a shared note those in this transcript's phases."""
+        """The tool calls of the note; in a shared note, only those in this transcript's phases."""
         if not self.is_shared:
             return self.note.calls()
         entries = (entry for home in self.homes if home for entry in home.all_entries())
         return [call for entry in entries if isinstance(entry, ToolCalls) for call in entry.calls]
 
     def _subagent(self, old: Subagent, new: Subagent) -> None:
-        """Update a subagent callout; equal ones are matched by order, from the end if the user removed some."""
+        """Update a subagent callout.  Equal callouts are matched in order, from the end if the user removed some."""
         alike = [entry for entry in self._handed if entry == old]
         there = [
             entry
@@ -159,10 +159,10 @@ class _Merge:
             self.last_phase = home.id if home else f"phase-{count}" if rest else self.last_phase
 
     def _grown(self, old: Phase, new: Phase, home: Phase | None) -> Phase | None:
-        """Append additions to `home`; if the user deleted that, return a phase with only the additions."""
+        """Append the additions to `home`.  If the user deleted the phase, return a phase with only the additions."""
         entries = self._added(old.entries, new.entries, home)
         if home:
-            # In a phase without entries, fields and entries go to the same offset, so fields come first.
+            # In a phase without entries, fields and entries are inserted at the same offset, so fields come first.
             self._set_phase_fields(home, old, new)
             self._append(entries, home)
         homes = matched(old.subphases, home.subphases if home else (), is_shared=self.is_shared)
@@ -182,7 +182,7 @@ class _Merge:
         return replace(new, entries=tuple(entries), subphases=tuple(subs)) if entries or subs else None
 
     def _added(self, old: Sequence[Entry], new: Sequence[Entry], home: Phase | None) -> list[Entry]:
-        """The additions of `new` to `old`; changed callouts are edited in place."""
+        """Return the entries that `new` adds to `old`.  Changed callouts are edited in place."""
         added: list[Entry] = []
         for place, entry in enumerate(new):
             before = old[place] if place < len(old) else None
@@ -199,7 +199,7 @@ class _Merge:
         return added
 
     def _fresh(self, entry: Entry) -> Iterator[Entry]:
-        """The entry, unless it is a subagent, a decision or a failure that the note already has."""
+        """Yield the entry, unless it is a subagent, a decision or a failure that the note already has."""
         if _mark(entry) not in self._known:
             yield entry
 
@@ -224,9 +224,9 @@ class _Merge:
         self.edits += [*edits, last]
 
     def _before_recorded(self, entries: list[Entry], home: Phase) -> list[Entry]:
-        """Insert entries before the recorded entry that their last call made; return the others.
+        """Insert entries above a recorded entry if their last call made it; return the others.
 
-        A client writes its transcript after calling us, so an entry may be in the note before the call that recorded
+        Clients write their transcripts after calling us, so the note may have an entry before the call that recorded
         it.
         """
         above: Entry | None = None
@@ -251,9 +251,9 @@ class _Merge:
 
 
 def _mark(entry: Entry) -> tuple[object, ...] | None:
-    """A key that identifies an entry wherever it is; None for most entries.
+    """A key that identifies an entry anywhere in the note; None for most entries.
 
-    It is needed since the end of a transcript may complete an entry that a later row would complete elsewhere.
+    Needed because the end of a transcript may complete an entry in one place that a later row completes in another.
     """
     if isinstance(entry, Subagent) and entry.link:
         return Subagent, entry.link
@@ -264,10 +264,10 @@ def _mark(entry: Entry) -> tuple[object, ...] | None:
 
 
 _RECORDING = late_pattern(r"flight_recorder_log\b|\bcru\b.{0,80}\blog ")
-"""A call by which an agent records an entry of its own session."""
+"""A call by which an agent records an entry in its own session."""
 _NO_WORD = late_pattern(r"[\W_]+")
 _ENOUGH = 30
-"""The number of an entry's letters that the call's line must contain."""
+"""Maximum leading letters of an entry to look for in the call that recorded it."""
 
 
 def _recording_calls(entry: Entry) -> list[ToolCall]:
@@ -275,7 +275,7 @@ def _recording_calls(entry: Entry) -> list[ToolCall]:
 
 
 def _split_at_call(entries: list[Entry], recorded: Entry) -> tuple[list[Entry], list[Entry]] | None:
-    """Split the entries after the call that recorded this one; None if there is none."""
+    """Split the entries after the call that recorded `recorded`; None if no call did."""
     if not isinstance(recorded, Decision | Failure | Callout):
         return None
     words = _NO_WORD.sub("", recorded.text)[:_ENOUGH]
@@ -289,7 +289,7 @@ def _split_at_call(entries: list[Entry], recorded: Entry) -> tuple[list[Entry], 
 
 
 def _paired_calls(base: Session, now: Session) -> Iterator[tuple[ToolCall, ToolCall]]:
-    """Each call of `base` with the same call of `now`.  A list only grows at its end."""
+    """Pair each call of `base` with the same call of `now`.  Lists only grow at the end."""
     for old, new in _paired(base.phases, now.phases):
         for before, after in zip(old.entries, new.entries, strict=False):
             if isinstance(before, ToolCalls) and isinstance(after, ToolCalls):
@@ -303,7 +303,7 @@ def _paired(base: Sequence[Phase], now: Sequence[Phase]) -> Iterator[tuple[Phase
 
 
 def _beyond(before: Entry, entry: Entry) -> Iterator[Entry]:
-    """The additions to an entry that grew: later texts, later calls."""
+    """The additions to an entry that has grown: later text, or later calls."""
     if isinstance(before, Prose) and isinstance(entry, Prose) and len(entry.text) > len(before.text):
         yield Prose(entry.text[len(before.text) :].lstrip("\n"))
     elif isinstance(before, ToolCalls) and isinstance(entry, ToolCalls) and len(entry.calls) > len(before.calls):
@@ -311,7 +311,7 @@ def _beyond(before: Entry, entry: Entry) -> Iterator[Entry]:
 
 
 def _filled(entry: Subagent, old: Subagent, new: Subagent) -> Subagent:
-    """A callout that the user edited, with its missing or unchanged fields updated."""
+    """Update the missing or unedited fields of a subagent callout."""
     return replace(
         entry,
         model=new.model if entry.model in (None, old.model) else entry.model,
@@ -333,7 +333,7 @@ _KEYS: tuple[Callable[[Phase], object], ...] = (
 def matched(base: Sequence[Phase], note: Sequence[Phase], *, is_shared: bool) -> list[Phase | None]:
     """Match each phase of `base` with a phase of the note: by start and name, by start, or by name.
 
-    In a shared note a phase with the same name and another start belongs to another session.
+    In a shared note, a phase with the same name but a different start belongs to another session.
     """
     homes: list[Phase | None] = [None] * len(base)
     free = list(note)

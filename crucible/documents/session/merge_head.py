@@ -1,7 +1,7 @@
 """Three-way merge of everything above the phases: frontmatter, title, tasks, findings.
 
-Each key has a rule for conflicts between the transcript and the user's edits.  Findings are matched by their texts, or
-else by kind and first row; each edit touches the lines of one item.
+Each key has its own rule for conflicts with a user's edits.  Findings are matched by their text, or else by kind and
+first row; each edit touches the lines of one item.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from crucible.documents.session.session import FindingItem, Session, Status, Sub
 def merge_findings(
     source: Source, note: Session, base: Sequence[FindingItem], now: Sequence[FindingItem]
 ) -> list[Edit]:
-    """Edits that update the block from `base` to `now`; a deleted block stays deleted."""
+    """Return the edits that update the block from `base` to `now`.  A deleted block stays deleted."""
     base, now = _as_noted(base), _as_noted(now)
     block = note.findings_lines
     if block is NOWHERE:
@@ -64,9 +64,9 @@ def _as_noted(items: Sequence[FindingItem]) -> tuple[FindingItem, ...]:
 
 @dataclass(frozen=True, slots=True)
 class _Fates:
-    """The changes to the note's items, by position (None: removed).
+    """The changes to the note's items, by position; None removes the item.
 
-    `added` items are inserted after the item at that position; -1 means before the first one.
+    `added` items are inserted after the item at the position; -1 is before the first item.
     """
 
     changed: dict[int, FindingItem | None]
@@ -101,7 +101,7 @@ def _fates(note: Sequence[FindingItem], base: Sequence[FindingItem], now: Sequen
 
 
 def _is_untouched(item: FindingItem, base: FindingItem) -> bool:
-    """True if an item is as it was written.  An item without its grounds is a user's."""
+    """True if an item is unchanged since an import wrote it.  An item without its grounds was edited by a user."""
     return _texts(item) == _texts(base) and (item.grounds is None) == (base.grounds is None)
 
 
@@ -115,12 +115,12 @@ def _texts(item: FindingItem) -> tuple[str, str, str, str | None, str | None, tu
 
 
 def _key(item: FindingItem) -> tuple[str, str]:
-    """The kind and the first row, or the text if there are no rows."""
+    """The kind and the first row, or the normalized text if there are no rows."""
     return item.kind, item.grounds.rows[0] if item.grounds and item.grounds.rows else f"\n{item.text}"
 
 
 def _paired_items(ones: Sequence[FindingItem], others: Sequence[FindingItem]) -> dict[int, int]:
-    """Match items by position: by texts first, then by key."""
+    """Match items by position: first by text, then by key."""
     pairs: dict[int, int] = {}
     for like in (_texts, _key):
         free = {place: like(item) for place, item in enumerate(others) if place not in pairs.values()}
@@ -136,11 +136,11 @@ def _paired_items(ones: Sequence[FindingItem], others: Sequence[FindingItem]) ->
 
 _COUNT = late_pattern(r"( {0,3}>[ \t]?\[![^\]]*\][+-]?[ \t]+)\d+ findings?[ \t]*$")
 _ORPHAN = late_pattern(r" {0,3}>[ \t]?(?:[ ]{2}|[ ]{0,3}\t)")
-"""An indented item whose head a user deleted.  Without a blank line it would become a point of an item above."""
+"""An indented item whose head a user deleted.  Without a blank line it would become a point of the item above."""
 
 
 def _item_edits(source: Source, note: Session, fates: _Fates, count: int) -> Iterator[Edit]:
-    """One edit per item.  A title that a user wrote is kept."""
+    """One edit per item.  A title set by a user is kept."""
     block = note.findings_lines
     if head := _COUNT.match(source.lines[block.first]):
         yield from replace_lines(source, block.first, block.first + 1, head[1] + findings_title(count))
@@ -167,7 +167,7 @@ def _is_all_ours(note: Session) -> bool:
 
 
 def _removed_block(source: Source, note: Session) -> list[Edit]:
-    """Remove the whole callout and the blank line after it."""
+    """Remove the callout and the blank line after it."""
     block = note.findings_lines
     span = source.span_of(block)
     above = source.lines[block.first - 1].strip(" \t") if block.first else ""
@@ -180,9 +180,9 @@ def _removed_block(source: Source, note: Session) -> list[Edit]:
 def merge_head(
     source: Source, note: Session, base: Session, now: Session, *, last_phase: str | None, stands: bool = True
 ) -> list[Edit]:
-    """Edits of everything above the phases; `last_phase` is the id in the edited note of the last phase of `now`.
+    """Return the edits above the phases.  `last_phase` is the id, in the edited note, of the last phase of `now`.
 
-    If `stands` is false, another native session worked on the note later and determines its status.
+    If `stands` is false, another native session worked on the note later, so the status is not changed.
     """
     return [
         *_fields(source, note if stands else replace(note, status=None), base, now, last_phase=last_phase),
@@ -193,7 +193,7 @@ def merge_head(
 
 
 def _title(source: Source, note: Session, base: Session, now: Session) -> list[Edit]:
-    """Update the title to one that the user set in the client, unless the note's was edited."""
+    """Update the title if the user renamed the session in the client and did not edit the note's title."""
     if note.title != base.title or now.title == base.title or note.title_lines == NOWHERE:
         return []
     return set_title(source, note, now.title)
@@ -208,10 +208,10 @@ def set_title(source: Source, note: Session, title: str) -> list[Edit]:
 
 
 def status_edits(source: Source, note: Session, base: Session, now: Session) -> list[Edit]:
-    """Edits of the status of a session without new rows.
+    """Return the status edits for a session without new rows.
 
-    An `active` session ends by time alone, a client's end may be reported late, and our pause may be over when the user
-    completed its tasks.  A status that the user set is not changed.
+    An `active` session may have been idle long enough to end, the client may report its end late, and a pause may be
+    over once its tasks are completed.  A status set by the user is not changed.
     """
     untouched = note.status is Status.ACTIVE and note.ended is None and note.resume_point is None
     late = base.status is Status.PAUSED and _is_status_untouched(note, base)
@@ -240,7 +240,7 @@ def _fields(source: Source, note: Session, base: Session, now: Session, *, last_
     elif _rests_at_its_end(note) and last_phase:
         values["resume_point"] = last_phase
     model = _chosen(note.model, base.model, now.model)
-    # A user may have turned the name into a link, which is kept.
+    # If a user turned the name into a link, keep it.
     values["model"] = note.properties.get("model") if model == note.model else model and escape_links(model)
     values["tokens_used"] = merged_count(note.tokens_used, base.tokens_used, now.tokens_used)
     values["tokens_cached"] = merged_count(note.tokens_cached, base.tokens_cached, now.tokens_cached)
@@ -259,14 +259,14 @@ def _fields(source: Source, note: Session, base: Session, now: Session, *, last_
 
 
 def _is_status_untouched(note: Session, base: Session) -> bool:
-    """True if status, end and reason are still as an import wrote them; a user's change to one keeps them all."""
+    """True if status, end and reason are as an import wrote them.  A user's change to one keeps all three."""
     if note.status is Status.ACTIVE and note.ended is None and note.pause_reason is None:
         return True  # the state while the session runs
     return status_properties(note, None) == status_properties(base, None)
 
 
 def _rests_at_its_end(note: Session) -> bool:
-    """True if it was paused at its end at that time, so that later rows move the resume point."""
+    """True if the note is paused at its last phase, so that later rows move the resume point."""
     last = [phase.id for phase in note.all_phases()][-1:]
     return note.status is Status.PAUSED and note.resume_point in (*last, *(p.id for p in note.phases[-1:]))
 
@@ -281,26 +281,26 @@ def _set_all(source: Source, note: Session, values: dict[str, Value]) -> list[Ed
 
 
 def _chosen(note: str | None, base: str | None, now: str | None) -> str | None:
-    """The transcript's current value, unless the user changed the note's."""
+    """The transcript's current value, unless the user changed the value in the note."""
     return now if note == base else note
 
 
 def merged_count(note: int | None, base: int | None, now: int | None) -> int | None:
-    """Add the growth of this transcript's count, since a note may have several sources."""
+    """Add this transcript's increase to the note's count, since a note may have several sources."""
     if note is None or note == base:
         return now if note == base else None
     return max(0, note + (now or 0) - (base or 0))
 
 
 def _usage(note: Session, base: Session, now: Session) -> Value:
-    """Add the growth of tokens by day and model; if the user deleted the property, it stays deleted."""
+    """Add the increase in tokens by day and model.  A property that the user deleted stays deleted."""
     if base.usage == now.usage or (base.usage and not note.usage):
         return note.properties.get("usage")
     return [escape_links(line) for line in add_usage(note.usage, base.usage, now.usage)]
 
 
 def _redacted(note: Sequence[str], base: Sequence[str], now: Sequence[str]) -> Value:
-    """Add the growth of the counts by rule; a user's lines without a count are kept."""
+    """Add the increase in the counts by rule.  Lines without a count, written by a user, are kept."""
     if base == now:
         return list(note)
     before, after = parse_redactions(base), parse_redactions(now)
@@ -315,7 +315,7 @@ def _synced(note: Session, now: Session) -> tuple[Value, Value]:
 
 
 def _subagents(note: Session, base: Session, now: Session) -> tuple[Value, Value]:
-    """`subagents` and `subagent_logs`: changed items are replaced, new ones added, others kept."""
+    """Merge `subagents` and `subagent_logs`: replace changed items, add new ones, keep the others."""
     before = {ref.session: ref for ref in base.subagents}
     after = {ref.session: ref for ref in now.subagents}
     raw = note.properties.get("subagents")
@@ -343,7 +343,7 @@ def _subagent_item(item: Value, before: SubagentRef | None, after: SubagentRef |
 
 
 def merged_tasks(note: Sequence[Task], base: Sequence[Task], now: Sequence[Task]) -> list[Task]:
-    """The note's tasks with the agent's changes, by id and field."""
+    """Merge the agent's changes into the note's tasks, by id and field."""
     before, after = ({task.id: task for task in tasks} for tasks in (base, now))
     merged: list[Task] = []
     for task in note:
@@ -357,7 +357,7 @@ def merged_tasks(note: Sequence[Task], base: Sequence[Task], now: Sequence[Task]
     there = {task.id for task in merged}
     merged += [task for task in now if task.id not in before and task.id not in there]
     if [task.id for task in note] == list(before):
-        # Follow a new order of the agent's list, unless the user reordered tasks or added some.
+        # Follow the agent's new order, unless the user reordered or added tasks.
         places = {task.id: place for place, task in enumerate(now)}
         merged.sort(key=lambda task: places.get(task.id, len(places)))
     return merged

@@ -1,7 +1,6 @@
-"""Convert a note from format 1 to format 2.
+"""Convert a note from format 1 to format 2, which differ only in backslashes and blanks within lines.
 
-This module knows which parts of a line are foreign text and which are our own.  Only backslashes and blanks within
-lines change.  The caller checks that the note still reads the same, since it knows the kind of note.
+The caller checks that the converted note still reads the same.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ _TASKS = late_pattern(r"(?:`{3,}|~{3,})[ \t]*tasks(?![\w-])")
 
 
 def migrate(source: Source) -> list[Edit]:
-    """The edits that convert the note; none if it has no properties or is converted already."""
+    """Return the edits that convert the note; none if it has no properties or is already converted."""
     found = find_frontmatter(source)
     if not found.present or format_of(found.values) == FORMAT:
         return []
@@ -45,7 +44,7 @@ def migrate(source: Source) -> list[Edit]:
 
 
 def _converted(lines: Sequence[str]) -> list[str]:
-    """Convert the lines of a body, or of a quote without its `>`."""
+    """Convert the lines of a body, or of a quote without the leading `>`."""
     text = "\n".join(lines)
     new = convert(text).split("\n")
     fenced: set[int] = set()
@@ -76,7 +75,7 @@ def _quoted(lines: Sequence[str]) -> list[str]:
 
 
 def _line(line: str, prose: str) -> str:
-    """Convert a line outside fences and quotes; `prose` is the line converted as plain text."""
+    """Convert a line outside fences and quotes.  `prose` is the same line converted as plain text."""
     if _OURS.match(line):
         return line
     if heading := _HEADING.match(line):

@@ -1,7 +1,6 @@
 """Read headings, callouts and tool-call lists of a note; `markup` writes them.
 
-A name whose last word looks like a marker, and a title whose last word is all `#`, are written with a backslash before
-that word.
+A backslash precedes the last word of a name if it looks like a marker, and of a title if it is all `#`.
 """
 
 from __future__ import annotations
@@ -50,9 +49,9 @@ _MARKED = late_pattern(rf"(\\+)({'|'.join(MARKS.values())})")
 
 
 def read_calls(lines: Sequence[str], first: int, form: int = FORMAT) -> tuple[list[ToolCall], int]:
-    """The calls at the start of a list that begins on line `first`, and the number of their lines.
+    """Read the calls of a list that begins on line `first`; return them and the number of their lines.
 
-    The first item that is not a call ends them.  Wrapped results are joined; blank lines between items are allowed.
+    Stops at the first item that is not a call.  Wrapped results are joined; blank lines between items are allowed.
     """
     calls: list[ToolCall] = []
     at = taken = 0
@@ -104,7 +103,7 @@ def _read_result(text: str, form: int) -> tuple[Outcome, str]:
 
 
 def _take_labels(lines: Sequence[str], labels: tuple[str, ...]) -> tuple[list[str], dict[str, list[str]]]:
-    """The lines before the first label, and the lines of each label.  Labels inside fences do not count.
+    """Split lines into those before the first label and those of each label.  Labels inside fences are ignored.
 
     A label's text ends at the next label; a repeated label is text.
     """
@@ -126,7 +125,7 @@ def _text(lines: Sequence[str], form: int, *extra: Rule) -> str:
 
 
 def _trim(lines: Sequence[str]) -> Sequence[str]:
-    """Lines without the blank ones at both ends."""
+    """Strip blank lines at both ends."""
     first, end = 0, len(lines)
     while first < end and not lines[first].strip(" \t"):
         first += 1
@@ -136,7 +135,7 @@ def _trim(lines: Sequence[str]) -> Sequence[str]:
 
 
 OWN_LABELS = Rule("own-label", r"\n[ \t>]*+(?:Alternatives|By|Cause|Source)", ":", ":")
-"""Escapes labels that only decisions and errors use, in their texts."""
+"""Escapes labels that only decisions and errors use, in the text of these callouts."""
 
 
 def _read_decision(raw: RawCallout, lines: Lines, form: int) -> Entry:
@@ -159,7 +158,7 @@ def _text_and_labels(raw: RawCallout, labels: tuple[str, ...], form: int) -> tup
 
 
 def _with_title(raw: RawCallout) -> list[str]:
-    """The body with the title as first line, since a user may write the text as the title."""
+    """The body with the title as its first line, since a user may have written the text there."""
     return [raw.title, *raw.body] if raw.title else raw.body
 
 
@@ -205,7 +204,7 @@ EntriesReader = Callable[[list[str], int], tuple[Entry, ...]]
 
 
 def read_subagent(raw: RawCallout, lines: Lines, form: int, read_entries: EntriesReader) -> Subagent:
-    """Read `[!subagent]`; `read_entries` reads the body of a phase, for inline work."""
+    """Read `[!subagent]`.  For inline work, `read_entries` reads the entries as in a phase."""
     title = _SUBAGENT_TITLE.match(raw.title)
     agent = AgentRef(title[1], title[2]) if title else AgentRef(uncontain_line(raw.title, form=form) or "agent")
     model = title[3] or None if title else None
@@ -255,7 +254,7 @@ def _inline_subagent(
 
 
 def _work_start(lines: list[str]) -> int:
-    """The line where the quoted work begins."""
+    """The index of the first line of the quoted work."""
     fenced = fenced_lines(lines)
     return next((i for i, line in enumerate(lines) if line.startswith(">") and i not in fenced), len(lines))
 
@@ -278,11 +277,11 @@ _READERS: dict[str, Callable[[RawCallout, Lines, int], Entry]] = {
     "task_complete": _read_other,
 }
 CALLOUT_KINDS = frozenset({*_READERS, "subagent", "abstract"})
-"""The known callout kinds; all others are text."""
+"""The known callout kinds; others are read as prose."""
 
 
 def read_entry(raw: RawCallout, lines: Lines, form: int, read_entries: EntriesReader) -> Entry | None:
-    """The entry of a callout, or None if its kind is unknown."""
+    """Read a callout as an entry; None if its kind is unknown."""
     if raw.kind == "subagent":
         return read_subagent(raw, lines, form, read_entries)
     if raw.kind == "abstract":
@@ -296,7 +295,7 @@ _CHANNEL_MARKER = late_pattern(r"#(?!\d+$)([\w.:/+-]+)$")
 
 
 def read_heading(text: str, form: int = FORMAT) -> tuple[str, AgentRef | None, str | None]:
-    """Split a heading into name and trailing markers `@agent[@version]` and `#channel`, in any order, each once."""
+    """Split a heading into its name and trailing markers: one `@agent[@version]` and one `#channel`, in any order."""
     agent: AgentRef | None = None
     channel: str | None = None
     rest = text.rstrip(" \t")
@@ -316,13 +315,13 @@ _MARKER_WORD = (late_pattern(r"\\*[@#]"), late_pattern(rf"\\*(?:@|#(?!{TAG}))"))
 
 
 def protected(text: str, form: int) -> str:
-    """A contained name, with a backslash before its last word if that would be read as a marker."""
+    """Contain a name, with a backslash before its last word if that would be read as a marker."""
     head, blank, word = text.rpartition(" ")
     return f"{head}{blank}\\{word}" if _MARKER_WORD[form - 1].match(word) else text
 
 
 def _read_name(text: str, form: int) -> str:
-    """Decode a name; one whose last word looks like a marker is written with a backslash before that word."""
+    """Decode a name; drops the backslash before a last word that looks like a marker."""
     head, blank, word = text.rpartition(" ")
     if word[:1] == "\\" and _MARKER_WORD[form - 1].match(word):
         text = f"{head}{blank}{word[1:]}"
@@ -333,6 +332,6 @@ _ALL_HASHES = late_pattern(r"\\+#+$")
 
 
 def read_title(text: str, form: int = FORMAT) -> str:
-    """Decode a title; one whose last word is all `#` is written with a backslash before that word."""
+    """Decode a title; drops the backslash before a last word that is all `#`."""
     head, blank, word = text.rpartition(" ")
     return uncontain_line(f"{head}{blank}{word[1:]}" if _ALL_HASHES.match(word) else text, form=form)

@@ -1,6 +1,6 @@
 """Read frontmatter keys into typed values, and write typed values as frontmatter.
 
-A value of another type is a problem and counts as absent; the note is not changed.
+A value of the wrong type is reported as a problem and counts as absent; the note is not changed.
 """
 
 from __future__ import annotations
@@ -55,16 +55,16 @@ _REQUIRED = ("session_id", "started", "status")
 
 
 def parse_time(text: str) -> datetime | None:
-    """Parse ISO 8601 to aware UTC, the default zone; None if it is not a time."""
+    """Parse an ISO 8601 time as aware UTC; None if invalid.  A time without a zone is UTC."""
     try:
         found = datetime.fromisoformat(text)
         return found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
-    except (ValueError, OverflowError):  # in UTC it may be before the year 1
+    except (ValueError, OverflowError):  # in UTC it may be before year 1
         return None
 
 
 def format_time(time: datetime) -> str:
-    """`2026-11-21T20:26:47Z`: seconds, UTC."""
+    """Format as `2026-11-21T20:26:47Z`: UTC, in seconds."""
     return time.astimezone(UTC).replace(microsecond=0, tzinfo=None).isoformat() + "Z"
 
 
@@ -74,7 +74,7 @@ def link_to(session_id: str) -> str:
 
 
 class FieldReader:
-    """Reads typed values of one frontmatter; `problems` grows with each value that does not fit."""
+    """Read typed values from one frontmatter.  Each invalid value is added to `problems`."""
 
     def __init__(self, source: Source, found: Frontmatter) -> None:
         self.source = source
@@ -83,7 +83,7 @@ class FieldReader:
         self.problems: list[Problem] = list(found.problems)
 
     def line_of(self, key: str) -> int:
-        """The file's line of a key, counted from 1."""
+        """The line of a key in the file, counted from 1."""
         span = self.spans.get(key)
         return self.source.line_of(span.start) + 1 if span else 1
 
@@ -94,7 +94,7 @@ class FieldReader:
         self.problems.append(Problem("bad-field", self.line_of(key), message))
 
     def text(self, key: str) -> str | None:
-        """A text; a number is converted to text."""
+        """A string; a number is converted to a string."""
         value = self.values.get(key)
         if value is None or isinstance(value, str):
             return value or None
@@ -104,12 +104,12 @@ class FieldReader:
         return None
 
     def words(self, key: str) -> str | None:
-        """A foreign text, in which links are escaped."""
+        """An untrusted string, with links escaped."""
         found = self.text(key)
         return unescape_links(found) if found else found
 
     def count(self, key: str) -> int | None:
-        """A whole number that is not negative."""
+        """An integer that is not negative."""
         value = self.values.get(key)
         if value is None or (isinstance(value, int) and not isinstance(value, bool) and value >= 0):
             return value
@@ -117,7 +117,7 @@ class FieldReader:
         return None
 
     def time(self, key: str) -> datetime | None:
-        """A time, aware, UTC."""
+        """An aware time in UTC."""
         value = self.values.get(key)
         if value is None:
             return None
@@ -127,7 +127,7 @@ class FieldReader:
         return found
 
     def texts(self, key: str) -> tuple[str, ...]:
-        """A list of texts; one text is a list of one."""
+        """A list of strings; a single string is a list of one."""
         value = self.values.get(key)
         if value is None:
             return ()
@@ -135,11 +135,11 @@ class FieldReader:
             self.complain(key, "a list of texts")
             return ()
         if key in ("tags", "aliases"):
-            return tuple(read_list(value))  # Obsidian reads `a, b` as two of these
+            return tuple(read_list(value))  # Obsidian reads `a, b` as two items
         return tuple(str(item) for item in (value if isinstance(value, list) else [value]) if item is not None)
 
     def link(self, key: str) -> str | None:
-        """The target of a wikilink; a bare id is also valid."""
+        """The target of a wikilink.  A bare id is also valid."""
         value = self.text(key)
         if value is None:
             return None
@@ -160,7 +160,7 @@ class FieldReader:
             return None
 
     def subagents(self) -> tuple[SubagentRef, ...]:
-        """The items of `subagents` that have a session."""
+        """The items of `subagents` that name a session."""
         value = self.values.get("subagents")
         if value is None:
             return ()
@@ -184,7 +184,7 @@ def _subagent(item: Value) -> SubagentRef | None:
 
 
 def read_fields(reader: FieldReader, name: str, present: bool) -> dict[str, Any]:
-    """The fields of `Session` by name, for a note whose file is `name`.md."""
+    """The values of `Session` fields by name, for the note `name`.md."""
     values = reader.values
     if not present:
         reader.problems.append(Problem("no-frontmatter", 1, "no frontmatter: not a session note yet"))
@@ -232,7 +232,7 @@ def _format(reader: FieldReader) -> int:
 
 
 def properties_of(session: Session) -> dict[str, Value]:
-    """The frontmatter of a new note: every field that has a value, in the order of `KEYS`, then unknown ones."""
+    """The frontmatter of a new note: each field with a value, in the order of `KEYS`, then unknown keys."""
     values: dict[str, Value] = {
         "type": "session",
         "session_id": session.id,
@@ -279,7 +279,7 @@ _E = TypeVar("_E", bound=StrEnum)
 
 
 def property_of(value: Any) -> Value:
-    """A field's value as a property; links in foreign text are disabled."""
+    """Convert a field's value to a property, with links in untrusted text escaped."""
     if isinstance(value, datetime):
         return value.astimezone(UTC).isoformat().replace("+00:00", "Z")
     if isinstance(value, tuple):
@@ -297,14 +297,14 @@ def linktext_of(text: str) -> LinkText:
 
 
 class Properties(FieldReader):
-    """Reads properties as the fields of a dataclass, by the type of each field's default."""
+    """Read properties as the fields of a dataclass; the default of each field determines its type."""
 
     def tell(self, code: str, message: str, line: int = 1) -> None:
         """Report a problem."""
         self.problems.append(Problem(code, line, message))
 
     def fields_of(self, kind: type, names: Iterable[str]) -> dict[str, Any]:
-        """The properties named like fields of a dataclass, each with the type of the field's default."""
+        """The properties that match fields of a dataclass, each converted to the type of the field's default."""
         defaults = {each.name: each.default for each in fields(kind)}
         return {name: self._like(name, defaults[name]) for name in names}
 
@@ -325,7 +325,7 @@ class Properties(FieldReader):
                 return self.line(key)
 
     def word(self, key: str, words: type[_E]) -> _E | None:
-        """A word of an enumeration, case-insensitive."""
+        """A member of an enumeration, case-insensitive."""
         text = self.text(key)
         if text is None:
             return None
@@ -336,7 +336,7 @@ class Properties(FieldReader):
             return None
 
     def line(self, key: str) -> str:
-        """A text, "" for none."""
+        """A string, "" if absent."""
         return unescape_links(self.text(key) or "")
 
     def flag(self, key: str) -> bool | None:

@@ -1,8 +1,7 @@
-"""Update a note of an older version to what this version records for the same transcript.
+"""Update a note written by an older version to what this version records for the same transcript.
 
-Notes do not say which lines a user edited.  So a phase is replaced only if every line of it can be traced to the
-transcript and no line that older versions wrote is missing.  All other phases keep their bytes, and deleted phases stay
-deleted.  Notes whose property `recording` is up to date are not changed.
+Notes do not mark user edits, so a phase is replaced only if all its lines trace to the transcript and none is missing.
+Notes with an up-to-date `recording`, and deleted phases, are left alone.
 """
 
 from __future__ import annotations
@@ -50,11 +49,11 @@ from crucible.documents.session.session import (
 )
 
 _NEW_KINDS = frozenset({"plan", "decision_needed", "tool"})
-"""Kinds of callouts that recording 1 never wrote."""
+"""Kinds of callouts that recording version 1 never wrote."""
 
 
 class TranscriptText:
-    """The texts of a transcript that lines of a note are traced to: prompts, replies, output, injected texts."""
+    """The text of a transcript to which a note's lines can be traced: prompts, replies, output, injected text."""
 
     def __init__(self) -> None:
         self._texts: list[str] = []
@@ -94,7 +93,7 @@ class TranscriptText:
                 pass
 
     def add_from_parent(self, event: Event) -> None:
-        """Add an event of the parent's transcript about a subagent, which older notes of the subagent lack."""
+        """Add an event about a subagent from the parent's transcript, which older notes of the subagent lack."""
         self.add(event)
         if isinstance(event, SubagentReturned):
             self._from_parent.update(map(_flat, event.text.split("\n\n")))
@@ -104,13 +103,13 @@ class TranscriptText:
         self._joined = ""
 
     def holds(self, line: str) -> bool:
-        """True if the transcript contains a line, or the beginning of one that was cut."""
+        """True if the transcript contains a line, ignoring a trailing `…`."""
         if not self._joined:
             self._joined = "\0".join(self._texts)
         return _flat(line).rstrip("….") in self._joined
 
     def is_call(self, tool: str, line: str) -> bool:
-        """True if a call's line has the arguments of a call of that tool and nothing else."""
+        """True if a call's line has only the arguments of a recorded call of that tool."""
         return any(not _without(_flat(line), values) for values in self._called.get(_flat(tool), ()))
 
     def is_injected(self, words: str) -> bool:
@@ -131,12 +130,12 @@ def _without(text: str, parts: Sequence[str]) -> str:
 
 
 def _flat(text: str) -> str:
-    """Remove what a note changes in a line: blanks, Markdown marks, line ends, case."""
+    """Drop what differs between a line of a note and its original: blanks, Markdown marks, line endings and case."""
     return "".join(normal_line(text.replace("⏎", " ")).split()).replace("`", "").replace("*", "").casefold()
 
 
 def refresh(source: Source, note: Session, now: Session, transcript: TranscriptText) -> list[Edit]:
-    """Edits that update the unedited parts of a note to `now`; none for a note of this version."""
+    """Return the edits that update the unedited parts of a note to `now`; none for a note of this version."""
     if note.recording >= RECORDING:
         return []
     return [
@@ -167,14 +166,14 @@ def _title(source: Source, note: Session, now: Session, transcript: TranscriptTe
 
 
 def _is_ours(note: Session, now: Session) -> bool:
-    """True if recording 1 wrote the note's status: paused for one of its reasons, or completed at the last event."""
+    """True if recording version 1 set the status: paused for one of its reasons, or completed at the last event."""
     if note.status is Status.PAUSED:
         return note.pause_reason in _OLD_REASONS
     return note.status is Status.COMPLETED and bool(now.phases) and note.ended == now.phases[-1].ended
 
 
 _OLD_REASONS = frozenset({"the client was closed", "stopped in the middle of a turn"})
-"""Reasons for which recording 1 paused answered sessions."""
+"""Reasons for which recording version 1 paused answered sessions."""
 
 
 def _bare(title: str) -> str:
@@ -198,7 +197,7 @@ def _phases(source: Source, note: Session, now: Session, transcript: TranscriptT
 
 
 def _harness_phases(note: Session, home: Phase, taken: set[int], transcript: TranscriptText) -> Iterator[Phase]:
-    """The phases after `home` that older versions began for a text that the client injected."""
+    """The phases after `home` that older versions began for injected text."""
     behind = note.phases[note.phases.index(home) + 1 :]
     for phase in behind:
         first = phase.entries[0] if phase.entries else None
@@ -222,7 +221,7 @@ def _exchange(
 
 
 def _end_of(source: Source, line: int) -> int:
-    """The end of the last line before `line` that is not blank."""
+    """The end of the last non-blank line before `line`."""
     last = without_blanks(source.lines, 0, line) - 1
     return source.starts[last] + len(source.lines[last])
 
@@ -233,7 +232,7 @@ _Item: TypeAlias = "Entry | ToolCall | str"
 
 @dataclass(frozen=True, slots=True)
 class _Traced:
-    """Checks if phases of a note contain only what the transcript has there."""
+    """Checks that phases of a note contain only what the transcript accounts for."""
 
     transcript: TranscriptText
 
@@ -251,7 +250,7 @@ class _Traced:
         return all(self._all(*each) for each in zip(line, wanted, strict=True))
 
     def _all(self, old: Sequence[_Item], new: Sequence[_Item]) -> bool:
-        """True if `new` has all items of `old` in order, and else only items that older versions did not write."""
+        """True if `new` has all items of `old` in order, and otherwise only items that older versions did not write."""
         at = 0
         for item in old:
             if self._is_gone(item):
@@ -266,7 +265,7 @@ class _Traced:
         return all(map(self._is_new, new[at:]))
 
     def _is_gone(self, item: _Item) -> bool:
-        """True if only older versions wrote this item: injected text, or a result whose call is lost."""
+        """True if only older versions wrote this item: injected text, or a result without a call."""
         if isinstance(item, Intervention):
             return self.transcript.is_injected(item.words)
         return isinstance(item, ToolCall) and item.call.startswith("? ")
@@ -308,7 +307,7 @@ class _Traced:
                 return False
 
     def _is_traced(self, old: str, new: str) -> bool:
-        """True if a line was not written by a user: it is unchanged, in our words, or in the transcript."""
+        """True if a line is not a user's: it is unchanged, in our words, or in the transcript."""
         return not old or old == new or bool(_OUR_WORDS.fullmatch(old)) or self.transcript.holds(old)
 
 
@@ -316,7 +315,7 @@ _OUR_WORDS = late_pattern(
     r"ok|empty|failed|timed out|(?:created|updated)(?:, (?:\d+ lines?|no lines|\+\d+ −\d+))?|no \w+|\d+ \w+(?: in \d+ files?)?|exit code -?\d+|task \S+"
     r"|in the background as .*|</?[\w-]+>|The (?:subagent failed|user rejected it|subagent was stopped)\."
 )
-"""Results in the words of recording 1."""
+"""Results as recording version 1 worded them."""
 
 
 def _flattened(phases: Sequence[Phase]) -> Iterator[Phase]:
@@ -326,7 +325,7 @@ def _flattened(phases: Sequence[Phase]) -> Iterator[Phase]:
 
 
 def _items(entries: Sequence[Entry]) -> Iterator[_Item]:
-    """The paragraphs and calls one by one, since a new callout may split a text or a list."""
+    """Yield paragraphs and calls one by one, since a new callout may split a text or a list."""
     for entry in entries:
         match entry:
             case Prose():

@@ -1,7 +1,7 @@
-"""The values of a session note, as `format.md` defines them.
+"""The value types for a session note, as defined in `format.md`.
 
-Texts are decoded: without escapes.  Positions (`lines`, `body_end`) do not count for equality, so a session built in
-memory equals the same session read back.
+Text is unescaped.  Positions (`lines`, `body_end`) are ignored in comparisons, so a session built in memory equals the
+same session read back.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from crucible.documents.markdown.source import NOWHERE, Lines, Problem
 from crucible.documents.markdown.yaml_scalars import Value
 
 RECORDING = 2
-"""The version of the recording rules; it increases when `import --refresh` would change notes."""
+"""The version of the recording rules.  Increase it when `import --refresh` would change notes."""
 
 
 class Status(StrEnum):
@@ -40,7 +40,7 @@ class Outcome(StrEnum):
 
 
 class Mode(StrEnum):
-    """The way in which a subagent's work is kept: in the note, or in its own note that is linked or embedded."""
+    """Where a subagent's work is kept: in the note, or in its own note, linked or embedded."""
 
     INLINE = "inline"
     LINK = "link"
@@ -59,14 +59,14 @@ class AgentRef:
 
     @classmethod
     def parse(cls, text: str) -> AgentRef:
-        """Read `name` or `name@version`."""
+        """Parse `name` or `name@version`."""
         name, _, version = text.partition("@")
         return cls(name, version or None)
 
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """One tool call: `call` is the tool's name, a blank, and its arguments in one line."""
+    """One tool call.  `call` is the tool's name, a space, and the arguments on one line."""
 
     call: str
     result: str = ""
@@ -81,7 +81,7 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True)
 class Prose:
-    """Text of the agent or a user who edited the note: Markdown, any number of paragraphs."""
+    """Markdown text of one or more paragraphs, from the agent or from a user who edited the note."""
 
     text: str
     lines: Lines = field(default=NOWHERE, compare=False)
@@ -89,7 +89,7 @@ class Prose:
 
 @dataclass(frozen=True, slots=True)
 class ToolCalls:
-    """A list under a line `**Tool calls:**`."""
+    """The tool calls of a list under `**Tool calls:**`."""
 
     calls: tuple[ToolCall, ...]
     lines: Lines = field(default=NOWHERE, compare=False)
@@ -97,9 +97,9 @@ class ToolCalls:
 
 @dataclass(frozen=True, slots=True)
 class Grounds:
-    """The grounds of a finding: how it was detected, a confidence from 0 to 1, and the first characters of its row ids.
+    """How a finding was detected, a confidence from 0 to 1, and the first characters of its row ids.
 
-    `phase` is the id of its phase, "" if its position or its words show that.
+    `phase` is a phase id, "" if the position or the words of the finding identify the phase.
     """
 
     source: str
@@ -112,7 +112,7 @@ class Grounds:
 class Decision:
     """`[!decision]`: the choice, its rationale, the alternatives, and who chose (`by`).
 
-    `grounds` is None if a user or an agent wrote it directly.
+    `grounds` is None if a user or an agent wrote the callout directly.
     """
 
     text: str
@@ -125,7 +125,7 @@ class Decision:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """`[!error]`: an error, and its cause and resolution if they are known."""
+    """`[!error]`: an error, with its cause and resolution if known."""
 
     text: str
     resolution: str | None = None
@@ -136,7 +136,7 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Intervention:
-    """`[!user]`: the user's exact words, and a note on them."""
+    """`[!user]`: the user's exact words, and an optional note on them."""
 
     words: str
     note: str | None = None
@@ -181,10 +181,10 @@ Entry: TypeAlias = Prose | ToolCalls | Decision | Failure | Intervention | Subag
 
 @dataclass(frozen=True, slots=True)
 class Phase:
-    """A level-2 section (or, in `subphases`, a level-3 one) and its entries in the order of events.
+    """A level-2 section, or in `subphases` a level-3 section, with its entries in the order of events.
 
-    `id` is ordinal: `phase-2`, `phase-2.1`.  `tokens` counts as `tokens_used` does.  `lines` runs from the heading to
-    the next phase; `body_end` is the line after the last line of its own entries (before a sub-phase or a `---`).
+    `id` is the position: `phase-2`, `phase-2.1`.  `tokens` is the same count as `tokens_used`.  `lines` extends from
+    the heading to the next phase; `body_end` is the line after the phase's own entries (before a sub-phase or a `---`).
     """
 
     name: str
@@ -209,7 +209,7 @@ class Phase:
         return "failed" if calls and calls[-1].outcome is Outcome.FAILED else "success"
 
     def all_entries(self) -> Iterator[Entry]:
-        """Its own entries, then those of its sub-phases."""
+        """Yield the phase's own entries, then those of its sub-phases."""
         yield from self.entries
         for sub in self.subphases:
             yield from sub.all_entries()
@@ -219,8 +219,8 @@ class Phase:
 class FindingItem:
     """An item of the findings block: a finding of a kind that has no callout of its own.
 
-    `kind` is a value of `session.findings.Kind`, `details` further text, `points` its parts, a nested list.  `also` is
-    the second kind of a finding with two.  `evidence` is a quotation that proves it.
+    `kind` is a value of `session.findings.Kind`, `also` the second kind if there is one.  `details` is further text,
+    `points` a nested list.  `evidence` is a quotation that supports the finding.
     """
 
     kind: str
@@ -235,7 +235,7 @@ class FindingItem:
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """An item of the tasks block.  `extra` has unknown keys."""
+    """An item of the tasks block.  Unknown keys are in `extra`."""
 
     id: str
     content: str
@@ -259,11 +259,12 @@ class SubagentRef:
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """A whole session note.
+    """A session note.
 
-    `usage` has tokens by day and model as lines of `import_properties`.  `redactions` is the number of removed secrets,
-    `redacted` the same by rule (`jwt: 2`).  `properties` has every frontmatter key as it was read.  `format` is the
-    version of the note's escapes, `recording` that of the rules of the import; both do not count for equality.
+    `usage` has tokens by day and model, as lines of `import_properties`.  `redactions` is the number of removed
+    secrets, `redacted` the same by rule (`jwt: 2`).  `properties` has every frontmatter key as it was read.  `format`
+    is the version of the note's escapes, `recording` the version of the recording rules; both are ignored in
+    comparisons.
     """
 
     id: str
@@ -313,18 +314,18 @@ class Session:
             yield from phase.subphases
 
     def all_entries(self) -> Iterator[Entry]:
-        """Every entry of every phase, in the order of the note, without those of the preamble."""
+        """Yield the entries of all phases, in the order of the note, except those of the preamble."""
         for phase in self.phases:
             yield from phase.all_entries()
 
     def calls(self) -> Iterator[ToolCall]:
-        """Every tool call, except those of inline subagents."""
+        """Yield all tool calls, except those of inline subagents."""
         for entry in self.all_entries():
             if isinstance(entry, ToolCalls):
                 yield from entry.calls
 
     def duration(self) -> timedelta | None:
-        """The time from `started` to `ended`, or to the last known time of a phase; None if unknown."""
+        """The time from `started` to `ended`, or else to the last known time of a phase; None if unknown."""
         if self.started is None:
             return None
         times = [t for p in self.all_phases() for t in (p.started, p.ended) if t]

@@ -1,6 +1,6 @@
 """Check session ids, and make ids and slugs from titles.
 
-An id is a file name, a folder name in the event log and a link target at once, so it must be valid on every system.
+An id is also a file name, a folder name in the event log and a link target, so it must be valid on every system.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ _WINDOWS_NAMES = {"con", "prn", "aux", "nul"} | {f"{n}{i}" for n in ("com", "lpt
 _NOT_FOLDED = str.maketrans(
     {"ł": "l", "ø": "o", "đ": "d", "æ": "ae", "œ": "oe", "þ": "th", "ð": "d", "ı": "i", "'": "", "\u2019": ""}
 )
-"""Latin letters without a decomposition, and apostrophes: `don't` gives `dont`."""
+"""Latin letters that do not decompose, and apostrophes: `don't` gives `dont`."""
 
 
 def check_new_id(text: str) -> str:
-    """Return an id that a user chose for a new file; raises `BadSessionId` if it is invalid, also on Windows."""
+    """Return an id that a user chose for a new file; raises `BadSessionId` if it is invalid on any system."""
     check_session_id(text)
     if text.endswith(".") or text.partition(".")[0].lower() in _WINDOWS_NAMES:
         raise BadSessionId(f"{text!r} can be no file's name on Windows", "choose another id")
@@ -48,7 +48,7 @@ def check_new_id(text: str) -> str:
 
 
 def new_session_id(title: str, day: date, taken: Callable[[str], bool]) -> str:
-    """Make an id `YYYY-MM-DD-<slug>`, with `-2`, `-3` … if it is taken."""
+    """Make an id `YYYY-MM-DD-<slug>`, with the suffix `-2`, `-3` … if it is taken."""
     preferred = f"{day.year:04}-{day.month:02}-{day.day:02}-{slugify(title)}"
     if not taken(preferred):
         return preferred
@@ -56,10 +56,10 @@ def new_session_id(title: str, day: date, taken: Callable[[str], bool]) -> str:
 
 
 def slugify(title: str, longest: int = 60) -> str:
-    """Lowercase ASCII letters, digits and hyphens, cut between words; never empty or a device name of Windows.
+    """Make a slug of lowercase ASCII letters, digits and hyphens, cut between words.
 
-    Accents are removed.  A title without Latin letters becomes `session-` and six hex digits of its hash, so that slugs
-    of different titles differ.
+    The slug is never empty or a Windows device name.  Accents are removed.  A title without Latin letters becomes
+    `session-` and six hex digits of its hash, so that different titles get different slugs.
     """
     folded = unicodedata.normalize("NFKD", title.casefold().translate(_NOT_FOLDED))
     ascii_only = "".join(c for c in folded if not unicodedata.combining(c))
@@ -73,7 +73,7 @@ def _cut_words(slug: str, longest: int) -> str:
     if len(slug) <= longest:
         return slug
     head, hyphen, _ = slug[: longest + 1].rpartition("-")
-    # A first word that is too long (a hash, an address) is cut inside.
+    # Cut within a first word that is too long, such as a hash or a URL.
     return head if hyphen and len(head) >= longest // 2 else slug[:longest].rstrip("-")
 
 

@@ -1,7 +1,7 @@
-"""Export a whole session as plain JSON values, for other programs.
+"""Export a session as plain JSON values, for other programs.
 
-Keys are never renamed or removed.  Times are ISO 8601 in UTC; lines are `[first, last]` and count from 1 (null for
-values that are in no note); unknown values are null.
+Keys are never renamed or removed.  Times are ISO 8601 in UTC.  Lines are `[first, last]`, from 1, or null for values
+that are not in a note.  Unknown values are null.
 
     id title status project branch channel started ended duration_s participants model tokens_used tokens_cached
     usage[day model input output cache_write cache_write_1h cache_read] subagents[session agent model tokens]
@@ -12,7 +12,7 @@ values that are in no note); unknown values are null.
     preamble[entry] phases[phase] summary problems[code line message]
 
 A phase: `id name agent channel started ended tokens status lines entries[entry] phases[phase]`.
-An entry has `type` and `lines`, and by its type: `prose` text; `tool_calls` calls[tool call result outcome lines];
+An entry has `type`, `lines`, and keys that depend on its type: `prose` text; `tool_calls` calls[tool call result outcome lines];
 `decision` text rationale alternatives by source confidence rows; `error` text cause resolution source confidence rows;
 `user` words note; `subagent` agent model mode link text summary task entries[entry]; `callout` kind title text fold.
 """
@@ -48,12 +48,12 @@ _Plain: TypeAlias = dict[str, object]
 
 
 def export_time(time: datetime | None) -> str | None:
-    """A time as in notes, `2026-11-21T20:26:47Z`."""
+    """Format a time as in notes: `2026-11-21T20:26:47Z`."""
     return format_time(time) if time else None
 
 
 def export_session(session: Session) -> _Plain:
-    """The session in the shape of the module's docstring."""
+    """Export the session in the shape given in the module docstring."""
     return {**_head(session), **_body(session)}
 
 
@@ -102,7 +102,7 @@ def _body(session: Session) -> _Plain:
 
 
 def export_phase(phase: Phase) -> _Plain:
-    """One phase with its sub-phases."""
+    """Export a phase and its sub-phases."""
     return {
         "id": phase.id,
         "name": phase.name,
@@ -119,7 +119,7 @@ def export_phase(phase: Phase) -> _Plain:
 
 
 def export_problem(problem: Problem) -> _Plain:
-    """A problem with its line."""
+    """Export a problem and its line."""
     return problem._asdict()
 
 

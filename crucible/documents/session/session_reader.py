@@ -1,6 +1,6 @@
-"""Read a note's text as a Session: phases, entries, tasks, summary, and every problem with its line.
+"""Read a note's text as a `Session`: phases, entries, tasks, summary, and problems with their lines.
 
-Never raises and never loses text: lines that do not parse are prose, and are reported if they look like a mistake.
+Never raises or loses text: lines that cannot be parsed are prose, and are reported if they look like a mistake.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from crucible.documents.session.task_block import read_tasks
 
 
 class _Section:
-    """A phase, a sub-phase or the preamble while it is read."""
+    """A phase, a sub-phase or the preamble while it is being read."""
 
     __slots__ = (
         "agent",
@@ -71,15 +71,15 @@ class _Section:
 
 
 class Body:
-    """Reads the blocks of a note in one pass.
+    """Read the blocks of a note in one pass.
 
-    A run of blocks without a meaning of their own is one entry of prose; `run` is its first line, or -1.
+    Consecutive blocks without a special meaning form one prose entry; `run` is its first line, or -1.
     """
 
     def __init__(self, lines: Sequence[str], form: int, flat: bool = False) -> None:
         self.lines = lines
         self.form = form  # the `format` of the note
-        self.flat = flat  # no sections, no tasks: the body of an inline subagent
+        self.flat = flat  # no sections or tasks: the body of an inline subagent
         self.problems: list[Problem] = []
         self.title = ""
         self.title_lines = self.tasks_lines = self.findings_lines = self.summary_lines = NOWHERE
@@ -94,7 +94,7 @@ class Body:
         self.summary_from = -1
 
     def read(self, blocks: Sequence[Block]) -> None:
-        """Process all blocks; the attributes are the result."""
+        """Process all blocks; the result is in the attributes."""
         after_tools: Block | None = None
         for block in blocks:
             kind = block.kind
@@ -126,7 +126,7 @@ class Body:
         elif kind is Kind.LIST and tools:
             self._read_tool_list(tools, block)
         elif kind is Kind.RULE:
-            self.rule = block  # decoration if a section follows, else prose
+            self.rule = block  # ignored if a section follows, else prose
         elif kind is Kind.FENCE and self._holds_tasks(block):
             self._read_tasks(block)
         else:
@@ -139,7 +139,7 @@ class Body:
     # sections
 
     def _is_section(self, block: Block) -> bool:
-        """True if a heading opens a section here; else it is text."""
+        """True if a heading opens a section here; otherwise it is text."""
         if self.flat:
             return False
         if block.level == 2:
@@ -172,7 +172,7 @@ class Body:
         self.section = section
 
     def _is_summary(self, name: str, agent: AgentRef | None, channel: str | None, block: Block) -> bool:
-        """True for `## Summary` without markers and fields; with them it is a phase."""
+        """True for `## Summary` without markers or fields; with them, it is a phase."""
         if name.casefold() != "summary" or agent or channel:
             return False
         below = next((line for line in self.lines[block.end :] if line.strip(" \t")), "")
@@ -184,7 +184,7 @@ class Body:
         return True
 
     def _end_section(self, line: int) -> None:
-        """Close the open section or summary; the next section begins on `line`."""
+        """Close the open section or summary; the next one begins on `line`."""
         self._flush()
         self.rule = None
         if self.summary_from >= 0:
@@ -212,7 +212,7 @@ class Body:
         self.section.fresh = False
 
     def _flush(self) -> None:
-        """Add the run of prose as an entry."""
+        """Add the pending prose as an entry."""
         if self.run < 0:
             return
         first, end = self.run, self.run_end
@@ -325,7 +325,7 @@ def _without_rule(text: str) -> str:
 
 
 def _read_entries(lines: Sequence[str], form: int) -> tuple[Entry, ...]:
-    """The entries of an inline subagent: a phase's body without headings.  Their positions are not kept."""
+    """Read the entries of an inline subagent: a phase's body without headings.  Positions are dropped."""
     blocks = scan_lines(lines)
     body = Body(lines, form, flat=True)
     body.read(parse_blocks(lines) if blocks is None else blocks)
@@ -339,9 +339,9 @@ def _placeless(entry: Entry) -> Entry:
 
 
 def read_session(source: Source, name: str, form: int | None = None) -> Session:
-    """Read a session note; `name` is the file's name without `.md`.
+    """Read a session note.  `name` is the file's name without `.md`.
 
-    `form` is the note's `format`; pass it if `source` is only a part of the note, without the frontmatter.
+    `form` is the note's `format`; pass it if `source` is a part of the note without the frontmatter.
     """
     found = find_frontmatter(source)
     reader = FieldReader(source, found)

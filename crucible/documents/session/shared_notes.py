@@ -1,6 +1,6 @@
-"""Merge rules for a note with several native sessions, because another client or a new session continued it.
+"""Merge rules for a note with several native sessions, such as one that another client continued.
 
-Task ids are kept distinct, title and model are those of the first session, and the last one at work decides the status.
+Task ids are kept distinct, title and model come from the first session, and the last active session decides the status.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from crucible.documents.session.titles import RESUMED
 
 
 def has_other_sources(note: Session, source: str) -> bool:
-    """True if the note has a native session other than `source`, or had phases before that one was added."""
+    """True if the note has a native session other than `source`, or had phases before `source` was added."""
     return any(other != source for other in _trunks(note)) or (source not in note.sources and bool(note.phases))
 
 
 def phase_id_in_note(note: Session, base: Sequence[Phase], place: str) -> str:
-    """The id in the note of a transcript's phase; `base` are the phases that an earlier import wrote."""
+    """The id, in the note, of a transcript's phase.  `base` are the phases that an earlier import wrote."""
     number, dot, part = place.removeprefix("phase-").partition(".")
     if not number:
         return place
@@ -32,7 +32,7 @@ def phase_id_in_note(note: Session, base: Sequence[Phase], place: str) -> str:
 
 
 def source_of(session: Session) -> str:
-    """The source of a transcript's main session, "" for none; later sources are those of subagents."""
+    """The source of a transcript's main session, "" if there is none.  Later sources are its subagents."""
     return session.sources[0] if session.sources else ""
 
 
@@ -41,12 +41,12 @@ def _trunks(session: Session) -> Iterator[str]:
 
 
 def as_addition(note: Session, base: Session, now: Session) -> tuple[Session, Session]:
-    """Adapt `base` and `now` of a transcript that was added to an existing note, for the merge."""
+    """Adapt `base` and `now`, from a transcript that was added to an existing note, for the merge."""
     named = _names(note.tasks, base.tasks, now.tasks, _prefix(note, now))
     before, after = _renamed(base.tasks, named), _renamed(now.tasks, named)
     return (
         replace(base, title="", model=None, tasks=_as_known(note.tasks, before, after)),
-        # The note keeps its first model; a note without one gets this.
+        # The note keeps its first model; a note without one gets this session's.
         replace(now, title="", tasks=after),
     )
 
@@ -55,16 +55,19 @@ def as_addition(note: Session, base: Session, now: Session) -> tuple[Session, Se
 
 
 def _prefix(note: Session, now: Session) -> int:
-    """The number of this native session in the note, from 1.  It never changes, since sources are added at the end."""
+    """The number of this native session in the note, from 1.
+
+    It never changes, since new sources are added at the end.
+    """
     trunks = list(_trunks(note))
     own = source_of(now)
     return trunks.index(own) + 1 if own in trunks else len(trunks) + 1
 
 
 def _names(note: Sequence[Task], base: Sequence[Task], now: Sequence[Task], number: int) -> dict[str, str]:
-    """The note's id for each task of the transcript: that of a task with the same content, else `2.<id>`.
+    """Map each task of the transcript to its id in the note: the id of a task with equal content, else `2.<id>`.
 
-    The prefix is needed since every client numbers its tasks from 1.
+    Clients number tasks from 1, so a second session needs a prefix.
     """
     there = {task.id for task in note}
     by_words: dict[str, str] = {}
@@ -80,7 +83,7 @@ def _names(note: Sequence[Task], base: Sequence[Task], now: Sequence[Task], numb
 
 
 def _as_known(note: Sequence[Task], before: Sequence[Task], after: Sequence[Task]) -> tuple[Task, ...]:
-    """The tasks of the base, plus the note's tasks that this transcript has for the first time, with their old status.
+    """The base's tasks, plus tasks of the note that are new in this transcript, with the status they have in the note.
 
     Completed tasks stay completed, even if the second client works through them again.
     """
@@ -110,10 +113,10 @@ def _renamed(tasks: Sequence[Task], named: dict[str, str]) -> tuple[Task, ...]:
 
 
 def worked_last(note: Session, now: Session, homes: Sequence[Phase | None]) -> bool:
-    """True if no other native session worked on the note later; `homes` are the note's phases of this transcript.
+    """True if no other native session worked on the note later.  `homes` are the note's phases of this transcript.
 
-    Times are only compared where needed, since the clocks of two machines differ: phases above its own were there
-    before it was added, unless several other sessions were added, possibly in another order.
+    Compares times only where needed, since clocks of machines differ: phases above the transcript's own are older,
+    unless several other sessions were added, possibly in a different order.
     """
     last = _last(now.phases)
     own = {id(home) for home in homes if home}
@@ -131,7 +134,10 @@ def _last(phases: Sequence[Phase]) -> datetime | None:
 
 
 def with_note_status(note: Session, base: Session, now: Session) -> Session:
-    """`base` with the note's status if an import may change it: it is another native session's, or `cru` resumed it."""
+    """Return `base` with the note's status if an import may change that status.
+
+    This is so if an import of any native session wrote it, if this session is new in the note, or if `cru` resumed it.
+    """
     joins = source_of(now) not in note.sources
     resumed = any(phase.name.startswith(RESUMED) for phase in now.phases[len(base.phases) :])
     return replace(base, **_status_fields(note)) if joins or resumed or is_status_ours(note) else base  # type: ignore[arg-type]
@@ -147,7 +153,7 @@ def _status_fields(note: Session) -> dict[str, object]:
 
 
 def is_status_ours(note: Session) -> bool:
-    """True if an import wrote the note's status: a reason in our words, or an end that matches a phase's."""
+    """True if an import wrote the note's status: a reason in our words, or an end that is the time of a phase."""
     if note.status is Status.PAUSED:
         return is_our_reason(note.pause_reason)
     return note.ended is not None and note.ended == _last(note.phases)

@@ -1,4 +1,4 @@
-"""Decide the status of a recorded session, as `format.md` (Status) defines it, and word its `pause_reason`."""
+"""Determine the status of a recorded session, as defined in `format.md` (Status), and its `pause_reason`."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from crucible.core.text import CLAUSE_END, cut_at_word, split_sentences
 from crucible.documents.session.session import Status
 
 CLOSED_REASON = "the client was closed"
-"""Pause reason if `cru` started the client and only knows that it is gone."""
+"""Pause reason if `cru` started the client and only sees that it has exited."""
 
 DIED_REASON = "the client ended without a word"
-"""The same if the client failed."""
+"""Pause reason if the client exited with an error."""
 
 IDLE_REASON = "nothing happened for the idle time"
-"""Pause reason of an active session that went quiet."""
+"""Pause reason of an active session without events for the idle time."""
 
 _QUESTION_LIMIT, _TASK_LIMIT, _TASKS = 160, 60, 3
 _QUESTION = late_pattern(r"[?？][\s*_\"'`)\]]*\Z")
@@ -39,7 +39,7 @@ class Turn(Enum):
     INTERRUPTED = auto()
     FAULTED = auto()
     MOVED = auto()
-    """The client continued in another native session."""
+    """No prompt is unanswered; the user may have withdrawn the last one."""
 
 
 CLOSED = (Turn.ANSWERED, Turn.FAULTED, Turn.MOVED)
@@ -47,15 +47,15 @@ CLOSED = (Turn.ANSWERED, Turn.FAULTED, Turn.MOVED)
 
 
 class Client(Enum):
-    """The state of the client, as far as it is known apart from its transcript."""
+    """The state of the client, as far as it is known apart from the transcript."""
 
     UNKNOWN = auto()
-    """Nothing: a transcript that is quiet for the idle time counts as ended."""
+    """Unknown: a transcript without events for the idle time counts as ended."""
     RUNNING = auto()
     ENDED = auto()
-    """It reported its end."""
+    """The client reported its end."""
     DIED = auto()
-    """It ended without reporting it."""
+    """The client ended without reporting it."""
 
 
 def session_status(
@@ -67,10 +67,10 @@ def session_status(
     *,
     waits: bool = False,
 ) -> Status:
-    """The status of a session whose last event was at `last`.
+    """Return the status of a session whose last event was at `last`.
 
-    If nothing is known about the client, a transcript younger than `idle` is active.  A session whose last turn is
-    answered is paused only if it `waits` for something.
+    If the state of the client is unknown, a transcript with events within `idle` is active.  A session whose last turn
+    was answered is paused only if it `waits` for something.
     """
     young = last is not None and now - last < idle
     if client is Client.RUNNING or (client is Client.UNKNOWN and young):
@@ -87,7 +87,7 @@ def session_status(
 
 
 def open_end(question: str, tasks: Sequence[str]) -> str:
-    """Say what an answered session waits for: an answer to the agent's last question, or open tasks; "" for nothing."""
+    """Describe what an answered session waits for: a reply to the agent's question, or open tasks; "" for nothing."""
     if question:
         return f"asked: {cut_at_word(question, _QUESTION_LIMIT)}"
     if not tasks:
@@ -98,7 +98,7 @@ def open_end(question: str, tasks: Sequence[str]) -> str:
 
 
 def pause_reason(turn: Turn, waiting: str, open_end: str) -> str:
-    """Why a session is paused; `waiting` is a call without a result, "" for none."""
+    """The reason why a session is paused.  `waiting` is a call without a result, "" for none."""
     match turn:
         case Turn.INTERRUPTED:
             return "interrupted by the user"
@@ -116,7 +116,7 @@ def is_our_reason(reason: str | None) -> bool:
 
 
 def closing_question(text: str) -> str:
-    """The question at the end of an agent's closing text, "" for none."""
+    """The question at the end of an agent's last message, "" for none."""
     if not _QUESTION.search(text):
         return ""
     last = text.rstrip().rpartition("\n")[2]

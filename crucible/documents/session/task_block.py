@@ -1,6 +1,6 @@
-"""Read and write the tasks block: a fence `tasks` with a JSON list, one task a line to keep diffs small.
+"""Read and write the tasks block: a `tasks` fence with a JSON list, one task per line to keep diffs small.
 
-Reading is lenient: unknown keys are kept.
+Unknown keys are kept.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from crucible.documents.markdown.source import Problem
 from crucible.documents.session.session import Task
 
 TASK_CREATED, TASK_PICKED = "Task created: ", "Task picked up: "
-"""The beginnings of our milestones about the task list."""
+"""How our milestones about the task list begin."""
 
 TASK_STATUSES = ("pending", "in_progress", "completed", "cancelled")
 CLOSED_TASKS = frozenset({"completed", "cancelled", "deleted"})
-"""Statuses of tasks that are not open; a `cancelled` task was missing from a later list before it was done."""
+"""Statuses of closed tasks.  A `cancelled` task was dropped from a later list before it was completed."""
 PRIORITIES = ("high", "medium", "low")
 _KNOWN = frozenset({"id", "content", "status", "priority", "depends_on", "started", "completed"})
 
@@ -57,7 +57,7 @@ def _read_task(item: object) -> Task | None:
     if not isinstance(item, dict) or "id" not in item or not isinstance(item.get("content"), str):
         return None
     depends, status = item.get("depends_on"), str(item.get("status", "pending"))
-    # Earlier versions kept the completion time of a task that was reopened or dropped.
+    # Earlier versions kept the completion time of a reopened or dropped task.
     is_not_done = status in ("pending", "in_progress", "cancelled")
     return Task(
         id=str(item["id"]),
@@ -106,6 +106,6 @@ def render_task(task: Task) -> str:
 
 
 def render_tasks(tasks: Sequence[Task]) -> list[str]:
-    """The lines of the whole block, fences included."""
+    """The lines of the block, including the fences."""
     items = [f"  {render_task(task)}" for task in tasks]
     return ["```tasks", "[", *[f"{item}," for item in items[:-1]], *items[-1:], "]", "```"]

@@ -1,4 +1,4 @@
-"""Make short names for phases and sessions from prompts and replies."""
+"""Derive short names for phases and sessions from prompts and replies."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from crucible.documents.markdown.containment import normal, normal_line
 
 UNTITLED = "Untitled"
 RESUMED = "Resumed"
-"""The beginning of the name of a phase in which a session was resumed."""
+"""The prefix for the name of a phase in which a session was resumed."""
 _LIMIT = 60
 _ANSWERED = 80
 _READ = 20_000
@@ -43,9 +43,9 @@ _COURTESY = late_pattern(
 
 
 class Titles:
-    """The title of a session so far, and the name of a phase that begins now.
+    """The title of a session so far, and the names of its phases.
 
-    `best` is the user's name for the session, else the client's, else that of the first prompt with content.
+    `best` is the user's name for the session, else the client's, else the name of the first prompt with content.
     """
 
     __slots__ = ("_asked", "_by_client", "_by_user", "_from_prompt", "_is_telling", "_topic")
@@ -65,18 +65,21 @@ class Titles:
             self._from_prompt, self._is_telling = name, is_telling
 
     def named(self, title: str, by_user: bool) -> None:
-        """Record an explicit title; the user's last one and the client's first one count."""
+        """Record an explicit title.  The last one from the user and the first one from the client are kept."""
         if by_user:
             self._by_user = title or self._by_user
         else:
             self._by_client = self._by_client or title
 
     def replied(self, text: str) -> None:
-        """Record a text of the agent; the next prompt may answer its final question."""
+        """Record a text of the agent, as the next prompt may answer its final question."""
         self._asked = text[-_READ:]
 
     def prompted(self, prompt: str) -> str:
-        """Name the phase that a prompt begins; the name of a short answer includes its question or the phase before."""
+        """Name the phase that a prompt begins.
+
+        The name of a short answer includes the question or the previous phase's name.
+        """
         asked, self._asked = self._asked, ""
         name = prompt_name(prompt) if normal(prompt) else "Picture"
         if prompt.startswith("/") and name.startswith("/"):
@@ -99,9 +102,9 @@ _LONG_WORD, _FEW_WORDS, _ANSWER_WORDS = 5, 3, 5
 
 
 def has_content(name: str) -> bool:
-    """True if a prompt's name has content: enough words, or the name of something.
+    """True if a prompt's name is meaningful: enough words, or the name of something.
 
-    `yes`, `1`, `do it` and `commit this` have none: they only make sense in context.
+    `yes`, `1`, `do it` and `commit this` are not: they make sense only in context.
     """
     words = _WORD.findall(name)
     count = len(words) + len(_NO_BLANKS.findall(name)) // 2
@@ -116,7 +119,7 @@ def _is_short(name: str) -> bool:
 
 
 _ASKED_IN = 12
-"""The number of lines at the end of a text to search for a question; options may follow it."""
+"""Lines at the end of a text to search for a question, which may be followed by its options."""
 _ITEM = late_pattern(r"^(?:Option\s+)?([0-9]{1,2}|[A-Za-z])[.):]\s+(?=\S)")
 
 
@@ -133,7 +136,7 @@ def _question(text: str) -> str:
 
 
 def _option(text: str, answer: str) -> str:
-    """The option that an answer names by its number or letter: `2. A file per user`."""
+    """The option that an answer selects by number or letter: `2. A file per user`."""
     picked = re.fullmatch(r"(?:[Oo]ption\s+)?([0-9]{1,2}|[A-Za-z])", answer.rstrip(".)"))
     for line in reversed(text.split("\n")) if picked else ():
         option = _plain(line.replace("**", ""), keep_mark=True)
@@ -162,15 +165,15 @@ def prompt_name(prompt: str, limit: int = _LIMIT) -> str:
             break
         more = _sentence(_plain(line))
         if has_content(more) and not _LOG.match(line) and not _TAG.search(line):
-            # The line below a heading, or after a first line without content.
+            # Use the line below a heading, or after a first line without content.
             name_text = f"{name_text}: {more}" if lines[first].rstrip().endswith(":") else more
     name = cut_at_word(name_text, limit)
-    # The heading of a plan usually has the word already.
+    # The heading of a plan usually has this word.
     return f"Plan: {name}" if plan and name and not re.search(r"\bplan\b", name, re.IGNORECASE) else name or UNTITLED
 
 
 def resumed_name(after: str) -> str:
-    """The name of a phase that continues the one named `after`; repeated prefixes become one."""
+    """Name a phase that continues the one named `after`; repeated prefixes are collapsed."""
     name = normal_line(after)
     while name.startswith(f"{RESUMED}: "):
         name = name.removeprefix(f"{RESUMED}: ")
@@ -178,14 +181,14 @@ def resumed_name(after: str) -> str:
 
 
 def key_words(title: str, limit: int) -> str:
-    """A title without its stop words, cut to whole words, for a file name."""
+    """A title without its stop words, cut between words, for a file name."""
     words = re.findall(r"[\w'’]+", title)
     kept = [word for word in words if word.casefold() not in stop_words("file_names")] or words
     return cut_at_word(" ".join(kept), limit).rstrip("…") if kept else title
 
 
 def _lines_with_words(text: str) -> Iterator[str]:
-    """Lines with words in them, those outside fences and tags first."""
+    """Lines that contain words; lines outside fences and tags come first."""
     for part in (_TAG.sub(" ", _FENCE.sub("\n", text)), text):
         for line in part.split("\n"):
             if re.search(r"\w", line) and not re.match(r"\s*(?:`{3,}|~{3,})", line):
@@ -206,13 +209,13 @@ def _plain(line: str, *, keep_mark: bool = False) -> str:
 
 
 def _short_url(url: str) -> str:
-    """The last two parts of a path, or the host, which are enough to recognize a link."""
+    """The last two parts of the path, or the host: enough to recognize a link."""
     host, *path = [part for part in re.split(r"[?#]", url)[0].split("/") if part]
     return "/".join(path[-2:]) or host
 
 
 def _sentence(line: str) -> str:
-    """The first sentence of more than a few words, without courtesies."""
+    """The first sentence with more than a few words, without polite phrases."""
     asked = _COURTESY.match(line)
     if asked and len(line) - asked.end() > 8:
         line = line[asked.end() :]

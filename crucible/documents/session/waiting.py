@@ -1,8 +1,7 @@
-"""Find the entries of a session that wait for the user, and what answers them.
+"""Find the entries of a session that wait for the user, and their answers.
 
-A missed item costs the user an answer, an extra one only a line.  So a question counts as answered only by a prompt
-directly after it, by later words or a decision on the same subject, or by an answer that names it.  A finished task
-counts as seen after any later prompt, an error as fixed if it has a `Resolution:`.
+If in doubt, an entry waits.  A prompt directly below, later words or a decision on the same subject, or an answer with
+its name answer a question.  Any later prompt settles a finished task, `Resolution:` an error.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ QUESTIONS = frozenset(("decision_needed", "approval_required"))
 DONE = "task_complete"
 
 ITEM_NAME = r"[0-9a-f]{6}(?:-[1-9]\d{0,3})?"
-"""An item's name within its session, as a pattern."""
+"""Pattern for an item's name, unique in its session."""
 _NAMING = late_pattern(rf"[a-z]+ \(inbox ({ITEM_NAME})\)")
 _DIGITS = 6
 
@@ -30,16 +29,16 @@ _ANSWERED = late_pattern(r"^[ \t>]*answer(?:ed)?:[ \t]*\S", re.IGNORECASE | re.M
 _WORD = late_pattern(r"[^\W_]{4,}")
 _LONGEST = 4000
 _SHARED = 2
-"""An answer shares at least this many words with its question, and half of them; all if the question has fewer."""
+"""Minimum shared words of an answer and its question; also half of the question's, or all if it has fewer."""
 
 
 def answer_note(verdict: str, name: str) -> str:
-    """The note after the words of an answer to one item; `verdict` is a word in lower case."""
+    """The note after the words of an answer.  `verdict` is a lowercase word."""
     return f"{verdict} (inbox {name})"
 
 
 def inbox_words(entry: Entry) -> tuple[str, str] | None:
-    """The kind and the words of an entry that may need the user; None for any other entry."""
+    """The kind and words of an entry that may need the user; None for other entries."""
     if isinstance(entry, Failure):
         return "error", entry.text
     if isinstance(entry, Callout) and (entry.kind in QUESTIONS or entry.kind == DONE):
@@ -48,9 +47,9 @@ def inbox_words(entry: Entry) -> tuple[str, str] | None:
 
 
 def pending_entries(session: Session) -> dict[int, bool]:
-    """Map the first line (from 0) of each such entry to whether it still waits, including entries before the first phase.
+    """Map the first line (from 0) of each entry that may need the user to whether it still waits.
 
-    Entries of inline subagents do not count.
+    Includes entries above the first phase, but not those of inline subagents.
     """
     entries = [*session.preamble, *(entry for phase in session.all_phases() for entry in phase.entries)]
     if not any(inbox_words(entry) for entry in entries):
@@ -60,9 +59,9 @@ def pending_entries(session: Session) -> dict[int, bool]:
 
 
 class Answers:
-    """Finds answers among a session's entries, in the order of the note.
+    """Find answers among a session's entries, in the order of the note.
 
-    If the session is from a client's transcript (`logged`), a user who continues without an answer has dismissed the
+    If the session was imported from a transcript (`logged`), a user who continues without answering has dismissed the
     question, and a user who continues right after an error that ended the turn has resolved it.
     """
 
@@ -72,7 +71,7 @@ class Answers:
 
     @cached_property
     def names(self) -> dict[int, str]:
-        """Each item's name by its position: six hex digits of its words' hash, with a number for repetitions."""
+        """Each item's name by its position: six hex digits of the hash of its words, with a suffix for repetitions."""
         found: dict[int, str] = {}
         seen: Counter[str] = Counter()
         for at, entry in enumerate(self._entries):
@@ -97,7 +96,7 @@ class Answers:
         return item is not None and (dismissed or self.answer(at, item[1]))
 
     def named_answer(self, at: int) -> Intervention | None:
-        """The answer that names this item, or that is directly after it and names an item that no longer exists."""
+        """The answer that names this item, or that is directly below it and names an item that no longer exists."""
         if at not in self.names:
             return None
         if self.names[at] in self._named:
@@ -115,7 +114,7 @@ class Answers:
         return found if isinstance(found, Intervention) else None
 
     def answer(self, at: int, asked: str) -> bool:
-        """True if an entry answers the question `asked` at this position, which need not be an item."""
+        """True if an entry answers the question `asked` at this position, which may be any entry."""
         if self.named_answer(at) is not None or self.prompt_after(at) is not None or _ANSWERED.search(asked):
             return True
         words = words_of(asked)
@@ -160,5 +159,5 @@ def _reply_text(entry: Entry) -> str:
 
 
 def words_of(text: str) -> frozenset[str]:
-    """The distinctive words of a text, casefolded: four letters or more, without stop words."""
+    """The distinctive words of a text, casefolded: at least four letters, no stop words."""
     return frozenset(found[0].casefold() for found in _WORD.finditer(text[:_LONGEST])) - stop_words("open_questions")
