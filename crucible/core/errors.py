@@ -1,31 +1,31 @@
-"""All errors, as a tree.  Faults in a user's note are not errors: they are `Problem`s of the note.
+"""The hierarchy of errors. Faults in a user's note are not errors; they are reported as `Problem`s of that note.
 
-CrucibleError                  exit 1; `str()` is one clear line, `.hint` the next step
+CrucibleError                  exit 1; `str()` is a one-line message, `.hint` the next step
 ├── UsageError                 exit 2: the request is invalid
-│   ├── BadSessionId           an id outside the allow-list
-│   └── AmbiguousSession       a prefix with several candidates
+│   ├── BadSessionId           an id with characters that are not allowed
+│   └── AmbiguousSession       a prefix that matches several sessions
 ├── SessionNotFound
-├── WorkflowNotFound           no workflow of that name or path
-├── VaultNotFound              no vault here or above, and no default
-├── VaultError                 the vault cannot be used (not a folder, settings broken)
+├── WorkflowNotFound           no workflow with this name or path
+├── VaultNotFound              no vault in this folder or above, and no default vault
+├── VaultError                 the vault cannot be used (not a folder, broken settings)
 ├── OutsideVault               a path that leads out of the vault
 ├── NoteChanged                the note changed on disk since it was read
-├── NoteExists                 an exclusive create found a file
-├── NoteUnreadable             permission, a folder where a file is expected, too large
-├── IndexBroken                the index is not what its manifest says; it is rebuilt automatically
+├── NoteExists                 the file to create already exists
+├── NoteUnreadable             no permission, a folder instead of a file, or too large
+├── IndexBroken                the index does not match its manifest; it is rebuilt automatically
 ├── LockTimeout                another process holds the lock
 ├── SecretsError               the scan for secrets cannot run, so nothing was written
 ├── EditRefused                an edit that overlaps another, or would not have its intended effect
 ├── TranscriptError            a transcript that cannot be read at all
 ├── AgentFailed                an agent's program or a model gave no answer
-└── ServerFailed               a team's server is down, slow or refuses
+└── ServerFailed               a team's server is down, slow, or rejects the request
 """
 
 from __future__ import annotations
 
 
 class CrucibleError(Exception):
-    """The base of all our errors.  `hint` says what to do next, or is ""."""
+    """The base of all Crucible errors.  `hint` says what to do next, or is ""."""
 
     exit_code = 1
 
@@ -43,7 +43,7 @@ class UsageError(CrucibleError):
 
 
 class BadSessionId(UsageError):
-    """An id outside `[A-Za-z0-9._-]`, too long, empty, or hidden."""
+    """A session id that is empty, too long or hidden, or has characters other than `[A-Za-z0-9._-]`."""
 
 
 class AmbiguousSession(UsageError):
@@ -58,7 +58,7 @@ class AmbiguousSession(UsageError):
 
 
 class SessionNotFound(CrucibleError):
-    """No session with that id, path or prefix."""
+    """No session with this id, path or prefix."""
 
 
 class WorkflowNotFound(CrucibleError):
@@ -82,7 +82,7 @@ class NoteChanged(CrucibleError):
 
 
 class NoteExists(CrucibleError):
-    """The file to create exists already."""
+    """The file to create already exists."""
 
 
 class NoteUnreadable(CrucibleError):
@@ -90,7 +90,7 @@ class NoteUnreadable(CrucibleError):
 
 
 class IndexBroken(CrucibleError):
-    """A file of the index is missing or is not what was written: it was replaced meanwhile, or is damaged."""
+    """A file of the index is missing, damaged, or was replaced while it was in use."""
 
 
 class LockTimeout(CrucibleError):
@@ -102,7 +102,7 @@ class SecretsError(CrucibleError):
 
 
 class EditRefused(CrucibleError):
-    """Edits overlap, or would not have the intended effect when the note is read again."""
+    """Edits overlap, or would not have their intended effect when the note is read again."""
 
 
 class TranscriptError(CrucibleError):
@@ -114,9 +114,10 @@ class AgentFailed(CrucibleError):
 
 
 class ServerFailed(CrucibleError):
-    """A team's server is down, slow or refuses.  Messages contain neither passwords nor the server's own text.
+    """A team's server is down, slow, or rejects the request.
 
-    `state` is PostgreSQL's five-letter error code, or "" without an answer.
+    Messages contain neither passwords nor text from the server.  `state` is PostgreSQL's five-character error code, or
+    "" if the server did not answer.
     """
 
     def __init__(self, message: str, hint: str = "", state: str = "") -> None:
@@ -125,5 +126,5 @@ class ServerFailed(CrucibleError):
 
 
 def reason_of(error: OSError) -> str:
-    """Return the system's message in lower case, to follow a colon."""
+    """Return the system's error message in lower case, to follow a colon."""
     return (error.strerror or str(error)).lower()

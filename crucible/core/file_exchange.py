@@ -1,4 +1,4 @@
-"""Swap two files atomically where the system can: Linux's `renameat2`, macOS's `renamex_np`."""
+"""Swap two files atomically on systems that can: Linux (`renameat2`) and macOS (`renamex_np`)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _AT_FDCWD, _RENAME_EXCHANGE, _RENAME_SWAP = -100, 2, 2
 
 
 def exchange(one: Path, other: Path) -> bool:
-    """Exchange the names of two files; False if the system cannot, and then nothing changed.
+    """Exchange the names of two files.  Returns False, and changes nothing, if the system cannot.
 
     Raises `FileNotFoundError` if one of them is missing.
     """
@@ -33,14 +33,14 @@ def exchange(one: Path, other: Path) -> bool:
         refused = libc.renameat2(_AT_FDCWD, names[0], _AT_FDCWD, names[1], _RENAME_EXCHANGE)
     if refused and ctypes.get_errno() == errno.ENOENT:
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(other))
-    # An ordinary rename meets every other reason (an old kernel, a network drive, a sandbox) again, or is unaffected by
-    # it.
+    # For any other error (an old kernel, a network drive, a sandbox), the caller's ordinary rename either succeeds or
+    # fails with the same error.
     return not refused
 
 
 @cache
 def _libc() -> ctypes.CDLL | None:
-    """Return the C library if it has the call."""
+    """Return the C library; None if it lacks the call."""
     if not (sys.platform.startswith("linux") or sys.platform == "darwin"):
         return None
     import ctypes  # noqa: PLC0415

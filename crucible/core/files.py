@@ -1,8 +1,7 @@
-"""Exact bytes on disk: read with a stamp, replace atomically, create without overwriting; no path leaves the vault.
+"""Safe file access: read with a stamp, replace atomically, create without overwriting, and stay in the vault.
 
-A write goes to a temporary file beside its target and replaces it once it is completely on disk.  A reader, a full disk
-or a killed process therefore leaves either the old note or the new one.  The next write of a note removes a killed
-writer's temporary file.
+A write goes to a temporary file next to its target, which then replaces the target: a crash or full disk leaves either
+the old note or the new one.
 """
 
 from __future__ import annotations
@@ -29,20 +28,20 @@ from crucible.core.file_exchange import exchange
 from crucible.core.locks import Lock, hold, timed_out
 
 LARGEST_NOTE = 64 * 1024 * 1024
-"""In bytes.  Larger files are not read as notes: parsing would take minutes and gigabytes."""
+"""Maximum size of a note in bytes.  Parsing a larger file would take minutes and gigabytes."""
 
 _NO_HARD_LINKS = {errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK, errno.EACCES}
 _FULL = {errno.ENOSPC, errno.EDQUOT}
 _UNSTABLE_READS = 5
 QUIET_NS = 50_000_000
-"""Nanoseconds without a write after which a file counts as complete: editors truncate a file and write it in parts."""
+"""Nanoseconds without a write before a file counts as complete.  Editors truncate a file and then write it in parts."""
 _LONGEST_WAIT = 10
-"""How many times `QUIET_NS` to wait for a program that keeps writing."""
+"""Maximum multiple of `QUIET_NS` to wait for a program that keeps writing."""
 
 
 @dataclass(frozen=True, slots=True)
 class Stamp:
-    """A file's state when it was read: size in bytes, times in nanoseconds."""
+    """A file's state when it was read: size in bytes, inode, and times in nanoseconds."""
 
     size: int
     mtime_ns: int
@@ -51,7 +50,7 @@ class Stamp:
 
     @classmethod
     def of(cls, data: bytes, status: os.stat_result) -> Stamp:
-        """Return the stamp of a file that held `data` when it had `status`."""
+        """Return the stamp of a file that contained `data` when it had `status`."""
         return cls(len(data), status.st_mtime_ns, status.st_ino, status.st_ctime_ns)
 
     @property
@@ -61,7 +60,7 @@ class Stamp:
 
 
 def inside(root: Path, path: Path) -> Path:
-    """Return the real path of `path`, or raise `OutsideVault`.  It need not exist; `root` must be a real path."""
+    """Return the real path of `path`, which need not exist, or raise `OutsideVault`.  `root` must be a real path."""
     if "\0" in str(path):
         raise OutsideVault(f"{str(path)!r}: no path")
     real, top = os.path.realpath(path), str(root)
@@ -71,7 +70,7 @@ def inside(root: Path, path: Path) -> Path:
 
 
 def read_bytes(path: Path) -> tuple[bytes, Stamp]:
-    """Return all bytes of a regular file; read again while another program writes it."""
+    """Return all bytes of a regular file.  Reads again if another program is writing it."""
     try:
         for _ in range(_UNSTABLE_READS):
             data, before, after = _read_once(path)
@@ -83,10 +82,10 @@ def read_bytes(path: Path) -> tuple[bytes, Stamp]:
 
 
 def read_settled(path: Path, known: Collection[str] = ()) -> tuple[bytes, Stamp]:
-    """Return all bytes once no program has written for a moment; `NoteChanged` if one keeps writing.
+    """Return a file's bytes once no program is writing it.  Raises `NoteChanged` if one keeps writing.
 
-    A file with one of the identities in `known` is complete.  A modification time in the future (another machine's
-    clock) is treated as now: if the content does not change meanwhile, it is complete.
+    A file whose identity is in `known` counts as complete.  A modification time in the future (another machine's clock)
+    is treated as now: the file is complete if its content does not change during the wait.
     """
     before: tuple[bytes, Stamp] | None = None
     for _ in range(_LONGEST_WAIT):
@@ -100,7 +99,7 @@ def read_settled(path: Path, known: Collection[str] = ()) -> tuple[bytes, Stamp]
 
 
 def holds(path: Path, data: bytes) -> bool:
-    """Return whether the file holds these bytes now."""
+    """Return whether the file currently contains these bytes."""
     try:
         return _read_once(path)[0] == data
     except OSError as error:
@@ -152,12 +151,11 @@ def write_atomic(
     before_replace: Callable[[], None] | None = None,
     expected: bytes | None = None,
 ) -> None:
-    """Replace the file at `path` by `data` atomically, keeping its mode and owner.
+    """Atomically replace the content of `path` with `data`, keeping the file's mode and owner.
 
-    `before_replace` is called once all bytes are on disk, and may raise to keep the old file.  With `expected`, the
-    replaced content must match it; otherwise it is restored and `NoteChanged` raised, where the system can exchange
-    files.  On failure no temporary file remains.  `path` must be real (see `inside`): a symlink would be replaced by a
-    file.
+    `before_replace` is called once all bytes are on disk; if it raises, the old file is kept.  With `expected`, the old
+    content must match: otherwise it is restored and `NoteChanged` is raised, on systems that can exchange files.  On
+    failure no temporary file remains.  `path` must be real (see `inside`): a symlink would be replaced by a file.
     """
     with write_errors(path):
         temporary = _write_beside(path, data, fsync, like=path)
@@ -176,7 +174,7 @@ def write_atomic(
 
 
 def _exchanged(temporary: Path, path: Path, data: bytes, expected: bytes) -> bool:
-    """Exchange the files; False if the system cannot, and `NoteChanged` if `path` did not hold what was expected."""
+    """Exchange the files; False if the system cannot.  Raises `NoteChanged` if `path` did not contain `expected`."""
     try:
         if not exchange(temporary, path):
             return False
@@ -184,7 +182,7 @@ def _exchanged(temporary: Path, path: Path, data: bytes, expected: bytes) -> boo
             return True
         exchange(temporary, path)
         if _content(temporary) != data:
-            # Another program saved over our version in between: its version is the newest.
+            # Another program saved over our version in the meantime; that save is the newest version.
             exchange(temporary, path)
     except FileNotFoundError as error:
         raise NoteChanged(f"{path}: gone since it was read", "read it again") from error
@@ -192,7 +190,7 @@ def _exchanged(temporary: Path, path: Path, data: bytes, expected: bytes) -> boo
 
 
 def _content(path: Path) -> bytes | None:
-    """Return the bytes; None for a folder, a symlink, a pipe, or a file without permission."""
+    """Return a file's bytes; None for a folder, a symlink, a pipe, or a file that cannot be read."""
     if not stat.S_ISREG(path.lstat().st_mode):
         return None
     try:
@@ -202,7 +200,10 @@ def _content(path: Path) -> bytes | None:
 
 
 def create_exclusive(path: Path, data: bytes, *, fsync: bool = True) -> None:
-    """Create a file with `data`, completely or not at all; `NoteExists` if it exists, and it is then unchanged."""
+    """Create a file with `data`, completely or not at all.
+
+    Raises `NoteExists`, and leaves an existing file unchanged.
+    """
     with write_errors(path):
         temporary = _write_beside(path, data, fsync, like=None)
         try:
@@ -215,7 +216,7 @@ def create_exclusive(path: Path, data: bytes, *, fsync: bool = True) -> None:
 
 
 def move_exclusive(old: Path, new: Path, *, fsync: bool = True) -> None:
-    """Rename without overwriting; `NoteExists` if another file is at `new`."""
+    """Rename a file without overwriting.  Raises `NoteExists` if there is another file at `new`."""
     if finish_move(old, new):
         return
     with write_errors(new):
@@ -226,13 +227,13 @@ def move_exclusive(old: Path, new: Path, *, fsync: bool = True) -> None:
 
 
 def finish_move(old: Path, new: Path) -> bool:
-    """Remove the old name of a file that has both, as an interrupted move leaves it; False for any other files."""
+    """Complete an interrupted move: if both names are the same file, remove `old`.  False in any other case."""
     with write_errors(new):
         try:
             same = os.path.samestat(old.lstat(), new.lstat())
         except FileNotFoundError:
             return False
-        # On a case-insensitive file system, two spellings of one name are also the same file.
+        # On a case-insensitive file system, two spellings of a name are also the same file.
         if not same or any(path.name not in os.listdir(path.parent) for path in (old, new)):
             return False
         old.unlink()
@@ -258,7 +259,7 @@ def _link_or_claim(old: Path, new: Path) -> None:
 
 
 def _rename_over_claim(old: Path, new: Path) -> None:
-    """Rename without hard links: an empty file reserves the name, then the complete one replaces it."""
+    """Rename a file without hard links: create an empty file to reserve the name, then replace it."""
     os.close(_open_new(new))
     try:
         old.replace(new)
@@ -268,7 +269,7 @@ def _rename_over_claim(old: Path, new: Path) -> None:
 
 
 def make_folders(root: Path, folder: Path) -> Path:
-    """Create a folder with its parents, never through a symlink that leaves `root`, and return its real path."""
+    """Create a folder and its parents, never through a symlink that leaves `root`; return its real path."""
     real = inside(root, folder)
     with write_errors(folder):
         real.mkdir(parents=True, exist_ok=True)
@@ -276,7 +277,7 @@ def make_folders(root: Path, folder: Path) -> Path:
 
 
 def remove_leftovers(path: Path) -> None:
-    """Remove temporary files that killed writers left beside `path`.  Call this while holding the note's lock."""
+    """Remove temporary files that killed writers left next to `path`.  The caller must hold the note's lock."""
     prefix = _temporary_prefix(path)
     with suppress(OSError), os.scandir(path.parent) as entries:
         for entry in entries:
@@ -286,10 +287,10 @@ def remove_leftovers(path: Path) -> None:
 
 @contextmanager
 def locked(root: Path, path: Path, timeout: float = 10.0) -> Iterator[Lock]:
-    """Hold the lock of a file of the vault; `LockTimeout` after `timeout` seconds.  Not reentrant.
+    """Hold the lock for a file in the vault; `LockTimeout` after `timeout` seconds.  Not reentrant.
 
-    The lock is a file in the vault's cache, named by a hash, since the file itself may not exist yet.  Lock files can
-    be deleted whenever no process writes.
+    The lock file is in the vault's cache and named by a hash, since the file itself may not exist yet.  Lock files can
+    be deleted whenever no process is writing.
     """
     name = hashlib.sha256(os.fsencode(os.path.relpath(inside(root, path), root))).hexdigest()[:32]
     folder = make_folders(root, root / ".crucible" / "cache" / "locks")
@@ -302,8 +303,7 @@ def locked(root: Path, path: Path, timeout: float = 10.0) -> Iterator[Lock]:
 
 
 def _temporary_prefix(path: Path) -> str:
-    # A hash, since the note's name may already have the longest length that a file system allows.  The leading dot
-    # hides the file from Obsidian.
+    # A hash, since the note's name may already have the maximum length.  The leading dot hides the file from Obsidian.
     return f".crucible-{hashlib.sha256(os.fsencode(path.name)).hexdigest()[:12]}-"
 
 
@@ -312,7 +312,7 @@ def _open_new(path: Path) -> int:
 
 
 def _write_beside(path: Path, data: bytes, fsync: bool, like: Path | None) -> Path:
-    """Write a temporary file in the folder of `path`, with mode and owner of `like` if it exists."""
+    """Write a temporary file next to `path`, with the mode and owner of `like` if it exists."""
     temporary = path.parent / f"{_temporary_prefix(path)}{os.urandom(6).hex()}.tmp"
     descriptor = _open_new(temporary)
     try:
@@ -347,12 +347,12 @@ def _owner(descriptor: int) -> tuple[int, int]:
 
 
 def fsync_folder(folder: Path) -> None:
-    """Sync a folder, so that a file's new name survives a power cut, where the system can."""
+    """Fsync a folder so that a rename survives a power failure.  Does nothing on systems that cannot sync folders."""
     if not hasattr(os, "O_DIRECTORY"):
         return
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
-        with suppress(OSError):  # some network file systems cannot
+        with suppress(OSError):  # some network file systems cannot do this
             os.fsync(descriptor)
     finally:
         os.close(descriptor)
@@ -365,7 +365,7 @@ def _remove(path: Path) -> None:
 
 @contextmanager
 def write_errors(path: Path) -> Iterator[None]:
-    """Report an `OSError` as a `VaultError`."""
+    """Convert an `OSError` to a `VaultError`."""
     try:
         yield
     except OSError as error:
@@ -374,7 +374,7 @@ def write_errors(path: Path) -> Iterator[None]:
 
 @contextmanager
 def append_errors(path: Path, doing: str = "written") -> Iterator[None]:
-    """Report an `OSError` on a file to which lines are appended as a `VaultError`."""
+    """Convert an `OSError` from appending lines to a file to a `VaultError`."""
     try:
         yield
     except OSError as error:

@@ -1,6 +1,6 @@
-"""Read facts of the git repository around a folder, and digests of its files.
+"""Read the state of the git repository around a folder, and hash files as git does.
 
-The project may be untrusted: nothing in it is executed, waited for or written.
+The project may be untrusted: nothing in it is executed or written, and no command runs without a time limit.
 """
 
 from __future__ import annotations
@@ -17,10 +17,13 @@ from crucible.core.errors import reason_of
 from crucible.core.patterns import late_pattern
 
 WHOLE = 16 * 1024 * 1024
-"""In bytes.  Larger files are hashed by size, beginning and end only, so that making a bookmark is fast."""
+"""Maximum bytes to hash in full.
+
+Of larger files only the size, beginning and end are hashed, so bookmarks stay fast.
+"""
 
 UNREADABLE = "?"
-"""Digest of anything that cannot be read or is not a file."""
+"""The digest of anything that cannot be read or is not a file."""
 
 _PART = 1 << 20
 _SECONDS = 5.0
@@ -40,16 +43,16 @@ _SAFE = (
     *("-c", "diff.external=", "-c", "core.quotePath=false", "-c", "color.ui=false"),
 )
 _KEPT = ("GIT_CONFIG", "GIT_CEILING_DIRECTORIES", "GIT_DISCOVERY_ACROSS_FILESYSTEM", "GIT_EXEC_PATH")
-"""Variables that a user sets for git in general.
+"""Prefixes of git's variables that are user-wide settings, and so are passed on.
 
-All others name one repository, perhaps that of a git hook that runs us.
+All others select a repository, possibly that of a git hook that called us.
 """
 
 _COMMIT = late_pattern(r"[0-9a-f]{40}(?:[0-9a-f]{24})?\Z")
 
 
 class _Answer(NamedTuple):
-    """Git's output; `refusal` is "" on success, else the reason in one line."""
+    """Git's output.  `refusal` is "" on success, else the error in one line."""
 
     data: bytes
     refusal: str = ""
@@ -59,8 +62,8 @@ class _Answer(NamedTuple):
 class Repository:
     """A git repository.  `root` is the real path of the worktree's top folder.
 
-    `branch` is "" for a detached HEAD; `head` is a full commit id, "" before the first commit.  `refusal` is why git
-    reported neither, in one line: it is not installed, or does not trust the folder's owner.
+    `branch` is "" for a detached HEAD; `head` is a full commit id, "" before the first commit.  `refusal` is git's
+    error in one line if it could not report them: git is not installed, or it does not trust the folder's owner.
     """
 
     root: Path
@@ -71,7 +74,7 @@ class Repository:
 
 
 def read_repository(folder: Path) -> Repository | None:
-    """Read the repository whose worktree contains `folder`; None outside any, inside `.git`, or in a bare one."""
+    """Read the repository whose worktree contains `folder`; None outside worktrees, as in `.git` or a bare one."""
     if not folder.is_dir():
         return None
     answer = _ask(folder, "rev-parse", "--is-shallow-repository", "--show-toplevel")
@@ -87,20 +90,20 @@ def read_repository(folder: Path) -> Repository | None:
 def run_git(folder: Path, *args: str, seconds: float = _SECONDS) -> str | None:
     """Return the output of a read-only git command; None if it failed.  Bytes that are not UTF-8 become surrogates.
 
-    No program named by the repository is run.  Commands that compare contents need `--no-ext-diff --no-textconv` for
-    that.
+    No program configured by the repository is run, provided that commands that compare contents have the options
+    `--no-ext-diff --no-textconv`.
     """
     answer = _ask(folder, *args, seconds=seconds)
     return None if answer.refusal else os.fsdecode(answer.data)
 
 
 def is_commit(text: str) -> bool:
-    """Return whether the text is a full commit id, which git cannot mistake for an option."""
+    """Return whether the text is a full commit id, which is safe to pass to git: it cannot be read as an option."""
     return _COMMIT.match(text) is not None
 
 
 def _ask(folder: Path, *args: str, seconds: float = _SECONDS) -> _Answer:
-    import subprocess  # noqa: PLC0415  slow to import, and readers of bookmarks do not run git
+    import subprocess  # noqa: PLC0415  slow to import, and reading bookmarks does not run git
 
     command = ["git", *_SAFE, "-C", os.fspath(folder), *args]
     try:
@@ -125,10 +128,10 @@ def _ask(folder: Path, *args: str, seconds: float = _SECONDS) -> _Answer:
 
 
 def digest_of(path: Path) -> str:
-    """Return git's id (SHA-1) of a file's bytes, or of a symlink's target; "" if the path does not exist.
+    """Return git's id (SHA-1) for a file's bytes, or for a symlink's target; "" if the path does not exist.
 
-    A file of more than `WHOLE` bytes has `~` and the SHA-1 of its size, beginning and end; anything unreadable or not a
-    file has `UNREADABLE`.
+    For a file of more than `WHOLE` bytes, return `~` and the SHA-1 of its size, beginning and end.  For anything
+    unreadable, or not a file, return `UNREADABLE`.
     """
     try:
         status = path.lstat()
@@ -142,7 +145,7 @@ def digest_of(path: Path) -> str:
 
 
 def _file_digest(path: Path) -> str:
-    # The file may have been replaced by a pipe or a link meanwhile.
+    # The file may have been replaced by a pipe or a link since it was checked.
     flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
     descriptor = os.open(path, flags)
     with os.fdopen(descriptor, "rb") as file:
@@ -183,7 +186,7 @@ def _environment() -> dict[str, str]:
 
 
 def _without_git(folder: Path, refusal: str) -> Repository | None:
-    """Return what is known if git refused: the folder that has `.git` is the top; None if there is no worktree."""
+    """Return what is known without git: the nearest folder with `.git` is the top.  None if there is no worktree."""
     if refusal.startswith(("not a git repository", "this operation must be run in a work tree")):
         return None
     here = Path(os.path.realpath(folder))

@@ -1,4 +1,4 @@
-"""Lock files between processes, using the system's locks, which end with the process that holds them."""
+"""Lock files shared by processes.  The system releases a lock when the process that holds it ends."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ _FLAGS = os.O_RDWR | os.O_CREAT
 for _name in ("O_NOFOLLOW", "O_NONBLOCK", "O_CLOEXEC", "O_BINARY"):
     _FLAGS |= getattr(os, _name, 0)
 _FAR = 1 << 40
-"""A byte far beyond the end: Windows blocks others from reading locked bytes."""
+"""Offset of the byte to lock, far beyond the end: Windows blocks other processes from reading locked bytes."""
 
 _SHORTEST, _LONGEST = 0.001, 0.5
-"""Seconds between attempts.  The pause grows with the time waited, since every attempt takes time from the holder."""
+"""Seconds between attempts.  The pause grows with the time waited, since each attempt slows down the holder."""
 
 
 class Lock(NamedTuple):
-    """A held lock.  Its file may contain a word for the next holder."""
+    """A held lock.  Its file can carry a word from one holder to the next."""
 
     descriptor: int
 
     def word(self) -> str:
-        """Return the word that the last holder left, or ""."""
+        """Return the word that the previous holder left, or ""."""
         os.lseek(self.descriptor, 0, os.SEEK_SET)
         return os.read(self.descriptor, 200).decode("ascii", "replace")
 
     def leave(self, word: str) -> None:
-        """Leave a word for the next holder.  It may be lost."""
+        """Leave a word for the next holder.  It may get lost."""
         with suppress(OSError):
             os.ftruncate(self.descriptor, 0)
             os.lseek(self.descriptor, 0, os.SEEK_SET)
@@ -42,13 +42,13 @@ class Lock(NamedTuple):
 
 
 def timed_out(path: Path, seconds: float) -> LockTimeout:
-    """Return the error for a lock that could not be had in time."""
+    """Return the error for a lock that could not be acquired in time."""
     return LockTimeout(f"{path}: another process has held it for {seconds:g} s", "try again")
 
 
 @contextmanager
 def hold(path: Path, timeout: float) -> Iterator[Lock | None]:
-    """Hold a lock file, created if missing; None after `timeout` seconds.  Raises `OSError`."""
+    """Hold a lock file, created if missing; yields None after `timeout` seconds.  Raises `OSError`."""
     descriptor = open_locked(path, timeout)
     try:
         yield None if descriptor is None else Lock(descriptor)
@@ -77,7 +77,7 @@ def open_locked(path: Path | str, timeout: float, flags: int = 0) -> int | None:
 def _attempt(path: Path | str, flags: int) -> int | None:
     descriptor = os.open(path, flags, 0o666)
     try:
-        # Another process may have deleted the file meanwhile: a file without a name locks nothing.
+        # Another process may have deleted the file in the meantime, and locking a deleted file has no effect.
         with suppress(FileNotFoundError):
             if _take(descriptor) and os.path.samestat(os.fstat(descriptor), os.lstat(path)):
                 return descriptor

@@ -1,6 +1,6 @@
-"""Spread work over all cores and keep the order of its results.
+"""Spread work over all cores and yield the results in order.
 
-Worker processes end with their parent and ignore interrupts.  Work lost with a dead worker is done in this process.
+Worker processes ignore interrupts and end with their parent.  If a worker dies, its work is redone in this process.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from itertools import islice
 from typing import TypeVar
 
 _AHEAD = 2
-"""Chunks that each process may be ahead of the consumer."""
+"""Maximum chunks per process queued ahead of the consumer."""
 
 _Chunk = TypeVar("_Chunk")
 _Result = TypeVar("_Result")
@@ -32,17 +32,17 @@ def spread(
     processes: int,
     begin: Callable[[], None] | None = None,
 ) -> Generator[_Result, None, None]:
-    """Yield the results of `work` for each chunk, in order; with one process, it runs here.
+    """Yield the result of `work` for each chunk, in order.  With one process, the work runs in the current one.
 
-    `work`, `begin`, chunks and results must be picklable.  `begin` is called once in every process that works,
-    including this one if it has to.
+    `work`, `begin`, chunks and results must be picklable.  `begin` is called once in each process that does work,
+    including this one if it takes over.
     """
     done = 0
     if processes > 1:
         for result in _by_processes(work, chunks, processes, begin):
             yield result
             done += 1
-    # The system may have killed a worker, for lack of memory.
+    # The system may have killed a worker because memory ran out.
     if done < len(chunks) and begin:
         begin()
     yield from map(work, chunks[done:])
@@ -54,11 +54,11 @@ def _by_processes(
     processes: int,
     begin: Callable[[], None] | None,
 ) -> Generator[_Result, None, None]:
-    """Yield results in order; fewer than all if a process died."""
+    """Yield results in order; stops early if a process dies."""
     from concurrent.futures.process import BrokenProcessPool, ProcessPoolExecutor  # noqa: PLC0415  rare and slow
     from multiprocessing import get_context  # noqa: PLC0415
 
-    # A forked child has our modules loaded but only one of our threads: locks held by other threads would never be
+    # A forked child has our modules loaded, but only one of our threads: locks held by other threads would never be
     # released.
     forks = sys.platform == "linux" and threading.active_count() == 1
     pool = ProcessPoolExecutor(processes, get_context("fork" if forks else "spawn"), _begin_worker, (begin,))
@@ -76,8 +76,8 @@ def _by_processes(
 
 
 def _begin_worker(begin: Callable[[], None] | None) -> None:
-    """Set up a worker: it ignores interrupts and ends with its parent."""
-    import signal  # noqa: PLC0415  takes a millisecond, and only these processes need it
+    """Set up a worker: ignore interrupts, and end with the parent."""
+    import signal  # noqa: PLC0415  takes a millisecond, and only workers need it
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()

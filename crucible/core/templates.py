@@ -1,7 +1,7 @@
-"""Find the Jinja templates, and render a built-in one or a vault's own.
+"""Find the Jinja templates, and render built-in templates or a vault's own.
 
-A vault's template may come from an untrusted repository.  It may only print values, test for them and loop over one,
-which is checked before it runs and bounds its cost.  It still runs in Jinja's sandbox.
+A vault's template may come from an untrusted repository.  A check before rendering allows only printing values, testing
+them and looping over one, which bounds its cost.  It still runs in Jinja's sandbox.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ from crucible.core.errors import VaultError
 from crucible.core.settings.settings import VaultSettings
 
 LARGEST_TEMPLATE = 64 * 1024
-"""The largest template of a vault, in characters."""
+"""Maximum characters in a vault's template."""
 
 _LONGEST_TEXT = 2_000_000
-"""The longest text that a vault's template may print, in characters."""
+"""Maximum characters that a vault's template may print."""
 
 
 def template_folder() -> Path:
@@ -58,7 +58,7 @@ def render_template(name: str, **values: object) -> str:
 
 
 class OwnTemplate:
-    """A built-in template, by its name in `templates/`."""
+    """A built-in template, identified by its name in `templates/`."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -93,9 +93,9 @@ _TESTS = frozenset({"defined", "undefined", "none", "string"})
 
 
 class VaultTemplate:
-    """A vault's own template: its text, its path for messages, the values it is given, and those it must print.
+    """A vault's own template: its text, its path for messages, the values it gets, and those it must print.
 
-    Errors are `VaultError`s of one line, with file and line number.
+    Errors are one-line `VaultError`s with file and line number.
     """
 
     def __init__(self, text: str, path: str, *, names: Collection[str], required: Collection[str] = ()) -> None:
@@ -107,9 +107,9 @@ class VaultTemplate:
         self._template = self._compiled(text, frozenset(names))
 
     def render(self, **values: object) -> str:
-        """Render the template with these values, checking that the required ones appear unchanged."""
+        """Render the template with these values, and check that the required ones appear unchanged."""
         for name, line in self._looped.items():
-            if isinstance(values[name], str):  # a loop over all its letters would take for ever
+            if isinstance(values[name], str):  # a loop over all its letters would take forever
                 raise self._error(line, f"{name!r} is a text, and a loop goes over a list")
         pieces: list[str] = []
         size = 0
@@ -157,7 +157,7 @@ class VaultTemplate:
 
 
 def _problems(tree: nodes.Template, names: frozenset[str]) -> Iterator[tuple[int, str]]:
-    """Yield what a vault's template must not do, in line order."""
+    """Yield each thing in the tree that a vault's template must not do, in line order."""
     looped = {name.name for loop in tree.find_all(nodes.For) for name in loop.target.find_all(nodes.Name)}
     looped |= {loop.target.name for loop in tree.find_all(nodes.For) if isinstance(loop.target, nodes.Name)}
     parts = looped | {"loop"}
@@ -187,7 +187,10 @@ def _problem(node: nodes.Node, known: Collection[str], inside: bool) -> str:
 
 
 def _attribute_problem(node: nodes.Node, parts: Collection[str]) -> str:
-    """Allow attributes of loop variables only: a text has methods, whose output may differ each time."""
+    """Return the problem with an attribute.
+
+    Only loop variables may have one: strings have methods with variable output.
+    """
     if isinstance(node, nodes.Getattr):
         is_part = isinstance(node.node, nodes.Name) and node.node.name in parts
         if not is_part or node.attr.startswith("_"):
@@ -214,7 +217,7 @@ def _one_line(error: BaseException) -> str:
 def load_template(
     settings: VaultSettings, name: str, *, names: Collection[str], required: Collection[str]
 ) -> OwnTemplate | VaultTemplate:
-    """Load the template `name` for a vault with these settings.  `VaultError` if it is broken."""
+    """Load the template `name` for a vault with these settings; `VaultError` if it is broken."""
     own = next((one for one in settings.templates if one.name == name), None)
     if own is None:
         return OwnTemplate(name)
@@ -226,7 +229,7 @@ def load_template(
 
 
 class Renderer(Protocol):
-    """A template; the caller decides which values it gets."""
+    """A template.  The caller decides which values it gets."""
 
     def render(self, **values: object) -> str:
         """Render the template with these values."""
@@ -234,5 +237,5 @@ class Renderer(Protocol):
 
 
 def render_document(template: Renderer, **values: object) -> str:
-    """Render a document with one newline at its end; a vault's template cannot write our own comments."""
+    """Render a document with one newline at its end.  A vault's template cannot write Crucible's own comments."""
     return template.render(**values).replace("<!-- cru:", "<\\!-- cru:").strip("\n") + "\n"

@@ -1,4 +1,4 @@
-"""Words, sentences and durations in plain text, without knowledge of Markdown."""
+"""Words, sentences and durations in plain text.  Markdown is not interpreted."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ T = TypeVar("T")
 
 @cache
 def stop_words(name: str) -> frozenset[str]:
-    """Return the words of a list in `stop_words.txt`, in lower case, without apostrophes: `don't` is `don` and `t`."""
+    """Return a list of words from `stop_words.txt`, in lower case, split at apostrophes: `don't` is `don` and `t`."""
     with open(_STOP_WORDS, encoding="utf-8") as file:
         section = file.read().partition(f"[{name}]\n")[2].partition("\n[")[0]
     words = [word for line in section.split("\n") if not line.startswith("#") for word in line.split()]
@@ -39,7 +39,7 @@ def long_words(text: str) -> set[str]:
 def stem(word: str, endings: tuple[str, ...]) -> str:
     """Remove the first matching ending that leaves at least three letters.
 
-    Cruder than Snowball's English stemmer, which search uses: `retries`, `retry` and `retried` become `retr`.
+    Cruder than the Snowball stemmer for English that search uses: `retries`, `retry` and `retried` become `retr`.
     """
     for ending in endings:
         if word.endswith(ending) and len(word) - len(ending) >= _SHORTEST_STEM:
@@ -65,26 +65,26 @@ def overlap(
             return shared / (len(one) + len(other) - shared)
 
 
-# Each pattern matches the end of a sentence with its closing marks.  They differ in how costly a wrong split is.
+# Each pattern matches the end of a sentence with its closing marks.  They differ in the cost of a wrong split.
 _ABBREVIATIONS = r"(?<!\be\.g)(?<!\bi\.e)(?<!\bvs)(?<!\betc)(?<!\bcf)"
 PROSE_END = late_pattern(_ABBREVIATIONS + r"(?<![(.])[.!?…]+[\"'”’)\]]*(?=\s+[^\sa-z])|[。！？]|:(?=\n)")
-"""Careful: abbreviations and marks before a lower-case letter do not end a sentence; a colon at a line's end does."""
+"""Careful: abbreviations, and marks before a lower-case letter, do not end a sentence; a colon at a line's end does."""
 TITLE_END = late_pattern(_ABBREVIATIONS + r"(?<!\bapprox)[.!?…]+[\"')\]]*(?=\s+\S)|[。！？]")
-"""A lower-case letter may follow: the first sentence of a prompt is its title."""
+"""For titles: the first sentence of a prompt is its title, and a lower-case letter may follow the mark."""
 CLAUSE_END = late_pattern(r"[.!?:…。！？][\"'`)\]*_]*(?=\s+\S)")
-"""Eager: any mark, including a colon, so that the last piece of a closing line is its question."""
+"""Eager: any mark ends a clause, even a colon, so that the question in a closing line is separated."""
 LINE_END = late_pattern(r"[.!?](?=\s)|\n")
-"""Simple: a mark before a space, and every line end."""
+"""Simple: a mark before whitespace, or any line end."""
 
 
 def split_sentences(text: str, end: re.Pattern[str] = PROSE_END) -> list[str]:
-    """Split a text into sentences with their marks and spaces; joined, they are the text."""
+    """Split a text into sentences with their marks and spaces; joined, they give the text."""
     stops = [found.end() for found in end.finditer(text)]
     return [text[start:stop] for start, stop in zip([0, *stops], [*stops, len(text)], strict=True)]
 
 
 def cut_at_word(text: str, limit: int) -> str:
-    """Shorten a text to `limit` code points, after a whole word if one ends in the second half, then `…`."""
+    """Shorten a text to `limit` code points, ending in `…`.  Cuts after a word if one ends in the second half."""
     if len(text) <= limit:
         return text
     head = text[: limit - 1]
@@ -99,7 +99,7 @@ _PAIRS = ((86_400, "d", 3600, "h"), (3600, "h", 60, "m"), (60, "m", 1, "s"))
 
 
 def age_words(age: timedelta) -> str:
-    """Format an age as `2 h ago`; `just now` for less than a minute and for the future (another machine's clock)."""
+    """Format an age as `2 h ago`, or `just now` if under a minute or in the future (another machine's clock)."""
     seconds = int(age.total_seconds())
     return next((f"{seconds // size} {unit} ago" for size, unit in _UNITS if seconds >= size), "just now")
 

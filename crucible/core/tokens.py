@@ -1,9 +1,7 @@
-"""Count a text's tokens: estimated by a rule, or exactly by a tokenizer on this machine.
+"""Count the tokens in a text: estimated by a rule, or exactly with a local tokenizer.
 
-The rule, rounded up once per text: an ASCII letter or space is a quarter of a token, a digit three quarters, any other
-ASCII character two thirds, each byte of other UTF-8 half a token.  It tends to overestimate: against the vocabulary of
-a coding model (65,000 entries), prose, code, JSON and session notes came out at 1.02 to 1.24 times their true size,
-Chinese and Russian at about twice, lists of commands and paths at 0.95, and runs of hashes or emoji at 0.75 to 0.9.
+The estimate is usually too high: 1.02 to 1.24 times the true count for prose, code, JSON and notes, about 2 for Chinese
+and Russian, 0.95 for lists of commands and paths, and 0.75 to 0.9 for runs of hashes or emoji.
 """
 
 from __future__ import annotations
@@ -20,12 +18,13 @@ _LETTERS_AND_BLANKS = (string.ascii_letters + " \t\n").encode()
 
 
 class Estimate:
-    """Counts by this module's rule."""
+    """Counts by the rule in `count`."""
 
     def count(self, text: str) -> int:
-        """Count a text's tokens.
+        """Estimate the tokens in a text, rounded up.
 
-        In twelfths of a token: 3 for a letter or space, 9 for a digit, 8 for other ASCII, 6 for any other byte.
+        In twelfths of a token: 3 for a letter or space, 9 for a digit, 8 for other ASCII, 6 for each other byte of
+        UTF-8.
         """
         data = text.encode("utf-8", "surrogatepass")
         rest = data.translate(None, _LETTERS_AND_BLANKS)
@@ -44,19 +43,22 @@ class Counter(Protocol):
 
 
 class _Exact:
-    """Counts with a tokenizer's vocabulary."""
+    """Counts with the vocabulary of a tokenizer."""
 
     def __init__(self, tokenizer: object) -> None:
         self._tokenizer = tokenizer
 
     def count(self, text: str) -> int:
-        """Count without the tokens that only begin or end a conversation."""
-        safe = text.encode("utf-8", "replace").decode("utf-8")  # it rejects lone surrogates
+        """Count the tokens, without those that mark the beginning or end of a conversation."""
+        safe = text.encode("utf-8", "replace").decode("utf-8")  # the tokenizer rejects lone surrogates
         return len(self._tokenizer.encode(safe, add_special_tokens=False))  # type: ignore[attr-defined]
 
 
 def counter_of(tokenizer: str) -> Counter:
-    """Return the estimate for "", else a counter for the `tokenizer.json` at that path.  Uses no network."""
+    """Return a counter that uses the `tokenizer.json` at that path; "" returns the estimate.
+
+    Never uses the network.
+    """
     if not tokenizer:
         return Estimate()
     try:
@@ -72,7 +74,7 @@ def counter_of(tokenizer: str) -> Counter:
         return _Exact(Tokenizer.from_str(path.read_text("utf-8")))
     except FileNotFoundError as error:
         raise CrucibleError(f"{path}: there is no such file", _HINT) from error
-    except BaseException as error:  # it panics on some files, which is not an Exception
+    except BaseException as error:  # the library panics on some files, and that is not an `Exception`
         if isinstance(error, KeyboardInterrupt | SystemExit | MemoryError):
             raise
         why = (str(error) or type(error).__name__).split("\n", 1)[0][:200]

@@ -1,11 +1,11 @@
-"""Detection and removal of secrets in text.
+"""Detect and remove secrets in text.
 
-`scanner` runs all rules over a text; `redaction` is how callers use it.  The rules are tokens of providers
-(`providers`), shapes around a secret (`shapes_of_secrets`), commands (`command_passwords`), long random runs
-(`random_runs`), and names with values (`assignments`, with `secret_names`, `secret_values`, `value_ends` and
-`table_layouts`).
+`scanner` runs all rules over a text, and `redaction` is the interface for callers.  Rules match tokens of known
+providers (`providers`), text with a recognisable shape (`shapes_of_secrets`), arguments of commands
+(`command_passwords`), long random strings (`random_runs`), and values assigned to a name (`assignments`, with
+`secret_names`, `secret_values`, `value_ends` and `table_layouts`).
 
-Which texts of an event are scanned is decided by `clients.redact`.
+`clients.redact` decides which fields of an event are scanned.
 """
 
 from crucible.core.secrets.scanner import Finding, Redact, Scanner

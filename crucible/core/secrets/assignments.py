@@ -1,7 +1,6 @@
-"""Names with values: `API_KEY=…`, `"password": "…"`, `--token …`, `<secret>…</secret>`, in any language.
+"""Secrets assigned to a name: `API_KEY=…`, `"password": "…"`, `--token …`, `<secret>…</secret>`, in any language.
 
-Finds where a name ends and what separates it from its value.  `secret_names` judges the name, `secret_values` the
-value.
+Finds where a name ends and where its value begins.  `secret_names` judges the name, `secret_values` the value.
 """
 
 from __future__ import annotations
@@ -46,7 +45,7 @@ _SETTING_BEFORE = late_pattern(r"(?:^|[\s\"'?&;])[A-Za-z_]\w{0,40}=[^\s=,;&()]{1
 
 
 def is_value_of(name: str, value: str) -> bool:
-    """Return whether `value`, a complete text, is a secret because of its name."""
+    """Return whether `value`, the entire text, is a secret because of its name."""
     weight = weight_of(name[-_LONGEST_NAME:])
     if name.lower().endswith("passwords") and is_striking(value, Weight.PASSWORD):
         return True
@@ -56,7 +55,7 @@ def is_value_of(name: str, value: str) -> bool:
 
 
 def secret_part(value: str) -> int:
-    """Return the length of a header's scheme at the start of a value: `Bearer `."""
+    """Return the length of an authentication scheme, such as `Bearer `, at the start of a value."""
     scheme = SCHEME.match(value)
     return scheme.end() if scheme else 0
 
@@ -64,7 +63,7 @@ def secret_part(value: str) -> int:
 def find_values(text: str, start: int, end: int, seen: dict[int, int]) -> list[Value]:
     """Find the secrets assigned to the name that contains the literal at `start` to `end`.
 
-    `seen` records up to where names, tables and lists were already examined as a whole.
+    `seen` records how far names, tables and lists have already been examined.
     """
     first, stop = _name_at(text, start, end)
     seen[NAMES] = stop
@@ -89,7 +88,7 @@ _TABLES, _LISTS, _COOKIES = 20_000, 20_001, 20_002
 """Keys in `seen`, distinct from those of rules and forms."""
 _AT_CELL_END = late_pattern(r"[*`\"'\\]{0,8}(?:[,;|\t\n\r]| [ |\\]|\\|\Z)")
 _SIGHT_BEFORE, _SIGHT = 320, 1000
-"""How far around a name to search for its value, in characters; a value may end beyond."""
+"""Characters before and after a name in which a value must begin; it may end outside."""
 
 
 def _name_at(text: str, start: int, end: int) -> tuple[int, int]:
@@ -103,7 +102,10 @@ def _name_at(text: str, start: int, end: int) -> tuple[int, int]:
 
 
 def _near_values(text: str, first: int, stop: int, weight: Weight) -> list[Value]:
-    """Return the values of a name, judged from the text around it, and cached: the same lines occur again and again."""
+    """Return the values of a name, judged by the text around it.
+
+    Cached, since the same lines occur again and again.
+    """
     low, high = max(0, first - _SIGHT_BEFORE), stop + _SIGHT
     sight = text[low:high]
     found = _seen_values(sight, first - low, stop - low, weight)
@@ -124,7 +126,7 @@ def _seen_values(text: str, first: int, stop: int, weight: Weight) -> tuple[Valu
 def _value_after(text: str, first: int, stop: int, weight: Weight) -> Value | None:
     between = (BESIDE.match(text, stop) if _is_named(text, first) else None) or BETWEEN.match(text, stop)
     found = _value_at(text, first, between, weight) if between else None
-    if text[first - 1 : first] in {"/", "@"}:  # a part of a path, or of a package's name
+    if text[first - 1 : first] in {"/", "@"}:  # part of a path, or of a package name
         return found
     return found or (_value_near(text, stop, weight) if weight >= Weight.TOKEN else None)
 
@@ -134,13 +136,13 @@ def _last_word(text: str) -> str:
 
 
 def _is_named(text: str, first: int) -> bool:
-    """Return whether the text is introduced as a name: `name: …`, `"key": "…"`, `variable "…"`."""
+    """Return whether the text introduces a name: `name: …`, `"key": "…"`, `variable "…"`."""
     before = text[max(0, first - 40) : first].rstrip(" \t\"'\\:=")
     return before.lower().endswith(("name", "key", "variable", "header", "env", "id"))
 
 
 def _value_near(text: str, stop: int, weight: Weight) -> Value | None:
-    """Find a random-looking value a few words after the name on its line, introduced by a sign."""
+    """Find a random-looking value on the same line, a few words after the name and after a separator."""
     limit = min(len(text), stop + _NEARBY)
     if not _HAS_DIGIT.search(text, stop, limit):
         return None  # every value accepted here contains a digit
@@ -167,7 +169,7 @@ _LED = late_pattern(r"[\"'`(\[{=,][ \t]?\Z|(?:[/:]|>|[A-Z_])[ \t]\Z|\A [a-z]+ \Z
 
 
 def _is_meant(value: str, weight: Weight, between: str) -> bool:
-    """Return whether a value belongs to its name: a hash must follow it directly, as a text or in the next cell."""
+    """Return whether a value belongs to the name: it has digits and both cases, or is a hash that directly follows."""
     if not is_hash(value):
         return value.lower() != value and value.upper() != value and any(map(str.isdigit, value))
     near = weight >= Weight.SECRET and value.isalnum() and len(value) >= 32 and 0 < len(between) <= 32
@@ -181,14 +183,14 @@ def _weight_at(text: str, first: int, stop: int) -> Weight:
     if is_piped(text, first, stop):
         return Weight.NONE
     if text.startswith("-D", first):
-        first += 2  # of Java
+        first += 2  # Java's option
     before, name = text[max(0, first - 1) : first], text[first:stop]
     if is_verb(name) and not _is_pass(text, first, stop):
         return Weight.NONE
     if before == " ":
         spaced = _last_word(text[max(0, first - 16) : first - 1])
         return weight_of(f"{spaced} {name}" if spaced in _SPACED else name)
-    if before == ":" and text[first - 2] == ":" and text[max(0, first - 3)].isalpha():  # a type of that name
+    if before == ":" and text[first - 2] == ":" and text[max(0, first - 3)].isalpha():  # a type with that name
         return Weight.NONE
     if before == ":" and "arn:" in text[max(0, first - 80) : first]:
         return Weight.NONE
@@ -198,7 +200,7 @@ def _weight_at(text: str, first: int, stop: int) -> Weight:
 
 
 def _is_pass(text: str, first: int, stop: int) -> bool:
-    """Return whether `pass` names a password: it must be assigned something that is not a count."""
+    """Return whether `pass` names a password: it must be assigned a value that is not a count."""
     found = _PASSED.match(text, stop)
     if found is None or _COUNT.match(text, found.end()) or _ONE_WORD.match(text, found.end()):
         return False
@@ -251,7 +253,7 @@ _LOGIN = late_pattern(r"[\w.@+-]{1,64}:(?=[^\s:/]{4})")
 
 
 def _phrase_at(text: str, first: int, at: int, kind: str) -> Value | None:
-    """Find a phrase of words up to the end of the line: `passphrase: …`."""
+    """Find a phrase of words that ends with the line: `passphrase: …`."""
     found = _WORDS_ON.match(text, at) if kind in {"sep", "is", "block"} else None
     if found is None or not is_phrase(found["s"]):
         return None
@@ -276,13 +278,13 @@ def _fits(text: str, first: int, kind: str, found: Value) -> bool:
     if kind == "sep" and text[at - 1] == ":" and is_key(text, first, stop):
         return False
     if " " not in value and text[first : first + 16].lower().startswith("mnemonic"):
-        return False  # a single word is a reminder of something else
+        return False  # a single word is more likely a hint
     if kind in _STRIKING or (kind == "space" and not _is_flag(text, first)):
         return _stands_out(text, first, kind, found)
     if kind == "method" and value.isalpha() and not (is_plain_word(value) or is_worded(value)):
         return False
     if kind == "below" and (" " in value or _KEY_ENDS.match(text, stop)):
-        return False  # a sentence about it, or the next key
+        return False  # a sentence about the password, or the next key
     if weight == Weight.PASSWORD and not quoted and _is_word_given(text, first, kind, found):
         return True
     text_only = (
@@ -293,16 +295,16 @@ def _fits(text: str, first: int, kind: str, found: Value) -> bool:
     )
     if is_secret(value, weight, quoted=text_only):
         return True
-    # Only a quoted value can be a label: `"password": "Kennwort"` is one, `PWD=Sunshine` is not.
+    # Only a quoted value can be a label: `"password": "Kennwort"` is one; `PWD=Sunshine` is not.
     return text_only and not quoted and weight == Weight.PASSWORD and is_plain_word(value)
 
 
 def _stands_out(text: str, first: int, kind: str, found: Value) -> bool:
-    """Return whether a value stands out: it may be next to a name by chance, so ordinary words are rejected."""
+    """Return whether a value looks like a secret, not an ordinary word: it may be next to the name by chance."""
     at, stop, weight, quoted = found
     value = text[at : min(stop, at + JUDGED)]
     if kind == "call" and (at - first < 5 or (value.isupper() and "token(" in text[first:at].lower())):
-        return False  # `pw("…")` in minified code, `token("NUMBER", …)` of a parser
+        return False  # `pw("…")` in minified code, `token("NUMBER", …)` in a parser
     if kind == "space" and _NAMED_THING.match(value):
         return False
     if is_striking(value, weight):
@@ -317,11 +319,11 @@ def _stands_out(text: str, first: int, kind: str, found: Value) -> bool:
 
 _KEY_ENDS = late_pattern(r"\\{0,8}[\"'`][ \t]*:")
 _NAMED_THING = late_pattern(r"[@#(<\[]|\S*\d\.\d|[0-9a-f]{7,40}\]\Z")
-"""A sentence may continue with a name, a number or a version: `the password @ada@2.1.0`, `[fix/password 617b3d3]`."""
+"""A name, number or version with which a sentence can continue: `the password @ada@2.1.0`, `[fix/password 617b3d3]`."""
 
 
 def _is_word_given(text: str, first: int, kind: str, found: Value) -> bool:
-    """Return whether a word is a password: alone on its line, or after a flag or a command that sets it."""
+    """Return whether a word is a password: alone on its line, or after a flag or command that sets it."""
     value = text[found.start : min(found.end, found.start + JUDGED)]
     if kind == "space":
         given = _is_set(text, first) or (text[first : first + 2] == "--" and _ENDS.match(text, found.end))
@@ -344,7 +346,7 @@ _ENDS = late_pattern(r"\\?[\"'`]?[ \t]*(?:\r?\n|\\|\Z|[|&;)]|[ \t]-)")
 
 
 def _is_set(text: str, first: int) -> bool:
-    """Return whether a command that sets a variable precedes the name."""
+    """Return whether the name follows a command that sets a variable."""
     return _SETTER.search(text, max(0, first - 24), first) is not None
 
 
@@ -369,13 +371,13 @@ def _is_flag(text: str, first: int) -> bool:
 
 
 def _is_env(text: str, first: int, at: int) -> bool:
-    """Return whether this is `NAME=value` as in a shell or `.env`: a name in capitals, no space around `=`."""
+    """Return whether this is `NAME=value` as in a shell or `.env`: an upper-case name, and no space around `=`."""
     name = text[first : at - 1]
     return text[at - 1 : at] == "=" and name == name.upper() and text[first - 1 : first] not in {"(", ",", "."}
 
 
 def _is_setting(text: str, first: int, at: int, stop: int) -> bool:
-    """Return whether this is `name=value` among others: a query, a connection string, a line of a log."""
+    """Return whether this is one of several `name=value` pairs, as in a query, a connection string or a log line."""
     if text[at - 1 : at] != "=":
         return False
     if text[first - 1 : first] == text[stop : stop + 1] in {'"', "'"}:

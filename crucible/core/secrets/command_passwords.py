@@ -1,7 +1,7 @@
 """Passwords in commands, password files and dialogues: `curl -u`, `mysql -p…`, `net use`, `expect`, `.pgpass`.
 
-The commands and their secret arguments are in `command_passwords.txt`.  Options whose name says what they are
-(`--password`) are found by `assignments`.
+`command_passwords.txt` lists the commands and their secret arguments.  `assignments` finds values of descriptive
+options such as `--password`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class _Argument(NamedTuple):
 
 
 class _Notation(NamedTuple):
-    """How a command takes a secret: the words before it, the flag, and what separates it from a user's name."""
+    """How a command takes a secret: the words before it, the flag, and what separates it from a user name."""
 
     words: tuple[str, ...]
     flag: str
@@ -61,7 +61,7 @@ def _notation(given: str) -> _Notation:
 
 
 class _Command:
-    """Finds the secrets of one command."""
+    """Find the secrets in calls of one command."""
 
     def __init__(self, name: str, notations: list[_Notation]) -> None:
         self._name, self._notations = name, notations
@@ -73,7 +73,7 @@ class _Command:
             return start + 1, []
         at = start + len(self._name)
         if self._leads and not self._is_led(text, at):
-            return start + 1, []  # a word of a sentence
+            return start + 1, []  # a word in a sentence
         arguments = list(_arguments(text, at))
         if not arguments:
             return start + 1, []
@@ -125,14 +125,14 @@ def _secrets(arguments: list[_Argument], notation: _Notation) -> Iterator[tuple[
         following = [argument for argument in arguments[at:] if not argument.text.startswith("-")][:1]
         for argument in following:
             if notation.shape == "V":
-                if argument is arguments[-1] or not _PLAIN.fullmatch(argument.text):  # otherwise a sentence continues
+                if argument is arguments[-1] or not _PLAIN.fullmatch(argument.text):  # otherwise a sentence
                     yield _bare(argument)
             elif "/" in argument.text and not argument.text.startswith("/"):
                 yield _part(argument, "/", "@" if notation.shape.endswith("@") else "")
 
 
 def _after_words(arguments: list[_Argument], words: tuple[str, ...]) -> int | None:
-    """Return the index after a notation's words, which are in this order; options with values may be in between."""
+    """Return the index after a notation's words, which must be in this order; options with values may be in between."""
     at, anywhere = 0, False
     for word in words:
         if word == "...":
@@ -180,7 +180,7 @@ def _of_flag(arguments: list[_Argument], notation: _Notation) -> Iterator[tuple[
 
 
 def _value_of_flag(arguments: list[_Argument], index: int, flag: str) -> tuple[_Argument, int] | None:
-    """Return the argument with a flag's value, and how many of its characters precede the value."""
+    """Return the argument that contains a flag's value, and the offset at which the value begins."""
     text = arguments[index].text
     if text.startswith(flag + "="):
         return arguments[index], len(flag) + 1
@@ -206,7 +206,7 @@ def _bare(argument: _Argument, skipped: int = 0) -> tuple[int, int]:
 
 
 def _part(argument: _Argument, sign: str, until: str = "", skipped: int = 0) -> tuple[int, int]:
-    """Return the part of an argument after a sign such as `=`."""
+    """Return the part of an argument after a separator such as `=`."""
     first, last = _bare(argument, skipped)
     text = argument.text[first - argument.start : last - argument.start]
     at = text.find(sign) + 1
@@ -245,12 +245,12 @@ _ANSWERED = (
 
 
 def is_password_there(value: str) -> bool:
-    """Accept anything but a placeholder, a port or a path, where a password is expected."""
+    """Return whether a value found where a password is expected is one: not a placeholder, a port or a path."""
     return not is_placeholder(value) and not re.fullmatch(r"[\d:.]+|[~./]?/.*", value)
 
 
 def is_strong(value: str) -> bool:
-    """Accept only what is not a word, where other texts are possible too."""
+    """Return whether a value is clearly a password, not a word, where other text is also possible."""
     return not is_placeholder(value) and (is_chance(value) or (any(c.isdigit() for c in value) and changes(value) >= 2))
 
 

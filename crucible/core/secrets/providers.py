@@ -1,7 +1,7 @@
 """Tokens of known providers: `ghp_…`, `sk-ant-…`, `AKIA…`.
 
-The rules are tables, in the style of gitleaks: `provider_tokens.txt` (patterns), `token_prefixes.txt` (a fixed prefix
-and a random body) and `service_keys.txt` (keys recognised by the service's name nearby).  Tokens are also found inside
+The rules are tables in the style of gitleaks: `provider_tokens.txt` (patterns), `token_prefixes.txt` (a fixed prefix
+and a random body) and `service_keys.txt` (keys recognised by a service's name nearby).  Tokens are found even inside
 words.
 """
 
@@ -18,7 +18,7 @@ from crucible.core.secrets.rule import START, SecretRule, read_table, table_line
 from crucible.core.secrets.secret_values import is_chance, is_dummy, is_varied
 
 _NO_HEX = "(?![0-9a-f]{20,}(?![A-Za-z0-9]))"
-"""Rejects a body of hex digits alone, which is a hash (`token-<sha1>`): a larger alphabet never gives one by chance."""
+"""Rejects a body of only hex digits, which is a hash (`token-<sha1>`); a larger alphabet would show other letters."""
 
 _ALPHABETS = {
     "hex": "[0-9a-f]",
@@ -34,11 +34,11 @@ _ALPHABETS = {
 }
 
 LONG = 20
-"""A run of this many letters and digits is rarely a word."""
+"""Minimum length of a run of letters and digits that is rarely a word."""
 
 
 def prefix_rules() -> list[SecretRule]:
-    """Return the prefix rules whose bodies may contain more than letters and digits; they are tried at their prefix."""
+    """Return the rules for prefixes whose bodies may contain signs; they are tried where the prefix occurs."""
     return [
         SecretRule(name, (prefix.lower(),), _pattern(prefix, body), _is_token)
         for name, prefix, body in read_prefixes()
@@ -47,7 +47,7 @@ def prefix_rules() -> list[SecretRule]:
 
 
 def run_rules() -> dict[str, list[SecretRule]]:
-    """Return the prefix rules tried at long runs of letters and digits, by the part of the prefix before the run."""
+    """Return the rules for prefixes that are tried at long runs of letters and digits, by the part before the run."""
     rules: dict[str, list[SecretRule]] = defaultdict(list)
     for name, prefix, body in read_prefixes():
         if _is_run(body):
@@ -56,7 +56,7 @@ def run_rules() -> dict[str, list[SecretRule]]:
 
 
 def is_random(body: str) -> bool:
-    """Return whether letters and digits are in random order; words have no digits and longer stretches of one case."""
+    """Return whether letters and digits look random.  Words have no digits and longer stretches in one case."""
     digits, cases = any(map(str.isdigit, body)), _UPPER.search(body) and _LOWER.search(body)
     if not digits and not cases:
         return False
@@ -68,7 +68,7 @@ _MIXED = string.ascii_letters + string.digits
 
 
 def read_prefixes() -> Iterator[tuple[str, str, str]]:
-    """Yield name, prefix, and the body's alphabet and length."""
+    """Yield each token's name, prefix, and the alphabet and length of its body."""
     for line in table_lines("token_prefixes"):
         name, prefixes, body = (part.strip() for part in line.split("|"))
         for prefix in prefixes.split():
@@ -81,7 +81,7 @@ def _is_run(body: str) -> bool:
 
 
 def _pattern(prefix: str, body: str) -> re.Pattern[str]:
-    # After a letter or digit, a short prefix is the end of a word, as in `score_…`.
+    # After a letter or digit, a short prefix would be the end of a word, as in `score_…`.
     return late_pattern(rf"{START}{re.escape(prefix)}{_expression(body)}(?![A-Za-z0-9])")
 
 
@@ -99,7 +99,7 @@ def _is_token(token: str) -> bool:
 
 _SIGNS = "abcdefghijklmnopqrtuvwxyz0123456789_-"
 _OKTA = " ".join([*(f"00{sign}" for sign in _SIGNS), *(f"00s{sign}" for sign in _SIGNS + "s")])
-"""The start of an Okta token; `00` alone would match every `0.00s` of a test."""
+"""Possible starts of an Okta token; `00` alone would match every `0.00s` in a test's output."""
 
 
 def provider_rules() -> list[SecretRule]:
@@ -117,7 +117,7 @@ _UUID = "[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"
 
 
 def service_rules() -> list[SecretRule]:
-    """Return the rules for keys of services."""
+    """Return the rules for keys that are recognised by a service's name nearby."""
     return list(read_table("service_keys", {"@UUID@": _UUID}, _accept, _AROUND))
 
 

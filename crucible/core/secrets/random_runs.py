@@ -1,6 +1,6 @@
 """Secrets in long runs of letters and digits: tokens of unknown providers, and secrets encoded as base64 or hex.
 
-Ordinary text has few such runs, and finding them needs no literal in the scanner's automaton.
+Ordinary text has few such runs, and the scanner needs no literals to find them.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from crucible.core.secrets.secret_values import is_hash, is_varied
 
 
 class RunPlace(NamedTuple):
-    """A secret of the rule `name` at `text[start:end]`."""
+    """A secret at `text[start:end]`, found by the rule `name`."""
 
     name: str
     start: int
@@ -32,11 +32,11 @@ Look = Callable[[str], "list[RunPlace]"]
 _KINDS = bytes(0x61 if sign < 128 and chr(sign).isalnum() else 0x20 for sign in range(256))
 _LONG_NAME = 32
 _NAME = late_pattern(r"(?>(?:[A-Z]{0,4}(?>[a-z]{2,}))*)[A-Z]{0,4}[0-9]{0,8}|[0-9]+")
-"""Words and a number, as in names: `RemovesAllRows12`."""
+"""Words and a number, as in identifiers: `RemovesAllRows12`."""
 
 
 def find_in_runs(plain: bytes, look: Look | None) -> Iterator[RunPlace]:
-    """Yield the secrets in or at long runs of an ASCII text; `look` finds secrets in decoded text."""
+    """Yield the secrets in or next to long runs in ASCII text; `look` finds secrets in decoded text."""
     kinds = plain.translate(_KINDS) + b" "
     find, needle = kinds.find, b"a" * LONG
     passed, start = 0, find(needle)
@@ -100,9 +100,9 @@ def _rules_at(text: str, start: int, before: str) -> Iterator[tuple[str, SecretR
 
 @cache
 def _heads() -> tuple[dict[str, list[SecretRule]], dict[str, list[str]], tuple[str, ...]]:
-    """Return the rules by the part of their prefix before a run.
+    """Return the rules by the part of their prefix before a run, the parts by their ending, and the rest.
 
-    Then these parts by their end, and the prefixes that have no such part.
+    The rest are the prefixes that have no such part.
     """
     by_head = run_rules()
     bare = tuple(prefix for _, prefix, _ in read_prefixes() if prefix.isalnum())
@@ -116,7 +116,7 @@ _END = 3
 """Length of the shortest prefix."""
 _BEFORE, _AFTER = 48, 160
 _SIDS = 34
-"""Twilio ids and Jenkins tokens are two characters and 32 hex digits."""
+"""Length of Twilio ids and Jenkins tokens: two characters and 32 hex digits."""
 _FORMS: dict[str, dict[str, re.Pattern[str]]] = {
     ".": {
         "airtable-token": late_pattern(START + r"pat[A-Za-z0-9]{14}\.[0-9a-f]{64}"),
@@ -157,7 +157,7 @@ _FORMS: dict[str, dict[str, re.Pattern[str]]] = {
         "twilio-token": late_pattern(START + r"AC[0-9a-f]{32}[\"'`\\,:;\s]{1,8}([0-9a-f]{32})(?![A-Za-z0-9])"),
     },
 }
-"""Tokens whose prefixes are too common to search for; found by the text before or after their run."""
+"""Tokens whose prefixes are too common to search for.  They are found by the text before or after a run."""
 
 _VENDOR = late_pattern(
     r"(?:(?<![A-Za-z0-9_.\\-])"
@@ -180,7 +180,7 @@ _IDS = late_pattern(
 )
 _HEX = late_pattern(r"[0-9a-f]+|[0-9A-F]+")
 _FEWEST = 30
-"""Service ids have 16 to 27 characters after their prefix, tokens 32 or more."""
+"""Minimum length of a token's body: service ids have 16 to 27 characters after their prefix, tokens 32 or more."""
 
 
 def _is_token(prefix: str, body: str, after: str) -> bool:
@@ -205,16 +205,16 @@ def _is_token(prefix: str, body: str, after: str) -> bool:
 
 
 def _is_dense(body: str) -> bool:
-    """Return whether digits or case changes are spread throughout; names have them at one or two places."""
+    """Return whether digits or case changes are spread throughout; identifiers have them in one or two places."""
     if changes(body) > _TURNS * len(body):
         return True
     return len(_DIGIT_GROUPS.findall(body)) > max(1, len(body) // _SPARSE)
 
 
 _TURNS = 0.44
-"""Above this rate of changes in character kind a text is random; the humps of names change less often."""
+"""Text that changes between kinds of characters at a higher rate is random; camelCase names change less often."""
 _SPARSE = 24
-"""Random text of this length rarely has only one digit, or one run of digits."""
+"""Minimum length at which random text rarely has only one digit, or one run of digits."""
 _DIGIT_GROUPS = late_pattern(r"\d+")
 
 
@@ -226,7 +226,7 @@ def _signs(mask: int) -> str:
     return "".join(sign for value, sign in enumerate(letters) if not value & mask)
 
 
-# ASCII leaves the eighth bit clear, so three of four base64 characters come from one half of the alphabet.
+# ASCII leaves the eighth bit clear, so three of every four base64 characters come from half of the alphabet.
 _QUAD = f"[{_signs(32)}][{_signs(8)}][{_signs(2)}][A-Za-z0-9+/_-]"
 _BASE64 = late_pattern(rf"(?:{_QUAD}){{5,}}")
 _QUADS = late_pattern(rf"(?:{_QUAD})+")
@@ -236,13 +236,13 @@ _DIGITS = late_pattern(r"(?:[2-7][0-9a-fA-F]|0[9aAdD]){16,}")
 _PRINTED = late_pattern(r"[\t\n\r -~]{12,}")
 _HASH = 128
 _LINE = 56
-"""Lines of wrapped base64 have 64 or 76 characters."""
+"""Minimum length of a line of wrapped base64; full lines have 64 or 76 characters."""
 
 
 def _encoded_at(text: str, start: int, end: int, look: Look) -> tuple[int, list[RunPlace]]:
-    """Return how far the text was examined, and the secrets encoded there."""
+    """Return where the search ended, and the secrets encoded before that point."""
     is_hex = _HEX.fullmatch(text, start, end) is not None
-    if is_hex and end - start <= _HASH:  # usually a hash: only decoded from its beginning
+    if is_hex and end - start <= _HASH:  # usually a hash: decode it only from its beginning
         digits = _DIGITS.match(text, start, end) or _DIGITS.match(text, start + 1, end)
     else:
         digits = _DIGITS.search(text, start, end)

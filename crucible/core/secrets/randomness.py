@@ -1,7 +1,7 @@
-"""Tell words from random text: how much likelier a text is as an identifier or word than as random letters and digits.
+"""Tell words from random text: how much more likely a text is as a word or identifier than as random characters.
 
-The model has a table of letter pairs and one of changes between lower case, upper case and digits.  Both were counted
-over the distinct words of the Python standard library, of installed packages and of npm.
+The model consists of a table of letter pairs, and one of changes between lower case, upper case and digits.  Both were
+counted over the distinct words in the Python standard library, installed packages and npm.
 """
 
 from __future__ import annotations
@@ -45,10 +45,10 @@ _PAIRS = (
 _COST = [[(ord(sign) - 48) / 2 for sign in _PAIRS[at : at + 26]] for at in range(0, len(_PAIRS), 26)]
 _START, _LOWER, _UPPER, _DIGIT = range(4)
 _CHANGE = ((18.2, 1.0, 1.6, 2.6), (3.0, 0.3, 4.2, 6.2), (2.9, 1.4, 1.2, 3.7), (2.2, 3.5, 1.9, 1.2))
-"""Bits of surprise, by the kinds of a character and of the next one."""
+"""Bits of surprise, by the kind of a character and of the next one."""
 
 _CHANCE = 5.95
-"""Bits of a random character out of 62."""
+"""Bits of surprise of a random character out of 62."""
 
 _OF_DIGIT = 3.32
 _LONGEST = 128
@@ -56,7 +56,7 @@ _LONGEST = 128
 
 @lru_cache(maxsize=8192)
 def likeness(text: str) -> float:
-    """Return the bits in favour of words; below 0, random text is likelier.  Other characters start a new word."""
+    """Return the bits in favour of words; below 0, random text is more likely.  Other characters start a new word."""
     total, kind, last = 0.0, _START, 26
     text = text[:_LONGEST]
     for sign in text.lower() if text.isupper() else text:

@@ -1,4 +1,4 @@
-"""Remove secrets from texts that are stored or shown, according to a vault's settings.
+"""Remove secrets from text before it is stored or shown, according to a vault's settings.
 
 If the scanner cannot run, nothing is written.
 """
@@ -16,7 +16,7 @@ from crucible.core.settings.settings import SecretSettings
 
 
 def redact_of(settings: SecretSettings) -> Redact:
-    """Return the redaction for a vault's settings; `VaultError` if the scanner cannot run."""
+    """Return the redaction function for a vault's settings; `VaultError` if the scanner cannot run."""
     try:
         return Scanner(settings).redact
     except Exception as error:
@@ -27,9 +27,9 @@ _DATE = re.compile(r"\d{4}-\d{2}-\d{2}-")
 
 
 def refuse_secret(name: str, settings: SecretSettings) -> str:
-    """Return a file name chosen by the user, or raise `BadSessionId` if it contains a secret.
+    """Return a file name chosen by the user; `BadSessionId` if it contains a secret.
 
-    A name appears in every link and listing.  Titles are redacted before a name is made of them.
+    A name is repeated in every link and listing.  Titles are redacted before names are derived from them.
     """
     redact = redact_of(settings)
     found = redact(name)[1] or redact(_DATE.sub("", name))[1]
@@ -39,19 +39,19 @@ def refuse_secret(name: str, settings: SecretSettings) -> str:
 
 
 def unscanned(error: Exception) -> CrucibleError:
-    """Return the error for a scanner that cannot run or failed."""
+    """Return the error for a scanner that failed or cannot run."""
     hint = error.hint if isinstance(error, CrucibleError) and error.hint else "nothing was written"
     return VaultError(f"the scan for secrets cannot run, so nothing is written: {error}", hint)
 
 
 _TEXTS, _LONGEST = 8_000, 2_000
-"""The number of cached texts, and their longest length in code points: at most 64 MB, in practice a few."""
+"""Maximum number of cached strings, and maximum code points in one: at most 64 MB in all, in practice a few."""
 
 
 def caching_redact(redact: Redact) -> Redact:
-    """Return a caching redaction, for texts that recur, as they do within a session.
+    """Return a redaction function with a cache, for strings that recur within a session.
 
-    It keeps texts with their secrets in memory as long as it exists.
+    The cache holds strings with their secrets in memory as long as the function exists.
     """
     known: dict[str, tuple[str, Mapping[str, int]]] = {}
 
@@ -69,20 +69,20 @@ def caching_redact(redact: Redact) -> Redact:
 
 
 PRIVATE = "private"
-"""The rule name under which private parts are counted."""
+"""The name under which private parts are counted among the rules."""
 PRIVATE_MARK = f"[{PRIVATE}]"
 _TAG = late_pattern(r"(?i)<\s*(/?)\s*private(?=[\s/>]|\Z)[^<>]*>?")
 
 
 class PrivateText(NamedTuple):
-    """A private part: its whole text in the prompt, and the text between its tags."""
+    """A private part of a prompt: the full text including its tags, and the text between the tags."""
 
     whole: str
     inner: str
 
 
 def hide_private(text: str) -> tuple[str, list[PrivateText]]:
-    """Replace each private part by a mark; return the text and the parts."""
+    """Replace each private part with a mark; return the text and the parts."""
     shown: list[str] = []
     hidden: list[PrivateText] = []
     begin = start = depth = 0

@@ -1,6 +1,6 @@
-"""Rules for secrets, the tables that hold them, and the patterns they share.
+"""Rules for secrets, the tables that list them, and the patterns they share.
 
-A rule is tried only where one of its literals occurs.  The literals of all rules are searched in one pass.
+A rule is tried only where one of its literals occurs.  All literals are searched in one pass.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from crucible.core.patterns import late_pattern
 ESCAPED = r"(?<=\\[nrtbf])|(?<=%[0-9A-Fa-f]{2})|(?<=\\u00[0-9a-f]{2})"
 NO_HASH = r"(?<!sha\d\d\d[=:-])"
 START = rf"(?:(?<![A-Za-z0-9]){NO_HASH}|{ESCAPED})"
-"""Where a token may begin: after anything but a letter or digit, unless that belongs to an escape, as in `\\nfc-…`."""
+"""Where a token may begin: not after a letter or digit, unless that is part of an escape, as in `\\nfc-…`."""
 _BOUNDARY = late_pattern(r"\(\?<!\[A-Za-z0-9[^\]]*\]\)")
 
 
@@ -24,8 +24,8 @@ class SecretRule(NamedTuple):
     """One kind of secret, found by a pattern.
 
     `literals` are in lower case.  `pattern` is matched at a literal or, with `back`, searched from that many characters
-    before it.  Its group `s` is the secret, by default the whole match.  With `whole_run`, a failed match rules out the
-    rest of the letters and digits there.  `accept` rejects false positives.
+    before the literal.  The group `s` is the secret, by default the full match.  With `whole_run`, a failed match rules
+    out the rest of the run of letters and digits.  `accept` rejects false positives.
     """
 
     name: str
@@ -39,8 +39,8 @@ class SecretRule(NamedTuple):
 class SecretForm(NamedTuple):
     """A kind of secret found by a function, where one of its literals occurs.
 
-    `find` gets a text, the position of the literal, and how far the text was examined before.  It returns how far it is
-    examined now, and the spans of secrets.  It is not called for literals before that position.
+    `find` gets a text, the position of the literal, and the end of the part examined so far.  It returns the new end of
+    the examined part, and the spans of secrets.  It is not called for literals in the examined part.
     """
 
     name: str
@@ -57,7 +57,7 @@ def _filled(line: str, values: Mapping[str, str]) -> str:
 
 @cache
 def table_lines(name: str) -> tuple[str, ...]:
-    """The lines of the data file `NAME.txt` beside this module, without comments."""
+    """Return the lines of the data file `NAME.txt` next to this module, without comments."""
     with open(os.path.join(os.path.dirname(__file__), f"{name}.txt"), encoding="utf-8") as file:
         return tuple(line for line in file.read().split("\n") if line and line[0] != "#")
 
@@ -65,7 +65,7 @@ def table_lines(name: str) -> tuple[str, ...]:
 def read_table(
     table: str, values: Mapping[str, str], accept: Callable[[str], bool], around: str = "{}"
 ) -> Iterator[SecretRule]:
-    """The rules of a data file with lines `name | literals | pattern`; each pattern is put into `around`.
+    """Yield the rules in a data file with lines `name | literals | pattern`; each pattern is inserted into `around`.
 
     `name <n` sets `back`, `name -` sets `whole_run`.  `values` replace placeholders such as `@UUID@`.
     """
@@ -86,7 +86,7 @@ LEAD = (
     r"(?:[ \t]{0,12}(?:\d{4}-\d\d-\d\d[T ][\d:.,]{5,18}(?:Z|[+-]\d\d:?\d\d)?|\d{1,6}(?:[:|>)?-]|[ \t])|[+>|\#*-](?![+>|\#*])|//"
     r"|[\w.-]{1,40}[ \t]{1,12}\||[\w./-]{1,60}:\d{1,6}:|\\{1,8}t|(?:INFO|DEBUG|WARN(?:ING)?|ERROR|TRACE)\b:?|\[[\w .:-]{1,30}\]:?)){0,5}[ \t]{0,40}"
 )
-"""What may precede a line's text: a line number, a diff or quote mark, a time, a service."""
+"""What may precede the text of a line: a line number, a diff or quote mark, a time, a service name."""
 
 _NEXT = rf"(?:[ \t]{{0,40}}{EOL}{LEAD})"
 _QUOTE = r"\\{0,8}[\"'`]"
@@ -103,7 +103,7 @@ BETWEEN = late_pattern(
     r"|(?P<argument>[ \t]*,[ \t]*(?:\w{1,20}=[^,()\n]{1,40},[ \t]*){0,3}(?:default|value|initial)=(?=\\{0,8}[\"']))"
     rf"|(?P<inner>[ \t]*[:=][ \t]*\{{(?:{_NEXT}|[ \t])?(?:{_QUOTE}?\w{{1,20}}{_QUOTE}?[ \t]*[:=][ \t]*{_QUOTE}?[\w.-]{{0,30}}{_QUOTE}?,?(?:{_NEXT}|[ \t])?){{0,3}}{_QUOTE}?(?:value|Value|default|plain|data){_QUOTE}?[ \t]*[:=][ \t]*)"
     rf"|(?P<plist></[A-Za-z]{{1,20}}>{_NEXT}{{0,2}}[ \t]{{0,80}}<[A-Za-z]{{1,20}}>)"
-    # Called on a field of that name: `expect(a.password).toBe("…")`, `find("password").send_keys("…")`
+    # A call on a field with that name: `expect(a.password).toBe("…")`, `find("password").send_keys("…")`
     r"|(?P<method>(?:\(\))?[\"'`\])/i]{0,6}(?:\.(?:clear|first|click|focus|last|to|not|be|should|is|have|and|get)(?:\(\))?){0,3}"
     r"(?:\.(?:toBe|toEqual|toStrictEqual|toMatch|toContain|toHaveValue|equals?|eql?|isEqualTo|is|Be|Equal|eq|send_keys|sendKeys|type|typeText|type_text"
     r"|fill|fill_in|fillIn|setValue|set_value|set|val|pressSequentially|press_sequentially|enterText|enter_text|input|send|replaceText)\(|[ \t]+(?:should[ \t]+)?(?:==|eq|eql)[ \t]|\.(?:to|should)[ \t]+(?:eq|eql|equal|be)[ \t(]|\.should[ \t]==[ \t])[ \t]*(?=\\{0,8}[\"'`]))"
@@ -125,7 +125,7 @@ BETWEEN = late_pattern(
     r"|(?P<space>[ \t]{1,40})"
     r")"
 )
-# `"name": "TOKEN", "value": "…"`, `variable "token" { default = "…" }`, a part of a multipart form
+# `"name": "TOKEN", "value": "…"`, `variable "token" { default = "…" }`, a part in a multipart form
 BESIDE = late_pattern(
     r"(?P<close>" + CLOSE + r")(?:"
     r"(?P<name>[ \t]*(?:[,{/]|\\{1,8}n|\n)[\s\S]{0,200}?[\s\"'{,](?:(?:Parameter)?[Vv]alue|default|VALUE|defaultValue)\\{0,8}[\"']?[ \t]*[:=][ \t]*)"

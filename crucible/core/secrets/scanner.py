@@ -1,7 +1,7 @@
-"""Find secrets in a text, and remove them.
+"""Find secrets in text, and remove them.
 
-All rules are tried only where one of their literals occurs; the literals are searched in one pass (Aho-Corasick).
-Overlapping findings are joined, and allowed texts are kept.
+A rule is tried only where one of its literals occurs; all literals are searched in one pass (Aho-Corasick).
+Overlapping findings are joined, and allowed text is kept.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ from crucible.core.secrets.visible_text import CONTROLS, Visible, plain_of
 from crucible.core.settings.settings import SecretSettings
 
 Redact: TypeAlias = "Callable[[str], tuple[str, Mapping[str, int]]]"
-"""Redact a text: return it without its secrets, and the number removed by rule."""
+"""A function that returns a text without its secrets, and the number removed by each rule."""
 
 _MARK = late_pattern(r"\[REDACTED:[a-z0-9][a-z0-9-]{0,79}\]")
 _ROUNDS = 8
 _SHORT, _MOST = 64, 16_384
-"""The longest text and the number of texts cached as clean: a session's keys and names recur."""
+"""Maximum length of a string cached as clean, and maximum number of them: a session's keys and names recur."""
 
 
 class Finding(NamedTuple):
@@ -51,13 +51,13 @@ class _Hit(NamedTuple):
 
 
 _Seen = dict[int, int]
-"""How far each rule, by rank, has examined the text."""
+"""The end of the text that each rule, by rank, has examined."""
 
 _Try = Callable[[str, int, _Seen], Sequence[_Hit]]
 
 
 class Scanner:
-    """Finds secrets by the built-in rules and those of `settings`.
+    """Finds secrets by the built-in rules and those in `settings`.
 
     Raises `SecretsError` if it cannot work; nothing may be written then.
     """
@@ -69,12 +69,12 @@ class Scanner:
         self._clean: set[tuple[str, str]] = set()
 
     def find(self, text: str) -> list[Finding]:
-        """Find every secret of `text`, in order and without overlaps."""
+        """Find all secrets in `text`, in order and without overlaps."""
         shown, hits = self._hits(text)
         return _places(_joined(hits), shown) if hits else []
 
     def redact(self, text: str, name: str = "") -> tuple[str, dict[str, int]]:
-        """Remove the secrets of `text` and count them by rule.  `name` is the name whose value the text is."""
+        """Remove the secrets from `text` and count them by rule.  `name` is the name whose value the text is."""
         is_short = len(text) <= _SHORT
         if is_short and (name, text) in self._clean:
             return text, {}
@@ -84,7 +84,7 @@ class Scanner:
                 self._clean.add((name, text))
             return text, {}
         counts: Counter[str] = Counter()
-        for _ in range(_ROUNDS):  # removing a secret may bring another next to a name
+        for _ in range(_ROUNDS):  # removing a secret may put another one next to a name
             counts.update(finding.rule for finding in found)
             text = _without(text, found)
             found = self._find_named(text, name) if name else self.find(text)
@@ -113,7 +113,7 @@ class Scanner:
             literals.insert(0, _PASS_FIRST)
         look = partial(self._look, depth=depth + 1) if depth < _DEEPEST else None
         hits = [_Hit(_IN_RUNS, *place) for place in find_in_runs(plain, look)]
-        if not hits and not literals and not self._custom:  # most texts
+        if not hits and not literals and not self._custom:  # true for most text
             return shown, []
         hits = _with_runs([*self._built_in(plain.decode("ascii"), literals), *self._own(text)], hits)
         kept = _skipped_spans(text) if hits else []
@@ -153,7 +153,7 @@ class Scanner:
 
 
 def _is_label(value: str) -> bool:
-    """Return whether a value is words in a non-Latin script, as translation files have under such names."""
+    """Return whether a value is words in a non-Latin script, as in translation files."""
     return (
         not value.isascii()
         and not any(map(str.isdigit, value))
@@ -163,11 +163,11 @@ def _is_label(value: str) -> bool:
 
 _LAST = 10_000
 _PASS_FIRST = (-1, 0, 5)
-"""`pass:` at the beginning of the text, which no literal matches."""
+"""The literal for `pass:` at the start of the text: other literals for it include the character before."""
 _IN_RUNS = 9_000
-"""Rank of findings in long runs: after rules with a form of their own, before names."""
+"""Rank of findings in long runs: after specific rules, before names."""
 _DEEPEST = 2
-"""How deep encodings may be nested."""
+"""Maximum depth of nested encodings."""
 
 
 def _places(found: list[Finding], shown: Visible) -> list[Finding]:
@@ -201,12 +201,12 @@ def _machine() -> tuple[Any, list[tuple[_Try, ...]]]:
 
 
 def all_rules() -> list[SecretRule]:
-    """Return the built-in rules that are patterns, the most reliable first."""
+    """Return the built-in rules that use patterns, the most reliable first."""
     return [*provider_rules(), *prefix_rules(), *service_rules(), *shape_rules(), *command_rules()]
 
 
 def all_forms() -> list[SecretForm]:
-    """Return the built-in rules that are functions."""
+    """Return the built-in rules that use functions."""
     return [*key_forms(), *manifest_forms(), *command_forms(), *piped_forms()]
 
 
@@ -256,7 +256,7 @@ def _formed(rank: int, form: SecretForm, text: str, start: int, seen: _Seen) -> 
 
 
 _STEP = 400
-"""No secret of a rule that searches backwards is longer, in characters."""
+"""Maximum characters in a secret found by a rule that searches backwards."""
 
 _RUN = late_pattern(r"[A-Za-z0-9_=-]*+")
 
@@ -277,19 +277,19 @@ _RULE_OF = {Weight.PASSWORD: "password", Weight.SECRET: "secret", Weight.TOKEN: 
 
 
 _FORMS = -2
-"""In `_Seen`, the first key of the forms, which count downwards."""
+"""First key in `_Seen` for forms; their keys count down."""
 
 
 def _assigned(begin: int, length: int, text: str, start: int, seen: _Seen) -> Sequence[_Hit]:
     start, end = start + begin, start + length
     if end <= seen.get(NAMES, 0) or not is_named(text, start, end):
-        return ()  # another literal of the same name, or a name without a value
+        return ()  # another literal in the same name, or a name without a value
     values = find_values(text, start, end, seen)
     return [_Hit(_LAST, f"named-{_RULE_OF[value.weight]}", value.start, value.end) for value in values]
 
 
 def _skipped_spans(text: str) -> list[tuple[int, int]]:
-    """Return spans to skip: earlier redactions and the bytes of images."""
+    """Return the spans to skip: earlier redactions, and image data."""
     spans = [match.span() for match in _MARK.finditer(text)] if "[REDACTED:" in text else []
     if ";base64," in text:
         spans += [match.span() for match in DATA_URI.finditer(text) if match.end() - match.start() > 64]
@@ -301,7 +301,7 @@ def _is_in(spans: list[tuple[int, int]], start: int, end: int) -> bool:
 
 
 def _with_runs(hits: list[_Hit], in_runs: list[_Hit]) -> list[_Hit]:
-    """Add hits in runs that touch no hit of a specific rule, which knows better where a secret begins."""
+    """Add hits in runs that overlap no hit of a specific rule, which locates the start of a secret more precisely."""
     spans = sorted((hit.start, hit.end) for hit in hits if hit.rank < _IN_RUNS)
     ends = list(accumulate((end for _, end in spans), max))
     for hit in in_runs:
@@ -312,7 +312,7 @@ def _with_runs(hits: list[_Hit], in_runs: list[_Hit]) -> list[_Hit]:
 
 
 def _joined(hits: list[_Hit]) -> list[Finding]:
-    """Join overlapping hits into one with the name of the most reliable rule."""
+    """Join overlapping hits into findings named after the most reliable rule."""
     joined: list[_Hit] = []
     for hit in sorted(hits, key=lambda hit: (hit.start, -hit.end)):
         if joined and hit.start < joined[-1].end:

@@ -1,6 +1,6 @@
 """Names of secrets: `DB_PASSWORD`, `clientSecret`, `x-api-key`, `authtoken`.
 
-Holds the words of such names and their weights.  `secret_values` judges the value under a name of each weight.
+Holds the words in such names and their weights.  `secret_values` judges a value by the weight of its name.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from crucible.core.secrets.rule import CLOSE
 
 
 class Weight(IntEnum):
-    """How likely a value under a name is a secret."""
+    """How likely it is that a value under a name is a secret."""
 
     NONE = 0
     HINT = 1
@@ -27,12 +27,12 @@ class Weight(IntEnum):
 
 
 def words_set(text: str) -> frozenset[str]:
-    """Return the words of a text."""
+    """Return the words in a text."""
     return frozenset(text.split())
 
 
 _SHORT = words_set("pass pw psw pat otp sessid sessionid")
-"""Short words are part of many others, so they count only before a sign, or after a hyphen and before a space."""
+"""Words that are part of many others.  They count only before a sign, or after a hyphen and before a space."""
 
 _LONG = words_set(
     """
@@ -42,7 +42,7 @@ _LONG = words_set(
 )
 _SIGNS = "=:\"'`)]|,>%_-123\\("
 _BEFORE_PASS = (*"abcdefghijklmnopqrstuvwxyz0123456789_-.{(,\"'\t\n@:", "  ", ", ", "{ ", "( ", "n ")
-"""Text before a `pass:` that is not the verdict of a test."""
+"""Text before a `pass:` that names a password, not the verdict of a test."""
 
 
 def _literals() -> dict[str, tuple[int, int]]:
@@ -56,7 +56,7 @@ def _literals() -> dict[str, tuple[int, int]]:
 
 
 NAME_LITERALS = _literals()
-"""Every name of a secret contains one of these, in lower case; the span of the name within the literal."""
+"""Every name of a secret contains one of these literals, in lower case.  Values: the name's span in the literal."""
 
 _WORDS = late_pattern(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 
@@ -124,7 +124,7 @@ _META = words_set(
     seconds ms minutes hours days bits bytes chars quota threshold display resolver selector
     """
 )
-"""A name that continues with one of these is about a secret, not one itself: `token_count`, `password_file`."""
+"""If a name continues with one of these, its value describes a secret but is not one: `token_count`."""
 
 _META_BUT = frozenset({("secret", "id"), ("client", "data"), ("key", "data"), ("key", "ring"), ("secret", "data")})
 _NO_TOKENS = words_set(
@@ -148,7 +148,7 @@ def weight_of(name: str) -> Weight:
 
 
 def is_verb(name: str) -> bool:
-    """Return whether `pass` is a verb: alone, or after a word that has no password, as in tests that pass."""
+    """Return whether `pass` is a verb: alone, or after a word for something that has no password, such as a test."""
     words = _WORDS.findall(name.lower())
     return words[-1:] == ["pass"] and not (_PASS_OWNERS | _PROVIDERS).intersection(words[-2:-1]) and name[:2] != "--"
 
@@ -291,7 +291,10 @@ def is_piped(text: str, first: int, stop: int) -> bool:
 
 
 def is_named(text: str, start: int, end: int) -> bool:
-    """Return whether a value may follow the name that contains this literal; a fast check, since usually none does."""
+    """Return whether a value may follow the name that contains this literal.
+
+    A fast check: most names have no value.
+    """
     if _GIVEN.match(text, end):
         return True
     before = text[max(0, start - 40) : start]
@@ -305,7 +308,7 @@ _NEXT_LINE = (
     r"(?=[^\n]{0,200}[,;|\t]|[ \t]*[^\s]{6,512}[ \t]*(?:\r?\n|\\|\Z)|[^\n]{0,160}[ \t>\"'`](?=[^\s]*[\d!@#$%^&*+~?-])[^\s]{5,512}[^\s)\]}.,:][ \t]*(?:\r?\n|\\|\Z)"
     r"|\s{0,200}(?:[\"'`<{\[]|-[ \t]))"
 )
-"""A table row, a line of one word, a line that ends with a non-word, a text or a list."""
+"""Text on the next line: a table row, one word, text that ends with a non-word, a string or a list."""
 _GIVEN = late_pattern(
     r"[A-Za-z0-9_-]{0,48}+"
     + CLOSE

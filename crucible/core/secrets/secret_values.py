@@ -1,6 +1,6 @@
 """Judge a value by itself: a secret, or a placeholder, a reference or a word.
 
-`secret_names` judges its name, `assignments` finds where it ends.
+`secret_names` judges the name; `assignments` finds where the name ends.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ _DATE = late_pattern(r"\d{4}-\d\d(?:-\d\d)?(?:[T ]\d\d.*)?|\d[\d.:,_-]*(?:[a-zA-
 
 
 def is_varied(text: str) -> bool:
-    """Return whether a text may be a real token: neither repetitive nor made of words that deny it."""
+    """Return whether a text may be a real token: not repetitive, and without words that say it is not one."""
     return len(set(text)) >= 7 and not is_dummy(text)
 
 
@@ -88,7 +88,7 @@ _FORMAT = late_pattern(r"%[-+ #0]?\d{0,3}(?:\.\d{1,3})?[sdrxifvqu](?![A-Za-z0-9]
 
 
 def is_placeholder(value: str) -> bool:
-    """Return whether a value is a placeholder: a variable, a template's hole, asterisks, a word such as `changeme`."""
+    """Return whether a value is a placeholder: a variable, a template field, asterisks, a word such as `changeme`."""
     if value[-1:] == "?" and value[:-1].isalpha():
         return True  # "Forgotten?"
     if len(set(value)) <= 2 or _MARKS.search(value) or _REFERENCE.match(value) or _is_format(value):
@@ -105,7 +105,7 @@ def is_placeholder(value: str) -> bool:
 
 
 _NAME = late_pattern(r"_*[A-Za-z]+(?:[_.:]+[A-Za-z]+)*")
-"""A value that looks like a name may be the name of a secret: `challengePassword`, `OIDC_ID_TOKEN`."""
+"""A value that looks like a name may itself be the name of a secret: `challengePassword`, `OIDC_ID_TOKEN`."""
 
 
 _SIGNED = late_pattern(r"[!@#$%^&*+?~]")
@@ -120,7 +120,7 @@ def _is_format(value: str) -> bool:
 
 
 def is_hash(value: str) -> bool:
-    """Return whether a value is a digest, a git object, a UUID, or a client's own id."""
+    """Return whether a value is a digest, a git object, a UUID, or an id that a client generated."""
     return bool(
         _HASH.fullmatch(value) or _UUID.fullmatch(value) or _DIGEST.fullmatch(value) or _OWN_ID.fullmatch(value)
     )
@@ -136,14 +136,14 @@ def is_chance(value: str) -> bool:
 
 
 def is_random(value: str) -> bool:
-    """Return whether a text that is surely one value looks random; it may be shorter than for `is_chance`."""
+    """Return whether a text known to be a single value looks random.  It may be shorter than for `is_chance`."""
     if len(value) < 8 or _DATE.fullmatch(value):
         return False
     return likeness(value) < 0 or _is_scattered(max(_PIECES.split(value), key=len))
 
 
 def _is_scattered(piece: str) -> bool:
-    """Return whether digits are scattered between letters too often for words, even hexadecimal ones."""
+    """Return whether digits are scattered between letters too often for words, even words of hex digits."""
     if len(piece) < 20 or len(_NUMBERS.findall(piece)) < 3:
         return False
     return changes(piece) * (8 if _HEX.fullmatch(piece) else 4) >= len(piece)
@@ -171,7 +171,7 @@ def holds_login(value: str) -> bool:
 
 @lru_cache(maxsize=8192)
 def is_secret(value: str, weight: Weight, *, quoted: bool) -> bool:
-    """Return whether a value under a name of that weight is a secret; `quoted` if it is surely text, not code."""
+    """Return whether a value under a name with this weight is a secret.  `quoted`: it is certainly text, not code."""
     if (
         len(value) < (4 if quoted else 5)
         or is_placeholder(value)
@@ -196,7 +196,7 @@ _LABEL = late_pattern(r"[A-Za-z]{1,20}\d{0,3}|v?\d{1,12}|[0-9a-f]{6,128}")
 
 
 def _is_label(value: str) -> bool:
-    """Return whether a value is a row of words, numbers and hashes, like cache keys: `linux-node-18-0123…`."""
+    """Return whether a value is a series of words, numbers and hashes, like cache keys: `linux-node-18-0123…`."""
     pieces = [piece for piece in _LABELS.split(value) if piece]
     return len(pieces) > 1 and not pieces[0].isdigit() and all(_LABEL.fullmatch(piece) for piece in pieces)
 
@@ -240,7 +240,7 @@ _WORDY = late_pattern(
 
 
 def _is_words(value: str) -> bool:
-    """Return whether a value is words with at most a number: `app-config-2`, `kubernetes.io/tls`, `accessToken`."""
+    """Return whether a value is words with at most one number: `app-config-2`, `kubernetes.io/tls`, `accessToken`."""
     return _WORDY.fullmatch(value) is not None and not is_random(value)
 
 
@@ -251,7 +251,7 @@ def _is_password(value: str, *, quoted: bool) -> bool:
         return False
     if " " in value:
         return is_phrase(value) or any(_has_digit_inside(word) or is_chance(word) for word in value.split())
-    # A capitalised or non-ASCII word is a label (`"password": "Kennwort"`); a lower-case word may be a password
+    # A capitalised or non-ASCII word is a label (`"password": "Kennwort"`); a lower-case word may be a password.
     label = value.isalpha() and (not value.isascii() or (value[1:].islower() and value[0].isupper()))
     return not label and (quoted or not value.isdigit() or len(value) > 4)
 
@@ -271,7 +271,7 @@ _VERSION = late_pattern(r"v?\d+\.\d")
 
 
 def is_striking(value: str, weight: Weight) -> bool:
-    """Return whether a value is no word, as required where it may be next to a name by chance."""
+    """Return whether a value is not a word, as required where it may be next to a name by chance."""
     if (
         not is_secret(value, weight, quoted=False)
         or len(value) < 6
@@ -313,7 +313,7 @@ _WORDED = late_pattern(r"[A-Za-z]+(?:[-_.+#!@$%&*~^?]+[A-Za-z]+)*[-_.+#!@$%&*~^?
 
 
 def is_worded(value: str) -> bool:
-    """Return whether a value is a password of words (`Copper-Kettle-Moon`) or random letters, not a name of code."""
+    """Return whether a value is a password of words (`Copper-Kettle-Moon`) or random letters, not an identifier."""
     if len(value) < 8 or value.isupper() or not _WORDED.fullmatch(value) or is_placeholder(value):
         return False
     words = _WORDS.findall(value)
@@ -331,7 +331,7 @@ def is_worded(value: str) -> bool:
 
 
 def stands_out(value: str, weight: Weight) -> bool:
-    """Return whether a value is striking, or a text of words outside code under a password's name."""
+    """Return whether a value is striking or, under a password's name, is made of words not from code."""
     return is_striking(value, weight) or (weight == Weight.PASSWORD and is_worded(value))
 
 
@@ -346,14 +346,14 @@ _OF_SENTENCES = words_set(
 
 
 def is_phrase(value: str) -> bool:
-    """Return whether a value is four or more words that form no sentence: `copper kettle moon sparrow`."""
+    """Return whether a value is four or more words that do not form a sentence: `copper kettle moon sparrow`."""
     if not _PHRASE.fullmatch(value):
         return False
     return not any(word in _CODE_WORDS or word in _OF_SENTENCES for word in value.split())
 
 
 def is_plain_word(value: str) -> bool:
-    """Return whether a word is neither from code nor a type, so that it may be a password: `horsebattery`."""
+    """Return whether a word is neither from code nor a type, so it may be a password: `horsebattery`."""
     return (
         len(value) >= 6
         and value.isalpha()

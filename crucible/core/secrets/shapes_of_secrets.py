@@ -1,6 +1,6 @@
 """Secrets recognised by their shape: JWTs, `Bearer`, `user:password@host`, cookies, private keys, Kubernetes secrets.
 
-A name with a value is found by `assignments`.
+`assignments` finds values assigned to a name.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from crucible.core.secrets.rule import EOL, LEAD, SecretForm, SecretRule
 from crucible.core.secrets.secret_values import holds_login, is_chance, is_dummy, is_placeholder
 
 DATA_URI = late_pattern(r";base64,[A-Za-z0-9+/=_-]*+")
-"""The bytes of an image, which contain no secret."""
+"""Image data, which contains no secrets."""
 
 
 def shape_rules() -> list[SecretRule]:
@@ -128,9 +128,9 @@ def shape_rules() -> list[SecretRule]:
 
 
 _JOINED = r"(?:[ \t]{0,2}\\{0,8}[\"'`](?:[ \t]{0,4}(?:\+|\.{1,2}|&|\|\||<<|<>|~|,|\*)[ \t]{0,4}\\{0,8}[\"'`][ \t]?(?:\\{0,8}[\"'`](?=[ \t]))?){1,2}(?:[bfru](?=[\"']))?)"
-"""A text that continues as another: `'Basic ' + '…'`."""
+"""The gap between two joined strings: `'Basic ' + '…'`."""
 _IDENTIFIED = r"IDENTIFIED\s{1,8}(?:WITH\s{1,8}\S{1,40}\s{1,8}(?:BY|AS)|BY)\s{1,8}(?:PASSWORD\s{1,8})?\\*['\"](?P<s>[^'\"\n\\]{3,128})"
-"""SQL; in lower case it may be part of a sentence."""
+"""SQL in upper case; in lower case the words may be part of a sentence."""
 _BEARER = (
     r"(?i)(?:bearer(?:_?token|_?auth|auth)?[ \t]?\([ \t]*(?=[\"'])|(?:bearer|token|api-?key|geniekey)(?:"
     + _JOINED
@@ -168,12 +168,12 @@ def _is_jwt(token: str) -> bool:
     try:
         text = base64.urlsafe_b64decode(head + "=" * (-len(head) % 4))
     except (binascii.Error, ValueError):
-        return len(token) > 60  # cut off, or joined with its surroundings
+        return len(token) > 60  # truncated, or joined with the text around it
     return text.startswith(b"{") and not is_dummy(token)
 
 
 _STORED = late_pattern(r"(?:[a-z_-]+:)+[0-9a-f]{7,64}")
-"""A store's key continues: `bearer:user:<md5>`."""
+"""The rest of a database key: `bearer:user:<md5>`."""
 
 
 def _is_bearer(token: str) -> bool:
@@ -238,7 +238,7 @@ def _of_putty(text: str, start: int, _passed: int) -> tuple[int, list[tuple[int,
 
 
 def _to_end(text: str, start: int, passed: int) -> tuple[int, list[tuple[int, int]]]:
-    """Find a key whose beginning is cut off: the base64 lines before its `-----END`."""
+    """Find a key whose beginning is missing: the base64 lines before `-----END`."""
     end = _END.match(text, start)
     if end is None:
         return start + 1, []
@@ -266,7 +266,7 @@ def _first_line(text: str, low: int, start: int) -> int:
 
 
 _LEAD = 40
-"""Longest text before `-----END` on its line: spaces, a diff mark."""
+"""Maximum characters before `-----END` on its line: spaces, a diff mark."""
 
 
 def _is_end(short: str) -> bool:
@@ -276,7 +276,7 @@ def _is_end(short: str) -> bool:
 def _end_of_key(text: str, start: int) -> int:
     """Return the end of the private key whose `-----BEGIN` is at `start`; -1 if there is none.
 
-    A truncated key ends where its base64 lines do.
+    A truncated key ends with its last base64 line.
     """
     begin = _BEGIN.match(text, start)
     if begin is None:
@@ -295,7 +295,7 @@ def _end_of_key(text: str, start: int) -> int:
 def _end_of_cut(text: str, at: int, limit: int) -> int:
     first = at
     end = -1
-    inline = re.compile(r"[ \t]*[A-Za-z0-9+/=]{24,}").match(text, at, limit)  # all on one line
+    inline = re.compile(r"[ \t]*[A-Za-z0-9+/=]{24,}").match(text, at, limit)  # the key is on one line
     if inline:
         at = end = inline.end()
     while line := _LINE.match(text, at, limit):
@@ -333,7 +333,7 @@ def manifest_forms() -> list[SecretForm]:
 
 
 def _find_manifest(text: str, start: int, passed: int) -> tuple[int, list[tuple[int, int]]]:
-    """Find the values of the manifest whose `kind: Secret` is at `start`, after the position `passed`."""
+    """Find the values of the manifest with `kind: Secret` at `start`, after the position `passed`."""
     if not _MANIFEST_KIND.match(text, start):
         return passed, []
     low, high = max(passed, start - _FARTHEST), min(len(text), start + _FARTHEST)

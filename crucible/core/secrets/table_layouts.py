@@ -1,4 +1,4 @@
-"""Values away from their names: in a table's column, in a list, on the next line, before the name.
+"""Secrets that are not next to their names: in a table column, in a list, on the next line, before the name.
 
 Finds where such a value is.  `secret_names` judges the name, `secret_values` the value.
 """
@@ -23,7 +23,7 @@ from crucible.core.secrets.secret_values import (
 
 
 class Value(NamedTuple):
-    """A value's span, the weight of its name, and whether it is surely text (`quoted`)."""
+    """A value's span, the weight of its name, and whether it is certainly text (`quoted`)."""
 
     start: int
     end: int
@@ -54,7 +54,7 @@ _TRIMMED = " \t*`\"'\\|,;?"
 
 
 def find_columns(text: str, first: int, stop: int) -> tuple[int, list[Value]]:
-    """Find the secrets of the table with the header cell `text[first:stop]`, in all columns, and where it ends."""
+    """Find the secrets in all columns of the table with the header cell `text[first:stop]`, and the table's end."""
     after = _AFTER_CELL.match(text, stop)
     if after is None or not _BEFORE_CELL.search(text, max(0, first - 60), first):
         return stop, []
@@ -83,7 +83,7 @@ def _is_row(line: str) -> bool:
 
 
 def _separator(line: str, at: int, after: str) -> str:
-    """Return the separator of a line's cells: the text after the name or, at the line's end, before it."""
+    """Return the separator between a line's cells: the text after the name, or before it at the end of the line."""
     if after[:3] == "u25":
         return "|"
     if after[:1] in {",", ";", "|", "\t"} or after == "  ":
@@ -106,7 +106,7 @@ def _cells(line: str, by: str) -> list[tuple[int, int]]:
 
 
 def _rows(text: str, end: int, by: str, width: int, columns: list[tuple[int, Weight]]) -> tuple[int, list[Value]]:
-    """Find the values in `columns` of the rows below the line that ends at `end`; `by` separates `width` cells."""
+    """Find the values in `columns` of the rows below the line that ends at `end`; `by` separates the `width` cells."""
     found: list[Value] = []
     for _ in range(_ROWS):
         line_end = _LINE_END.match(text, end)
@@ -147,7 +147,7 @@ def _start_of_line(text: str, at: int) -> int:
 
 
 def _end_of_line(text: str, at: int) -> int:
-    """Return the end of the line, or a position just beyond the longest allowed line."""
+    """Return the end of the line, or a position just beyond the maximum line length."""
     end = text.find("\n", at, at + _LONGEST_ROW + 2)
     end = end if end >= 0 else min(len(text), at + _LONGEST_ROW + 1)
     escaped = text.find("\\n", at, end)
@@ -170,7 +170,7 @@ _ITEMS = 400
 
 
 def find_items(text: str, first: int, stop: int, weight: Weight) -> tuple[int, list[Value]]:
-    """Find the secrets in the list after a plural name (`api_keys:`, `passwords = [`), and where the list ends."""
+    """Find the secrets in the list after a plural name (`api_keys:`, `passwords = [`), and the end of the list."""
     found: list[Value] = []
     if text[stop - 1 : stop] not in {"s", "S"} or text[stop - 2 : stop - 1] in {"s", "S"}:
         return stop, found  # singular
@@ -210,7 +210,7 @@ _LONGEST_COOKIES = 4096
 
 
 def find_cookies(text: str, stop: int) -> tuple[int, list[Value]]:
-    """Find the random values after `Cookie`, all values of session cookies, and where the header ends."""
+    """Find random values after `Cookie`, all values of session cookies, and the end of the header."""
     end = text.find("\n", stop, stop + _LONGEST_COOKIES)
     end = end if end >= 0 else min(len(text), stop + _LONGEST_COOKIES)
     found = [
@@ -234,7 +234,7 @@ _ASKED = late_pattern(
 
 
 def find_answer(text: str, first: int, stop: int, weight: Weight) -> Value | None:
-    """Find a value alone on the line below: after a prompt, a heading, or a command that shows it."""
+    """Find a value alone on the next line: after a prompt, a heading, or a command that shows it."""
     end = _end_of_line(text, stop)
     ends = _ENDS.fullmatch(text, stop, end) is not None
     asked = _is_asked(text, first)
@@ -258,7 +258,7 @@ _VALUED = late_pattern(
 
 
 def _is_value(text: str, first: int) -> bool:
-    """Return whether the name belongs to another on its line: `key: password`, `--password string   the password`."""
+    """Return whether the name is itself a value or a description: `key: password`, `--password string the password`."""
     return _VALUED.search(text, max(text.rfind("\n", 0, first) + 1, first - 120, 0), first) is not None
 
 

@@ -12,7 +12,7 @@ from crucible.core.patterns import late_pattern
 
 _LONGEST_QUOTED = 64 * 1024
 _MOST_SIGNS = 20
-"""No value has this many `=`."""
+"""Maximum number of `=` in a value."""
 _WIDE = late_pattern(r"(?>(?:[^\s\"'`\\]|\\(?![nrtu\"'`\\]))*)")
 _TIGHT = late_pattern(r"(?>(?:[^\s\"'`\\,;&|<>(){}\[\]]|&(?=[\w!@\#$%^*.-]{1,64}(?:[\s\"'`]|\Z))|\\(?![nrtu\"'`\\]))*)")
 _SHELL = late_pattern(r"(?>(?:[^\s\"'`\\;&|<>]|\\(?![nrtu\"'`\\]))*)")
@@ -20,11 +20,11 @@ LINE_START = late_pattern(
     r"(?:\A|\n|\\n|[;|]|&&|[\"'`])[ \t]*[+\-<>|#*]{0,2}[ \t]*(?:(?:export|set|setx|SET|ENV|ARG|env|declare -x|\$env:|-e|--env|--build-arg|-D)[ \t:=]*)?[A-Za-z0-9_.\-/:]*\Z"
 )
 JUDGED = 512
-"""How many characters at the start of a value are judged."""
+"""Maximum characters at the start of a value that are judged."""
 
 
 def end_of_quoted(text: str, quote: str, at: int) -> int:
-    """Return where a quoted text ends: at the same quote or, if cut off, at the end of its line."""
+    """Return where a quoted text ends: at the closing quote or, if it is cut off, at the end of its line."""
     mark = quote.lstrip("\\")
     longest = at + _LONGEST_QUOTED
     end = text.find(quote, at, longest)
@@ -43,7 +43,7 @@ def _is_escaped(text: str, at: int) -> bool:
 
 
 def end_of_bare(text: str, first: int, at: int, kind: str, between: re.Match[str]) -> int:
-    """Return the end of an unquoted value at `at`, of the name at `first`; `between` matched the text between them."""
+    """Return the end of the unquoted value at `at` for the name at `first`.  `between` matched the text in between."""
     if kind == "block":
         return _match_end(_WIDE, text, at)
     if kind in {"xml", "plist"}:
@@ -64,7 +64,7 @@ def end_of_bare(text: str, first: int, at: int, kind: str, between: re.Match[str
 
 
 def _looks_whole(value: str) -> bool:
-    """Return whether a value extends to the next space, and is not a piece of code, a query or minified text."""
+    """Return whether a value extends to the next space, and is not part of code, a query or minified text."""
     return re.search(r"[&;,]\w+=|[({\[]|^[\w.]*\)", value) is None
 
 
@@ -74,7 +74,7 @@ def _match_end(pattern: re.Pattern[str], text: str, at: int) -> int:
 
 
 def full_end(text: str, at: int, stop: int) -> int:
-    """Return the end of an unquoted value of which only the beginning was examined."""
+    """Return the end of an unquoted value that has been examined only in part."""
     return _match_whole(text, stop) if stop - at >= JUDGED else stop
 
 
@@ -84,7 +84,7 @@ def _match_whole(text: str, at: int) -> int:
 
 
 def inside_quotes(text: str, at: int, stop: int) -> tuple[int, int]:
-    """Return a quoted text's span without inner quotes."""
+    """Return the span of a quoted text without inner quotes."""
     inner = _INNER_QUOTED.fullmatch(text, at, stop)
     return inner.span("s") if inner else (at, stop)
 
@@ -93,7 +93,7 @@ _INNER_QUOTED = late_pattern(r"(?P<mark>\\{0,8}[\"'])(?P<s>[^\"'\\]{1,4096})(?P=
 
 
 def is_key(text: str, first: int, stop: int) -> bool:
-    """Return whether the name is part of a store's key or an image: `user:token:<md5>`, `team/password:617b3d3c`."""
+    """Return whether the name is part of a database key or image tag: `user:token:<md5>`, `team/password:617b3d3c`."""
     low = max(0, first - 64)
     low += len(text[low:first].rstrip(ascii_letters + "_-:/"))
     return _KEY.fullmatch(text, low, stop) is not None

@@ -1,6 +1,6 @@
-"""A text as a reader sees it, without terminal control sequences and invisible characters, and the way back.
+"""Text as a reader sees it, without control sequences and invisible characters, and positions in the original.
 
-`grep --color` colours part of a key and a note drops the colours, so a key must be recognised despite them.
+`grep --color` may colour only part of a key, and notes drop the colours, so keys are recognised without them.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from functools import cache
 
 from crucible.core.patterns import ANSI, late_pattern
 
-# Line ends and tabs stay.  The last ones are invisible: soft hyphens, joiners, direction and byte order marks.
+# Line ends and tabs stay.  The last group is invisible: soft hyphens, joiners, direction and byte order marks.
 _UNSEEN = late_pattern(
     ANSI.pattern + "|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]"
 )
@@ -37,15 +37,15 @@ _FOLDED = {
     "d": "ド호",
     "\0": "\x9b\x90\x9d\xad\u200b\u200c\u200d\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2060\u2061\u2062\u2063\u2064\ufeff",
 }
-"""ASCII for other characters.  Words for "password" become those in `secret_names`: `пароль` is `parolj`."""
+"""ASCII for other characters.  Words for "password" become the ones in `secret_names`: `пароль` becomes `parolj`."""
 
 CONTROLS = [bytes([byte]) for byte in (*range(32), 127) if byte not in b"\t\n\r"]
-"""Bytes of `plain` that a reader does not see."""
+"""Bytes in `plain` that a reader does not see."""
 
 
 @cache
 def _reading() -> tuple[object, bytes]:
-    """Return the tables that turn characters into bytes, and bytes into ASCII; both conversions run in C."""
+    """Return two tables that convert in C: from characters to bytes, and from bytes to ASCII."""
     signs = [(sign, into) for into, others in _FOLDED.items() for sign in others]
     table = "".join(map(chr, range(128))) + "".join(sign for sign, _ in signs)
     folded = bytes(range(128)) + "".join(into for _, into in signs).encode("ascii")
@@ -56,7 +56,7 @@ _AT_ONCE = 256
 
 
 def _fold(error: UnicodeError) -> tuple[bytes, int]:
-    """Handle an encoding error: fold a stretch at once, since non-ASCII characters usually come together."""
+    """Handle an encoding error: fold a run of characters together, since non-ASCII characters usually come in runs."""
     mapping, folded = _reading()
     if not isinstance(error, UnicodeEncodeError):
         raise error
@@ -69,17 +69,20 @@ codecs.register_error("crucible.fold", _fold)
 
 
 def plain_of(text: str) -> bytes:
-    """Return one byte per character, so that positions are the same; secrets are ASCII, other characters become `?`."""
+    """Return one byte per character, so positions stay the same.
+
+    Secrets are ASCII.  Other characters are folded or become `?`.
+    """
     return text.encode("ascii", "crucible.fold")
 
 
 class Visible:
-    """The visible `text` of a given text."""
+    """The visible part of a text, in `text`."""
 
     __slots__ = ("_shifts", "_starts", "text")
 
     def __init__(self, given: str, *, hidden: bool) -> None:
-        """Set `hidden` if the text contains invisible parts."""
+        """`hidden` must be True if `given` contains invisible characters."""
         self.text = given
         self._starts: list[int] = []
         self._shifts: list[int] = []
@@ -98,7 +101,7 @@ class Visible:
         self.text = "".join((*kept, given[at:]))
 
     def span(self, start: int, end: int) -> tuple[int, int]:
-        """Return the span of a non-empty part of `text` in the given text."""
+        """Return the span in the original text for a non-empty part of `text`."""
         return self._place(start), self._place(end - 1) + 1
 
     def _place(self, shown: int) -> int:

@@ -1,6 +1,6 @@
-"""Settings for the features around a session: capture, history, briefing, tasks and memory."""
+"""Settings for capture, history, briefings, tasks and memory."""
 
-# No `from __future__ import annotations`: the annotations are read, see `toml_values`.
+# No `from __future__ import annotations`: `toml_values` reads the annotations.
 from typing import Annotated, NamedTuple
 
 from crucible.core.settings.toml_values import (
@@ -20,7 +20,7 @@ _Switch = Annotated[bool, Key(boolean)]
 
 
 class CapacitySettings(NamedTuple):
-    """Alternative names for limits of `KnowledgeSettings`, which take precedence if both are given."""
+    """Alternative names for limits in `KnowledgeSettings`.  If both are given, these take precedence."""
 
     project_limit: Annotated[
         int | None, Key(positive, "the same as those of [knowledge], which count when both are given", shown="500")
@@ -30,7 +30,7 @@ class CapacitySettings(NamedTuple):
 
 
 class FrictionSettings(NamedTuple):
-    """How many questions a session may cost, by its length."""
+    """Maximum number of questions for a session, by its length."""
 
     short_session: Annotated[int, Key(count, "less than 30 minutes,")] = 2
     medium_session: Annotated[int, Key(count, "less than 90,")] = 4
@@ -38,7 +38,7 @@ class FrictionSettings(NamedTuple):
 
 
 class CaptureSettings(NamedTuple):
-    """When a running session is saved, and what is captured from it."""
+    """When a running session is saved, and what is captured."""
 
     save: Annotated[
         str,
@@ -105,7 +105,7 @@ class BriefingSettings(NamedTuple):
 
 
 class TaskSettings(NamedTuple):
-    """Where task annotations are stored, how they spread, and what a briefing shows of tasks."""
+    """Where task annotations are stored, how they spread, and which tasks a briefing shows."""
 
     annotations_dir: Annotated[str, Key(folder_of_ours)] = ".crucible/tasks"
     eager_recall_loading: Annotated[

@@ -1,11 +1,10 @@
 """The settings of a vault and of its user, each as one frozen value.
 
-`.crucible/config.toml` travels with the vault; the user's `config.toml` holds what is true on one machine.  Unknown
-keys are kept and reported, since a newer Crucible may know them; a wrong value is an error that names file, line and
-key. Every command reads both files first, so this module imports little, and paths are strings.
+`.crucible/config.toml` is shared with the vault; the user's `config.toml` applies to one machine.  Unknown keys are
+kept and reported: a newer Crucible may use them.  Every command imports this module, so it imports little.
 """
 
-# No `from __future__ import annotations`: the annotations are read, see `toml_values`.
+# No `from __future__ import annotations`: `toml_values` reads the annotations.
 import os
 from collections.abc import Mapping
 from typing import Annotated, NamedTuple
@@ -67,7 +66,7 @@ _SECRETS_FOOT = """\
 
 
 class FlightSettings(NamedTuple):
-    """How whole events are kept, for how long, and what happens to them afterwards."""
+    """Whether and how long event logs are kept, and what happens to them afterwards."""
 
     track: Annotated[bool, Key(boolean, "keep whole events in git; after a change run `cru init` again")] = False
     max_value_bytes: Annotated[int, Key(positive, "a longer argument or result is cut")] = 65536
@@ -97,7 +96,7 @@ class ResumeSettings(NamedTuple):
 
 
 class KnowledgeSettings(NamedTuple):
-    """Weights of knowledge items, similarity thresholds and limits; shares are from 0 to 1."""
+    """Weights of knowledge items, similarity thresholds and limits.  Shares are from 0 to 1."""
 
     evidence: Annotated[float, Key(factor, "what an item weighs by its type")] = 1.0
     decision: Annotated[float, Key(factor)] = 0.9
@@ -124,7 +123,7 @@ class KnowledgeSettings(NamedTuple):
 
 
 class SecretSettings(NamedTuple):
-    """The user's own rules for secrets, by name, and exceptions: regular expressions, not compiled."""
+    """The user's own rules for secrets, by name, and exceptions.  All are uncompiled regular expressions."""
 
     rules: Annotated[
         tuple[tuple[str, str], ...], Key(expressions_by_name, trust="redact what these match, permanently", shown="")
@@ -142,7 +141,7 @@ class SecretSettings(NamedTuple):
 class VaultSettings(NamedTuple):
     """The settings in `.crucible/config.toml`.  `sessions` is a folder relative to the vault, with `/`.
 
-    `templates` are the vault's own that the user accepted; `asks` lists everything that needs acceptance.
+    `templates` are the vault's own templates that the user accepted; `asks` lists everything that needs acceptance.
     """
 
     sessions: Annotated[
@@ -193,9 +192,9 @@ class VaultSettings(NamedTuple):
 class AgentSettings(NamedTuple):
     """The user's agent: a command that reads a prompt and prints an answer, or a model of the `llm` library.
 
-    Both are "" if there is none.  `tokenizer` is the path of a `tokenizer.json` for counting tokens, "" for an
-    estimate; a prompt contains at most `budget_tokens` of quoted text.  With `at_end` the agent is asked at each
-    session's end, else only on demand.  These are user settings: a vault must not name programs to run.
+    Both are "" if there is none.  `tokenizer` is the path of a `tokenizer.json` for counting tokens, or "" to estimate.
+    A prompt contains at most `budget_tokens` of quoted text.  With `at_end` the agent is asked when each session ends,
+    else only on demand.  These are user settings because a vault must not choose programs to run.
     """
 
     command: Annotated[str, Key(text_value)] = ""
@@ -209,14 +208,14 @@ class AgentSettings(NamedTuple):
 class RecallSettings(NamedTuple):
     """The backend of `cru recall`: the vault's own index (`embedded`) or a team's server, and its time limit.
 
-    This is a user setting: a vault may be untrusted, and must not send queries to a server of its choice.
+    This is a user setting because a vault may be untrusted, and must not send queries to a server of its choice.
     """
 
     backend: Annotated[str, Key(recall_backend)] = "embedded"
     timeout_seconds: Annotated[float, Key(seconds)] = 10.0
 
     def __repr__(self) -> str:
-        # The address may hold a password.
+        # The URL may contain a password.
         shown = self.backend if self.backend == "embedded" else "postgresql://…"
         return f"RecallSettings(backend={shown!r}, timeout_seconds={self.timeout_seconds})"
 
@@ -224,8 +223,8 @@ class RecallSettings(NamedTuple):
 class UserSettings(NamedTuple):
     """The user's own settings.
 
-    `projects` maps names to the folders that belong to them.  `elsewhere` is what hooks do in folders outside any
-    vault: record sessions in the `default` vault, or `ignore` them.
+    `projects` maps names to their folders.  `elsewhere` is what hooks do in folders outside any vault: record sessions
+    in the `default` vault, or `ignore` them.
     """
 
     path: str | None = None
@@ -240,7 +239,7 @@ class UserSettings(NamedTuple):
 
     @property
     def trusted(self) -> str:
-        """The path of the record of `cru trust`, beside the user's settings; "" if there is no settings file."""
+        """The path of the record of `cru trust`, next to the user's settings; "" without a settings file."""
         path = os.path.abspath(self.path or os.devnull)
         nowhere = os.path.realpath(path) == os.devnull
         return "" if nowhere else os.path.join(os.path.dirname(path), "trusted")
@@ -251,7 +250,7 @@ def load_vault_settings(
 ) -> VaultSettings:
     """Load the settings of the vault at `root`, combined with the user's own `[secrets]`.
 
-    Settings that need acceptance apply if `accepts` allows them, by default according to the record of `user`.
+    Settings that need acceptance apply if `accepts` allows them; by default it looks them up in the record of `user`.
     """
     real = os.path.realpath(root)
     accepts = accepts or (accepted_in(user.trusted, real) if user else accepts_nothing)
@@ -267,13 +266,13 @@ def load_vault_settings(
 
 
 def load_user_settings(path: StrPath, home: StrPath) -> UserSettings:
-    """Load the user's settings; all defaults if there is no file."""
+    """Load the user's settings.  Without a file, all are defaults."""
     text = file_text(path)
     return UserSettings(str(path)) if text is None else read_user_settings(text, path, home)
 
 
 def read_vault_settings(text: str, path: StrPath, accepts: Accepts = accepts_nothing) -> VaultSettings:
-    """Parse a vault's settings; `path` is for messages.  A setting that `accepts` rejects keeps its default."""
+    """Parse a vault's settings.  `path` is for messages.  A setting that `accepts` rejects keeps its default."""
     table = VaultTable(text, path, accepts)
     defaults = VaultSettings(flight=read_settings(table, FlightSettings(), "flight."), knowledge=_knowledge(table))
     settings = read_settings(table, defaults)
@@ -284,7 +283,7 @@ def read_vault_settings(text: str, path: StrPath, accepts: Accepts = accepts_not
 
 
 def _knowledge(table: VaultTable) -> KnowledgeSettings:
-    """Return the defaults, changed by `[capture.capacity]`."""
+    """Return the defaults, as changed by `[capture.capacity]`."""
     usual, given = KnowledgeSettings(), read_settings(table, CapacitySettings(), "capture.capacity.")
     return usual._replace(
         project_limit=usual.project_limit if given.project_limit is None else given.project_limit,
@@ -294,7 +293,7 @@ def _knowledge(table: VaultTable) -> KnowledgeSettings:
 
 
 def read_user_settings(text: str, path: StrPath, home: StrPath) -> UserSettings:
-    """Parse the user's settings; a leading `~` becomes `home`, other relative paths start at the file's folder."""
+    """Parse the user's settings.  A leading `~` becomes `home`; other relative paths start at the file's folder."""
     table = Table(text, path)
     nothing: dict[str, list[str]] = {}
     named = table.take("default_vault", "", text_value)
@@ -315,5 +314,5 @@ def read_user_settings(text: str, path: StrPath, home: StrPath) -> UserSettings:
 
 
 def default_config() -> str:
-    """Return the settings file of a new vault."""
+    """Return the content of a new vault's settings file."""
     return _CONFIG_HEAD + "\n".join(config_lines(VaultSettings())) + "\n"

@@ -1,6 +1,6 @@
-"""The path of the user's settings, and a reader of simple TOML, for hooks.
+"""The path of the user's settings, and a reader for simple TOML.  Used by hooks.
 
-It imports nothing, not even types: loading `settings` and `tomllib` takes ten times as long as this takes to run.
+It imports nothing, not even types: loading `settings` and `tomllib` takes ten times as long as this code takes to run.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ def vault_named(named: str, path: str | os.PathLike[str], home: str | os.PathLik
 
 
 def expand(folder: str, home: str | os.PathLike[str]) -> str:
-    """Replace a leading `~` by the home folder."""
+    """Replace a leading `~` with the home folder."""
     return str(home) + folder[1:] if folder == "~" or folder.startswith(("~/", "~\\")) else folder
 
 
 def read_tidy(text: str) -> dict[str, Any] | None:
-    """Parse TOML with only comments, table headers and simple values, one per line; None for anything else."""
+    """Parse TOML that has only comments, table headers and simple values, one per line; None for anything else."""
     tables: dict[str, Any] = {}
     at = tables
     for full in text.replace("\r\n", "\n").split("\n"):
@@ -57,7 +57,7 @@ def read_tidy(text: str) -> dict[str, Any] | None:
 
 
 def _new_table(tables: dict[str, Any], head: str) -> dict[str, Any] | None:
-    """Create the table `a.b` inside `a`, which may exist; None if it exists itself or its name is not simple."""
+    """Create the table `a.b` in `a`, which may exist.  None if `a.b` already exists or its name is not simple."""
     at: Any = tables
     *above, last = head.split(".")
     for name in above:
@@ -74,7 +74,7 @@ def _is_bare(key: str) -> bool:
 
 
 def _tidy_value(text: str) -> object:
-    """Parse a boolean, a short whole number, a text without escapes, or a list of such texts in one line; else None."""
+    """Parse a boolean, a short integer, a string without escapes, or a one-line list of strings; otherwise None."""
     if text in ("true", "false"):
         return text == "true"
     if text.isascii() and text.isdecimal() and len(text) < 16 and (text[0] != "0" or text == "0"):

@@ -1,8 +1,7 @@
-"""Settings files: declarations of settings, the file's keys, and readers for values.
+"""Settings files: declarations of settings, the keys in a file, and readers for values.
 
-A setting is declared once, as a field of a `NamedTuple` with its type, default and `Key`; the declaration both reads a
-file and writes the commented file of a new vault.  Errors name file, line and key.  `tomllib` is slow to import and is
-used only for files with more than simple lines.
+Each setting is declared once, as a field of a `NamedTuple` with a type, a default and a `Key`.  The declaration is used
+both to read a file and to write a new vault's commented file.  `tomllib` is slow to import, so simple files avoid it.
 """
 
 from __future__ import annotations
@@ -16,15 +15,15 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar
 from crucible.core.errors import VaultError
 from crucible.core.settings.toml_scan import read_tidy
 
-_FOREVER = 1000 * 366 * 24 * 60  # minutes; no calendar has room for many more
+_FOREVER = 1000 * 366 * 24 * 60  # in minutes; a date cannot be much further in the past
 _LARGEST = 1024 * 1024
-"""The largest settings file, in bytes."""
+"""Maximum bytes in a settings file."""
 
 StrPath: TypeAlias = str | os.PathLike[str]
 
 
 def file_text(path: StrPath) -> str | None:
-    """Return the text of a settings file; None if there is none."""
+    """Return the text of a settings file; None if there is no file."""
     try:
         if os.path.realpath(path) == os.devnull:  # the usual way to disable settings
             return None
@@ -48,14 +47,14 @@ def _check_is_settings(path: StrPath, status: os.stat_result) -> None:
 
 
 def no_toml(path: StrPath, error: Exception) -> VaultError:
-    """Return the error for a file that is not TOML."""
+    """Return the error for a file that is not valid TOML."""
     reason = "nested too deeply" if isinstance(error, RecursionError) else error
     return VaultError(f"{path}: no valid TOML: {reason}", "mend the file by hand")
 
 
 _T = TypeVar("_T")
 Reader = Callable[[object], _T]
-"""Converts a value, or raises `WrongValueError` with what was expected."""
+"""A function that converts a value, or raises `WrongValueError` with what was expected."""
 
 
 class WrongValueError(Exception):
@@ -63,7 +62,7 @@ class WrongValueError(Exception):
 
 
 class Table:
-    """A parsed settings file whose keys are taken one by one; the remaining keys are unknown."""
+    """A parsed settings file whose keys are taken one by one; keys that remain are unknown."""
 
     def __init__(self, text: str, path: StrPath) -> None:
         self.text = text.removeprefix("\ufeff")
@@ -87,24 +86,27 @@ class Table:
         return at.pop(key, None)
 
     def read(self, dotted: str, value: object, read: Reader[_T]) -> _T:
-        """Convert the value of that key with `read`."""
+        """Convert the value of the key `dotted` with `read`."""
         try:
             return read(value)
         except WrongValueError as error:
             raise self.fault(dotted, str(error)) from None
 
     def fault(self, dotted: str, message: str) -> VaultError:
-        """Return the error for a wrong value, with its place."""
+        """Return the error for a wrong value, with the file and line."""
         hint = "mend that line, or take it out: then its default holds; `cru doctor` looks at all the rest"
         return VaultError(f"{self.place(dotted)}: {dotted}: {message}", hint)
 
     def place(self, dotted: str) -> str:
-        """Return `path:line` of a key, or of its table if that is written on one line, or the path alone."""
+        """Return `path:line` for a key.
+
+        Uses the table's line if the table is on one line, and the path alone if unknown.
+        """
         lines = [self.line_of(name) for name in (dotted, dotted.partition(".")[0])]
         return ":".join([str(self.path), *[str(line) for line in lines if line][:1]])
 
     def line_of(self, dotted: str) -> int:
-        """Return the line of a key, from 1; 0 if it is written in a form that is not searched for."""
+        """Return the line of a key, from 1; 0 if it is written in a form that this search does not cover."""
         table = ""
         for number, line in enumerate(self.text.split("\n"), 1):
             header = re.match(r"\s*\[\s*([^\[\]]+?)\s*\]", line)
@@ -115,11 +117,11 @@ class Table:
         return 0
 
     def rest(self) -> dict[str, object]:
-        """Return the keys that were not taken, with dots."""
+        """Return the keys that were not taken, by dotted name."""
         return dict(_leaves(self.values))
 
     def warnings(self) -> tuple[str, ...]:
-        """One line for each unknown key."""
+        """Return one line for each unknown key."""
         return tuple(f"{self.place(key)}: unknown setting {key!r}, left as it is" for key in self.rest())
 
 
@@ -147,68 +149,71 @@ def _parsed(text: str, path: StrPath) -> dict[str, Any]:
 
 
 def boolean(value: object) -> bool:
-    """Return a boolean."""
+    """Check that a value is a boolean."""
     if not isinstance(value, bool):
         raise WrongValueError(f"expected true or false, found {value!r}")
     return value
 
 
 def recall_backend(value: object) -> str:
-    """Return `embedded` or the URL of a PostgreSQL server, which is never shown: it may contain a password."""
+    """Check that a value is `embedded` or the URL of a PostgreSQL server.
+
+    Never shows the URL: it may contain a password.
+    """
     if value == "embedded" or (isinstance(value, str) and value.startswith(("postgresql://", "postgres://"))):
         return str(value)
     raise WrongValueError("expected embedded or an address that begins with postgresql://")
 
 
 def text_value(value: object) -> str:
-    """Return a text that is not empty."""
+    """Check that a value is a string that is not empty."""
     if not isinstance(value, str) or not value or "\0" in value:
         raise WrongValueError(f"expected a text, found {value!r}")
     return value
 
 
 def count(value: object) -> int:
-    """Return a whole number of at least 0."""
+    """Check that a value is an integer of at least 0."""
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:
         raise WrongValueError(f"expected a whole number, 0 or more, found {value!r}")
     return value
 
 
 def minutes(value: object) -> int:
-    """Return a number of minutes, limited to the range of calendars."""
+    """Check that a value is a number of minutes, and limit it to the range of dates."""
     return min(count(value), _FOREVER)
 
 
 def positive(value: object) -> int:
-    """Return a whole number of at least 1."""
+    """Check that a value is an integer of at least 1."""
     if count(value) == 0:
         raise WrongValueError("expected a whole number, 1 or more, found 0")
     return count(value)
 
 
 def seconds(value: object) -> float:
-    """Return a number of seconds, possibly with a fraction."""
+    """Check that a value is a number of seconds, possibly with a fraction."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1e6:
         raise WrongValueError(f"expected a number of seconds, found {value!r}")
     return float(value)
 
 
 def factor(value: object) -> float:
-    """Return a factor of at least 0."""
+    """Check that a value is a number of at least 0."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1e6:
         raise WrongValueError(f"expected a number, 0 or more, found {value!r}")
     return float(value)
 
 
 def share(value: object) -> float:
-    """Return a number from 0 to 1."""
+    """Check that a value is a number from 0 to 1."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
         raise WrongValueError(f"expected a number from 0 to 1, found {value!r}")
     return float(value)
 
 
 def one_of(*names: str) -> Reader[str]:
-    """Return a reader that accepts one of these texts."""
+    """Return a reader that accepts only one of these names."""
 
     def read(value: object) -> str:
         if value not in names:
@@ -219,7 +224,7 @@ def one_of(*names: str) -> Reader[str]:
 
 
 def folder(value: object) -> str:
-    """Return a folder inside the vault that Obsidian shows: relative, no `..`, no part with a leading dot."""
+    """Check that a value is a folder that Obsidian shows: relative, no `..`, no part with a leading dot."""
     folder = text_value(value)
     parts = [part for part in folder.split("/") if part not in ("", ".")]
     if folder.startswith("/") or "\\" in folder or any(part.startswith(".") for part in parts):
@@ -228,7 +233,7 @@ def folder(value: object) -> str:
 
 
 def folder_of_ours(value: object) -> str:
-    """Return a folder inside the vault's `.crucible`: relative, without `..`."""
+    """Check that a value is a folder inside the vault's `.crucible`: relative, without `..`."""
     named = text_value(value)
     parts = [part for part in named.split("/") if part not in ("", ".")]
     if named.startswith("/") or "\\" in named or ".." in parts or parts[:1] != [".crucible"] or len(parts) < 2:
@@ -237,21 +242,21 @@ def folder_of_ours(value: object) -> str:
 
 
 def text_list(value: object) -> tuple[str, ...]:
-    """Return a list of texts."""
+    """Check that a value is a list of strings."""
     if not isinstance(value, list):
         raise WrongValueError(f"expected a list of texts, found {value!r}")
     return tuple(map(text_value, value))
 
 
 def expressions(value: object) -> tuple[str, ...]:
-    """Return a list of regular expressions, as text."""
+    """Check that a value is a list of regular expressions, and return them as strings."""
     if not isinstance(value, list):
         raise WrongValueError(f"expected a list of regular expressions, found {value!r}")
     return tuple(map(_expression, value))
 
 
 def expressions_by_name(value: object) -> tuple[tuple[str, str], ...]:
-    """Return a table of names and regular expressions, as text."""
+    """Check that a value is a table of names and regular expressions, and return them as strings."""
     if not isinstance(value, dict):
         raise WrongValueError("expected a table of names and regular expressions")
     wrong = next((name for name in value if not re.fullmatch(r"[a-z0-9][a-z0-9-]{0,63}", name)), None)
@@ -272,7 +277,7 @@ def _expression(value: object) -> str:
 
 
 def folders_by_project(value: object) -> dict[str, list[str]]:
-    """Return a table of names, each with one or more folders."""
+    """Check that a value is a table of names, each with one or more folders."""
     if not isinstance(value, dict):
         raise WrongValueError("expected a table of project names and folders")
     return {name: _folder_list(name, folders) for name, folders in value.items()}
@@ -285,7 +290,7 @@ def _folder_list(name: str, value: object) -> list[str]:
     return folders
 
 
-# No `from __future__ import annotations` in modules that declare settings: their annotations are read.
+# No `from __future__ import annotations` in modules that declare settings: their annotations are read at runtime.
 
 
 _Settings = TypeVar("_Settings")
@@ -293,11 +298,11 @@ _WIDTH = 30
 
 
 class Key(NamedTuple):
-    """The declaration of a setting: `read` converts its value, or raises `WrongValueError`; `comment` explains it.
+    """The declaration of a setting.  `read` converts its value or raises `WrongValueError`; `comment` explains it.
 
-    `trust` tells the user what the setting does, if a vault's value applies only after `cru trust` accepts it.  `name`
-    is the dotted name if it differs from the field's.  `shown` is the value in a new file if it is not the default; ""
-    omits it.
+    `trust` is set if a value in a vault applies only after `cru trust` accepts it; it describes to the user what the
+    setting does.  `name` is the dotted name if it differs from the field's name.  `shown` is the value in a new file if
+    that is not the default; "" omits the key.
     """
 
     read: Callable[[object], Any]
@@ -308,7 +313,7 @@ class Key(NamedTuple):
 
 
 class SettingsSection(NamedTuple):
-    """A table of settings, itself a `NamedTuple`; `head` and `foot` are lines of the new file."""
+    """A table of settings, itself a `NamedTuple`.  `head` and `foot` are lines for the new file."""
 
     name: str
     comment: str = ""
@@ -327,7 +332,7 @@ def keys_of(settings: object, above: str = "") -> Iterator[tuple[str, Key]]:
 
 
 def read_settings(table: Table, defaults: _Settings, above: str = "") -> _Settings:
-    """Return the settings of a file, with `defaults` for missing keys."""
+    """Return the settings in a file, with `defaults` for missing keys."""
     values = {}
     for field, about in _declared(defaults):
         default = getattr(defaults, field)
@@ -340,7 +345,7 @@ def read_settings(table: Table, defaults: _Settings, above: str = "") -> _Settin
 
 
 def config_lines(settings: object) -> Iterator[str]:
-    """Yield the lines of a new settings file: every key as a comment, with its default and explanation."""
+    """Yield the lines of a new settings file: each key as a comment, with its default and explanation."""
     table = ""
     for field, about in _declared(settings):
         name = about.name.partition(".")[0]

@@ -1,10 +1,7 @@
 """Settings and templates of a vault that apply only after the user accepts them with `cru trust`.
 
-A setting's `Key` says whether it needs that (`toml_values`); every template does.  What is accepted is a hash of the
-exact value or bytes: a later change, for example by git, is ignored until it is accepted again.
-`vault.notes.init_vault` writes the record.
-
-Every command imports this module, so it imports little itself.
+All templates need acceptance, as do settings whose `Key` says so.  Acceptance covers a hash of the exact value or
+bytes, so any later change must be accepted again.  Every command imports this module, so it imports little.
 """
 
 from __future__ import annotations
@@ -32,7 +29,7 @@ TEMPLATES = (
 
 _EFFECT = "tell agents this instead of Crucible's own text"
 _LARGEST = 256 * 1024
-"""The largest template file, in bytes; `crucible.core.templates` has a smaller limit."""
+"""Maximum bytes in a template file.  `crucible.core.templates` has a smaller limit."""
 _LARGEST_RECORD = 4 * 1024 * 1024
 _FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
 
@@ -40,9 +37,9 @@ _T = TypeVar("_T")
 
 
 class Ask(NamedTuple):
-    """A thing that needs acceptance: a setting by its dotted key, or a template by its path in the vault.
+    """Something that needs acceptance: a setting by its dotted key, or a template by its path in the vault.
 
-    `effect` says what it does, `lines` show its value in ASCII; `digest` is the hash.  If there is a `fault`, it cannot
+    `effect` says what it does, `lines` show its value in ASCII, and `digest` is its hash.  If `fault` is set, it cannot
     be accepted.
     """
 
@@ -55,7 +52,7 @@ class Ask(NamedTuple):
 
 
 class TemplateFile(NamedTuple):
-    """A template of a vault's own: its name, its path, and the bytes that were hashed."""
+    """A vault's own template: its name, its path, and the bytes that were hashed."""
 
     name: str
     path: str
@@ -71,7 +68,7 @@ def accepts_nothing(_: Ask) -> bool:
 
 
 class VaultTable(Table):
-    """A vault's settings file, in which some keys count only once the user accepts their values."""
+    """A vault's settings file, in which some keys apply only once the user accepts their values."""
 
     def __init__(self, text: str, path: StrPath, accepts: Accepts) -> None:
         super().__init__(text, path)
@@ -80,7 +77,10 @@ class VaultTable(Table):
         self._refused: list[str] = []
 
     def take(self, dotted: str, default: _T, read: Reader[_T], trust: str = "") -> _T:
-        """The value of a key; with `trust` it is not parsed, and the default applies, until the user accepts it."""
+        """Return the value of a key.
+
+        With `trust`, it stays unparsed and the default applies until the user accepts it.
+        """
         value = self.pop(dotted)
         if value is None:
             return default
@@ -93,12 +93,12 @@ class VaultTable(Table):
         return self.read(dotted, value, read)
 
     def refuse(self, dotted: str, reason: str) -> None:
-        """Warn of a key that never counts in a vault, accepted or not."""
+        """Add a warning about a key that never applies in a vault, accepted or not."""
         if self.pop(dotted) is not None:
             self._refused.append(f"{self.place(dotted)}: {reason}")
 
     def warnings(self) -> tuple[str, ...]:
-        """One line for each unknown or refused key."""
+        """Return one line for each unknown or refused key."""
         return (*super().warnings(), *self._refused)
 
 
@@ -123,12 +123,12 @@ def _digest(name: str, data: bytes) -> str:
 
 
 def ignored_names(asks: Iterable[Ask]) -> tuple[str, ...]:
-    """The names of what the user did not accept."""
+    """Return the names of everything that the user has not accepted."""
     return tuple(ask.name for ask in asks if not ask.accepted)
 
 
 def ignored_warnings(asks: Iterable[Ask]) -> tuple[str, ...]:
-    """The warnings about what is ignored: one line for all that can be accepted, and one for each thing that cannot."""
+    """Return warnings about ignored asks: one line for all that can be accepted, and one for each that cannot."""
     asks = tuple(asks)
     names = ignored_names(ask for ask in asks if not ask.fault)
     broken = tuple(f"{ask.name}: ignored, {ask.fault}" for ask in asks if ask.fault)
@@ -136,7 +136,7 @@ def ignored_warnings(asks: Iterable[Ask]) -> tuple[str, ...]:
 
 
 def read_templates(root: str, accepts: Accepts) -> Iterator[tuple[Ask, TemplateFile]]:
-    """Yield the vault's own templates; `root` is its real path."""
+    """Yield the vault's own templates.  `root` must be a real path."""
     for name in TEMPLATES:
         path = os.path.join(root, ".crucible", "templates", name)
         try:
@@ -149,7 +149,7 @@ def read_templates(root: str, accepts: Accepts) -> Iterator[tuple[Ask, TemplateF
 
 def _template(root: str, path: str, accepts: Accepts) -> tuple[Ask, bytes]:
     shown = f".crucible/templates/{os.path.basename(path)}"
-    # A link out of the vault could make a private file part of a prompt.
+    # A link out of the vault could put a private file into a prompt.
     if not is_inside(path, root):
         return Ask(shown, _EFFECT, (), "", fault="it is outside the vault"), b""
     try:
@@ -174,9 +174,9 @@ def _bytes_of(path: StrPath, largest: int) -> bytes:
 
 
 def accepted_in(record: str, root: str) -> Accepts:
-    """A function that looks up asks of the vault at `root`, a real path; it reads the record when it is first called.
+    """Return a function that looks up asks of the vault at `root`, a real path.  It reads the record on its first call.
 
-    A record that cannot be read, or is inside the vault, accepts nothing.
+    It accepts nothing if the record cannot be read or is inside the vault.
     """
     known: frozenset[str] | None = None
 
@@ -190,12 +190,12 @@ def accepted_in(record: str, root: str) -> Accepts:
 
 
 def record_line(ask: Ask, root: str) -> str:
-    """A line of the record: hash, name, vault."""
+    """Return a line for the record: hash, name, vault."""
     return f"{ask.digest} {ask.name} {root!a}"
 
 
 def is_inside(path: str, root: str) -> bool:
-    """Whether the real path of `path` is in the vault at `root`, a real path."""
+    """Return whether the real path of `path` is in the vault at `root`, a real path."""
     return os.path.realpath(path).startswith(os.path.join(root, ""))
 
 
