@@ -1,10 +1,12 @@
-"""Everything that knows one coding agent: reading its logs, its tools' names, starting it, its settings files.
+"""Client-specific code: reading a coding agent's logs, starting it, and editing its settings files.
 
-Main names: `registry.CLIENTS` (the table of `client.ClientProfile`s), `registry.DIALECTS` (readers of logs),
-`events.Event` (the closed union that all logs become), `redact.redactor_of` (removes secrets before anything is
-written), and `launch.ask.program_of` (asks an agent one question).
+- `registry.CLIENTS`: the table of `client.ClientProfile`s
+- `registry.DIALECTS`: readers of logs; each client is a folder with a `client` and a `logs` module
+- `events.Event`: the closed union that all logs are converted to
+- `redact.redactor_of`: removes secrets before anything is written
+- `launch.ask.program_of`: asks an agent one question
 
     for event in DIALECTS["codex"].read(transcript): ...
 
-A client is one folder with a `client` and a `logs` module.  This package knows no notes, no vault and no Markdown.
+This package does not depend on notes, vaults or Markdown.
 """

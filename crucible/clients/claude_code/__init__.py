@@ -1,1 +1,1 @@
-"""Claude Code: its profile, its hook settings, and its transcripts as events."""
+"""Claude Code: its profile, its hook settings, and the conversion of its transcripts to events."""

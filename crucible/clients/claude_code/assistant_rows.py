@@ -1,7 +1,6 @@
 """Read rows of type `assistant`: the model's text, reasoning, tool calls and usage.
 
-Newer versions write one content block per row.  All rows of a message share its id and repeat its usage; the usage of
-the last row counts.
+Newer versions write one row per content block.  The rows of a message share its id; the last row's usage counts.
 """
 
 from __future__ import annotations
@@ -33,11 +32,11 @@ _LONG, _SHORT = "ephemeral_1h_input_tokens", "ephemeral_5m_input_tokens"
 _WRITING_TOOLS = frozenset({"Write", "Edit"})
 _NO_WORDS = frozenset({"", "(no content)"})
 _SYNTHETIC = "<synthetic>"
-"""The model of messages that the client itself writes in the agent's name."""
+"""The model name of assistant messages that the client itself wrote."""
 
 
 class _Message(NamedTuple):
-    """The values that the blocks of a row share; `own` if the file's own agent speaks."""
+    """The values shared by the blocks of a row.  `own` is True if the row is from the file's own agent."""
 
     at: At
     id: str
@@ -127,7 +126,7 @@ def _count(state: State, usage: object, message: _Message) -> None:
 
 
 def _end_turn_if_final(state: State, message: _Message) -> None:
-    """End the turn if a text of this row ended it."""
+    """End the turn if this row has its final text."""
     has_reply = any(type(event) is Replied for event in state.out)
     if has_reply and message.stop in _ENDINGS and state.answered != message.id:
         state.answered = message.id

@@ -1,7 +1,6 @@
 """Read the results of tool calls in Claude Code's transcripts: outcome, feedback, details, tasks, moved outputs.
 
-A moved output is opened only in the session's own folder, whatever path the transcript names: a transcript is foreign
-text.
+Moved outputs are only opened in the session's own folder: the path in a transcript is untrusted.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from crucible.clients.events import At, CallEnd, TaskChanged, TasksListed, TaskS
 from crucible.clients.log_values import Row, as_dict, as_str, count, line_count
 
 AGENT_TOOLS = frozenset({"Task", "Agent"})
-"""Tools that hand work to a subagent; `Task` was renamed to `Agent`."""
+"""Tools that start a subagent; `Task` was renamed to `Agent`."""
 TASK_TOOLS = frozenset({"TodoWrite", "TaskCreate", "TaskUpdate"})
 
 _REJECTED = (
@@ -38,7 +37,7 @@ _TOKENS = re.compile(r"(?:subagent|total)_tokens: (\d{1,15})")
 
 
 def content_text(content: object) -> tuple[str, int]:
-    """Return the text of a content (a string or a list of blocks), and its number of images."""
+    """Return the text of message content (a string or a list of blocks), and the number of images in it."""
     if isinstance(content, str):
         return content, 0
     if not isinstance(content, list):
@@ -49,7 +48,7 @@ def content_text(content: object) -> tuple[str, int]:
 
 
 def call_end(text: str, failed: bool, raw: object) -> tuple[CallEnd, str]:
-    """Return how a call ended, and the user's exact words when rejecting it."""
+    """Return how a call ended and, if the user rejected it, their exact words."""
     if failed or text.startswith(_REJECTED):
         text_body = text.removeprefix("<tool_use_error>").lstrip() if text.startswith("<") else text
         if text_body.startswith(_REJECTED) or raw == "User rejected tool use":
@@ -72,7 +71,7 @@ def _feedback(text: str) -> str:
 
 
 class _Result(NamedTuple):
-    """A result: the structured one (empty if there is none), its text, and the facts from its call."""
+    """A call's structured result (empty if there is none), its text, and the facts from its arguments."""
 
     raw: Row
     text: str
@@ -80,7 +79,7 @@ class _Result(NamedTuple):
 
 
 def facts_of_use(name: str, arguments: Mapping[str, Any]) -> dict[str, object]:
-    """Return facts from a call's arguments: the results of subagents' calls are not structured."""
+    """Return facts from a call's arguments, for subagents' calls, whose results are not structured."""
     if name == "Write":
         return {"lines": line_count(arguments.get("content"))}
     if name == "Edit":
@@ -90,7 +89,7 @@ def facts_of_use(name: str, arguments: Mapping[str, Any]) -> dict[str, object]:
 
 
 def details(name: str, raw: object, text: str, used: Mapping[str, object]) -> dict[str, object] | None:
-    """Return a few flat facts about a result, or None for an unknown tool.
+    """Return a few flat facts about a result, or None if the tool is unknown.
 
     Keys: `lines`, `total_lines`, `kind` (create, update, image, pdf …), `added`, `removed`, `exit_code`, `note`,
     `background`, `matches`, `files`, `code`, `bytes`, `results`, `edits`.
@@ -190,7 +189,7 @@ def _strings(value: object) -> list[str]:
 
 
 def peel_agent_tail(text: str) -> tuple[str, str, int | None]:
-    """Return a subagent's report without the client's trailer, and from the trailer the agent's id and tokens."""
+    """Return a subagent's report without the client's trailer, and the agent's id and token count from the trailer."""
     at = text.rfind("agentId: ")
     found = _AGENT_TAIL.match(text, at) if at == 0 or (at > 0 and text[at - 1] in "\n ") else None
     if found is None:
@@ -205,9 +204,9 @@ def peel_agent_tail(text: str) -> tuple[str, str, int | None]:
 def task_events(
     at: At, name: str, arguments: Mapping[str, Any], raw: object, text: str
 ) -> Iterator[TasksListed | TaskChanged]:
-    """Yield the changes that a successful task tool made to the list.
+    """Yield the changes to the task list made by a successful call of a task tool.
 
-    Only the result of `TaskCreate` has the task's id.
+    `TaskCreate` has the task's id only in its result.
     """
     given = as_dict(raw)
     if name == "TodoWrite":
@@ -257,14 +256,14 @@ def _list(value: object) -> list[object]:
 
 
 def _word(value: object) -> str:
-    """Return an id or a word as text; older versions wrote ids as numbers."""
+    """Return an id or a word as a string; older versions wrote ids as numbers."""
     if isinstance(value, str):
         return value
     return str(value) if isinstance(value, int) and not isinstance(value, bool) else ""
 
 
 LONGEST_OUTPUT = 65_000
-"""The maximum length of a restored output in bytes; by default, the event log keeps the same amount."""
+"""Maximum size of a restored output in bytes; the default limit of the event log is the same."""
 _MARK = "<persisted-output>"
 _END = "</persisted-output>"
 _FOLDER = "tool-results"
@@ -275,9 +274,9 @@ _LARGEST_JSON = 4 << 20
 
 
 def outputs_folder(path: Path, session: str = "") -> Path:
-    """Return the folder of a transcript's moved outputs.
+    """Return the folder that holds a transcript's moved outputs.
 
-    For a subagent's transcript beside its parent's, `session` is the parent's id.
+    `session` is the parent's id if this is a subagent's transcript stored next to its parent's.
     """
     folder = path.with_name(session) if session else path.with_suffix("")
     for parent in path.parents:
@@ -287,15 +286,15 @@ def outputs_folder(path: Path, session: str = "") -> Path:
 
 
 def is_moved(text: str) -> bool:
-    """Return whether a result is a placeholder for an output in a file, rather than text that quotes one."""
+    """Return whether a result is the placeholder for a moved output, and not text that quotes a placeholder."""
     return text.startswith(_MARK)
 
 
 def restored(note: str, raw: object, folder: Path | None) -> str:
-    """Return the output for a placeholder, without its middle if it is long.
+    """Return the output that a placeholder stands for, shortened in the middle if it is long.
 
-    It comes from the file, or else from the structured result (older versions store all of it there), or else from the
-    placeholder's preview.
+    Reads the file; if that fails, uses the structured result (older versions store the full output there) or the
+    preview in the placeholder.
     """
     head, _, rest = note.removeprefix(_MARK).strip("\n").partition("\n\n")
     named = _NAMED.search(head)
@@ -313,12 +312,12 @@ def restored(note: str, raw: object, folder: Path | None) -> str:
 
 
 def _read(folder: Path, name: str) -> str | None:
-    """Return the text of a file in the folder; None if it does not exist or is outside the folder."""
+    """Return the text of a file in the folder; None if the file does not exist or is outside the folder."""
     try:
         path = folder.joinpath(*re.split(r"[/\\]", name))
         if not Path(os.path.realpath(path)).is_relative_to(folder):
             return None
-        # Never block on a pipe, and never follow a link that replaced the file after the check.
+        # Do not block on a pipe, and do not follow a symlink that replaced the file after the check.
         flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
         with open(os.open(path, flags | getattr(os, "O_BINARY", 0)), "rb") as file:
             status = os.fstat(file.fileno())
@@ -336,7 +335,7 @@ def _read(folder: Path, name: str) -> str | None:
 
 
 def _of_blocks(data: bytes) -> bytes:
-    """Return the text of a result that was stored as a list of blocks."""
+    """Return the text of a result stored as JSON blocks; other data is returned unchanged."""
     try:
         text, _ = content_text(orjson.loads(data))
     except ValueError:
@@ -351,10 +350,10 @@ def _bounded(data: bytes) -> str:
 
 
 def _joined(head: bytes, tail: bytes, size: int) -> str:
-    """Join whole lines of both ends with a mark that says how much is missing; a line longer than an end is cut."""
+    """Join both ends at line breaks, with a mark that gives the number of bytes left out.  Overlong lines are cut."""
     head = head[: head.rfind(b"\n") + 1].removesuffix(b"\n") or head
     tail = tail[tail.find(b"\n") + 1 :] or tail
     start, end = head.decode("utf-8", "ignore"), tail.decode("utf-8", "ignore")
-    # Do not count the line breaks at the cut: the mark has its own.
+    # Do not count the two line breaks at the cut: the mark has its own.
     left = size - len(start.encode()) - len(end.encode()) - 2
     return f"{start}\n[… {left:,} bytes left out …]\n{end}"

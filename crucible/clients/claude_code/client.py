@@ -25,16 +25,16 @@ from crucible.clients.client import (
 )
 
 NO_FILES: Mapping[str, str] = MappingProxyType({"CLAUDE_CODE_DISABLE_ATTACHMENTS": "1"})
-"""Environment that keeps Claude Code from reading files named with `@` in the prompt; it reads them even without
-tools."""
+"""Environment variables that stop Claude Code from reading files named with `@` in the prompt, which it does even
+without tools."""
 
 _CONTEXT_OPTION = "--append-system-prompt"
 _RETENTION_DAYS = 30
-"""The client's default for `cleanupPeriodDays`."""
+"""Claude Code's default for `cleanupPeriodDays`."""
 
 
 def home_folder(env: Mapping[str, str], home: Path) -> Path:
-    """Return the client's own folder."""
+    """Return Claude Code's configuration folder."""
     configured = env.get("CLAUDE_CONFIG_DIR")
     return Path(configured) if configured else home / ".claude"
 
@@ -50,7 +50,7 @@ def _give_context(text: str, _file: str, _env: Mapping[str, str], more: Sequence
 
 def _mcp_places(env: Mapping[str, str], home: Path, project: Path | None) -> tuple[Path, Path]:
     own = home_folder(env, home)
-    # The client keeps its servers in a file beside its default folder, but inside a configured one.
+    # The file with the servers is next to the default folder, but inside a configured one.
     servers = project / ".mcp.json" if project else (own if env.get("CLAUDE_CONFIG_DIR") else home) / ".claude.json"
     return servers, (project / ".claude" if project else own) / "skills" / "crucible" / "SKILL.md"
 
@@ -64,9 +64,9 @@ def _retention_days(env: Mapping[str, str], home: Path) -> int:
 
 
 def _read_answer(rows: list[dict[str, Any]], model: str) -> Answer | None:
-    """Read the output of `claude -p --output-format json`, whose shape `launch.llm_model` shares.
+    """Parse the output of `claude -p --output-format json`; `launch.llm_model` prints the same format.
 
-    An answer that failed has no `result`; its `subtype` is the reason.
+    A failed answer has no `result`; its `subtype` is the reason.
     """
     row = rows[-1]
     if "result" not in row and row.get("type") != "result":
@@ -86,7 +86,7 @@ def _read_answer(rows: list[dict[str, Any]], model: str) -> Answer | None:
 
 
 def _model_of(row: Mapping[str, Any]) -> str:
-    """Return the model with the most output: a client may also use a small one."""
+    """Return the model with the most output tokens: the client may also use a small model."""
     by_model = row.get("modelUsage")
     if not isinstance(by_model, dict):
         name = row.get("model")
@@ -124,6 +124,6 @@ CLIENT = ClientProfile(
         *("-p", "--output-format", "json", "--max-turns", "1", "--no-session-persistence"),
         *("--tools", "", "--strict-mcp-config", "--system-prompt", SYSTEM_PROMPT),
     ),
-    # Like `--safe-mode`, but accepted by versions without that option.
+    # Like `--safe-mode`, but also works in versions without that option.
     asked_env={"CLAUDE_CODE_SAFE_MODE": "1", **NO_FILES},
 )

@@ -1,4 +1,4 @@
-"""Install, find and remove our hooks in Claude Code's `settings.json`; nothing else in the file changes."""
+"""Install, find and remove our hooks in Claude Code's `settings.json`.  Nothing else in the file is changed."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ EVENTS: Mapping[str, Mapping[str, Any]] = {
     "PreCompact": {"timeout": 30},
     "SessionEnd": {"timeout": 10},
 }
-"""The hooked events and their options.  With `async` the client does not wait: hooks never block tool calls."""
+"""The hooked events and their options.  With `async`, hooks never block tool calls."""
 
 _OURS = re.compile(r"""(?:(?:^|[/\\\s"'])cru(?:\.exe)?["']?|-m crucible) hook claude-code\b""")
 
@@ -53,7 +53,7 @@ class Installed:
     events: tuple[str, ...] = ()
     lacking: tuple[str, ...] = ()
     commands: tuple[str, ...] = ()
-    """The commands that our entries call, each once."""
+    """The commands in our entries, without duplicates."""
 
 
 def settings_path(env: Mapping[str, str], home: Path, project: Path | None) -> Path:
@@ -64,12 +64,12 @@ def settings_path(env: Mapping[str, str], home: Path, project: Path | None) -> P
 
 
 def install_hooks(path: Path, command: str) -> bool:
-    """Put our hooks into a settings file, which may be missing; return whether anything changed."""
+    """Add our hooks to a settings file, creating it if it is missing; return whether anything changed."""
     return changed(path, lambda text: with_hooks(text, command))
 
 
 def uninstall_hooks(path: Path) -> bool:
-    """Remove our hooks, and a file and folder that held nothing else; return whether anything changed."""
+    """Remove our hooks; delete the file and its folder if nothing else is left.  Return whether anything changed."""
     return changed(
         path,
         lambda text: None if text is None else without_hooks(text),
@@ -78,7 +78,7 @@ def uninstall_hooks(path: Path) -> bool:
 
 
 def find_installed(path: Path, command: str = "") -> Installed:
-    """Find our hooks.  With a command, an entry that calls another command counts as missing."""
+    """Find our hooks.  If `command` is given, an entry with another command counts as missing."""
     text = load(path) or ""
     with named(path):
         ours = _ours(parse(text).root) if has_text(text) else ()
@@ -89,9 +89,9 @@ def find_installed(path: Path, command: str = "") -> Installed:
 
 
 def missing_program(command: str, search: str | None) -> str:
-    """Return the program of one of our commands if it cannot be run, "" if it can.  `search` is a `PATH`.
+    """Return the program of one of our hook commands if it cannot be run, else "".  `search` is a `PATH`.
 
-    Our commands hide their errors from the client, so a missing program is reported only here.
+    Our hook commands hide their errors from the client, so a missing program is reported only here.
     """
     try:
         words = shlex.split(command.partition(" hook claude-code")[0])
@@ -102,7 +102,7 @@ def missing_program(command: str, search: str | None) -> str:
     found = shutil.which(words[0], path=search)
     if found is None:
         return words[0]
-    # A script may name a Python that is gone after an upgrade or a move of its environment.
+    # The script's Python may be gone after an upgrade or after its environment was moved.
     interpreter = _interpreter_of(Path(found))
     return "" if interpreter is None or os.access(interpreter, os.X_OK) else f"{found} (made for {interpreter})"
 
@@ -121,7 +121,7 @@ def _interpreter_of(program: Path) -> str | None:
 
 
 def with_hooks(text: str | None, command: str) -> str:
-    """Return a settings file's text with our hooks; None is a missing file."""
+    """Return the text of a settings file with our hooks added; `text` is None if the file is missing."""
     if new := new_file(text, {"hooks": {event: [_group(command, how)] for event, how in EVENTS.items()}}):
         return new
     for event, how in EVENTS.items():
@@ -130,7 +130,7 @@ def with_hooks(text: str | None, command: str) -> str:
 
 
 def without_hooks(text: str) -> str | None:
-    """Return the text without our hooks; None if the whole file was ours."""
+    """Return the text of a settings file without our hooks; None if nothing else was in it."""
     while has_text(text):
         parsed = parse(text)
         ours = next(_ours(parsed.root), None)
@@ -148,7 +148,7 @@ def without_hooks(text: str) -> str | None:
 
 
 def _ours(root: Node) -> Iterator[tuple[Node, Node, Node, Node, Node]]:
-    """Yield each of our handlers with its parents: the list of handlers, the group, the event and the hooks."""
+    """Yield each of our handlers with its parents: the handler list, the group, the event and the hooks object."""
     hooks = find(root, "hooks")
     for event in hooks.items if hooks and isinstance(hooks.value, dict) else ():
         for group in event.items if isinstance(event.value, list) else ():

@@ -1,20 +1,6 @@
 """Find Claude Code's transcripts, group their files into sessions, and read their events.
 
-A session's id is its file name, not the `sessionId` in its rows: one file may hold several after a resume.
-
-Subagents are logged in four ways; `at.agent` of an event names its subagent:
-
-- in a file of its own, `<session>/subagents/agent-<id>.jsonl` (since 2.1.2; deeper for workflow runs) or, before, a
-  sibling of the trunk: `find` lists both, `read` reads one;
-- in rows of the trunk (the oldest versions), or embedded in its `progress` rows (about 2.1.0 to 2.1.4x): `read` of
-  the trunk yields their events with `at.agent` set.  The embedded rows repeat the subagent's own file with the same
-  uuids, so a consumer drops the trunk's events of a subagent that has a `SubagentFile`, and takes the others as that
-  subagent's log.
-
-A fork (`--resume X --fork-session`, `/branch`) is a new file that begins with a copy of the other session's rows,
-with their uuids and times and in most versions with its own `sessionId`.  Copies emit no events: otherwise their work
-and tokens would count twice.  `followed` finds the original from a file's first rows, and orders files with common
-rows by their beginning, so that two files never take each other for the original.
+A session's id is its file name: after a resume, one file may hold rows with several `sessionId`s.
 """
 
 from __future__ import annotations
@@ -52,13 +38,13 @@ from crucible.clients.log_values import as_dict, as_str, as_time, count
 from crucible.core.errors import TranscriptError
 
 _HEADS = (1 << 16, 4 << 20)
-"""Bytes to search for the first row of a chain; the second number only if the first is not enough."""
+"""Bytes to search for the first row of a chain; the larger number is used only if the smaller one is not enough."""
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\Z")
 _NEVER = datetime.max.replace(tzinfo=UTC)
 
 
 class _Head(NamedTuple):
-    """The beginning of a file: its time, the first row of a chain and its time, and the session that the row names."""
+    """The beginning of a file: its time, its first chain row with its time, and the session named in that row."""
 
     begun: datetime
     first: str
@@ -68,12 +54,18 @@ class _Head(NamedTuple):
 
     @property
     def has_sign(self) -> bool:
-        """True if the first row may be a copy from another file."""
+        """True if the first row may have been copied from another file."""
         return bool(self.first) and (bool(self.source) or self.has_parent or self.begun > self.time)
 
 
 def followed(path: Path) -> str:
-    """Return the id of the session in the same folder that this file continues and repeats, "" for none."""
+    """Return the id of the session in the same folder that this file continues and whose rows it repeats, else "".
+
+    A fork (`--resume X --fork-session`, `/branch`) is a new file that begins with a copy of the other session's rows.
+    The copies keep their uuids and times but, in most versions, get the new `sessionId`.  They emit no events:
+    otherwise work and tokens would count twice.  Files with common rows are ordered by their beginning, so two files
+    never count as each other's original.
+    """
     head = _head(path)
     if not head.has_sign:
         return ""
@@ -83,15 +75,15 @@ def followed(path: Path) -> str:
     elder = [(other, its) for other, its in _beside(path, head.time) if its.begun < head.begun]
     candidates = [each for each in elder if each[1].first == head.first] or [e for e in elder if _holds(e[0], head)]
     if len(candidates) > 1:
-        # Of a fork's ancestors, which all hold its first rows, the nearest holds most rows.  Of two equal forks take
-        # the older.
+        # All ancestors of a fork contain its first rows.  Choose the one with the most common rows; if two are equal,
+        # the older one.
         own = rows_of(path).uuids
         candidates.sort(key=lambda each: (-len(own & rows_of(each[0]).uuids), each[1].begun))
     return candidates[0][0].stem if candidates else ""
 
 
 def followers(path: Path) -> tuple[str, ...]:
-    """Return the ids of the sessions in the same folder that continue this one."""
+    """Return the ids of the sessions in the same folder that continue this session."""
     head = _head(path)
     if not head.first:
         return ()
@@ -100,7 +92,7 @@ def followers(path: Path) -> tuple[str, ...]:
 
 
 def rows_of(path: Path) -> Rows:
-    """Return the keys of a file's rows; none if it cannot be read."""
+    """Return the keys of a file's rows; empty if the file cannot be read."""
     uuids, messages = set[str](), set[str]()
     with suppress(TranscriptError):
         for _, row, _ in read_file(path):
@@ -123,7 +115,7 @@ def _head(path: Path) -> _Head:
 
 @lru_cache(maxsize=8192)
 def _head_of(path: Path, _size: int) -> _Head:
-    """Read the head of a file.  The cache key has the size until the head is complete, and -1 after that."""
+    """Read the head of a file.  `_size`, a cache key, is -1 once the file is longer than the searched part."""
     for size in _HEADS:
         begun = _NEVER
         with path.open("rb") as file:
@@ -144,13 +136,13 @@ def _rows(lines: Iterable[bytes]) -> Iterator[dict[str, Any]]:
 
 
 def _source_of(row: dict[str, Any], path: Path) -> str:
-    """Return the other session that a row names as its own, "" for none."""
+    """Return the id of another session that a row names as its own, else ""."""
     names = (as_str(as_dict(row.get("forkedFrom")).get("sessionId")), as_str(row.get("sessionId")))
     return next((name for name in names if _UUID.match(name) and name != path.stem), "")
 
 
 def _has_parent(row: dict[str, Any]) -> bool:
-    """Return whether a row has a parent, as the first row after a fork's compaction has, but not a conversation's."""
+    """Return whether a row has a parent.  The first row of a fork may have one, that of an original has none."""
     return bool(row.get("parentUuid") or row.get("logicalParentUuid"))
 
 
@@ -158,7 +150,7 @@ def _has_parent(row: dict[str, Any]) -> bool:
 
 
 def _beside(path: Path, since: datetime) -> Iterator[tuple[Path, _Head]]:
-    """Yield the folder's other sessions that changed since a time: the others cannot hold a row of that time."""
+    """Yield the folder's other sessions that changed since a time: older files cannot contain a row from that time."""
     if since == _NEVER:
         return
     with suppress(OSError):
@@ -179,7 +171,7 @@ def _may_be_elder(path: Path, head: _Head) -> bool:
 
 
 def _leads_to(path: Path, session: str) -> bool:
-    """Return whether a chain of sessions that name each other leads back to this one, so that none is the original."""
+    """Return whether a chain of sessions leads back to `session`: then none of them is the original."""
     seen = {path.stem}
     while (source := _head(path).source) and source not in seen:
         if source == session:
@@ -190,7 +182,7 @@ def _leads_to(path: Path, session: str) -> bool:
 
 
 def _holds(path: Path, head: _Head) -> bool:
-    """Return whether a file has a row with the uuid of a head's first row."""
+    """Return whether a file contains the first row of a head."""
     pattern = re.compile(rb'"uuid"\s*:\s*"' + re.escape(head.first.encode("utf-8", "replace")) + rb'"')
     try:
         with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
@@ -201,13 +193,18 @@ def _holds(path: Path, head: _Head) -> bool:
 
 NAME = CLIENT.name
 _SIDE_RUNS = ("agent-acompact-", "agent-aside_question-", "agent-aprompt_suggestion-")
-"""Names of the client's own runs in the subagents' folder: compaction, `/btw`, suggestions."""
+"""File name prefixes of the client's own runs in the subagents' folder: compaction, `/btw`, suggestions."""
 _HEAD = 4 << 20
 _NO_PROJECTS = frozenset({"subagents", "workflows", "tool-results", "memory"})
 
 
 def read(transcript: Transcript, agent: str = "") -> Iterator[Event]:
-    """Yield the events of the trunk or, with its id, of a subagent."""
+    """Yield the events of the trunk or, if `agent` is given, of a subagent.
+
+    `at.agent` of an event names its subagent.  Subagents are logged in files of their own or, by old versions, in rows
+    of the trunk.  Versions 2.1.0 to 2.1.4x log both: `progress` rows of the trunk repeat the subagent's file with the
+    same uuids, so callers drop the trunk's events of a subagent that has a `SubagentFile`.
+    """
     path = transcript.path_of(agent)
     if agent or not transcript.follows:
         return read_log(path, agent)
@@ -222,8 +219,8 @@ def reach(transcript: Transcript) -> Reach:
 def read_log(path: Path, agent: str = "", elder: Rows = NO_ROWS) -> Iterator[Event]:
     """Yield the events of a file, with one line in memory at a time.
 
-    `agent` is the id of the subagent whose file it is, `elder` the rows that it repeats from another session.  Raises
-    `TranscriptError` if the file cannot be opened; a row that cannot be read becomes `Unreadable`.
+    `agent` is the subagent's id if the file is a subagent's log; `elder` has the keys of rows copied from another
+    session.  Raises `TranscriptError` if the file cannot be opened; a row that cannot be read becomes `Unreadable`.
     """
     state = State(agent, elder=elder, outputs=partial(_outputs_of, path, agent))
     for line, row, reason in read_file(path):
@@ -240,12 +237,12 @@ def _outputs_of(path: Path, agent: str) -> Path:
 
 
 def sniff(path: Path) -> bool:
-    """Return whether one of the first rows looks like Claude Code's; False if the file cannot be read."""
+    """Return whether one of the first rows looks like a row of Claude Code; False if the file cannot be read."""
     return any(_is_row(row) for row in _first_rows(path, 20))
 
 
 def _first_rows(path: Path, limit: int) -> list[dict[str, Any]]:
-    """Return the first rows of a file within its first megabytes; none if it cannot be read."""
+    """Return the first rows of a file, from its first megabytes; empty if the file cannot be read."""
     try:
         with path.open("rb") as stream:
             head = stream.read(_HEAD)
@@ -265,17 +262,18 @@ def _is_row(row: dict[str, Any]) -> bool:
 
 
 def find(path: Path) -> Iterator[Transcript]:
-    """Yield the sessions of a file, of a session's folder, of a project's folder or of the client's whole folder.
+    """Yield the sessions in a file, a session's folder, a project's folder or the client's entire folder.
 
-    A file named directly always counts as a transcript; in a folder, only files that are named after a session id or
-    pass `sniff`.  A folder that cannot be listed is returned like a file, so that `read` reports why.  Raises
-    `TranscriptError` for a path that does not exist or may not be read.
+    A file given directly always counts as a transcript.  In a folder, a file counts if it is named after a session id
+    or passes `sniff`.  A folder that cannot be listed is yielded like a file, so that `read` reports why.  Subagents'
+    logs are `<session>/subagents/agent-<id>.jsonl` since 2.1.2 (deeper for workflow runs), and siblings of the trunk
+    before that.  Raises `TranscriptError` for a path that does not exist or may not be read.
     """
     check_reachable(path)
     trunk = path.with_name(path.name + ".jsonl")
     trunk = trunk if path.is_dir() else path
     if trunk.is_file() or not path.is_dir():
-        # A caller with a single session may have imported its followers before.
+        # A caller that asks for one session may already have imported its followers.
         yield replace(_transcript(trunk, _siblings(trunk.parent)), followed_by=followers(trunk))
     else:
         projects = path / "projects"
@@ -321,7 +319,7 @@ def _transcript(trunk: Path, siblings: Mapping[str, list[Path]]) -> Transcript:
 
 
 def _siblings(folder: Path) -> dict[str, list[Path]]:
-    """Find subagents' files beside the trunks (before 2.1.2), by the session that their first row names."""
+    """Find subagents' files next to the trunks (before 2.1.2), grouped by the session named in their first row."""
     found: dict[str, list[Path]] = defaultdict(list)
     for path in sorted(folder.glob("agent-*.jsonl")):
         session = _session_of(path)

@@ -35,7 +35,7 @@ ASKING_TOOLS = frozenset({"AskUserQuestion", "ExitPlanMode"})
 _NOTES_ONLY = "(notes only)"
 """The client's answer if the user only wrote a note."""
 _MOST = 100
-"""Maximum number of questions, or options of one, to search for in a text; the client asks four at once."""
+"""Maximum number of questions, or of options per question, to search for in text; the client asks up to four."""
 _PLAN_HEADS = ("\n## Approved Plan", "\nRejected plan")
 
 
@@ -43,7 +43,7 @@ _PLAN_HEADS = ("\n## Approved Plan", "\nRejected plan")
 
 
 def answered(result: Result, arguments: Mapping[str, Any]) -> QuestionsAnswered | None:
-    """Return the questions of a call with their answers; None if they are unknown or never reached the user."""
+    """Return the questions of a call with their answers; None if they are unknown or were never shown to the user."""
     given, text, end = as_dict(result.raw), result.text, result.end
     questions = list(_questions(given.get("questions"))) or list(_questions(arguments.get("questions")))
     if not questions or end is CallEnd.FAILED:
@@ -63,7 +63,7 @@ def _questions(value: object) -> Iterator[Row]:
 
 
 def _structured(given: Row, question: str) -> tuple[str, str]:
-    """Return an answer and the user's note on it; a reply to all questions applies to the unanswered ones."""
+    """Return an answer and the user's note on it.  A reply to the entire form answers all unanswered questions."""
     answer = as_dict(given.get("answers")).get(question)
     report_text = ", ".join(map(as_str, answer)) if isinstance(answer, list) else as_str(answer)
     notes = as_str(as_dict(as_dict(given.get("annotations")).get(question)).get("notes"))
@@ -85,7 +85,7 @@ def _options(value: object) -> Iterator[tuple[str, str]]:
 
 
 def _picked(answer: str, labels: Iterable[str], *, several: bool) -> tuple[str, ...]:
-    """Return the labels that an answer names: the whole answer or, for `multiSelect`, labels separated by commas."""
+    """Return the labels that an answer names: the full answer or, for `multiSelect`, labels separated by commas."""
     if answer in labels or not several:
         return (answer,) if answer in labels else ()
     longest_first = sorted((f"{label}, " for label in islice(labels, _MOST)), key=len, reverse=True)
@@ -98,15 +98,15 @@ def _picked(answer: str, labels: Iterable[str], *, several: bool) -> tuple[str, 
 
 
 def _quoted_answers(text: str, questions: list[str]) -> dict[str, tuple[str, str]]:
-    """Parse the answers in a result as text: `"question"="answer"` pairs, in which quotes are not escaped."""
+    """Parse `"question"="answer"` pairs in a result's text, whose inner quotes are not escaped."""
     parts = _parts(text, {question: f'"{question}"="' for question in questions})
     return {question: (part.rpartition('"')[0], "") for question, part in parts.items()}
 
 
 def listed_answers(text: str, questions: list[str]) -> dict[str, tuple[str, str]]:
-    """Parse the answers in the list of questions that the client writes if the user wants to discuss them first.
+    """Parse the answers in the list that the client writes if the user wants to discuss the questions first.
 
-    Returns nothing if the text has no such list; then it is the user's own words.
+    Returns an empty dict if the text has no such list and is the user's own words.
     """
     parts = _parts(text, {question: f'- "{question}"\n  ' for question in questions})
     found: dict[str, tuple[str, str]] = {}
@@ -117,9 +117,9 @@ def listed_answers(text: str, questions: list[str]) -> dict[str, tuple[str, str]
 
 
 def _parts(text: str, marks: Mapping[str, str]) -> dict[str, str]:
-    """Return the text after each mark up to the next one, by the key of the mark; missing marks are left out.
+    """Return the text between each mark and the next one, by the mark's key; missing marks are skipped.
 
-    A mark inside a longer mark belongs to the longer one: a question may quote another question and its answer.
+    A match inside a longer mark is ignored: a question may quote another question and its answer.
     """
     places: list[tuple[int, int, str]] = []
     for key, mark in sorted(islice(marks.items(), _MOST), key=lambda each: len(each[1]), reverse=True):
@@ -137,9 +137,9 @@ def _parts(text: str, marks: Mapping[str, str]) -> dict[str, str]:
 
 
 def settled(result: Result, *plans: object) -> PlanSettled | None:
-    """Return the user's decision on a plan; `plans` are other sources of its text if the result has none, best first.
+    """Return the user's decision on a plan.  `plans` are fallbacks for the plan's text, best first.
 
-    None if the user never saw the plan, or if its text is unknown.
+    None if the user never saw the plan or its text is unknown.
     """
     given, end = as_dict(result.raw), result.end
     if end is CallEnd.FAILED or given.get("awaitingLeaderApproval"):
@@ -150,7 +150,7 @@ def settled(result: Result, *plans: object) -> PlanSettled | None:
 
 
 def _plan_in(text: str) -> str:
-    """Return the plan in a result as text, which repeats it under a heading."""
+    """Return the plan in a result's text, which repeats the plan under a heading."""
     for head in _PLAN_HEADS:
         _, found, rest = text.partition(head)
         if found:
@@ -161,7 +161,7 @@ def _plan_in(text: str) -> str:
 def edited_plan(plan: str, name: str, arguments: Mapping[str, Any], slug: str) -> str:
     """Return the plan after a call.
 
-    Only calls that write the session's plan file change it: `slug`.md, or a file in the client's `plans` folder.
+    Only writing the session's plan file changes it: `slug`.md, or a file in the client's `plans` folder.
     """
     folder, _, file = as_str(arguments.get("file_path")).replace("\\", "/").rpartition("/")
     if not file.endswith(".md") or (file != f"{slug}.md" and not folder.endswith(".claude/plans")):
@@ -222,7 +222,7 @@ def _facts(opened: OpenCall, result: Result) -> dict[str, object] | None:
 def _asked(state: State, opened: OpenCall, result: Result) -> str:
     """Emit the user's answers or decision; return their other feedback.
 
-    If the call is missing, the result's shape tells which it was.
+    If the call is missing, the shape of the result identifies it.
     """
     found: QuestionsAnswered | PlanSettled | None = None
     given = as_dict(result.raw)
@@ -241,7 +241,7 @@ def _asked(state: State, opened: OpenCall, result: Result) -> str:
 
 
 def name_agent(state: State, call: str, agent: str, at: At) -> None:
-    """Emit a subagent's id once it is known.  This is the parent's event, whichever row shows the id."""
+    """Emit a subagent's id once it is known.  This is an event of the parent, even if another row has the id."""
     started = state.agents.get(call)
     if started is not None and not started.agent and agent:
         state.agents[call] = started = replace(started, at=replace(at, agent=started.at.agent), agent=agent)
@@ -249,7 +249,7 @@ def name_agent(state: State, call: str, agent: str, at: At) -> None:
 
 
 def call_of(state: State, agent: str) -> str:
-    """Return the call that started a subagent, "" if the id is not a subagent's."""
+    """Return the call that started a subagent; "" if the id does not belong to a subagent."""
     calls = (call for call, started in state.agents.items() if started.agent and started.agent == agent)
     return next(calls, "")
 
@@ -260,7 +260,7 @@ def background_end(status: object) -> CallEnd | None:
 
 
 def report(state: State, event: SubagentReturned) -> bool:
-    """Emit a subagent's report and return True, unless it is known already: the client logs it in several ways."""
+    """Emit a subagent's report, which the client logs in several ways.  Returns False if it is already known."""
     last, new = state.reports.get(event.call), hash((event.text, event.end))
     if last == new or (last is not None and not event.text and event.end is CallEnd.OK):
         return False
@@ -270,7 +270,7 @@ def report(state: State, event: SubagentReturned) -> bool:
 
 
 def _orphan(state: State, result: Result) -> SubagentStarted | None:
-    """Start a subagent whose call is missing; its report also contains the task."""
+    """Start a subagent whose call is missing, with the task named in its report."""
     given = as_dict(result.raw)
     if result.call in state.calls or not (as_str(given.get("agentId")) and isinstance(given.get("content"), list)):
         return None
@@ -281,7 +281,7 @@ def _orphan(state: State, result: Result) -> SubagentStarted | None:
 
 
 def _agent_result(state: State, started: SubagentStarted, result: Result) -> None:
-    """Handle a report, or the notice that the subagent continues in the background and reports later."""
+    """Handle a subagent's report, or a notice that the subagent continues in the background and reports later."""
     given = as_dict(result.raw)
     report_text, agent, tokens = peel_agent_tail(result.text)
     agent = as_str(given.get("agentId")) or as_str(given.get("agent_id")) or agent or started.agent
@@ -307,9 +307,9 @@ def _named_in(text: str) -> str:
 
 
 def _fetched(state: State, task: Mapping[str, Any], at: At) -> None:
-    """Handle the report of a background subagent that the agent asked for.
+    """Handle a background subagent's report that the agent fetched.
 
-    Older versions put the calls before the report.
+    Older versions put the subagent's calls before the report.
     """
     agent, end = as_str(task.get("task_id")), background_end(task.get("status"))
     call = call_of(state, agent) if task.get("task_type") == "local_agent" else ""
@@ -326,9 +326,9 @@ _NOTICE = re.compile(r"<(task|agent)-notification>")
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """A `<task-notification>` (before: `<agent-notification>`) about the end of a background task.
+    """A `<task-notification>` (formerly `<agent-notification>`) about the end of a background task.
 
-    `text` is its result, "" if the agent fetches that itself; `summary` is the client's one line about it.
+    `text` is the task's result, or "" if the agent has to fetch it; `summary` is the client's one-line description.
     """
 
     task: str
@@ -340,12 +340,12 @@ class Notice:
 
 
 def is_notice(text: str) -> bool:
-    """Return whether a text begins with the client's notice about the end of a background task."""
+    """Return whether text begins with the client's notice that a background task ended."""
     return _NOTICE.match(text.lstrip()) is not None
 
 
 def find_notices(text: str) -> list[Notice]:
-    """Return every notice in a text."""
+    """Return all notices in a text."""
     places = [*_NOTICE.finditer(text)]
     ends = [place.start() for place in places[1:]] + [len(text)]
     parts = (text[place.end() : end] for place, end in zip(places, ends, strict=True))
@@ -355,7 +355,7 @@ def find_notices(text: str) -> list[Notice]:
 
 
 def _notice(text: str) -> Notice:
-    # The result is an agent's own text and may quote any tag, so the tags are read before and after it.
+    # The result is the agent's own text and may quote any tag, so only tags before and after it are read.
     result = text_in_tag(text, "result").strip("\n")
     head = text.partition("<result>")[0]
     tail = text.rpartition("</result>")[2]

@@ -1,7 +1,6 @@
-"""Convert Claude Code's rows to events, one at a time and in the order of the file.
+"""Convert Claude Code's rows to events, one at a time, in file order.
 
-`ROWS` is the table of row types; `assistant` and `user` rows have modules of their own.  The order of the file is the
-history: `parentUuid` is not followed to rebuild it, and a row whose uuid was seen is a copy.
+`ROWS` maps row types to readers.  `parentUuid` is not followed, and rows with a known uuid are copies.
 """
 
 from __future__ import annotations
@@ -42,7 +41,7 @@ SILENT_ROWS = frozenset(
         "worktree-state",
     }
 )
-"""State of the client that is irrelevant for the session's work."""
+"""Types of rows with client state that does not matter for the session's work."""
 
 
 def feed(state: State, line: int, row: Row) -> Events:
@@ -65,22 +64,22 @@ def feed(state: State, line: int, row: Row) -> Events:
     if state.titles and uuid in state.titles:
         _title(state, state.titles.pop(uuid), False, at)
     if is_copy:
-        # The copy is read nevertheless, because later rows may refer to its calls.
+        # Read the copy anyway: later rows may refer to its calls.
         state.context = ()
         return []
     return out
 
 
 def finish(state: State) -> Events:
-    """Return the events at the end of the file.
+    """Return the events due at the end of the file.
 
-    Versions before 2.1.97 log no stop reason, so their last text counts as the answer.
+    Versions before 2.1.97 do not log a stop reason, so their last text counts as the answer.
     """
     return [Answered(state.last_word)] if state.last_word and state.unsure else []
 
 
 def _is_of_trunk(row: Row) -> bool:
-    """Return whether a row in a subagent's file is a copy from the trunk."""
+    """Return whether a row in a subagent's file was copied from the trunk."""
     return row.get("isSidechain") is False and not row.get("agentId")
 
 
@@ -130,14 +129,14 @@ def _system(state: State, row: Row, at: At) -> None:
 
 
 def _turn_end(state: State, _row: Row, at: At) -> None:
-    # A turn that was interrupted by the user or by an error has no last text.
+    # A turn that the user or an error interrupted has no final text.
     if state.last_word and at.agent == state.agent:
         state.out.append(Answered(at))
         state.end_turn()
 
 
 def _progress(state: State, row: Row, at: At) -> None:
-    """Read a subagent's row that versions 2.1.0 to 2.1.4x embed in the trunk; ignore other progress."""
+    """Read a subagent's row that versions 2.1.0 to 2.1.4x embed in the trunk; ignore other progress rows."""
     data = as_dict(row.get("data"))
     inner = as_dict(data.get("message"))
     agent = as_str(data.get("agentId"))
@@ -178,7 +177,7 @@ def _queued(state: State, attached: Row, at: At) -> None:
 
 
 def _attached_text(attached: Row) -> str:
-    """Return the text of an attachment, wherever its type keeps it."""
+    """Return the text of an attachment; the key depends on the attachment's type."""
     content = attached.get("content")
     if isinstance(content, dict):
         file = content.get("file")
@@ -192,7 +191,7 @@ def _attached_text(attached: Row) -> str:
 
 
 def _summary(state: State, row: Row, at: At) -> None:
-    """Read a title.  Old versions also log titles of other sessions: a title counts only if its row is in this file."""
+    """Read a title.  Old versions also log titles of other sessions; a title counts only if its row is in this file."""
     leaf, title = as_str(row.get("leafUuid")), as_str(row.get("summary"))
     if leaf and leaf not in state.seen:
         state.titles[leaf] = title

@@ -1,7 +1,6 @@
-"""The state of reading one Claude Code file.
+"""The reader's state for one Claude Code file.
 
-It grows with the number of rows and hardly with their size: uuids, a small entry for each message, open call and
-subagent, and the session's plan.
+It grows with the number of rows (uuids, a small entry per message, open call and subagent), not with their size.
 """
 
 from __future__ import annotations
@@ -16,11 +15,11 @@ from crucible.clients.events import At, CallEnd, Compacted, Event, PromptKind, S
 from crucible.clients.log_values import Row, as_dict, as_str
 
 _NOT_FOR_US = ("delivered_to_agent", "agent_stopped")
-"""Reasons for removing a prompt that was never meant for the trunk."""
+"""Reasons for removing a prompt that was not meant for the trunk's agent."""
 
 
 class Queue:
-    """The queue of prompts typed while the agent works.  `step` counts the rows of the agent and of tools."""
+    """Prompts that were typed while the agent was working.  `step` counts the rows of the agent and of tools."""
 
     __slots__ = ("_delivered", "_taken", "_waiting", "step")
 
@@ -31,7 +30,7 @@ class Queue:
         self._delivered: dict[str, set[str]] = {}
 
     def operate(self, row: Row) -> str:
-        """Apply one queue row; return the text that it put into the running turn, or ""."""
+        """Apply one queue row; return the text that it added to the running turn, else ""."""
         text, _ = content_text(row.get("content"))
         match row.get("operation"):
             case "enqueue":
@@ -49,16 +48,16 @@ class Queue:
         return ""
 
     def attached(self, text: str) -> bool:
-        """Return whether an attachment brings a prompt that was not emitted yet."""
+        """Return whether an attachment has a prompt that has not been emitted yet."""
         if any(text == waiting for waiting, _ in self._waiting):
             self._take(text)
         return self._is_new(text, "attachment")
 
     def typed(self, text: str, working: bool) -> PromptKind | None:
-        """Return the kind of a user row's prompt; None if it was emitted already.
+        """Return the kind of a user row's prompt; None if the prompt has already been emitted.
 
-        A notice may arrive without a row that takes it out of the queue, so it is removed here: otherwise the next
-        entries would be mistaken for it.
+        A notice may arrive without a `dequeue` row, so it is removed from the queue here; otherwise it would be
+        mistaken for a later entry.
         """
         if any(text == waiting for waiting, _ in self._waiting):
             self._taken = self._take(text)
@@ -74,14 +73,14 @@ class Queue:
         self._delivered.clear()
 
     def _take(self, text: str) -> tuple[str, int]:
-        """Take a prompt out of the queue; the oldest one if the row does not name it."""
+        """Remove a prompt from the queue and return it; the oldest one if `text` is empty."""
         for place, entry in enumerate(self._waiting):
             if not text or entry[0] == text:
                 return self._waiting.pop(place)
         return text, self.step
 
     def _is_new(self, text: str, source: str) -> bool:
-        """Return whether a prompt is new: a source logs each one once, so its second copy is a second prompt."""
+        """Return whether a prompt is new.  A source logs each prompt once, so its second copy is a second prompt."""
         sources = self._delivered.get(text)
         if sources is None or source in sources:
             self._delivered[text] = {source}
@@ -94,13 +93,13 @@ Events: TypeAlias = list[Event]
 
 
 class Rows(NamedTuple):
-    """The keys that identify a file's rows: their uuids, and the ids of the model's messages."""
+    """The keys of a file's rows: their uuids, and the ids of the model's messages."""
 
     uuids: frozenset[str]
     messages: frozenset[str]
 
     def has(self, row: dict[str, Any]) -> bool:
-        """Return whether the file has this row, or the row that this one was copied from."""
+        """Return whether the file contains this row or the row that it was copied from."""
         return (
             as_str(row.get("uuid")) in self.uuids
             or as_str(as_dict(row.get("forkedFrom")).get("messageUuid")) in self.uuids
@@ -113,7 +112,7 @@ NO_ROWS = Rows(frozenset(), frozenset())
 
 @dataclass(frozen=True, slots=True)
 class OpenCall:
-    """A call without its result: the arguments of tools that change tasks or ask the user, and facts for a summary."""
+    """A call without a result yet: the arguments of tools that change tasks or ask the user, and summary facts."""
 
     name: str
     kept: Mapping[str, Any]
@@ -121,7 +120,7 @@ class OpenCall:
 
 
 class Result(NamedTuple):
-    """A call's result from its row; `raw` is the structured result of any type, `feedback` is what the user said."""
+    """A call's result.  `raw` is the structured result, of any type; `feedback` is what the user said."""
 
     at: At
     call: str
@@ -134,41 +133,41 @@ class Result(NamedTuple):
 
 @dataclass(slots=True)
 class State:
-    """The state after the rows read so far.  `agent` is the subagent whose own file this is, "" for a trunk."""
+    """The state after the rows read so far.  `agent` is the subagent's id if the file is a subagent's log, else ""."""
 
     agent: str = ""
     elder: Rows = NO_ROWS
-    """Rows of the session that this one continues; in this file they are copies."""
+    """Rows of the session that this one continues; rows with these keys are copies."""
     out: Events = field(default_factory=list)
     """The events of the current row."""
     seen: set[str] = field(default_factory=set)
     context: tuple[object, ...] = ()
     outputs: Callable[[], Path] | None = None
-    """Finds the folder of the outputs that the client moved out of this log."""
+    """Finds the folder with the outputs that the client moved out of this log."""
     usage: dict[str, tuple[object, ...]] = field(default_factory=dict)
     calls: dict[str, OpenCall] = field(default_factory=dict)
     agents: dict[str, SubagentStarted] = field(default_factory=dict)
     """Subagents by the call that started them."""
     reports: dict[str, int] = field(default_factory=dict)
-    """A hash of each subagent's last report, by the call that started it."""
+    """A hash of each subagent's last report, by the id of the call that started the subagent."""
     plan: str = ""
     """The content of the session's plan file."""
     chains: dict[str, str] = field(default_factory=dict)
-    """For nameless subagents in the trunk: the uuid of the first row, by each row's uuid."""
+    """For subagents in the trunk without an id: the uuid of their first row, by each row's uuid."""
     titles: dict[str, str] = field(default_factory=dict)
-    """Titles by the uuid of the row they are about, until that row comes."""
+    """Titles by the uuid of the row they refer to, until that row is read."""
     title: tuple[str, bool] = ("", False)
     boundary: Compacted | None = None
-    """A compaction without its summary so far."""
+    """A compaction whose summary has not been read yet."""
     queue: Queue = field(default_factory=Queue)
     local: bool = False
-    """True if the client itself answers the next command."""
+    """True if the client itself will answer the next command."""
     unanswered: bool = False
-    """True after a prompt that the client marks as one: text after it without a mark is the client's."""
+    """True after a prompt marked as the user's: the next unmarked text was written by the client."""
     working: bool = False
-    """True while the file's own agent is in the middle of a turn."""
+    """True while the file's own agent is working on a turn."""
     last_word: At | None = None
-    """The position of the agent's last text, if no row of the agent or the user followed."""
+    """The position of the agent's last text, unless a row of the agent or the user followed it."""
     unsure: bool = False
     """True if the row of `last_word` has no stop reason."""
     answered: str = ""
@@ -181,7 +180,7 @@ class State:
         self.queue.end_turn()
 
     def flush_boundary(self) -> None:
-        """Emit a compaction whose summary never came."""
+        """Emit a compaction that never got a summary."""
         if self.boundary is not None:
             self.out.append(self.boundary)
             self.boundary = None

@@ -1,7 +1,6 @@
-"""Read rows of type `user` and other texts in the user's name: prompts, tool results, the client's own texts.
+"""Read rows of type `user`, and other text with the user role: prompts, tool results, the client's own text.
 
-Nine of ten rows of type `user` hold nothing that the user typed.  The tags and sentences in which the client wraps
-its own texts tell them apart.
+Nine out of ten such rows were not typed by the user; the client's tags and phrases identify them.
 """
 
 from __future__ import annotations
@@ -47,7 +46,7 @@ _REMINDER_END = "</system-reminder>"
 
 
 class Speech(Enum):
-    """The kind of a text in the user's name."""
+    """The kind of text with the user role."""
 
     PROMPT = auto()
     COMMAND = auto()
@@ -59,7 +58,7 @@ class Speech(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Spoken:
-    """A text and its kind; `kind` is the kind of injected text."""
+    """Text with its classification; `kind` is the kind of injected text."""
 
     speech: Speech
     text: str
@@ -80,13 +79,13 @@ _INJECTED = {
     "user-prompt-submit-hook": "hook",
     "post-tool-use-hook": "hook",
 }
-"""Leading tags of text that the user did not type, and our name for its kind."""
+"""Leading tags of text that the user did not type, and our name for each kind."""
 
 
 def classify(text: str, *, human: bool = False) -> Spoken:
-    """Classify one text of a user row; `human` if the client itself says that the user typed it.
+    """Classify one text of a user row; `human` is True if the client marks it as typed by the user.
 
-    The user's text may quote any of the client's tags, so only a leading one counts.
+    The user may quote any of the client's tags, so only a leading tag counts.
     """
     first = text.lstrip()[:1]
     if first == "<":
@@ -126,7 +125,7 @@ def _slash_command(text: str) -> str:
 
 
 def is_handed_plan(text: str) -> bool:
-    """Return whether this is the prompt with which the client begins the work on an approved plan."""
+    """Return whether this is the prompt that the client sends to start work on an approved plan."""
     return text.startswith(_HANDED_PLAN)
 
 
@@ -136,7 +135,7 @@ def is_stopped(text: str) -> bool:
 
 
 def is_bare_command(text: str) -> bool:
-    """Return whether this is the name of a slash command and nothing else."""
+    """Return whether this is only the name of a slash command."""
     return _BARE_COMMAND.match(text) is not None
 
 
@@ -146,9 +145,9 @@ def is_summary(text: str) -> bool:
 
 
 def peel_reminders(text: str) -> tuple[str, list[str]]:
-    """Return a prompt without the reminders that the client put before or after it, and those reminders.
+    """Return a prompt without the reminders that the client put before or after it, and the reminders.
 
-    Text without reminders is returned unchanged, including its white space.
+    Text without reminders is returned unchanged, including whitespace.
     """
     if _REMINDER not in text:
         return text, []
@@ -184,10 +183,10 @@ def read_user(state: State, row: Row, at: At) -> None:
 
 
 def _read_blocks(state: State, content: list[object], row: Row, at: At) -> tuple[list[str], int]:
-    """Emit the results; return the texts and the number of images beside them."""
+    """Emit the results; return the other text blocks and the number of images."""
     blocks = [block for block in content if isinstance(block, dict)]
     results = [block for block in blocks if block.get("type") == "tool_result"]
-    # The structured result belongs to the row, so with several results it cannot be assigned.
+    # The structured result belongs to the row: with several results, it is unclear which one it describes.
     raw = row.get("toolUseResult") if len(results) == 1 else None
     for block in results:
         read_result(state, block, raw, at)
@@ -199,7 +198,7 @@ def _read_blocks(state: State, content: list[object], row: Row, at: At) -> tuple
 
 
 def _say(state: State, texts: list[str], images: int, row: Row, at: At) -> None:
-    """Decide by the row who spoke and, if that may be the user, by the text."""
+    """Decide who wrote the text, from the row and, if it may be the user, from the text itself."""
     origin = as_str(as_dict(row.get("origin")).get("kind"))
     human = origin == "human"
     text = "\n".join(texts)
@@ -222,22 +221,22 @@ def _say(state: State, texts: list[str], images: int, row: Row, at: At) -> None:
 
 
 def _from_client(row: Row, origin: str) -> bool:
-    """Return whether the client wrote a row: newer versions mark it, or a call of the agent brought a skill's text."""
+    """Return whether the client wrote a row, according to its origin, prompt source or the call that loaded a skill."""
     return origin not in ("", "human") or row.get("promptSource") == "system" or bool(row.get("sourceToolUseID"))
 
 
 def _is_marked(row: Row) -> bool:
-    """Return whether the client logged the settings of a prompt; versions that do so do it for every prompt."""
+    """Return whether the row has prompt settings; versions that log them do so for every prompt."""
     return any(row.get(key) for key in _MARKS)
 
 
 def _is_reply_to_prompt(state: State, text: str) -> bool:
-    """Return whether an unmarked text is the client's reply to a prompt, such as that a hook blocked it."""
+    """Return whether unmarked text is the client's reply to a prompt, such as "blocked by a hook"."""
     return (state.unanswered or is_stopped(text)) and classify(text).speech is Speech.PROMPT
 
 
 def _kind_of_row(state: State, text: str, row: Row, at: At, *, human: bool) -> PromptKind | None:
-    """Return the kind of a row's prompt; None if it was emitted already."""
+    """Return the kind of a row's prompt; None if the prompt has already been emitted."""
     if at.agent and not human:
         return PromptKind.TASK
     kind = state.queue.typed(text, state.working)
@@ -245,7 +244,7 @@ def _kind_of_row(state: State, text: str, row: Row, at: At, *, human: bool) -> P
         return None
     if row.get("planContent") or is_handed_plan(text):
         return PromptKind.PLAN
-    # Text beside a result is what the user added when allowing the call.
+    # Text next to a result is what the user added when allowing the call.
     return PromptKind.STEERING if _has_result(row) else kind
 
 
@@ -256,7 +255,7 @@ def _has_result(row: Row) -> bool:
 
 
 def _with_plan(texts: list[str], plan: str) -> list[str]:
-    """Add the plan to the prompt that hands it over, unless it is in it."""
+    """Add the plan to the prompt that starts work on it, unless the prompt already contains it."""
     text = "\n".join(texts)
     return texts if plan.strip() in text else [f"{text}\n\n{plan}".lstrip("\n")]
 
@@ -270,7 +269,7 @@ def tell(
     *,
     human: bool = False,
 ) -> None:
-    """Emit the events of texts in the user's name; prompts among them get this `kind`."""
+    """Emit the events of text with the user role; prompts get this `kind`."""
     words: list[str] = []
     for text in texts:
         spoken = classify(text, human=human)
@@ -285,7 +284,7 @@ def tell(
 
 
 def tell_steering(state: State, text: str, images: int, at: At) -> None:
-    """Emit a text that entered the running turn; a bare command was executed, not said."""
+    """Emit text that was added to the running turn.  A bare command was run, not said."""
     if is_bare_command(text):
         state.out.append(Injected(at, text, "command"))
     else:
@@ -301,7 +300,7 @@ def _prompt(state: State, text: str, images: int, kind: PromptKind, at: At) -> N
 
 
 def _name_agent(state: State, task: str, at: At) -> None:
-    """Find a subagent's call by its task: the oldest versions have no other link between them in the trunk."""
+    """Match a subagent to its call by the task: in the trunk, the oldest versions log no other link."""
     for call, started in state.agents.items():
         if not started.agent and started.task == task:
             name_agent(state, call, at.agent, at)
@@ -340,7 +339,7 @@ def _notices(state: State, spoken: Spoken, at: At) -> None:
 
 
 def _returned(state: State, notice: Notice, at: At) -> bool:
-    """Emit the report of a subagent in a notice; return whether it was new."""
+    """Emit the subagent's report in a notice; return whether the report was new."""
     call = notice.call if notice.call in state.agents else call_of(state, notice.task)
     end = background_end(notice.status) or CallEnd.OK
     text = notice.text or (notice.summary if end is CallEnd.FAILED else "")
