@@ -1,7 +1,7 @@
-"""What happened in a session, in the same form for every client: a closed union of frozen values in the past tense.
+"""The events of a session, in the same form for every client: a closed union of frozen dataclasses in the past tense.
 
-A dialect (`claude_code`, `codex`, …) turns its client's rows into these events; no other code sees those rows.
-Texts are raw: nothing is cut, contained or redacted yet.
+A dialect (`claude_code`, `codex`, …) converts its client's rows to events.  Their text is raw: not shortened, contained
+or redacted.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import TypeAlias
 class At:
     """Where an event comes from.
 
-    `line` counts from 1 in the file; `row` is the client's id of the row ("" if it has none); `time` is aware, UTC;
+    `line` is the line of the file, from 1; `row` is the client's id of the row ("" if it has none); `time` is in UTC;
     `agent` is the id of the subagent that the row belongs to, "" in the trunk.
     """
 
@@ -32,15 +32,15 @@ class PromptKind(StrEnum):
 
     TYPED = "typed"
     STEERING = "steering"
-    """Typed while the agent was working; the client queues it."""
+    """Typed while the agent was working; the client queued it."""
     COMMAND = "command"
     """A slash command, text `/name args`."""
     SHELL = "shell"
-    """A shell command the user ran, text `!command`."""
+    """A shell command that the user ran, text `!command`."""
     PLAN = "plan"
-    """The user accepted a plan; the text holds it."""
+    """The user accepted a plan; the text contains the plan."""
     TASK = "task"
-    """The task, or a further message, that another agent gave to a subagent (`at.agent` is set)."""
+    """A task, or a later message, that another agent gave to a subagent (`at.agent` is set)."""
 
 
 class CallEnd(StrEnum):
@@ -55,7 +55,7 @@ class CallEnd(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ContextSeen:
-    """The session's folder, branch, client version and entry point; sent first, and again after a change."""
+    """The session's folder, branch, client version and entry point; emitted first, and again when one changes."""
 
     at: At
     session: str
@@ -67,7 +67,7 @@ class ContextSeen:
 
 @dataclass(frozen=True, slots=True)
 class Prompted:
-    """The user sent `text`; `images` counts the pictures sent with it."""
+    """The user sent `text`; `images` is the number of images sent with it."""
 
     at: At
     text: str
@@ -77,7 +77,7 @@ class Prompted:
 
 @dataclass(frozen=True, slots=True)
 class Replied:
-    """The agent said `text`.  `final` if this ended its turn."""
+    """The agent said `text`.  `final` is True if it ended the turn."""
 
     at: At
     text: str
@@ -97,7 +97,7 @@ class Reasoned:
 
 @dataclass(frozen=True, slots=True)
 class ToolUsed:
-    """The agent called a tool.  `arguments` is the JSON object it gave (or `{"input": …}` for other JSON)."""
+    """The agent called a tool.  `arguments` is the JSON object passed to the tool (`{"input": …}` for other JSON)."""
 
     at: At
     call: str
@@ -120,15 +120,15 @@ class ToolReturned:
     end: CallEnd = CallEnd.OK
     feedback: str = ""
     details: Mapping[str, object] | None = None
-    """Facts for a one-line summary, with our own keys: `lines`, `files`, `exit_code`, `bytes` …; flat and small."""
+    """A few flat facts for a one-line summary, with our own keys: `lines`, `files`, `exit_code`, `bytes` …"""
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A question that the agent asked the user, and the exact answer ("" for none).
+    """A question that the agent asked the user, and the exact answer ("" if there is none).
 
-    `options` are the offered labels with their descriptions (or ""); `picked` are the labels that the answer names,
-    empty if the user answered in their own words.
+    `options` are the labels offered, with their descriptions (or "").  `picked` are the labels in the answer; empty if
+    the user answered in their own words.
     """
 
     question: str
@@ -139,7 +139,7 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class QuestionsAnswered:
-    """The result of a call that asked the user; sent before its `ToolReturned`.
+    """The result of a call that asked the user; emitted before its `ToolReturned`.
 
     Unanswered questions have an empty answer.
     """
@@ -151,10 +151,10 @@ class QuestionsAnswered:
 
 @dataclass(frozen=True, slots=True)
 class PlanSettled:
-    """The user's decision on a plan; sent before the call's `ToolReturned`.
+    """The user's decision on a plan; emitted before the call's `ToolReturned`.
 
-    `approved` is None if the log does not tell: usually an approval that continues with a fresh context.  The user's
-    words on a refusal are the `feedback` of `ToolReturned`.
+    `approved` is None if the log does not show it: usually an approval that continues with a fresh context.  If the
+    user rejected the plan, their words are the `feedback` of `ToolReturned`.
     """
 
     at: At
@@ -165,7 +165,7 @@ class PlanSettled:
 
 @dataclass(frozen=True, slots=True)
 class SubagentStarted:
-    """A call handed work to a subagent.  `agent` is its id, "" while unknown; sent again once the id is known."""
+    """A call started a subagent.  `agent` is its id, or "" if not known yet; emitted again once the id is known."""
 
     at: At
     call: str
@@ -177,10 +177,10 @@ class SubagentStarted:
 
 @dataclass(frozen=True, slots=True)
 class SubagentReturned:
-    """A subagent returned its report; this replaces its call's `ToolReturned`.
+    """A subagent returned its report; this replaces the call's `ToolReturned`.
 
-    A subagent in the background returns later, and again whenever it was given more to do.  `text` is its report
-    without the client's trailer.  A call that the user rejected also has a `ToolReturned`, with what the user said.
+    A background subagent returns later, and again each time it is given more to do.  `text` is the report without the
+    client's trailer.  A call that the user rejected also has a `ToolReturned` with the user's feedback.
     """
 
     at: At
@@ -204,7 +204,7 @@ class TaskState:
 
 @dataclass(frozen=True, slots=True)
 class TasksListed:
-    """The whole task list was replaced (TodoWrite)."""
+    """The entire task list was replaced (TodoWrite)."""
 
     at: At
     tasks: tuple[TaskState, ...]
@@ -223,10 +223,10 @@ class TaskChanged:
 
 @dataclass(frozen=True, slots=True)
 class UsageCounted:
-    """Tokens of one message of the model; a later event of the same `message` replaces an earlier one.
+    """The tokens of one message from the model; a later event with the same `message` replaces an earlier one.
 
-    `fresh` = input + cache writes, `cached` = cache reads, `said` = output.  `written` is the part of `fresh` that
-    was written to the cache, `written_1h` the part of that kept for an hour rather than five minutes.
+    `fresh` = input + cache writes, `cached` = cache reads, `said` = output.  `written` is the part of `fresh` that was
+    written to the cache; `written_1h` is the part of `written` kept for an hour instead of five minutes.
     """
 
     at: At
@@ -266,10 +266,10 @@ class Compacted:
 
 @dataclass(frozen=True, slots=True)
 class Rewound:
-    """The user went back to an earlier point of the conversation; no prompt is waiting for an answer now.
+    """The user went back to an earlier point in the conversation; no prompt is waiting for an answer now.
 
-    `turns` is the number of prompts undone with their answers, None if the client does not say; `text` then describes
-    it in a few words (`2 messages`).  The event log keeps the messages themselves.
+    `turns` is the number of prompts undone with their answers, or None if the client does not log it; then `text`
+    describes it briefly (`2 messages`).  The event log keeps the removed messages.
     """
 
     at: At
@@ -279,7 +279,7 @@ class Rewound:
 
 @dataclass(frozen=True, slots=True)
 class Titled:
-    """The session was named, by the client or, with `by_user`, by the user."""
+    """The session was given a title by the client or, if `by_user`, by the user."""
 
     at: At
     title: str
@@ -288,7 +288,7 @@ class Titled:
 
 @dataclass(frozen=True, slots=True)
 class Injected:
-    """Text that the client or a hook put into the conversation; kept in the event log, not in the note."""
+    """Text that the client or a hook added to the conversation; kept in the event log, but not in the note."""
 
     at: At
     text: str
@@ -305,7 +305,7 @@ class Faulted:
 
 @dataclass(frozen=True, slots=True)
 class ContinuedIn:
-    """The client continued in another native session."""
+    """The conversation continued in another native session."""
 
     at: At
     session: str
@@ -315,9 +315,9 @@ class ContinuedIn:
 class Resumed:
     """`cru` resumed a session, so the prompt is not the user's.
 
-    No dialect emits this: the importer makes it of a `Prompted` that begins with a mark issued by `cru`.  `session`
-    is the id of the session's note, `after` the name of the phase that it continues ("" if unknown), `size` the
-    prompt's size in bytes.
+    No dialect emits this: the importer converts a `Prompted` that begins with a mark issued by `cru`.  `session` is the
+    id in the session's note, `after` the name of the phase that it continues ("" if unknown), `size` the prompt's size
+    in bytes.
     """
 
     at: At
@@ -328,7 +328,7 @@ class Resumed:
 
 @dataclass(frozen=True, slots=True)
 class Unreadable:
-    """A row, or a part of one, could not be read."""
+    """A row, or part of one, could not be read."""
 
     at: At
     reason: str
@@ -336,7 +336,7 @@ class Unreadable:
 
 @dataclass(frozen=True, slots=True)
 class Unknown:
-    """A row has a type that this dialect does not know."""
+    """A row has a type that this dialect does not support."""
 
     at: At
     type: str

@@ -1,10 +1,6 @@
-"""The files of a client's session, and reading JSON lines from them.
+"""The files of a client's session, and a reader for JSON lines that repairs damage which clients leave in practice.
 
-`read_file` yields numbered records and holds one line at a time.  A line may be megabytes; one without end, as in a
-sparse file, is skipped in pieces.  Damaged content never raises: it becomes a record with a reason.
-
-Damage that clients leave in practice is repaired: two objects on one line, a whole row after a truncated one, unpaired
-surrogates, NUL bytes after a power loss.
+Damaged lines never raise: they become records with a reason.
 """
 
 from __future__ import annotations
@@ -28,7 +24,7 @@ from crucible.core.errors import TranscriptError
 _BOM = b"\xef\xbb\xbf"
 _BLANK = b" \t\r\n\x00"
 _LONGEST = 1 << 27
-"""Maximum size of a line in bytes; clients refuse messages of a quarter of this size."""
+"""Maximum size of a line in bytes; clients reject messages a quarter of this size."""
 _PIECE = 1 << 20
 _TOO_LONG = b"{ too long"
 _DECODER = json.JSONDecoder()
@@ -36,12 +32,12 @@ _SURROGATES = re.compile(
     r"(\\\\|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})|\\u[dD][89a-fA-F][0-9a-fA-F]{2}"
 )
 _RESTART = '{"parentUuid":'
-"""The beginning of most of Claude Code's rows, which never occurs inside a row: reading continues there after a
-truncated row."""
+"""The beginning of most Claude Code rows.  It never occurs inside a row, so reading resumes there after a truncated
+row."""
 
 
 class Record(NamedTuple):
-    """One object of line `line` (from 1), or None and the reason why the line could not be read."""
+    """One object from line `line` (from 1), or None and the reason why the line could not be read."""
 
     line: int
     value: dict[str, Any] | None
@@ -58,7 +54,10 @@ def read_file(path: Path) -> Iterator[Record]:
 
 
 def read_records(lines: Iterable[bytes]) -> Iterator[Record]:
-    """Yield the records of an open binary file, or of any lines of bytes with their line breaks."""
+    """Yield the records of an open binary file, or of any byte lines with their line breaks.
+
+    Holds one line at a time; an overlong line, as in a sparse file, is skipped in pieces.
+    """
     loads = orjson.loads
     for number, line in enumerate(_bounded(lines) if isinstance(lines, io.IOBase) else lines, 1):
         try:
@@ -73,7 +72,7 @@ def read_records(lines: Iterable[bytes]) -> Iterator[Record]:
 
 
 def _bounded(stream: io.IOBase) -> Iterator[bytes]:
-    """Yield the lines of a file; `_TOO_LONG` replaces a line above the limit."""
+    """Yield the lines of a file; `_TOO_LONG` replaces a line over the limit."""
     readline = stream.readline
     while line := readline(_LONGEST):
         if len(line) == _LONGEST and not line.endswith(b"\n"):
@@ -85,7 +84,11 @@ def _bounded(stream: io.IOBase) -> Iterator[bytes]:
 
 
 def _repair(number: int, line: bytes) -> Iterator[Record]:
-    """Yield what can be recovered from a line that is not one JSON value; a line has at most one reason."""
+    """Yield what can be recovered from a line that is not one JSON value, with at most one reason per line.
+
+    Handles two objects on one line, a complete row after a truncated one, unpaired surrogates, and NUL bytes after a
+    power failure.
+    """
     if line is _TOO_LONG:
         yield Record(number, None, f"a line of more than {_LONGEST >> 20} MB")
         return
@@ -121,7 +124,7 @@ def _decode(text: str, at: int) -> tuple[dict[str, Any] | None, int, str]:
         return None, 0, "nested too deeply"
     except json.JSONDecodeError as error:
         return None, -1, f"no JSON: {error.msg} at character {error.pos + 1}"
-    except ValueError:  # a number of more digits than int() takes
+    except ValueError:  # a number with more digits than int() accepts
         return None, 0, "a number too long to read"
     if isinstance(value, dict):
         return value, end, ""
@@ -135,7 +138,7 @@ def _skip_blank(text: str, at: int) -> int:
 
 
 DEEPEST = 20
-"""Maximum depth of folders to search: more than any client uses, since users may name any folder."""
+"""Maximum depth of folders to search: deeper than any client's, but limited because users may name any folder."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,8 +146,8 @@ class SubagentFile:
     """The log of one subagent.
 
     `agent` is its id, as in `At.agent` and `SubagentStarted.agent`.  `kind`, `description` and `call` (the id of the
-    call that started it) are "" if the client stores no metadata beside the log.  `run` is the client's workflow run
-    it belonged to, `depth` counts from 1 and is 0 if unknown.
+    call that started it) are "" if the client stores no metadata for it.  `run` is the client's workflow run; `depth`
+    counts from 1 and is 0 if unknown.
     """
 
     agent: str
@@ -160,11 +163,11 @@ class SubagentFile:
 class Transcript:
     """One native session: its main log (the trunk) and the logs of its subagents, sorted by file name.
 
-    If a client keeps many sessions in one file (a database), `path` is that file, for the subagents too, and
-    `native_id` and a subagent's `agent` distinguish them.
+    If a client keeps many sessions in one file (a database), `path` is that file, also for subagents; `native_id` and a
+    subagent's `agent` distinguish them.
 
-    `follows` is the native id of the session that this one continues and whose rows it may repeat, "" if unknown.
-    `followed_by` are the sessions that continue this one; it is filled in only when a single session is looked up.
+    `follows` is the native id of the session that this one continues and whose rows it may repeat, or "".
+    `followed_by` are the ids of sessions that continue this one; set only if a single session was looked up.
     """
 
     client: str
@@ -175,14 +178,14 @@ class Transcript:
     followed_by: tuple[str, ...] = ()
 
     def path_of(self, agent: str = "") -> Path:
-        """Return the file of a log: the trunk's for "" and for a subagent without its own file."""
+        """Return the file with a log: the trunk's for "" and for a subagent without its own file."""
         return next((file.path for file in self.subagents if agent and file.agent == agent), self.path)
 
 
 class Reach(NamedTuple):
     """How far a transcript goes: its last timestamp, its size in bytes, and the id of its first row ("" if unknown).
 
-    If two copies of a session begin with the same row, the one that reaches further is imported.
+    If two copies of a session begin with the same row, the one that goes further is imported.
     """
 
     last: datetime | None
@@ -207,7 +210,7 @@ def reach_of_lines(path: Path) -> Reach:
 
 
 def check_reachable(path: Path) -> None:
-    """Raise `TranscriptError` for a path that does not exist or that we may not access."""
+    """Raise `TranscriptError` if a path does not exist or may not be read."""
     try:
         path.stat()
     except OSError as error:
@@ -215,7 +218,7 @@ def check_reachable(path: Path) -> None:
 
 
 def files_below(folder: Path) -> Iterator[Path]:
-    """Yield the files in and below a folder, sorted by name; links to folders are not followed."""
+    """Yield the files in a folder and its subfolders, sorted by name.  Symlinks to folders are not followed."""
     for at, folders, names in os.walk(folder):
         folders.sort()
         if len(Path(at).parts) - len(folder.parts) >= DEEPEST:
@@ -227,9 +230,9 @@ _ODD = re.compile(r"[^A-Za-z0-9_.+/@=~-]")
 
 
 def source_name(client: str, native_id: str, agent: str = "") -> str:
-    """The session's name in a note's `sources`: `claude-code:<native id>`, for a subagent followed by `/<agent id>`.
+    """Return the session's name for a note's `sources`: `claude-code:<native id>`, plus `/<agent id>` for a subagent.
 
-    Odd characters become `-`, and a hash is added to keep apart names that would then be equal.
+    Unusual characters become `-`; a hash then keeps names distinct.
     """
     return f"{client}:{'/'.join(_without_odd(part) for part in (native_id, agent) if part)}"
 

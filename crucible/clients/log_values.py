@@ -1,4 +1,4 @@
-"""Read values of any type from a client's log rows.  No function here raises."""
+"""Read values of any type from a client's log rows.  These functions never raise."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from crucible.clients.events import Choice
 Row: TypeAlias = dict[str, Any]
 
 _MOST = 10**12
-"""Larger than any count that a client reports."""
+"""Larger than any count that a client logs."""
 
 
 def as_str(value: object) -> str:
@@ -20,12 +20,12 @@ def as_str(value: object) -> str:
 
 
 def as_dict(value: object) -> Row:
-    """Return a JSON object unchanged, an empty one for anything else."""
+    """Return a JSON object unchanged, {} for anything else."""
     return value if isinstance(value, dict) else {}
 
 
 def as_list(value: object) -> list[Any]:
-    """Return a list unchanged, an empty one for anything else."""
+    """Return a list unchanged, [] for anything else."""
     return value if isinstance(value, list) else []
 
 
@@ -35,22 +35,22 @@ def arguments_of(given: object) -> Row:
 
 
 def number(value: object) -> int | None:
-    """Return an integer, None for anything else, booleans included."""
+    """Return an integer unchanged, None for anything else, including booleans."""
     return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
 def count(value: object) -> int:
-    """Return a count, 0 for anything else, limited so that sums of counts stay exact in JSON."""
+    """Return a count, 0 for anything else.  Limited so that sums of counts stay exact in JSON."""
     return min(max(number(value) or 0, 0), _MOST)
 
 
 def line_count(text: object) -> int:
-    """Count the lines of a text; a last line without a line break counts too.  0 for anything else."""
+    """Return the number of lines in a text, including a last line without a line break; 0 for anything else."""
     return text.count("\n") + (not text.endswith("\n")) if isinstance(text, str) and text else 0
 
 
 def as_time(value: object) -> datetime | None:
-    """Parse an ISO 8601 time as UTC, which is also assumed if it has no zone; None for anything else."""
+    """Parse an ISO 8601 time and convert it to UTC, the default zone; None for anything else."""
     if not isinstance(value, str):
         return None
     try:
@@ -63,7 +63,7 @@ def as_time(value: object) -> datetime | None:
 
 
 def choice_of(question: Row, given: Sequence[str]) -> Choice:
-    """Read a question; `given` are the user's answers, and one string may hold several labels separated by ", "."""
+    """Parse a question.  `given` are the user's answers; one string may hold several labels separated by ", "."""
     offered = map(as_dict, as_list(question.get("options")))
     options = tuple((as_str(option.get("label")), as_str(option.get("description"))) for option in offered)
     answer = ", ".join(given)
@@ -72,7 +72,7 @@ def choice_of(question: Row, given: Sequence[str]) -> Choice:
 
 
 def text_in_tag(text: str, tag: str) -> str:
-    """Return the text between the first opening and the last closing of a tag, "" without such a pair."""
+    """Return the text between the first opening tag and the last closing tag, "" if there is no such pair."""
     _, opened, rest = text.partition(f"<{tag}>")
     body, closed, _ = rest.rpartition(f"</{tag}>")
     return body if opened and closed else ""

@@ -1,10 +1,7 @@
-"""Redact every event before any part of it is written, to a note or to the event log.
+"""Redact every event before any part of it is written to a note or to the event log.
 
-This module walks an event's texts; the rules for secrets are in `crucible.core.secrets`.  No writer may take an event
-that did not pass a `Redactor`.
-
-Ids (of calls, rows, messages, agents, sessions) connect rows and are kept, and so is the base64 of a picture.  A secret
-that is split over two events is not found.
+The rules for secrets are in `crucible.core.secrets`; this module walks an event's text.  Every event passes a
+`Redactor` before a writer gets it.
 """
 
 from __future__ import annotations
@@ -36,21 +33,21 @@ from crucible.core.settings.settings import SecretSettings
 _ASKING_TOOLS = frozenset(map(str.casefold, ASKING_TOOLS))
 _SPOKEN = frozenset({PromptKind.TYPED, PromptKind.STEERING, PromptKind.COMMAND, PromptKind.SHELL})
 _SHORTEST, _SHORTEST_LINE = 8, 20
-"""Minimum lengths, in code points, of a private text, and of a single line of one, to be searched for elsewhere in
-the session."""
+"""Minimum lengths, in code points, of a private text and of a single line of one, for finding repetitions in the
+session."""
 _MOST = 200
-"""The maximum number of private texts to search for; each is searched for in every text of the session."""
+"""Maximum number of private texts to search for: every text of the session is searched for each of them."""
 
 
 class Private:
-    """The private texts of a session so far; pass in its events in order."""
+    """The private texts of a session so far.  Pass its events in order."""
 
     def __init__(self) -> None:
         self._texts: dict[str, None] = {}
         self._asked: set[str] = set()
 
     def spoken(self, event: Event) -> tuple[Event, int]:
-        """The event without the parts that the user marked as private, and the number of parts."""
+        """Return the event without the parts that the user marked as private, and the number of such parts."""
         if isinstance(event, ToolUsed) and event.name.casefold() in _ASKING_TOOLS:
             self._asked.add(event.call)
         if isinstance(event, Prompted) and event.kind in _SPOKEN:
@@ -71,7 +68,7 @@ class Private:
         return (replace(event, choices=tuple(choices)) if count else event), count
 
     def repeated(self, text: str) -> tuple[str, int]:
-        """The text without private texts from earlier events, and how many times they occurred."""
+        """Return the text without private texts from earlier events, and the number of occurrences removed."""
         count = 0
         for private in self._texts:
             if private in text:
@@ -82,13 +79,13 @@ class Private:
     def _hide(self, text: str) -> tuple[str, int]:
         shown, hidden = hide_private(text)
         known = {**self._texts, **dict.fromkeys(each for part in hidden for each in _search_texts(part))}
-        # Longest first, so that a line of a text is not replaced before the whole text.
+        # Longest first: a line of a private text must not be replaced before the full text.
         self._texts = dict.fromkeys(sorted(known, key=len, reverse=True)[:_MOST])
         return shown, len(hidden)
 
 
 def _search_texts(part: PrivateText) -> Iterator[str]:
-    """Yield the texts to search for: a private part with and without its marks, its long lines, and all as JSON."""
+    """Yield the strings to search for: a private part with and without its marks, its long lines, and all as JSON."""
     whole_texts = [part.whole.strip(), part.inner.strip()] if part.inner.strip() else []
     lines = [line.strip() for line in part.inner.split("\n")]
     for text, least in (
@@ -100,7 +97,7 @@ def _search_texts(part: PrivateText) -> Iterator[str]:
 
 
 Redactor: TypeAlias = "Callable[[Event], tuple[Event, Mapping[str, int]]]"
-"""Takes an event; returns it without its secrets, with the same type and place, and the number removed by each rule."""
+"""Takes an event; returns it with secrets removed (same type and position), and the number removed by each rule."""
 
 _NOTHING: Mapping[str, int] = {}
 
@@ -111,11 +108,10 @@ def keep_all(event: Event) -> tuple[Event, Mapping[str, int]]:
 
 
 def redactor_of(settings: SecretSettings) -> Redactor:
-    """The redactor for these settings.  Pass it the events of one session, in order.
+    """Return a redactor with these settings.  Pass it the events of one session, in order.
 
-    Raises `SecretsError` if it cannot work.
-
-    It remembers the user's private texts, to remove them wherever they are repeated.
+    The redactor remembers the user's private texts to remove later repetitions.  Raises `SecretsError` if redaction is
+    not possible.  A secret that is split over two events is not found.
     """
     scanner, private = scanner_of(settings), Private()
 
@@ -129,12 +125,12 @@ def redactor_of(settings: SecretSettings) -> Redactor:
 
 @lru_cache(maxsize=16)
 def scanner_of(settings: SecretSettings) -> Scanner:
-    """Return the scanner for these settings, created once."""
+    """Return the scanner for these settings (cached)."""
     return Scanner(settings)
 
 
 def redact_value(scanner: Scanner, value: object) -> tuple[object, Mapping[str, int]]:
-    """Return a JSON value or text without its secrets; the same object if it has none."""
+    """Return a JSON value or text without its secrets; the same object if it contains none."""
     walk = _Walk(scanner)
     return walk.value(value, ""), walk.counts
 
@@ -143,10 +139,10 @@ def redact_value(scanner: Scanner, value: object) -> tuple[object, Mapping[str, 
 
 _T = TypeVar("_T")
 _JOINING = frozenset({"session", "row", "call", "message", "agent", "id", "depends_on", "adds_dependencies"})
-"""Fields that hold ids."""
+"""Fields with ids of calls, rows, messages, agents or sessions.  They link rows, so they are kept."""
 
 _HOLD_NOTHING = frozenset({type(None), At, int, bool, float})
-"""Types of fields that cannot hold a secret."""
+"""Types of fields that cannot contain a secret."""
 
 _PICTURE_KEYS = frozenset({"type", "media_type", "mediaType", "mimeType", "mime_type"})
 _BASE64 = re.compile(r"[A-Za-z0-9+/\s]*={0,2}\s*")
@@ -157,7 +153,7 @@ _DEEPEST = 64
 
 
 class _Walk:
-    """One walk through an event; `counts` collects the removed secrets by rule."""
+    """Redacts one event; `counts` collects the number of secrets removed by each rule."""
 
     def __init__(self, scanner: Scanner, private: Private | None = None) -> None:
         self._scanner = scanner
@@ -193,7 +189,7 @@ class _Walk:
         if isinstance(value, tuple):
             items = tuple(self._field(item) for item in value)
             return items if any(a is not b for a, b in zip(items, value, strict=True)) else value
-        # A number, a time or an enum member holds no secret.
+        # Numbers, times and enum members contain no secrets.
         return self.value(value, "") if type(value) in {str, dict, list} or isinstance(value, Mapping) else value
 
     def value(self, value: object, name: str, depth: int = 0) -> object:
@@ -221,13 +217,13 @@ class _Walk:
         return clean
 
     def _number(self, value: int, name: str) -> object:
-        """Redact a number by its name: `{"password": 12345678}` is a secret, `{"tokens": 12345678}` is not."""
+        """Redact a number if its name says so: `{"password": 12345678}` is a secret, `{"tokens": 12345678}` is not."""
         clean, counts = self._scanner.redact(str(value), name)
         self.counts.update(counts)
         return clean if counts else value
 
     def _too_deep(self, value: object) -> str:
-        """Redact a value that is nested too deeply as one text, or replace it if even that is impossible."""
+        """Redact a value that is nested too deeply as one text; if even that is impossible, replace it."""
         try:
             return self._text(repr(value), "")
         except RecursionError:
@@ -262,16 +258,16 @@ class _Walk:
 
 @lru_cache(maxsize=64)
 def _names(kind: type) -> tuple[str, ...]:
-    """Return the fields of an event type that hold no id."""
+    """Return the fields of an event type, except those with ids."""
     return tuple(field.name for field in fields(kind) if field.name not in _JOINING)
 
 
 def _under(key: str, name: str, named: str) -> str:
-    """The name of a value: its key, the `name` beside a `value` key, or for other generic keys the parent's name."""
+    """Return a value's name: its key, or the `name` next to a `value` key, or the parent's name for a generic key."""
     if named and key in _VALUE_KEYS:
         return named
     if "[REDACTED:" in key:
-        return ""  # the name of a rule is not the name of a value
+        return ""  # this is the name of a rule, not of the value
     return name if key in _VALUE_KEYS else key
 
 
@@ -290,7 +286,7 @@ def _is_picture(mapping: Mapping[str, object], value: object) -> bool:
 
 
 def _free(key: str, taken: Mapping[str, object]) -> str:
-    """Number a key that is taken already: two keys that were secrets of one rule stay two."""
+    """Number a key that is already used: two keys that were secrets of the same rule stay distinct."""
     text, number = key, 2
     while text in taken:
         text, number = f"{key} {number}", number + 1

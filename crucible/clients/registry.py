@@ -1,6 +1,6 @@
 """The table of clients, and their dialects: how each client's logs are read (see docs/dialects.md).
 
-Importing this loads no log readers; `Dialect` loads a client's `logs` module with the first log.
+Importing this module loads no log readers: a `Dialect` loads its client's `logs` module when first used.
 """
 
 from __future__ import annotations
@@ -18,31 +18,31 @@ from crucible.clients.codex.client import CLIENT as CODEX
 from crucible.clients.gemini.client import CLIENT as GEMINI
 from crucible.clients.opencode.client import CLIENT as OPENCODE
 
-if TYPE_CHECKING:  # bookmarks and briefings need the table, but no logs
+if TYPE_CHECKING:  # bookmarks and briefings need the table, but do not read logs
     from crucible.clients.events import Event
     from crucible.clients.log_files import Reach, Transcript
 
 CLIENTS: Mapping[str, ClientProfile] = MappingProxyType(
     {client.program: client for client in (CLAUDE_CODE, CODEX, OPENCODE, GEMINI)}
 )
-"""All clients by the name that users type."""
+"""All clients, by the name that users type."""
 
 RESUMABLE: Mapping[str, ClientProfile] = MappingProxyType(
     {name: client for name, client in CLIENTS.items() if client.piped}
 )
-"""The clients that can continue a session and answer a prompt."""
+"""The clients that can resume a session and answer a prompt."""
 
 MCP_SETTINGS: Mapping[str, McpSettings] = MappingProxyType({one.name: one.mcp for one in CLIENTS.values() if one.mcp})
-"""How to register our MCP server, by the client's name in `sources`; only clients that can start one."""
+"""How to register our MCP server, by the client's name in `sources`.  Only clients that support MCP servers."""
 
 TITLES: Mapping[str, str] = MappingProxyType({client.name: client.title for client in CLIENTS.values()})
-"""The product names, by the client's name in `sources`."""
+"""Product names, by the client's name in `sources`."""
 
 FILE_TOOLS = frozenset().union(*(client.file_tools for client in CLIENTS.values()))
-"""Tools of any client that read or change files."""
+"""The tools of all clients that read or change files."""
 
 ASKING_TOOLS = frozenset().union(*(client.asking_tools for client in CLIENTS.values()))
-"""Tools of any client whose result is the user's answer."""
+"""The tools of all clients whose result is the user's answer."""
 
 
 def client_of(name: str, clients: Mapping[str, ClientProfile] = RESUMABLE) -> ClientProfile | None:
@@ -54,16 +54,16 @@ class LogReader(Protocol):
     """The functions of a client's `logs` module."""
 
     def find(self, path: Path) -> Iterator[Transcript]:
-        """Yield the sessions of a file, of a folder, or of the client's whole folder.
+        """Yield the sessions in a file, a folder or the client's entire folder.
 
         Raises `TranscriptError` for a path that does not exist or may not be read.
         """
 
     def sniff(self, path: Path) -> bool:
-        """Return whether a file is this client's; False if it cannot be read."""
+        """Return whether this client wrote a file; False if the file cannot be read."""
 
     def read(self, transcript: Transcript, agent: str = "") -> Iterator[Event]:
-        """Yield the events of the trunk or, with its id, of a subagent; little of the log is in memory at a time.
+        """Yield the events of the trunk or of the subagent `agent`, with little of the log in memory at a time.
 
         Raises `TranscriptError` if the file cannot be opened; a row that cannot be read becomes `Unreadable`.
         """
@@ -83,7 +83,7 @@ class Dialect:
 
     @cached_property
     def _logs(self) -> LogReader:
-        # Most commands need one client's reader, and all four take as long to load as the rest of an import.
+        # Most commands need the reader of one client; loading all four takes as long as the rest of an import.
         return cast("LogReader", import_module(f"crucible.clients.{self.name.replace('-', '_')}.logs"))
 
     def find(self, path: Path) -> Iterator[Transcript]:
@@ -91,7 +91,7 @@ class Dialect:
         return self._logs.find(path)
 
     def sniff(self, path: Path) -> bool:
-        """Return whether a file is this client's."""
+        """Return whether this client wrote a file."""
         return self._logs.sniff(path)
 
     def read(self, transcript: Transcript, agent: str = "") -> Iterator[Event]:

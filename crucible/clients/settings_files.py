@@ -1,8 +1,7 @@
-"""Edit settings files of other programs: only if unchanged since they were read, and keeping comments.
+"""Edit other programs' settings files: comments are kept, and a file that changed since it was read is not replaced.
 
-JSON may have comments and trailing commas.  `take_out` removes what `put_in` inserted to the byte, so that a file
-that was not changed in between is the same as before.  An empty bracket that existed gets its first member without
-white space; our own brackets never do.  So `take_out` knows which brackets to remove.
+`take_out` undoes `put_in` to the byte if the file was not changed in between.  JSON may have comments and trailing
+commas.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from crucible.core.errors import UsageError, VaultError, reason_of
 
 
 def changed(path: Path, edit: Callable[[str | None], str | None], folders: int = 0) -> bool:
-    """Replace a file's text with `edit` of it (None is a missing file); return whether anything changed."""
+    """Replace a file's text with `edit(text)` (None if the file is missing); return whether anything changed."""
     old = load(path)
     with named(path):
         new = edit(old)
@@ -38,7 +37,7 @@ def changed(path: Path, edit: Callable[[str | None], str | None], folders: int =
 
 @contextmanager
 def named(path: Path) -> Iterator[None]:
-    """Add the file's path to errors about its text."""
+    """Add the file's path to errors about its content."""
     try:
         yield
     except UsageError as error:
@@ -46,10 +45,10 @@ def named(path: Path) -> Iterator[None]:
 
 
 def load(path: Path) -> str | None:
-    """Return the text, None for a missing file.  Raises `VaultError` if it is not UTF-8 or cannot be read."""
+    """Return a file's text, None if it is missing.  Raises `VaultError` if it is not UTF-8 or cannot be read."""
     try:
         if not stat.S_ISREG(path.stat().st_mode) and not path.is_dir():
-            # A named pipe would block forever.
+            # Opening a named pipe would block forever.
             raise VaultError(f"{path}: no regular file")
         return path.read_bytes().decode("utf-8")
     except FileNotFoundError:
@@ -61,8 +60,8 @@ def load(path: Path) -> str | None:
 
 
 def _save(path: Path, text: str, old: str | None) -> None:
-    """Write a file unless it changed since it was read: the client and others write it too."""
-    # Settings are often a link into a folder of dotfiles: write the target.
+    """Write a file unless it changed since it was read: other programs write it too."""
+    # Settings are often symlinks to dotfiles: write to the target.
     real = Path(os.path.realpath(path))
     try:
         real.parent.mkdir(parents=True, exist_ok=True)
@@ -75,7 +74,7 @@ def _save(path: Path, text: str, old: str | None) -> None:
 
 
 def _drop(path: Path, folders: int) -> None:
-    """Remove a file, and up to `folders` of its parent folders while they are empty."""
+    """Delete a file, and up to `folders` of its parent folders if they are empty."""
     try:
         Path(os.path.realpath(path)).unlink()
     except OSError as error:
@@ -92,7 +91,7 @@ _DEEPEST = 200
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A value from `start` to `end`, with its key if it is a member of an object; `items` are those of a bracket."""
+    """A value from `start` to `end`, with its key if it is an object's member.  `items` are the items of a bracket."""
 
     start: int
     end: int
@@ -103,7 +102,7 @@ class Node:
 
     @property
     def first(self) -> int:
-        """The offset at which it begins, including its key."""
+        """The offset where the node begins, including its key."""
         return self.start if self.key_start < 0 else self.key_start
 
 
@@ -116,7 +115,7 @@ class Parsed:
 
 
 def parse(text: str) -> Parsed:
-    """Parse a text.  Raises `UsageError` with the line of invalid JSON."""
+    """Parse JSON text.  Raises `UsageError` with the line of a syntax error."""
     root = _value(text, _skip(text, int(text.startswith("\ufeff"))), 0)
     end = _skip(text, root.end)
     if end != len(text):
@@ -125,7 +124,7 @@ def parse(text: str) -> Parsed:
 
 
 def find(node: Node, *keys: str) -> Node | None:
-    """Return the value at these keys, None for none; of a duplicate key the last counts, as in other JSON parsers."""
+    """Return the value at these keys, or None.  Of duplicate keys the last one counts, as in other JSON parsers."""
     found: Node | None = node
     for key in keys:
         found = found and next((item for item in reversed(found.items) if item.key == key), None)
@@ -133,21 +132,21 @@ def find(node: Node, *keys: str) -> Node | None:
 
 
 def new_file(text: str | None, value: object) -> str | None:
-    """Return a file with only this value, None if `text` has a value; a `text` of None is a missing file."""
+    """Return a file with only this value; None if `text` already has one.  `text` is None if the file is missing."""
     if text is None:
         return json.dumps(value, indent=2) + "\n"
     return None if has_text(text) else text + json.dumps(value, indent=2)
 
 
 def has_text(text: str) -> bool:
-    """Return whether a text has anything but white space."""
+    """Return whether a text has anything but whitespace."""
     return bool(text.strip("\ufeff \t\r\n"))
 
 
 def put_in(parsed: Parsed, keys: Sequence[str], value: Any, name: str) -> str:
-    """Return the text with a new value at these keys; errors call the file `name`.
+    """Return the text with a value added at these keys; `name` is the file's name in errors.
 
-    If there is a list at these keys, the only item of the value, a list, is appended to it.
+    If there is already a list at these keys, the first item of `value`, a list, is appended.
     """
     node = parsed.root
     for at, key in enumerate(keys):
@@ -163,12 +162,13 @@ def put_in(parsed: Parsed, keys: Sequence[str], value: Any, name: str) -> str:
 
 
 def take_out(parsed: Parsed, *nested: Node) -> str | None:
-    """Return the text without the first of these nodes, each inside the next, and without our brackets around it.
+    """Return the text without the first node, and without the brackets around it that we added.
 
-    None if the whole file was ours.
+    `nested` are nodes, each inside the next one.  Returns None if nothing else was in the file.
     """
     for inner, outer in pairwise((*nested, parsed.root)):
-        # A bracket that was empty before has its first member directly after it.
+        # A bracket that was already there and empty is directly followed by its first member; our own brackets never
+        # are.
         if inner.first == outer.start + 1 or len(outer.items) > 1:
             return remove(parsed, outer, inner)
     around = parsed.text[: parsed.root.start], parsed.text[parsed.root.end :]
@@ -185,8 +185,8 @@ def _rendered(text: str, key: str, value: object) -> Callable[[str], str]:
     unit = _unit_of(text)
 
     def render(indent: str) -> str:
-        # In a file of one line, use spaces for line breaks: our own bracket must not be followed directly by its
-        # member.
+        # In a single-line file, use spaces for line breaks: our own brackets must not be directly followed by their
+        # first member.
         broken = "\n" in indent
         return key + json.dumps(value, indent=unit if broken else "").replace("\n", indent if broken else " ")
 
@@ -194,14 +194,14 @@ def _rendered(text: str, key: str, value: object) -> Callable[[str], str]:
 
 
 def replaced(parsed: Parsed, node: Node, text: str) -> str:
-    """Return the text with another value in a node's place."""
+    """Return the text with a node's value replaced."""
     return parsed.text[: node.start] + text + parsed.text[node.end :]
 
 
 def _insert(parsed: Parsed, into: Node, render: Callable[[str], str]) -> str:
     """Return the text with a new last item in a bracket.
 
-    `render(indent)` returns the item with further lines indented by `indent`, a line break and white space.
+    `render(indent)` returns the item; `indent` is the line break and whitespace that separate its lines.
     """
     text = parsed.text
     if not into.items:
@@ -209,7 +209,7 @@ def _insert(parsed: Parsed, into: Node, render: Callable[[str], str]) -> str:
         return text[:at] + render(_indent_of(text, into.start) + _unit_of(text)) + text[at:]
     last = into.items[-1]
     between = _lead(text, last.first)
-    # A comment after the last item, in its line, stays with it.
+    # A comment after the last item on the same line stays with that item.
     tail = re.compile(r"[ \t]*,?[ \t]*(?://[^\r\n]*|/\*[^\r\n]*?\*/)").match(text, last.end)
     has_comma = bool(tail and "," in tail[0].partition("/")[0])
     if tail is None or has_comma:
@@ -218,7 +218,7 @@ def _insert(parsed: Parsed, into: Node, render: Callable[[str], str]) -> str:
 
 
 def remove(parsed: Parsed, within: Node, item: Node) -> str:
-    """Return the text without one item of a bracket and without its comma."""
+    """Return the text without one item of a bracket and its comma."""
     text, place = parsed.text, within.items.index(item)
     if len(within.items) == 1:
         is_adjacent = item.first == within.start + 1
@@ -297,7 +297,7 @@ def _member(text: str, at: int, depth: int) -> Node:
 
 
 def _comma(text: str, start: int, end: int) -> int:
-    """Return the offset of the comma between two offsets, outside comments; -1 for none."""
+    """Return the offset of the comma between two offsets, outside comments; -1 if there is none."""
     at = _skip(text, start)
     return at if at < end and text[at] == "," else -1
 

@@ -1,1 +1,1 @@
-"""Codex: its profile, and its rollouts as events."""
+"""Codex: its profile, and the conversion of its rollouts to events."""

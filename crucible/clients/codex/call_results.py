@@ -1,6 +1,6 @@
 """Read the results of tool calls, questions and plans in Codex's rollouts.
 
-A plan is part of an answer, not a call.  The next prompt, and the mode of its turn, tell what the user decided.
+A plan is part of an answer, not a call.  The user's decision shows in the next prompt and the mode of its turn.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from crucible.clients.log_values import Row, as_dict, as_list, as_str, choice_of
 
 
 class Result(NamedTuple):
-    """The result of a call.  `open` if the command is still running and another result will follow."""
+    """The result of a call.  `open` is True if the command is still running and another result will follow."""
 
     text: str
     end: CallEnd = CallEnd.OK
@@ -64,7 +64,7 @@ _SHELLS = re.compile(r"(?:.*/)?(?:ba|z|da|k)?sh\Z|(?:.*[/\\])?(?:pwsh|powershell
 
 
 def command_line(command: object) -> str:
-    """Return a command as a user would type it: only SCRIPT for `bash -lc SCRIPT`."""
+    """Return a command as a user would type it: `SCRIPT` for `bash -lc SCRIPT`."""
     if isinstance(command, str):
         return command
     words = [word for word in command if isinstance(word, str)] if isinstance(command, list) else []
@@ -77,7 +77,7 @@ def command_line(command: object) -> str:
 
 
 def of_output(output: object, *, failed: bool = False) -> Result:
-    """Read the result of a call as the model saw it: text, parts, or JSON in a string with the output and exit code."""
+    """Read a call's result as the model saw it: text, parts, or a JSON string with the output and exit code."""
     document = parsed(output)
     code = number(as_dict(document.get("metadata")).get("exit_code"))
     if "output" in document and (code is not None or "metadata" in document):
@@ -129,7 +129,7 @@ def _end(text: str, code: int | None, *, failed: bool) -> CallEnd:
 
 
 def of_command(item: Row) -> Result:
-    """Read the end of a command from an event of the interface."""
+    """Read the end of a command from an interface event."""
     output = as_str(item.get("aggregated_output")) or as_str(item.get("stdout")) + as_str(item.get("stderr"))
     status, code = as_str(item.get("status")), number(item.get("exit_code"))
     if status in ("declined", "Declined"):
@@ -154,7 +154,7 @@ def of_patch(item: Row) -> Result:
 
 
 def change_facts(changes: object) -> dict[str, object]:
-    """Return `files`, `added` and `removed` lines, and `kind` (create, update) of a set of changes by path."""
+    """Return facts about a set of changes by path: `files`, `added` and `removed` lines, `kind` (create, update)."""
     changed = [change for change in as_dict(changes).values() if isinstance(change, dict)]
     if not changed:
         return {}
@@ -188,7 +188,7 @@ def tasks_of(arguments: Mapping[str, Any]) -> tuple[TaskState, ...]:
 
 
 def tasks_of_script(script: str) -> tuple[TaskState, ...]:
-    """Return the steps of the last plan that a code-mode script writes."""
+    """Return the steps of the last plan in a code-mode script."""
     plan = script.rpartition("tools.update_plan")[2] if "tools.update_plan" in script else ""
     found = _STEP.findall(plan[:50_000])
     return tuple(
@@ -204,7 +204,7 @@ _FRESH = "A previous agent produced the plan below to accomplish the user's task
 
 
 def answered(at: At, call: str, arguments: Mapping[str, Any], output: str) -> QuestionsAnswered:
-    """Return the questions of a call with the answers in its result, matched by id."""
+    """Return a call's questions with the answers in its result, matched by id."""
     answers = as_dict(parsed(output).get("answers"))
     questions = dicts(arguments.get("questions"))
     given = (as_list(as_dict(answers.get(as_str(question.get("id")))).get("answers")) for question in questions)
@@ -212,13 +212,13 @@ def answered(at: At, call: str, arguments: Mapping[str, Any], output: str) -> Qu
 
 
 def _words(given: Iterable[object]) -> list[str]:
-    """Return the user's labels and notes; with a note, the label for "none of these" is dropped."""
+    """Return the user's labels and notes.  If there is a note, the label for "none of these" is dropped."""
     words = [word for each in given if (word := as_str(each).removeprefix(_NOTE))]
     return [word for word in words if word != _OTHER or len(words) == 1]
 
 
 def read_retained(state: State, row: Row, at: At) -> None:
-    """Read an answer in the client's own record; needed for questions of a script, whose calls are not logged."""
+    """Read answers from the client's own record.  Needed for questions in a script, whose calls are not logged."""
     call = as_str(row.get("call_id"))
     if as_str(row.get("type")) == "verified_answer" and call not in state.calls:
         choices = (_retained(each) for each in dicts(row.get("questions")))
@@ -226,7 +226,7 @@ def read_retained(state: State, row: Row, at: At) -> None:
 
 
 def _retained(record: Row) -> Choice:
-    """Read a question, which may end with the picked option, and the answer with its note."""
+    """Parse a question, which may end with the selected option, and its answer with the user's note."""
     question, (label, _, note) = (
         as_str(record.get("question")),
         as_str(record.get("answer")).partition(f"\n{_NOTE}"),
@@ -237,7 +237,7 @@ def _retained(record: Row) -> Choice:
 
 
 def settle_plan(state: State, at: At, text: str) -> PromptKind:
-    """Emit what a prompt decides about the proposed plan; return the kind of the prompt."""
+    """Emit the user's decision on the proposed plan, if any; return the kind of the prompt."""
     plan, state.plan = state.plan, ""
     approved = text.strip() == _IMPLEMENT
     if plan and (approved or state.mode):

@@ -41,23 +41,23 @@ _CONFIG = (
     "notify=[]",
     f"instructions={json.dumps(SYSTEM_PROMPT)}",
 )
-"""Codex only warns about names that its version does not know."""
+"""Codex only warns about keys that its version does not support."""
 
 
 def home_folder(env: Mapping[str, str], home: Path) -> Path:
-    """Return the client's own folder."""
+    """Return Codex's configuration folder."""
     return Path(env.get("CODEX_HOME") or home / ".codex")
 
 
 def _give_context(text: str, _file: str, _env: Mapping[str, str], more: Sequence[str]) -> GivenContext:
     own, rest = take_option(more, ("-c", "--config"), _DEVELOPER)
-    # A JSON string is a TOML string, except for one character.
+    # A JSON string is also a TOML string, except for one character.
     value = json.dumps(both(text, _text_of(own)), ensure_ascii=False).replace("\x7f", "\\u007f")
     return GivenContext(("-c", f"{_DEVELOPER}{value}"), {}, rest)
 
 
 def _text_of(value: str) -> str:
-    """Return a value as Codex reads it: as TOML, or else as plain text."""
+    """Return a value as Codex reads it: parsed as TOML or, if that fails, as plain text."""
     try:
         found = _parse_toml(f"x = {value.strip()}")["x"]
     except ValueError:
@@ -72,7 +72,7 @@ def _parse_toml(text: str) -> Mapping[str, object]:
 
 
 def _servers_off(env: Mapping[str, str]) -> tuple[str, ...]:
-    """Options that switch off the user's MCP servers.  If their settings cannot be read, Codex itself reports it."""
+    """Return options that disable the user's MCP servers.  If the settings cannot be read, Codex itself reports it."""
     folder = home_folder(env, Path(env.get("HOME") or os.path.expanduser("~")))
     try:
         servers = _parse_toml((folder / "config.toml").read_text(encoding="utf-8")).get("mcp_servers")
@@ -80,7 +80,7 @@ def _servers_off(env: Mapping[str, str]) -> tuple[str, ...]:
         return ()
     if not isinstance(servers, dict) or not servers:
         return ()
-    # Codex merges tables, so an empty one would leave all servers on.
+    # Codex merges tables, so an empty table would leave all servers enabled.
     off = ", ".join(f"{json.dumps(name)} = {{enabled = false}}" for name in servers)
     return ("-c", f"mcp_servers={{{off}}}")
 
@@ -128,7 +128,7 @@ CLIENT = ClientProfile(
     counted=("--json",),
     read_answer=_read_answer,
     asked_once=(
-        # It runs in an empty folder, and Codex refuses to start outside a repository.
+        # Codex runs in an empty folder, but by default refuses to start outside a repository.
         *("exec", "-", "--json", "--skip-git-repo-check", "--ephemeral", "--sandbox", "read-only"),
         *(word for each in _CONFIG for word in ("-c", each)),
     ),

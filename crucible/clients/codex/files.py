@@ -1,6 +1,6 @@
-"""Read Codex's rollouts: their lines, the heads of sessions, and which files are one session.
+"""Read Codex's rollouts: their rows, the heads of sessions, and which files belong to one session.
 
-A rollout is JSON lines, perhaps compressed (`.zst`).  A subagent is a rollout of its own that names its parent's id.
+A rollout is a file of JSON lines, optionally compressed (`.zst`).  A subagent has its own rollout with its parent's id.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ _STAMP = re.compile(rb'"timestamp"\s*:\s*"([^"]{10,40})"')
 
 
 class Line(NamedTuple):
-    """One row: its `type` and `payload`; if it cannot be read, `type` is "" and `reason` says why.
+    """One row: its `type` and `payload`.  If the row cannot be read, `type` is "" and `reason` says why.
 
-    `row` is the ordinal if the client numbers its rows, else a hash of the row; then `ordinal` is -1.
+    If the client numbers its rows, `row` and `ordinal` are that number; otherwise `row` is a hash and `ordinal` is -1.
     """
 
     number: int
@@ -59,7 +59,7 @@ def read_lines(path: Path) -> Iterator[Line]:
 
 
 def first_lines(path: Path, limit: int) -> list[Line]:
-    """Return the first rows, each limited to a few megabytes; none if the file cannot be read."""
+    """Return the first rows, each up to a few megabytes; empty if the file cannot be read."""
     try:
         with _opened(path) as stream:
             head = [stream.readline(_HEAD) for _ in range(limit)]
@@ -69,7 +69,7 @@ def first_lines(path: Path, limit: int) -> list[Line]:
 
 
 def reach_of_file(path: Path) -> Reach:
-    """Return how far a file goes; a compressed one is read to its end."""
+    """Return how far a file goes; a compressed file is read to its end."""
     if path.suffix != _ZST:
         return reach_of_lines(path)
     last, first = None, ""
@@ -146,7 +146,7 @@ def _line(record: Record) -> Line:
 def _typed(value: Row) -> tuple[str, Row]:
     """Return the type and payload of a row.
 
-    The oldest versions logged items without an envelope, and the head without a type.
+    The oldest versions logged items without an envelope and the head without a type.
     """
     kind, payload = as_str(value.get("type")), value.get("payload")
     if isinstance(payload, dict):
@@ -175,7 +175,7 @@ def dicts(value: object) -> list[Row]:
 
 
 def parsed(text: object) -> Row:
-    """Parse a string that holds a JSON object; a parsed object is returned as it is, anything else becomes {}."""
+    """Parse a string with a JSON object.  An object is returned unchanged, anything else becomes {}."""
     if not isinstance(text, str):
         return as_dict(text)
     try:
@@ -185,7 +185,7 @@ def parsed(text: object) -> Row:
 
 
 def made_at(ident: str) -> int:
-    """Return the time in an id of version 7, in milliseconds; 0 for any other id."""
+    """Return the time in a version 7 UUID, in milliseconds; 0 for any other id."""
     found = _UUID7.match(ident)
     return int(found[1] + found[2], 16) if found else 0
 
@@ -195,14 +195,14 @@ _SUFFIXES = (".jsonl", f".jsonl{_ZST}")
 _INDEX = "session_index.jsonl"
 _HOMES = ("sessions", "archived_sessions")
 _LATE = 86_400_000
-"""Milliseconds after a session's last row during which its subagents may still start others."""
+"""Milliseconds after a session's last row in which its subagents may still start others."""
 _UP = 5
-"""Number of folders from a rollout up to the client's own: `sessions/YYYY/MM/DD/`."""
+"""Number of folders from a rollout up to the client's folder: `sessions/YYYY/MM/DD/`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """The first row of a rollout: its session, and the id of a subagent's parent or of the session that was forked."""
+    """The first row of a rollout: its session, and the id of a subagent's parent or of the forked session."""
 
     path: Path
     id: str
@@ -214,12 +214,12 @@ class Head:
 
 
 def head_of(path: Path) -> Head:
-    """Read the head of a file; the id is that of the file name if the rows have none."""
+    """Read the head of a file.  If no row has the id, it is taken from the file name."""
     for line in first_lines(path, 5):
         if line.type == "session_meta":
             ident = as_str(line.payload.get("id")) or _id_of(path)
             parent, role, name, depth = parent_of(line.payload)
-            # A subagent that gets its parent's context is also marked as a fork.
+            # A subagent that inherits its parent's context is also marked as a fork.
             origin = "" if parent else as_str(line.payload.get("forked_from_id"))
             return Head(path, ident, parent if parent != ident else "", role, name, depth, origin)
     return Head(path, _id_of(path))
@@ -231,7 +231,7 @@ def _id_of(path: Path) -> str:
 
 
 def is_rollout(path: Path) -> bool:
-    """Return whether a file's name is that of a rollout."""
+    """Return whether a file is named like a rollout."""
     return path.name.startswith("rollout-") and path.name.endswith(_SUFFIXES)
 
 
@@ -239,7 +239,7 @@ def is_rollout(path: Path) -> bool:
 
 
 def rollouts(folder: Path) -> Iterator[Path]:
-    """Yield the rollouts of a folder, or of the client's whole folder, by name.
+    """Yield the rollouts in a folder, or in the client's entire folder, sorted by name.
 
     If a rollout exists both plain and compressed, only the plain file counts.  Raises `OSError` if a folder cannot be
     listed.
@@ -255,7 +255,7 @@ def rollouts(folder: Path) -> Iterator[Path]:
 
 
 def place_of(path: Path) -> Path:
-    """Return the folder to search for a rollout's relatives: the client's own folder, or the rollout's."""
+    """Return the folder to search for related rollouts: the client's own folder, or the rollout's folder."""
     for folder in list(path.parents)[:_UP]:
         if folder.name in _HOMES:
             return folder.parent
@@ -263,9 +263,9 @@ def place_of(path: Path) -> Path:
 
 
 def near(path: Path) -> Iterable[Path]:
-    """Return possible relatives of a rollout.
+    """Return files that may be related to a rollout.
 
-    Only the client's own folders are searched recursively: a copy may be anywhere.
+    Only the client's own folders are searched recursively: a copied rollout may be in any folder.
     """
     place = place_of(path)
     if place != path.parent:
@@ -277,7 +277,7 @@ def near(path: Path) -> Iterable[Path]:
 
 
 def kin_of(own: Head) -> list[Head]:
-    """Return the heads of nearby files that may belong to a rollout's family: ancestors and files from their time."""
+    """Return the heads of nearby files that may belong to a rollout's family: ancestors, and files from their time."""
     named = {found["id"]: path for path in near(own.path) if (found := _NAME.match(path.name))}
     heads = {own.id: own}
     root = own
@@ -319,7 +319,7 @@ def _row(line: bytes) -> dict[str, object]:
 
 
 def families(heads: Iterable[Head]) -> list[tuple[Head, list[Head]]]:
-    """Return each session without a parent here, with all its descendants."""
+    """Return each session whose parent is not in `heads`, with all its descendants."""
     heads = list(heads)
     known = {head.id: head for head in heads}
     own = [head for head in heads if _root(head, known) is head]
@@ -332,7 +332,7 @@ def families(heads: Iterable[Head]) -> list[tuple[Head, list[Head]]]:
 
 
 def _root(head: Head, known: dict[str, Head]) -> Head:
-    """Return the oldest ancestor that exists; in a cycle, which no client writes, the head itself."""
+    """Return a head's oldest known ancestor; the head itself in a cycle, which no client writes."""
     seen = {head.id}
     at = head
     while at.parent in known:

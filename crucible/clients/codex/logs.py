@@ -1,10 +1,6 @@
 """Find Codex's transcripts, group their files into sessions, and read their events.
 
 A session's id is in the first row of its rollout.
-
-For the client, a subagent is a session of its own, in a file beside its parent's.  Here it is a `SubagentFile` of its
-oldest ancestor that exists, also if nested, and a session only if its parent's file is missing.  A fork is a session
-of its own. Forks and some subagents begin with a copy of their parent's history, which is skipped.
 """
 
 from __future__ import annotations
@@ -39,10 +35,10 @@ from crucible.clients.log_values import Row, as_str, as_time, number
 from crucible.core.errors import TranscriptError
 
 ParentTurns = Callable[[str], frozenset[str]]
-"""Returns the ids of a session's turns, none if its file is missing."""
+"""Returns the ids of a session's turns; empty if its file is missing."""
 
 _PAUSE = timedelta(seconds=1)
-"""A copy is written at once; a row that comes later than this after the previous one is not part of it."""
+"""Maximum time between two copied rows: copies are written together."""
 _IMPORTED = "external-import-turn-"
 _TURN_BEGINS = frozenset({"task_started", "turn_started"})
 _OPENERS = _TURN_BEGINS | {"user_message"}
@@ -50,7 +46,7 @@ _OPENERS = _TURN_BEGINS | {"user_message"}
 
 @dataclass(slots=True)
 class _Gate:
-    """Decides which rows are copies of a parent's."""
+    """Decides which rows were copied from a parent."""
 
     parent_turns: ParentTurns
     meta: Row = field(default_factory=dict)
@@ -66,7 +62,7 @@ class _Gate:
     before: datetime | None = None
 
     def passes(self, line: Line) -> bool:
-        """Return whether a row is the session's own."""
+        """Return whether a row belongs to the session itself."""
         self.rows += 1
         if line.type == "session_meta":
             return self._meet_head(line)
@@ -95,7 +91,7 @@ class _Gate:
         return False
 
     def _begins(self, line: Line) -> bool:
-        """Return whether this row opens the first turn of the session itself."""
+        """Return whether this row begins the session's own first turn."""
         if self.starts_at and line.ordinal >= 0:
             return line.ordinal >= self.starts_at
         if not _opens(line):
@@ -107,7 +103,7 @@ class _Gate:
         if turn:
             began, born = made_at(turn) or _started(line), made_at(self.id) or _born(self.meta)
             if began and born:
-                # Some versions log a turn's start in whole seconds.
+                # Some versions log a turn's start in seconds only.
                 return began >= (born if made_at(turn) else born // 1000 * 1000)
         elif self.has_turns:
             return False
@@ -130,7 +126,7 @@ def _born(meta: Row) -> int:
 
 
 def own_lines(lines: Iterator[Line], parent_turns: ParentTurns) -> Iterator[Line]:
-    """Drop rows that are copied from a parent; rows that cannot be read are kept."""
+    """Drop rows that were copied from a parent.  Rows that cannot be read are kept."""
     gate = _Gate(parent_turns)
     return (line for line in lines if not line.type or gate.passes(line))
 
@@ -141,7 +137,7 @@ _BARE = frozenset({"function_call", "function_call_output", "local_shell_call", 
 
 
 def read(transcript: Transcript, agent: str = "") -> Iterator[Event]:
-    """Yield the events of the trunk or, with its id, of a subagent."""
+    """Yield the events of the trunk or, if `agent` is given, of a subagent."""
     return read_log(transcript.path_of(agent), agent)
 
 
@@ -153,8 +149,8 @@ def reach(transcript: Transcript) -> Reach:
 def read_log(path: Path, agent: str = "") -> Iterator[Event]:
     """Yield the events of a file, with one row in memory at a time.
 
-    `agent` is the id of the subagent whose file it is.  Raises `TranscriptError` if the file cannot be opened; a row
-    that cannot be read becomes `Unreadable`.
+    `agent` is the subagent's id if the file is a subagent's log.  Raises `TranscriptError` if the file cannot be
+    opened; a row that cannot be read becomes `Unreadable`.
     """
     state = State(agent)
     titled = False
@@ -173,7 +169,7 @@ def _title(path: Path, state: State, line: Line) -> Iterator[Titled]:
 
 
 def _turns_of(path: Path, session: str) -> frozenset[str]:
-    """Return the ids of the turns of another session near a file; none if it does not exist."""
+    """Return the turn ids of another session whose file is near `path`; empty if there is none."""
     for other in near(path) if session else ():
         if is_rollout(other) and session in other.name and other != path:
             try:
@@ -190,7 +186,7 @@ def _turns_in(line: Line) -> Iterator[str]:
 
 
 def sniff(path: Path) -> bool:
-    """Return whether one of the first rows looks like Codex's; False if the file cannot be read."""
+    """Return whether one of the first rows looks like a row of Codex; False if the file cannot be read."""
     return any(_is_row(line) for line in first_lines(path, _LOOKED_AT))
 
 
@@ -207,12 +203,15 @@ def _is_row(line: Line) -> bool:
 
 
 def find(path: Path) -> Iterator[Transcript]:
-    """Yield the sessions of a file, of a folder or of the client's whole folder.
+    """Yield the sessions in a file, a folder or the client's entire folder.
 
-    A file named directly always counts as a transcript; for a subagent's file with its parent's nearby, the parent's
-    session is returned.  In a folder, only files count that are named like a rollout or pass `sniff`.  A folder that
-    cannot be listed is returned like a file, so that `read` reports why.  Raises `TranscriptError` for a path that
-    does not exist or may not be read.
+    Each subagent has a file of its own, which becomes a `SubagentFile` of the oldest ancestor found; without its
+    parent's file, the subagent is a session.  A fork is always a session.  Forks and some subagents begin with a copy
+    of their parent's history, which is skipped.
+
+    A file given directly always counts as a transcript.  In a folder, a file counts if it is named like a rollout or
+    passes `sniff`.  A folder that cannot be listed is yielded like a file, so that `read` reports why.  Raises
+    `TranscriptError` for a path that does not exist or may not be read.
     """
     check_reachable(path)
     if path.is_dir():

@@ -1,7 +1,7 @@
 """Read prompts, answers and reasoning in Codex's rollouts.
 
-Each is logged twice, by the API and by the interface; the first of the two is emitted.  Newer rows name the kind of
-each text in the user's name (`content_item_kinds`); in older rows the first words tell whether the user typed it.
+The API and the interface both log them; whichever comes first is emitted.  Newer rows classify text with the user role
+(`content_item_kinds`); in older rows, the first words show whether the user typed it.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from crucible.clients.log_values import Row, as_dict, as_list, as_str, text_in_t
 
 
 class UserMessage(NamedTuple):
-    """A message in the user's name: the user's own text, the number of pictures, and the client's injected texts."""
+    """A message with the user role: the user's own text, the number of images, and text injected by the client."""
 
     text: str
     images: int
     injected: tuple[tuple[str, str], ...] = ()
-    """The kind and text of each."""
+    """The kind and text of each injected part."""
 
 
 _INJECTED = {
@@ -50,7 +50,7 @@ _INJECTED = {
     "user_instructions": "instructions",
     "user_shell_command": "user-shell",
 }
-"""Leading tags of text that the user did not type, and our name for its kind."""
+"""Leading tags of text that the user did not type, and our name for each kind."""
 
 _TAG = re.compile(r"\s*<([a-z][a-z0-9_.-]*)[\s>]", re.IGNORECASE)
 _IMAGE_TAG = re.compile(r"\s*(?:<image(?: [^>]*)?>|</image>)\s*\Z")
@@ -63,9 +63,9 @@ _SENTENCES = (
 
 
 def _kind(text: str, client_kind: str) -> str:
-    """Return the kind of an injected text, "" for the user's own.
+    """Return the kind of an injected text, "" for the user's own text.
 
-    The client's names of kinds are `user.text`, `environments.environment_context` and so on.
+    The client's kinds look like `user.text` and `environments.environment_context`.
     """
     if client_kind.startswith("user."):
         return ""
@@ -78,7 +78,7 @@ def _kind(text: str, client_kind: str) -> str:
 
 
 def split_user_message(content: object, kinds: object = None) -> UserMessage:
-    """Split the content of a message in the user's name; `kinds` has the client's name for each part's kind."""
+    """Split the content of a message with the user role; `kinds` are the client's names for the kinds of its parts."""
     if isinstance(content, str):
         content = [{"type": "input_text", "text": content}]
     client_kinds = [as_str(kind) for kind in as_list(kinds)]
@@ -99,7 +99,7 @@ def split_user_message(content: object, kinds: object = None) -> UserMessage:
 
 
 def split_agent_message(content: object) -> list[str]:
-    """Return the texts of an agent's message, with a proposed plan separate from the rest."""
+    """Return the parts of an agent's message, with a proposed plan as a separate part."""
     if isinstance(content, str):
         return split_plan(content)
     parts: list[Row] = dicts(content)
@@ -107,7 +107,7 @@ def split_agent_message(content: object) -> list[str]:
 
 
 def split_plan(text: str) -> list[str]:
-    """Separate the plans in a text from the rest, as the client shows them."""
+    """Split text into plans and other text, as the client displays them."""
     if "<proposed_plan>" not in text:
         return [text] if text.strip() else []
     rest = _PLAN.sub("", text)
@@ -115,7 +115,7 @@ def split_plan(text: str) -> list[str]:
 
 
 def plan_in(text: str) -> str:
-    """Return the last plan in a text, "" for none."""
+    """Return the last plan in a text, else ""."""
     plans = _PLAN.findall(text) if "<proposed_plan>" in text else []
     return plans[-1] if plans else ""
 
@@ -127,7 +127,7 @@ _PLAIN = frozenset({"", "plain"})
 
 
 def read_message(state: State, item: Row, at: At) -> None:
-    """Read a message of the API, with any role."""
+    """Read an API message, with any role."""
     role, content = as_str(item.get("role")), item.get("content")
     if role == "assistant":
         parts = content if isinstance(content, str) else "".join(as_str(p.get("text")) for p in dicts(content))
@@ -148,7 +148,7 @@ def read_message(state: State, item: Row, at: At) -> None:
 
 
 def read_ui_prompt(state: State, event: Row, at: At) -> None:
-    """Read a prompt from an event of the interface."""
+    """Read a prompt from an interface event."""
     text = as_str(event.get("message"))
     images = len(as_list(event.get("images"))) + len(as_list(event.get("local_images")))
     if as_str(event.get("kind")) not in _PLAIN:
@@ -196,17 +196,17 @@ def _inject(state: State, side: str, kind: str, text: str, at: At) -> None:
 
 
 def interrupt(state: State, at: At) -> None:
-    """Emit that the user stopped the agent, which the client logs twice."""
+    """Emit that the user stopped the agent, once: the client logs it twice."""
     if not state.aborted:
         state.out.append(Interrupted(at, state.turn.cut))
         state.aborted = True
 
 
-# --- answers and thoughts --------------------------------------------------------------------------------------------
+# --- answers and reasoning -------------------------------------------------------------------------------------------
 
 
 def read_ui_message(state: State, event: Row, at: At) -> None:
-    """Read an answer from an event of the interface."""
+    """Read an answer from an interface event."""
     state.plan = plan_in(as_str(event.get("message"))) or state.plan
     _reply(state, "ui", split_plan(as_str(event.get("message"))), event, at)
 
@@ -232,7 +232,7 @@ def _reply(state: State, side: str, texts: list[str], item: Row, at: At) -> None
 
 
 def read_thought(state: State, item: Row, at: At) -> None:
-    """Read reasoning of the API: its summaries, and the full text if it is not encrypted."""
+    """Read reasoning from the API: its summaries, and the full text if it is not encrypted."""
     parts = [*dicts(item.get("summary")), *dicts(item.get("content"))]
     _think(state, "api", [as_str(part.get("text")) for part in parts], at)
 
@@ -248,7 +248,7 @@ def read_item_thought(state: State, item: Row, at: At) -> None:
 
 
 def read_ui_thought(state: State, event: Row, at: At) -> None:
-    """Read reasoning from an event of the interface."""
+    """Read reasoning from an interface event."""
     _think(state, "ui", [as_str(event.get("text"))], at)
 
 

@@ -1,7 +1,6 @@
-"""Convert Codex's rows to events, one at a time and in the order of the file.
+"""Convert Codex's rows to events, one at a time, in file order.
 
-This module has the tables of row types, and reads the smaller types: context, turns, tokens, compactions, errors,
-reviews.
+Contains the tables of row types, and readers for context, turns, tokens, compactions, errors and reviews.
 """
 
 from __future__ import annotations
@@ -45,7 +44,7 @@ from crucible.clients.log_values import Row, as_dict, as_str, count
 
 
 def read_usage_record(state: State, record: Row, at: At) -> None:
-    """Count the tokens of one response, unless it belongs to the parent and is part of a copied history."""
+    """Count the tokens of one response, unless the response was copied from the parent's history."""
     thread = as_str(record.get("thread_id"))
     if thread and thread in (as_str(state.meta.get("forked_from_id")), parent_of(state.meta)[0]):
         return
@@ -55,10 +54,10 @@ def read_usage_record(state: State, record: Row, at: At) -> None:
 
 
 def read_token_count(state: State, event: Row, at: At) -> None:
-    """Count the tokens since the last running total.
+    """Count the tokens used since the last running total.
 
-    If the usage of each response is logged, the total only repeats it and nothing is counted.  The two may differ: a
-    client that was killed between writing them continues with the one that it wrote last.
+    Nothing is counted if the usage of each response is logged: the total only repeats it.  A client that was killed
+    between writing the two continues from the one it wrote last, so they may differ.
     """
     info = as_dict(event.get("info"))
     total = _total(as_dict(info.get("total_token_usage")))
@@ -71,7 +70,7 @@ def read_token_count(state: State, event: Row, at: At) -> None:
 
 
 def _total(usage: Row) -> tuple[int, int, int] | None:
-    """Return input, cached input and output; None if all are 0."""
+    """Return the input, cached input and output tokens; None if all are 0."""
     counts = (
         count(usage.get("input_tokens")),
         count(usage.get("cached_input_tokens")),
@@ -81,7 +80,7 @@ def _total(usage: Row) -> tuple[int, int, int] | None:
 
 
 def _step(before: tuple[int, int, int], after: tuple[int, int, int]) -> Row:
-    """Return the difference of two totals; the whole new one if it was reset."""
+    """Return the difference between two totals, or `after` if the total was reset."""
     if any(new < old for old, new in zip(before, after, strict=True)):
         before = (0, 0, 0)
     steps = [new - old for old, new in zip(before, after, strict=True)]
@@ -91,7 +90,7 @@ def _step(before: tuple[int, int, int], after: tuple[int, int, int]) -> Row:
 def _count_usage(state: State, usage: Row, response: str, at: At) -> None:
     sent, cached, output = _total(usage) or (0, 0, 0)
     written = count(usage.get("cache_write_input_tokens"))
-    # Tokens written to the cache are part of the input, unless the total shows that they are not.
+    # Tokens written to the cache are included in the input, unless the total shows otherwise.
     on_top = written if written and count(usage.get("total_tokens")) == sent + output + written else 0
     if sent or output:
         fresh = max(sent - cached, 0) + on_top
@@ -100,7 +99,7 @@ def _count_usage(state: State, usage: Row, response: str, at: At) -> None:
 
 
 SILENT_ROWS = frozenset({"world_state", "inter_agent_communication_metadata", "state"})
-"""State of the client that is irrelevant for the session's work."""
+"""Types of rows with client state that does not matter for the session's work."""
 _SILENT_EVENTS = frozenset(
     {
         "agent_message_delta",
@@ -141,18 +140,18 @@ def feed(state: State, line: Line) -> Events:
     elif line.type not in SILENT_ROWS:
         out.append(Unknown(at, line.type))
     if rested and state.at_rest and any(isinstance(event, _AT_WORK) for event in out):
-        # A command that ends after the answer, for example, does not open the turn again.
+        # Events after the answer, such as the end of a command, do not reopen the turn.
         out.append(Answered(at))
     return out
 
 
 def finish(state: State) -> Events:
-    """Return the events at the end of the file: without logged turns, the last text is the answer."""
+    """Return the events due at the end of the file: if turns are not logged, the last text counts as the answer."""
     word = state.turn.last_word
     return [Answered(word)] if word and not state.has_turn_rows else []
 
 
-# --- where and with what ---------------------------------------------------------------------------------------------
+# --- context ---------------------------------------------------------------------------------------------------------
 
 
 def _session_meta(state: State, meta: Row, at: At) -> None:
@@ -296,7 +295,7 @@ def _item_completed(state: State, event: Row, at: At) -> None:
 
 
 def _read_by_type(state: State, where: str, part: Row, at: At) -> None:
-    """Read a part of a row by the part's type; a type in neither table of its place is unknown."""
+    """Read a part of a row by its type; a type that is missing from the tables for `where` is unknown."""
     kind = as_str(part.get("type"))
     readers, silent = _TABLES[where]
     if read := readers.get(kind):
@@ -368,4 +367,4 @@ _TABLES = {
     "event_msg": (_EVENTS, _SILENT_EVENTS),
     "item_completed": (_ITEMS, _SILENT_ITEMS),
 }
-"""For each place of parts: the readers by the part's type, and the types to ignore."""
+"""For each location: the readers by part type, and the types to ignore."""

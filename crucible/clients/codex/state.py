@@ -1,7 +1,6 @@
-"""The state of reading one Codex file.
+"""The reader's state for one Codex file.
 
-Everything visible is logged twice, as an item of the API and as an event for the interface, in either order; `Mirror`
-finds the second of the two.
+All visible text is logged twice in either order, as an API item and as an interface event; `Mirror` detects copies.
 """
 
 from __future__ import annotations
@@ -18,10 +17,9 @@ Events: TypeAlias = list[Event]
 
 
 class Mirror:
-    """Texts that were logged once and are still expected from the other side.
+    """Text that was logged by one side and is still expected from the other.
 
-    A side is "api" or "ui".  Within a turn, the n-th occurrence of a text on one side is the copy of the n-th on the
-    other.
+    A side is "api" or "ui".  Within a turn, the n-th occurrence of a text on one side matches the n-th on the other.
     """
 
     __slots__ = ("_waiting",)
@@ -30,7 +28,7 @@ class Mirror:
         self._waiting: Counter[tuple[str, str, int]] = Counter()
 
     def is_copy(self, side: str, kind: str, text: str) -> bool:
-        """Return whether this is the second of the two; the first one is remembered."""
+        """Return whether this is the second copy; a first copy is remembered."""
         key = hash("".join(text.split()))
         other = ("ui" if side == "api" else "api", kind, key)
         if self._waiting[other]:
@@ -40,7 +38,7 @@ class Mirror:
         return False
 
     def forget(self, kind: str = "") -> None:
-        """Forget the expected copies (of `kind`, if given): after the end of a turn they do not come."""
+        """Forget the expected copies (only those of `kind`, if given): they do not arrive after the end of a turn."""
         if not kind:
             self._waiting.clear()
             return
@@ -50,25 +48,25 @@ class Mirror:
 
 @dataclass(slots=True)
 class OpenCall:
-    """A call: `kept` holds the arguments of plans, questions and subagents only.  `closed` after its final result."""
+    """A call.  `kept` has the arguments of plans, questions and subagents.  `closed` is True after its final result."""
 
     name: str
     kept: Mapping[str, Any] = field(default_factory=dict)
     api: bool = True
-    """True if the API's side of it was seen."""
+    """True if the API has logged the call."""
     closed: bool = False
 
 
 @dataclass(slots=True)
 class Turn:
-    """One turn of the agent.  `known` if the file logs its beginning."""
+    """One turn of the agent.  `known` is True if the file logs its beginning."""
 
     known: bool = False
     prompted: bool = False
     worked: bool = False
     spoke: bool = False
     counted: bool = False
-    """True if the usage of each response is logged: running totals only repeat it then."""
+    """True if the usage of each response is logged, so running totals only repeat it."""
     cut: bool = False
     """True if its last call was interrupted."""
     fault: str = ""
@@ -78,16 +76,17 @@ class Turn:
 
 @dataclass(slots=True)
 class State:
-    """The state after the rows read so far.  `agent` is the subagent whose own file this is, "" for a trunk."""
+    """The state after the rows read so far.  `agent` is the subagent's id if the file is a subagent's log, else ""."""
 
     agent: str = ""
     out: Events = field(default_factory=list)
     """The events of the current row."""
     session: str = ""
-    """The id in the first `session_meta`; later ones are copies of a parent's."""
+    """The id in the first `session_meta`; later ones were copied from a parent."""
     meta: Row = field(default_factory=dict)
     by_agent: bool = False
-    """True if an agent gives the prompts in this file: a subagent's file is a trunk if its parent's file is missing."""
+    """True if an agent wrote the prompts in this file.  Also true for a subagent's file read as a trunk because its
+    parent's file is missing."""
     context: tuple[str, ...] = ()
     model: str = ""
     mirror: Mirror = field(default_factory=Mirror)
@@ -96,9 +95,9 @@ class State:
     """True if the file logs when turns begin and end."""
     calls: dict[str, OpenCall] = field(default_factory=dict)
     running: dict[str, str] = field(default_factory=dict)
-    """The call that began a command still running, by the client's number for it."""
+    """The call that started each running command, by the client's number for the command."""
     spawned: dict[str, str] = field(default_factory=dict)
-    """The call that started a subagent, by the subagent's id."""
+    """The call that started each subagent, by the subagent's id."""
     agents: dict[str, str] = field(default_factory=dict)
     """The ids of subagents by their paths."""
     reports: dict[str, int] = field(default_factory=dict)
@@ -106,15 +105,15 @@ class State:
     total: tuple[int, int, int] = (0, 0, 0)
     """The last running total of tokens."""
     compacted: bool = False
-    """True if nothing happened since the last compaction."""
+    """True if nothing has happened since the last compaction."""
     aborted: bool = False
-    """True if nothing happened since the user stopped the agent."""
+    """True if nothing has happened since the user stopped the agent."""
     mode: str = ""
     """The client's name for the mode of this turn: `plan` or `default`."""
     plan: str = ""
     """The plan that the agent proposed, until the next prompt."""
     at_rest: bool = False
-    """True if the last turn ended in an answer and none has begun."""
+    """True if the last turn ended with an answer and no other has begun."""
 
     def begin_turn(self, *, known: bool) -> None:
         """Begin a turn."""
@@ -130,19 +129,19 @@ class State:
         self.mirror.forget()
 
     def work(self) -> None:
-        """Note that the agent did something."""
+        """Record that the agent did something."""
         self.turn.worked = True
         self.turn.last_word = None
         self.compacted = self.aborted = False
 
 
 def is_subagent(meta: Row) -> bool:
-    """Return whether an agent started a session: as a subagent, for a review or for a compaction."""
+    """Return whether an agent started the session: as a subagent, for a review or for a compaction."""
     return "subagent" in as_dict(meta.get("source")) or as_str(meta.get("thread_source")) == "subagent"
 
 
 def parent_of(meta: Row) -> tuple[str, str, str, int]:
-    """Return the id of a subagent's parent ("" for none), and the subagent's role, name and depth (0 if unknown)."""
+    """Return a subagent's parent id ("" if there is none), and the subagent's role, name and depth (0 if unknown)."""
     source = as_dict(meta.get("source")).get("subagent")
     spawn = as_dict(as_dict(source).get("thread_spawn"))
     parent = as_str(spawn.get("parent_thread_id")) or as_str(meta.get("parent_thread_id"))

@@ -1,7 +1,7 @@
-"""Match subagents in Codex's rollouts with the calls that started them, and read their reports.
+"""Match subagents in Codex's rollouts to the calls that started them, and read their reports.
 
-A subagent is a session with a file of its own.  Its end is logged as a notice in the user's name, as a message from
-one agent to another, or as the result of `wait_agent`, and often as two of these.
+A subagent's end is logged as a notice with the user role, a message between agents, or the result of `wait_agent`, and
+often as two of these.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ _OPAQUE = re.compile(r"gAAAA|[A-Za-z0-9_+/=-]{120,}\Z")
 
 
 def start_agent(state: State, at: At, call: str, arguments: Mapping[str, Any]) -> None:
-    """Emit that a call hands work to a subagent."""
+    """Emit that a call started a subagent."""
     task = as_str(arguments.get("message")) or as_str(arguments.get("prompt")) or _items_text(arguments.get("items"))
     if _OPAQUE.match(task):
-        task = ""  # encrypted for the subagent
+        task = ""  # the task is encrypted for the subagent
     kind = as_str(arguments.get("agent_type")) or as_str(arguments.get("agent_role")) or "agent"
     title = as_str(arguments.get("task_name")).replace("_", " ") or _title(task)
     state.out.append(SubagentStarted(at, call, kind, task, title))
@@ -45,7 +45,7 @@ def _items_text(items: object) -> str:
 
 
 def _title(task: str) -> str:
-    """Return the first words of a task."""
+    """Return the first words of a task, as a title."""
     line = next((line.strip() for line in task.split("\n") if line.strip()), "")
     if len(line) <= _TITLE:
         return line
@@ -62,11 +62,11 @@ def emit_agent_id(state: State, at: At, call: str, agent: str, path: str = "") -
     state.out.append(SubagentStarted(at, call, "", "", agent=agent))
 
 
-# --- what comes back -------------------------------------------------------------------------------------------------
+# --- reports ---------------------------------------------------------------------------------------------------------
 
 
 def _report(state: State, at: At, agent: str, status: object) -> None:
-    """Emit a subagent's report, once, if its status is an end."""
+    """Emit a subagent's report, once, if its status says that it ended."""
     agent = state.agents.get(agent, agent)
     by_kind = as_dict(status)
     kind = as_str(status) or next((kind for kind in _ENDS if kind in by_kind), "")
@@ -86,7 +86,7 @@ def read_notice(state: State, at: At, text: str) -> None:
 
 
 def read_statuses(state: State, at: At, output: Row) -> None:
-    """Read the result of `wait_agent`, or of another tool that reports the status of agents."""
+    """Read the result of `wait_agent` or of another tool that returns the status of agents."""
     for agent, status in as_dict(output.get("status")).items():
         _report(state, at, agent, status)
 
@@ -110,14 +110,14 @@ def read_agent_message(state: State, message: Row, at: At) -> None:
 
 
 def read_activity(state: State, item: Row, at: At) -> None:
-    """Read that a subagent began or continued."""
+    """Read the start or continuation of a subagent."""
     agent, path = as_str(item.get("agent_thread_id")), as_str(item.get("agent_path"))
     if as_str(item.get("kind")) == "started":
         emit_agent_id(state, at, as_str(item.get("id")) or as_str(item.get("event_id")), agent, path)
 
 
 def read_collab(state: State, item: Row, at: At) -> None:
-    """Read the end of a call about subagents from an event of the interface."""
+    """Read the end of a call about subagents from an interface event."""
     call = as_str(item.get("id")) or as_str(item.get("call_id"))
     tool = as_str(item.get("tool"))
     receivers = [as_str(agent) for agent in as_list(item.get("receiver_thread_ids"))]

@@ -1,7 +1,7 @@
-"""Read tool calls and their results in Codex's rollouts, from either side.
+"""Read tool calls and their results in Codex's rollouts, as logged by the API and by the interface.
 
-A call is an item of the API (such as `function_call`) or, if a code-mode script made it, only an event of the
-interface; its result is often both.  The call's id connects them, and the first result counts.
+A call is an API item (such as `function_call`) or, if a code-mode script made it, only an interface event.  Its result
+is often logged as both.  The call's id links them; the first result counts.
 """
 
 from __future__ import annotations
@@ -47,11 +47,11 @@ _POLL = "write_stdin"
 _KEPT = frozenset({"update_plan", "exec", QUESTION_TOOL, _POLL, *AGENT_TOOLS})
 
 
-# --- both sides ------------------------------------------------------------------------------------------------------
+# --- API and interface -----------------------------------------------------------------------------------------------
 
 
 def _use(state: State, at: At, call: str, name: str, arguments: Mapping[str, Any], *, api: bool) -> None:
-    """Emit a call, unless it is the second side of a known one."""
+    """Emit a call, unless the other side has already logged it."""
     known = state.calls.get(call)
     if known and not (api and known.api):
         known.api = known.api or api
@@ -64,7 +64,7 @@ def _use(state: State, at: At, call: str, name: str, arguments: Mapping[str, Any
 
 
 def _return(state: State, at: At, call: str, result: Result) -> None:
-    """Emit a result, unless the call has its final one: then it is a copy."""
+    """Emit a result, unless the call has already had its final result: then this is a copy."""
     known = state.calls.get(call)
     if known and known.closed:
         return
@@ -83,7 +83,7 @@ def _return(state: State, at: At, call: str, result: Result) -> None:
 
 
 def _is_killed(state: State, result: Result) -> bool:
-    """Return whether the client killed a background command after the turn that began it."""
+    """Return whether the client killed a background command after the end of the turn that started it."""
     return state.has_turn_rows and not state.turn.known and (result.details or {}).get("exit_code") == _KILLED
 
 
@@ -97,7 +97,7 @@ def _plan(state: State, at: At, call: OpenCall) -> None:
         state.out.append(TasksListed(at, tasks))
 
 
-# --- the side of the API ---------------------------------------------------------------------------------------------
+# --- API -------------------------------------------------------------------------------------------------------------
 
 
 def _call_id(item: Row, at: At) -> str:
@@ -149,7 +149,7 @@ def _output(state: State, item: Row, at: At) -> None:
 
 
 def _polled(state: State, at: At, session: str, result: Result) -> Result:
-    """Read the result of polling a running command: its exit code is the command's result, not the poll's."""
+    """Read the result of polling a running command.  The exit code belongs to the command's call, not to the poll."""
     begun = state.running.get(session)
     if begun is None or result.open or "exit_code" not in (result.details or {}):
         return result
@@ -198,10 +198,10 @@ API_CALLS: Mapping[str, Callable[[State, Row, At], None]] = {
     "tool_search_output": _tools_found,
     "image_generation_call": _image_made,
 }
-"""Readers of the API's calls and results, by the item's type."""
+"""Readers for the API's calls and results, by item type."""
 
 
-# --- the side of the interface ---------------------------------------------------------------------------------------
+# --- interface -------------------------------------------------------------------------------------------------------
 
 
 def _ui_id(item: Row, at: At) -> str:
@@ -298,4 +298,4 @@ UI_CALLS: Mapping[str, Callable[[State, Row, At], None]] = {
     "collab_close_end": _collab,
     "collab_resume_end": _collab,
 }
-"""Readers of the interface's calls with their results, by the type of the item or event."""
+"""Readers for the interface's calls and results, by item or event type."""

@@ -1,1 +1,1 @@
-"""Gemini CLI: its profile, and its logs as events."""
+"""Gemini CLI: its profile, and the conversion of its logs to events."""

@@ -1,6 +1,6 @@
 """Read the results of tool calls in Gemini CLI's logs: outcome, text, details, the task list, subagents' reports.
 
-Results are in `toolCalls` and `functionResponse`.
+Results are in `toolCalls` and in `functionResponse` parts.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from crucible.clients.gemini.texts import is_response, parts_of, pictures, text_
 from crucible.clients.log_values import Row, as_dict, as_list, as_str, choice_of, count, line_count
 
 AGENT_TOOLS = frozenset({"invoke_agent", "delegate_to_agent"})
-"""Tools that hand work to a subagent.  Older versions have one tool per agent, whose calls have an `agentId`."""
+"""Tools that start a subagent.  Older versions have one tool per agent, whose calls have an `agentId`."""
 END_TOOL = "complete_task"
 """A subagent's last call; its argument is the report."""
 TASK_TOOL = "write_todos"
@@ -50,11 +50,11 @@ _ENDS = {
     "error": CallEnd.FAILED,
     "cancelled": CallEnd.INTERRUPTED,
 }
-"""The end of a call by its status; other statuses belong to running calls."""
+"""How a call ended, by its status; other statuses belong to running calls."""
 
 
 class Result(NamedTuple):
-    """A call's result; `feedback` is what the user said when refusing it."""
+    """A call's result; `feedback` is what the user said when rejecting the call."""
 
     text: str
     end: CallEnd
@@ -63,7 +63,7 @@ class Result(NamedTuple):
 
 
 def result_of(name: str, call: Row) -> Result | None:
-    """Return the result of a record in `toolCalls`, None while the call runs."""
+    """Return the result in a `toolCalls` record, None while the call is running."""
     status, given = as_str(call.get("status")), call.get("result")
     end = _ENDS.get(status) if status else CallEnd.OK if given else None
     if end is None:
@@ -79,7 +79,7 @@ def result_of(name: str, call: Row) -> Result | None:
 
 
 def _text(given: object, call: str) -> tuple[str, bool]:
-    """Return the text of a result, and whether it is an error.  The parts may belong to all calls of a message."""
+    """Return a call's result text, and whether it is an error.  `given` may have the responses to several calls."""
     parts = parts_of(given)
     responses = [as_dict(part["functionResponse"]) for part in parts if is_response(part)]
     own = [response for response in responses if response.get("id") == call] or responses[:1]
@@ -114,7 +114,7 @@ def _finished(name: str, text: str, end: CallEnd, call: Row) -> Result:
 
 
 def _shell(text: str, end: CallEnd) -> tuple[str, CallEnd, dict[str, object]]:
-    """Read a command's output.  The client logs success for every exit code."""
+    """Read a command's output.  The exit code must be parsed: the client logs success for all of them."""
     if text.startswith(_TIMED_OUT):
         return text, CallEnd.FAILED, {}
     if text.startswith(_STOPPED):
@@ -135,7 +135,7 @@ def _shell(text: str, end: CallEnd) -> tuple[str, CallEnd, dict[str, object]]:
 
 
 def _printed(text: str) -> str:
-    """Return only standard output; older versions append standard error."""
+    """Return only standard output; older versions append standard error to it."""
     output = _STDERR.split(text)[0]
     return "" if output in ("(empty)", "(none)") else output
 
@@ -144,7 +144,7 @@ def _printed(text: str) -> str:
 
 
 def choices_of(arguments: Mapping[str, object], text: str) -> tuple[Choice, ...]:
-    """Return the questions of a call with the answers in its result, matched by number."""
+    """Return a call's questions with the answers in its result, matched by number."""
     try:
         answered = as_dict(as_dict(json.loads(text)).get("answers"))
     except (ValueError, RecursionError):
@@ -164,7 +164,7 @@ def plan_settled(result: Result) -> bool | None:
 
 
 def written_plan(call: Row) -> tuple[str, str] | None:
-    """Return the name and text of a plan that a call wrote into the client's folder of plans."""
+    """Return the name and text of a plan that a call wrote to the client's plans folder."""
     display = as_dict(call.get("resultDisplay"))
     path, text = as_str(display.get("filePath")).replace("\\", "/"), display.get("newContent")
     folder, _, name = path.rpartition("/")
@@ -217,7 +217,7 @@ _FACTS: Mapping[str, Callable[[str, Row], dict[str, object]]] = {
 
 
 def todos(arguments: Mapping[str, object]) -> tuple[TaskState, ...]:
-    """Return the list that `write_todos` wrote; the position of a task is its id."""
+    """Return the tasks written by `write_todos`; a task's id is its position."""
     items = [as_dict(item) for item in as_list(arguments.get("todos"))]
     return tuple(
         TaskState(str(number), as_str(item.get("description")), as_str(item.get("status")) or "pending")
@@ -241,7 +241,7 @@ def _report(text: str) -> str:
 
 
 def report_of(arguments: Mapping[str, object]) -> str:
-    """Return the report in the arguments of a subagent's last call: a text, or the first text of an object."""
+    """Return the report in the arguments of a subagent's last call: text, or the first text in an object."""
     given = arguments.get("result", next(iter(arguments.values()), None))
     if isinstance(given, dict):
         given = next((value for value in given.values() if isinstance(value, str)), _json(given))

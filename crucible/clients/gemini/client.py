@@ -1,6 +1,6 @@
 """Gemini CLI: its program and logs.
 
-`cru` cannot resume or ask it, and its first prompt is the only way to pass it a text.
+`cru` cannot resume or ask Gemini CLI; context can only be passed in its first prompt.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from crucible.clients.client import ClientProfile, GivenContext
 
 
 def _logs_folder(env: Mapping[str, str], home: Path) -> Path:
-    """`GEMINI_CLI_HOME` replaces the home folder."""
+    """Return the logs folder; `GEMINI_CLI_HOME` replaces the home folder."""
     return Path(env.get("GEMINI_CLI_HOME") or home) / ".gemini"
 
 

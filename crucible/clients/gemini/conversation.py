@@ -1,14 +1,6 @@
 """Reduce Gemini CLI's log to the messages of the conversation, in order, and the points where messages were removed.
 
-A message's record is written again, whole, whenever the message grows: the last record counts, in the position of the
-first. `$rewindTo` removes a message and all after it.  `$set` changes the session's metadata.  This module stores
-positions in the file instead of texts.
-
-`$set` with `messages` replaces the conversation, but the client also uses it to keep the log in step with what it
-sends to the model: at every start (a resume within a minute writes an empty conversation into the same file), after a
-rewind, after a failed request, and when it compacts, with new ids for the messages it keeps.  None of that undoes
-what happened, so the logged messages stay.  These lists have `lastUpdated`; a list without it is an edit and replaces
-the conversation.
+Stores positions in the file instead of text.
 """
 
 from __future__ import annotations
@@ -33,7 +25,7 @@ _BETWEEN = re.compile(r"[\s,]*")
 
 
 class Place(NamedTuple):
-    """The position of a message: its line in bytes, the object in the line, and its index in a list, -1 without one."""
+    """The position of a message: its line in bytes, the object in that line, and the list index (-1 if in no list)."""
 
     offset: int
     length: int
@@ -42,7 +34,7 @@ class Place(NamedTuple):
 
 
 class Found(NamedTuple):
-    """One object with its line (from 1) and position; or None and the reason why it could not be read."""
+    """One object with its line (from 1) and position; or None, and the reason why it could not be read."""
 
     line: int
     place: Place
@@ -82,7 +74,7 @@ class LogFile:
             raise TranscriptError(f"{self.path}: {error.strerror or error}") from error
 
     def fetch(self, place: Place) -> Row:
-        """Read the message at a position again; empty if the file was changed in the meantime."""
+        """Read a message at a position again; {} if the file has changed in the meantime."""
         if place.offset != self._at and not self._is_document:
             try:
                 self._stream.seek(place.offset)
@@ -107,7 +99,7 @@ class LogFile:
     # --- the older format --------------------------------------------------------------------------------------------
 
     def _looks_like_document(self) -> bool:
-        """Return whether the file is one JSON document: its first line is only a brace, or the whole document."""
+        """Return whether the file is one JSON document: its first line is a single brace or the entire document."""
         head = self._stream.readline().strip()
         more = self._stream.readline().strip()
         self._stream.seek(0)
@@ -125,7 +117,7 @@ class LogFile:
 
 
 def _readable_messages(text: str) -> Iterator[Record]:
-    """Yield the messages of a truncated or damaged document up to the damage."""
+    """Yield the messages before the damage in a truncated or damaged document."""
     opening = _MESSAGES.search(text)
     at = opening.end() if opening else len(text)
     line = 1
@@ -151,9 +143,9 @@ def _end(pattern: re.Pattern[str], text: str, at: int) -> int:
 class Slot:
     """One message.  `line` is the line of its first record.
 
-    `parts` are its parts in the order in which they were written, each with the number of the message's first record
-    that had it; `records` counts the records.  `is_talk` is False if it holds only results for the model.  `is_back`
-    is True if it was removed from the conversation.
+    `parts` maps its parts, in the order they were written, to the number of the first record with the part; `records`
+    is the number of records.  `is_talk` is False if the message has only results for the model; `is_back` is True if it
+    was removed from the conversation.
     """
 
     id: str
@@ -165,7 +157,7 @@ class Slot:
     is_back: bool = False
 
     def learn(self, message: Row, place: Place) -> None:
-        """Update the message from another record of it."""
+        """Update the message from another record with the same id."""
         self.place = place
         for part in part_names(message):
             self.parts.setdefault(part, self.records)
@@ -184,7 +176,7 @@ class TakenBack:
 
 @dataclass(frozen=True, slots=True)
 class Damage:
-    """A line, or a part of one, could not be read."""
+    """A line, or part of one, could not be read."""
 
     line: int
     reason: str
@@ -195,7 +187,7 @@ Step: TypeAlias = Slot | TakenBack | Damage
 
 @dataclass(slots=True)
 class Conversation:
-    """`metadata` is the session's last metadata; `summary_line` is the line that named it."""
+    """A session's messages.  `metadata` is the latest metadata; `summary_line` is the line with the summary."""
 
     metadata: Row = field(default_factory=dict)
     summary_line: int = 0
@@ -203,12 +195,20 @@ class Conversation:
 
 
 def is_metadata(row: Row) -> bool:
-    """Return whether an object describes a session: the first line of a log, or a document."""
+    """Return whether an object describes a session: the first line of a log, or an entire document."""
     return isinstance(row.get("sessionId"), str) and ("projectHash" in row or "startTime" in row)
 
 
 def read_conversation(log: LogFile) -> Conversation:
-    """Read a log once."""
+    """Read a log in one pass.
+
+    A message's record is written again in full whenever the message grows; the last record counts, at the first one's
+    position.  `$rewindTo` removes a message and everything after it.  `$set` changes the session's metadata.
+
+    `$set` with `messages` replaces the conversation only if it has no `lastUpdated`.  Otherwise the client is syncing
+    the log with what it sends to the model (at each start, and after a rewind, a failed request or a compaction), so
+    the logged messages stay.
+    """
     reading = _Reading()
     for found in log.records():
         reading.take(found)
@@ -216,7 +216,7 @@ def read_conversation(log: LogFile) -> Conversation:
 
 
 def part_names(message: Row) -> Iterator[str]:
-    """Yield the keys of a message's parts, which are the same in all its records."""
+    """Yield the keys of a message's parts, which are the same in all records of the message."""
     if message.get("thoughts"):
         yield "thoughts"
     yield "words"
@@ -227,7 +227,7 @@ def part_names(message: Row) -> Iterator[str]:
 
 
 def call_key(call: Row, number: int) -> str:
-    """Return a call's key in its message: its id, or its position if it has none."""
+    """Return a call's key within its message: its id or, if it has none, its position."""
     return f"call {as_str(call.get('id')) or number}"
 
 
@@ -273,10 +273,10 @@ class _Reading:
         self._by_words[_content_key(message)] = name
 
     def _is_copy(self, message: Row) -> bool:
-        """Return whether a record belongs to the history that the client logs again after a cancelled request.
+        """Return whether a record repeats history that the client logs again after a cancelled request.
 
-        Such a run of records has new ids.  It begins with the context, or with a message of the model that names no
-        model, and ends with the list.
+        Such a series of records has new ids.  It begins with the context or with a model message that names no model,
+        and ends at the list.
         """
         by_model = message.get("type") == "gemini"
         begins = is_context(message) or (by_model and isinstance(message.get("content"), list))
@@ -313,9 +313,9 @@ class _Reading:
             self._take_back([slot for name, slot in self._alive.items() if name not in kept], "replaced", found)
 
     def _listed(self, message: Row, found: Found, item: int) -> str:
-        """Add a message of a list; a logged one is recognized by its id or, with a new id, by its text.
+        """Add or update a message from a list, and return its id.
 
-        Return its id.
+        A logged message is found by its id or, if the id is new, by its text.
         """
         ident = message.get("id")
         if not isinstance(ident, str):
@@ -333,12 +333,12 @@ class _Reading:
         return name
 
     def _reword(self, slot: Slot, message: Row, found: Found, item: int) -> None:
-        """Update a message from a list if that is an edit: other lists have shortened and masked text for the model."""
+        """Update a message from a list if the user edited it: other lists are shortened and masked for the model."""
         if "lastUpdated" not in as_dict((found.row or {}).get("$set")):
             slot.learn(message, found.place._replace(item=item))
 
     def _rewind(self, ident: str, found: Found) -> None:
-        """Remove a message and all after it; all messages if it is unknown, as the client does."""
+        """Remove a message and everything after it.  Like the client, remove all messages if the id is unknown."""
         slots = list(self._alive.values())
         name = self._name(ident)
         first = next((number for number, slot in enumerate(slots) if slot.id == name), 0)
@@ -361,7 +361,7 @@ def _is_talk(message: Row) -> bool:
 
 
 def _content_key(message: Row) -> str:
-    """Return a key to recognize a message with another id: its role and text, or its calls if it has no text."""
+    """Return a key that finds a message with another id: its role and text or, if it has no text, its calls."""
     content = message.get("content")
     words = text_of(content).strip()
     parts = parts_of(content)

@@ -1,9 +1,6 @@
 """Find Gemini CLI's transcripts, group their files into sessions, and read their events.
 
-A session is `~/.gemini/tmp/<project>/chats/session-<time>-<8 of the id>.jsonl` (a log that is appended to) or `.json`
-(one document, in older versions); a subagent's log is `chats/<id of its parent>/<its id>.jsonl`.  A session's id is
-the `sessionId` in its first line, not its file: a resume leaves a second, nearly empty file with the same id, and a
-resumed document becomes a log.
+A session's id is the `sessionId` in its first line: after a resume, several files may have the same id.
 """
 
 from __future__ import annotations
@@ -39,19 +36,19 @@ _STAMP = re.compile(rb'"(?:timestamp|lastUpdated|startTime)"\s*:\s*"([^"]{10,40}
 _FIELD = re.compile(rb'"(sessionId|kind|projectHash|startTime)"\s*:\s*"((?:[^"\\]|\\.){1,400})"')
 _WORKSPACE = re.compile(r"\*\*Workspace Directories:\*\*\n\s*- ([^\n]+)")
 _NO_SESSIONS = frozenset({"tool-outputs", "checkpoints", "logs", "plans", "tracker", "tasks", "bin", "history"})
-"""The client's folders without sessions."""
+"""The client's folders that contain no sessions."""
 
 
 def read(transcript: Transcript, agent: str = "") -> Iterator[Event]:
-    """Yield the events of the trunk or, with its id, of a subagent."""
+    """Yield the events of the trunk or, if `agent` is given, of a subagent."""
     return read_log(transcript.path_of(agent), agent)
 
 
 def read_log(path: Path, agent: str = "") -> Iterator[Event]:
-    """Yield the events of a file, with one message in memory at a time, or all of a document of the older format.
+    """Yield the events of a file, with one message in memory at a time (the entire document in the older format).
 
-    `agent` is the id of the subagent whose file it is.  Raises `TranscriptError` if the file cannot be opened; a
-    record that cannot be read becomes `Unreadable`.
+    `agent` is the subagent's id if the file is a subagent's log.  Raises `TranscriptError` if the file cannot be
+    opened; a record that cannot be read becomes `Unreadable`.
     """
     with LogFile(path) as log:
         conversation = read_conversation(log)
@@ -68,13 +65,13 @@ def read_log(path: Path, agent: str = "") -> Iterator[Event]:
 
 
 def _context(path: Path, log: LogFile, conversation: Conversation, agent: str) -> Iterator[Event]:
-    """Yield the session's folder and its title, which depend on the whole log."""
+    """Yield the session's folder and title, which depend on the entire log."""
     metadata = conversation.metadata
     session, title = as_str(metadata.get("sessionId")), as_str(metadata.get("summary"))
     if session:
         at = At(1, row_id("session", session), as_time(metadata.get("startTime")), agent)
         yield ContextSeen(at, session, _folder_of(path, log, conversation))
-    # A subagent's summary is its report.
+    # The summary of a subagent is its report.
     if title.strip() and metadata.get("kind") != "subagent":
         yield Titled(At(max(1, conversation.summary_line), row_id("summary", title), agent=agent), title)
 
@@ -83,7 +80,7 @@ def _context(path: Path, log: LogFile, conversation: Conversation, agent: str) -
 
 
 def _folder_of(path: Path, log: LogFile, conversation: Conversation) -> str:
-    """Return the project's folder, from the client's file for it, the log, or the client's list of projects."""
+    """Return the project's folder, from the client's file for it, the log, or the client's project list."""
     directories = as_list(conversation.metadata.get("directories"))
     return (
         _stored_folder(path)
@@ -94,7 +91,7 @@ def _folder_of(path: Path, log: LogFile, conversation: Conversation) -> str:
 
 
 def _project_folder(path: Path) -> Path | None:
-    """Return the `tmp/<project>` folder that a log is in."""
+    """Return the `tmp/<project>` folder that contains a log."""
     return next((parent.parent for parent in list(path.parents)[:3] if parent.name == "chats"), None)
 
 
@@ -136,7 +133,7 @@ def _listed_folder(path: Path, project_hash: str) -> str:
 
 
 def sniff(path: Path) -> bool:
-    """Return whether a file begins like Gemini CLI's; False if it cannot be read."""
+    """Return whether a file begins like a Gemini CLI log; False if the file cannot be read."""
     if path.suffix not in _SUFFIXES:
         return False
     head = _head(path)
@@ -144,18 +141,20 @@ def sniff(path: Path) -> bool:
 
 
 def _is_record(row: Row) -> bool:
-    """Return whether a record belongs to a log whose first line is lost."""
+    """Return whether this is a record of a log, for logs whose first line is lost."""
     if isinstance(row.get("$rewindTo"), str) or isinstance(row.get("$set"), dict):
         return True
     return isinstance(row.get("id"), str) and row.get("type") == "gemini" and "timestamp" in row
 
 
 def find(path: Path) -> Iterator[Transcript]:
-    """Yield the sessions of a file, of a folder of chats, of a project's folder or of the client's whole folder.
+    """Yield the sessions in a file, a chats folder, a project's folder or the client's entire folder.
 
-    A file named directly always counts as a transcript; in a folder, only files that are named like a session or pass
-    `sniff`. A folder that cannot be listed is returned like a file, so that `read` reports why.  Raises
-    `TranscriptError` for a path that does not exist or may not be read.
+    A session is `~/.gemini/tmp/<project>/chats/session-<time>-<8 of the id>.jsonl`, or `.json` (one document) in older
+    versions.  A subagent's log is `chats/<id of its parent>/<its id>.jsonl`.  A file given directly always counts as a
+    transcript; in a folder, a file counts if it is named like a session or passes `sniff`.  A folder that cannot be
+    listed is yielded like a file, so that `read` reports why.  Raises `TranscriptError` for a path that does not exist
+    or may not be read.
     """
     check_reachable(path)
     if not path.is_dir():
@@ -187,7 +186,7 @@ def _is_trunk(path: Path) -> bool:
         return False
     if path.name.startswith("session-"):
         return True
-    # A subagent's log is in the folder of its parent and found with it; without the parent it is a session of its own.
+    # A subagent's log is in its parent's folder and found with the parent; without the parent it is a session.
     return sniff(path)
 
 
@@ -197,7 +196,7 @@ def _transcript(trunk: Path) -> Transcript:
 
 
 def _subagents(chats: Path, parent: str, depth: int, seen: set[str]) -> Iterator[SubagentFile]:
-    """Yield every subagent of a session, each followed by its own subagents."""
+    """Yield all subagents of a session, each followed by its own subagents."""
     try:
         entries = sorted((chats / _plain(parent)).iterdir()) if _plain(parent) else []
     except OSError:
@@ -210,11 +209,11 @@ def _subagents(chats: Path, parent: str, depth: int, seen: set[str]) -> Iterator
 
 
 def _plain(session: str) -> str:
-    """Return a session's id as the client writes it in names of folders and files."""
+    """Return a session's id in the form that the client uses in file and folder names."""
     return re.sub(r"[^A-Za-z0-9-]", "_", session)
 
 
-# --- quick looks -----------------------------------------------------------------------------------------------------
+# --- quick checks ----------------------------------------------------------------------------------------------------
 
 
 def reach(transcript: Transcript) -> Reach:
@@ -239,7 +238,7 @@ def _head(path: Path) -> bytes:
 
 
 def _session_of(head: bytes) -> str:
-    """Return the session id in a log's first line or a document's first lines; "" for a file of another program."""
+    """Return the session id at the beginning of a log or document; "" if another program wrote the file."""
     start = head[:4096].lstrip(b"\xef\xbb\xbf \t\r\n")
     if not start.startswith(b"{"):
         return ""

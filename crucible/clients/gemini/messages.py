@@ -1,6 +1,6 @@
-"""Convert Gemini CLI's messages to events, one at a time and in the order of the conversation.
+"""Convert Gemini CLI's messages to events, one at a time, in the order of the conversation.
 
-`conversation` lists the messages, `texts` classifies texts in the user's name, and `call_results` reads results.
+`conversation` lists the messages, `texts` classifies text with the user role, and `call_results` reads results.
 """
 
 from __future__ import annotations
@@ -73,13 +73,13 @@ _HUMAN = {
     Speech.STEERING: PromptKind.STEERING,
 }
 _TITLE = 80
-"""Maximum length of a task's title in code points: its first line, since the client gives no title."""
+"""Maximum length of a task's title in code points.  The title is the task's first line: the client logs none."""
 _NO_FAULTS = ("Unknown command:",)
-"""Errors that are only the client's reply to what the user typed."""
+"""Errors that only reply to what the user typed."""
 
 
 class _Message(NamedTuple):
-    """A message and its slot; `at` gives the positions of its parts."""
+    """A message and its slot; `at` returns the positions of its parts."""
 
     slot: Slot
     row: Row
@@ -91,9 +91,10 @@ class _Message(NamedTuple):
 
 
 class MessageReader:
-    """Converts one message after the other.  `agent` is the id of the subagent whose log this is.
+    """Converts messages one at a time.  `agent` is the subagent's id if the log is a subagent's.
 
-    With `by_agent`, an agent gives the prompts and not a user: a subagent's log is a trunk if its parent's is missing.
+    `by_agent` is True if an agent wrote the prompts.  Also true for a subagent's log read as a trunk because its
+    parent's log is missing.
     """
 
     def __init__(self, agent: str = "", *, by_agent: bool = False) -> None:
@@ -122,14 +123,15 @@ class MessageReader:
                 return iter([Unknown(message.at("type"), as_str(other))])
 
     def take_back(self, step: TakenBack) -> Iterator[Event]:
-        """Yield that messages were removed from the conversation, and the tokens spent on them."""
+        """Yield that messages were removed from the conversation, and the tokens used for them."""
         at = At(step.line, row_id(step.how, step.line), step.time, self.agent)
         if self._told:
             yield from self._spend(at)
         messages = "1 message" if step.count == 1 else f"{step.count} messages"
         yield Rewound(at, text=messages if step.how == "rewound" else f"{messages}, which others replaced")
 
-    # --- people ------------------------------------------------------------------------------------------------------
+    # --- user messages
+    # --------------------------------------------------------------------------------------------------
 
     def _user(self, message: _Message) -> Iterator[Event]:
         images = pictures(message.row.get("content"))
@@ -153,7 +155,7 @@ class MessageReader:
         return Prompted(at, text.text, kind, images)
 
     def _responses(self, message: _Message) -> Iterator[Event]:
-        """Yield results of calls that were logged as parts of a reply."""
+        """Yield the results of calls that were logged as parts of a user's message."""
         for part in filter(is_response, parts_of(message.row.get("content"))):
             response = as_dict(part["functionResponse"])
             call = as_str(response.get("id")) or as_str(response.get("name"))
@@ -179,8 +181,8 @@ class MessageReader:
                     at = event.at
                     yield event
             if self._answered:
-                # An import at that time took this text for the answer, so it stays one here; calls in a later record
-                # open the turn again.
+                # An import at that time took this text as the answer, so it remains one; calls in a later record reopen
+                # the turn.
                 yield Answered(at)
 
     def _part(self, message: _Message, part: str, calls: Mapping[str, Row]) -> Iterator[Event]:
@@ -251,7 +253,7 @@ class MessageReader:
     def _settled(
         self, at: At, call: str, name: str, arguments: Mapping[str, object], result: Result
     ) -> Iterator[Event]:
-        """Yield the user's decision: answers to questions, or the approval of a plan."""
+        """Yield the user's decision: answers to questions, or a decision on a plan."""
         if name == QUESTION_TOOL and result.end is not CallEnd.FAILED:
             yield QuestionsAnswered(at, call, choices_of(arguments, result.text))
         approved = plan_settled(result) if name == PLAN_TOOL else None
@@ -283,10 +285,11 @@ class MessageReader:
         else:
             yield Injected(at, text, kind)
 
-    # --- what was taken back -----------------------------------------------------------------------------------------
+    # --- removed messages
+    # ------------------------------------------------------------------------------------------------
 
     def _tell_taken(self, message: _Message) -> Iterator[Event]:
-        """Yield the text of a removed message for the event log, and keep its tokens for `_spend`."""
+        """Yield a removed message's text for the event log, and keep its tokens for `_spend`."""
         kind = as_str(message.row.get("type")) or "message"
         calls = [as_str(as_dict(call).get("name")) for call in as_list(message.row.get("toolCalls"))]
         text = "\n".join(filter(None, [text_of(message.row.get("content")), *calls]))
@@ -295,7 +298,7 @@ class MessageReader:
         self._taken += _usage(message)
 
     def _spend(self, at: At) -> Iterator[Event]:
-        """Yield the tokens of removed messages, at a point where there is a phase to count them for."""
+        """Yield the tokens of removed messages when there is a phase to count them in."""
         for event in self._taken:
             yield UsageCounted(
                 At(at.line, event.at.row, at.time, at.agent),
@@ -317,9 +320,9 @@ def _thoughts(message: _Message) -> Iterator[Event]:
 
 
 def _usage(message: _Message) -> Iterator[UsageCounted]:
-    """Yield a message's tokens.
+    """Yield a message's token counts.
 
-    `cached` is part of `input`.  The tokens of tools' prompts may be part of it or not, which the total shows.
+    `input` includes `cached`.  Whether it includes the tokens of tools' prompts shows in the total.
     """
     tokens = message.row.get("tokens")
     if not isinstance(tokens, dict):

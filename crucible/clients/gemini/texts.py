@@ -1,4 +1,4 @@
-"""Read texts in Gemini CLI's logs, and classify those in the user's name.
+"""Read text in Gemini CLI's logs, and classify text with the user role.
 
 Content is a string, a part, or a list of either (`PartListUnion`).
 """
@@ -16,7 +16,7 @@ from crucible.clients.log_values import Row, as_dict, as_str
 
 
 def parts_of(content: object) -> list[Row]:
-    """Return the parts of a message's content or of a call's result; strings become text parts."""
+    """Return the parts of message content or of a call's result; strings become text parts."""
     raw = content if isinstance(content, list) else [content]
     parts = ({"text": part} if isinstance(part, str) else part for part in raw)
     return [part for part in parts if isinstance(part, dict)]
@@ -28,17 +28,17 @@ def is_thought(part: Mapping[str, Any]) -> bool:
 
 
 def is_response(part: Mapping[str, Any]) -> bool:
-    """Return whether a part hands a call's result to the model."""
+    """Return whether a part returns a call's result to the model."""
     return isinstance(part.get("functionResponse"), dict)
 
 
 def text_of(content: object) -> str:
-    """Return the text of a content without reasoning."""
+    """Return the text of content, without reasoning."""
     return "".join(as_str(part.get("text")) for part in parts_of(content) if not is_thought(part))
 
 
 def pictures(content: object) -> int:
-    """Count the images in a content."""
+    """Return the number of images in content."""
     data = (as_dict(part.get("inlineData") or part.get("fileData")) for part in parts_of(content))
     return sum(as_str(each.get("mimeType")).startswith("image/") for each in data)
 
@@ -46,8 +46,8 @@ def pictures(content: object) -> int:
 def row_id(*names: object) -> str:
     """Return 16 hex digits for a part of a message: the same in every copy of a log and after every rewrite.
 
-    The client has ids only for messages, but the parts of a message must differ in their first 8 characters, with
-    which a note records how far it goes.
+    The client has ids for messages only.  A note records its position with the first 8 characters, so the ids of a
+    message's parts must differ in these.
     """
     key = json.dumps(names, default=str).encode("utf-8", "surrogatepass")
     return blake2s(key, digest_size=8).hexdigest()
@@ -77,14 +77,14 @@ _NOTICES = (
     "Here is a summary of changes in the user's editor context",
     "Please continue.",
 )
-"""Texts that the client sends to the model in the user's name, such as when a subagent goes wrong."""
+"""Text that the client sends to the model with the user role, such as when a subagent fails."""
 _ACKNOWLEDGEMENTS = ("Got it. Thanks for the context!", "Got it. Thanks for the additional context!")
-"""Texts that the client writes in the model's name after sending it context."""
+"""Text that the client logs as the model's reply to the context it sends."""
 _CANCELLATIONS = ("Request cancelled.", "User cancelled the request.")
 
 
 class Speech(Enum):
-    """The kind of a text in the user's name."""
+    """The kind of text with the user role."""
 
     PROMPT = auto()
     COMMAND = auto()
@@ -95,7 +95,7 @@ class Speech(Enum):
 
 
 class UserText(NamedTuple):
-    """A text and its kind; `kind` is the kind of injected text."""
+    """Text with its classification; `kind` is the kind of injected text."""
 
     speech: Speech
     text: str
@@ -103,9 +103,9 @@ class UserText(NamedTuple):
 
 
 def texts_of_user(message: Row) -> list[UserText]:
-    """Return the texts of a record of type `user`, in order; none if it only hands results to the model.
+    """Return the classified text of a `user` record, in order; empty if it only returns results to the model.
 
-    `displayContent` is what the user typed, if the client added more to what it sent.
+    `displayContent` is what the user typed, if the client sent additional text.
     """
     shown = message.get("displayContent")
     sent = _texts(message.get("content"))
@@ -123,7 +123,7 @@ def is_context(message: Row) -> bool:
 
 
 def is_acknowledgement(text: str) -> bool:
-    """Return whether the client wrote a text in the model's name."""
+    """Return whether the client, not the model, wrote this model message."""
     return text.strip() in _ACKNOWLEDGEMENTS
 
 
@@ -137,7 +137,7 @@ def _texts(content: object) -> list[str]:
 
 
 def _without_files(texts: list[str]) -> list[UserText]:
-    """Separate a prompt from the texts that hooks and `@file` appended to it."""
+    """Separate a prompt from text that hooks and `@file` appended to it."""
     hooks = [text for text in texts if text.lstrip().startswith(_HOOK)]
     steering = [text for text in texts if _STEERING.match(text.lstrip())]
     own = [text for text in texts if text not in hooks and text not in steering]
@@ -150,7 +150,7 @@ def _without_files(texts: list[str]) -> list[UserText]:
 
 
 def _steered(text: str) -> list[UserText]:
-    """Return what was typed while the agent worked, without the wrapping that finished background tasks also have."""
+    """Return what the user typed while the agent was working; finished background tasks have the same wrapper."""
     found = _STEERING.match(text.lstrip())
     words = found["words"] if found else ""
     typed = bool(words.strip()) and not words.startswith(_BACKGROUND)

@@ -1,7 +1,6 @@
-"""Run a program that answers: with limited time and output, and leaving no process running.
+"""Run a program that answers a prompt, with a time-out and an output limit, and leave no process running.
 
-Each program runs in its own process group, and `Reins.stop` ends all of them.  `ask` writes the prompts and reads the
-answers.
+Each program runs in its own process group; `Reins.stop` ends all of them.  `ask` builds commands and parses answers.
 """
 
 from __future__ import annotations
@@ -20,12 +19,12 @@ from crucible.core.errors import AgentFailed, reason_of
 from crucible.core.patterns import ANSI
 
 MOST_BYTES = 1 << 20
-"""Maximum size of an answer; a program that prints more is stopped."""
+"""Maximum size of an answer in bytes; a program that prints more is stopped."""
 
 _STDERR_BYTES = 4000
-"""Size of the end of standard error that is kept for the error message."""
+"""Number of bytes at the end of standard error that are kept for the error message."""
 _STRAGGLERS = 2.0
-"""Seconds for who still holds the output of a program that has ended."""
+"""Seconds to wait for child processes that keep a program's output open after its end."""
 _GRACE = 3.0
 """Seconds between asking a program to end and killing it."""
 
@@ -39,7 +38,7 @@ class Stopped(AgentFailed):
 
 
 class Exited(AgentFailed):
-    """A program failed: `code` is its exit code, or minus the signal that killed it, and `output` its output."""
+    """A program failed.  `code` is its exit code, or minus the signal that killed it; `output` is its output."""
 
     def __init__(self, message: str, code: int, output: bytes) -> None:
         super().__init__(message)
@@ -48,27 +47,26 @@ class Exited(AgentFailed):
 
 
 class Reins:
-    """Stop all running programs at once, from any thread; after `stop` no other program is started.
+    """Stops all running programs, from any thread; after `stop`, no more programs are started.
 
-    `started` is called with the process id of each, in its thread.
+    `started` is called with each program's process id, in the thread that runs the program.
     """
 
     def __init__(self, started: Callable[[int], None] = lambda _pid: None) -> None:
         self.stopped = False
         self._started = started
-        # Without a lock, because a signal handler may call `stop` while this thread would hold it; a list and a flag
-        # need none.
+        # No lock: a signal handler may call `stop` while the interrupted thread holds it.  A list and a flag need none.
         self._running: list[subprocess.Popen[bytes]] = []
 
     def stop(self, *, at_once: bool = False) -> None:
-        """Ask all programs and their children to end; kill them after a grace period, or now with `at_once`."""
+        """Ask all programs and their children to end; kill them after a grace period, or immediately if `at_once`."""
         self.stopped = True
         for process in [*self._running]:
             _end(process, at_once=at_once)
 
     @contextmanager
     def holding(self, process: subprocess.Popen[bytes]) -> Iterator[None]:
-        """Include a program in `stop` while the block runs."""
+        """Include a program in `stop` until the block ends."""
         self._running.append(process)
         try:
             if self.stopped:
@@ -91,17 +89,17 @@ def run_program(
     reins: Reins | None = None,
     most: int = MOST_BYTES,
 ) -> bytes:
-    """Return the output of a program that reads `prompt` from standard input and runs in `folder`, or in an empty one.
+    """Run a program in `folder`, or in an empty folder, with `prompt` as standard input; return its output.
 
-    Child processes that keep its output open are killed when it ends.  Raises `AgentFailed` if it cannot be started,
-    exceeds `timeout` seconds (`TimedOut`), prints more than `most` bytes, is stopped by the `reins` (`Stopped`), or
-    exits with a code other than 0 (`Exited`, with the last line of its standard error).
+    When the program ends, child processes that keep its output open are killed.  Raises `AgentFailed` if it cannot be
+    started or prints more than `most` bytes, `TimedOut` after `timeout` seconds, `Stopped` if `reins` stop it, and
+    `Exited`, with the last line of standard error, if its exit code is not 0.
     """
     with ExitStack() as stack:
         if not folder:
             made = tempfile.TemporaryDirectory(prefix="cru-", ignore_cleanup_errors=True)
             folder = stack.enter_context(made)
-        stdin = stack.enter_context(tempfile.TemporaryFile())  # a pipe would block on a program that does not read
+        stdin = stack.enter_context(tempfile.TemporaryFile())  # a pipe could block
         stdin.write(prompt)
         stdin.seek(0)
         reins = reins or Reins()
@@ -146,7 +144,7 @@ def _answer_of(process: subprocess.Popen[bytes], name: str, timeout: float | Non
             process.wait()
     if output.overflowed:
         raise AgentFailed(f"{name}: it answered more than {most:,} bytes")
-    if reins.stopped:  # some programs exit with 0 when they are asked to end, without an answer
+    if reins.stopped:  # some programs exit with 0 and no answer when asked to end
         raise Stopped(f"{name}: stopped")
     if code:
         errors.join(0.2)
@@ -175,7 +173,7 @@ def _kill_if_there(process: subprocess.Popen[bytes]) -> None:
 
 
 def _kill(process: subprocess.Popen[bytes]) -> None:
-    # The group has the number of its leader, which the system does not reuse while a member is alive.
+    # The group id is the leader's process id, which the system does not reuse while the group has a member.
     with suppress(OSError):
         if hasattr(os, "killpg"):
             os.killpg(process.pid, signal.SIGKILL)
@@ -184,7 +182,7 @@ def _kill(process: subprocess.Popen[bytes]) -> None:
 
 
 class _Reader(threading.Thread):
-    """Reads a pipe so that the program never blocks; keeps up to `limit` bytes, or with 0 only the end."""
+    """Reads a pipe so that the program never blocks.  Keeps the first `limit` bytes or, if 0, only the end."""
 
     def __init__(self, pipe: IO[bytes], process: subprocess.Popen[bytes], limit: int) -> None:
         super().__init__(daemon=True)
@@ -206,7 +204,7 @@ class _Reader(threading.Thread):
                     return
 
     def last_line(self) -> str:
-        """Return `: ` and the last line that is not blank, "" if there is none."""
+        """Return `: ` and the last line that is not blank, or "" if there is none."""
         text = ANSI.sub("", bytes(self.data).decode("utf-8", "replace"))
         lines = [line.strip() for line in text.split("\n") if line.strip()]
         return f": {printable(lines[-1])}" if lines else ""

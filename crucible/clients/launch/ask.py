@@ -1,7 +1,7 @@
 """Ask an agent (a client, a user's command line, or a model of the `llm` library), and parse the answer.
 
-A client given by name gets no tools.  Every program runs in an empty folder and is marked as ours in its prompt and
-environment, so that hooks and imports skip its session.
+A client given by name gets no tools.  Hooks and imports skip these sessions: a mark in the prompt and environment
+identifies them.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from crucible.core.patterns import late_pattern
 from crucible.core.settings.settings import AgentSettings
 
 _REMOVED_VARIABLES = (RESUMING_ENVIRONMENT, "CRU_SESSION", "CLAUDECODE")
-"""Removed from the environment: the session to write to, and the variable that keeps Claude Code from starting inside
-itself."""
+"""Variables to remove from the environment: the session to write to, and the one that makes Claude Code refuse to start
+inside itself."""
 
 _LLM = (sys.executable, "-m", "crucible.clients.launch.llm_model")
 
@@ -40,9 +40,9 @@ class Asker(Protocol):
 
 
 def asker_of(settings: AgentSettings, env: Mapping[str, str]) -> Program | None:
-    """Return the configured agent, preferring `agents.command` to `agents.model`.
+    """Return the configured agent: `agents.command` if set, else `agents.model`.
 
-    None if none is configured, and inside a session that `cru` itself started.
+    None if neither is set, or inside a session that `cru` itself started.
     """
     if env.get(OWN_ENVIRONMENT):
         return None
@@ -55,10 +55,10 @@ def asker_of(settings: AgentSettings, env: Mapping[str, str]) -> Program | None:
 
 
 def program_of(agent: str, where: str, env: Mapping[str, str], timeout: float | None) -> Program:
-    """Return the program for a client's name, which then gets no tools, or for a command line, split as a shell does.
+    """Return the program for a client's name, or for a command line split as in a shell.  A named client gets no tools.
 
-    In both cases Claude Code reads no files named with `@` in the prompt.  `where` is the option or setting to name
-    in the message of `AgentFailed`.
+    In both cases, Claude Code does not read files named with `@` in the prompt.  `where` is the option or setting to
+    name in the message of `AgentFailed`.
     """
     client = client_of(agent.strip())
     if client is not None:
@@ -76,10 +76,10 @@ def program_of(agent: str, where: str, env: Mapping[str, str], timeout: float | 
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """A program that reads a prompt from its standard input and prints the answer.
+    """A program that reads a prompt from standard input and prints the answer.
 
-    `model` is the name for an answer that does not name its model, by default the program's name.  The program runs in
-    `folder`, by default an empty one, and `reins` can stop it.  With `may_be_silent` an empty answer is no error.
+    `model` is used if an answer does not name its model; it defaults to the program's name.  The program runs in
+    `folder`, by default an empty one, and `reins` can stop it.  With `may_be_silent`, an empty answer is not an error.
     """
 
     words: tuple[str, ...]
@@ -109,7 +109,7 @@ class Program:
                 most=self.most,
             )
         except Exited as error:
-            read_answer(error.output.decode("utf-8", "replace"), model)  # its output may give a better reason
+            read_answer(error.output.decode("utf-8", "replace"), model)  # the output may give a better reason
             raise
         try:
             text = data.decode()
@@ -122,7 +122,7 @@ class Program:
 
 
 def own_environment(env: Mapping[str, str]) -> dict[str, str]:
-    """Return the environment for a program that we start: marked as ours, without variables of the current session."""
+    """Return the environment for a program that we start: marked as ours, without the current session's variables."""
     kept = {name: value for name, value in env.items() if name not in _REMOVED_VARIABLES}
     return {**kept, OWN_ENVIRONMENT: "1"}
 
@@ -140,7 +140,7 @@ def read_answer(text: str, model: str) -> Answer:
 
 
 def _rows(text: str) -> list[dict[str, Any]]:
-    """Return the JSON objects of a text that holds nothing else: one document, or one object per line."""
+    """Return the JSON objects in a text that contains nothing else: one document, or one object per line."""
     if not text.lstrip().startswith("{"):
         return []
     for lines in ([text], [line for line in text.split("\n") if line.strip()]):
@@ -155,12 +155,12 @@ def _rows(text: str) -> list[dict[str, Any]]:
 
 _FENCE = late_pattern(r"^[ \t]*```+[ \t]*(?:json)?[ \t]*\n(.*?)^[ \t]*```", re.DOTALL | re.MULTILINE | re.IGNORECASE)
 _LONGEST = 100_000
-"""Number of code points of an answer in which objects are searched for."""
+"""Maximum code points of an answer to search for objects."""
 _MAX_ATTEMPTS = 50
 
 
 def objects_in(answer: str) -> Iterator[Mapping[str, object]]:
-    """Yield the JSON objects in an answer, those in code fences first; each may come twice."""
+    """Yield the JSON objects in an answer, those in code fences first.  Each may be yielded twice."""
     answer = answer[:_LONGEST]
     for place in (*(found[1] for found in _FENCE.finditer(answer)), answer):
         yield from _objects(place)

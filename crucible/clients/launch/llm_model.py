@@ -1,7 +1,7 @@
 """Ask a model of the `llm` library: `python -m crucible.clients.launch.llm_model MODEL`, prompt on standard input.
 
-The answer is printed as JSON.  This is a separate process because the library takes a second to import, has no
-time-out, and loads all plugins that the user installed; like any other agent it can be limited and stopped.
+Prints the answer as JSON.  Runs as a separate process because the library takes a second to import, has no time-out,
+and loads all of the user's plugins.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 
 
 def answer(name: str, prompt: str) -> dict[str, Any]:
-    """Return the model's answer, and the tokens if the model reports them."""
+    """Return the model's answer and, if the model reports them, the token counts."""
     import llm  # noqa: PLC0415  an optional dependency
 
     model = llm.get_model(name)
@@ -27,7 +27,7 @@ def answer(name: str, prompt: str) -> dict[str, Any]:
 
 
 def main() -> int:
-    """Print the answer, or one line of error; return the exit code."""
+    """Print the answer or a one-line error; return the exit code."""
     prompt = sys.stdin.buffer.read().decode("utf-8", "replace")
     try:
         found = answer(sys.argv[1], prompt)

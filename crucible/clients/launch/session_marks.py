@@ -1,34 +1,33 @@
-"""Marks for agents' sessions that `cru` itself started.
+"""Marks that identify sessions started by `cru`: to ask an agent (skipped by imports) or to resume a session.
 
-Hooks and imports skip a session that `cru` started to ask an agent.  A session that `cru` started to resume another
-one is folded into that one's note.  The marks are in the prompt, because clients log nothing else that we can set.
-This module imports nothing: every hook loads it first.
+Marks are in the prompt because clients log nothing else that we can set.  Every hook loads this module first, so it
+imports nothing.
 """
 
 OWN_MARK = "<!-- cru:own-session -->"
-"""Part of the first prompt of a session that is not the user's."""
+"""Part of the first prompt in a session that `cru` started to ask an agent."""
 
 OWN_ENVIRONMENT = "CRUCIBLE_OWN_SESSION"
-"""Set in the environment of such a session, to any value; hooks inherit it from the client."""
+"""Set in the environment of such a session, to any value.  Hooks inherit it from the client."""
 
 RESUMING_ENVIRONMENT = "CRUCIBLE_RESUMING"
-"""The id of the session that a client was started to resume; hooks inherit it from the client."""
+"""The id of the session that a client was started to resume.  Hooks inherit it from the client."""
 
 BRIEFED_ENVIRONMENT = "CRUCIBLE_BRIEFED"
-"""Set, to any value, if a client was started with a briefing: its hooks must not brief it again."""
+"""Set, to any value, if a client was started with a briefing, so that its hooks do not add another."""
 
 _OPEN, _CLOSE = "<!-- cru:resume ", " -->"
 
 
 def resume_mark(session_id: str, ticket: str) -> str:
-    """Return the first line of the prompt that resumes a session; tickets are issued by `memory.bookmarks`."""
+    """Return the first line of a prompt that resumes a session; `memory.bookmarks` issues tickets."""
     return f"{_OPEN}{session_id} {ticket}{_CLOSE}"
 
 
 def find_resume_mark(prompt: str) -> tuple[str, str] | None:
-    """Return the session id and ticket of a prompt that begins with a mark.
+    """Return the session id and ticket if a prompt begins with a mark.
 
-    The caller checks that the ticket was issued.
+    The caller must check that the ticket was issued.
     """
     text = prompt.lstrip()
     if not text.startswith(_OPEN):

@@ -1,6 +1,6 @@
-"""Run a client in the user's terminal until it ends.
+"""Run a client in the user's terminal until the client ends.
 
-While it runs, the terminal and its keys belong to the client, and requests to end are passed on to it.
+Meanwhile the terminal and its keys belong to the client; requests to end are forwarded to it.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class ClientFailed(CrucibleError):
 
 
 def check_installed(program: str, env: Mapping[str, str], hint: str) -> str:
-    """Return the path of a program as the shell finds it.  Raises `ClientMissing` with the hint if there is none."""
+    """Return the path of a program as the shell finds it.  Raises `ClientMissing` with `hint` if there is none."""
     found = shutil.which(program, path=env.get("PATH", os.defpath))
     if found is None:
         raise ClientMissing(f"{program}: not installed, or not on PATH", hint)
@@ -45,13 +45,13 @@ def run_client(
     stdin: bytes | None = None,
     started: Callable[[int], None] = lambda _pid: None,
 ) -> int:
-    """Run a command in a folder and wait for its end; return its exit code, or minus the signal that killed it.
+    """Run a client in a folder and wait; return its exit code, or minus the signal that killed it.
 
-    `program` is the file to run, `command` its arguments, beginning with its own name.  It inherits our standard
-    streams; `stdin` replaces standard input.  `started` is called with the process id.  Raises `ClientMissing` if it
-    cannot be started.
+    `program` is the file to run, `command` its arguments, beginning with its own name.  The client inherits our
+    standard streams; `stdin` replaces standard input.  `started` is called with the process id.  Raises `ClientMissing`
+    if the client cannot be started.
     """
-    # Some clients prefer PWD to their working directory.
+    # Some clients use PWD instead of their working directory.
     client_env = {**env, "PWD": str(folder)}
     running: list[subprocess.Popen[bytes]] = []
     with _terminal_kept(), _keys_passed_on(running), ExitStack() as stack:
@@ -73,7 +73,7 @@ def run_client(
 
 @contextmanager
 def _file_of(text: bytes) -> Iterator[IO[bytes]]:
-    """Yield a temporary file: writing to a pipe would block, and a client that outlives us would read only a part."""
+    """Yield a temporary file with this content, since a pipe may block, and breaks if the client outlives us."""
     with tempfile.TemporaryFile() as file:
         file.write(text)
         file.seek(0)
@@ -82,7 +82,7 @@ def _file_of(text: bytes) -> Iterator[IO[bytes]]:
 
 @contextmanager
 def _terminal_kept() -> Iterator[None]:
-    """Restore the terminal's settings: a client that was killed leaves them changed, such as with echo turned off."""
+    """Restore the terminal's settings at the end: a client that was killed leaves changes, such as echo turned off."""
     before = _terminal()
     try:
         yield
@@ -92,7 +92,7 @@ def _terminal_kept() -> Iterator[None]:
 
 
 def _terminal() -> list[Any]:
-    """Return the terminal's settings, [] without a terminal."""
+    """Return the terminal's settings; [] if there is no terminal."""
     try:
         import termios  # noqa: PLC0415  missing on Windows
     except ImportError:
@@ -115,10 +115,10 @@ _ENDS = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr
 
 @contextmanager
 def _keys_passed_on(running: Sequence[subprocess.Popen[bytes]]) -> Iterator[None]:
-    """Leave the signals of keys to the client, which the terminal sends them to as well, and pass on requests to end.
+    """Ignore signals from keys, which the terminal also sends to the client, and forward requests to end.
 
-    The handler for keys does nothing: a client would inherit an ignored signal.  We go on after the client's end and
-    record its session.
+    The handler for keys does nothing, because a client would inherit an ignored signal.  After the client ends, we
+    still have to record its session.
     """
 
     def ignore(_number: int, _frame: FrameType | None) -> None:
@@ -134,15 +134,16 @@ def _keys_passed_on(running: Sequence[subprocess.Popen[bytes]]) -> Iterator[None
 
 
 _LATE_KEYS = 2.0
-"""Seconds after a client's end in which keys are still meant for the client: some end when a key is pressed twice."""
+"""Seconds after the client's end in which keys are still meant for the client: some clients end on a second key
+press."""
 
 
 @contextmanager
 def protect_finish() -> Iterator[Callable[[], None]]:
     """Protect the work after a client's end from signals that were meant for the client.
 
-    A closed terminal sends SIGHUP several times: they are ignored.  SIGTERM becomes an exception, so that every
-    caller can clean up.  Yields a function to call when the client has ended.
+    SIGHUP is ignored: a terminal that closes sends it several times.  SIGTERM becomes an exception, so that callers can
+    clean up.  Yields a function to call when the client has ended.
     """
     gone: list[float] = []
 
@@ -160,7 +161,7 @@ def protect_finish() -> Iterator[Callable[[], None]]:
 
 @contextmanager
 def _handling(handlers: Mapping[int, Callable[[int, FrameType | None], None]]) -> Iterator[None]:
-    """Install signal handlers for the block.  An ignored signal stays ignored, as `nohup` wants."""
+    """Install signal handlers for the block.  Ignored signals stay ignored, as under `nohup`."""
     before = {}
     try:
         with suppress(ValueError):  # allowed only in the main thread
@@ -174,7 +175,7 @@ def _handling(handlers: Mapping[int, Callable[[int, FrameType | None], None]]) -
 
 
 def ending_of(code: int) -> str:
-    """Describe how a client ended; "" for success."""
+    """Return a description of how a client ended; "" for success."""
     if not code:
         return ""
     if code > 0:

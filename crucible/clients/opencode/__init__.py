@@ -1,1 +1,1 @@
-"""OpenCode: its profile, and the sessions in its database or files as events."""
+"""OpenCode: its profile, and the conversion of the sessions in its database or files to events."""

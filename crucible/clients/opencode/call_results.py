@@ -21,7 +21,7 @@ from crucible.clients.events import (
 from crucible.clients.log_values import Row, arguments_of, as_dict, as_list, as_str, choice_of, count, line_count
 
 AGENT_TOOLS = frozenset({"task", "subagent"})
-"""Tools that hand work to a subagent, which is a session of its own; `task` was renamed to `subagent` in 2.0."""
+"""Tools that start a subagent, which is a session of its own; `task` was renamed to `subagent` in 2.0."""
 _QUESTION_TOOL, _PLAN_TOOL = "question", "plan_exit"
 _REJECTED = ("The user rejected permission to use this", "The user dismissed this question")
 _FEEDBACK = "with the following feedback: "
@@ -30,7 +30,7 @@ _BY_USER = "User aborted the command"
 _CUT = re.compile(
     rf"<(?:shell|bash)_metadata>\n(?:[^<]*\n)?({_BY_USER}|[^\n<]*exceeding timeout[^\n<]*)[^<]*</(?:shell|bash)_metadata>\s*\Z"
 )
-"""The end of a command's output if the client stopped the command."""
+"""The end of the output of a command that the client stopped."""
 _INVALID = "invalid"
 _NO_RESULT = "The client stopped before it ended."
 _REPORT = re.compile(
@@ -44,7 +44,7 @@ _REPORT_ENDS = {"error": CallEnd.FAILED, "failed": CallEnd.FAILED, "cancelled": 
 
 
 class Tool(NamedTuple):
-    """A call; `child` is the session that it handed work to, "" for none or while unknown."""
+    """A call.  `child` is the session of the subagent that it started, or ""."""
 
     call: str
     name: str
@@ -55,7 +55,7 @@ class Tool(NamedTuple):
 
 
 class Report(NamedTuple):
-    """A subagent's report: its session, its status in the client's words, and the text without the client's tags."""
+    """A subagent's report: its session, its status as logged by the client, and the text without the client's tags."""
 
     child: str
     state: str
@@ -63,7 +63,7 @@ class Report(NamedTuple):
 
     @property
     def is_at_work(self) -> bool:
-        """True if the subagent continues in the background and reports later."""
+        """True if the subagent continues in the background and will report later."""
         return self.state in _AT_WORK
 
     @property
@@ -83,16 +83,16 @@ def tool_of(data: Row, ident: str) -> Tool:
 
 
 def called(tool: Tool) -> tuple[str, Row]:
-    """Return the name and the arguments of a call as the model made it.
+    """Return the name and arguments of a call as the model made it.
 
-    A call of an unknown tool, or with arguments that are not JSON, is logged as a call of `invalid`.
+    If the tool is unknown or the arguments are not JSON, the client logs a call of `invalid`.
     """
     intended = as_str(tool.arguments.get("tool")) if tool.name == _INVALID else ""
     return (intended, {}) if intended else (tool.name, tool.arguments)
 
 
 def started(at: At, tool: Tool) -> SubagentStarted:
-    """Return the event for work that a call handed to a subagent."""
+    """Return the event for a subagent that a call started."""
     get = tool.arguments.get
     kind = as_str(get("subagent_type")) or as_str(get("agent")) or "general"
     return SubagentStarted(at, tool.call, kind, as_str(get("prompt")), as_str(get("description")), tool.child)
@@ -101,7 +101,7 @@ def started(at: At, tool: Tool) -> SubagentStarted:
 def returned(at: At, tool: Tool, plan: str = "", *, attended: bool = True) -> Iterator[Event]:
     """Yield the result of a call; `plan` is the current text of the plan.
 
-    In a session without a user (`attended` is False), the client refuses permissions in the user's name: these are
+    If no user is present (`attended` is False), the client rejects permission requests itself; those calls count as
     failures.
     """
     text, end, feedback = _end(tool)
@@ -150,7 +150,7 @@ def _failed(error: str, tool: Tool) -> tuple[str, CallEnd, str]:
 
 
 def find_report(text: str) -> Report:
-    """Return a subagent's report from a tool's output or a notice of the client; other text is the report itself."""
+    """Return a subagent's report from a tool's output or a client's notice; any other text is itself the report."""
     found = _REPORT.match(text)
     if found:
         inner = _RESULT.match(found[4])
@@ -160,7 +160,7 @@ def find_report(text: str) -> Report:
 
 
 def _answers(at: At, tool: Tool) -> QuestionsAnswered:
-    """Return the questions of a call, with the answers matched by position."""
+    """Return a call's questions with their answers, matched by position."""
     questions = [as_dict(question) for question in as_list(tool.arguments.get("questions"))]
     answers = as_list(tool.metadata.get("answers")) + [None] * len(questions)
     given = ([each for each in as_list(answer) if isinstance(each, str)] for answer in answers)
@@ -168,7 +168,7 @@ def _answers(at: At, tool: Tool) -> QuestionsAnswered:
 
 
 def written_plan(tool: Tool, plan: str) -> str:
-    """Return the plan after a call of the planning agent; its plan is the only file that it may write."""
+    """Return the plan after a call of the planning agent, which may only write its plan file."""
     get = tool.arguments.get
     if tool.state.get("status") != "completed":
         return plan

@@ -24,7 +24,7 @@ from crucible.core.errors import UsageError
 _INLINE = "OPENCODE_CONFIG_CONTENT"
 _AGENT = "cru-asked"
 _CONFIG = {
-    # A model that calls a missing tool needs a second step; in the last step the client tells it to stop.
+    # The second step is for a model that calls a missing tool; in the last step the client tells the model to stop.
     "agent": {_AGENT: {"mode": "primary", "prompt": SYSTEM_PROMPT, "permission": {"*": "deny"}, "steps": 2}},
     "share": "disabled",
     "snapshot": False,
@@ -32,7 +32,7 @@ _CONFIG = {
 
 
 def _logs_folder(env: Mapping[str, str], home: Path) -> Path:
-    """Return the folder, which is the same on every system."""
+    """Return the logs folder; it has the same path on every system."""
     return Path(env.get("XDG_DATA_HOME") or home / ".local" / "share") / "opencode"
 
 
@@ -41,12 +41,12 @@ def _give_context(_text: str, file: str, env: Mapping[str, str], more: Sequence[
 
 
 def _with_instructions(known: str, file: str) -> str:
-    """Add a file of instructions to the settings in the environment."""
+    """Add an instructions file to the settings in the environment."""
     try:
         settings = json.loads(known) if known.strip() else {}
     except (ValueError, RecursionError):
         settings = None
-    if not isinstance(settings, dict):  # its permissions must not be lost
+    if not isinstance(settings, dict):  # permissions in these settings must not be lost
         raise UsageError(f"{_INLINE}: no JSON object, so no briefing can be added", "mend it, or unset it")
     there = settings.get("instructions")
     return json.dumps({**settings, "instructions": [*(there if isinstance(there, list) else []), file]})
@@ -73,7 +73,7 @@ def _read_answer(rows: list[dict[str, Any]], model: str) -> Answer | None:
     caches = [cache for tokens in usages if isinstance(cache := tokens.get("cache"), dict)]
     fresh, read, written = sum_counts(usages, "input"), sum_counts(caches, "read"), sum_counts(caches, "write")
     total = None if fresh is None else fresh + (read or 0) + (written or 0)
-    # OpenCode reports 0 for a model whose prices it does not know.
+    # OpenCode reports a cost of 0 for models without known prices.
     cost = sum(dollars for part in ends if (dollars := dollars_in(part.get("cost")))) or None
     return Answer("\n\n".join(last), model, cost, total, sum_counts(usages, "output", "reasoning"), read)
 
@@ -99,7 +99,7 @@ CLIENT = ClientProfile(
     piped_native=("run", "--session", SESSION),
     counted=("--format", "json"),
     read_answer=_read_answer,
-    # Without a title OpenCode asks its model for one.
+    # Without a title, OpenCode asks the model to write one.
     asked_once=("run", "--format", "json", "--pure", "--title", "asked", "--agent", _AGENT),
     asked_env={
         "OPENCODE_CONFIG_CONTENT": json.dumps(_CONFIG),

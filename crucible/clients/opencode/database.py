@@ -1,13 +1,4 @@
-"""Read OpenCode's SQLite file while a client may be writing to it, without changing or adding any file.
-
-The two files beside the database show the state of its write-ahead log:
-
-- `-wal` and `-shm` exist: a client is running, or died.  The database is opened read-only, which creates no file.
-- There is no `-wal`, or an empty one without `-shm`: no process has the database open.  SQLite would create both
-  files, so it is opened as immutable, and we check after every read that it did not change.
-- There is a `-wal` with content and no `-shm` (a copied folder), or we may not write to the files: a copy in a
-  temporary folder is read.
-"""
+"""Read OpenCode's SQLite file while a client may be writing to it, without changing or creating any files."""
 
 from __future__ import annotations
 
@@ -27,13 +18,13 @@ from crucible.core.errors import TranscriptError
 _MAGIC = b"SQLite format 3\x00"
 _WAL_VERSION = 2
 _PATIENCE = 5.0
-"""Seconds to wait for a writer if the database has no write-ahead log."""
+"""Seconds to wait for a writer if there is no write-ahead log."""
 _FETCH = 32
 _TRIES = 3
 
 
 class Database:
-    """An open database.  All reads see the same state of it, even if a client goes on writing."""
+    """An open database.  All reads see the same state, even if a client keeps writing."""
 
     def __init__(self, connection: sqlite3.Connection, check: Callable[[], None]) -> None:
         self._connection = connection
@@ -41,7 +32,7 @@ class Database:
         self._columns: dict[str, tuple[str, ...]] = {}
 
     def rows(self, sql: str, *values: object) -> Iterator[tuple[Any, ...]]:
-        """Yield the rows of a query, with a few of them in memory at a time."""
+        """Yield the rows of a query, with a few in memory at a time."""
         with closing(self._connection.execute(sql, values)) as cursor:
             while found := cursor.fetchmany(_FETCH):
                 self._check()
@@ -49,7 +40,7 @@ class Database:
         self._check()
 
     def columns(self, table: str) -> tuple[str, ...]:
-        """Return the names of a table's columns; none if the table does not exist."""
+        """Return a table's column names; empty if the table does not exist."""
         if table not in self._columns:
             names = self.rows("SELECT name FROM pragma_table_info(?)", table)
             self._columns[table] = tuple(row[0] for row in names if isinstance(row[0], str))
@@ -57,7 +48,7 @@ class Database:
 
 
 def is_database(path: Path) -> bool:
-    """Return whether a file begins like an SQLite database; False if it cannot be read."""
+    """Return whether a file begins like an SQLite database; False if the file cannot be read."""
     try:
         return _head(path).startswith(_MAGIC)
     except OSError:
@@ -66,7 +57,7 @@ def is_database(path: Path) -> bool:
 
 @contextmanager
 def opened(path: Path) -> Iterator[Database]:
-    """Open a database for reading.  Raises `TranscriptError`, with a hint, for every error of SQLite."""
+    """Open a database for reading.  All SQLite errors are raised as `TranscriptError`, with a hint."""
     try:
         with _connected(path) as (connection, check), closing(connection):
             connection.text_factory = _text
@@ -96,7 +87,7 @@ def _advice(message: str) -> str:
 
 
 class _FileState(NamedTuple):
-    """The state of a database's files; `has_log` if the write-ahead log has content."""
+    """The state of a database's files.  `has_log` is True if the write-ahead log is not empty."""
 
     is_wal: bool
     has_log: bool
@@ -126,8 +117,15 @@ def _beside(path: Path, ending: str) -> Path:
 
 @contextmanager
 def _connected(path: Path) -> Iterator[tuple[sqlite3.Connection, Callable[[], None]]]:
-    """Yield a connection for reading, and a check to call after each read."""
-    path = Path(os.path.realpath(path))  # SQLite expects the log beside the target of a link
+    """Yield a connection for reading, and a check to call after each read.
+
+    - With a `-wal` and a `-shm` file, a client is running or has crashed.  The database is opened read-only, which
+      creates no files.
+    - Without a `-wal` file, or with an empty one and no `-shm` file, no process has the database open.  SQLite would
+      create both files, so the database is opened as immutable, and the check detects changes.
+    - Otherwise (a copied folder, or files that we may not write to), a temporary copy is read.
+    """
+    path = Path(os.path.realpath(path))  # SQLite expects the log next to a symlink's target
     state = _file_state(path)
     if state.is_wal and not state.has_log and not (state.has_shared and state.log_exists):
         yield _connect(path, "mode=ro&immutable=1"), _unchanged(path)
@@ -136,12 +134,12 @@ def _connected(path: Path) -> Iterator[tuple[sqlite3.Connection, Callable[[], No
     if connection:
         yield connection, _nothing
     else:
-        copy = _copy(path, _signature(path))  # this reference keeps the copy while it is read
+        copy = _copy(path, _signature(path))  # this reference keeps the copy until the end of the read
         yield _connect(copy.path, "mode=rw"), _nothing
 
 
 def _reader(path: Path) -> sqlite3.Connection | None:
-    """Return a connection that tolerates a writer; None if SQLite would write to files that are read-only for us."""
+    """Return a connection that tolerates a writer; None if SQLite would need to write to read-only files."""
     connection = _connect(path, "mode=ro")
     try:
         connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
@@ -164,7 +162,7 @@ def _connect(path: Path, how: str) -> sqlite3.Connection:
 
 
 def _nothing() -> None:
-    """Check nothing: the connection sees one state of the database."""
+    """Do nothing: the connection sees a single state of the database."""
 
 
 def _unchanged(path: Path) -> Callable[[], None]:
@@ -180,12 +178,12 @@ def _unchanged(path: Path) -> Callable[[], None]:
 def _signature(path: Path) -> tuple[tuple[int, int, int], ...]:
     """Return a value that changes when the database or its log is written."""
     stats = [each.stat() for ending in ("", "-wal", "-journal") if (each := _beside(path, ending)).exists()]
-    # An empty log may be left by another reader.
+    # Ignore an empty log: another reader may have left it.
     return tuple((stat.st_ino, stat.st_size, stat.st_mtime_ns) for stat in stats if stat.st_size)
 
 
 class _Copy:
-    """A copy of a database; its folder is removed with the last reference, or when the process ends."""
+    """A copy of a database.  Its folder is removed with the last reference or when the process ends."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -194,7 +192,7 @@ class _Copy:
 
 @lru_cache(maxsize=1)
 def _copy(path: Path, signature: tuple[tuple[int, int, int], ...]) -> _Copy:
-    """Copy the database with its log; the next session in the same database uses the same copy."""
+    """Copy the database and its log.  Cached, so that the next session in the same database uses the same copy."""
     for _ in range(_TRIES):
         copy = _Copy(Path(mkdtemp(prefix="crucible-")) / path.name)
         for ending in ("", "-wal", "-journal"):

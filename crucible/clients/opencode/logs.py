@@ -1,9 +1,6 @@
 """Find OpenCode's sessions (in a database since 1.2, in a JSON tree before, in exports), and read their events.
 
-A subagent is a session with a parent; all descendants belong to the oldest ancestor.
-
-One file may hold many sessions; `Transcript.path` is that file, and ids distinguish the sessions.  A subagent's
-`call` is "": the events name the subagent's session, and finding the call here would require reading every part.
+A subagent is a session with a parent; all descendants belong to their oldest ancestor.
 """
 
 from __future__ import annotations
@@ -23,12 +20,12 @@ from crucible.core.errors import TranscriptError
 
 NAME = CLIENT.name
 _DATABASES = ("opencode.db", "opencode-*.db")
-"""Each release channel has a database of its own."""
+"""Each release channel has its own database."""
 _NO_SESSIONS = frozenset({"node_modules", ".git", "snapshot", "repos", "log", "bin", "tool-output", "shell"})
 
 
 def sniff(path: Path) -> bool:
-    """Return whether a file is a database with OpenCode's tables, an export, or a session's file in the tree."""
+    """Return whether a file is a database with OpenCode's tables, an export, or a session file in the tree."""
     try:
         with _store(path):
             return True
@@ -37,7 +34,7 @@ def sniff(path: Path) -> bool:
 
 
 def read(transcript: Transcript, agent: str = "") -> Iterator[Event]:
-    """Yield the events of the trunk or, with its id, of a subagent; little of it is in memory at a time."""
+    """Yield the events of the trunk or of the subagent `agent`, with little of the log in memory at a time."""
     path, session = transcript.path_of(agent), agent or transcript.native_id
     with _store(path) as store:
         head = store.head(session)
@@ -47,7 +44,7 @@ def read(transcript: Transcript, agent: str = "") -> Iterator[Event]:
 
 
 def reach(transcript: Transcript) -> Reach:
-    """Return how far a session goes: its last change, its number of messages, and the first one's id."""
+    """Return how far a session goes: its last change, its number of messages, and the id of the first message."""
     size = transcript.path.stat().st_size
     try:
         with _store(transcript.path) as store:
@@ -59,7 +56,7 @@ def reach(transcript: Transcript) -> Reach:
 
 @contextmanager
 def _store(path: Path) -> Iterator[Store]:
-    """Open the sessions of a file.  Raises `TranscriptError` if it holds none."""
+    """Open the sessions in a file.  Raises `TranscriptError` if it contains none."""
     if is_database(path) or path.suffix == ".db":
         with opened(path) as database:
             if not has_sessions(database):
@@ -78,10 +75,11 @@ def _store(path: Path) -> Iterator[Store]:
 
 
 def find(path: Path) -> Iterator[Transcript]:
-    """Yield the sessions of a database, a document, a session's file in the tree, or of all these below a folder.
+    """Yield the sessions in a database, a document or a session file in the tree, or in all of these below a folder.
 
-    A file that cannot be read is returned as one session, so that `read` reports why.  Raises `TranscriptError` for a
-    path that does not exist or may not be read.
+    One file may hold many sessions; `Transcript.path` is that file.  A subagent's `call` is "": finding it would
+    require reading all parts, and the events name the subagent's session.  A file that cannot be read is yielded as one
+    session, so that `read` reports why.  Raises `TranscriptError` for a path that does not exist or may not be read.
     """
     check_reachable(path)
     if not path.is_dir():
@@ -105,7 +103,7 @@ def _walk(folder: Path, depth: int) -> Iterator[Transcript]:
                 yield transcript
     storage = folder if _is_storage(folder) else folder / "storage"
     for transcript in _of_tree(storage) if _is_storage(storage) else ():
-        # A session that was migrated to the database continues there.
+        # A session that was migrated to the database is continued there.
         if transcript.native_id not in seen:
             yield transcript
     for entry in entries:
@@ -154,7 +152,7 @@ def _subagent(head: Head, depth: int, path: Path) -> SubagentFile:
 
 
 def _families(heads: Iterable[Head]) -> Iterator[tuple[Head, list[tuple[Head, int]]]]:
-    """Yield each session without a parent here (or the first of a cycle), with its descendants and their depths."""
+    """Yield each session (or the first of a cycle) whose parent is missing, with its descendants and their depths."""
     by_id = {head.id: head for head in heads}
     children: dict[str, list[Head]] = {}
     for head in by_id.values():
@@ -170,7 +168,7 @@ def _families(heads: Iterable[Head]) -> Iterator[tuple[Head, list[tuple[Head, in
 
 
 def _parent(head: Head, by_id: Mapping[str, Head]) -> str:
-    """Return the parent's id, "" if it is not here; one session of a cycle has no parent."""
+    """Return the parent's id, or "" if the parent is not in `by_id`.  One session of a cycle has no parent."""
     seen = {head.id}
     above = head.parent
     while above in by_id and above not in seen:

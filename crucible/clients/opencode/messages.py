@@ -59,7 +59,7 @@ _NOT_IN_NOTE = (ContextSeen, Injected, Unknown, Unreadable)
 _WHOLE = (Kind.MESSAGE, Kind.USER, Kind.STEERING)
 _PLANNER = "plan"
 _CACHED = 4
-"""Number of messages to cache: moments of neighbouring messages alternate."""
+"""Number of messages to cache: moments of adjacent messages alternate."""
 
 
 @dataclass(slots=True)
@@ -68,19 +68,19 @@ class _State:
 
     head: Head
     by_agent: bool
-    """True if an agent gives the prompts and not a user; also if the parent is missing and the session is a trunk."""
+    """True if an agent wrote the prompts.  Also true if the parent is missing and the session is read as a trunk."""
     cwd: str
     shells: set[str] = field(default_factory=set)
-    """The user's messages that ran a shell command."""
+    """The user's messages that run a shell command."""
     compactions: dict[str, str] = field(default_factory=dict)
-    """The trigger of a compaction (`auto` or `manual`), by the message that requested it."""
+    """What triggered a compaction (`auto` or `manual`), by the message that requested it."""
     interrupted: bool = False
     plan: str = ""
     """The current plan of the planning agent."""
 
 
 def read_session(store: Store, head: Head, agent: str) -> Iterator[Event]:
-    """Yield the events of a session; `agent` is its id if it is read as a subagent's."""
+    """Yield the events of a session.  `agent` is the subagent's id, or "" for a main session."""
     state = _State(head, bool(agent or head.parent), head.directory)
     ordered = moments(store.messages(head.id))
     at = At(1, head.id, utc(head.created), agent)
@@ -96,16 +96,16 @@ def read_session(store: Store, head: Head, agent: str) -> Iterator[Event]:
         here = At(line, _row(moment, message), utc(moment.time), agent)
         for event in _events_of_moment(state, moment, message, here):
             at = at if isinstance(event, _NOT_IN_NOTE) else here
-            # Message ids are ascending.
+            # Message ids are in ascending order.
             reverted += isinstance(event, Prompted) and moment.id >= head.reverted_to
             yield event
     if head.reverted_to:
-        # The reverted messages exist until the next prompt, when the client deletes them.
+        # The client keeps reverted messages until the next prompt, then deletes them.
         at = At(len(ordered) + 2, f"{head.reverted_to}.revert", _later(at, utc(head.updated)), agent)
         yield Rewound(at, reverted or None)
     title = bare_title(head.title)
     if title and not agent:
-        # At the position of the last row in a note: a title that came after an import is new together with the next
+        # Use the position of the last row in a note: a title set after an import is then new together with the next
         # row.
         yield Titled(at, title)
 
@@ -120,13 +120,13 @@ def bare_title(title: str) -> str:
 
 
 def kind_in(title: str) -> str:
-    """Return the kind of agent in the client's suffix of a title, "" without one."""
+    """Return the kind of agent from the suffix that the client adds to a title, else ""."""
     found = _OF_SUBAGENT.search(title)
     return found[1] if found else ""
 
 
 def _row(moment: Moment, message: Message | None) -> str:
-    """Return the id of a moment: the row's own, with a suffix for what was written into that row later."""
+    """Return the id of a moment: the row's own id, with a suffix for what was written to the row later."""
     if moment.kind is Kind.END:
         return f"{moment.id}.end"
     if moment.kind in _WHOLE or message is None or not message.parts:
@@ -150,7 +150,7 @@ def _events_of_moment(state: _State, moment: Moment, message: Message | None, at
         yield from _ROLES.get(role, _unknown_role)(state, moment, message.data, at)
 
 
-# --- rows that are one moment ----------------------------------------------------------------------------------------
+# --- messages with a single moment -----------------------------------------------------------------------------------
 
 
 def _shell(_state: _State, moment: Moment, data: Row, at: At) -> Iterator[Event]:
@@ -217,7 +217,7 @@ def _as_typed(text: str) -> str:
 
 
 def _other_user_part(state: _State, message: str, data: Row, at: At) -> Iterator[Event]:
-    """Yield the events of a part of a user's message that the user did not type."""
+    """Yield the events of the parts of a user's message that the user did not type."""
     kind = as_str(data.get("type"))
     if kind == "text":
         yield from _injected(state, message, data, at)
@@ -268,7 +268,7 @@ def _assistant(state: _State, moment: Moment, message: Message, at: At) -> Itera
 
 
 def _is_summary(data: Row) -> bool:
-    """Return whether the agent writes the summary for a compaction, which is no answer."""
+    """Return whether this message is the summary for a compaction, which is not an answer."""
     return data.get("summary") is True or data.get("mode") == "compaction"
 
 
@@ -315,7 +315,7 @@ def _retry(_message: Message, part: Part, at: At) -> Iterator[Event]:
 
 
 def _step(message: Message, part: Part, at: At) -> Iterator[Event]:
-    """Yield a step's tokens.  A message has one step; the oldest versions continued in the same message."""
+    """Yield a step's tokens.  A message has one step, except in the oldest versions."""
     steps = [each.id for each in message.parts if (each.data or {}).get("type") == "step-finish"]
     ident = message.id if steps[0] == part.id else part.id
     yield from _usage(as_dict((part.data or {}).get("tokens")), ident, _model(message), at)
@@ -326,7 +326,7 @@ def _usage(tokens: Row, ident: str, model: str, at: At) -> Iterator[Event]:
     sent, written, read = count(tokens.get("input")), count(cache.get("write")), count(cache.get("read"))
     output, reasoning, total = (count(tokens.get(key)) for key in ("output", "reasoning", "total"))
     if not total or total != sent + written + read + output:
-        output += reasoning  # reasoning is separate from the output, unless the total shows that it is included
+        output += reasoning  # reasoning is not included in the output unless the total shows that it is
     if sent or written or read or output:
         yield UsageCounted(at, ident, model, sent + written, read, output, written)
 
@@ -365,7 +365,7 @@ def _words(message: Message) -> str:
 
 
 def _is_answer(message: Message, data: Row) -> bool:
-    """Return whether the agent finished, by the logged reason or, without one, because text came last."""
+    """Return whether the agent finished: by the logged reason or, if there is none, because text came last."""
     steps = [part.data or {} for part in message.parts]
     reasons = [as_str(data.get("finish")), *(as_str(step.get("reason")) for step in reversed(steps))]
     reason = next(filter(None, reasons), "")
@@ -385,7 +385,7 @@ def _broken(state: _State, message: Message, error: Row, at: At) -> Event:
 
 
 def _fault(error: Row) -> str:
-    """Return the error message of the provider or the client."""
+    """Return the error message from the provider or the client."""
     data = as_dict(error.get("data"))
     message = as_str(data.get("message")) or as_str(error.get("message")) or as_str(error.get("name"))
     status = count(data.get("statusCode")) or count(data.get("status"))

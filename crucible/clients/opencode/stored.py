@@ -1,14 +1,6 @@
-"""An OpenCode session from any of its stores: its head, its messages and their parts, and the order of its moments.
+"""An OpenCode session from any store: its head, its messages and their parts, and its moments in order.
 
-Rows of `session_message` (2.0) are converted to the older shape: one row is a whole step of the model.
-
-OpenCode rewrites rows in place: a call gets its result, a text grows, a message gets its end.  An importer that
-continues where it stopped needs an append-only log.  So `moments` splits each row into moments, each with the time at
-which it was written, and a session only grows at its end.
-
-Unfinished parts are left out until they are complete: a text or arguments that are being streamed, and all parts
-after them in their message.  A message is complete when it says so, or when the agent began a later one; then its
-unfinished parts stay as they are.
+Rows of `session_message` (2.0), each of which is an entire step of the model, are converted to the older shape.
 """
 
 from __future__ import annotations
@@ -28,11 +20,11 @@ from crucible.clients.log_values import Row, as_dict, as_list, as_str
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """A session without its messages.  Times are milliseconds since 1970, 0 when unknown.
+    """A session without its messages.  Times are milliseconds since 1970, 0 if unknown.
 
-    `parent` is the session that handed out the work, `agent` the kind of agent.  `by_command` if it was begun by
-    `opencode run`, which puts quotes around a prompt with a space.  `reverted_to` is the message to whose beginning
-    the user went back.
+    `parent` is the session that started this one, `agent` the kind of agent.  `by_command` is True if `opencode run`
+    started it, which puts quotes around a prompt with a space.  `reverted_to` is the first message that the user
+    reverted.
     """
 
     id: str
@@ -51,8 +43,8 @@ class Head:
 class Part:
     """A part of a message.
 
-    `created` and `updated` are the times of writing, 0 if unknown; `data` is None if the part cannot be read, for
-    `reason`.
+    `created` and `updated` are the times it was written, 0 if unknown.  If the part cannot be read, `data` is None and
+    `reason` says why.
     """
 
     id: str
@@ -64,7 +56,10 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """A message with its parts in the order of their ids; `data` is None if it cannot be read, for `reason`."""
+    """A message with its parts in the order of their ids.
+
+    If the message cannot be read, `data` is None and `reason` says why.
+    """
 
     id: str
     created: int
@@ -75,13 +70,13 @@ class Message:
 
 
 class Store(Protocol):
-    """The sessions in one place.  Every method may raise `TranscriptError`."""
+    """The sessions in one store.  All methods may raise `TranscriptError`."""
 
     def heads(self) -> list[Head]:
         """Return all sessions, oldest first."""
 
     def head(self, session: str) -> Head | None:
-        """Return one session, None if it is not here."""
+        """Return one session, or None if it is not in this store."""
 
     def messages(self, session: str) -> Iterator[Message]:
         """Yield the messages of a session in order, with one in memory at a time."""
@@ -90,7 +85,7 @@ class Store(Protocol):
         """Read one message."""
 
     def size(self, session: str) -> tuple[int, int, str]:
-        """Return the time of the last change (0 if unknown), the number of messages, and the first one's id."""
+        """Return the time of the last change (0 if unknown), the number of messages, and the id of the first one."""
 
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -122,13 +117,13 @@ def parse(text: object) -> Row | None:
 
 
 QUIET_ROLES = frozenset({"agent-switched", "model-switched", "location-switched", "idle"})
-"""Rows without content for a note, except that `idle` may report an interruption."""
+"""Roles of rows without content for a note, except that `idle` may report an interruption."""
 _STATUS = {"streaming": "pending"}
 _EXIT_LINE = "Command exited with code"
 
 
 def message_of_row(ident: str, kind: str, created: int, updated: int, data: Row) -> Message:
-    """Convert a row of `session_message`; its type `kind` becomes the message's `role`."""
+    """Convert a row of `session_message`; its type, `kind`, becomes the message's `role`."""
     role, parts = _SHAPES.get(kind, _other)(ident, kind, data)
     if role == "assistant":
         model = as_dict(data.get("model"))
@@ -169,7 +164,7 @@ def _assistant(ident: str, _kind: str, data: Row) -> tuple[str, list[Part]]:
 
 
 def _content(ident: str, content: list[object], ended: int) -> Iterator[Part]:
-    """Yield the parts of a row.  A text without an end time ended at the latest when the next piece began."""
+    """Yield the parts of a row.  Text without an end time ended, at the latest, when the next piece began."""
     for number, raw in enumerate(content):
         item = as_dict(raw)
         times = as_dict(item.get("time"))
@@ -202,7 +197,7 @@ def _tool(item: Row, times: Row) -> Row:
 
 
 def _output(state: Row) -> str:
-    """Return a tool's output without the exit code, which the client appends and also has in `metadata`."""
+    """Return a tool's output without the exit code, which the client appends and also stores in `metadata`."""
     texts = [as_str(as_dict(item).get("text")) for item in as_list(state.get("content"))]
     if len(texts) > 1 and texts[-1].startswith(_EXIT_LINE) and "exit" in as_dict(state.get("metadata")):
         texts.pop()
@@ -219,8 +214,8 @@ _SHAPES: dict[str, Callable[[str, str, Row], tuple[str, list[Part]]]] = {
 
 
 _NEAR = 60_000
-"""Maximum difference in milliseconds at which a row's column has a better time of writing than its data.
-With a larger difference, the row was written again (a result was pruned, or the database migrated)."""
+"""Maximum difference in milliseconds for using the row's column as the time of writing instead of the time in its data.
+With a larger difference, the row was rewritten (a result was pruned, or the database migrated)."""
 _ENDED = ("completed", "error")
 _OF_AGENT = frozenset({"step-start", "step-finish", "tool", "reasoning"})
 
@@ -229,11 +224,11 @@ class Kind(Enum):
     """The kind of a moment."""
 
     MESSAGE = auto()
-    """A row that is one moment."""
+    """A message that is a single step."""
     USER = auto()
     """A user's prompt."""
     STEERING = auto()
-    """A user's prompt in the middle of the agent's turn."""
+    """A prompt from the user in the middle of the agent's turn."""
     PART = auto()
     RESULT = auto()
     """A call's result, or that there will be none."""
@@ -244,7 +239,7 @@ class Kind(Enum):
 class Moment(NamedTuple):
     """One step of a session.
 
-    `time` is in milliseconds; `message`, `part` and `step` order moments with the same time.  `id` is the message's.
+    `time` is in milliseconds; `message`, `part` and `step` order moments with the same time.  `id` is the message's id.
     """
 
     time: int
@@ -256,7 +251,13 @@ class Moment(NamedTuple):
 
 
 def moments(messages: Iterable[Message]) -> list[Moment]:
-    """Return the moments of a session in order."""
+    """Return the moments of a session in order.
+
+    OpenCode rewrites rows: a call gets its result, text grows, a message ends.  Importers need an append-only log, so
+    each row is split into moments with the time they were written, and a session only grows at its end.  Parts that are
+    still being streamed are skipped, with all parts after them in the message.  They become final when the message is
+    complete or the agent begins another one.
+    """
     found: list[Moment] = []
     steps: list[_Step] = []
     last: tuple[int, Message] | None = None
@@ -275,7 +276,7 @@ def moments(messages: Iterable[Message]) -> list[Moment]:
 
 
 class _Step(NamedTuple):
-    """A period in which the agent was in a turn."""
+    """A period in which the agent was working on a turn."""
 
     begin: int
     end: float
@@ -284,7 +285,7 @@ class _Step(NamedTuple):
 def _step(message: Message, following: Message | None) -> _Step:
     """Return the period of an agent's message.
 
-    One without an end before another message was left by a client that died.
+    A message that has no end but is followed by another was left by a client that crashed.
     """
     begin, end = created_at(message), _end(message)
     if following is None:
@@ -303,7 +304,7 @@ def _steered(moment: Moment, steps: list[_Step]) -> Moment:
 
 
 def created_at(message: Message) -> int:
-    """Return when a message was begun, in milliseconds; 0 if unknown."""
+    """Return when a message was created, in milliseconds; 0 if unknown."""
     return message.created or millis(as_dict((message.data or {}).get("time")).get("created"))
 
 
@@ -312,7 +313,7 @@ def _written(data_time: int, column: int) -> int:
 
 
 def role_of(message: Message) -> str:
-    """Return the role of a message; if its own row cannot be read, its parts show it."""
+    """Return the role of a message; if the message cannot be read, its parts show the role."""
     if message.data is not None:
         return as_str(message.data.get("role"))
     kinds = {as_str((part.data or {}).get("type")) for part in message.parts}
@@ -320,12 +321,12 @@ def role_of(message: Message) -> str:
 
 
 def _whole(number: int, message: Message, role: str) -> Iterator[Moment]:
-    """Yield the moment of a row, and that of a result if it is the user's shell command."""
+    """Yield the moment of a row and, for a user's shell command, that of the result."""
     data, time = message.data or {}, created_at(message)
     if role == "user" and message.parts:
         time = max(_written(time, part.created) for part in message.parts)
     elif role == "user" and message.data is not None:
-        return  # its text is not written yet
+        return  # the prompt has not been written yet
     elif role == "compaction" and data.get("status") == "running":
         return
     elif role == "compaction":
@@ -337,7 +338,7 @@ def _whole(number: int, message: Message, role: str) -> Iterator[Moment]:
 
 
 def _answer(number: int, message: Message, later: int) -> Iterator[Moment]:
-    """Yield the moments of an agent's message; `later` is when the agent began another one, 0 if it did not."""
+    """Yield the moments of an agent's message.  `later` is when the agent began another message, 0 if it did not."""
     end = _end(message)
     over = end or later
     time = last = created_at(message)
@@ -347,7 +348,7 @@ def _answer(number: int, message: Message, later: int) -> Iterator[Moment]:
         began = _began(part, over)
         if began is None:
             return
-        # A step ends after its calls, but the tree of files has no time for it.
+        # A step ends after its calls, but the file tree has no time for the end.
         time = max(time, began, last if (part.data or {}).get("type") == "step-finish" else 0)
         yield Moment(time, number, place, 0, Kind.PART, message.id)
         returned = _returned(part, over)
@@ -359,14 +360,14 @@ def _answer(number: int, message: Message, later: int) -> Iterator[Moment]:
 
 
 def _end(message: Message) -> int:
-    """Return when a message was complete, 0 if it is not."""
+    """Return when a message was completed, 0 if it is incomplete."""
     data = message.data or {}
     completed = millis(as_dict(data.get("time")).get("completed"))
     return completed or ((message.updated or created_at(message)) if data.get("error") else 0)
 
 
 def _began(part: Part, over: int) -> int | None:
-    """Return when a part was complete; None while it is being written."""
+    """Return when a part other than a call was complete, or when a call began; None while it is being written."""
     data = part.data or {}
     kind = data.get("type")
     if kind == "tool":
@@ -386,7 +387,7 @@ def _began(part: Part, over: int) -> int | None:
 
 
 def _returned(part: Part, over: int) -> int | None:
-    """Return when a call had its result, or could no longer get one; None for a running call and for other parts."""
+    """Return when a call got its result, or no longer could; None for a running call and for other parts."""
     data = part.data or {}
     if data.get("type") != "tool":
         return None

@@ -1,8 +1,6 @@
 """Read OpenCode's sessions from SQLite tables (1.2 and 2.0), the older tree of JSON files, and exported documents.
 
-Columns differ between versions, so a missing one is empty.  A database migrated to 2.0 may hold a session in both
-shapes: the newer one counts as soon as it has messages.  The tree is `storage/session/<project>/<session>.json`,
-`storage/message/<session>/<message>.json` and `storage/part/<message>/<part>.json`.
+Columns differ between versions; a missing column is read as empty.
 """
 
 from __future__ import annotations
@@ -31,7 +29,10 @@ def has_sessions(database: Database) -> bool:
 
 
 class Tables:
-    """The sessions of a database."""
+    """The sessions in a database.
+
+    A database migrated to 2.0 may contain a session in both shapes: the newer one counts if it has messages.
+    """
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -47,7 +48,7 @@ class Tables:
         return sorted(found.values(), key=lambda head: (head.created, head.id))
 
     def head(self, session: str) -> Head | None:
-        """Return one session, None if it is not here."""
+        """Return one session, or None if it is not in this store."""
         found = (_head(row) for table in _HEADS for row in self._select(table, _HEAD, "id", session))
         return next(found, None)
 
@@ -68,7 +69,7 @@ class Tables:
         return next((self._first(row) for row in self._select("message", _ROW, "id", ident)), None)
 
     def size(self, session: str) -> tuple[int, int, str]:
-        """Return the time of the last change, the number of messages, and the first one's id."""
+        """Return the time of the last change, the number of messages, and the id of the first one."""
         table, order = ("session_message", "seq, id") if self._is_second(session) else ("message", "time_created, id")
         head = self.head(session)
         last, number, first = (head.updated if head else 0), 0, ""
@@ -81,7 +82,7 @@ class Tables:
         return last, number, first
 
     def _is_second(self, session: str) -> bool:
-        """Return whether the newer tables hold this session's messages."""
+        """Return whether the newer tables have this session's messages."""
         rows = self._select("session_message", ("id",), "session_id", session, order="id LIMIT 1")
         return any(True for _ in rows)
 
@@ -128,7 +129,10 @@ def _head(row: Row) -> Head:
 
 
 def began_by_command(permission: object) -> bool:
-    """Return whether a session's rules (JSON or a value) are those of `opencode run`, which has no user to ask."""
+    """Return whether a session has the permission rules of `opencode run`, which has no user to ask.
+
+    `permission` is JSON text or a parsed list.
+    """
     rules = as_list(permission) if not isinstance(permission, str) else _rules(permission)
     denied = {as_str(as_dict(rule).get("permission")) for rule in rules if as_dict(rule).get("action") == "deny"}
     return {"question", "plan_enter"} <= denied
@@ -163,23 +167,23 @@ def session_files(storage: Path) -> list[Path]:
 
 
 def read_head(path: Path) -> Head | None:
-    """Read the session in a file of the tree, None if it holds none."""
+    """Read the session in a file of the tree; None if the file has none."""
     data = _read(path)
     if path.parent.parent.name != "session" or data is None or "messages" in data:
         return None
-    # The client finds files by name, so the name is the id.
+    # The client finds files by name, so the file name is the id.
     return _head_tree({**data, "id": path.stem}) if as_str(data.get("id")) or "time" in data else None
 
 
 def read_export(path: Path) -> Export | None:
-    """Read an exported session, None if the file holds none."""
+    """Read an exported session; None if the file has none."""
     try:
         with path.open("rb") as file:
             look = file.read(_LOOK)
             begin = look.find(b"{")
             if begin < 0 or b'"info"' not in look:
                 return None
-            # The client's messages may precede the document.
+            # Messages from the client may precede the document.
             data = parse(look[begin:] + file.read())
     except OSError:
         return None
@@ -224,18 +228,22 @@ def _part_tree(data: Row | None, ident: str, reason: str) -> Part:
 
 
 class Tree:
-    """The sessions of a `storage` folder."""
+    """The sessions in a `storage` folder.
+
+    The tree is `storage/session/<project>/<session>.json`, `storage/message/<session>/<message>.json` and
+    `storage/part/<message>/<part>.json`.
+    """
 
     def __init__(self, storage: Path) -> None:
         self._storage = storage
 
     def heads(self) -> list[Head]:
-        """Return all sessions, oldest first; one whose file cannot be read has the file's name as its id."""
+        """Return all sessions, oldest first.  If a file cannot be read, its name is used as the id."""
         found = [read_head(path) or Head(path.stem) for path in session_files(self._storage)]
         return sorted(found, key=lambda head: (head.created, head.id))
 
     def head(self, session: str) -> Head | None:
-        """Return one session, None if it is not here."""
+        """Return one session, or None if it is not in this store."""
         paths = (path for path in session_files(self._storage) if path.stem == session)
         return next((read_head(path) or Head(session) for path in paths), None)
 
@@ -250,7 +258,7 @@ class Tree:
         return next((self._message(session, path) for path in paths if path.is_file()), None)
 
     def size(self, session: str) -> tuple[int, int, str]:
-        """Return the time of the last change, the number of messages, and the first one's id."""
+        """Return the time of the last change, the number of messages, and the id of the first one."""
         head = self.head(session)
         names = sorted(path.stem for path in self._files(session))
         return (head.updated if head else 0), len(names), names[0] if names else ""
@@ -288,7 +296,7 @@ def _inner(message: str, parts: list[object]) -> Iterator[Part]:
 
 
 class Export:
-    """One session in one document, in either generation's shape."""
+    """One session in a document, in the older or the newer shape."""
 
     def __init__(self, data: Row) -> None:
         self._head = _head_tree(as_dict(data["info"]))
@@ -300,11 +308,11 @@ class Export:
         return [self._head]
 
     def head(self, session: str) -> Head | None:
-        """Return the session, None for any other id."""
+        """Return the session, or None for any other id."""
         return self._head if session == self._head.id else None
 
     def messages(self, _session: str) -> Iterator[Message]:
-        """Yield its messages, in the order of the document."""
+        """Yield the messages, in the order of the document."""
         yield from self._messages.values()
 
     def message(self, _session: str, ident: str) -> Message | None:
@@ -312,7 +320,7 @@ class Export:
         return self._messages.get(ident)
 
     def size(self, _session: str) -> tuple[int, int, str]:
-        """Return the time of the last change, the number of messages, and the first one's id."""
+        """Return the time of the last change, the number of messages, and the id of the first one."""
         return self._head.updated, len(self._messages), next(iter(self._messages), "")
 
 
