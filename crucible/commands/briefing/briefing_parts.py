@@ -1,6 +1,6 @@
-"""The parts of a briefing, how relevant they are to a workflow, and the quoting of foreign text.
+"""The parts of a briefing, their relevance to a workflow, and the quoting of untrusted text.
 
-A text is relevant by the words that it shares with the workflow, weighted by rarity and normalized by length.
+Relevance is the number of words shared with the workflow, weighted by rarity and normalized by length.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from crucible.vault.index.schema import CALLOUT_LENGTH
 
 
 class Rank(IntEnum):
-    """The order in which items are cut, the lowest first; the position is never cut."""
+    """The order in which items are cut, lowest rank first; the position is never cut."""
 
     CONVENTION = 0
     LESSON = 1
@@ -34,9 +34,9 @@ class Rank(IntEnum):
 
 
 class Item(NamedTuple):
-    """A quoted line of a section; `group` is the label above it, `finding` the id of its finding, "" for none.
+    """A quoted line of a section. `group` is the label above it; `finding` is its finding's id, "" if it has none.
 
-    `related` is True if it is relevant to the workflow that is about to run.
+    `related` is True if it is relevant to the workflow about to run.
     """
 
     text: str
@@ -47,7 +47,7 @@ class Item(NamedTuple):
 
 
 class Section(NamedTuple):
-    """Items under a heading; within a rank the last is cut first. `more` is the number of items that are not listed."""
+    """Items under a heading. Within a rank, the last item is cut first. `more` is the number of items not listed."""
 
     name: str
     title: str
@@ -56,7 +56,7 @@ class Section(NamedTuple):
 
     @property
     def text(self) -> str:
-        """The items in a fence, below their labels."""
+        """Return the items in a fence, grouped under their labels."""
         lines, group = list[str](), ""
         for item in self.items:
             if item.group not in ("", group):
@@ -67,7 +67,7 @@ class Section(NamedTuple):
 
 
 class Source(NamedTuple):
-    """A source that could not be read, by its name in the settings, with the reason in one line."""
+    """A source that could not be read: its name in the settings, and the reason in one line."""
 
     name: str
     failure: str
@@ -99,35 +99,35 @@ class Briefing(NamedTuple):
 
 
 LONG = 300
-"""Characters of a line."""
+"""Maximum characters in a line."""
 _MOST_READ = 4_000
-"""Most characters of a text to process; far fewer are shown."""
+"""Maximum characters of text to process; far fewer are shown."""
 
 
 class Quoter:
-    """Quotes foreign text: redacts it as a whole, then shortens absolute paths, then cuts it."""
+    """Quotes untrusted text: redacts it as a unit, shortens absolute paths, then cuts it."""
 
     def __init__(self, redact: Redact, shorten: Callable[[str], str]) -> None:
         self._redact = redact
         self._shorten = shorten
 
     def line(self, text: str, limit: int = LONG) -> str:
-        """Quote the text in one line of at most `limit` characters; "" for a blank text."""
+        """Quote the text in one line of at most `limit` characters; "" for blank text."""
         if len(text) > _MOST_READ:
             text = text[:_MOST_READ].rpartition(" ")[0] + " …"
         return quote_line(self._shorten(self._redact(text)[0]), limit)
 
     def whole(self, text: str) -> str:
-        """Redact a text before it is split, since keys span lines; each line must still go through `line`."""
+        """Redact text before it is split, since a private key spans lines. Each line must still go through `line`."""
         return self._redact(text)[0]
 
     def short(self, text: str) -> str:
-        """Shorten the paths of a redacted text."""
+        """Shorten the paths in redacted text."""
         return self._shorten(text)
 
 
 def whole_words(cell: object) -> str:
-    """The text of an index cell, which may be cut, without a partial word at its end: it could be part of a secret."""
+    """Return the text of an index cell without a partial word at its end, which could be a truncated secret."""
     text = str(cell or "")
     if len(text) < CALLOUT_LENGTH:
         return text
@@ -155,7 +155,7 @@ _ENDINGS = ("ations", "ation", "ings", "ing", "ers", "ies", "ied", "er", "ed", "
 _SHORTEST = 3
 _READ = 20_000
 _LEAST = 0.25
-"""The share of the best score that a text needs to be relevant."""
+"""Minimum score of relevant text, as a share of the best score."""
 _PLANNING_WORDS = """
 plan design research discuss spec specify specification explore propose proposal brainstorm outline scope
 draft architect architecture roadmap rfc requirement requirements estimate investigate
@@ -168,7 +168,7 @@ repair install remove update
 
 
 def aim_of(workflow: Workflow) -> Aim:
-    """The aim by a workflow's name, title, preamble, tags and steps."""
+    """Return the aim of a workflow, from its name, title, preamble, tags and steps."""
     steps = list(workflow.walk())
     tags = workflow.properties.get("tags")
     named = [workflow.name, workflow.title, *(map(str, tags) if isinstance(tags, list) else [])]
@@ -179,7 +179,7 @@ def aim_of(workflow: Workflow) -> Aim:
 
 
 def _leaning(named: Sequence[str], steps: Sequence[str]) -> Leaning:
-    """Compare how many names plan and how many execute; the workflow's own names count three times."""
+    """Compare how many names plan and how many execute; names of the workflow itself count three times."""
     plans, executes = stems(_PLANNING_WORDS), stems(_EXECUTING_WORDS)
     words = [stems(text) for text in (*named, *named, *named, *steps)]
     more = sum(bool(one & plans) - bool(one & executes) for one in words)
@@ -187,14 +187,14 @@ def _leaning(named: Sequence[str], steps: Sequence[str]) -> Leaning:
 
 
 def stems(text: str) -> frozenset[str]:
-    """The stems of a text's words without stop words; `RerunIntegrationTests` has three."""
+    """Return the stems of a text's words, without stop words; `RerunIntegrationTests` has three."""
     separated = text if text.islower() else _HUMP.sub(" ", text).casefold()
     found = {*WORD.findall(separated)} - stop_words("workflows")
     return frozenset(stem(word, _ENDINGS) for word in found if len(word) >= _SHORTEST)
 
 
 def rank_alike(texts: Sequence[str], aim: Aim | None) -> list[tuple[int, bool]]:
-    """The index of each text and whether it is relevant; relevant texts first, by score."""
+    """Return each text's index and whether it is relevant, relevant texts first, by score."""
     if aim is None or not aim.words:
         return [(at, False) for at in range(len(texts))]
     words = [stems(text) for text in texts]
@@ -217,7 +217,7 @@ _EXPLAINED = {
 
 
 def aimed(sections: Sequence[Section], aim: Aim) -> list[Section]:
-    """Mark relevant items; for a workflow that executes, other conventions are dropped."""
+    """Mark relevant items. For a workflow that executes, drop the other conventions."""
     texts = [item.text for section in sections for item in section.items]
     related = {texts[at] for at, is_related in rank_alike(texts, aim) if is_related}
 
@@ -232,5 +232,5 @@ def aimed(sections: Sequence[Section], aim: Aim) -> list[Section]:
 
 
 def explain(aim: Aim, name: str) -> str:
-    """The line that explains the selection; `name` is the quoted name of the workflow."""
+    """Return the line that explains the selection; `name` is the workflow's name, quoted."""
     return f"For the workflow `{name}`, {_EXPLAINED[aim.leaning]}; what has to do with it is kept longest."

@@ -28,7 +28,7 @@ from crucible.vault.index.schema import View
 from crucible.vault.notes.vault import Vault
 
 LINES = 15
-"""Default number of lines."""
+"""Default maximum number of lines."""
 _TEXT, _WHY = 200, 120
 _SHARES: Mapping[Leaning, Mapping[Rank, int]] = MappingProxyType(
     {
@@ -37,7 +37,7 @@ _SHARES: Mapping[Leaning, Mapping[Rank, int]] = MappingProxyType(
         Leaning.EXECUTING: {Rank.TODO: 4, Rank.DECISION: 5, Rank.LESSON: 3, Rank.CONVENTION: 0},
     }
 )
-"""Lines besides the three of the position: planning needs conventions, executing needs decisions."""
+"""Lines per rank, in addition to three for the position. Planning gets more conventions, executing more decisions."""
 _GROUPS = MappingProxyType(
     {Rank.TODO: "To do", Rank.DECISION: "Decided", Rank.LESSON: "Learned", Rank.CONVENTION: "Convention"}
 )
@@ -81,7 +81,7 @@ def digest_of(vault: Vault, view: View, request: DigestRequest, quoter: Quoter) 
 
 
 def _tasks(view: View, known: ProjectFacts, project: str) -> Iterator[Fact]:
-    """Open tasks of live sessions, except those that a later or identical completed task settles."""
+    """Yield open tasks of live sessions, except those that a later or identical completed task settles."""
     tasks = gather(view, TaskScope(project)).tasks
     done = {key_of(task.content) for task in tasks if task.stage is Stage.COMPLETED}
     for task in tasks:
@@ -92,7 +92,7 @@ def _tasks(view: View, known: ProjectFacts, project: str) -> Iterator[Fact]:
 
 
 class Digest(NamedTuple):
-    """The lines of the position, the items, and the number of items that did not fit."""
+    """The position lines, the items, and the number of items that did not fit."""
 
     position: tuple[str, ...]
     items: tuple[Item, ...] = ()
@@ -100,14 +100,14 @@ class Digest(NamedTuple):
 
     @property
     def lines(self) -> tuple[str, ...]:
-        """The lines to print."""
+        """Return the lines to print."""
         return (*self.position, *(f"{one.group}: {one.text}" for one in self.items))
 
 
 def build_digest(
     position: Sequence[str], items: Iterable[Item], lines: int = LINES, leaning: Leaning = Leaning.NEITHER
 ) -> Digest:
-    """Build a digest of at most `lines` lines, at least one; within a rank the first items are kept."""
+    """Build a digest of at most `lines` lines (minimum 1). Within a rank, the first items are kept."""
     head = tuple(position[: max(1, lines)])
     found = list(items)
     groups = {rank: [one for one in found if one.rank is rank] for rank in sorted(Rank, reverse=True)}
@@ -118,7 +118,7 @@ def build_digest(
 
 
 def _counts(available: Mapping[Rank, int], room: int, leaning: Leaning) -> dict[Rank, int]:
-    """Give each rank its share of lines; cut from the lowest rank, and give spare lines to the highest."""
+    """Assign each rank its share of lines. Cut from the lowest rank; spare lines go to the highest."""
     scale = max(1.0, room / (LINES - 3))
     counts = {rank: min(count, round(_SHARES[leaning][rank] * scale)) for rank, count in available.items()}
     for rank in sorted(Rank):
@@ -134,7 +134,10 @@ def _counts(available: Mapping[Rank, int], room: int, leaning: Leaning) -> dict[
 def digest_items(
     known: ProjectFacts, todos: Sequence[Fact], named: Sequence[str], quoter: Quoter, aim: Aim | None = None
 ) -> list[Item]:
-    """All items, each text once, relevant items first in each rank; `named` are conventions from notes and files."""
+    """Return all items without duplicates, relevant ones first in each rank.
+
+    `named` are conventions from notes and files.
+    """
     rules = [Fact("", line, "") for line in named] + [one for one, _ in conventions_of(known)]
     groups = (
         (Rank.TODO, todos),
@@ -164,11 +167,11 @@ def _shown(one: Fact, rank: Rank, quoter: Quoter) -> str:
 
 _NAMED = late_pattern(r"(?i)\b(?:conventions?|(?:coding |code )?style|rules?|guidelines?|practices)\b")
 _MOST = 20
-"""Most lines of a file."""
+"""Maximum lines from a file."""
 
 
 def conventions_in(folder: Path | None, named: Sequence[str]) -> Iterator[str]:
-    """Conventions in files of the project's folder: list items below a heading such as Conventions, else all items."""
+    """Yield conventions in the project's files: list items below a heading such as Conventions, else all list items."""
     if folder is None:
         return
     for name in find_files(folder, named):

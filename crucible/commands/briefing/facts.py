@@ -1,7 +1,7 @@
-"""The findings of a project's sessions, for briefings: from the index, from memory and from histories.
+"""The findings of a project's sessions, for briefings: from the index, from memory and from history notes.
 
-No session note is read. Memory covers older sessions and those without a note; histories add lines that the user
-wrote. Days count back from the project's last session, not from today.
+No session notes are read. Memory covers older sessions and those without a note; histories add lines by the user.
+Numbers of days count back from the project's last session, not from today.
 """
 
 from __future__ import annotations
@@ -37,20 +37,20 @@ from crucible.vault.notes.walk import is_markdown, note_name
 
 _HISTORIES = 10
 _TRIED = 40
-"""Most history notes to open to find `_HISTORIES` of the project."""
+"""Maximum history notes to open in the search for `_HISTORIES` of the project."""
 _FOLLOWED = 3
-"""After more later sessions than this, a session's open ends are probably settled."""
+"""Number of later sessions after which a session's open ends are probably settled."""
 _REMEMBERED = 1_000
-"""Lines to read of each memory file, the newest."""
+"""Maximum lines to read from each memory file, newest first."""
 _ANSWERED = late_pattern(r"(?i)(?:^|[\s(>*_~])answer(?:ed)?:\s*\S|~~.+~~\s*\Z|^\[x\]\s")
 _KINDS = {"error": Kind.FAILURE, "milestone": Kind.OUTCOME}
-"""Kinds of callouts whose findings have another kind."""
+"""Callout kinds that differ from the kind of their findings."""
 _REMEMBERED_AS = {
     MemoryKind.DECISION: Kind.DECISION,
     MemoryKind.LESSON: Kind.FAILURE,
     MemoryKind.TODO: Kind.OPEN_END,
 }
-"""The kinds of memory lines without a finding's id."""
+"""The kinds of memory lines that have no finding id."""
 _PARTS = {
     "done": Kind.OUTCOME,
     "decisions": Kind.DECISION,
@@ -64,9 +64,9 @@ _EVER = datetime.min.replace(tzinfo=UTC)
 
 
 class Fact(NamedTuple):
-    """A finding of a session, or a line that the user wrote in a history, which has no `finding` id.
+    """A finding of a session, or a line that the user wrote in a history (with `finding` empty).
 
-    `at` is the session's start as the index writes times, a day, or "".  `confidence` is in percent.
+    `at` is the session's start in the index's time format, a day, or "". `confidence` is a percentage.
     """
 
     kind: str
@@ -84,7 +84,7 @@ class ProjectFacts(NamedTuple):
     """The project's recent sessions and the facts of all its sessions, newest first.
 
     `alive` has the ids of sessions whose open ends may still be open, `others` the ids of other projects' sessions
-    since `oldest`. A session without a note is alive if it began after `recent`. `problems` are unreadable memory
+    since `oldest`. A session without a note is alive if it began after `recent`. `problems` lists unreadable memory
     lines.
     """
 
@@ -97,11 +97,11 @@ class ProjectFacts(NamedTuple):
     recent: datetime = _EVER
 
     def of(self, *kinds: str) -> list[Fact]:
-        """The facts of these kinds."""
+        """Return the facts of these kinds."""
         return [one for one in self.facts if one.kind in kinds]
 
     def after(self, session: str) -> LaterSessions:
-        """The project's sessions after this one, with their decisions and outcomes."""
+        """Return the project's sessions after this one, with their decisions and outcomes."""
         began = {str(row["id"]): begun(row) for row in self.sessions}
         at = began.get(session) or max((one.at for one in self.facts if one.session == session), default="")
         later = [row for row in self.sessions if at and began[str(row["id"])] > at]
@@ -110,7 +110,7 @@ class ProjectFacts(NamedTuple):
 
 
 def find_known(vault: Vault, view: View | None, project: str, now: datetime) -> ProjectFacts:
-    """The facts in the index, if there is one; `project` "" means all projects."""
+    """Return the facts in the index, if there is one. `project` "" means all projects."""
     chosen, newest = vault.settings.briefing, _newest(view, project) if view else None
     last = min(now, (last_active(newest) if newest else None) or now)
     oldest = _before(last, max(chosen.history_days, chosen.event_days))
@@ -132,17 +132,17 @@ class Sources:
         self.failed: list[Source] = []
 
     def read(self, name: str, work: Callable[[], T], otherwise: T) -> T:
-        """The result of `work`, or `otherwise` if it fails."""
+        """Return the result of `work`, or `otherwise` if it fails."""
         try:
             return work()
         except (MemoryError, IndexBroken):
             raise
-        except Exception as error:  # noqa: BLE001  one failing source must not stop the others
+        except Exception as error:  # noqa: BLE001  if one source fails, the others are still read
             self.fails(name, _reason(error))
             return otherwise
 
     def fails(self, name: str, reason: str) -> None:
-        """Add a source to `failed`, once, with the reason."""
+        """Add a source to `failed` with the reason, unless it is listed already."""
         if all(one.name != name for one in self.failed):
             self.failed.append(Source(name, quote_span(self._quoter.line(reason, 160)) or "no reason told"))
 
@@ -176,7 +176,7 @@ def with_memory(vault: Vault, known: ProjectFacts, project: str) -> ProjectFacts
 
 
 def _with(known: ProjectFacts, facts: Iterable[Fact]) -> ProjectFacts:
-    """Replace the facts; a session without a note is alive if it is recent."""
+    """Return a copy with these facts. A session without a note counts as alive if it is recent."""
     ordered = sorted(facts, key=lambda one: one.at, reverse=True)
     with_note = {str(row["id"]) for row in known.sessions}
     recent = {one.session for one in ordered if one.session not in with_note and one.at >= utc(known.recent)[:10]}
@@ -187,7 +187,7 @@ def _with(known: ProjectFacts, facts: Iterable[Fact]) -> ProjectFacts:
 
 
 def _before(at: datetime, days: int) -> datetime:
-    """The time `days` earlier, at least the earliest date."""
+    """Return the time `days` earlier, or the earliest possible date."""
     try:
         return at - timedelta(days=days)
     except OverflowError:
@@ -200,7 +200,7 @@ def has_sessions(view: View, project: str) -> bool:
 
 
 def has_news(view: View, project: str, now: datetime, chosen: BriefingSettings) -> bool:
-    """True if the project has a session within the days that a briefing covers."""
+    """True if the project has a session in the period that a briefing covers."""
     row = _newest(view, project)
     at = time_of(begun(row)) if row else None
     return at is not None and now - at < timedelta(days=max(chosen.event_days, chosen.history_days) + 1)
@@ -213,14 +213,14 @@ def _newest(view: View, project: str) -> Row | None:
 
 
 def _rows(view: View, oldest: datetime) -> list[Row]:
-    """The sessions since `oldest`, newest first, without subagents'."""
+    """Return the sessions since `oldest` except subagents', newest first."""
     undated = (row for row in _undated(view, SessionQuery()) if begun(row) >= utc(oldest)[:10])
     found = [*matching(view, SessionQuery(since=oldest)), *undated]
     return sorted(found, key=lambda row: (begun(row), str(row["id"])), reverse=True)
 
 
 def _undated(view: View, query: SessionQuery) -> Iterator[Row]:
-    """Sessions without `started`, dated by the day in their id."""
+    """Yield sessions without `started`, dated by the day in their id."""
     matches = matcher(query)
     for row in view.rows("sessions", [shard for shard in view.shards if shard == UNDATED]):
         if row["unreadable"] is None and begun(row) and matches(row):
@@ -261,7 +261,7 @@ def _of_index(view: View, rows: Sequence[Row]) -> Iterator[Fact]:
 
 
 def _order(row: Row) -> tuple[bool, int]:
-    """Findings that an agent named come first, in note order; then the others, the last first."""
+    """Sort findings named by an agent first, in note order, then the others, last first."""
     line, is_first = int(row["line"] or 0), is_from_model(str(row["source"]))
     return not is_first, line if is_first else -line
 
@@ -275,7 +275,7 @@ def _of_memory(one: Memory) -> Fact:
 
 
 def with_histories(vault: Vault, known: ProjectFacts, project: str) -> ProjectFacts:
-    """Add the lines that the user wrote in histories, and drop questions answered there."""
+    """Add the user's lines from histories, and drop questions answered there."""
     found, answered = list(known.facts), set[tuple[str, str]]()
     known_keys = {(one.session, key_of(one.text)) for one in found}
     for entry in _entries(vault, known, project):
@@ -294,14 +294,14 @@ def with_histories(vault: Vault, known: ProjectFacts, project: str) -> ProjectFa
 
 
 def _entries(vault: Vault, known: ProjectFacts, project: str) -> Iterator[HistoryEntry]:
-    """The newest histories of the project, including those of sessions without a note."""
+    """Yield the newest histories of the project, including those of sessions without a note."""
     names = list[str]()
     with suppress(FileNotFoundError):
         names = [name for name in os.listdir(vault.root / HISTORY) if is_markdown(name) and name[0] != "."]
     count = 0
-    # Ids begin with the day.
+    # Ids begin with the date, so this is newest first.
     for name in [one for one in sorted(names, reverse=True) if note_name(one) not in known.others][:_TRIED]:
-        with suppress(CrucibleError):  # `cru history list` reports it
+        with suppress(CrucibleError):  # `cru history list` reports the error
             note = load_entry(vault, vault.root / HISTORY / name)
             is_mine = note.entry and (not project or note.entry.project.casefold() == project.casefold())
             if note.entry and is_mine and note.at >= known.oldest and count < _HISTORIES:

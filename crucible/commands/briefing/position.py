@@ -1,4 +1,4 @@
-"""The current position: the session to continue, its phase, task and last bookmark, from the index alone."""
+"""The current position: the session to continue, its phase, task and last bookmark, read from the index only."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from crucible.vault.index.schema import Row, View, shard_of
 from crucible.vault.index.time_filters import begun, last_active
 
 _MOST = 100
-"""Sessions to consider, the newest."""
+"""Maximum sessions to consider, newest first."""
 _NEVER = datetime.min.replace(tzinfo=UTC)
 _TEXT, _WHY = 200, 120
 _NO_ROW: Row = {}
@@ -26,7 +26,7 @@ class Position(NamedTuple):
     """The position in a session.
 
     `at` is the time of the last activity. `phase` is the phase's id, `phases` the number of phases. `task_number`
-    counts from 1; 0 means no task. `note` and `blockers` are from the last bookmark.
+    counts from 1; 0 means no task. `note` and `blockers` come from the last bookmark.
     """
 
     session: str
@@ -44,10 +44,10 @@ class Position(NamedTuple):
 
 
 def find_position(view: View, root: Path, project: str = "", *, paused: bool = True) -> Position | None:
-    """The position of the last open session of a project or the vault, else of the last session.
+    """Return the position in the last open session of a project or the vault, else in the last session.
 
-    A session is open if it is active, if the user paused it, or if it is paused and the newest. Without `paused`,
-    paused sessions are skipped.
+    A session is open if it is active, was paused by the user, or is paused and the newest. If `paused` is False, paused
+    sessions are skipped.
     """
     marks = {one.session: one for one in load_bookmarks(root).found}
     paused_by_user = {name for name, mark in marks.items() if mark.why is StopReason.PAUSED}
@@ -71,7 +71,7 @@ def _recency(row: Row) -> tuple[datetime, str, str]:
 
 
 def _position(view: View, row: Row, mark: Bookmark | None) -> Position:
-    """The position in a session; a paused session continues at its bookmark's phase and task."""
+    """Return the position in a session; a paused session continues at its bookmark's phase and task."""
     is_marked = mark is not None and row["status"] == "paused" and bool(mark.phase)
     last = max(_rows(view, "phases", row), key=lambda one: int(one["line"] or 0), default=_NO_ROW)
     tasks = [*enumerate(sorted(_rows(view, "tasks", row), key=_place), 1)]
@@ -98,19 +98,19 @@ def _position(view: View, row: Row, mark: Bookmark | None) -> Position:
 
 
 def _place(task: Row) -> tuple[int, str]:
-    """The sort key of a task, by id, since the index has no order: numbers first, by size."""
+    """Return a task's sort key. The index stores no order, so tasks are sorted by id: numbers first, ascending."""
     ident = str(task["task_id"])
     return (len(ident) if ident.isdecimal() else 1 << 30, ident)
 
 
 def _rows(view: View, table: str, session: Row) -> list[Row]:
-    """The rows of a table that belong to one session."""
+    """Return the rows of a table that belong to one session."""
     rows = view.rows(table, [shard_of(str(session["started"] or ""))], [str(session["id"])])
     return [row for row in rows if row["path"] == session["path"]]
 
 
 def position_lines(position: Position | None, project: str, now: datetime, quoter: Quoter) -> tuple[str, ...]:
-    """The lines for the position, its note and its blockers; without a position, a line that says so."""
+    """Return the lines for the position, its note and its blockers; if there is no position, a line that says so."""
     if position is None:
         of = quoter.line(project, 80)
         return (f"Where work stands: no session {f'of {of} ' if of else ''}yet",)
@@ -123,7 +123,7 @@ def position_lines(position: Position | None, project: str, now: datetime, quote
 
 
 def _words(one: Position, now: datetime, quoter: Quoter) -> str:
-    """For example `2026-11-21-x, phase 11 of 12 (Tests), task 3 of 5 (Write it); paused, last active 2 h ago`."""
+    """Return, for example, `2026-11-21-x, phase 11 of 12 (Tests), task 3 of 5 (Write it); paused, last active …`."""
 
     def named(text: str, name: str) -> str:
         shown = quoter.line(name, 80)

@@ -1,7 +1,6 @@
 """A project's profile (the note `projects/{project}.md`), proposals for one, and files in a project's folder.
 
-Nothing outside the folder is read, no read blocks, and reads are bounded.  A profile belongs to the user and is never
-overwritten.
+Nothing outside the folder is read, and all reads are bounded and non-blocking. Existing profiles are never overwritten.
 """
 
 from __future__ import annotations
@@ -29,21 +28,21 @@ from crucible.documents.session.markup import render_title
 from crucible.documents.session.session_id import slugify
 
 LARGEST = 64 * 1024
-"""Most bytes to read of a file."""
+"""Maximum bytes to read from a file."""
 _LINES, _READ = 12, 16 * 1024
-"""Most lines of a file in a briefing, and most bytes to read for them."""
+"""Maximum lines of a file in a briefing, and maximum bytes to read for them."""
 MOST_FILES = 20
-"""Most files to read."""
+"""Maximum files to read."""
 
 _HEADING = late_pattern(r"(#{1,6})[ \t]+(.*)\Z")
 BULLET = late_pattern(r"\A[ \t]*(?:[-*+]|[0-9]{1,3}[.)])[ \t]+")
-"""The beginning of a list item."""
+"""The start of a list item."""
 
 _FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
 
 
 def read_text(folder: Path, name: str, largest: int = LARGEST) -> str | None:
-    """The start of a text file in the folder; None if it is missing, outside the folder, or not a text."""
+    """Return the start of a text file in the folder; None if it is missing, outside the folder, or not text."""
     path = _inside(folder, name)
     if path is None:
         return None
@@ -58,14 +57,14 @@ def read_text(folder: Path, name: str, largest: int = LARGEST) -> str | None:
     if b"\0" in data:
         return None
     try:
-        # A cut may split a character.
+        # The cut may split a character.
         return data[:largest].decode("utf-8-sig", "ignore" if len(data) > largest else "strict")
     except UnicodeDecodeError:
         return None
 
 
 def find_files(folder: Path, named: Iterable[str]) -> list[str]:
-    """The named files and those in named folders, as relative paths, each once."""
+    """Return the named files and the files in named folders, as relative paths without duplicates."""
     found: dict[str, None] = {}
     for name in named:
         path = _inside(folder, name)
@@ -79,7 +78,7 @@ def find_files(folder: Path, named: Iterable[str]) -> list[str]:
 
 
 def headed(lines: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """The non-blank lines, each with its heading ("" for the title), without Obsidian's comments."""
+    """Yield the non-blank lines, each with its heading ("" under the title), without Obsidian comments."""
     heading, is_comment = "", False
     for line in lines:
         if line.strip() == "%%" or (line.startswith("%%") and not line.rstrip().endswith("%%")):
@@ -91,7 +90,7 @@ def headed(lines: Iterable[str]) -> Iterator[tuple[str, str]]:
 
 
 def _inside(folder: Path, name: str) -> Path | None:
-    """The real path, if it is in the folder."""
+    """Return the real path if it is in the folder, else None."""
     if not name or "\0" in name or os.path.isabs(name):
         return None
     top = Path(os.path.realpath(folder))
@@ -100,7 +99,7 @@ def _inside(folder: Path, name: str) -> Path | None:
 
 
 def included_section(folder: Path | None, named: Sequence[str], quoter: Quoter) -> Section:
-    """The section with the first lines of each file, or a note that it cannot be read."""
+    """Return the section with the first lines of each file, or a note that the file cannot be read."""
     items = list(_items(folder, named, quoter)) if folder and named else []
     return Section("files", "From the project's files", tuple(items))
 
@@ -119,25 +118,25 @@ def _items(folder: Path, named: Iterable[str], quoter: Quoter) -> Iterator[Item]
 
 
 PROJECTS = "projects"
-"""The folder of the vault with profiles."""
+"""The vault folder that contains the profiles."""
 NOTE_TYPE = "project"
 
 _PLAIN = late_pattern(r"[\w-](?:[\w .-]{0,78}[\w-])?\Z")
 _DEVICE = late_pattern(r"(?i)(?:con|prn|aux|nul|com[0-9]|lpt[0-9])(?:\..*)?\Z")
 _CONVENTIONS = frozenset({"conventions", "convention", "style", "rules", "guidelines"})
 _LINES_PROFILE = 30
-"""Most lines of a profile in a briefing."""
+"""Maximum lines of a profile in a briefing."""
 
 
 class Profile(NamedTuple):
-    """The lines of a profile, each with its heading ("" before the first); `is_cut` if the file is longer."""
+    """The lines of a profile, each with its heading ("" before the first). `is_cut` is True if there are more lines."""
 
     lines: tuple[tuple[str, str], ...] = ()
     is_cut: bool = False
 
 
 def profile_path(root: Path, project: str) -> Path:
-    """The path of the profile; a name that cannot be a file name becomes a slug with a hash.
+    """Return the path of the profile. A name that cannot be a file name becomes a slug with a hash.
 
     Raises `OutsideVault` for a symlink that leads out of the vault.
     """
@@ -150,9 +149,9 @@ def profile_path(root: Path, project: str) -> Path:
 
 
 def load_profile(root: Path, project: str, clean: Callable[[str], str] = str) -> Profile | None:
-    """The profile, None if there is none.  Raises `VaultError` for a note that is not this project's profile.
+    """Load the profile, None if there is none. Raises `VaultError` if the note is not this project's profile.
 
-    `clean` is called with the whole text, to redact secrets that span lines.
+    `clean` is called with the full text, to redact secrets that span lines.
     """
     path = profile_path(root, project)
     if not os.path.lexists(path):
@@ -176,7 +175,7 @@ def load_profile(root: Path, project: str, clean: Callable[[str], str] = str) ->
 
 
 def profile_section(profile: Profile | None, quoter: Quoter, most: int = _LINES_PROFILE) -> Section:
-    """The profile's first lines, below their headings."""
+    """Return a section with the profile's first lines, below their headings."""
     if profile is None:
         return Section("profile", "Project")
     items = [
@@ -190,14 +189,14 @@ def profile_section(profile: Profile | None, quoter: Quoter, most: int = _LINES_
 
 
 def conventions(root: Path, project: str, clean: Callable[[str], str] = str) -> tuple[str, ...]:
-    """The lines below a profile's heading Conventions; `clean` and errors as in `load_profile`."""
+    """Return the lines below a profile's heading Conventions. `clean` and errors are as in `load_profile`."""
     profile = load_profile(root, project, clean)
     lines = profile.lines if profile else ()
     return tuple(line.strip() for heading, line in lines if heading.strip().casefold() in _CONVENTIONS)
 
 
 def write_profile(root: Path, project: str, text: str, *, fsync: bool = True) -> Path:
-    """Write a new profile and return its path.  Raises `NoteExists` if there is one, or another `VaultError`."""
+    """Write a new profile and return its path. Raises `NoteExists` if one exists, or another `VaultError`."""
     path = profile_path(root, project)
     top = Path(os.path.realpath(root))
     files.make_folders(top, path.parent)
@@ -214,30 +213,30 @@ _MANIFESTS = {
     "go.mod": "Go",
     "Makefile": "",
 }
-"""Manifests with their language."""
+"""Manifest files and their languages."""
 _HEADINGS = ("Purpose", "Languages", "Commands", "Layout", "Conventions")
 _SKIPPED = frozenset({"node_modules", "target", "dist", "build", "vendor", "venv", "__pycache__"})
 _LINE, _MOST, _SHORTEST = 240, 15, 20
 _RULE = late_pattern(
     r"(?m)^##+[ \t]+(\S[^\n]*)\n(?:[ \t]*\n)*(?![#`~])(?:[ \t]*(?:[-*+]|[0-9]{1,3}[.)])[ \t]+)?([^\n]*)"
 )
-"""A heading below the title, and the first text below it."""
+"""Matches a heading below the title, with the first text below it."""
 _CODE = late_pattern(r"(?ms)^(```|~~~).*?^\1")
 _TARGET = late_pattern(r"(?m)^([A-Za-z][\w.-]*)[ \t]*:(?![=:])")
 _NO_PROSE = ("#", "=", "-", "`", "|", ".", ">")
 _NOISE = late_pattern(r"!?\[[^\[\]]*\]\([^()]*\)|<[^<>]*>")
-"""Links, images and tags, not nested."""
+"""Matches links, images and tags that are not nested."""
 
 
 class Proposal(NamedTuple):
-    """A note's text, and the relative paths of the files that it was made from."""
+    """A note's text, and the relative paths of the files that it is based on."""
 
     text: str
     sources: tuple[str, ...]
 
 
 def propose(folder: Path, project: str, tidy: Callable[[str], str]) -> Proposal | None:
-    """Propose a profile from the project's files; None if they have nothing for it.
+    """Propose a profile from the project's files; None if they contain nothing to use.
 
     `tidy` redacts secrets and paths.
     """
@@ -263,7 +262,7 @@ def propose(folder: Path, project: str, tidy: Callable[[str], str]) -> Proposal 
 
 
 def _profile_lines(name: str, text: str) -> Iterator[tuple[str, str]]:
-    """The lines of a file for the profile, each with its heading."""
+    """Yield the lines of a file that go into the profile, each with its heading."""
     if name in _RULES:
         for heading, first in _RULE.findall(_CODE.sub("", text)):
             yield "Conventions", ": ".join(filter(None, (heading.rstrip(" \t#"), first)))
@@ -283,7 +282,7 @@ def _profile_lines(name: str, text: str) -> Iterator[tuple[str, str]]:
 
 
 def _paragraphs(text: str) -> Iterator[str]:
-    """The paragraphs with text, without headings, badges and images."""
+    """Yield the text paragraphs, without headings, badges and images."""
     for paragraph in text.split("\n\n"):
         lines = (line for line in paragraph.split("\n") if not line.startswith(_NO_PROSE))
         paragraph_text = " ".join(_NOISE.sub("", _NOISE.sub("", " ".join(lines))).split())
@@ -292,7 +291,7 @@ def _paragraphs(text: str) -> Iterator[str]:
 
 
 def _table(text: str) -> dict[str, Any]:
-    """A manifest in TOML or JSON; empty for any other text."""
+    """Parse a TOML or JSON manifest; empty if the text is neither."""
     for loads in (orjson.loads, tomllib.loads):
         with suppress(ValueError, RecursionError):
             found = loads(text)

@@ -29,30 +29,30 @@ from crucible.vault.index.time_filters import begun, time_of
 
 _CONVENTIONS, _DECISIONS, _OPEN, _WAITING, _SESSIONS = 8, 6, 8, 5, 5
 _PER_SESSION, _COMPLETED = 2, 3
-"""Most decisions of one session, and most completed tasks, to show."""
+"""Maximum decisions per session, and maximum completed tasks, to show."""
 _FOLLOWED = 1
-"""After more later sessions than this, open ends found by an agent are mostly settled, such as uncommitted work."""
+"""Number of later sessions after which open ends found by an agent, such as uncommitted work, are mostly settled."""
 _TITLE, _OUTCOME, _WHY, _TASK = 100, 160, 160, 160
 _MIN_CONFIDENCE = 65
-"""The least confidence of a finding, in percent."""
+"""Minimum confidence of a finding, in percent."""
 _FEWEST_WORDS = 5
 _CUT = ("…", "...")
 _REFERENCE = late_pattern(
     r"(?i)\b(?:this|that|these|those|it|its|they|them|here|there|above|below|now|again|yet|first)\b|https?://"
 )
-"""Words that refer to something outside the sentence."""
+"""Matches words that refer to something outside the sentence."""
 _NAME = late_pattern(r"[`/\\_]|\w\.\w|[a-z][A-Z]|[A-Za-z]-?\d|\s--?\w")
-"""A path, identifier, option, version or ticket; a question without one is not specific."""
+"""Matches a path, identifier, option, version or ticket; a question without one is not specific."""
 
 
 # --- the rule --------------------------------------------------------------------------------------------------------
 
 
 def is_useful(one: Fact) -> bool:
-    """True if a finding makes sense without its session.
+    """True if a finding makes sense outside its session.
 
-    It must be confident and a full sentence that refers to nothing outside; a decision also needs a reason. Findings
-    that were recorded explicitly are always useful.
+    It must have enough confidence and be a full sentence that refers to nothing outside; a decision also needs a
+    reason. Findings that were recorded explicitly are always useful.
     """
     text = one.text.strip().strip("\"'“”")
     if one.source in _WRITTEN:
@@ -72,9 +72,9 @@ _WRITTEN = (Source.CALLOUT, "history", "task", "question", "")
 
 
 def conventions_of(known: ProjectFacts) -> list[tuple[Fact, int]]:
-    """The project's conventions with the number of sessions that mention each.
+    """Return the project's conventions with the number of sessions that mention each.
 
-    The most frequent first, then the newest.
+    The most frequent come first, then the newest.
 
     A correction counts if it was recorded explicitly or made in several sessions, since a single one may be a special
     case.
@@ -96,17 +96,20 @@ def conventions_of(known: ProjectFacts) -> list[tuple[Fact, int]]:
 
 
 def lessons_of(known: ProjectFacts) -> list[Fact]:
-    """Failures recorded explicitly with their cause; for a test failure, the fix is in the code."""
+    """Return failures that were recorded with their cause. Test failures are left out, since the code has the fix."""
     return [one for one in known.of(Kind.FAILURE) if one.why and one.source in _WRITTEN and is_useful(one)]
 
 
 def _are_alike(one: frozenset[str], other: frozenset[str]) -> bool:
-    """True if the two sets of stems share two thirds of the smaller one."""
+    """True if the two sets share at least two thirds of the smaller one."""
     return min(len(one), len(other)) > 1 and overlap(one, other) >= 2 / 3
 
 
 def decisions_of(known: ProjectFacts) -> list[Fact]:
-    """Decisions with a reason, newest first; more than `_PER_SESSION` of a session come last, replies after choices."""
+    """Return decisions with a reason, newest first, with choices before replies.
+
+    If a session has more than `_PER_SESSION`, the others come last.
+    """
     count, found = Counter[str](), list[tuple[bool, bool, Fact]]()
     for one in filter(is_useful, known.of(Kind.DECISION)):
         if one.source != Source.PLAN:
@@ -116,7 +119,7 @@ def decisions_of(known: ProjectFacts) -> list[Fact]:
 
 
 def open_ends_of(known: ProjectFacts) -> list[Fact]:
-    """Open ends of live sessions, without settled ones and unspecific questions."""
+    """Return open ends of live sessions, except settled ones and unspecific questions."""
     found = (
         one
         for one in known.of(Kind.OPEN_END)
@@ -137,7 +140,7 @@ def _weight(outcome: Fact) -> tuple[bool, bool, bool]:
 
 
 def is_new(shown: Shown, text: str) -> bool:
-    """Record a text as shown; False if its content was shown before."""
+    """Record text as shown; False if its content was shown before."""
     return not shown.is_in(text) and shown.add(text)
 
 
@@ -152,7 +155,7 @@ class SectionBuilder:
         self._shown = Shown()
 
     def conventions(self) -> Section:
-        """The section of conventions."""
+        """Return the section of conventions."""
         items = list[Item]()
         for one, count in conventions_of(self._known):
             often = f", and {count - 1} more" if count > 1 else ""
@@ -161,24 +164,24 @@ class SectionBuilder:
         return _cut("conventions", "Conventions of this project", items, _CONVENTIONS)
 
     def decisions(self) -> Section:
-        """The section of decisions with their reasons."""
+        """Return the section of decisions with their reasons."""
         found = decisions_of(self._known)
         items = [item for one in found for item in self._item(one, Rank.DECISION, one.session, one.why)]
         return _cut("decisions", "Decisions", items, _DECISIONS)
 
     def open_ends(self) -> Section:
-        """The section of open ends."""
+        """Return the section of open ends."""
         found = open_ends_of(self._known)
         items = [item for one in found for item in self._item(one, Rank.TODO, self._with_later(one.session))]
         return _cut("open", "Left open at the end of a session", items, _OPEN)
 
     def _with_later(self, session: str) -> str:
-        """The session's id with the number of later sessions, which may have settled its open ends."""
+        """Return the session's id with the number of later sessions, which may have settled its open ends."""
         count = self._known.after(session).sessions
         return f"{session}; {count} later session{'' if count == 1 else 's'}" if count else session
 
     def sessions(self, depth: int) -> Section:
-        """The section of the newest sessions that have an outcome or are still open."""
+        """Return the section of the newest sessions that have an outcome or are still open."""
         outcomes: dict[str, list[Fact]] = {}
         for one in sorted(self._known.of(Kind.OUTCOME), key=_weight, reverse=True):
             outcomes.setdefault(one.session, []).append(one)
@@ -188,7 +191,7 @@ class SectionBuilder:
         return Section("sessions", "Recent sessions", tuple(items))
 
     def _session(self, row: Row, outcomes: Sequence[Fact]) -> Item:
-        """A session, with the first outcome that is not in its title already."""
+        """Return a session's item, with the first outcome that is not already in the title."""
         line, about_title = self._quoter.line, whole_words(row["title"])
         began = time_of(begun(row))
         about = ", ".join(filter(None, (day_words(began, self._now) if began else "", str(row["status"] or ""))))
@@ -201,9 +204,9 @@ class SectionBuilder:
         return Item(text, Rank.LESSON, finding=next((one.finding for one in (outcome, *outcomes) if one), ""))
 
     def tasks(self, found: Overview | None, *, counts: bool) -> Section:
-        """The section of tasks: in progress, ready, blocked, completed.
+        """Return the section of tasks: in progress, ready, blocked, completed.
 
-        `counts` adds the number of recall items for each.
+        `counts` adds the number of recall items to each task.
         """
         title = "Current tasks"
         if found is None:
@@ -223,7 +226,7 @@ class SectionBuilder:
         return Section("tasks", title, tuple(items))
 
     def waiting(self, items: Sequence[Waiting]) -> Section:
-        """The section of inbox items that wait for the user."""
+        """Return the section of inbox items that wait for the user."""
         lines = []
         for one in items[:_WAITING]:
             content = ": ".join(filter(None, (one.title, one.text)))
@@ -233,7 +236,7 @@ class SectionBuilder:
         return Section("inbox", "Waits for a human", tuple(lines), max(0, len(items) - _WAITING))
 
     def _item(self, one: Fact, rank: Rank, name: str, why: str = "") -> Iterator[Item]:
-        """The item of a fact, unless its content was shown before."""
+        """Yield the item of a fact, unless its content was shown before."""
         shown = self._quoter.line(one.text)
         if shown and is_new(self._shown, one.text):
             reason = self._quoter.line(why.lstrip("-* "), _WHY)
@@ -287,7 +290,7 @@ Type = Callable[[Hit], str]
 
 
 def keywords(texts: Iterable[str], most: int = MOST_WORDS) -> str:
-    """The most frequent words of these texts, in order of appearance."""
+    """Return the most frequent words of these texts, in order of appearance."""
     count: Counter[str] = Counter()
     for text in texts:
         count.update([*dict.fromkeys(word.casefold() for word in _KEYWORD.findall(text[:2000]))])
@@ -305,7 +308,10 @@ def knowledge_section(
     shown: Collection[str],
     quoter: Quoter,
 ) -> Section:
-    """The best hits of each question, alternating, each once, without hits in the sessions `shown`."""
+    """Return a section with the best hits of each question in turn.
+
+    There are no duplicates, and no hits from the sessions `shown`.
+    """
     answers = (recall.ask(question, now).hits for question in questions)
     items: dict[str, Item] = {}
     for hit in filter(None, chain.from_iterable(zip_longest(*answers))):
@@ -322,13 +328,13 @@ def knowledge_section(
 
 
 def question_of(query: str, project: str) -> Question:
-    """The question to ask recall."""
+    """Return the question to ask recall."""
     kinds = frozenset((EventKind.KNOWLEDGE, EventKind.DECISION))
     return Question(query, kinds=kinds, project=project, limit=2 * MOST_ITEMS, context=0)
 
 
 def types_on(shelf: ItemShelf) -> Type:
-    """A function that returns a hit's item type; the types are loaded once, at the first hit."""
+    """Return a function that looks up a hit's item type. The types are loaded at the first hit."""
 
     @cache
     def known() -> dict[str, str]:

@@ -1,7 +1,7 @@
 """The steps after a session stops: review, capture, history, decisions for its tasks, and memory.
 
-An end, a pause, a client that exited, a workflow run and an import all call `after_stop`. A step that fails is
-reported in one line, and the next step still runs.
+They run after an end, a pause, a client's exit, a workflow run or an import. If a step fails, one line reports it and
+the next step still runs.
 """
 
 from __future__ import annotations
@@ -40,8 +40,7 @@ OpenRecall: TypeAlias = "Callable[[], Recall]"
 class StopHelpers(NamedTuple):
     """Optional helpers: an agent that reviews the session, a question to the user, and recall for new tasks.
 
-    A helper that is None is not used. `folder` is the project's folder on this machine, `roots` are all of its
-    folders.
+    A helper that is None is not used. `folder` is the project's folder on this machine; `roots` lists all its folders.
     """
 
     asker: Asker | None = None
@@ -53,9 +52,9 @@ class StopHelpers(NamedTuple):
 
 
 class StopResult(NamedTuple):
-    """The results; `history` is None if none was written.
+    """The results of the steps; `history` is None if none was written.
 
-    `done` has lines on other work, such as pruning; `problems` has lines on failed steps.
+    `done` has lines about other work, such as pruning; `problems` has a line for each failed step.
     """
 
     history: MadeHistory | None = None
@@ -66,24 +65,24 @@ class StopResult(NamedTuple):
 
 NOBODY = StopHelpers()
 _MOST_ASKED = 50
-"""Most tasks for which recall is asked at a session's end; for others it is asked when they are picked."""
+"""Maximum tasks for which recall is queried at a session's end; for others it is queried when they are picked."""
 
 
 def after_stop(
     vault: Vault, path: Path, *, now: datetime, helpers: StopHelpers = NOBODY, updates: bool = False
 ) -> StopResult:
-    """Run every step for the session whose note is at `path`; a failed step never raises.
+    """Run every step for the session whose note is at `path`; never raises if a step fails.
 
     Running it again stores nothing twice and keeps the user's edits. With `updates`, as after an import, nothing is
-    captured, and a session without a history is skipped. A subagent's session is skipped, since its parent's history
-    covers it.
+    captured and sessions without a history are skipped. Subagents' sessions are always skipped, since the parent's
+    history covers them.
     """
-    if updates and not _exists(lambda: entry_path(vault, path.stem)):  # the id is the name of the note
+    if updates and not _exists(lambda: entry_path(vault, path.stem)):  # the note's name is the session's id
         return StopResult()
     steps = _Steps()
     redact = steps.take("secrets", lambda: caching_redact(redact_of(vault.settings.secrets)))
     note = steps.take("the session's note", lambda: _read(vault, path))
-    if redact is None or note is None:  # nothing can be redacted, or the note cannot be read
+    if redact is None or note is None:  # redaction is unavailable, or the note cannot be read
         return StopResult(problems=tuple(steps.problems))
     roots, lines = helpers.roots, list[str]()
     parent = note.session.parent or ""
@@ -124,12 +123,12 @@ class _Steps:
         self.problems: list[str] = []
 
     def take(self, what: str, step: Callable[[], _Result]) -> _Result | None:
-        """The step's result, None if it failed."""
+        """Return the step's result, None if it failed."""
         try:
             return step()
         except CrucibleError as error:
             self.problems.append(f"{what}: {error}{f' ({error.hint})' if error.hint else ''}")
-        except Exception as error:  # noqa: BLE001  the session has ended, so the other steps must run
+        except Exception as error:  # noqa: BLE001  the session has ended, so the other steps must still run
             line = " ".join(str(error).split())[:200]
             self.problems.append(f"{what}: {type(error).__name__}: {line}")
         return None
@@ -137,7 +136,7 @@ class _Steps:
 
 def _read(vault: Vault, path: Path) -> Note:
     note = vault.read(path)
-    _ = note.session  # parsed here, so that a problem is reported once
+    _ = note.session  # parsed here, so that a problem is reported only once
     return note
 
 
@@ -156,7 +155,7 @@ def _hand_on(vault: Vault, session: Session, now: datetime, redact: Redact, reca
 
 
 def _prune(vault: Vault, now: datetime, problems: list[str]) -> list[str]:
-    """Prune histories by the settings; returns a line for each."""
+    """Prune histories by the settings; returns a line for each pruned one."""
     settings = vault.settings.history
     if settings.prune != "at_end":
         return []

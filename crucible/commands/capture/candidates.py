@@ -1,4 +1,4 @@
-"""Capture candidates, and the least confidence to propose one, to ask about it, and to preselect it."""
+"""Capture candidates, and the minimum confidence to propose one, to ask about it, and to preselect it."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ class CandidateKind(StrEnum):
     PATTERN = "pattern"
     EVIDENCE = "evidence"
     CORRECTION = "correction"
-    """A correction by the user, with what to do instead."""
+    """A correction by the user that says what to do instead."""
     OBSERVATION = "observation"
 
 
 FAILURES = frozenset((CandidateKind.FAILURE, CandidateKind.SELF_CORRECTION))
-"""The kinds that get an attribution: their category, and whether knowledge would have prevented them."""
+"""The kinds that get an attribution: a category, and whether knowledge would have prevented the failure."""
 
 
 class Handling(StrEnum):
@@ -46,10 +46,10 @@ class Candidate(NamedTuple):
     - `confidence`: from 0 to 1
     - `summary`, `detail`: one line, and a body of labelled parts
     - `phase`, `line`: the phase's id, and the line in the note's file, from 1
-    - `source`: how it was found: a finding's source, `path`, `code`, or the command that measured it
-    - `file`: the path of a decision record, from the project's folder
-    - `cause`, `fix`, `report`: those of a failure; the report is the input of its attribution
-    - `finding`: the id of its finding, "" if tool calls are the evidence
+    - `source`: how it was found: a finding's source, `path`, `code`, or the command that printed the measurement
+    - `file`: the path of a decision record, relative to the project's folder
+    - `cause`, `fix`, `report`: details of a failure; `report` is the input for its attribution
+    - `finding`: the id of its finding, "" if the evidence is tool calls
     """
 
     kind: CandidateKind
@@ -69,7 +69,7 @@ class Candidate(NamedTuple):
 class CaptureProposal(NamedTuple):
     """A proposed candidate.
 
-    `key` identifies it in the log.  `repeats` is the id of an item that says the same, "" for none.
+    `key` identifies it in the log. `repeats` is the id of an equal or similar item, "" for none.
     """
 
     key: str

@@ -1,4 +1,4 @@
-"""Capture what is worth keeping of a session: detect candidates, keep or ask, and log what became of each."""
+"""Capture what is worth keeping from a session: detect candidates, keep or ask, and log what became of each."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from crucible.vault.notes.vault import Note, Vault
 
 
 class Occasion(StrEnum):
-    """The occasion: a session's end, a task's end, or a command."""
+    """When a capture takes place: at a session's end, at a task's end, or by a command."""
 
     END = "end"
     TASK = "task"
@@ -48,11 +48,11 @@ class Occasion(StrEnum):
 class Captured:
     """The result of a capture.
 
-    - `kept`: items that were created or existed already; `record.state` says which
+    - `kept`: items that were created or existed already; `record.state` shows which
     - `suggested`: candidates without an answer, highest confidence first, including those that are only listed
-    - `skipped`, `deferred`: answers of this capture
+    - `skipped`, `deferred`: the user's answers in this capture
     - `silent`: what a dry run would have kept without asking
-    - `problems`: lines for the user
+    - `problems`: messages for the user
     """
 
     session: str
@@ -66,7 +66,7 @@ class Captured:
 
     @property
     def made(self) -> tuple[str, ...]:
-        """The ids of the items that this capture kept, without those that existed before."""
+        """The ids of the items that this capture created."""
         return tuple(one.record.item for one in self.kept if one.record.state is CaptureState.KEPT)
 
 
@@ -86,17 +86,17 @@ def capture_session(
     again: bool = False,
     dry: bool = False,
 ) -> Captured:
-    """Keep the candidates of a session that need no question, ask about the others if that is due, and log each state.
+    """Keep the candidates that need no question, ask about the others if a question is due, and log each state.
 
     - `ask`: asks the user, at most once, within the question budget and the settings
     - `free`: the answer comes from the command line and costs nothing
-    - `task`: the id of the task that ended; only its findings and the evidence of its phases count
-    - `folder`: the project's folder on this machine, to read decision records
+    - `task`: the id of the task that ended; only its findings and the evidence from its phases count
+    - `folder`: the project's folder on this machine, for reading decision records
     - `again`: propose skipped candidates again
     - `dry`: write and ask nothing
 
     Nothing is asked or kept twice, even after an interrupted run. Raises `CrucibleError` if the note, the rules for
-    secrets or the log cannot be read; other failures are lines in `problems`.
+    secrets or the log cannot be read; other failures are added to `problems`.
     """
     note = vault.read(note_path)
     session = replace(note.session, id=_id_of(note))
@@ -125,7 +125,7 @@ def capture_session(
 
 
 def _id_of(note: Note) -> str:
-    """The session's id, or its note's name if the id is invalid."""
+    """Return the session's id, or its note's name if the id is invalid."""
     try:
         return check_session_id(note.session.id)
     except BadSessionId:
@@ -135,7 +135,7 @@ def _id_of(note: Note) -> str:
 def _of_task(
     vault: Vault, session: Session, task: str, candidates: Iterable[Candidate], now: datetime
 ) -> Iterator[Candidate]:
-    """The candidates of a task: its findings and those of its phases; all if its times are unknown."""
+    """Yield a task's candidates: its findings and those of its phases, or all if its times are unknown."""
     phases = phases_of(session, task, now)
     if phases is None:
         yield from candidates
@@ -146,7 +146,7 @@ def _of_task(
 
 
 class _CaptureRun:
-    """The state of one capture: what is kept so far, and what the log has."""
+    """The state of one capture: what is kept so far, and what the log contains."""
 
     def __init__(self, vault: Vault, session: Session, now: datetime, when: Occasion) -> None:
         self._vault, self._session, self._now, self._when = vault, session, now, when
@@ -163,13 +163,13 @@ class _CaptureRun:
         return self._whole.after(*load_known(self._vault.root, self._session.id).spent)
 
     def save(self, saver: Saver, proposals: Iterable[CaptureProposal]) -> None:
-        """Keep candidates as items and log it."""
+        """Keep candidates as items and log them."""
         kept = [*saver.keep_all(proposals, self._problems)]
         self._kept.update((one.proposal.key, one) for one in kept)
         self._log(one.record for one in kept)
 
     def alike(self, proposals: Iterable[CaptureProposal]) -> Iterator[CaptureProposal]:
-        """Candidates that were not kept because a similar item exists; they are listed for the user."""
+        """Yield candidates that were not kept because a similar item exists; they are listed for the user."""
         for one in proposals:
             kept = self._kept.get(one.key)
             if one.way is Handling.SILENT and kept and kept.record.state is CaptureState.ALIKE:
@@ -178,7 +178,7 @@ class _CaptureRun:
     # --- asking ------------------------------------------------------------------------------------------------------
 
     def ask_user(self, ask: Ask | None, due: Sequence[CaptureProposal], task: str, *, free: bool) -> OfferAnswer:
-        """The user's answer, empty if the user is not asked."""
+        """Return the user's answer, empty if the user is not asked."""
         if ask is None or not due:
             return OfferAnswer()
         offered = tuple(due) if free else self._paid(due)
@@ -190,7 +190,7 @@ class _CaptureRun:
         return ask(Offer(name, title, offered, task, self.budget().left))
 
     def due(self, found: Sequence[CaptureProposal], waiting: Sequence[CaptureProposal]) -> Sequence[CaptureProposal]:
-        """The candidates to ask about: all for a command, else those that justify a question now."""
+        """Return the candidates to ask about: all for a command, else those that justify a question now."""
         settings = self._vault.settings
         if self._when is Occasion.ASKED:
             return waiting
@@ -201,7 +201,7 @@ class _CaptureRun:
         return [one for one in waiting if is_due and one.way is Handling.ASK]
 
     def _paid(self, due: Sequence[CaptureProposal]) -> tuple[CaptureProposal, ...]:
-        """Pay for a prompt; the candidates that the budget covers.
+        """Pay for a prompt; returns the candidates that the budget covers.
 
         At a task's end, all are deferred if it covers none.
         """
@@ -248,12 +248,12 @@ class _CaptureRun:
         return self.result(suggested=left, skipped=skipped, deferred=deferred)
 
     def result(self, **groups: tuple[CaptureProposal, ...]) -> Captured:
-        """The result so far."""
+        """Return the result so far."""
         kept, problems = tuple(self._kept.values()), tuple(self._problems)
         return Captured(self._session.id, self.budget(), kept, problems=problems, **groups)
 
     def _update_history(self) -> None:
-        """List the captures in an existing history; a session's end writes its history later."""
+        """List the captures in an existing history. At a session's end, the history is written later."""
         name = self._session.id
         try:
             add_captures(self._vault, name, captures_of(self._vault.root, name))
@@ -261,11 +261,11 @@ class _CaptureRun:
             self._problems[f"the session's history does not list it: {error}"] = None
 
     def remember(self, proposals: Iterable[CaptureProposal], state: CaptureState) -> None:
-        """Log the state of each."""
+        """Log the state of each candidate."""
         self._log(remembered(one, state) for one in proposals)
 
     def _log(self, states: Iterable[Remembered]) -> None:
-        """Append changed records to the log; a failure is added to the problems."""
+        """Append changed records to the log. A failure is added to the problems."""
         new = [one for one in states if self._states.get(one.key) != one]
         if not new:
             return
@@ -280,7 +280,7 @@ class _CaptureRun:
 def _priced_sets(
     due: Sequence[CaptureProposal], when: Occasion
 ) -> Iterator[tuple[Sequence[CaptureProposal], tuple[Interaction, ...]]]:
-    """Sets of candidates with their cost, the largest first; failures cost extra, so a smaller set omits them."""
+    """Yield sets of candidates with their cost, the largest first. Failures cost extra, so a smaller set omits them."""
     if when is Occasion.TASK:
         yield due, (Interaction.MID_SESSION_PROMPT,)
         return

@@ -1,6 +1,6 @@
-"""The log of candidates and their states: `.crucible/memory/captures.jsonl`, append-only, with redacted texts.
+"""The log of candidates and their states: `.crucible/memory/captures.jsonl`, append-only, with redacted text.
 
-A git merge mixes lines, so their order has no meaning: of two states, the later member of `CaptureState` counts.
+A git merge mixes lines, so their order means nothing: of two states, the later member of `CaptureState` counts.
 """
 
 from __future__ import annotations
@@ -33,16 +33,16 @@ from crucible.vault.logs.jsonl_store import (
 )
 
 _PATIENCE = 10.0
-"""Seconds to wait for another process, which holds the lock only to append a line."""
+"""Maximum seconds to wait for another process, which holds the lock only to append a line."""
 
 
 class CaptureState(StrEnum):
-    """The state of a candidate.  A candidate never returns to an earlier member.
+    """The state of a candidate. A candidate never returns to an earlier member.
 
-    - `DROPPED`: in an older version, a model decided that nothing could have prevented this failure
+    - `DROPPED`: a model decided that nothing could have prevented this failure (older versions)
     - `APPROVED`: the user wants to keep it, but it is not kept yet
-    - `ALIKE`: not kept, since a similar item exists
-    - `KNOWN`: not kept, since an equal item exists
+    - `ALIKE`: not kept because a similar item exists
+    - `KNOWN`: not kept because an equal item exists
     """
 
     SUGGESTED = "suggested"
@@ -63,8 +63,8 @@ _RANK = {state: rank for rank, state in enumerate(CaptureState)}
 class Remembered(NamedTuple):
     """A candidate in the log, with its state.
 
-    `item` is the id of the knowledge item that says it, `finding` the id of its finding. `summary` and `detail`
-    include the user's edits; `detail` is stored only while the candidate is approved and not kept.
+    `item` is the id of the corresponding knowledge item, `finding` the id of its finding. `summary` and `detail`
+    include the user's edits. `detail` is stored only while the candidate is approved and not yet kept.
     """
 
     key: str
@@ -80,7 +80,8 @@ class Remembered(NamedTuple):
 class KnownCaptures(NamedTuple):
     """The log's content for a session: its candidates by key, and the cost of each prompt.
 
-    `refused` and `waiting` are the keys of candidates that were skipped, or wait, in other sessions of its project.
+    `refused` and `waiting` are the keys of candidates that were skipped or are waiting in other sessions of its
+    project.
     """
 
     states: Mapping[str, Remembered]
@@ -89,7 +90,7 @@ class KnownCaptures(NamedTuple):
     waiting: frozenset[str] = frozenset()
 
     def state(self, key: str) -> CaptureState | None:
-        """The state of a candidate, None if unknown."""
+        """Return the state of a candidate, None if unknown."""
         found = self.states.get(key)
         if found is not None:
             return found.state
@@ -107,13 +108,13 @@ class _Line(NamedTuple):
 
 
 def key_of(candidate: Candidate) -> str:
-    """The key of a candidate, from its kind, the words of its summary, and its file."""
+    """Return a candidate's key, made from its kind, the words of its summary, and its file."""
     text = "\0".join((candidate.kind.value, normal_title(candidate.summary), candidate.file))
     return f"c-{hashlib.blake2s(text.encode('utf-8', 'surrogatepass'), digest_size=6).hexdigest()}"
 
 
 def remembered(one: CaptureProposal, state: CaptureState, item: str = "") -> Remembered:
-    """The record of a candidate's state."""
+    """Return the record of a candidate's state."""
     candidate = one.candidate
     detail = candidate.detail if state is CaptureState.APPROVED else ""
     silent = one.way is Handling.SILENT
@@ -121,7 +122,7 @@ def remembered(one: CaptureProposal, state: CaptureState, item: str = "") -> Rem
 
 
 def load_known(root: Path, session_id: str, project: str = "") -> KnownCaptures:
-    """Load the states of a session, under all its names, and those of its project's other sessions."""
+    """Load the candidates of a session, under all names it has had, and those of the project's other sessions."""
     if not has_lines(root, CAPTURES):
         return KnownCaptures({})
     names = {session_id, *earlier_session_ids(root, session_id)}
@@ -145,7 +146,7 @@ def _latest(records: Iterable[Remembered]) -> dict[str, Remembered]:
 
 
 def captures_of(root: Path, session_id: str) -> Captures:
-    """The captures of a session for its history, as waiting, kept and skipped."""
+    """Return a session's captures for its history, as waiting, kept and skipped."""
     states = load_known(root, session_id).states.values()
 
     def in_state(*accepted: CaptureState) -> tuple[Capture, ...]:
@@ -171,7 +172,7 @@ def append_states(
     project: str = "",
     fsync: bool = True,
 ) -> None:
-    """Append records to the log in one write.  Raises what `append_lines` does."""
+    """Append records to the log in one write. Raises the same errors as `append_lines`."""
     head = {"session": session_id, "at": time_text(at), **({"project": project} if project else {})}
     append_lines(root, CAPTURES, [{**head, **_fields(one)} for one in states], fsync=fsync)
 
@@ -192,10 +193,10 @@ def spend(
 ) -> bool:
     """Log the cost of a prompt; False if the budget, shared by all processes, does not allow it.
 
-    `budget` is the session's whole budget.  Raises what `append_lines` does; then the user must not be asked.
+    `budget` is the session's full budget. Raises the same errors as `append_lines`; the user must not be asked then.
     """
     top = Path(os.path.realpath(root))
-    # A lock of its own, since appending takes the lock of the file.
+    # This is a separate lock, since appending takes the lock of the file.
     with locked(top, top / ".crucible" / "memory" / "captures", _PATIENCE):
         spent = load_known(root, session_id).spent
         if not budget.after(*spent).allows(*what):

@@ -53,24 +53,24 @@ _PROPERTIES = late_pattern(r"(?s)\A---[ \t]*\n.*?\n---[ \t]*\n")
 _TITLE = late_pattern(r"(?m)^(?:#|=) +(\S.*?)[ \t#]*$")
 _HEADING = late_pattern(r"^#{1,6}[ \t]+(\S.*?)[ \t#]*$")
 _SHOWN = 20_000
-"""Most code points of a record to keep."""
+"""Maximum code points of a decision record to keep."""
 
 
 class DecisionRecord(NamedTuple):
-    """A record's title ("" if it has none) and text."""
+    """The title of a decision record ("" if it has none) and its text."""
 
     title: str
     text: str
 
 
 def is_decision_record(path: str) -> bool:
-    """True for the path of a decision record: `docs/adr/0007-use-sqlite.md`."""
+    """True for the path of a decision record, such as `docs/adr/0007-use-sqlite.md`."""
     low = path.replace("\\", "/").casefold()
     return bool(_RECORD.search(low)) and not _NO_RECORD.search(low)
 
 
 def records_of(moment: Moment) -> Iterator[str]:
-    """The paths of records that a call created or changed, relative to the project."""
+    """Yield the paths of records that a call created or changed, relative to the project."""
     if not moment.passed:
         return
     put = [datum.name for act in moment.acts for datum in act.writes]
@@ -80,16 +80,16 @@ def records_of(moment: Moment) -> Iterator[str]:
 
 
 def subject_of(path: str) -> str:
-    """The subject of a record, from its file name: `use sqlite` for `docs/adr/0007-use-sqlite.md`."""
+    """Return the subject of a record from its file name: `use sqlite` for `docs/adr/0007-use-sqlite.md`."""
     stem = path.replace("\\", "/").rpartition("/")[2].rpartition(".")[0]
     plain = _NUMBER.sub("", stem.casefold())
     return _WORDS.sub(" ", plain or stem).strip()
 
 
 def read_record(text: str, file: str) -> DecisionRecord:
-    """Parse a record: its title, and its text without properties, where headings become bold lines.
+    """Parse a record: its title, and its text without properties.
 
-    Headings could not be distinguished from those of the item's note.
+    Headings become bold lines, since they could not be told apart from headings in the item's note.
     """
     text = _PROPERTIES.sub("", normal(text.removeprefix("\ufeff")))
     found = _TITLE.search(text)
@@ -104,14 +104,14 @@ def read_record(text: str, file: str) -> DecisionRecord:
 _QUANTITY = late_pattern(
     r"(?<![\w.,/-])\d[\d.,_]*\d?\s?(?:%|[x×](?!\w)|(?:[nµum]s|[kKMG]i?B|B|ops|reqs?|requests|rows|MB|allocs)(?:/(?:s|sec|op|second|row))?\b)"
 )
-"""A number with a unit; seconds do not count, since every run prints them."""
+"""Matches a number with a unit. Seconds do not count, since every run prints them."""
 _MEASURES = (Deed.RUN, Deed.TEST)
 _SHORTEST_SENTENCE, _MOST_READ = 20, 4000
-"""Least code points of a sentence, and most code points of a text to read."""
+"""Minimum code points of a sentence, and maximum code points of text to read."""
 
 
 def proofs_in(moments: Sequence[Moment]) -> Iterator[Candidate]:
-    """Measurements printed by a command and repeated in the next message, as evidence."""
+    """Yield measurements printed by a command and repeated in the next message, as evidence."""
     for moment, following in pairwise(moments):
         command = _measured_by(moment)
         if not command or not isinstance(following.entry, Prose) or following.phase != moment.phase:
@@ -124,7 +124,7 @@ def proofs_in(moments: Sequence[Moment]) -> Iterator[Candidate]:
 
 
 def _measured_by(moment: Moment) -> str:
-    """The command that a call ran successfully, "" for none."""
+    """Return the command that a call ran successfully, "" for none."""
     return next((act.what for act in moment.acts if moment.passed and act.deed in _MEASURES), "")
 
 
@@ -136,7 +136,7 @@ def _sentences(text: str) -> Iterator[str]:
 
 
 def _quantities(text: str) -> frozenset[str]:
-    """The quantities of a text, without blanks: `12 ms` is `12ms`."""
+    """Return the quantities in a text, without blanks: `12 ms` becomes `12ms`."""
     return frozenset("".join(found.split()) for found in _QUANTITY.findall(text[:_MOST_READ]))
 
 
@@ -149,7 +149,7 @@ _OURS = late_pattern(
     r"^(?:localhost|127\.|0\.0\.0\.0|10\.|192\.168\.|172\.(?:1[6-9]|2\d|3[01])\.)|^[^.]+$"
     r"|(?:^|\.)(?:test|invalid|local|localhost|internal|lan|corp|intranet|home|example(?:\.\w+)?)$"
 )
-"""Hosts of this machine or network, and reserved ones."""
+"""Matches hosts on this machine or network, and reserved ones."""
 _API = late_pattern(
     r"(?:^|[.-])(?:apis?|gateway|graph|rest|graphql|webhooks?|hooks)\d*[.-]|/(?:api|v\d+|graphql|rest)(?:/|$)"
 )
@@ -157,7 +157,7 @@ _COMMENT = late_pattern(r"^\s*(?://|#(?!include)|\*|/\*|--|;|<!--|%|\"\"\"|''')"
 
 
 def apis_in(moments: Sequence[Moment]) -> Iterator[Candidate]:
-    """Calls of external APIs that were added to code, one for each file and host, without the query of the address."""
+    """Yield calls of external APIs added to code, one per file and host, with the address but not its query."""
     seen: set[tuple[str, str]] = set()
     for moment in moments:
         for file, code in _lines_of(moment):
@@ -171,7 +171,7 @@ def apis_in(moments: Sequence[Moment]) -> Iterator[Candidate]:
 
 
 def _lines_of(moment: Moment) -> Iterator[tuple[str, str]]:
-    """Lines of code with an address that a call wrote, each with its file; context lines of a patch count too."""
+    """Yield the lines with an address that a call wrote, each with its file. Context lines of patches are included."""
     files = [act.what for act in moment.acts if act.deed in (Deed.WRITE, Deed.EDIT) and act.what]
     if not moment.passed or not files or not moment.arguments:
         return
@@ -186,7 +186,7 @@ def _lines_of(moment: Moment) -> Iterator[tuple[str, str]]:
 
 
 def _texts(arguments: Mapping[str, object]) -> Iterator[str]:
-    """All texts of a call except those that it removes."""
+    """Yield all text in a call's arguments except the text that it removes."""
     for name, value in arguments.items():
         if isinstance(value, str) and not name.startswith("old"):
             yield value
@@ -200,7 +200,7 @@ def _is_code(file: str) -> bool:
 
 
 NO = RecordedCalls()
-"""The calls of a session without an event log."""
+"""The recorded calls of a session without an event log."""
 _KINDS: dict[str, CandidateKind] = {
     findings.Kind.DECISION: CandidateKind.DECISION,
     findings.Kind.INSTRUCTION: CandidateKind.DECISION,
@@ -209,21 +209,21 @@ _KINDS: dict[str, CandidateKind] = {
     findings.Kind.FAILURE: CandidateKind.FAILURE,
 }
 _SHORTEST = 40
-"""Least characters of a cause; a shorter one adds nothing to the failure."""
+"""Minimum characters of a cause; a shorter one adds nothing to the failure."""
 _SHARE = 2 / 3
-"""A sentence of a cause is informative if it is at least this share as long as the longest one."""
+"""Minimum length of an informative sentence in a cause, as a share of the longest one."""
 _ARROW = " → "
 """Separates a question from its reply in a summary."""
 _SPECIFIC, _FEW = 3, 2
-"""Least significant words of a text that makes sense alone, and of a reply shown with its question."""
+"""Minimum significant words of text that makes sense alone, and of a reply shown with its question."""
 _RUNS = (Deed.TEST, None)
-"""Acts that run code: tests, or a program that neither checks nor builds."""
+"""Acts that run code: tests, or a program other than a check or build."""
 
 
 def detect(session: Session, evidence: RecordedCalls = NO) -> list[Candidate]:
-    """The candidates of a session with at least the confidence `PROPOSED`.
+    """Return a session's candidates with a confidence of at least `PROPOSED`.
 
-    `evidence` from the event log has the code that calls wrote, and their full results.
+    `evidence`, from the event log, provides the code that calls wrote and their full results.
     """
     moments = moments_of(session, evidence)
     found = [*_found(session, moments), *_records(moments), *apis_in(moments), *proofs_in(moments)]
@@ -235,7 +235,7 @@ def detect(session: Session, evidence: RecordedCalls = NO) -> list[Candidate]:
 
 
 class _CandidateText(NamedTuple):
-    """A candidate's title ("" for none), the labelled parts of its body, and its highest confidence."""
+    """A candidate's title ("" for none), the labelled parts of its body, and its maximum confidence."""
 
     title: str = ""
     parts: Mapping[str, str] = {}
@@ -253,7 +253,7 @@ def _found(session: Session, moments: Sequence[Moment]) -> Iterator[Candidate]:
         for one in found:
             kind, report = _KINDS.get(one.kind), reports.get(one.id)
             is_instruction = one.kind == findings.Kind.INSTRUCTION
-            # The edit that follows a reply may be in a later turn, with another outcome.
+            # The edit that follows a reply may be in a later turn, which has a different outcome.
             is_here = is_instruction or one.summary.rpartition(_ARROW)[2].rstrip("…") in words.get(phase, "")
             text = _text_of(one, report, done if is_here else "") if kind else _CandidateText()
             if not kind or not text.title.strip():
@@ -284,14 +284,14 @@ def _text_of(one: Finding, report: FailureReport | None, done: str) -> _Candidat
     words = words_of(one.summary)
     if one.kind == findings.Kind.CORRECTION and one.source != Source.CALLOUT and len(words) < _SPECIFIC:
         return _CandidateText()
-    # A stop is preselected only if its words name something that was stopped or done then.
+    # A stop is preselected only if its words name something that was stopped or done at that time.
     is_stop = one.source in (Source.REJECTION, Source.INTERRUPTION)
     is_named = not is_stop or words & words_of(one.details)
     return _CandidateText(one.summary, {"": one.details}, 1.0 if is_named else PRESELECTED)
 
 
 def _reply(one: Finding, done: str) -> _CandidateText:
-    """The text of a decision by reply: the reply if it is specific, else the outcome, else the question with the reply.
+    """Return the text of a decision by reply: the reply if specific, else the outcome, else the question and the reply.
 
     The agent's words before the reply are context, not the user's reason.
     """
@@ -311,7 +311,7 @@ def _reply(one: Finding, done: str) -> _CandidateText:
 
 
 def _failure(one: Finding, report: FailureReport) -> _CandidateText:
-    """The text of a failure that was recorded or has a stated cause; for a failed command, the title is from the cause.
+    """Return the text of a failure that was recorded or has a stated cause, which titles a failed command.
 
     Empty for a mistake in new lines, and for tests that were expected to fail first.
     """
@@ -327,9 +327,9 @@ def _failure(one: Finding, report: FailureReport) -> _CandidateText:
 
 
 def _is_self_correction(report: FailureReport) -> bool:
-    """True if a test or program failed and passed after the first fix, without a message of the user in between.
+    """True if a test or program failed and passed after the first fix, with no user message in between.
 
-    A new test does not count, nor a fix that changed only tests or code written since the last pass.
+    New tests do not count, nor do fixes that changed only tests or only code written since the last pass.
     """
     if not isinstance(report, FailedRun) or report.runs != 1 or not report.alone:
         return False
@@ -345,7 +345,7 @@ def _is_self_correction(report: FailureReport) -> bool:
 
 
 def _records(moments: Sequence[Moment]) -> Iterator[Candidate]:
-    """Decision records, each at its first change and with its last text; deleted ones are dropped."""
+    """Yield decision records, each at its first change and with its last text. Deleted ones are dropped."""
     found: dict[str, Candidate] = {}
     for moment in moments:
         for act in moment.acts if moment.passed else ():

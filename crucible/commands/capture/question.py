@@ -22,15 +22,15 @@ from crucible.core.settings.session_settings import FrictionSettings
 from crucible.core.settings.toml_values import Table, file_text
 
 _MOST_TYPED = 400
-"""Characters of a typed line to parse."""
+"""Maximum characters of a typed line to parse."""
 
 
 class Offer(NamedTuple):
-    """One question.
+    """One question to the user.
 
-    `task` is the task that ended, "" at a session's end; only at a task's end may candidates be deferred.
+    `task` is the task that ended, "" at a session's end. Candidates can be deferred only at a task's end.
 
-    `left` is the rest of the session's question budget.
+    `left` is the remainder of the session's question budget.
     """
 
     session: str
@@ -41,9 +41,9 @@ class Offer(NamedTuple):
 
 
 class OfferAnswer(NamedTuple):
-    """The user's answer: `chosen` candidates, perhaps edited, and the keys of `skipped` and `deferred` ones.
+    """The user's answer: `chosen` candidates, optionally edited, and the keys of `skipped` and `deferred` ones.
 
-    Candidates in none of them have no answer yet.
+    All other candidates have no answer yet.
     """
 
     chosen: tuple[CaptureProposal, ...] = ()
@@ -52,7 +52,7 @@ class OfferAnswer(NamedTuple):
 
 
 Ask: TypeAlias = "Callable[[Offer], OfferAnswer]"
-"""Asks the user; leaving the question gives an empty answer."""
+"""Asks the user; if the user leaves the question, the answer is empty."""
 
 
 class TypedAction(StrEnum):
@@ -69,7 +69,7 @@ class TypedAction(StrEnum):
 
 
 class TypedLine(NamedTuple):
-    """A parsed line: the action, the indexes of its candidates, and an error."""
+    """A parsed line: the action, the indexes of the candidates, and an error."""
 
     act: TypedAction
     at: tuple[int, ...] = ()
@@ -125,7 +125,7 @@ def parse_accept(text: str, keys: Sequence[str]) -> frozenset[int]:
 
 
 def _places(words: Sequence[str], count: int) -> tuple[int, ...]:
-    """The indexes of numbers and ranges, without duplicates.  Raises `UsageError`."""
+    """Parse numbers and ranges into indexes without duplicates. Raises `UsageError`."""
     found: dict[int, None] = {}
     for word in words:
         match = _RANGE.fullmatch(word)
@@ -138,10 +138,10 @@ def _places(words: Sequence[str], count: int) -> tuple[int, ...]:
 
 
 MOST_PROMPTS = 3
-"""Most prompts in a session."""
+"""Maximum prompts in a session."""
 
 _SHORT, _MEDIUM = 30, 90
-"""Minutes."""
+"""Maximum minutes of a short session, and of a medium one."""
 
 
 class Interaction(StrEnum):
@@ -157,16 +157,16 @@ COSTS: Mapping[Interaction, int] = {
     Interaction.MID_SESSION_PROMPT: 2,
     Interaction.FAILURE_REVIEW: 1,
 }
-"""The cost of each; an interruption costs more than a question at the end."""
+"""The cost of each kind of question; an interruption costs more than a question at the end."""
 
 
 def cost_of(what: Iterable[Interaction]) -> int:
-    """The total cost."""
+    """Return the total cost."""
     return sum(COSTS[one] for one in what)
 
 
 class QuestionBudget(NamedTuple):
-    """A session's limit, what it spent, and its number of prompts."""
+    """A session's limit, what has been spent, and the number of prompts."""
 
     limit: int
     spent: int = 0
@@ -174,20 +174,20 @@ class QuestionBudget(NamedTuple):
 
     @property
     def left(self) -> int:
-        """The rest, at least 0."""
+        """The remaining budget, at least 0."""
         return max(0, self.limit - self.spent)
 
     def allows(self, *what: Interaction) -> bool:
-        """True if these fit into one more prompt."""
+        """True if these questions fit into one more prompt."""
         return cost_of(what) <= self.left and self.prompts < MOST_PROMPTS
 
     def after(self, *prompts: Iterable[Interaction]) -> Self:
-        """The budget after these prompts."""
+        """Return the budget after these prompts."""
         return self._replace(spent=self.spent + sum(map(cost_of, prompts)), prompts=self.prompts + len(prompts))
 
 
 def budget_of(minutes: float | None, settings: FrictionSettings) -> QuestionBudget:
-    """The budget for a session's length; an unknown one counts as short."""
+    """Return the budget for a session's length; an unknown length counts as short."""
     if minutes is None or minutes < _SHORT:
         return QuestionBudget(settings.short_session)
     return QuestionBudget(settings.medium_session if minutes < _MEDIUM else settings.long_session)
@@ -200,9 +200,9 @@ _DOTTED = re.compile(r"(?m)^capture\.[^\n]*(?:\n|\Z)")
 
 
 def set_preference(root: Path, key: str, value: bool | float) -> bool:
-    """Set `capture.KEY` in `.crucible/config.toml`; returns whether that changed it.  Comments and order are kept.
+    """Set `capture.KEY` in `.crucible/config.toml`; returns whether the file changed. Comments and order are kept.
 
-    Raises `VaultError` if the file is not TOML or cannot be written, `NoteChanged` if it was saved by another program.
+    Raises `VaultError` if the file is not TOML or cannot be written, `NoteChanged` if another program saved it.
     """
     path = files.inside(root, root / _CONFIG)
     with locked(root, path):
@@ -218,7 +218,7 @@ def set_preference(root: Path, key: str, value: bool | float) -> bool:
 
 
 def _with(text: str, path: Path, key: str, value: bool | float) -> str:
-    """The text with the key set.  Raises `VaultError` if it is not TOML, or no edit sets just this key."""
+    """Return the text with the key set. Raises `VaultError` if it is not TOML, or if no edit sets only this key."""
     before = Table(text, path).values
     capture = before.get("capture", {})
     if isinstance(capture, dict):
@@ -232,9 +232,9 @@ def _with(text: str, path: Path, key: str, value: bool | float) -> str:
 
 
 def _ways(text: str, key: str, value: str) -> Iterator[str]:
-    """Edits that may set the key: replace its value, add it after the table's header, after dotted keys, or at the end.
+    """Yield texts that may set the key: with its value replaced, or added after the header or dotted keys, or at the end.
 
-    A new key goes directly after the header, so that it cannot end up in a table below.
+    A new key goes directly after the header, so that it cannot end up in a later table.
     """
     end = "\r\n" if "\r\n" in text else "\n"
     for found in re.finditer(rf"(?m)^([ \t]*(?:capture\.)?{key}[ \t]*=[ \t]*)[^\s#]+", text):

@@ -1,4 +1,4 @@
-"""Keep candidates as knowledge items.  The only files read are decision records inside the project's folder."""
+"""Keep candidates as knowledge items. The only files read are decision records in the project's folder."""
 
 from __future__ import annotations
 
@@ -52,12 +52,12 @@ UNASKED = "auto-captured"
 """The tag of items kept without asking."""
 
 _LONGEST_RECORD = 256 * 1024
-"""Bytes of the longest decision record to read."""
+"""Maximum bytes of a decision record to read."""
 _RECORDS = (".md", ".markdown", ".mdx", ".adoc", ".asciidoc", ".rst", ".txt", ".org")
 
 
 class KeptCandidate(NamedTuple):
-    """The result of keeping a candidate: its record for the log, its note's path, and a line for the user."""
+    """The result of keeping a candidate: its record for the log, the path of its note, and a line for the user."""
 
     proposal: CaptureProposal
     record: Remembered
@@ -70,8 +70,8 @@ class KeptCandidate(NamedTuple):
 class Saver:
     """Keeps the candidates of a session.
 
-    `folder` is its project's folder on this machine, if known. `choice` says what to do about similar items,
-    `similar` finds them (by words by default).
+    `folder` is the project's folder on this machine, if known. `choice` decides what to do about similar items;
+    `similar` finds them (by words, by default).
     """
 
     vault: Vault
@@ -83,7 +83,7 @@ class Saver:
     similar: Similar | None = None
 
     def keep_all(self, proposals: Iterable[CaptureProposal], problems: dict[str, None]) -> Iterator[KeptCandidate]:
-        """Keep each candidate; a failure is added to `problems`, and the others are still kept."""
+        """Keep each candidate. Failures are added to `problems`, and the others are still kept."""
         for one in proposals:
             try:
                 kept = self.keep(one)
@@ -96,9 +96,9 @@ class Saver:
             yield kept
 
     def keep(self, proposal: CaptureProposal) -> KeptCandidate:
-        """Keep a candidate.  Raises what `add_item` does.
+        """Keep a candidate. Raises the same errors as `add_item`.
 
-        After an interrupted run, an equal item of the same session counts as kept.
+        If an interrupted run already created an equal item for the session, that item counts as kept.
         """
         choice = self.choice or (None if self.vault.settings.capture.deduplicate else SimilarChoice.KEEP_BOTH)
         item = self._item(proposal)
@@ -108,11 +108,11 @@ class Saver:
         return KeptCandidate(proposal, remembered(proposal, state, id_), path, added.why, added.warnings)
 
     def repeats(self, candidate: Candidate) -> str:
-        """The id of an equal or similar item, "" if there is none."""
+        """Return the id of an equal or similar item, "" if there is none."""
         if not self.vault.settings.capture.deduplicate:
             return ""
         item = self._item(CaptureProposal("", candidate))
-        # Compare words only: recall is too slow for each candidate, and is asked when one is kept.
+        # Compare by words only: recall is too slow for each candidate. It is queried when a candidate is kept.
         return next((one.id for one in similar_items(item, self._items, self.vault.settings.knowledge)), "")
 
     @cached_property
@@ -156,22 +156,21 @@ class Saver:
     def _source(self, candidate: Candidate, origin: Origin) -> ItemSource:
         try:
             return provenance_in(self.note, candidate.phase, origin)
-        except UsageError:  # the note was edited, and the phase is gone
+        except UsageError:  # the note was edited and no longer has the phase
             return ItemSource(origin, self.note.name)
 
 
 def _failure(candidate: Candidate, attribution: Attribution | None) -> FailureCause:
-    """The category by the attribution, and the cause in the session's words."""
+    """Return the category from the attribution, and the cause in the session's words."""
     if candidate.kind not in FAILURES:
         return FailureCause()
     return FailureCause(attribution.category if attribution else None, candidate.cause, "", candidate.fix)
 
 
 def record_text(folder: Path | None, file: str) -> DecisionRecord | None:
-    """The title and text of a decision record in the project's folder; None if it cannot be read safely.
+    """Return the title and text of a decision record in the project's folder; None if it cannot be read safely.
 
-    The path comes from a transcript and is not trusted: with all symlinks resolved, it must be a text file below the
-    folder.
+    The path comes from a transcript and is untrusted: with symlinks resolved, it must be a text file in the folder.
     """
     if folder is None or not is_inner_path(file):
         return None

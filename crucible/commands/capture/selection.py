@@ -34,18 +34,18 @@ from crucible.memory.bookmarks.bookmark import Bookmark
 from crucible.memory.history.work_time import QUIET, worked
 
 _LONGEST, _LONGEST_DETAIL = 200, 21_000
-"""Most code points of a line, and of other texts."""
+"""Maximum code points of a line, and of other text."""
 _LINES = ("summary", "source", "file")
 _REDACTED = "[REDACTED:"
 _REFUSED = frozenset((CaptureState.SKIPPED, CaptureState.DROPPED))
 _ANSWERED = _REFUSED | {CaptureState.KEPT, CaptureState.KNOWN}
 _SAME = 0.8
-"""Titles that share at least this much of their words are duplicates."""
+"""Minimum share of words in common for two titles to count as duplicates."""
 _FEWEST = 2
-"""Least decisions of a task that justify a question."""
+"""Minimum decisions of a task that justify a question."""
 _SILENT = frozenset((CandidateKind.ADR, CandidateKind.EVIDENCE, CandidateKind.SELF_CORRECTION))
 _PREVENTABLE = 0.6
-"""A failure is proposed from this confidence that knowledge would have prevented it."""
+"""Minimum confidence that knowledge would have prevented a failure, for the failure to be proposed."""
 
 
 def sort_out(
@@ -56,10 +56,10 @@ def sort_out(
     *,
     again: bool = False,
 ) -> list[CaptureProposal]:
-    """The candidates without an answer, highest confidence first; with `again` skipped ones too.
+    """Return the candidates without an answer, highest confidence first; with `again`, also skipped ones.
 
-    Candidates that wait in another session of the project are omitted. `repeats` returns the id of an equal item, or
-    ""; a repeated candidate is never preselected.
+    Candidates that are waiting in another session of the project are omitted. `repeats` returns the id of an equal
+    item, or ""; such candidates are never preselected.
     """
     answered = _ANSWERED - _REFUSED if again else _ANSWERED
     found: dict[str, CaptureProposal] = {}
@@ -80,7 +80,7 @@ def sort_out(
 
 
 def once_each(candidates: Iterable[Candidate]) -> Iterator[Candidate]:
-    """Drop duplicates (same row, or nearly the same words), keeping the one with the highest confidence."""
+    """Drop duplicates (the same row, or nearly the same words), keeping the candidate with the highest confidence."""
     rows: set[str] = set()
     seen: list[frozenset[str]] = []
     for one in sorted(candidates, key=lambda one: (-one.confidence, one.line)):
@@ -110,11 +110,11 @@ def _propose(key: str, candidate: Candidate, before: Remembered | None, settings
 
 
 def way_of(candidate: Candidate, settings: CaptureSettings, attribution: Attribution | None = None) -> Handling:
-    """How to handle a candidate; one below `PROMPTED` is never kept without asking."""
+    """Return how to handle a candidate. Below the confidence `PROMPTED`, none is kept without asking."""
     if candidate.confidence < settings.min_confidence:
         return Handling.DROP
     is_recorded = candidate.source == Source.CALLOUT
-    # Not `<`: the confidence may be NaN.
+    # Not `<`, since the confidence may be NaN.
     if not is_recorded and attribution and not (attribution.preventable and attribution.confidence >= _PREVENTABLE):
         return Handling.DROP
     if candidate.confidence < PROMPTED:
@@ -124,7 +124,7 @@ def way_of(candidate: Candidate, settings: CaptureSettings, attribution: Attribu
 
 
 def is_preselected(candidate: Candidate, attribution: Attribution | None = None) -> bool:
-    """True if a candidate is preselected; for a failure the attribution must be confident too."""
+    """True if a candidate is preselected. For a failure, the attribution must also have enough confidence."""
     confidence = candidate.confidence if attribution is None else min(candidate.confidence, attribution.confidence)
     return confidence > PRESELECTED
 
@@ -141,7 +141,7 @@ def deserves_question(found: Iterable[CaptureProposal]) -> bool:
 
 
 def redact_candidates(candidates: Iterable[Candidate], redact: Redact, *, strict: bool = True) -> Iterator[Candidate]:
-    """Normalise texts and remove secrets and invisible characters; `strict` drops candidates with secrets."""
+    """Normalize text, and remove secrets and invisible characters. `strict` drops candidates with secrets instead."""
 
     def clean(one: Candidate, name: str) -> str:
         text = UNSEEN.sub("", redact(normal(getattr(one, name)))[0])
@@ -161,14 +161,14 @@ def redact_candidates(candidates: Iterable[Candidate], redact: Redact, *, strict
 def minutes_of(
     session: Session, now: datetime, bookmarks: Iterable[Bookmark] = (), quiet: timedelta = QUIET
 ) -> float | None:
-    """Minutes of work on a session, until now if it is active; None if unknown."""
+    """Return the minutes of work on a session, until now if it is active; None if unknown."""
     is_active = session.status is Status.ACTIVE and session.ended is None
     duration = worked(replace(session, ended=now) if is_active else session, bookmarks, quiet)
     return None if duration is None else duration.total_seconds() / 60
 
 
 def phases_of(session: Session, task: str, now: datetime) -> frozenset[str] | None:
-    """The ids of the phases that overlap with a task's time; None if its times are unknown."""
+    """Return the ids of the phases that overlap with a task's time; None if the task's times are unknown."""
     found = next((one for one in session.tasks if one.id == task), None)
     begun = parse_time(found.started or "") if found else None
     if begun is None or found is None or not all(phase.started for phase in session.phases):

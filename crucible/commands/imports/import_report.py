@@ -1,4 +1,4 @@
-"""The options of an import, and its report."""
+"""Options and report of an import."""
 
 from __future__ import annotations
 
@@ -26,22 +26,22 @@ from crucible.vault.notes.vault import Note
 Met: TypeAlias = "Callable[[str, Note | None, str], None]"
 
 ROWS_PER_FILE = 100
-"""Unreadable rows listed for one file; the rest is counted in a last row."""
+"""Maximum unreadable rows listed for a file; the last row gives the number of the others."""
 
 
 @dataclass(frozen=True, slots=True)
 class ImportOptions:
-    """The options of an import. `now` is aware.
+    """The options of an import. `now` is timezone-aware.
 
     - `since`: skip sessions whose last event is earlier
-    - `only_project`, `only_session`: skip sessions of other projects, or of other notes than the one with this id
+    - `only_project`, `only_session`: import only sessions of this project, or only the session with this id
     - `projects`: the folders of each project, by name
     - `redact`: replaces the redactor of the vault's settings
-    - `client`: whether the program that writes the transcripts is known to run
+    - `client`: whether the program that writes the transcripts is running, if known
     - `whole_turns`: leave an unfinished last turn to the next import
     - `follows`: the source of the session that this one continues, if no transcript says so
     - `met`: called for each session before it is written, with its id ("" if there is nothing to write), its note
-      before the import, and the folder that the client worked in
+      before the import, and the client's working directory
     - `refresh`: upgrade notes of older versions
     """
 
@@ -61,7 +61,7 @@ class ImportOptions:
 
 @dataclass(frozen=True, slots=True)
 class UnreadableRow:
-    """A row or a whole file that could not be read.  `line` counts from 1; 0 is the file itself."""
+    """A row or a file that could not be read. `line` counts from 1; 0 means the entire file."""
 
     path: Path
     line: int
@@ -72,12 +72,12 @@ class UnreadableRow:
 class ImportReport:
     """The report of an import.
 
-    - `created`, `updated`, `unchanged`: ids of notes, subagents' too, in the order of the transcripts; sessions that
-      continue another one's note come last
+    - `created`, `updated`, `unchanged`: ids of notes, including subagents' notes, in the order of the transcripts;
+      sessions that continue another session's note come last
     - `empty`: transcripts without a message, which get no note
-    - `left_out`: skipped sessions by reason: `own`, `since`, `project` and `session`, and `copy` for transcripts that
-      add nothing to another one of the same session
-    - `unknown_rows`: rows by type that this version does not know
+    - `left_out`: numbers of skipped sessions by reason: `own`, `since`, `project` or `session`, and `copy` for
+      transcripts that add nothing to another transcript of the same session
+    - `unknown_rows`: numbers of rows by type, for types that this version does not know
     - `sessions`: the native sessions found
     - `redacted`: secrets redacted from new text, by the transcript that still contains them
     """
@@ -95,7 +95,7 @@ class ImportReport:
 
 @dataclass(slots=True)
 class ReportDraft:
-    """A report that is still being filled."""
+    """A report under construction."""
 
     created: list[str] = field(default_factory=list)
     updated: list[str] = field(default_factory=list)
@@ -108,9 +108,9 @@ class ReportDraft:
     redacted: Counter[Path] = field(default_factory=Counter)
 
     def report(self) -> ImportReport:
-        """The finished report.
+        """Return the finished report.
 
-        A note that holds several sessions is listed once: created, else updated, else unchanged.
+        A note that holds several sessions is listed once: as created, else as updated, else as unchanged.
         """
         created, updated, unchanged = map(dict.fromkeys, (self.created, self.updated, self.unchanged))
         return ImportReport(
@@ -129,7 +129,7 @@ class ReportDraft:
 def unreadable_rows(path: Path, rows: list[UnreadableRow], expected: str) -> list[UnreadableRow]:
     """Limit a file's unreadable rows for the report.
 
-    `expected` is the name of the client if the file is not one of its transcripts, else "": such a file gets one row.
+    If the file is not a transcript of the client `expected`, return a single row; `expected` is "" if it is one.
     """
     if expected:
         reason = "empty" if path.stat().st_size == 0 else "no row of it is known"
@@ -142,11 +142,11 @@ def unreadable_rows(path: Path, rows: list[UnreadableRow], expected: str) -> lis
 
 
 SESSION_ERRORS = (EditRefused, LockTimeout, NoteChanged, NoteExists, NoteUnreadable, OutsideVault, TranscriptError)
-"""Errors that concern one session only. They are reported; others, such as a full disk, end the import."""
+"""Errors that affect a single session. They are reported; other errors, such as a full disk, end the import."""
 
 
 def reason_at(error: Exception, path: Path) -> str:
-    """The reason of an error without its path, which is shown beside it."""
+    """Return an error's message without the path, which the report shows separately."""
     if isinstance(error, OSError):
         return reason_of(error)
     return str(error).removeprefix(f"{path}: ")

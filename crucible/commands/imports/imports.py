@@ -1,7 +1,6 @@
 """Import transcripts: find them, read each session's logs, and create or update its notes.
 
-An import can be killed at any time and repeated: a parent's note is written before its subagents' notes, notes are
-found by their `sources`, and the event log stores each event once.
+An import can be killed at any time and repeated. A parent's note is written before its subagents' notes.
 """
 
 from __future__ import annotations
@@ -42,20 +41,20 @@ Progress = Callable[[int, int, str], None]
 """Called with the number of transcripts done, their total, and the name of the next one ("" at the end)."""
 
 OnStop = Callable[[Sequence[ImportReport]], None]
-"""Called with the reports so far when an error, such as a full disk, ends the import; then the error is raised."""
+"""Called with the reports so far when an error, such as a full disk, ends the import; the error is then raised."""
 
 _LOCK_SECONDS = 600.0
-"""Another import may take as long as a large transcript takes."""
+"""Seconds to wait for the lock: another import may be reading a large transcript."""
 _BATCH, _BATCH_EVENTS = 32, 50_000
-"""Sessions and events that complete a batch."""
+"""Maximum sessions and events in a batch; the session that reaches a limit completes it."""
 _SNIFFED_FILES = 200
-"""Files of a folder that are opened to see which client wrote them."""
+"""Maximum files in a folder to open when detecting which client wrote it."""
 _NEVER = datetime.min.replace(tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """Where to look for one client's sessions.  `is_sniffed`: skip files that other clients wrote."""
+    """Where to look for one client's sessions. `is_sniffed`: skip files that other clients wrote."""
 
     dialect: Dialect
     paths: tuple[Path, ...]
@@ -66,8 +65,8 @@ class Search:
 class _ClientImport:
     """The import of one client's transcripts.
 
-    `moves` are pairs of sources, where the second session continues the first. `deferred` are sessions that continue
-    another one's note, with their start: they are imported last.
+    `moves` are pairs of sources; the second session continues the first. `deferred` are sessions that continue another
+    session's note, each with its start time. They are imported last.
     """
 
     dialect: Dialect
@@ -85,9 +84,9 @@ def import_transcripts(
     progress: Progress = lambda _done, _total, _name: None,
     on_stop: OnStop = lambda _reports: None,
 ) -> ImportReport:
-    """Import every session of one client found at `paths`: files, sessions' folders, or the client's whole folder.
+    """Import every session of one client found at `paths`: files, session folders, or the client's data folder.
 
-    Errors in transcripts and notes do not raise; they are rows of `unreadable`.
+    Errors in transcripts and notes are not raised; they are listed in `unreadable`.
     """
     searches = [Search(dialect, tuple(paths))]
     return import_all(vault, searches, options=options, progress=progress, on_stop=on_stop)[0]
@@ -101,7 +100,7 @@ def import_all(
     progress: Progress = lambda _done, _total, _name: None,
     on_stop: OnStop = lambda _reports: None,
 ) -> list[ImportReport]:
-    """Import the sessions of several clients; one report for each search.  The vault's notes are read once for all."""
+    """Import the sessions of several clients, with one report per search. The vault's notes are read only once."""
     imports = [_ClientImport(search.dialect, ReportDraft()) for search in searches]
     found = [find_transcripts(search, each.report) for search, each in zip(searches, imports, strict=True)]
     for each, transcripts in zip(imports, found, strict=True):
@@ -113,7 +112,7 @@ def import_all(
             for each, transcripts in zip(imports, found, strict=True):
                 _import_sessions(vault, table, options, each, _counted(transcripts, done, total, progress))
                 done += len(transcripts)
-            # Whichever client wrote the earlier part, its note exists now.
+            # The earlier session has a note by now, whichever client wrote it.
             deferred = [(time, each, transcript) for each in imports for time, transcript in each.deferred]
             for _, each, transcript in sorted(deferred, key=lambda one: one[0]):
                 _import_sessions(vault, table, options, each, iter((transcript,)), may_join=True)
@@ -131,7 +130,7 @@ def _report_on_stop(imports: Sequence[_ClientImport], on_stop: OnStop) -> Iterat
 
 
 def _source_table(vault: Vault, report: ReportDraft) -> SourceTable:
-    # An unreadable folder may hold notes of these sessions, which would be created again.
+    # An unreadable folder may hold notes of these sessions; without them, duplicate notes would be created.
     return SourceTable(vault, lambda error: report.unreadable.append(UnreadableRow(vault.sessions, 0, str(error))))
 
 
@@ -145,15 +144,15 @@ def _counted(transcripts: list[Transcript], before: int, total: int, progress: P
 
 
 def searches_here(env: Mapping[str, str], home: Path) -> tuple[Search, ...]:
-    """A search for each client whose own folder is on this machine."""
+    """Return a search for each client whose default folder exists on this machine."""
     folders = ((dialect, dialect.default_folder(env, home)) for dialect in DIALECTS.values())
     return tuple(Search(dialect, (folder,)) for dialect, folder in folders if folder.exists())
 
 
 def searches_at(paths: Iterable[Path]) -> tuple[tuple[Search, ...], tuple[UnreadableRow, ...]]:
-    """A search for each client that may have written something at these paths, and the paths that no client wrote.
+    """Return a search for each client that may have written files at these paths, and a row for each other path.
 
-    A file belongs to one client; a folder may hold logs of several.
+    A file belongs to one client; a folder may hold logs from several.
     """
     files: dict[str, list[Path]] = {name: [] for name in DIALECTS}
     unknown: list[UnreadableRow] = []
@@ -176,9 +175,9 @@ def searches_at(paths: Iterable[Path]) -> tuple[tuple[Search, ...], tuple[Unread
 
 
 def other_writer(dialect: Dialect, path: Path) -> Dialect | None:
-    """The client that wrote a file or a file in a folder.
+    """Return the client that wrote a file, or one of the files in a folder.
 
-    None if `dialect`'s client wrote one, or no known client did.
+    None if `dialect`'s client wrote one, or if no known client did.
     """
     found: Dialect | None = None
     for file in islice(_files(path), _SNIFFED_FILES):
@@ -192,25 +191,25 @@ def _files(path: Path) -> Iterator[Path]:
     if path.is_file():
         yield path
         return
-    # Reading a pipe would block.
+    # Only regular files: reading a pipe would block.
     yield from (file for file in files_below(path) if file.is_file())
 
 
 def find_transcripts(search: Search, report: ReportDraft) -> list[Transcript]:
-    """Each session once, even if paths overlap or hold copies; unreadable paths are reported."""
+    """Return one transcript per session, even if paths overlap or hold copies. Unreadable paths are reported."""
     sessions: dict[str, list[Transcript]] = {}
     for transcript in _transcripts_at(search, report):
         sessions.setdefault(source_name(transcript.client, transcript.native_id), []).append(transcript)
-    # Two transcripts of a session would make two notes with the same source.
+    # Two transcripts of one session would create two notes with the same source.
     return [
         copies[0] if len(copies) == 1 else _furthest(search.dialect, copies, report) for copies in sessions.values()
     ]
 
 
 def _transcripts_at(search: Search, report: ReportDraft) -> Iterator[Transcript]:
-    """Each transcript once, even if paths overlap."""
+    """Yield each transcript once, even if paths overlap."""
     seen: set[tuple[str, str]] = set()
-    # A database holds many sessions and is sniffed once.
+    # Cached, since one database holds many sessions.
     is_ours = cache(search.dialect.sniff) if search.is_sniffed else lambda _path: True
     for path in search.paths:
         try:
@@ -226,7 +225,7 @@ def _transcripts_at(search: Search, report: ReportDraft) -> Iterator[Transcript]
 
 
 def _furthest(dialect: Dialect, copies: list[Transcript], report: ReportDraft) -> Transcript:
-    """The copy with the latest event; the others are reported."""
+    """Return the copy with the latest event, and report the other copies."""
     reaches = [_reach(dialect, copy) for copy in copies]
     far = max(range(len(copies)), key=lambda at: (reaches[at].last or _NEVER, reaches[at].size))
     best = copies[far]
@@ -259,10 +258,9 @@ def _import_sessions(
     *,
     may_join: bool = False,
 ) -> None:
-    """Import sessions in batches; without `may_join`, those that continue another one's note are deferred.
+    """Import sessions in batches. Without `may_join`, sessions that continue another session's note are deferred.
 
-    A batch holds one lock from reading to writing, so of two imports of a session the second one sees the first one's
-    note.
+    The lock is held while a batch is read and written, so concurrent imports see each other's notes.
     """
     for first in transcripts:
         with ExitStack() as stack:
@@ -290,7 +288,10 @@ def _plan_session(
     *,
     may_join: bool,
 ) -> tuple[list[PlannedNote], int]:
-    """The notes of a session, and its number of events; nothing if it is skipped, unreadable, unchanged or empty."""
+    """Return a session's planned notes and its number of events.
+
+    There are none if the session is skipped, unreadable, unchanged or empty.
+    """
     report = of.report
     try:
         if options.since and _last_written(of.dialect, transcript) < options.since:
@@ -328,13 +329,16 @@ def _plan_session(
 
 
 def _last_written(dialect: Dialect, transcript: Transcript) -> datetime:
-    """The time of a transcript's last event, else of its file, which for a copy is the time of copying."""
+    """Return the time of a transcript's last event, else the file's modification time."""
     last = dialect.reach(transcript).last
     return last or datetime.fromtimestamp(transcript.path.stat().st_mtime, UTC)
 
 
 def _moves_of(logs: SessionLogs, follows: str) -> Iterator[tuple[str, str]]:
-    """The pairs of sources that a session is part of; `follows` is the source of an earlier session, "" if unknown."""
+    """Yield the (earlier, later) pairs of sources that include this session.
+
+    `follows` is the source of the session that it continues, "" if unknown.
+    """
     transcript, source = logs.transcript, logs.trunk.source
     if follows:
         yield follows, source
@@ -345,9 +349,9 @@ def _moves_of(logs: SessionLogs, follows: str) -> Iterator[tuple[str, str]]:
 
 
 def _has_changes(logs: SessionLogs, mode: str, report: ReportDraft) -> bool:
-    """True if a note may change; else the session is reported as empty or unchanged.
+    """Return whether a note may change; otherwise report the session as empty or unchanged.
 
-    `mode` is the setting `subagents`.
+    `mode` is the vault setting `subagents`.
     """
     trunk = logs.trunk
     if not trunk.recorder.has_work:
@@ -362,12 +366,12 @@ def _has_changes(logs: SessionLogs, mode: str, report: ReportDraft) -> bool:
 
 
 def _newly_redacted(note: PlannedNote) -> int:
-    """How many secrets were redacted from text that the note did not hold before."""
+    """Return how many secrets were redacted from text that is new in the note."""
     return (note.now.redactions or 0) - ((note.base.redactions or 0) if note.strand.note else 0)
 
 
 def _link_moves(vault: Vault, table: SourceTable, moves: Iterable[tuple[str, str]], created: Collection[str]) -> None:
-    """Link the notes of each pair of sources, earlier first, if this import created one of them."""
+    """Link the notes of each (earlier, later) pair of sources if this import created one of them."""
     for earlier, later in moves:
         paths = table.find(earlier), table.find(later)
         if paths[0] is None or paths[1] is None or paths[0] == paths[1]:

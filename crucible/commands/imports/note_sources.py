@@ -1,6 +1,6 @@
-"""Find the note of a native session: by the `sources` in notes' frontmatter, or by a resume ticket in its first prompt.
+"""Find the note of a native session: by `sources` in its frontmatter, or by a resume ticket in the first prompt.
 
-A ticket that `cru` never issued is plain text, so foreign text cannot claim a note.
+A ticket that `cru` never issued is ignored, so untrusted text cannot claim a note.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ _CLOSER = re.compile(rb"\r?\n---[ \t]*(?:\r?\n|\Z)")
 _SOURCES = re.compile(rb"^sources:([^\r\n]*(?:\r?\n(?:[ \t]+|-(?=[ \t]))[^\r\n]*)*)", re.MULTILINE)
 _SOURCE = re.compile(rb"[\w.-]+:[^\s\"',\[\]]+")
 _HIDING_KEYS = {"broken-yaml", "unclosed-frontmatter", "yaml-too-large"}
-"""Problems of a frontmatter that may hide a key."""
+"""Frontmatter problems that may hide a key."""
 _ID = re.compile(rb"^session_id:[ \t]*[\"']?([\w.-]+)", re.MULTILINE)
 
 
 class SourceTable:
-    """The paths of notes by their sources, and every name that is taken; `refresh` finds what other processes added."""
+    """The paths of notes by source, and all names in use; `refresh` adds notes created by other processes."""
 
     def __init__(self, vault: Vault, on_error: OnError | None = None) -> None:
         self._vault = vault
@@ -53,22 +53,22 @@ class SourceTable:
             self._read_note(str(path.parent), path.name)
 
     def find(self, source: str) -> Path | None:
-        """The path of the note that holds a source."""
+        """Return the path of the note that lists a source."""
         return self._paths.get(source)
 
     def path_of(self, name: str) -> Path | None:
-        """The path of the note with this name, in any folder."""
+        """Return the path of the note with this name, in any folder."""
         paths = (Path(folder, f"{name}.md") for folder in sorted(self._folders))
         return next((path for path in paths if os.path.lexists(path)), None)
 
     def is_taken(self, name: str) -> bool:
-        """True if a note of this name exists or is planned; case is ignored, as some file systems do."""
+        """True if a note with this name exists or is planned. Ignores case, as some file systems do."""
         return name.casefold() in self._names
 
     def check_collision(self, name: str, source: str) -> None:
-        """Raise `NoteUnreadable` if the note of this name may hold the source, but its frontmatter cannot be read.
+        """Raise `NoteUnreadable` if a note with this name may list the source but its frontmatter cannot be read.
 
-        Another session's note does not raise: it has its own source, or it is valid and has none.
+        A note with other sources, or with valid frontmatter and no sources, belongs to another session.
         """
         if name.casefold() in self._with_sources:
             return
@@ -80,23 +80,23 @@ class SourceTable:
                 )
 
     def plan(self, name: str) -> None:
-        """Reserve the name of a note that will be written."""
+        """Reserve the name of a note to be written."""
         self._names.add(name.casefold())
 
     def add(self, source: str, path: Path) -> None:
-        """Add a source of a note that was written."""
+        """Add a source of a written note."""
         self._paths[source] = path
         self._names.add(note_name(path.name).casefold())
         self._with_sources.add(note_name(path.name).casefold())
         self._seen.add(f"{path.parent}{os.sep}{path.name}")
 
     def add_all(self, sources: Iterable[str], path: Path) -> None:
-        """Add all sources of a note that was written."""
+        """Add all sources of a written note."""
         for source in sources:
             self.add(source, path)
 
     def refresh(self) -> None:
-        """Read notes that were added since."""
+        """Add the notes created since the table was read."""
         for folder in self._folders:
             try:
                 names = os.listdir(folder)
@@ -117,7 +117,7 @@ class SourceTable:
             return
         self._with_sources.add(note_name(name).casefold())
         ident = _ID.search(head)
-        # A copy made in Obsidian (`<id> 1.md`) has the same source; the note named after the id counts.
+        # A copy made in Obsidian (`<id> 1.md`) has the same source; the note named after its id takes precedence.
         is_original = ident is not None and ident[1].decode() == note_name(name)
         for source in _SOURCE.findall(found[1]):
             key = source.decode("utf-8", "replace")
@@ -126,7 +126,7 @@ class SourceTable:
 
 
 def _hidden_source(path: Path, source: str) -> str:
-    """The reason why a note's sources cannot be read, "" if they can."""
+    """Return why a note's sources cannot be read, "" if they can."""
     try:
         data, _ = files.read_bytes(path)
     except NoteUnreadable as error:
@@ -141,7 +141,7 @@ def _hidden_source(path: Path, source: str) -> str:
 
 
 def _read_head(path: str) -> bytes:
-    """The frontmatter of a file, b"" if there is none or the file cannot be read."""
+    """Return a file's frontmatter, b"" if it has none or cannot be read."""
     try:
         with open(path, "rb") as file:
             head = file.read(_HEAD).removeprefix(b"\xef\xbb\xbf")
@@ -163,7 +163,7 @@ _QUOTED = frozenset((PromptKind.TYPED, PromptKind.STEERING))
 class Continuation:
     """A transcript that begins with a ticket at `at`.
 
-    `note` is the note of the session that it continues, None if it is gone.
+    `note` belongs to the session that the transcript continues, None if it no longer exists.
     """
 
     ticket: Ticket
@@ -172,12 +172,12 @@ class Continuation:
 
     @property
     def time(self) -> datetime:
-        """The start of the transcript; the earliest of several is imported first."""
+        """The start of the transcript; continuations are imported earliest first."""
         return self.at.time or self.ticket.at
 
 
 class Tickets:
-    """Finds the tickets in one transcript; in a vault without tickets this costs one file check."""
+    """Finds the tickets in one transcript. A vault without tickets costs a single file check."""
 
     def __init__(self, vault: Vault, table: SourceTable) -> None:
         self._vault = vault
@@ -186,7 +186,7 @@ class Tickets:
         self._known: dict[tuple[str, str], Ticket | None] = {}
 
     def mark_resumed(self, events: Iterable[Event]) -> Iterator[Event]:
-        """The events, with each prompt that has a ticket replaced by `Resumed`."""
+        """Yield the events, replacing each prompt that has a ticket with `Resumed`."""
         for event in events:
             ticket = self._ticket(event)
             if ticket and isinstance(event, Prompted):
@@ -196,7 +196,10 @@ class Tickets:
                 yield event
 
     def first(self, dialect: Dialect, transcript: Transcript, source: str) -> Continuation | None:
-        """The session that a transcript continues, by its first prompt; only the start of the transcript is read."""
+        """Return the session that a transcript continues, by the ticket in its first prompt.
+
+        Only the start of the transcript is read.
+        """
         if not self._has_any:
             return None
         with closing(dialect.read(transcript)) as events:  # type: ignore[type-var]  # dialects' are generators
@@ -206,7 +209,7 @@ class Tickets:
         if first is None or ticket is None:
             return None
         note = self._note_of(ticket)
-        # A copy of a transcript that the note holds, such as a fork: it gets its own note, as other copies do.
+        # A copy, such as a fork, of a transcript already in the note gets its own note, like other copies.
         is_copy = note is not None and source not in note.session.sources and _opened_phase(note.session, first.at)
         return None if is_copy else Continuation(ticket, first.at, note)
 
@@ -224,14 +227,15 @@ class Tickets:
         try:
             ticket = find_ticket(self._vault.root, token)
         except VaultError as error:
-            # Its session is unknown for now, so it is left to the next import.
+            # The session is unknown for now, so the next import tries again.
             raise TranscriptError(f"begins with a ticket that cannot be looked up ({error})", error.hint) from error
         return ticket if ticket and ticket.session == session else None
 
     def _note_of(self, ticket: Ticket) -> Note | None:
         named = [self._read(ticket.session), self._read(current_session_id(self._vault.root, ticket.session))]
         found = [note for note in named if note]
-        # After a rename another session may have this name; one that began after the ticket was issued is not meant.
+        # After a rename, another session may have this name. It is not the one meant if it began after the ticket's
+        # issue.
         earlier = (note for note in found if not (note.session.started and note.session.started > ticket.at))
         return next(earlier, next(iter(found), None))
 
@@ -241,12 +245,12 @@ class Tickets:
 
 
 def _opened_phase(session: Session, at: At) -> bool:
-    """True if a phase of the note was opened by the prompt at `at`."""
+    """True if the prompt at `at` opened a phase of the note."""
     time = whole_seconds(at.time)
     return time is not None and any(p.started == time and p.name.startswith(RESUMED) for p in session.phases)
 
 
 def last_agent(session: Session) -> str:
-    """The agent of the note's last phase, as `name@version`; "" if unknown."""
+    """Return the agent of the note's last phase, as `name@version`; "" if unknown."""
     agents = [phase.agent for phase in session.phases if phase.agent] or list(session.participants)
     return str(agents[-1]) if agents else ""

@@ -1,7 +1,6 @@
 """Read the logs of one native session: its trunk and its subagents.
 
-Events go to the recorder of their log and whole to the event log. This module finds the parent of each subagent and
-picks the ids of new notes; what the notes will hold is decided in `session_notes`.
+Finds the parent of each subagent and picks the ids of new notes. `session_notes` decides what the notes contain.
 """
 
 from __future__ import annotations
@@ -56,9 +55,9 @@ from crucible.vault.notes.projects import project_of
 from crucible.vault.notes.vault import Note, Vault
 
 _MOST_UNREADABLE = 1000
-"""A file that begins with this many unreadable rows is given up."""
+"""Stop reading a file that begins with this many unreadable rows."""
 _TITLE_SLUG, _SLUG = 40, 24
-"""Code points of a trunk's title and of a subagent's title in a file name."""
+"""Maximum code points from the title in a file name: of a trunk's note, and of a subagent's."""
 
 
 class SessionSkippedError(Exception):
@@ -70,7 +69,7 @@ class SessionSkippedError(Exception):
 
 
 class SessionDeferredError(Exception):
-    """This session continues another one from `time` on; it is imported after all others have notes."""
+    """This session continues another one from `time` on; it is imported after all others have been written."""
 
     def __init__(self, time: datetime) -> None:
         super().__init__(str(time))
@@ -78,10 +77,10 @@ class SessionDeferredError(Exception):
 
 
 class SessionLogs:
-    """The logs of one transcript; `events` counts the events that were read, `project` is known after `read`.
+    """The logs of one transcript. `events` counts the events read; `project` is set by `read`.
 
-    Event logs stay open until `stack` closes.  Without `may_join`, a session that continues another one's note raises
-    `SessionDeferredError`.
+    Event logs stay open until `stack` closes. Without `may_join`, a session that continues another session's note
+    raises `SessionDeferredError`.
     """
 
     def __init__(
@@ -122,7 +121,7 @@ class SessionLogs:
 
     @property
     def strands(self) -> list[Strand]:
-        """Every log with work in it, the trunk's first and every parent before its children."""
+        """Every log that contains work, trunk first and parents before children."""
         return [strand for strand in self._strands.values() if strand.recorder.has_work]
 
     # --- reading -----------------------------------------------------------------------------------------------------
@@ -144,14 +143,14 @@ class SessionLogs:
             self._find_parents()
 
     def _join(self) -> None:
-        """If `cru` resumed another session with this one, record it in that session's note."""
+        """If this session resumes another one by a ticket from `cru`, record it in that session's note."""
         continued = self._tickets.first(self._dialect, self.transcript, self.trunk.source)
         if continued is None:
             return
         if not self._may_join:
             raise SessionDeferredError(continued.time)
         note = continued.note
-        # Another process may have added it to the note since the table was read.
+        # Another process may have added this session to the note since the table was read.
         if note is not None and self.trunk.source in note.session.sources:
             self._table.add(self.trunk.source, note.path)
             self._strands[""] = self._strand("", "", "Work")
@@ -166,7 +165,7 @@ class SessionLogs:
             self._strands[""] = Strand(recorder, self.trunk.source, note, self._open)
 
     def _check_options(self) -> None:
-        """Skip a session that has a note which the options exclude; a new session's project is checked later."""
+        """Skip a session whose note is excluded by the options; a new session's project is checked later."""
         options, note = self._options, self.trunk.note
         if options.only_session and (note is None or note.name != options.only_session):
             raise SessionSkippedError("session")
@@ -179,7 +178,7 @@ class SessionLogs:
             raise SessionSkippedError("project")
 
     def _read_log(self, agent: str) -> None:
-        """Read a log; read it again by time if the row that its note was synced to is gone."""
+        """Read a log. If the last synced row is missing, find the new events by time and read the log again."""
         self._read_events(agent)
         old = self._strands[agent]
         if old.note is None or old.recorder.joins or old.recorder.synced_found or not old.has_rows:
@@ -187,7 +186,7 @@ class SessionLogs:
         events = (self._redact(event)[0] for event in self._events(agent))
         last = find_last_second(old.note, (e for e in events if e.at.agent == agent))
         if not agent:
-            self._strands.clear()  # logs inside the trunk are read again too
+            self._strands.clear()  # logs inside the trunk's file are read again too
         self._strands[agent] = old.reread(self._open, last)
         self._read_events(agent, again=True)
         self._report_lost_mark(self.transcript.path_of(agent), self._strands[agent], last)
@@ -230,10 +229,10 @@ class SessionLogs:
             self._store_events(agent)
 
     def _pass_result(self, event: SubagentReturned) -> None:
-        """Pass a result in the parent's log to the subagent, whose own log may be missing or lack the report."""
+        """Pass a result from the parent's log to the subagent, whose own log may be missing or lack the report."""
         result = self._results.add_result(event)
         if result is None or result.agent in self._with_file:
-            return  # results are merged when its own file is read
+            return  # the result is merged when the subagent's own file is read
         if result.agent not in self._strands:
             task = self._results.task_of(result)
             if task is None:
@@ -243,7 +242,7 @@ class SessionLogs:
         self._strands[result.agent].add_from_parent(*self._redact(result))
 
     def _report_lost_mark(self, path: Path, strand: Strand, last: LastSecond) -> None:
-        """Report a missing sync mark if rows may be lost; an older copy of a transcript only counts as such."""
+        """Report a missing sync mark if rows may be lost; otherwise count the transcript as an older copy."""
         mark = strand.mark
         if last.undecided or (mark and strand.has_news):
             gone = f"is gone from here ({mark})" if mark else "is not named in its `synced_to`"
@@ -253,7 +252,7 @@ class SessionLogs:
             self._report.left_out["copy"] += 1
 
     def _store_events(self, agent: str) -> None:
-        """Store the events of a log whose events before its first message did not fit into memory."""
+        """Store a log's events by reading it again, because too many came before its first message."""
         strand = self._strands[agent]
         again = Strand(Recorder(self.transcript.client, agent=agent), strand.source, None, self._open)
         again.id = strand.id
@@ -266,7 +265,7 @@ class SessionLogs:
     def _read_subagents(self) -> None:
         pending = [file for file in self.transcript.subagents if self._is_due(file)]
         while pending:
-            # Files whose call was seen come first: their parents know their titles.
+            # Files whose call has been read come first, because their parents' logs contain their titles.
             file = next((f for f in pending if self._parent_of(f.call, f.agent)), pending[0])
             pending.remove(file)
             self._strands[file.agent] = self._subagent_strand(file)
@@ -276,11 +275,11 @@ class SessionLogs:
                 self._report.unreadable.append(UnreadableRow(file.path, 0, reason_at(error, file.path)))
 
     def _is_due(self, file: SubagentFile) -> bool:
-        """False for a subagent of a turn that has not ended: it is imported with that turn."""
+        """False for a subagent of an unfinished turn, which is imported when the turn has ended."""
         return not self._turns.cut or self._parent_of(file.call, file.agent) is not None or file.depth > 1
 
     def _strand_inside(self, agent: str) -> Strand:
-        """The log of a subagent that has no file of its own."""
+        """Return the log of a subagent that has no file of its own."""
         if agent not in self._strands:
             self._strands[agent] = self._subagent_strand(SubagentFile(agent, self.transcript.path))
         return self._strands[agent]
@@ -295,7 +294,7 @@ class SessionLogs:
         return strand
 
     def _redact_text(self, text: str) -> str:
-        """Redact a text that is not part of an event but goes into titles and file names."""
+        """Redact text that goes into titles and file names but is not part of an event."""
         event, _ = self._redact(Titled(At(0), text))
         return event.title if isinstance(event, Titled) else ""
 
@@ -309,7 +308,7 @@ class SessionLogs:
                 strand.parent = self._parent_of(strand.call, agent) or self._parent_by_task(strand)
 
     def _parent_by_task(self, strand: Strand) -> Strand | None:
-        """The log with a call that has the same task text as this subagent's first prompt."""
+        """Return the log that contains a call whose task text equals this subagent's first prompt."""
         for other in self._strands.values():
             for work in other.recorder.calling.delegations:
                 if not work.agent and work.task and work.task.strip() == strand.first_prompt.strip():
@@ -340,7 +339,7 @@ class SessionLogs:
         return strand
 
     def _open(self, strand: Strand) -> FlightWriter | None:
-        """Give a strand its id and its event log (None in a dry run), at its first message or its first news."""
+        """Assign a strand its id and open its event log (None in a dry run), at the first message or new event."""
         if not strand.id:
             strand.id = self._trunk_id(strand) if strand is self.trunk else self._subagent_id(strand)
         if self._options.dry_run:
@@ -353,7 +352,7 @@ class SessionLogs:
         return self._writers[home]
 
     def _trunk_id(self, strand: Strand) -> str:
-        """The id of a new session.  Raises `SessionSkippedError` if its prompt or its project exclude it."""
+        """Return the id of a new session. Raises `SessionSkippedError` if its prompt or project excludes it."""
         if OWN_MARK in strand.first_prompt:
             raise SessionSkippedError("own")
         folder = strand.recorder.calling.folder
@@ -366,7 +365,10 @@ class SessionLogs:
         return name
 
     def _is_taken(self, strand: Strand, name: str) -> bool:
-        """True if the name is another session's.  Raises `NoteUnreadable` if its note may be this session's own."""
+        """True if another session's note has this name.
+
+        Raises `NoteUnreadable` if a note with this name has unreadable frontmatter and may be this session's.
+        """
         taken = self._table.is_taken(name)
         if taken:
             self._table.check_collision(name, strand.source)

@@ -1,7 +1,6 @@
-"""Decide what the notes of one native session hold, then write them.
+"""Plan the notes of one native session, then write them.
 
-`plan_notes` compares each log with its note and does no I/O. `write_notes` creates and updates the notes of a batch
-of sessions.
+`plan_notes` compares each log with its note and does no I/O. `write_notes` creates and updates notes in batches.
 """
 
 from __future__ import annotations
@@ -41,9 +40,9 @@ _THREADS = 8
 
 @dataclass(frozen=True, slots=True)
 class PlannedNote:
-    """A log's note.
+    """The note of one log.
 
-    `base` is what an import wrote to it before (equal to `now` for a new note), `now` what it is to hold.
+    `base` is what the last import wrote to the note (equal to `now` for a new note), `now` what this one will write.
     """
 
     strand: Strand
@@ -55,7 +54,7 @@ class PlannedNote:
 
 
 def is_inline(strand: Strand, trunk: Strand, mode: str) -> bool:
-    """True if a subagent's work is in its parent's note already, or goes there by the setting `mode`."""
+    """True if a subagent's work is in its parent's note already, or if the setting `mode` puts it there."""
     if strand is trunk:
         return False
     if strand.note:
@@ -71,9 +70,9 @@ def plan_notes(
     project: str | None,
     started: datetime,
 ) -> list[PlannedNote]:
-    """The notes of a session's logs, the trunk's first; inline work is part of its parent's note.
+    """Plan the notes of a session's logs, trunk first; inline work becomes part of its parent's note.
 
-    `strands` has the trunk first and every parent before its children.  `started` is used when no event has a time.
+    `strands` has the trunk first and every parent before its children. `started` is used when no event has a time.
     """
     trunk = strands[0]
     context = SessionContext(
@@ -111,7 +110,7 @@ def _context_of(strand: Strand, trunk: Strand, context: SessionContext, children
 def _plan_note(
     strand: Strand, children: Sequence[tuple[PlannedNote, bool]], context: SessionContext, mode: str, folder: str
 ) -> PlannedNote:
-    """Plan one note; each of `children` comes with whether it is inline."""
+    """Plan one note. `children` are the subagents' notes, each with whether it is inline."""
     after = {c.strand.recorder.agent: _child(c.strand, c.now, inline, mode, folder) for c, inline in children}
     before = {
         c.strand.recorder.agent: _child(c.strand, c.base, inline, mode, folder)
@@ -120,7 +119,7 @@ def _plan_note(
     }
     base = _written_before(strand, replace(context, children=before))
     if context.client is Client.UNKNOWN and not strand.has_news and _is_at_rest(base):
-        context = replace(context, client=Client.ENDED)  # without knowledge of the client, a final status stays
+        context = replace(context, client=Client.ENDED)  # if the client's state is unknown, a final status stays
     linked = _linked(strand)
     loose = tuple(c.strand.recorder.agent for c, _ in children if c.strand.parent is None and c.strand.id not in linked)
     now = session_of(strand.recorder.draft(), replace(context, children=after, loose=loose))
@@ -131,7 +130,7 @@ def _plan_note(
 
 
 def _child(strand: Strand, session: Session, inline: bool, setting: str, folder: str) -> ChildNote:
-    """How a parent's note shows a subagent; an existing note of its own is linked even if the setting is `inline`."""
+    """Return how a parent's note shows a subagent. An existing note is linked even with the setting `inline`."""
     mode = Mode.INLINE if inline else Mode(setting)
     prose = [entry for entry in session.all_entries() if isinstance(entry, Prose)]
     summary = (
@@ -150,11 +149,10 @@ def _child(strand: Strand, session: Session, inline: bool, setting: str, folder:
 
 
 def _written_before(strand: Strand, context: SessionContext) -> Session | None:
-    """What the last import wrote to the note, None if there is no note.
+    """Return what the last import wrote to the note, None if there is no note.
 
-    Whether the client was running then is not recorded, so it is derived from the note's status. A status that an
-    import may have set counts as written, although tasks may have been ticked since, or an older version used another
-    rule.
+    The client's state at that time is not recorded, so it is derived from the note's status. If an import may have set
+    that status, it is used even if today's rules or tasks would give another one.
     """
     if strand.note is None:
         return None
@@ -176,19 +174,19 @@ def _is_imported_status(note: Session, written: Draft) -> bool:
 
 
 def _ends_in_prose(written: Draft) -> bool:
-    """True if an open turn ends in the agent's words, which at the end of a file may have counted as its answer."""
+    """True if an open turn ends in the agent's prose, which an earlier import may have taken for the final answer."""
     entries = [entry for phase in written.phases[-1:] for part in (phase, *phase.parts) for entry in part.entries]
     kept = [entry for entry in entries if not isinstance(entry, Decision | Failure)]
     return written.turn is Turn.OPEN and isinstance(kept[-1] if kept else None, Prose)
 
 
 def _is_at_rest(base: Session | None) -> bool:
-    """True if a note says that its client has ended; a pause for the idle time does not say so."""
+    """True if the note's status implies that its client has ended. A pause for the idle time does not."""
     return base is not None and base.status is not Status.ACTIVE and base.pause_reason != IDLE_REASON
 
 
 def _open_tasks(strand: Strand) -> tuple[str, ...] | None:
-    """The open tasks that the note will have, including edits by the user; None without a note."""
+    """Return the open tasks that the note will have, including the user's edits; None if there is no note."""
     if strand.note is None:
         return None
     note, drafts = strand.note.session, (strand.base, strand.recorder.draft())
@@ -223,7 +221,7 @@ def _with_inline(session: Session, inline: Sequence[Session]) -> Session:
 # --- act -------------------------------------------------------------------------------------------------------------
 
 _Outcome: TypeAlias = "tuple[str, str] | UnreadableRow"
-"""The name of a list in the report with the id to add to it, or an error."""
+"""A note's id with the report list to add it to (list name first), or an error."""
 
 
 def write_notes(
@@ -233,9 +231,9 @@ def write_notes(
     batch: Sequence[Sequence[PlannedNote]],
     report: ReportDraft,
 ) -> None:
-    """Write the notes of a batch, one list of notes a session, in several threads; a dry run only reports.
+    """Write the notes of a batch, one list per session, in several threads; a dry run only reports.
 
-    Errors of one note are reported.  Any other error is raised after everything that was written is in the report.
+    Errors of single notes are reported. Any other error is raised after all written notes are in the report.
     """
 
     def write(group: Iterable[Sequence[PlannedNote]]) -> list[tuple[list[_Outcome], Exception | None]]:
@@ -245,7 +243,7 @@ def write_notes(
     if len(groups) == 1 or options.dry_run:
         written = write(batch)
     else:
-        # Waiting for the disk takes much longer than everything else.
+        # Most of the time is spent waiting for the disk.
         with ThreadPoolExecutor(_THREADS) as pool:
             written = list(chain.from_iterable(pool.map(write, groups)))
     for outcome in chain.from_iterable(outcomes for outcomes, _ in written):
@@ -270,7 +268,7 @@ def _by_note(batch: Iterable[Sequence[PlannedNote]]) -> list[list[Sequence[Plann
 def _write_session(
     vault: Vault, table: SourceTable, options: ImportOptions, notes: Sequence[PlannedNote]
 ) -> tuple[list[_Outcome], Exception | None]:
-    """The outcome of each note, and the error that stopped the rest of them."""
+    """Return the outcome of each note, and the error that stopped the rest."""
     outcomes: list[_Outcome] = []
     try:
         outcomes.extend(_write_note(vault, table, options, planned) for planned in notes)
@@ -291,9 +289,9 @@ def _write_note(vault: Vault, table: SourceTable, options: ImportOptions, planne
             changed = _update(vault, table, options, planned, strand.note)
             outcome = "updated" if changed else "unchanged", strand.id
             if changed and (strand.recorder.is_guest or has_other_sources(changed.session, strand.source)):
-                written = changed.session  # the transcript holds only a part of it
+                written = changed.session  # the transcript holds only part of the note
         if not options.dry_run and outcome[0] != "unchanged":
-            # An archived session must not get a folder again.
+            # Do not create a folder for an archived session.
             save_meta(vault.root, strand.id, _facts(written), make=False)
     except SESSION_ERRORS as error:
         path = strand.note.path if strand.note else vault.sessions / f"{strand.id}.md"
@@ -302,12 +300,12 @@ def _write_note(vault: Vault, table: SourceTable, options: ImportOptions, planne
 
 
 def _update(vault: Vault, table: SourceTable, options: ImportOptions, planned: PlannedNote, note: Note) -> Note | None:
-    """Update a note; returns its new state, None if nothing changed."""
+    """Update a note; returns the new version, None if nothing changed."""
     strand, recorder = planned.strand, planned.strand.recorder
 
     def merge_edits(fresh: Note) -> list[Edit]:
         if recorder.joins and strand.source in fresh.session.sources:
-            return []  # another process added it since the note was read
+            return []  # another process added the session since the note was read
         return merge(fresh.source, fresh.session, planned.base, planned.now, is_guest=recorder.is_guest)
 
     def refresh_edits(fresh: Note) -> list[Edit]:
@@ -326,7 +324,7 @@ def _update(vault: Vault, table: SourceTable, options: ImportOptions, planned: P
 
 
 def _facts(session: Session) -> Facts:
-    """The facts of a session that its event log keeps."""
+    """Return the facts about a session to store in its event log."""
     agents = [str(phase.agent) for phase in session.all_phases() if phase.agent]
     switches = tuple(agent for agent, _ in groupby(agents))
     return Facts(

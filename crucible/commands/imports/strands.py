@@ -1,6 +1,6 @@
 """A strand is one log of a native session during an import: its recorder, its note and its events.
 
-Each event is recorded and stored at once, so memory does not grow with the transcript.
+Events are recorded and stored as they are read, so memory does not grow with the transcript.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ from crucible.vault.notes.vault import Note
 _SECOND = timedelta(seconds=1)
 _INSTANT = timedelta(microseconds=1)
 _QUOTED = {PromptKind.TYPED, PromptKind.STEERING}
-"""Prompts that a note holds word for word."""
+"""Kinds of prompts that a note quotes verbatim."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +55,8 @@ class LastSecond:
     """Where a note ends in a log, found by time.
 
     Events after `known_until` are new; None if the note has no times. `ends_before`: the log ends before the note
-    does. `undecided`: the last second has words that are not in the note, and their times do not separate them from
-    words that are.
+    does. `undecided`: the note's last second includes text that is not in the note, and times do not separate it from
+    text that is.
     """
 
     known_until: datetime | None
@@ -94,7 +94,7 @@ def _last_time(session: Session) -> datetime | None:
 
 
 def _lines(event: Event) -> set[str]:
-    """The lines that a note has for a prompt or an answer."""
+    """Return the lines that a prompt or an answer has in a note."""
     if isinstance(event, Replied):
         rendered = render_entry(Prose(event.text))
     elif isinstance(event, Prompted) and event.kind in _QUOTED and event.text.strip():
@@ -105,23 +105,23 @@ def _lines(event: Event) -> set[str]:
 
 
 def _unquoted(line: str) -> str:
-    """The line without quote marks, since inline work is nested in more of them."""
+    """Return the line without quote marks, because inline work is nested more deeply."""
     return line.strip("> \t\r")
 
 
 OpenWriter: TypeAlias = Callable[["Strand"], FlightWriter | None]
-"""Gives a strand its id, and a writer unless nothing may be written."""
+"""Assigns a strand its id; returns a writer, or None in a dry run."""
 
 _HELD = 500
-"""Events kept in memory before the first message; if there are more, the log is read again."""
+"""Maximum events kept in memory before the first message; if there are more, the log is read again."""
 
 
 class Strand:
-    """The trunk's log or one subagent's.
+    """The log of the trunk or of one subagent.
 
-    `note` is the note that holds it already, or that it joins. `title`, `kind` and `call` are a subagent's: its task
-    in a few words, its type, and the id of the call that started it. `id` is the session's id, "" before the first
-    message; a subagent's id begins with its `trunk`'s. `text`, if set, collects the log's texts for a refresh.
+    `note` is the existing note that the log belongs to or will join. For a subagent, `title` is its task in a few
+    words, `kind` its type, and `call` the id of the call that started it. `id` is the session id, "" before the first
+    message; a subagent's id starts with the id of its `trunk`. `text`, if set, collects the log's text for a refresh.
     """
 
     def __init__(
@@ -155,21 +155,21 @@ class Strand:
 
     @property
     def mark(self) -> str:
-        """The row that its note is synced to, "" if the note has none."""
+        """The last row synced to the note, "" if the note has none."""
         return synced_row(self.note, self.source)
 
     @property
     def base(self) -> Draft:
-        """The part of this log that the note holds; all of it without news."""
+        """The part of this log that the note already holds: all of it if there is no news."""
         return self.recorder.base or self.recorder.draft()
 
     @property
     def has_news(self) -> bool:
-        """True if the log has more than the note."""
+        """True if there is no note yet, or if the log has events that are not in the note."""
         return self.note is None or self.recorder.base is not None
 
     def take(self, event: Event, secrets: Mapping[str, int]) -> None:
-        """Record a redacted event and store it; `secrets` counts what was redacted, by rule."""
+        """Record a redacted event and store it; `secrets` counts the redacted secrets by rule."""
         recorder = self.recorder
         recorder.add(event, secrets)
         if self.text:
@@ -188,14 +188,14 @@ class Strand:
             self._hold(event)
 
     def add_from_parent(self, event: Event, secrets: Mapping[str, int]) -> None:
-        """Record an event of the parent's log about this one; it is stored with the parent's events."""
+        """Record an event about this subagent from the parent's log; the event is stored with the parent's events."""
         self.recorder.add(event, secrets)
         if self.text:
             self.text.add_from_parent(event)
         self.open()
 
     def open(self) -> None:
-        """Start to store events if there is something to store."""
+        """Start storing events if there are any to store."""
         if not self._opened and self._is_due and self._can_be_named:
             self._begin()
 
@@ -208,14 +208,14 @@ class Strand:
         return bool(self.id or self.trunk is None or self.trunk.id)
 
     def store(self, event: Event) -> None:
-        """Record an event for its place only, and store it; an event that is stored already is not stored again."""
+        """Store an event unless it is stored already. It is recorded only to determine its phase."""
         self.recorder.add(event)
         if not self._opened:
             self._begin()
         self._write(event, self._place())
 
     def _place(self) -> str:
-        """The phase in the note, which may hold other sessions' phases too."""
+        """The current phase's id in the note, which may also hold phases of other sessions."""
         place, base = self.recorder.place, self.recorder.base
         if self.note is None or base is None or not has_other_sources(self.note.session, self.source):
             return place
@@ -225,7 +225,7 @@ class Strand:
         self._opened = True
         writer = self._open_writer(self)
         if self.overflowed:
-            return  # the whole log is read again, which keeps the events in order
+            return  # the entire log is read again, which keeps the events in order
         self._writer = writer
         for event, place in self._held:
             self._write(event, place)
@@ -245,8 +245,8 @@ class Strand:
     def is_waiting(self) -> bool:
         """True if the note's status may change without a new row; False for an older copy of the log.
 
-        An active session waits for its client to end or for the idle time. A pause set by `cru` ends when the user
-        ticks its tasks, or when its reason no longer applies.
+        An active session becomes final when its client ends, or pauses after the idle time. A pause set by `cru` ends
+        when the user completes the tasks or when its reason no longer applies.
         """
         if self.note is None or self.ends_before:
             return False
@@ -256,7 +256,7 @@ class Strand:
         )
 
     def reread(self, open_writer: OpenWriter, last: LastSecond) -> Strand:
-        """A strand to read the same log from its start; what is later than the note's times is news."""
+        """Return a strand for reading the same log from its start; events later than the note's times are new."""
         old = self.recorder
         recorder = Recorder(
             old.client,
@@ -275,14 +275,14 @@ class Strand:
 
 
 def synced_row(note: Note | None, source: str) -> str:
-    """The row in `synced_to` for a source, "" if there is none."""
+    """Return the row in `synced_to` for a source, "" if there is none."""
     if note is None:
         return ""
     return rows_by_source(note.session.sources, note.session.synced_to).get(source, "").partition(":")[2]
 
 
 def written_at(path: Path) -> datetime:
-    """The modification time of a file, in whole seconds."""
+    """Return a file's modification time in whole seconds."""
     return datetime.fromtimestamp(path.stat().st_mtime, UTC).replace(microsecond=0)
 
 
@@ -291,13 +291,13 @@ _ENDS = Answered | Interrupted | Faulted | Rewound | ContinuedIn
 
 
 class WholeTurns:
-    """Drops the events of an unfinished last turn; `cut` is True if it dropped any, once all events were read."""
+    """Drops the events of an unfinished last turn. After all events are read, `cut` is True if any were dropped."""
 
     def __init__(self) -> None:
         self.cut = False
 
     def until_last_end(self, events: Iterable[Event]) -> Iterator[Event]:
-        """The events without those of a turn that has no end; a turn is held in memory until its end."""
+        """Yield the events up to the end of the last finished turn; each turn is held in memory until its end."""
         held: list[Event] = []
         for event in events:
             if _is_end(event):
@@ -312,12 +312,12 @@ class WholeTurns:
 
 
 def _is_end(event: Event) -> bool:
-    """True if the trunk's own turn ends here; old versions of Claude Code log subagents' rows in between."""
+    """True if the trunk's own turn ends here; old versions of Claude Code log subagents' rows within the turn."""
     return not event.at.agent and (isinstance(event, _ENDS) or (isinstance(event, Replied) and event.final))
 
 
 class SubagentResults:
-    """The subagents' tasks and results in one native session's logs; a result gets its subagent's id as `at.agent`."""
+    """Subagents' tasks and results in one native session's logs. Sets each result's `at.agent` to its subagent's id."""
 
     def __init__(self, files: Sequence[SubagentFile]) -> None:
         self._agents = {file.call: file.agent for file in files if file.call}
@@ -326,7 +326,7 @@ class SubagentResults:
         self._unnamed: dict[str, SubagentReturned] = {}
 
     def add_task(self, event: SubagentStarted) -> None:
-        """Add a task, or its subagent's id once it is known."""
+        """Add a task, or add the subagent's id to a known task."""
         first = self._tasks.setdefault(event.call, event)
         if event.agent and not first.agent:
             self._tasks[event.call] = replace(first, agent=event.agent)
@@ -344,20 +344,20 @@ class SubagentResults:
         return result
 
     def assign(self, call: str, agent: str) -> SubagentReturned | None:
-        """Assign a call to a subagent; its result, None if there is none."""
+        """Assign a call to a subagent; returns the call's result, None if there is none."""
         event = self._unnamed.pop(call, None)
         return _assigned(event, agent) if event else None
 
     def task_of(self, result: SubagentReturned) -> SubagentStarted | None:
-        """The task of a subagent that left a report and no log; None if the result is not a report."""
+        """Return the task of a subagent that left a report but no log; None if the result is not a report."""
         is_report = result.end is CallEnd.OK and result.text.strip()
         return self._tasks.get(result.call) if is_report else None
 
     def merge(self, agent: str, events: Iterable[Event], mark: str) -> Iterator[Event]:
         """Merge a subagent's results into its events: each before the subagent's next task, or at the end.
 
-        `mark` is the note's `synced_to`. A result that the note holds keeps its place, so that the rows after it are
-        new.
+        `mark` is the note's `synced_to`. A result already in the note keeps its place, so that the rows after it count
+        as new.
         """
         pending = list(self._results.get(agent, ()))
         own, heard, _ = mark.partition(PARENT_ROW)

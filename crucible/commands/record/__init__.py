@@ -9,18 +9,17 @@
         with s.subagent("researcher", model="small-model", task="Find out who else does it") as child:
             child.phase("Search")
 
-`session` creates a note, `open` attaches to one, `resume` continues one; each returns a `Recorder`, whose methods
-write before they return. Everything may be called from several threads and processes at once.
+`session` creates a note, `open` attaches to an existing one, `resume` makes a session active again. Each returns a
+`Recorder`, whose methods return after the text is on disk. All calls are safe across threads and processes.
 
 Secrets are redacted first (if that fails, nothing is written), then the note is written, then the event log.
-Must not know how a note is edited or a file written.
 """
 
 from __future__ import annotations
 
 from crucible.commands.record.note_writer import SessionEnded
 from crucible.commands.record.recorder import Recorder
-from crucible.commands.record.start import open_session as open  # noqa: A004  `record.open` reads as it should
+from crucible.commands.record.start import open_session as open  # noqa: A004  callers write `record.open`
 from crucible.commands.record.start import resume, session
 from crucible.commands.record.subagent import InlineWork
 

@@ -1,6 +1,6 @@
 """The entries that an agent can record, each as an entry of the note and an event of the event log.
 
-`Cleaning` redacts their texts first.  `Recorder` and `InlineWork` write them.
+`Cleaning` redacts their text; `Recorder` and `InlineWork` write them.
 """
 
 from __future__ import annotations
@@ -35,17 +35,17 @@ _LINE_END = late_pattern(r"[ \t]*\n[ \t]*")
 
 
 class Cleaning:
-    """Redacts the texts of one write; `counts` has the number of secrets by rule."""
+    """Redacts the text of one write; `counts` has the number of secrets by rule."""
 
     def __init__(self, redact: Redact) -> None:
         self.redact = redact
         self.counts: Counter[str] = Counter()
 
     def text(self, given: str) -> str:
-        """The text without its secrets. Raises `UsageError` if it is not a text.
+        """Redact the text. Raises `UsageError` if it is not a string.
 
-        Notes drop terminal colours and control characters, which may split a secret. So the normal form is scanned
-        too, and returned if it contains a secret.
+        Notes drop terminal colours and control characters, which may split a secret. The normalized text is therefore
+        scanned too, and returned if it contains a secret.
         """
         check_text(given)
         text = self._once(given)
@@ -64,11 +64,11 @@ class Cleaning:
         return text
 
     def block(self, given: str) -> str:
-        """Like `text`, in the normal form of a text of several lines."""
+        """Like `text`, normalized as multi-line text."""
         return normal(self.text(given))
 
     def words(self, given: str) -> str:
-        """The user's words as a block, without the parts marked as private."""
+        """Redact the user's words, without the parts marked as private."""
         check_text(given)
         shown, hidden = hide_private(given)
         self.counts.update({PRIVATE: len(hidden)} if hidden else {})
@@ -79,31 +79,28 @@ class Cleaning:
         return (self.block(given) or None) if given else None
 
     def line(self, given: str, limit: int = 0) -> str:
-        """The text in one line, with `⏎` for line ends.
-
-        It is redacted first, then cut to `limit` code points (0: no limit).
-        """
+        """Redact the text, then join its lines with `⏎` and cut the result to `limit` code points (0: no limit)."""
         text = normal_line(_LINE_END.sub("⏎", normal(self.text(given)).strip(" \t\n")))
         return cut(text, limit) if limit else text
 
     def agent(self, given: str) -> AgentRef | None:
-        """Parse `name` or `name@version`; None for an empty text."""
+        """Parse `name` or `name@version`; None for empty text."""
         check_text(given)
         return agent_of(self.text(given)) if given.strip() else None
 
     def word(self, given: str | None, kind: str) -> str | None:
-        """The name of a model or channel, as a note can hold it; None if empty."""
+        """Return the name of a model or channel as a note can hold it; None if empty."""
         return (slug(self.text(given), "channel" if kind == "channel" else "model") or None) if given else None
 
 
 def check_text(given: object) -> None:
-    """Raise `UsageError` for a value that is not a text; callers are not type-checked."""
+    """Raise `UsageError` for a value that is not a string, since callers are not type-checked."""
     if not isinstance(given, str):
         raise UsageError(f"{given!r:.60} is no text, but {type(given).__name__}", "hand in a str, str(…) of it perhaps")
 
 
 def agent_of(text: str) -> AgentRef:
-    """Parse an agent's name and version, as a heading can hold them."""
+    """Parse an agent's name and version, as allowed in a heading."""
     found = AgentRef.parse(normal_line(text).removeprefix("@"))
     return AgentRef(slug(found.name, "agent") or "agent", slug(found.version or "", "version") or None)
 
@@ -111,7 +108,7 @@ def agent_of(text: str) -> AgentRef:
 class RecordedEntry(NamedTuple):
     """An entry of the note, with the kind and values of its event.
 
-    `agents` join the session's participants, `done` is the id of a task that the entry completes.
+    `agents` are added to the session's participants; `done` is the id of a task that the entry completes.
     """
 
     entry: Entry
@@ -124,14 +121,13 @@ class RecordedEntry(NamedTuple):
 class Verbs(ABC):
     """The methods that `Recorder` and `InlineWork` share, one for each kind of entry.
 
-    Texts may hold anything: secrets are redacted, and Markdown in them never becomes structure of the note. `at` is
-    the time of the entry, now by default. Each method returns the id of the phase that it wrote to. It raises
-    `UsageError` for an empty text, `SessionEnded` if the session has ended, and `VaultError` if nothing could be
-    written.
+    Secrets are redacted, and Markdown in the text never changes the structure of the note. `at` is the time of the
+    entry, now by default. Each method returns the id of the phase that it wrote to. It raises `UsageError` for empty
+    text, `SessionEnded` if the session has ended, and `VaultError` if nothing could be written.
     """
 
     def prose(self, text: str, *, at: datetime | None = None) -> str:
-        """Record the agent's words, in Markdown."""
+        """Record the agent's prose, in Markdown."""
         clean = self._cleaning()
         content = _not_empty(clean.block(text), "prose")
         return self._record(RecordedEntry(Prose(content), "prose", {"content": content}), clean, at)
@@ -147,10 +143,10 @@ class Verbs(ABC):
         duration_ms: int | None = None,
         at: datetime | None = None,
     ) -> str:
-        """Record a tool call; the note gets 200 code points of the call and 100 of the result, the event log all of it.
+        """Record a tool call. The note gets up to 200 code points of the call and 100 of the result, the event log all.
 
-        `path` is the file that the call reads or changes.  `outcome` is `ok`, `failed`, `rejected`, `interrupted` or
-        `pending`; by default it is `failed` for an exit code other than 0.
+        `path` is the file that the call reads or changes. `outcome` is `ok`, `failed`, `rejected`, `interrupted` or
+        `pending`; it defaults to `failed` for a nonzero exit code.
         """
         clean = self._cleaning()
         for given in (name, *args, path):
@@ -168,21 +164,21 @@ class Verbs(ABC):
         return self._record(RecordedEntry(ToolCalls((call,)), "tool", {**values, **more}), clean, at)
 
     def decision(self, text: str, *, rationale: str | None = None, at: datetime | None = None) -> str:
-        """Record a decision and its reason."""
+        """Record a decision and optionally its reason."""
         clean = self._cleaning()
         content, why = _not_empty(clean.block(text), "a decision"), clean.optional(rationale)
         values = {"content": content, "rationale": why}
         return self._record(RecordedEntry(Decision(content, why), "decision", values), clean, at)
 
     def error(self, text: str, *, resolution: str | None = None, at: datetime | None = None) -> str:
-        """Record an error and how it was fixed; without a resolution the phase has failed."""
+        """Record an error and how it was fixed. Without a resolution, the phase counts as failed."""
         clean = self._cleaning()
         content, how = _not_empty(clean.block(text), "an error"), clean.optional(resolution)
         values = {"content": content, "resolution": how}
         return self._record(RecordedEntry(Failure(content, how), "error", values), clean, at)
 
     def user(self, words: str, *, note: str | None = None, at: datetime | None = None) -> str:
-        """Record the user's exact words, and a note on how they were understood."""
+        """Record the user's exact words, and optionally a note on how they were understood."""
         clean = self._cleaning()
         content, made = _not_empty(clean.words(words), "the user's words"), clean.optional(note)
         values = {"content": content, "note": made}
@@ -203,8 +199,8 @@ class Verbs(ABC):
     ) -> str:
         """Record something worth remembering.
 
-        With the `tag` `parallel-discovery` it is shown to the agents of other tasks. `task` is the id of the task
-        that it was found in, `applies_to` names its subjects.
+        With the `tag` `parallel-discovery`, it is shown to agents that work on other tasks. `task` is the id of the
+        task in which it was found; `applies_to` lists its subjects.
         """
         clean = self._cleaning()
         content = _not_empty(clean.block(text), "observation")
@@ -219,14 +215,14 @@ class Verbs(ABC):
         return self._callout("approval_required", text, at)
 
     def checkpoint(self, text: str = "", *, at: datetime | None = None) -> str:
-        """Record a place to return to, as an observation titled Checkpoint."""
+        """Record a point to return to, as an observation titled Checkpoint."""
         clean = self._cleaning()
         content = clean.block(text)
         entry = Callout("observation", "Checkpoint", content)
         return self._record(RecordedEntry(entry, "checkpoint", {"content": content}), clean, at)
 
     def agent_switch(self, from_agent: str, to_agent: str, text: str = "", *, at: datetime | None = None) -> str:
-        """Record that another agent, or another mode of it, continues; it is the default agent of later phases."""
+        """Record that another agent, or another mode of it, continues. It becomes the default of later phases."""
         clean = self._cleaning()
         before, after = clean.agent(from_agent), clean.agent(to_agent)
         if before is None or after is None:
@@ -248,7 +244,7 @@ class Verbs(ABC):
         )
 
     def task_complete(self, text: str, *, task: str = "", at: datetime | None = None) -> str:
-        """Record that a task is ready for review; `task` is its id in the tasks block, where it is set to completed."""
+        """Record that a task is ready for review. `task` is its id in the tasks block, where it is set to completed."""
         clean = self._cleaning()
         content = _not_empty(clean.block(text), "what is complete")
         named = clean.line(task)
@@ -263,7 +259,7 @@ class Verbs(ABC):
 
     @abstractmethod
     def _cleaning(self) -> Cleaning:
-        """A redactor for the texts of one entry."""
+        """Return a redactor for the text of one entry."""
 
     @abstractmethod
     def _record(self, entry: RecordedEntry, clean: Cleaning, at: datetime | None) -> str:
@@ -271,7 +267,7 @@ class Verbs(ABC):
 
 
 def check_count(tokens: int | None) -> int | None:
-    """Return the count.  Raises `UsageError` if it is not a whole number of at least 0."""
+    """Return the count. Raises `UsageError` if it is not an integer of at least 0."""
     # Callers are not type-checked.
     given: object = tokens
     if given is not None and (isinstance(given, bool) or not isinstance(given, int) or given < 0):
@@ -280,11 +276,11 @@ def check_count(tokens: int | None) -> int | None:
 
 
 def error_text(error: BaseException) -> str:
-    """The type and message of an exception; only the type if its message cannot be formatted."""
+    """Return an exception's type and message, or only the type if its message cannot be formatted."""
     kind = type(error).__name__
     try:
         return f"{kind}: {error}".rstrip(": ")
-    except Exception:  # noqa: BLE001  an exception class of the caller may raise anything
+    except Exception:  # noqa: BLE001  a caller's exception class may raise anything
         return kind
 
 
@@ -295,7 +291,7 @@ def _not_empty(text: str, what: str) -> str:
 
 
 def _tool_name(name: str) -> str:
-    """The name as one word, since the arguments follow it."""
+    """Return the name as one word, since the arguments follow it."""
     return "_".join(name.replace("`", " ").split()) or "tool"
 
 

@@ -1,7 +1,6 @@
 """Write one session's note and its event log.
 
-Every write makes a paused session active and counts redacted secrets; an ended session takes no more entries.
-The plans for phases are here too: an entry goes into the last phase, or into a new one if there is none.
+Every write makes a paused session active and counts redacted secrets; ended sessions take no more entries.
 """
 
 from __future__ import annotations
@@ -46,10 +45,10 @@ from crucible.vault.notes.walk import note_name
 Clock = Callable[[], datetime]
 
 _ATTEMPTS = 20
-"""Retries when another program writes the note at the same time."""
+"""Maximum retries when another program writes the note at the same time."""
 
 PATIENCE = 120.0
-"""Least seconds to wait for the note's lock; with hundreds of recorders, each waits for all others."""
+"""Minimum seconds to wait for the note's lock, since hundreds of recorders may be queued for it."""
 
 
 class SessionEnded(CrucibleError):
@@ -67,12 +66,12 @@ def aware(time: datetime) -> datetime:
 
 
 def whole_second(time: datetime) -> datetime:
-    """The time in UTC and whole seconds, as notes have it."""
+    """Return the time in UTC and whole seconds, as used in notes."""
     return aware(time).replace(microsecond=0)
 
 
 def with_patience(vault: Vault | Path | str) -> Vault:
-    """A copy of the vault with a recorder's lock timeout; it shares `touched`, so that the index is updated."""
+    """Return a copy of the vault with a recorder's lock timeout. It shares `touched`, so that the index is updated."""
     given = vault if isinstance(vault, Vault) else _opened(Path(vault).expanduser())
     waiting = Vault(given.root, given.settings._replace(lock_seconds=max(PATIENCE, given.settings.lock_seconds)))
     waiting.touched = given.touched
@@ -80,17 +79,17 @@ def with_patience(vault: Vault | Path | str) -> Vault:
 
 
 def _opened(root: Path) -> Vault:
-    """The vault at a folder.  Raises `VaultNotFound` if it is not one, so that a wrong path gets no notes."""
+    """Open the vault at a folder. Raises `VaultNotFound` for other folders, so that no notes go to a wrong path."""
     if not (root / ".crucible").is_dir():
         raise VaultNotFound(f"{root}: no vault", f"`cru init {root}` makes one there")
     home = os.path.expanduser("~")
-    # This is public API, so it reads the environment itself.
+    # This is public API, so it has to read the environment itself.
     user = load_user_settings(user_settings_path(os.environ, home), home)
     return Vault(root, load_vault_settings(root, user))
 
 
 class Writer:
-    """Adds to one session note.  `warnings` collects failures to write anything else, such as the event log."""
+    """Adds to one session note. `warnings` collects failures of all other writes, such as to the event log."""
 
     def __init__(self, vault: Vault, session_id: str, redact: Redact | None = None) -> None:
         self.vault = vault
@@ -103,7 +102,7 @@ class Writer:
         self.rests = False
         """True if this writer's last write paused or ended the session."""
         self._last: tuple[Source, Place | None] | None = None
-        """The note after this writer's last write, and the place of its last phase."""
+        """The note after this writer's last write, and the position of its last phase."""
         self._turn = threading.Lock()
 
     @property
@@ -112,19 +111,19 @@ class Writer:
         return self._last is not None
 
     def cleaning(self) -> Cleaning:
-        """A redactor for the texts of one write."""
+        """Return a redactor for the text of one write."""
         return Cleaning(self.redact)
 
     def head(self) -> Session:
-        """The session as the note's frontmatter has it now."""
+        """Return the session from the note's current frontmatter."""
         return read_head(self.vault.read(self._place()).source, self.id)
 
     def read_whole(self) -> Session:
-        """The whole session as the note has it now."""
+        """Return the full session from the current note."""
         return self.vault.read(self._place()).session
 
     def folder(self) -> str:
-        """The folder of the note, relative to the sessions folder."""
+        """Return the note's folder, relative to the sessions folder."""
         where = self._place().parent
         return where.relative_to(self.vault.sessions).as_posix() if where != self.vault.sessions else ""
 
@@ -135,14 +134,15 @@ class Writer:
     def add(self, plan: Plan, cleaning: Cleaning, *, whole: bool = False, reopens: bool = False) -> str:
         """Add to the note and write it to disk; returns the id of the last phase.
 
-        `whole` gives the plan the whole note instead of its head and last phase; `reopens` allows an ended session.
+        With `whole`, the plan receives the entire note instead of its head and last phase. `reopens` allows adding to
+        an ended session.
         """
         phase = self.amend(_checked(plan, self.id, cleaning.counts, reopens=reopens), whole=whole)
         self.rests = False
         return phase
 
     def amend(self, plan: Plan, *, whole: bool = False) -> str:
-        """Like `add`, for any status: links and token counts are set in ended sessions too."""
+        """Like `add`, but ignores the status: links and token counts are updated in ended sessions too."""
         done: Appended | None = None
 
         def intention(note: Note) -> tuple[Edit, ...]:
@@ -167,15 +167,15 @@ class Writer:
             raise EditRefused(f"{self.id}: {error}", error.hint) from error
 
     def try_out(self, plan: Plan) -> None:
-        """Raise what `add` would raise, and write nothing."""
+        """Raise what `add` would raise, but write nothing."""
         append(self.vault.read(self._place()).source, self.id, _checked(plan, self.id, {}))
 
     def _known(self, source: Source) -> Place | None:
-        """The place of the last phase, None if the note has changed since this writer's last write."""
+        """Return the position of the last phase, None if the note has changed since this writer's last write."""
         return self._last[1] if self._last and self._last[0] == source else None
 
     def keep(self, kind: str, values: Mapping[str, object], now: datetime, phase: str) -> None:
-        """Add an event to the event log; a failure is a warning."""
+        """Add an event to the event log. Failures are added to the warnings."""
         try:
             append_entry(
                 self.vault.root,
@@ -191,21 +191,21 @@ class Writer:
             self.warn(error)
 
     def keep_facts(self, facts: Facts) -> None:
-        """Store the session's facts in the event log; a failure is a warning."""
+        """Store the session's facts in the event log. Failures are added to the warnings."""
         try:
             save_meta(self.vault.root, self.id, facts, lock_seconds=PATIENCE)
         except CrucibleError as error:
             self.warn(error)
 
     def _place(self) -> Path:
-        """The path of the note, which the user may have moved to another folder."""
+        """Return the path of the note, which the user may have moved to another folder."""
         if not self.path.exists():
             self.path = _find_exactly(self.vault, self.id)
         return self.path
 
 
 def _find_exactly(vault: Vault, session_id: str) -> Path:
-    """The note with exactly this id; a prefix could match a subagent's session or another day's."""
+    """Find the note with exactly this id. A prefix could match a subagent's session or a session of another day."""
     name = f"{check_session_id(session_id)}.md"
     direct = vault.sessions / name
     if direct.is_file():
@@ -219,7 +219,7 @@ def _find_exactly(vault: Vault, session_id: str) -> Path:
 
 
 def _checked(plan: Plan, session_id: str, counts: Mapping[str, int], *, reopens: bool = False) -> Plan:
-    """The plan with the status check and the properties of every write.  Raises `SessionEnded` when it is applied."""
+    """Add the status check and the properties that every write sets. The plan raises `SessionEnded` when applied."""
 
     def checked(state: NoteState) -> Addition:
         head = state.head
@@ -235,14 +235,14 @@ def _checked(plan: Plan, session_id: str, counts: Mapping[str, int], *, reopens:
 
 
 def _active_again(head: Session) -> dict[str, Value]:
-    """The properties that make a paused session active."""
+    """Return the properties that make a paused session active."""
     if head.status is not Status.PAUSED:
         return {}
     return {"status": str(Status.ACTIVE), "resume_point": None, "pause_reason": None}
 
 
 def _counted(head: Session, counts: Mapping[str, int]) -> dict[str, Value]:
-    """The properties `redactions` and `redacted` with these secrets added."""
+    """Return the properties `redactions` and `redacted` with these secrets added."""
     if not counts:
         return {}
     lines: list[Value] = [*add_redactions(head.redacted, counts)]
@@ -250,7 +250,7 @@ def _counted(head: Session, counts: Mapping[str, int]) -> dict[str, Value]:
 
 
 def in_phase(plan: Plan, now: datetime) -> Plan:
-    """The plan for a note with a phase; without one, a first phase is added, named after the session."""
+    """Return a plan that first adds a phase, named after the session, if the note has none."""
 
     def with_phase(state: NoteState) -> Addition:
         addition = plan(state)
@@ -271,7 +271,7 @@ def new_phase(
     *,
     now: datetime,
 ) -> Plan:
-    """Plan a phase after the last one, which ends now."""
+    """Plan a new phase; the current one ends now."""
 
     def plan(state: NoteState) -> Addition:
         head = state.head
@@ -291,9 +291,9 @@ def new_phase(
 def token_properties(
     head: Session, used: int, *, cached: int = 0, output: int = 0, model: str | None, now: datetime
 ) -> dict[str, Value]:
-    """The properties of a session that used more tokens.
+    """Return the properties of a session that used more tokens.
 
-    `output` of the `used` ones were generated, the others sent.
+    `used` includes the generated tokens, `output`.
     """
     tokens = {"input": used - output, "output": output, "cache_read": cached}
     more = TokenUsage(now.date().isoformat(), model or head.model or "", dict.fromkeys(KINDS, 0) | tokens)
@@ -304,14 +304,14 @@ def token_properties(
 
 
 def end_phase_steps(phase: Phase | None, now: datetime) -> tuple[Step, ...]:
-    """The step that ends a phase, if it has a start and no end."""
+    """Return the step that ends a phase, if the phase has a start and no end."""
     if phase is None or phase.started is None or phase.ended is not None:
         return ()
     return (PhaseField("ended", max(now, phase.started)),)
 
 
 def add_participants(head: Session, agents: tuple[AgentRef, ...]) -> dict[str, Value]:
-    """The property `participants` with these agents, if one is new."""
+    """Return the property `participants` with these agents added, if any is new."""
     known = [str(agent) for agent in head.participants]
     new = [name for name in dict.fromkeys(map(str, agents)) if name not in known]
     listed: list[Value] = [*known, *new]
@@ -319,7 +319,7 @@ def add_participants(head: Session, agents: tuple[AgentRef, ...]) -> dict[str, V
 
 
 def _current_agent(state: NoteState) -> AgentRef | None:
-    """The agent of the last agent switch in the last phase, else of that phase, else the first participant."""
+    """Return the agent of the last phase's last agent switch, else of that phase, else the first participant."""
     for entry in reversed(tuple(state.phase.all_entries()) if state.phase else ()):
         if isinstance(entry, Callout) and entry.kind == "agent_switch" and " → " in entry.title:
             return AgentRef.parse(entry.title.rpartition(" → ")[2].strip())

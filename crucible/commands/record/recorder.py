@@ -43,17 +43,17 @@ from crucible.memory.bookmarks.bookmark import StopReason
 
 
 class Recorder(Verbs):
-    """Records one session. Get one from `record.session`, `record.open` or `record.resume`.
+    """Records one session. Create it with `record.session`, `record.open` or `record.resume`.
 
-    When a method returns, its text is on disk. Leaving a `with` ends the session: completed without an exception,
-    paused after the user's interruption, else failed with the error recorded. The exception is raised in any case.
+    When a method returns, its text is on disk. Leaving a `with` block ends the session: completed without an exception,
+    paused after an interruption by the user, otherwise failed with the error recorded. Exceptions always propagate.
     """
 
     def __init__(self, writer: Writer, clock: Clock = utc_now) -> None:
         self._writer = writer
         self._clock = clock
         self.summary: str | None = None
-        """The default summary for `end`, also at the end of a `with`."""
+        """The default summary for `end`, also used when a `with` block ends."""
 
     @property
     def id(self) -> str:
@@ -82,10 +82,11 @@ class Recorder(Verbs):
         tokens: int | None = None,
         at: datetime | None = None,
     ) -> str:
-        """Begin a phase and end the one before; returns its id (`phase-3`).
+        """Begin a phase and end the previous one; returns the new phase's id (`phase-3`).
 
-        `agent` is `name` or `name@version`, by default the current one; a new agent joins the participants. `model`
-        and `channel` become the session's if it has none. `tokens` is the number of tokens that the phase used.
+        `agent` is `name` or `name@version`, by default the current agent; a new agent is added to the participants.
+        `model` and `channel` also apply to the session if it has none. `tokens` is the number of tokens used in the
+        phase.
         """
         when, clean = self._when(at), self._cleaning()
         title, speaker = clean.line(name), clean.agent(agent)
@@ -100,9 +101,9 @@ class Recorder(Verbs):
         return phase
 
     def end_phase(self, *, at: datetime | None = None) -> str:
-        """End the last phase before a break; returns its id.  Nothing changes if it has ended already.
+        """End the last phase before a break; returns the phase's id. Does nothing if the phase has already ended.
 
-        Entries recorded later without a new phase still go into it.  Raises `UsageError` if there is no phase yet.
+        Entries recorded before the next phase begins still go into it. Raises `UsageError` if there is no phase yet.
         """
         when, clean = self._when(at), self._cleaning()
 
@@ -118,9 +119,10 @@ class Recorder(Verbs):
     def tokens(
         self, used: int = 0, *, cached: int = 0, output: int = 0, model: str = "", at: datetime | None = None
     ) -> str:
-        """Count tokens: `used` were sent uncached or generated (`output` of them), `cached` were read from the cache.
+        """Add token counts. `used` is the number sent uncached or generated, `output` the generated part of it.
 
-        They are added to the session and the phase, and for a subagent to its item in the parent's note.
+        `cached` is the number read from the cache. The counts are added to the session and the phase, and for a
+        subagent also to the parent's note.
         """
         when, clean = self._when(at), self._cleaning()
         check_count(used), check_count(cached), check_count(output)
@@ -144,12 +146,12 @@ class Recorder(Verbs):
     # --- tasks -------------------------------------------------------------------------------------------------------
 
     def tasks(self, items: Iterable[Task | Mapping[str, object]], *, at: datetime | None = None) -> str:
-        """Replace the tasks block; an item has `content`, and optionally `id`, `status`, `priority`, `depends_on`."""
+        """Replace the tasks block. Items have `content`, and optionally `id`, `status`, `priority`, `depends_on`."""
         clean = self._cleaning()
         return self._change(replace_tasks(read_items(items, clean)), clean, at)
 
     def add_tasks(self, *items: Task | Mapping[str, object] | str, at: datetime | None = None) -> str:
-        """Add tasks; a text becomes a pending task."""
+        """Add tasks; a string becomes a pending task."""
         clean = self._cleaning()
         given = [{"content": item} if isinstance(item, str) else item for item in items]
         return self._change(append_tasks(read_items(given, clean)), clean, at)
@@ -163,7 +165,7 @@ class Recorder(Verbs):
         return self._move(task, "completed", at)
 
     def _move(self, task: str, status: str, at: datetime | None) -> str:
-        # The note has the redacted id, and its secrets were counted then.
+        # The note has the redacted id; the secrets in it were counted when it was added.
         return self._change(set_task_status(self._cleaning().line(task), status), self._cleaning(), at)
 
     def _change(self, change: Change, clean: Cleaning, at: datetime | None) -> str:
@@ -185,9 +187,9 @@ class Recorder(Verbs):
         tokens: int | None = None,
         at: datetime | None = None,
     ) -> Recorder | InlineWork:
-        """Begin a subagent's work: the recorder of its own session, or with the mode `inline`, of a callout.
+        """Begin a subagent's work; returns the recorder of its own session or, in the mode `inline`, of a callout.
 
-        `mode` defaults to the vault's setting.  Leaving its `with` ends the subagent's session only.
+        `mode` defaults to the vault's setting. Leaving the `with` block ends only the subagent's session.
         """
         clean = self._cleaning()
         agent = clean.agent(name)
@@ -228,7 +230,7 @@ class Recorder(Verbs):
     # --- the end -----------------------------------------------------------------------------------------------------
 
     def wake(self) -> str:
-        """Make a paused session active; returns the id of its last phase.  Raises `SessionEnded` if it has ended."""
+        """Make a paused session active; returns the id of its last phase. Raises `SessionEnded` if it has ended."""
         return self._writer.add(lambda _: Addition(), self._cleaning())
 
     def pause(
@@ -240,10 +242,10 @@ class Recorder(Verbs):
         reopens: bool = False,
         at: datetime | None = None,
     ) -> str:
-        """Pause the session at its last phase; returns the phase's id. The next entry makes it active again.
+        """Pause the session at its last phase; returns the phase's id. The next entry makes the session active again.
 
         `note` and `blockers` (what prevents the work) go into the bookmark. With `reopens`, a completed or failed
-        session is paused too.
+        session can be paused too.
         """
         remark = clean_remark(note, blockers, self._cleaning())
         return pause_session(self._writer, reason, self._cleaning(), self._when(at), remark, reopens=reopens)
@@ -251,9 +253,9 @@ class Recorder(Verbs):
     def end(self, summary: str = "", *, failed: bool = False, at: datetime | None = None) -> list[str]:
         """End the session as completed or failed.
 
-        Returns a line for each step that followed, such as updating its parent.
+        Returns a line for each follow-up step, such as updating the parent.
 
-        Without `at`, a session that was idle for the idle time ends at its last activity.
+        Without `at`, a session that has been inactive for the idle time ends at its last activity.
         """
         status = Status.FAILED if failed else Status.COMPLETED
         text = summary or self.summary or ""
@@ -274,7 +276,7 @@ class Recorder(Verbs):
             error.add_note(f"the session {self.id} could not be ended: {other}")
 
     def _leave(self, error: BaseException) -> None:
-        """Record the exception that ended a `with`."""
+        """Record the exception that ended a `with` block."""
         message = error_text(error)
         if not isinstance(error, Exception):
             self.pause("interrupted" if isinstance(error, KeyboardInterrupt) else message)
@@ -309,10 +311,10 @@ class Recorder(Verbs):
         return phase
 
     _parent: str | None = None
-    """The id of the parent session, "" for none; None until it was read from the note."""
+    """The id of the parent session, "" for none; None until read from the note."""
 
     def _report(self, tokens: int | None) -> None:
-        """Report a subagent's tokens to its parent's note."""
+        """Update a subagent's tokens in its parent's note."""
         if not tokens:
             return
         if self._parent is None:
@@ -321,7 +323,7 @@ class Recorder(Verbs):
             update_parent(self._writer, self._parent)
 
     def read_head(self) -> Session:
-        """The session as the note's properties have it now; the body is not read."""
+        """Return the session from the note's current properties; the body is not read."""
         return self._writer.head()
 
     def _when(self, at: datetime | None) -> datetime:

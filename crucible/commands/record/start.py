@@ -28,7 +28,7 @@ from crucible.vault.notes.projects import project_of
 from crucible.vault.notes.vault import Vault
 
 _TITLE_SLUG = 60
-"""Code points of a title that make an id."""
+"""Maximum code points of a title that are used in an id."""
 
 
 def session(
@@ -50,11 +50,11 @@ def session(
 ) -> Recorder:
     """Begin an active session and create its note.
 
-    `vault` is its folder and `agent` is `name@version`. `goal` goes under the title. `continues` is the id of the
-    session that this one continues, `parent` of the one that delegated it; both link back to the new note. Without
-    `project`, the folder `cwd` gives it: by `projects` (folders by name), or by its repository's name; "" means none.
-    `now` returns the time, `redact` replaces the vault's redaction. Raises `SessionNotFound` if `continues` or
-    `parent` is unknown.
+    `vault` is a folder or a `Vault`; `agent` is `name@version`. `goal` goes under the title. `continues` is the id of
+    the session that this one continues, `parent` the id of the one that delegated it; both link back to the new note.
+    If `project` is None, it is derived from the folder `cwd`: by `projects` (folders by name), or by the repository's
+    name. "" means no project. `now` returns the time, `redact` replaces the vault's redactor. Raises `SessionNotFound`
+    if `continues` or `parent` is unknown.
     """
     place = with_patience(vault)
     project = project_of(str(cwd), projects) if project is None else project
@@ -88,8 +88,8 @@ def open_session(
 ) -> Recorder:
     """Attach to the session with exactly this id; nothing is written yet.
 
-    Bookmarks include the git state and files of the folder `cwd` if it belongs to the session's project; `projects`
-    is as in `session`. Raises `BadSessionId` for an invalid id, and `SessionNotFound`.
+    Bookmarks include the git state and files of the folder `cwd` if it belongs to the session's project. For
+    `projects`, see `session`. Raises `BadSessionId` for an invalid id, and `SessionNotFound` for an unknown one.
     """
     writer = Writer(with_patience(vault), session_id, redact)
     writer.surroundings = (str(cwd), projects)
@@ -107,7 +107,7 @@ def resume(
 ) -> Recorder:
     """Continue a paused or active session and make it active.
 
-    Raises what `open_session` does, and `SessionEnded` for a session that has ended.
+    Raises the same errors as `open_session`, and `SessionEnded` if the session has ended.
     """
     recorder = open_session(session_id, vault=vault, cwd=cwd, projects=projects, now=now, redact=redact)
     recorder.wake()
@@ -153,7 +153,7 @@ def _create_session(place: Vault, about: _About, clean: Cleaning, before: Writer
 
 
 def _create(place: Vault, new: Session, day: date) -> str:
-    """Create the note with the first free id and return the id; another process may take one meanwhile."""
+    """Create the note with the first free id and return the id. Retries if another process takes the id first."""
     taken = place.session_ids()
     while True:
         name = new_session_id(key_words(new.title, _TITLE_SLUG), day, taken.__contains__)
@@ -166,7 +166,7 @@ def _create(place: Vault, new: Session, day: date) -> str:
 
 
 def _continued_by(state: NoteState, name: str) -> Addition:
-    """Link the session that continues this one, unless there is a link already."""
+    """Link the session that continues this one, unless a link exists already."""
     return Addition() if state.head.continued_by else Addition({"continued_by": link_to(name)})
 
 

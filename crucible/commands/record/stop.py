@@ -1,6 +1,6 @@
 """Pause or end a recorded session, and update its bookmark, its brief and its parent.
 
-A step that fails after the end is a warning, since the session has ended already.
+If a step after the end fails, a warning is added, because the session has already ended.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ from crucible.vault.notes.projects import folder_in_project
 
 
 class Remark(NamedTuple):
-    """The user's remarks on a pause, redacted: a note, and what prevents the work."""
+    """The user's remarks on a pause, redacted: a note, and what blocks the work."""
 
     note: str = ""
     blockers: tuple[str, ...] = ()
 
 
 def clean_remark(note: str, blockers: Sequence[str], clean: Cleaning) -> Remark:
-    """Redact a note and blockers.  Raises `UsageError` if one is not a text."""
+    """Redact a note and blockers. Raises `UsageError` if one is not a string."""
     given = (blockers,) if isinstance(blockers, str) else tuple(blockers)
     for text in (note, *given):
         check_text(text)
@@ -41,11 +41,11 @@ def clean_remark(note: str, blockers: Sequence[str], clean: Cleaning) -> Remark:
 
 
 def keep_bookmark(writer: Writer, why: StopReason, when: datetime, remark: Remark | None = None) -> None:
-    """Store a bookmark of the session's current position; a failure is a warning."""
+    """Store a bookmark of the session's current position. Failures are added to the warnings."""
     remark = remark or Remark()
     try:
         session = writer.read_whole()
-        # The files of another project do not belong to this session.
+        # Files of another project do not belong to this session.
         folder = folder_in_project(*writer.surroundings, session.project or "")
         make_bookmark(
             writer.vault,
@@ -64,7 +64,7 @@ def keep_bookmark(writer: Writer, why: StopReason, when: datetime, remark: Remar
 
 
 def keep_brief(writer: Writer) -> None:
-    """Update the note's brief; a failure is a warning."""
+    """Update the note's brief. Failures are added to the warnings."""
     try:
         update = update_brief(writer.vault, writer.path, redact=writer.redact)
     except CrucibleError as error:
@@ -80,7 +80,7 @@ def completes_task(before: Sequence[Task], after: Sequence[Task]) -> bool:
 
 
 class Ended(NamedTuple):
-    """A session that ended at `now`, as the end steps get it."""
+    """A session that ended at `now`, as passed to the end steps."""
 
     writer: Writer
     status: Status
@@ -90,7 +90,7 @@ class Ended(NamedTuple):
 
 
 EndStep: TypeAlias = "Callable[[Ended], str]"
-"""A step after an end; returns a line on what it did, or ""."""
+"""A step to run after a session ended; returns a line about what it did, or ""."""
 
 
 def _close_event_log(ended: Ended) -> str:
@@ -107,13 +107,13 @@ def _update_parent(ended: Ended) -> str:
 
 
 def _update_brief(ended: Ended) -> str:
-    if ended.parent is None:  # the parent's note has a subagent's summary
+    if ended.parent is None:  # a subagent's summary is in the parent's note
         keep_brief(ended.writer)
     return ""
 
 
 _NO_WORK = frozenset(("pause", "end", "findings"))
-"""Kinds of events that are no work: changes of status, and findings of an agent that reviewed the session."""
+"""Kinds of events that do not count as work: status changes, and findings added in a review of the session."""
 
 END_STEPS: tuple[EndStep, ...] = (_close_event_log, _update_parent, _update_brief)
 
@@ -154,11 +154,11 @@ def end_session(
     ended: datetime | None = None,
     steps: Sequence[EndStep] = END_STEPS,
 ) -> list[str]:
-    """End the session's note: status, summary and last phase; then store a bookmark and run the steps.
+    """End the session: set status, summary and the end of the last phase, store a bookmark, then run the steps.
 
-    Returns their lines.
+    Returns the lines from the steps.
 
-    `when` is the time of the call; without `ended`, the session ends at its last activity.
+    `when` is the time of the call. Without `ended`, the session ends at its last activity.
     """
     text, now = clean.optional(summary), whole_second(ended or _last_activity(writer, when))
     parent: str | None = None
@@ -173,14 +173,14 @@ def end_session(
     phase = writer.add(plan, clean, whole=bool(text))
     writer.rests = True
     writer.keep("end", {"content": text, "status": str(status)}, when, phase)
-    if parent is None:  # a subagent's session is never resumed
+    if parent is None:  # subagents' sessions are never resumed
         keep_bookmark(writer, StopReason.ENDED, when)
     over = Ended(writer, status, text, parent, now)
     return [line for step in steps if (line := _run_step(step, over))]
 
 
 def _last_activity(writer: Writer, now: datetime) -> datetime:
-    """The default end of a session: now if it is in use, else the last time in its note and events."""
+    """Return the default end of a session: now if it is in use, else the latest time in its note and events."""
     if writer.has_written:
         return now
     session = writer.vault.read(writer.path).session
@@ -196,6 +196,6 @@ def _run_step(step: EndStep, ended: Ended) -> str:
         return step(ended)
     except CrucibleError as error:
         ended.writer.warn(error)
-    except Exception as error:  # noqa: BLE001  a step may raise anything, and the session has ended already
+    except Exception as error:  # noqa: BLE001  a step may raise anything, and the session has already ended
         ended.writer.warnings.append(f"a step of the end broke: {error_text(error)}")
     return ""

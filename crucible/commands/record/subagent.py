@@ -1,8 +1,6 @@
 """Record a subagent's work: in its own note with links both ways, or in a callout of the parent's note.
 
-In the modes `link` and `embed` the child's note is written first, then the parent's callout and properties link to
-it; its tokens and summary are copied to the parent when they are known. `inline` work is kept in memory until it is
-done.
+The child's note is written before its link from the parent. `inline` work is kept in memory until it is done.
 """
 
 from __future__ import annotations
@@ -29,11 +27,11 @@ from crucible.documents.session.titles import key_words
 from crucible.vault.events.event_summary import Facts
 
 _SLUG = 40
-"""Code points that a child's id adds to its parent's."""
+"""Maximum code points that a child's id adds to its parent's."""
 
 
 class SubagentWork(NamedTuple):
-    """A subagent and its task, redacted.  `tokens` is the number of tokens used so far."""
+    """A subagent and its task, redacted. `tokens` is the number of tokens used so far."""
 
     agent: AgentRef
     model: str | None
@@ -47,14 +45,14 @@ class SubagentWork(NamedTuple):
 def begin_child(parent: Writer, work: SubagentWork, clean: Cleaning, now: datetime) -> Writer:
     """Create the child's note, then link it from the parent's; returns the child's writer.
 
-    `clean` has redacted the texts of `work`; both notes count its secrets.
+    `clean` has redacted the text of `work`. Its secrets are counted in both notes.
     """
 
     def link_child(child: str) -> Plan:
         entry = Subagent(work.agent, work.model, work.mode, child, "", work.summary)
         return in_phase(lambda state: Addition(_child_properties(state.head, child, work), (entry,)), now)
 
-    # If the parent refuses it, no child is created without a link to it.
+    # If the parent refuses the link, no child is created.
     parent.try_out(link_child(parent.id))
     child = Writer(parent.vault, _create(parent, work, clean, now), parent.redact)
     parent.add(link_child(child.id), clean)
@@ -92,7 +90,7 @@ def _create(parent: Writer, work: SubagentWork, clean: Cleaning, now: datetime) 
 
 
 def _child_properties(head: Session, child: str, work: SubagentWork) -> dict[str, Value]:
-    """The properties `subagents` and `subagent_logs` with one more item; the user's edits of other items stay."""
+    """Return the properties `subagents` and `subagent_logs` with one more item; the user's edits to others stay."""
     item: dict[str, Value] = {"session": child, "agent": str(work.agent)}
     item |= {"model": work.model} if work.model else {}
     item |= {"tokens": work.tokens} if work.tokens is not None else {}
@@ -108,15 +106,15 @@ def _listed(value: Value) -> list[Value]:
 
 
 def update_parent(child: Writer, parent_id: str, summary: str | None = None) -> None:
-    """Update the parent's properties from the child's note, and with a summary its callout.
+    """Update the parent's properties from the child's note and, if there is a summary, the callout.
 
-    If the parent is gone or cannot be changed, the child gets a warning.
+    If the parent no longer exists or cannot be changed, the child's writer gets a warning.
     """
     try:
         parent = Writer(child.vault, parent_id, child.redact)
 
         def plan(state: NoteState) -> Addition:
-            # Read the child under the parent's lock: then of two updates the later one has the later numbers.
+            # Read the child under the parent's lock, so that of two updates the later one has the newer numbers.
             keys = _child_usage(state.head, child.id, child.head())
             entry = find_subagent(state.head, child.id) if summary else None
             return Addition(keys, (SubagentUpdate(replace(entry, summary=summary)),) if entry else ())
@@ -142,14 +140,14 @@ def _child_usage(parent: Session, child_id: str, child: Session) -> dict[str, Va
 
 
 def _inline_text(tokens: int | None) -> str:
-    """The tokens as text, since only a subagent's own note has a property for them."""
+    """Return the tokens as text, since only a subagent's own note has a property for them."""
     return "" if tokens is None else f"{tokens} tokens"
 
 
 class InlineWork(Verbs):
-    """A subagent whose work is one callout in its parent's note, written when the `with` ends.
+    """A subagent whose work becomes one callout in its parent's note, written when the `with` block ends.
 
-    `summary` may be set until then.
+    `summary` can be set until then.
     """
 
     def __init__(self, parent: Writer, work: SubagentWork, clean: Cleaning, clock: Clock) -> None:
@@ -163,7 +161,7 @@ class InlineWork(Verbs):
         self._turn = threading.Lock()
 
     def phase(self, name: str) -> str:
-        """Begin a step of the work, as a bold line, since callouts have no headings."""
+        """Begin a step of the work, shown as a bold line, since callouts have no headings."""
         title = self._clean.line(name)
         if not title:
             raise UsageError("a phase has no name", "say what it is about")

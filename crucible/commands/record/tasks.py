@@ -1,6 +1,6 @@
 """Tasks of a recorded session: parse items, add tasks, and change their status.
 
-Only the caller's own session becomes active again if it was paused. An ended session gets no new tasks, but its open
+A change makes a paused session active only if it is the caller's own. Ended sessions get no new tasks, but their open
 tasks can be completed.
 """
 
@@ -25,13 +25,13 @@ from crucible.memory.bookmarks.bookmark import StopReason
 from crucible.vault.notes.vault import Vault
 
 Change: TypeAlias = "Callable[[tuple[Task, ...], datetime], tuple[Task, ...]]"
-"""A function of the current tasks and the time that returns the new tasks."""
+"""A function that takes the current tasks and the time, and returns the new tasks."""
 
 Item: TypeAlias = "Mapping[str, object] | Task"
 
 
 def read_items(items: Iterable[Item], clean: Cleaning) -> list[Task]:
-    """Parse items as tasks; a missing id is "".  Raises `UsageError` for an invalid task or a duplicate id."""
+    """Parse items as tasks; a missing id becomes "". Raises `UsageError` for an invalid task or a duplicate id."""
     tasks = [_read(item if not isinstance(item, Task) else _values(item), clean) for item in items]
     duplicates = [name for name, count in Counter(task.id for task in tasks if task.id).items() if count > 1]
     if duplicates:
@@ -62,7 +62,7 @@ def _read(item: object, clean: Cleaning) -> Task:
 
 
 def _listed(value: object) -> Sequence[object]:
-    """The value as a list; a single id may be given without one."""
+    """Return the value as a list; a single id may be given without one."""
     return value if isinstance(value, list | tuple) else [] if value in (None, "") else [value]
 
 
@@ -77,7 +77,7 @@ def _text(value: object, clean: Cleaning) -> str | None:
 
 
 def replace_tasks(items: Sequence[Task]) -> Change:
-    """Replace all tasks; a task that starts or completes now gets the time."""
+    """Replace all tasks; a task that starts or completes now gets the current time."""
 
     def change(tasks: tuple[Task, ...], now: datetime) -> tuple[Task, ...]:
         before = {task.id: task for task in tasks}
@@ -112,7 +112,7 @@ def set_task_status(task_id: str, status: str) -> Change:
 
 
 def number_tasks(items: Sequence[Task], existing: Sequence[Task]) -> list[Task]:
-    """Give each task without an id the next free number."""
+    """Assign each task without an id the next free number."""
     taken = {task.id for task in (*existing, *items)}
     given: list[Task] = []
     number = 1
@@ -126,9 +126,9 @@ def number_tasks(items: Sequence[Task], existing: Sequence[Task]) -> list[Task]:
 
 
 def _timed(task: Task, before: Task | None, now: datetime) -> Task:
-    """Set the start and completion times that are missing.
+    """Set missing start and completion times.
 
-    A task that is reopened or dropped has no completion time.
+    A reopened or dropped task has no completion time.
     """
     is_new = (before.status if before else "pending") != task.status
     time = format_time(now) if is_new else None
@@ -142,7 +142,8 @@ def _timed(task: Task, before: Task | None, now: datetime) -> Task:
 class NewTask(NamedTuple):
     """A task to create.
 
-    It depends on the tasks at the positions `after` (from 0) of the same call, and on the ids in `needs`.
+    It depends on the tasks at the positions `after` (from 0) in the same call, and on the tasks with the ids in
+    `needs`.
     """
 
     content: str
@@ -154,7 +155,7 @@ class NewTask(NamedTuple):
 class TaskWriter:
     """Changes the tasks block of one session's note, and adds milestones after its last entry.
 
-    `ours` is True if the caller works in this session.  Raises what `record.open` does.
+    `ours` is True if the caller works in this session. Raises the same errors as `record.open`.
     """
 
     def __init__(
@@ -175,11 +176,11 @@ class TaskWriter:
 
     @property
     def warnings(self) -> list[str]:
-        """Failures to write anything but the note, such as the event log."""
+        """Failures of all writes except to the note, such as to the event log."""
         return self._writer.warnings
 
     def add(self, tasks: Sequence[NewTask]) -> tuple[Task, ...]:
-        """Add all tasks or none, with a milestone for each in the last phase; returns them with their ids.
+        """Add all tasks or none, with a milestone for each in the last phase; returns the tasks with their ids.
 
         Raises `UsageError` for a task without content or an unknown id in `needs`, and `SessionEnded`.
         """
@@ -216,12 +217,12 @@ class TaskWriter:
         self._writer.keep("milestone", values, self._now, "")
 
     def log_discovery(self, text: str, task_id: str, tag: str, applies_to: Sequence[str]) -> None:
-        """Store a redacted discovery in the event log only, for a session that is not active."""
+        """Store a redacted discovery only in the event log, for a session that is not active."""
         values = {"content": text, "tag": tag, "task_id": task_id, "applies_to": list(applies_to) or None}
         self._writer.keep("observation", values, self._now, "")
 
     def move(self, task_id: str, status: str) -> tuple[Task, ...]:
-        """Change the status of one task; returns all tasks.  Raises `UsageError` for an unknown id."""
+        """Change the status of one task; returns all tasks. Raises `UsageError` for an unknown id."""
         change = set_task_status(self._writer.cleaning().line(task_id), status)
         _, tasks = change_tasks(self._writer, change, self._now, self._write, bookmarks=self._ours)
         return tasks

@@ -1,6 +1,6 @@
-"""Find the session to resume when none is named: the one of the project that was paused last.
+"""Find the session to resume if the user names none: the project's most recently paused one.
 
-The rows come from an index and may be older than the notes.  Imports little, since every start of a client loads it.
+Rows come from the index and may be older than the notes. Few imports, since hooks load this module at client start.
 """
 
 from __future__ import annotations
@@ -30,19 +30,19 @@ class Paused(NamedTuple):
 
 
 def paused_rows(view: View, project: str) -> list[Row]:
-    """The project's paused sessions without subagents; none if `project` is ""."""
+    """Return the project's paused sessions except subagents; none if `project` is ""."""
     return select(view, SessionQuery(status="paused", project=project)) if project else []
 
 
 def newest_rows(view: View, project: str) -> list[Row]:
-    """The project's newest sessions of any status; none if `project` is ""."""
+    """Return the project's newest sessions of any status; none if `project` is ""."""
     return select(view, SessionQuery(project=project, limit=_NEWEST)) if project else []
 
 
 def newest_first(rows: Sequence[Row], bookmarks: Iterable[Bookmark]) -> list[Paused]:
-    """Sort sessions by when they were paused, newest first; at the same time, the greater id first.
+    """Sort sessions by pause time, newest first; ties by id, descending.
 
-    `bookmarks` are all of the vault, oldest first.
+    `bookmarks` are all bookmarks of the vault, oldest first.
     """
     marks = {mark.session: mark for mark in bookmarks}
     found = [_paused(row, marks.get(str(row["id"]))) for row in rows]

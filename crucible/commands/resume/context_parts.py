@@ -1,8 +1,6 @@
 """The parts of a resume context as fenced text: decisions, errors, tasks, goal, blockers, subagents, recent entries.
 
-The window of recent entries begins with a user message.  If the message that its oldest entry answers is further back,
-the window grows to it; if that is too far, the message comes first, with the number of entries between.  An entry is
-shown in full or cut in its middle, and a tool call always with its result.
+Recent entries begin with a user message, if necessary an earlier one, with the number of omitted entries after it.
 """
 
 from __future__ import annotations
@@ -42,16 +40,17 @@ from crucible.vault.notes.walk import note_name
 
 _LONGEST, _SHORTEST = 1500, 80
 _NEWEST = 2
-"""The last entries, which may be twice as long as the others."""
+"""Number of last entries that may be twice as long as the others."""
 _CALL, _RESULT = 200, 100
 _SHARE = 5
-"""One entry may take at most one fifth of the window."""
+"""An entry may take at most one fifth of the window."""
 
 
 class Window(NamedTuple):
     """The newest entries as quoted and labelled `blocks`.
 
-    No entry from index `start` on is missing.  `opener` is the index of an earlier user message to begin with, or None.
+    `blocks` holds every entry from index `start` on. `opener` is the index of an earlier user message shown first, or
+    None.
     """
 
     blocks: tuple[str, ...] = ()
@@ -60,12 +59,12 @@ class Window(NamedTuple):
 
 
 def choose_window(extent: Extent, most: int, allowance: int, counter: Counter, request: str = "") -> Window:
-    """Choose the newest entries that fit `allowance` tokens: at most `most`, extended back to a user message.
+    """Choose the newest entries that fit into `allowance` tokens: `most` entries, or more to reach a user message.
 
     `request` is the user message that the goal shows in full.
     """
     entries = extent.entries
-    # The oldest entry that may be shown is a user message, unless it is more than a window away.
+    # Begin with a user message, unless that would more than double the number of entries.
     oldest = max(0, len(entries) - most)
     asked = _opener(entries, oldest) if entries else None
     oldest = asked if asked is not None and oldest - asked <= most else oldest
@@ -94,7 +93,7 @@ def choose_window(extent: Extent, most: int, allowance: int, counter: Counter, r
 def _shown(
     phases: Sequence[str], places: Sequence[int], heads: Mapping[str, str], block: Callable[[int], str]
 ) -> Iterator[str]:
-    """The blocks of the entries at these indexes, with the heads of their phases and a mark for each gap."""
+    """Yield the blocks of the entries at these indexes, with phase headings and a mark for each gap."""
     for number, at in enumerate(places):
         if number and (missing := at - places[number - 1] - 1):
             yield f"[… {missing:,} {'entry' if missing == 1 else 'entries'} left out …]"
@@ -104,7 +103,7 @@ def _shown(
 
 
 def _opener(entries: Sequence[Placed], at: int) -> int | None:
-    """The index of the last user message up to an entry."""
+    """Return the index of the last user message at or before an entry."""
     return next((n for n in range(at, -1, -1) if isinstance(entries[n].entry, Intervention)), None)
 
 
@@ -116,19 +115,19 @@ def _head(phase: Phase) -> str:
 
 
 def is_named_by_words(phase: Phase) -> bool:
-    """True if the phase's name repeats the user message that begins it."""
+    """True if the phase's name repeats the user message that begins the phase."""
     first = next((entry.words for entry in phase.entries if isinstance(entry, Intervention)), "")
     return bool(first) and ShownTexts((first,)).has(phase.name)
 
 
 def phase_line(phase: Phase) -> str:
-    """A phase's name and agent, quoted, in one line."""
+    """Return a phase's name and agent, quoted, in one line."""
     name = quote_line(phase.name, 120)
     return f"{name} @{quote_line(str(phase.agent), 60)}" if phase.agent else name
 
 
 def _render(placed: Placed, limit: int) -> Iterator[str]:
-    """The blocks of one entry; only Crucible's labels begin a line, all other text is indented."""
+    """Yield the blocks of one entry. Only Crucible's labels begin a line; all other text is indented."""
     at, entry = placed
     match entry:
         case Prose():
@@ -157,7 +156,7 @@ def _render(placed: Placed, limit: int) -> Iterator[str]:
 
 
 def _calls(calls: Sequence[ToolCall], limit: int) -> Iterator[str]:
-    """The newest calls that fit in `limit` characters; at least the last one."""
+    """Yield the newest calls that fit in `limit` characters, at least the last one."""
     kept, spent = list[str](), 0
     for call in reversed(calls):
         line = f"  {render_call(call)}"
@@ -171,14 +170,14 @@ def _calls(calls: Sequence[ToolCall], limit: int) -> Iterator[str]:
 
 
 def render_call(call: ToolCall) -> str:
-    """A call, an arrow, its outcome's mark and its result, quoted, in one line."""
+    """Render a call in one line, quoted: the call, an arrow, the outcome's mark and the result."""
     mark = MARKS.get(call.outcome, "")
     parts = ("- " + quote_line(call.call, _CALL), "→", mark, quote_line(call.result, _RESULT))
     return " ".join(filter(None, parts))
 
 
 def subagent_line(entry: Subagent, limit: int) -> str:
-    """The subagent's name, model, note and result, quoted, in one line."""
+    """Render a subagent in one line, quoted: name, model, note and result."""
     who = f"@{quote_line(str(entry.agent), 60)}"
     model = f"({quote_line(entry.model, 60)})" if entry.model else ""
     link = f"[[{quote_line(entry.link, 140)}]]" if entry.link else ""
@@ -187,18 +186,18 @@ def subagent_line(entry: Subagent, limit: int) -> str:
 
 
 _OPEN_END = 20
-"""An open end with at most this many letters besides the tasks that it lists only repeats them."""
+"""Skip an open end with at most this many letters besides the tasks that it lists."""
 
 
 class PlacedText(NamedTuple):
-    """A text and the id of its phase, "" if unknown."""
+    """Text and the id of its phase, "" if unknown."""
 
     phase: str
     text: str
 
 
 class OpenWork(NamedTuple):
-    """What to know before continuing; each list is in the order of the note.
+    """What an agent must know before it continues; each tuple is in note order.
 
     `decisions` end with the user's corrections that no decision repeats.
     """
@@ -210,7 +209,7 @@ class OpenWork(NamedTuple):
     blockers: tuple[PlacedText, ...]
 
     def texts(self) -> Iterator[str]:
-        """Every text, so that no other part repeats it."""
+        """Yield all text in these parts, so that no other part repeats it."""
         yield from (one.summary for _, one in self.decisions)
         yield from (one.task.content for one in self.tasks)
         yield from (failure.text for _, failure in self.errors)
@@ -218,7 +217,7 @@ class OpenWork(NamedTuple):
 
 
 def find_open_work(extent: Extent, bookmark: Bookmark | None) -> OpenWork:
-    """Everything that is open where the session is resumed."""
+    """Find everything that is open where the session is resumed."""
     failures = list(extent.of(Failure))
     fixed = {failure.text for _, failure in failures if (failure.resolution or "").strip()}
     errors = [(phase, one) for phase, one in failures if not (one.resolution or "").strip()]
@@ -234,7 +233,7 @@ def find_open_work(extent: Extent, bookmark: Bookmark | None) -> OpenWork:
 
 
 def _binding(extent: Extent) -> Iterator[tuple[str, Finding]]:
-    """Decisions, then corrections; only those of shown phases if later phases are left out."""
+    """Yield decisions, then corrections; if later phases are left out, only those of the shown phases."""
     found = findings_by_phase(extent.session)
     phases = [phase for phase in ("", *(one.id for one in extent.session.all_phases())) if phase in found]
     decided = [(at or "start", one) for at in phases for one in found[at] if one.kind == Kind.DECISION]
@@ -247,7 +246,7 @@ def _binding(extent: Extent) -> Iterator[tuple[str, Finding]]:
 
 
 def _questions(extent: Extent, tasks: tuple[NumberedTask, ...]) -> Iterator[PlacedText]:
-    """Unanswered questions; if no phase is left out also open ends, except those that only list open tasks."""
+    """Yield unanswered questions. If no phase is left out, also yield open ends that do more than list open tasks."""
     placed = (*extent.head, *extent.entries)
     answers = Answers([one.entry for one in placed], logged=bool(extent.session.sources))
     for at in answers.names:
@@ -261,7 +260,7 @@ def _questions(extent: Extent, tasks: tuple[NumberedTask, ...]) -> Iterator[Plac
 
 
 def _without(text: str, tasks: tuple[NumberedTask, ...]) -> str:
-    """The letters of a text without the tasks that it mentions."""
+    """Return the letters of a text after removing the tasks that it mentions."""
     rest = bare(text)
     for _, task in tasks:
         rest = rest.replace(bare(task.content), "")
@@ -271,7 +270,7 @@ def _without(text: str, tasks: tuple[NumberedTask, ...]) -> str:
 _WHOLE = 10**9
 _LINE = 400
 _LABEL = 20
-"""The length of a reason's label; a reason with less room than this is left out."""
+"""Characters reserved for the label of a reason. A reason is shown only if more than this remains for its text."""
 _NAME = late_pattern(r"[A-Za-z][\w@.-]{0,39}")
 _PHASE = late_pattern(r"phase-[0-9]{1,6}(?:\.[0-9]{1,6})?")
 _STATUSES = {"pending": "open", "in_progress": "in progress"}
@@ -281,10 +280,10 @@ _STATUSES = {"pending": "open", "in_progress": "in progress"}
 
 
 def decisions_part(work: OpenWork, limit: int | None) -> str:
-    """Every decision and correction with its reason: in full, or one line of at most `limit` characters each."""
+    """Render every decision and correction with its reason: in full, or in one line of at most `limit` characters."""
     blocks: list[str] = []
     for phase, one in work.decisions:
-        # The summary of a long text is its beginning, and the details are the full_text text.
+        # If the details begin with the summary, they are the decision's full text rather than a reason.
         full_text = one.details if bare(one.details).startswith(bare(one.summary)) else ""
         why = "" if full_text else one.details
         if limit is not None:
@@ -302,14 +301,14 @@ _WHY: Mapping[str, str] = {Kind.DECISION: "rationale", Kind.CORRECTION: "of what
 
 
 def errors_part(work: OpenWork, limit: int | None) -> str:
-    """Every unresolved error: up to 1,000 characters each, or one line of at most `limit` characters."""
+    """Render every unresolved error: up to 1,000 characters each, or one line of at most `limit` characters."""
     if limit is not None:
         return fence(f"- {phase}: {quote_line(failure.text, limit)}" for phase, failure in work.errors)
     return fence(labelled(f"{phase} error", failure.text, 1000) for phase, failure in work.errors)
 
 
 def tasks_part(work: OpenWork, extent: Extent, limit: int | None) -> str:
-    """Every open task in one line, with its number and, if its start is known, its phase."""
+    """Render every open task in one line, with its number and, if known, the phase in which it started."""
     count = len(extent.session.tasks)
     begun = sorted((phase.started, phase.id) for phase in extent.session.all_phases() if phase.started)
     return fence(f"- {_task(one, count, begun, limit or _LINE)}" for one in work.tasks)
@@ -334,7 +333,7 @@ def _task(one: NumberedTask, count: int, begun: Sequence[tuple[datetime, str]], 
 
 
 def goal_part(material: Material, extent: Extent, limit: int) -> str:
-    """The goal of this resume, the title, the preamble and the user's first words, each up to `limit` characters."""
+    """Render the goal of this resume, the title, preamble and first user message, each up to `limit` characters."""
     session = extent.session
     words, phase = first_request(session)
     texts = [
@@ -347,9 +346,9 @@ def goal_part(material: Material, extent: Extent, limit: int) -> str:
 
 
 def stopped_part(material: Material, extent: Extent, known: ShownTexts, limit: int) -> str:
-    """The phase, the reason for the pause, the bookmark's note, and the summary of an ended session.
+    """Render the phase, the reason for the pause, the bookmark's note, and the summary of an ended session.
 
-    Leaves out texts that are `known`, and a phase name that repeats the user's words.
+    Leaves out text in `known`, and a phase name that repeats the user's words.
     """
     session, bookmark, phase = extent.session, material.bookmark, extent.phase
     texts = [
@@ -366,20 +365,20 @@ def stopped_part(material: Material, extent: Extent, known: ShownTexts, limit: i
 
 
 def text_lines(found: Sequence[PlacedText]) -> list[str]:
-    """Questions or blockers, one line each with its phase."""
-    # A bookmark's phase comes from a file that anyone may have written, so only `phase-N` is trusted.
+    """Render questions or blockers, one line each with its phase."""
+    # Anyone may have written the bookmark's file, so its phase is shown only if it has the form `phase-N`.
     return [
         f"- {one.phase if _PHASE.fullmatch(one.phase) else 'start'}: {quote_line(one.text, _LINE)}" for one in found
     ]
 
 
 def subagent_lines(extent: Extent, children: Mapping[str, Session | None]) -> list[str]:
-    """One line per subagent, in the order of their last mention, so that the list only grows at its end."""
+    """Render one line per subagent, ordered by last mention, so that the list only grows at the end."""
     found: dict[object, str] = {}
     for at, (phase, entry) in enumerate(extent.of(Subagent)):
         key: object = entry.link or at
         found.pop(key, None)
-        name = note_name((entry.link or "").rpartition("/")[2])  # a link may be a path, and may end in `.md`
+        name = note_name((entry.link or "").rpartition("/")[2])  # a link may contain a path and end in `.md`
         known = name in children and name != extent.session.id
         child = children[name] if known else None
         gone = " (its note is gone or cannot be read)" if known and not child else ""
@@ -388,6 +387,6 @@ def subagent_lines(extent: Extent, children: Mapping[str, Session | None]) -> li
 
 
 def _with_note(entry: Subagent, child: Session | None) -> Subagent:
-    """Add the model and a short summary from the subagent's own note.  Embeds in that note are not followed."""
+    """Add the model and a short summary from the subagent's own note. Does not follow embeds in that note."""
     summary = entry.summary or entry.text or (child and (child.summary or child.title)) or entry.task or ""
     return replace(entry, model=entry.model or (child.model if child else None), summary=cut_at_sentence(summary))

@@ -1,7 +1,6 @@
-"""Decide how a session continues: with which client, which command line and which prompt; then update its status.
+"""Decide how a session continues (client, command line and prompt), then update its status.
 
-The facts come from `material_gathering`.  The status is decided here only for clients that `cru` started; what a
-transcript says about it is decided on import.
+The status is decided here only for clients that `cru` started; imports derive it from transcripts otherwise.
 """
 
 from __future__ import annotations
@@ -38,14 +37,14 @@ _NAMES = ", ".join(RESUMABLE)
 
 
 class Chosen(NamedTuple):
-    """What continues the session: a known client, or a command line of the user's."""
+    """What continues the session: a known client, or the user's own command line."""
 
     client: ClientProfile | None
     command: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
-        """The name for messages: `claude`, or the command's program."""
+        """The name shown in messages: `claude`, or the command's program."""
         return self.client.program if self.client else os.path.basename(self.command[0])
 
     @property
@@ -55,19 +54,19 @@ class Chosen(NamedTuple):
 
     @property
     def source(self) -> str:
-        """The name in a ticket and in a note's `sources`."""
+        """The name used in tickets and in a note's `sources`."""
         return self.client.name if self.client else self.name
 
     @property
     def hint(self) -> str:
-        """What to do if it is not installed."""
+        """What to do if the program is not installed."""
         if self.client:
             return f"`npm install -g {self.client.package}` installs it; --with names another: {_NAMES}"
         return f"--with takes {_NAMES}, or a command line that is there"
 
 
 def choose_client(session: Session, named: str | None) -> Chosen:
-    """The named client, by default the one that worked last; `UsageError` if `cru` cannot start it."""
+    """Return the named client, by default the one that worked last. Raises `UsageError` if `cru` cannot start it."""
     if named is None:
         last = last_client(session)
         client = client_of(last) if last else None
@@ -91,7 +90,7 @@ def choose_client(session: Session, named: str | None) -> Chosen:
 
 
 def confirmation(material: Material) -> str:
-    """The line that is shown before a client starts."""
+    """Return the line to show before a client starts."""
     session = material.session
     phase, task = find_extent(session).phase, current_task(session)
     parts = [f"Resuming {phase.id} '{phase.name}' of {session.id}" if phase else f"Resuming {session.id}"]
@@ -105,7 +104,7 @@ def confirmation(material: Material) -> str:
 
 
 def drift_words(drift: Drift | None) -> str:
-    """For example `1 commit, 2 files changed`; "" if nothing is worth a warning."""
+    """Summarize the drift, such as `1 commit, 2 files changed`; "" if nothing is worth a warning."""
     if drift is None or not drift.is_there:
         return ""
     parts = [_counted(drift.commits, "commit")] if drift.commits else []
@@ -127,13 +126,13 @@ def _branch(name: str) -> str:
 
 _GO_ON = "Go on where you stopped."
 _MOST_NAMED = 20
-"""At most this many files and this many commits are named in a prompt."""
+"""Maximum files, and maximum commits, named in a prompt."""
 
 
 def drift_prompt(drift: Drift | None, *, terminal: bool, goal: str = "") -> str:
-    """The prompt for a client that continues its own session: the goal, and what changed since.
+    """Return the prompt for a client that continues its own session: the goal, and what changed since.
 
-    "" if there is neither; without a terminal a client needs some prompt.
+    "" if there is neither. Without a terminal, a default prompt is returned, since the client needs one.
     """
     since = drift_words(drift)
     head = f"{goal}\n\n" if goal else ""
@@ -146,7 +145,7 @@ def drift_prompt(drift: Drift | None, *, terminal: bool, goal: str = "") -> str:
 
 
 def drift_lines(drift: Drift | None) -> list[str]:
-    """A line such as `changed: app.py` for each changed file of the session."""
+    """Return a line such as `changed: app.py` for each changed file of the session."""
     files = drift.files if drift else ()
     return [f"{file.kind}: {file.path}" + (f" is now {file.now}" if file.now else "") for file in files]
 
@@ -155,7 +154,7 @@ def drift_lines(drift: Drift | None) -> list[str]:
 
 
 class Start(NamedTuple):
-    """A command line and its standard input, None for the user's own.
+    """A command line and its standard input (None: inherited from the user).
 
     `longest` is the size in bytes of the longest argument that contains the prompt, 0 if none does.
     """
@@ -166,7 +165,7 @@ class Start(NamedTuple):
 
 
 def plan_start(chosen: Chosen, prompt: str, *, native: Native | None, terminal: bool, more: tuple[str, ...]) -> Start:
-    """The command line that starts the client with a prompt, which may be empty."""
+    """Return the command line that starts the client with a prompt, which may be empty."""
     text = _plain(prompt)
     if chosen.client:
         ident = native.transcript.native_id if native else ""
@@ -181,14 +180,14 @@ def plan_start(chosen: Chosen, prompt: str, *, native: Native | None, terminal: 
 
 
 def _plain(text: str) -> str:
-    """The text as a valid argument: without NUL and without lone surrogates."""
+    """Return the text as a valid argument: without NUL and lone surrogates."""
     return text.replace("\0", "").encode("utf-8", "replace").decode()
 
 
 def check_at_rest(session: Session, files: Sequence[Path], client: str, *, now: datetime, idle: timedelta) -> None:
     """Refuse an active session that may still be running.
 
-    `files` grow while it runs: its note and its spool.  `client` is the client that runs it, "" for none.
+    `files` (its note and its spool) grow while it runs. `client` is the client that is known to run it, "" if none.
     """
     if session.status is not Status.ACTIVE:
         return
@@ -210,14 +209,14 @@ _KEYS = ("status", "ended", "resume_point", "pause_reason")
 
 
 class ActivatedNote(NamedTuple):
-    """A session's note before and after it was set active."""
+    """A session's note before and after it was made active."""
 
     before: Note
     after: Note
 
 
 def mark_active(vault: Vault, path: Path) -> ActivatedNote:
-    """Make the session active again.  Raises `EditRefused` if its frontmatter cannot be edited."""
+    """Make the session active again. Raises `EditRefused` if the frontmatter cannot be edited."""
     before = vault.read(path)
 
     def edits(note: Note) -> list[Edit]:
@@ -234,9 +233,9 @@ def mark_active(vault: Vault, path: Path) -> ActivatedNote:
 class ClientEnd(NamedTuple):
     """How the client ended.
 
-    `fault` describes a failure, "" for none.  With `is_folded` the note's status comes from the client's transcript, so
-    a failure of the client does not fail the session.  `met` is the session after the client ended and before its
-    transcript was imported, None if it was not read.
+    `fault` describes a failure, "" if there was none. If `is_folded`, the note's status comes from the client's
+    transcript, so a failure of the client does not fail the session. `met` is the session as read after the client
+    ended and before its transcript was imported, None if it was not read.
     """
 
     activated: ActivatedNote
@@ -251,7 +250,7 @@ class ClientEnd(NamedTuple):
 
     @property
     def changed_by_others(self) -> Session | None:
-        """The session if another process ended it while the client ran, or paused it with a reason of its own."""
+        """The session if another process ended it while the client ran, or paused it with its own reason; else None."""
         if self.met is None or self.is_untouched:
             return None
         return None if self.met.status is Status.PAUSED and is_status_ours(self.met) else self.met
@@ -260,7 +259,7 @@ class ClientEnd(NamedTuple):
 def mark_stopped(vault: Vault, path: Path, end: ClientEnd) -> Note:
     """Pause the session after the client ended, or restore it if nothing was done.
 
-    A status that another process set meanwhile is kept.
+    A status that another process set while the client ran is kept.
     """
     before = end.activated.before.session
 
@@ -281,7 +280,7 @@ def mark_stopped(vault: Vault, path: Path, end: ClientEnd) -> Note:
 
 
 def _kept_status(met: Session, now: Session) -> dict[str, Value]:
-    """The status that another process set; the resume point moves past what the client did after that."""
+    """Return the status that another process set, with the resume point moved past the client's later work."""
     values = {key: met.properties.get(key) for key in _KEYS}
     if met.status is Status.PAUSED and has_news(met, now):
         values["resume_point"] = _last_phase(now)
@@ -294,14 +293,14 @@ def _last_phase(session: Session) -> str | None:
 
 
 def _reason(end: ClientEnd) -> str:
-    """The reason for the pause; if a later import may correct the status, one that imports recognize."""
+    """Return the reason for the pause. If an import may still correct the status, it is one that imports recognize."""
     if not end.fault:
         return CLOSED_REASON
     return DIED_REASON if end.is_folded else end.fault
 
 
 def has_news(before: Session, now: Session) -> bool:
-    """True if anything was done in a session."""
+    """True if a session's phases, tasks or summary have changed."""
     return (before.phases, before.tasks, before.summary) != (now.phases, now.tasks, now.summary)
 
 
@@ -314,7 +313,7 @@ def _set(note: Note, values: Mapping[str, Value]) -> list[Edit]:
 
 
 def _restored(note: Note, activated: ActivatedNote) -> list[Edit]:
-    """Edits that restore the note, byte for byte unless another process changed it."""
+    """Return the edits that restore the note: byte for byte, or only its status if another process changed it."""
     if note.source != activated.after.source:
         return _set(note, {key: activated.before.session.properties.get(key) for key in _KEYS})
     return replacement(note.source, activated.before.source.text)

@@ -1,7 +1,7 @@
-"""Gather what is known before a session is resumed: its folder, its client's own session, and what changed since.
+"""Gather what is known before a resume: the folder, the client's own session, and what changed since.
 
-A bookmark comes with the vault and may be anyone's: paths are only followed inside the folder, and a commit must look
-like one.  Nothing is written, and no program named in a repository's settings is run.
+Bookmarks are untrusted: paths outside the folder are ignored, and commits must look like commit ids. Nothing is
+written, and no program configured in a repository is run.
 """
 
 from __future__ import annotations
@@ -30,17 +30,17 @@ from crucible.vault.notes.walk import note_name
 
 _SUBJECTS = 10
 _SEARCHED = 5000
-"""Untracked files that are searched for a moved one."""
+"""Maximum untracked files to search for a moved file."""
 _MOST_BYTES = 64 << 20
-"""The limit for all untracked files together, since the user waits."""
+"""Maximum total size of all untracked files read, since the user waits."""
 _LARGEST = 1 << 20
-"""Larger untracked files, in bytes, are not read to find moved ones."""
+"""Maximum size in bytes of an untracked file to read when searching for moved files."""
 _FIRST_EVENTS = 500
-"""The working directory is looked for among this many events of a transcript."""
+"""Maximum events of a transcript to search for the working directory."""
 
 
 class Workplace(NamedTuple):
-    """Where `cru` was called: environment, home folder, working directory (None if it is gone) and user settings."""
+    """The caller's environment, home folder, working directory (None if it is gone) and user settings."""
 
     env: Mapping[str, str]
     home: Path
@@ -49,7 +49,7 @@ class Workplace(NamedTuple):
 
 
 def check_goes_on(session: Session, *, force: bool) -> None:
-    """Refuse a session that has ended, unless `force` is set."""
+    """Refuse an ended session unless `force` is set."""
     if force or session.status not in (Status.COMPLETED, Status.FAILED):
         return
     raise CrucibleError(
@@ -61,14 +61,14 @@ def check_goes_on(session: Session, *, force: bool) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Native:
-    """A client's own session.  It can only continue in `folder`, where it began; None if that is unknown or gone."""
+    """A client's own session. `folder` is where it began and the only place to continue; None if unknown or gone."""
 
     transcript: Transcript
     folder: Path | None
 
 
 def newest_source(session: Session, client: str) -> str:
-    """The session's last source that a client can continue, "" for none; a subagent's source does not count."""
+    """Return the session's last source that a client can continue, "" if none. Subagents' sources do not count."""
     return next((source for source in reversed(session.sources) if _is_of(source, client)), "")
 
 
@@ -78,9 +78,9 @@ def _is_of(source: str, client: str) -> bool:
 
 
 def last_client(session: Session) -> str:
-    """The client that worked last, by the note's phases and sources; "" if no client did.
+    """Return the client that worked last, by the note's phases, then its sources; "" if no client did.
 
-    Phases come first, since sources are in the order in which they were first imported.
+    Phases come first, since sources are in the order of their first import.
     """
     clients = [source.partition(":")[0] for source in session.sources if "/" not in source]
     speakers = (phase.agent.name for phase in reversed(list(session.all_phases())) if phase.agent)
@@ -88,7 +88,7 @@ def last_client(session: Session) -> str:
 
 
 def find_native(session: Session, client: str, place: Workplace) -> Native | None:
-    """The client's newest own session that was imported into this one, if its transcript is still on this machine."""
+    """Return the client's newest session imported into this one, if its transcript still exists on this machine."""
     dialect, source = DIALECTS.get(client), newest_source(session, client)
     if dialect is None or not source:
         return None
@@ -119,11 +119,14 @@ def folder_of(
     projects: Mapping[str, Sequence[str]],
     native_cwd: Path | None = None,
 ) -> Path | None:
-    """The folder to continue in, None if unknown.
+    """Return the folder to continue in, None if unknown.
 
-    First `cwd`, if it belongs to the session's project: the user may have chosen another worktree.  Then `native_cwd`,
-    where the client began, if it still exists.  Then the first existing folder of the project in the user's settings.
-    A session without a project falls back to `cwd`.
+    The first match wins:
+
+    1. `cwd`, if it belongs to the session's project: the user may have chosen another worktree
+    2. `native_cwd`, where the client began, if it still exists
+    3. the first existing folder of the project in the user's settings
+    4. `cwd`, if the session has no project
     """
     if session.project and cwd and project_of(str(cwd), projects) == session.project:
         return cwd
@@ -135,7 +138,7 @@ def folder_of(
 
 
 def find_folder(session: Session, place: Workplace) -> Path | None:
-    """The folder to continue in, as `folder_of` finds it for the client that worked last."""
+    """Return the folder to continue in, as in `folder_of`, for the client that worked last."""
     native = find_native(session, last_client(session), place)
     native_cwd = native.folder if native else None
     return folder_of(session, cwd=place.cwd, projects=place.user.projects, native_cwd=native_cwd)
@@ -144,14 +147,14 @@ def find_folder(session: Session, place: Workplace) -> Path | None:
 def find_material(
     vault: Vault, session: Session, folder: Path | None, now: datetime, *, recall: str = "", goal: str = ""
 ) -> Material:
-    """The session with its newest bookmark, what changed in `folder` since then, and its subagents' sessions."""
+    """Gather the session, its newest bookmark, what changed in `folder` since, and its subagents' sessions."""
     mark = latest(vault.root, session.id)
     drift = find_drift(folder, mark) if folder and mark else None
     return Material(session, now, mark, drift, load_children(vault, session), recall, goal)
 
 
 def load_children(vault: Vault, session: Session) -> dict[str, Session | None]:
-    """The sessions of the subagents' notes by id, in the order of their first mention."""
+    """Load the sessions of the subagents' notes, by id in the order of their first mention."""
     names = [name for name in dict.fromkeys(_child_names(session)) if name and name != session.id]
     if not names:
         return {}
@@ -169,7 +172,7 @@ def _child_names(session: Session) -> Iterator[str]:
     yield from (ref.session for ref in session.subagents)
     for entry in session.all_entries():
         if isinstance(entry, Subagent) and entry.link:
-            # A link may be a path: `sessions/2026-11-21-add-clock`.
+            # A link may contain a path, such as `sessions/2026-11-21-add-clock`.
             yield note_name(entry.link.rpartition("/")[2])
 
 
@@ -184,7 +187,7 @@ def find_drift(folder: Path, bookmark: Bookmark) -> Drift:
     root = found.root if found else folder.resolve()
     changes, unchanged = _files(root, found, bookmark)
     commits, unknown = _commits(found, bookmark.head)
-    # A bookmark made without a folder has neither head nor branch; an unknown branch is not a changed one.
+    # A bookmark made without a folder has neither head nor branch; an unknown branch does not count as changed.
     is_known = found is not None and not found.refusal and bool(bookmark.head or bookmark.branch)
     return Drift(
         commits=commits,
@@ -201,7 +204,7 @@ def find_drift(folder: Path, bookmark: Bookmark) -> Drift:
 
 
 def _commits(found: Repository | None, head: str) -> tuple[int | None, str]:
-    """The number of commits since `head`, None if unknown, and a remark, "" for none."""
+    """Return the number of commits since `head` (None if unknown) and a remark, "" for none."""
     if not head:
         return None, ""
     if found is None:
@@ -224,7 +227,7 @@ def _subjects(root: Path, head: str) -> tuple[str, ...]:
 
 
 def _plain(text: str) -> str:
-    """Replace what is not UTF-8."""
+    """Replace invalid UTF-8."""
     return text.encode("utf-8", "replace").decode()
 
 
@@ -236,7 +239,7 @@ def _git(root: Path, *args: str) -> str:
 
 
 def _files(root: Path, found: Repository | None, bookmark: Bookmark) -> tuple[tuple[FileChange, ...], int]:
-    """The changed files, and the number of unchanged ones."""
+    """Return the changed files, and the number of unchanged ones."""
     inside = {name: before for name, before in bookmark.files.items() if _is_inside(root, name)}
     now = {name: digest_of(root / name) for name in inside}
     gone = {name: before for name, before in inside.items() if before and not now[name]}
@@ -251,13 +254,13 @@ def _files(root: Path, found: Repository | None, bookmark: Bookmark) -> tuple[tu
 
 
 def _is_inside(root: Path, name: str) -> bool:
-    """True if the path leads to something inside the folder."""
+    """True if the path, with links resolved, is inside the folder."""
     real = Path(os.path.realpath((root / name).parent)) if is_inner_path(name) else None
     return real is not None and real.is_relative_to(os.path.realpath(root))
 
 
 def _moves(root: Path, found: Repository | None, bookmark: Bookmark, gone: Mapping[str, str]) -> dict[str, str]:
-    """New paths of missing files, by git's rename detection or by equal content."""
+    """Find the new paths of missing files, by git's rename detection or by equal content."""
     renames = _renames(root, bookmark.head) if found and is_commit(bookmark.head) else {}
     places: dict[str, list[str]] = {}
     if found and gone.keys() - renames.keys():
@@ -273,15 +276,15 @@ def _moves(root: Path, found: Repository | None, bookmark: Bookmark, gone: Mappi
 
 
 def _renames(root: Path, head: str) -> dict[str, str]:
-    """Old to new paths between a commit and the index, by git's own rename detection."""
-    # `--cached`, because comparing the working tree would run filters that the repository names.
+    """Return new paths by old path, from git's rename detection between a commit and the index."""
+    # `--cached`, because comparing the working tree would run filters configured in the repository.
     flags = ("--cached", "-z", "-M", "--name-status", "--diff-filter=R", "--no-ext-diff", "--no-textconv")
     words = _git(root, "diff", *flags, head, "--").split("\0")
     return dict(zip(words[1::3], words[2::3], strict=False))
 
 
 def _tracked(root: Path) -> Iterator[tuple[str, str]]:
-    """Blob ids and paths of tracked files that exist, then of untracked files."""
+    """Yield the blob id and path of each existing tracked file, then of untracked files."""
     for entry in _git(root, "ls-files", "-s", "-z").split("\0"):
         info, tab, name = entry.partition("\t")
         if tab and (root / name).is_file():

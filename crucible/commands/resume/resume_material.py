@@ -1,4 +1,4 @@
-"""What a resume context is made of: the session up to its `resume_point`, its bookmark, the drift, and its position."""
+"""The contents of a resume context: the session up to its `resume_point`, its bookmark, the drift, and its position."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from crucible.vault.index.time_filters import AFTERWARDS
 
 @dataclass(frozen=True, slots=True)
 class FileChange:
-    """A changed file of the session.
+    """A file of the session that has changed.
 
-    `kind` is `changed`, `deleted`, `moved` (then `now` is the new path) or `added`.
+    `kind` is `changed`, `deleted`, `moved` (`now` is the new path) or `added`.
     """
 
     path: str
@@ -29,9 +29,9 @@ class FileChange:
 class Drift:
     """What changed since the bookmark.
 
-    `commits` is the number of new commits, None if unknown; `unknown` is the reason (a shallow clone, another branch's
-    history, no git).  `subjects` are the first lines of at most 10 commits, newest first: untrusted text.
-    `branch_before` and `branch_now` differ if another branch is checked out ("" for a detached HEAD).
+    `commits` is the number of new commits, None if unknown; `unknown` is the reason, such as a shallow clone or a
+    commit outside the current history. `subjects` are the first lines of at most 10 commits, newest first (untrusted
+    text). `branch_before` and `branch_now` differ if another branch is checked out ("" for a detached HEAD).
     """
 
     commits: int | None = None
@@ -50,10 +50,10 @@ class Drift:
 
 @dataclass(frozen=True, slots=True)
 class Material:
-    """Everything a context is built from; equal material gives equal bytes.
+    """Everything a context is built from. Equal material gives identical bytes.
 
-    `children` are the sessions of the subagents' notes by id, None if a note is missing or unreadable.  `now` has a
-    time zone.  `recall` says how a client without a shell can look up more.  `goal` is what this resume is for.
+    `children` are the sessions of the subagents' notes by id, None if a note is missing or unreadable. `now` is
+    timezone-aware. `recall` explains how a client without a shell can look up more. `goal` is the goal of this resume.
     """
 
     session: Session
@@ -67,7 +67,7 @@ class Material:
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """What did not fit: its name, how many entries, and their size in tokens."""
+    """What did not fit: a name, the number of entries, and their size in tokens."""
 
     what: str
     count: int
@@ -76,20 +76,20 @@ class LeftOut:
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """The text for the client; `tokens` is its size by the counter that it was built with."""
+    """The text for the client. `tokens` is its size by the counter used to build it."""
 
     text: str
     tokens: int
     left_out: tuple[LeftOut, ...] = ()
     is_tight: bool = False
-    """True if decisions, errors and tasks had to be cut to one line each."""
+    """True if decisions, errors and tasks were cut to one line each."""
 
 
 Kind = TypeVar("Kind")
 
 
 class Placed(NamedTuple):
-    """An entry and the id of its phase, "start" before the first one."""
+    """An entry and the id of its phase, "start" before the first phase."""
 
     phase: str
     entry: Entry
@@ -99,8 +99,8 @@ class Placed(NamedTuple):
 class Extent:
     """A session up to the phase in which it is resumed.
 
-    `session` has only the phases up to there; `later` are the others.  `phase` is the last one, None without phases.
-    `head` are the entries before the first phase, except the brief; `entries` are all others.  `problem` is a warning
+    `session` has only the phases up to that one; `later` are the others. `phase` is the last one, None without phases.
+    `head` are the entries before the first phase, except the brief; `entries` are all others. `problem` is a warning
     about the resume point, "" for none.
     """
 
@@ -112,19 +112,19 @@ class Extent:
     problem: str = ""
 
     def of(self, kind: type[Kind]) -> Iterator[tuple[str, Kind]]:
-        """Every entry of a kind with its phase, in the order of the note, including those of inline subagents."""
+        """Yield every entry of a kind with its phase, in note order, including entries of inline subagents."""
         todo = [*reversed((*self.head, *self.entries))]
         while todo:
             phase, entry = todo.pop()
             if isinstance(entry, kind):
                 yield phase, entry
-            # A subagent's prompts are not the user's words.
+            # Prompts to a subagent are not the user's words.
             if isinstance(entry, Subagent) and kind is not Intervention:
                 todo += [Placed(phase, inner) for inner in reversed(entry.entries)]
 
 
 def find_extent(session: Session) -> Extent:
-    """The session up to the phase of its `resume_point`, or all of it if that names no phase."""
+    """Return the session up to the phase of its `resume_point`, or all of it if no phase has that id."""
     point, later, problem = session.resume_point, tuple[Phase, ...](), ""
     flat = list(session.all_phases())
     named = [at for at, phase in enumerate(flat) if f"{phase.id}.".startswith(f"{point}.")]
@@ -152,7 +152,7 @@ def _is_brief(entry: Entry) -> bool:
 
 
 def raw_size(entry: Entry) -> int:
-    """The approximate size of an entry in characters, including the entries of an inline subagent."""
+    """Return the approximate size of an entry in characters, including the entries of an inline subagent."""
     if isinstance(entry, ToolCalls):
         return sum(len(call.call) + len(call.result) + 8 for call in entry.calls)
     texts = (
@@ -162,7 +162,7 @@ def raw_size(entry: Entry) -> int:
 
 
 def position_line(extent: Extent, bookmark: Bookmark | None, now: datetime) -> str:
-    """For example `You are in phase-3 of 7, at task 3 of 5; last active 2 h ago.`  It quotes nothing from the note."""
+    """Return, for example, "You are in phase-3 of 7, at task 3 of 5". Contains no text from the note."""
     phases = len(extent.session.phases) + sum(1 for phase in extent.later if "." not in phase.id)
     where = f"in {extent.phase.id} of {phases}" if extent.phase else "before the first phase"
     task = task_words(extent.session)
@@ -172,7 +172,7 @@ def position_line(extent: Extent, bookmark: Bookmark | None, now: datetime) -> s
 
 
 def task_words(session: Session) -> str:
-    """For example `at task 3 of 5` or `all 5 tasks done`; "" without tasks."""
+    """Return, for example, `at task 3 of 5` or `all 5 tasks done`; "" without tasks."""
     task, done = current_task(session), sum(task.status == "completed" for task in session.tasks)
     if task:
         other = f", {done} done" if done != task.number - 1 else ""
@@ -181,7 +181,7 @@ def task_words(session: Session) -> str:
 
 
 def last_active(session: Session, bookmark: Bookmark | None) -> datetime | None:
-    """The newest time in the note or its bookmark."""
+    """Return the latest time in the note or its bookmark."""
     times = [time for phase in session.all_phases() for time in (phase.started, phase.ended) if time]
     times += [time for time in (session.started, session.ended) if time]
     if bookmark and bookmark.why not in AFTERWARDS:

@@ -1,6 +1,6 @@
-"""The values of a run: the jobs of its plan, how each ended, and the programs that run them, chosen by `--with`.
+"""Value types of a run: the jobs of its plan, how each ended, and the programs that run them, chosen by `--with`.
 
-A workflow never starts a program by itself: its `@agent` is a role that the user may assign to one.
+A workflow never starts a program by itself: its `@agent` is a role that the user may assign to a program.
 """
 
 from __future__ import annotations
@@ -29,19 +29,19 @@ class JobOutcome(StrEnum):
     DONE = "done"
     FAILED = "failed"
     PASSED_OVER = "passed over"
-    """It failed and is optional."""
+    """Failed, but optional."""
     UNMET = "unmet"
-    """No condition that leads to it held, or it needs only output of such steps."""
+    """Skipped: no condition that leads to the job held, or all steps that it needs were skipped."""
     HELD = "held back"
-    """A job that it depends on failed."""
+    """Not run because a job that it depends on failed."""
     STOPPED = "stopped"
-    """The user ended it."""
+    """Ended by the user."""
     LEFT = "left"
-    """Not started, because the run was halted or stopped before."""
+    """Not started before the run was halted or stopped."""
 
 
 class Link(NamedTuple):
-    """A job waits for the job at index `source` of `Graph.steps`; `is_bare` if no data passes."""
+    """A dependency on the job at index `source` of `Graph.steps`; `is_bare` if no data passes."""
 
     source: int
     condition: Condition | None = None
@@ -49,14 +49,14 @@ class Link(NamedTuple):
 
 
 class LinkGroup(NamedTuple):
-    """Unconditional links from all these jobs; many jobs share the tuple."""
+    """Unconditional dependencies on all jobs in `sources`. Many jobs may share the tuple."""
 
     sources: tuple[int, ...]
     is_bare: bool = False
 
 
 class JobInput(NamedTuple):
-    """A datum that a job takes, and the jobs that produce it, in run order; none for an input of the workflow."""
+    """A datum that a job takes, and the jobs that produce it, in run order; no jobs for an input of the workflow."""
 
     datum: Datum
     makers: tuple[int, ...] = ()
@@ -66,9 +66,8 @@ class JobInput(NamedTuple):
 class Job:
     """A step to run: `index` is its position in `Graph.steps`, `within` the steps around it, outermost first.
 
-    It waits for `links`, `groups` (used when there are too many links) and `after`. `closes` are the frames in which
-    it is the last job, so their conditions are decided after it. `inside` is the job around it: this one runs only if
-    that one is done.
+    It waits for `links`, `groups` (used when there are too many links) and `after`. `closes` are the frames whose last
+    job this is; their conditions are decided after it. `inside` is the enclosing job, which must be done first.
     """
 
     index: int
@@ -82,26 +81,26 @@ class Job:
     inside: int | None = None
 
     def waits(self) -> Iterator[Link]:
-        """Every link, including those of groups."""
+        """Yield every link, including those in groups."""
         yield from self.links
         for group in self.groups:
             yield from (Link(source, None, group.is_bare) for source in group.sources)
 
     @property
     def conditional(self) -> tuple[tuple[Flow, ...], ...]:
-        """The conditional flows after it: its own, then those of each frame that it closes."""
+        """The conditional flows after the job: its own, then those of each frame that it closes."""
         return tuple(tuple(flow for flow in step.flows if flow.condition) for step in (self.step, *self.closes))
 
     @property
     def conditions(self) -> tuple[Condition, ...]:
-        """The conditions to decide after it, each once, without `Otherwise`."""
+        """The conditions to decide after the job, without duplicates and `Otherwise`."""
         found = (flow.condition for flows in self.conditional for flow in flows)
         return tuple(dict.fromkeys(each for each in found if each and not each.is_otherwise))
 
 
 @dataclass(frozen=True, slots=True)
 class RunInputs:
-    """The user's values by casefolded name, and the real path of the folder in which agents work."""
+    """The user's values by casefolded name, and the resolved path of the agents' working directory."""
 
     folder: str
     values: Mapping[str, str] = field(default_factory=dict)
@@ -109,10 +108,10 @@ class RunInputs:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The jobs of a run, in the order for one at a time.
+    """The jobs of a run, in sequential order.
 
-    `missing` are data without a producing job, a value or a file. If only `request` is missing, it is not listed:
-    then the field `request` is the workflow's title and preamble, else "".
+    `missing` lists data without a producing job, a value or a file. If only `request` is missing, it is not listed, and
+    the field `request` is set to the workflow's title and preamble; otherwise the field is "".
     """
 
     title: str
@@ -124,7 +123,7 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class EarlierResult:
-    """The answer of a job that an earlier part of this run finished, and which of its conditions held."""
+    """The answer of a job that an earlier part of this run finished, and which of the job's conditions held."""
 
     answer: str = ""
     held: Mapping[str, bool] = field(default_factory=dict)
@@ -132,7 +131,7 @@ class EarlierResult:
 
 @dataclass(frozen=True, slots=True)
 class JobResult:
-    """How a job ended; `answer` is redacted, `held` has its conditions by text, times are None if it never began."""
+    """How a job ended. `answer` is redacted, `held` maps condition texts to results, times are None if not started."""
 
     job: Job
     outcome: JobOutcome
@@ -156,14 +155,14 @@ class JobResult:
 
     @property
     def duration_ms(self) -> int | None:
-        """None if it never started."""
+        """None if the job never started."""
         if self.started is None or self.ended is None:
             return None
         return max(0, round((self.ended - self.started).total_seconds() * 1000))
 
 
 class RunReport(NamedTuple):
-    """A finished run; `halted` is the critical step that failed, `stopped` whether the user ended it."""
+    """A finished run. `halted` is the critical step that failed; `stopped` is true if the user ended the run."""
 
     outcomes: tuple[JobResult, ...]
     halted: Job | None = None
@@ -171,13 +170,13 @@ class RunReport(NamedTuple):
 
     @property
     def is_done(self) -> bool:
-        """True if every step was done or rightly skipped."""
+        """True if every step was done or its conditions did not select it."""
         undone = (JobOutcome.FAILED, JobOutcome.HELD, JobOutcome.STOPPED, JobOutcome.LEFT)
         return not self.stopped and not any(result.outcome in undone for result in self.outcomes)
 
 
 class Runner(NamedTuple):
-    """The agent that runs a step, by its name in notes, and the program to ask."""
+    """The agent that runs a step (its name in notes) and the program to ask."""
 
     agent: AgentRef
     asker: Asker
@@ -187,11 +186,11 @@ class RunObserver(Protocol):
     """Receives the events of a run, in the thread that called `run_plan`."""
 
     def began(self, job: Job, runner: Runner, when: datetime) -> None:
-        """Report a step that started."""
+        """Handle the start of a step."""
         ...
 
     def ended(self, outcome: JobResult) -> None:
-        """Report a step that ended or is skipped, except those `LEFT`."""
+        """Handle a step that ended or is skipped, except outcomes `LEFT`."""
         ...
 
 
@@ -200,7 +199,7 @@ _ASSIGNMENT = late_pattern(r"(@?)([\w.:/+-]+(?:@[\w.:/+-]+)?)=(.*)", 16)  # re.D
 
 
 class Executor(NamedTuple):
-    """A program that gets a step's prompt on standard input; `agent` is its name in notes."""
+    """A program that reads a step's prompt from standard input; `agent` is its name in notes."""
 
     agent: AgentRef
     words: tuple[str, ...]
@@ -209,13 +208,13 @@ class Executor(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Executors:
-    """The program for each step: `by_agent` by the casefolded name of the step's agent, else `default`."""
+    """The program for each step: looked up in `by_agent` by the step's casefolded agent name, else `default`."""
 
     default: Executor | None = None
     by_agent: Mapping[str, Executor] = field(default_factory=dict)
 
     def executor(self, job: Job) -> Executor | None:
-        """The program for a job, None if there is none."""
+        """Return the program for a job, None if there is none."""
         agent = job.step.agent
         if agent:
             for name in (str(agent), agent.name):
@@ -234,7 +233,7 @@ class Executors:
             )
 
     def used(self, jobs: Sequence[Job]) -> list[Executor]:
-        """The programs of these jobs, each once."""
+        """Return the programs of these jobs, without duplicates."""
         found = {executor.words: executor for job in jobs if (executor := self.executor(job))}
         return [*found.values()]
 
@@ -267,7 +266,7 @@ def choose_executors(named: Sequence[str], command: str, roles: Collection[str],
 def _executor(named: str, more: Sequence[str]) -> Executor:
     client = client_of(named.strip())
     if client:
-        # The user's own arguments come last, so that they win.
+        # The user's own arguments come last, so that they take precedence.
         words = command_line(client, native="", prompt="", terminal=False, more=(*client.counted, *more))
         hint = f"`npm install -g {client.package}` installs it; --with takes {_NAMES}, or a command"
         return Executor(AgentRef(client.name), tuple(words), hint)

@@ -1,7 +1,7 @@
-"""Plan a run: from a workflow's graph to jobs and what each waits for.
+"""Plan a run: turn a workflow's graph into jobs and their dependencies.
 
-A step with children and no outputs is a frame: it is not run itself, and links to it mean all steps in it. A step
-with children and outputs is run like any other, before the steps in it that it does not wait for.
+A step with children and no outputs is a frame: it is not run, and links to it apply to all its steps. A step with
+children and outputs runs before those of its children that it does not wait for.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from crucible.documents.workflow.graph import Graph
 from crucible.documents.workflow.workflow import Condition, Datum, Step, Workflow, key_of
 
 _FEW = 32
-"""More links than this from one bundle become a `LinkGroup`."""
+"""Maximum links from one bundle; more become a `LinkGroup`."""
 
 
 def plan_run(workflow: Workflow, graph: Graph, given: RunInputs, *, first: str = "") -> Plan:
-    """Plan a workflow without cycles; with `first`, the name of a step, only that step and those after it.
+    """Plan a workflow without cycles. `first` names a step: plan only that step and the steps that depend on it.
 
     Raises `UsageError` if that name is unknown or ambiguous, or if there is nothing to run.
     """
@@ -40,7 +40,7 @@ def plan_run(workflow: Workflow, graph: Graph, given: RunInputs, *, first: str =
 
 
 def steps_from(graph: Graph, first: str) -> set[int]:
-    """The indexes of the step named `first` and of all steps that wait for it.
+    """Return the indexes of the step named `first` and of all steps that wait for it.
 
     Raises `UsageError` if that name is unknown or ambiguous.
     """
@@ -53,17 +53,17 @@ def is_frame(step: Step) -> bool:
 
 
 def value_of(datum: Datum, given: RunInputs) -> str | None:
-    """The user's value for a datum."""
+    """Return the user's value for a datum."""
     return given.values.get(datum.name.casefold())
 
 
 def is_request(datum: Datum) -> bool:
-    """True for `request`, the input that `cru session codify` gives to a first step without other inputs."""
+    """True for `request`, the input that `cru session codify` adds to a first step without other inputs."""
     return datum.name.casefold() == "request"
 
 
 def file_of(name: str, folder: str) -> str:
-    """The relative path of an existing file or folder inside `folder`, with symlinks resolved; else ""."""
+    """Return the relative path of an existing file or folder in `folder`, with symlinks resolved; else ""."""
     if not name or "\0" in name:
         return ""
     path = os.path.join(folder, name)
@@ -85,7 +85,7 @@ def _missing(jobs: Sequence[Job], given: RunInputs) -> tuple[Datum, ...]:
 
 
 class _Way(NamedTuple):
-    """Every one of `sources` feeds every one of `targets`: an edge, or a bundle."""
+    """An edge or a bundle: each of `sources` feeds each of `targets`."""
 
     sources: tuple[int, ...]
     targets: tuple[int, ...]
@@ -94,10 +94,10 @@ class _Way(NamedTuple):
 
 
 class _Planner:
-    """Finds what the steps of a graph wait for; all numbers are indexes of `Graph.steps`.
+    """Finds what each step of a graph waits for. All numbers are indexes of `Graph.steps`.
 
-    `_place` is each step's position in the run. `_leaves` are the jobs of a step: itself or, for a frame, all jobs in
-    it.
+    `_place` has each step's position in the run. `_leaves` has the jobs of each step: the step itself, or all jobs in a
+    frame.
     """
 
     def __init__(self, graph: Graph) -> None:
@@ -118,7 +118,7 @@ class _Planner:
         self._close_frames()
 
     def job(self, index: int) -> Job:
-        """The job of a step that is not a frame."""
+        """Return the job of a step that is not a frame."""
         steps = self._graph.steps
         return Job(
             index,
@@ -133,9 +133,9 @@ class _Planner:
         )
 
     def following(self, name: str) -> set[int]:
-        """The jobs of the step with this name, and all jobs that wait for them."""
+        """Return the jobs of the step with this name, and all jobs that wait for them."""
         found = set(self._leaves[self._named(name)])
-        known: dict[int, bool] = {}  # in run order, a group's sources come before the jobs that wait for it
+        known: dict[int, bool] = {}  # in run order, so a group's sources come before the jobs that wait for the group
         for index in self._graph.order:
             for group in self._groups[index]:
                 if id(group.sources) not in known:
@@ -160,7 +160,7 @@ class _Planner:
     # --- parents and frames ------------------------------------------------------------------------------------------
 
     def _above(self, index: int) -> Iterator[int]:
-        """The ancestors of a step, the nearest first."""
+        """Yield the ancestors of a step, nearest first."""
         while (index := self._graph.parents[index]) >= 0:
             yield index
 
@@ -169,25 +169,25 @@ class _Planner:
         yield from (above for above in self._above(index) if self.is_frame[above])
 
     def _job_around(self, index: int) -> int | None:
-        """The nearest ancestor that is a job and runs before this step."""
+        """Return the nearest ancestor that is a job and runs before this step."""
         place, at = self._place, self._place.get(index, -1)
         above = (each for each in self._above(index) if not self.is_frame[each])
         return next((each for each in above if place.get(each, at) < at), None)
 
     def _last(self, index: int) -> int:
-        """The last job of a step, in run order."""
+        """Return the last job of a step, in run order."""
         return max(self._leaves[index], key=lambda leaf: self._place.get(leaf, -1))
 
     def _close_frames(self) -> None:
-        """Attach the conditions of frames to the last job in each.
+        """Attach the conditions of each frame to the frame's last job.
 
-        A condition that leads into its own frame is never decided, since nothing in the frame is done by then.
+        Conditions on flows back into the same frame are skipped: they would be needed before any of its jobs has run.
         """
         leading: dict[int, set[Condition]] = {}
         for edge in self._graph.edges:
             if edge.condition and edge.source not in self._above(edge.target):
                 leading.setdefault(edge.source, set()).add(edge.condition)
-        # Inner frames come before the frames that contain them.
+        # Close inner frames before the frames that contain them.
         for index in sorted(leading, reverse=True):
             if self.is_frame[index]:
                 step, last = self._graph.steps[index], self._last(index)
@@ -204,9 +204,9 @@ class _Planner:
             yield _Way(bundle.sources, bundle.targets, (bundle.data,))
 
     def _job_ways(self) -> Iterator[tuple[_Way, int, tuple[int, ...]]]:
-        """Each way with a target job and the jobs that feed it, in run order; equal sources share a tuple.
+        """Yield each way with a target job and the jobs that feed it, in run order. Equal sources share a tuple.
 
-        A way through a frame could lead back, so only jobs that run earlier are sources, and there is never a cycle.
+        Only earlier jobs are sources, so a way through a frame cannot create a cycle.
         """
         place = self._place
         for way in self._ways():
@@ -238,7 +238,7 @@ class _Planner:
                 self._groups[target].append(LinkGroup(rest, is_bare))
 
     def _inputs(self, index: int) -> Iterator[JobInput]:
-        """The data that a job and its frames take, with the jobs that produce them."""
+        """Yield the data that a job and its frames take, with the jobs that produce them."""
         data: dict[str, Datum] = {}
         for each in self._with_frames(index):
             for datum in self._graph.taken[each]:

@@ -1,4 +1,4 @@
-"""Record a run as marker rows in the workflow's note, and read them back to continue the run."""
+"""Record a run as marker rows in the workflow's note, and read the rows to continue the run."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from crucible.vault.notes.vault import Vault
 from crucible.vault.notes.walk import note_name
 
 _ATTEMPTS = 20
-"""Retries when another program writes the note at the same time."""
+"""Maximum retries when another program writes the note at the same time."""
 
 
 class StepRef(NamedTuple):
@@ -38,13 +38,13 @@ class StepRef(NamedTuple):
 
 
 def step_ref(steps: Sequence[Step], index: int) -> StepRef:
-    """The reference of the step at `index`."""
+    """Return the reference of the step at `index`."""
     key = _key(steps[index])
     return StepRef(key, sum(_key(step) == key for step in steps[:index]))
 
 
 def row_of(outcome: JobResult, session_id: str, redact: Redact) -> Mapping[str, Cell]:
-    """The marker row of a job, redacted."""
+    """Return the marker row of a job, redacted."""
     step = outcome.job.step
     texts = {
         "phase": phase_name(step.name),
@@ -64,7 +64,7 @@ def row_of(outcome: JobResult, session_id: str, redact: Redact) -> Mapping[str, 
 
 
 def add_marker(vault: Vault, path: Path, spot: StepRef, row: Mapping[str, Cell]) -> None:
-    """Append a marker block with one row to the step.  Raises `NoteChanged` if the step is gone."""
+    """Append a marker block with one row to the step. Raises `NoteChanged` if the step no longer exists."""
 
     def edits(source: Source) -> list[Edit]:
         workflow = read_workflow(source, note_name(path.name))
@@ -121,24 +121,24 @@ def _locked(vault: Vault, real: Path) -> Iterator[None]:
 
 
 LINK, DIGEST = "workflow", "workflow_digest"
-"""Properties of a run's session: a link to the workflow, and the workflow's digest when the run began."""
+"""Properties of a run's session: a link to the workflow, and the workflow's digest at the start of the run."""
 
 _MOST_SEARCHED = 500
-"""Session notes to search, the newest, for a run without marker rows."""
+"""Maximum session notes to search, newest first, for a run without marker rows."""
 
 _WIKILINK = late_pattern(r"\[\[([^\[\]|]+)(?:\|[^\[\]]*)?\]\]")
 _LINE = late_pattern(r"Condition (\d{1,6}), (.*): (yes|no)", 16)  # re.DOTALL: a note may break a line
 
 
 def find_run(vault: Vault, workflow: Workflow, link: str) -> Session | None:
-    """The session of the workflow's newest run, found by marker rows or by the property `workflow`.
+    """Find the session of the workflow's newest run, by marker rows or by the property `workflow`.
 
-    `link` is the value of that property. A session that links to another existing note is not a run of this workflow,
-    since marker rows may have been copied.
+    `link` is the value of that property. A session that links to another existing note belongs to another workflow: its
+    marker rows were copied here.
     """
     markers = [marker for step in workflow.walk() for marker in step.markers]
     named = {_cell(marker, "session") for marker in markers} - {""}
-    # Names begin with the day, so the last ones are the newest.
+    # Names begin with the date, so a reverse sort puts the newest first.
     paths = sorted(vault.session_paths(), key=lambda path: path.name, reverse=True)
     searched = [path for at, path in enumerate(paths) if at < _MOST_SEARCHED or note_name(path.name) in named]
     found: list[tuple[str, str, Session]] = []
@@ -158,7 +158,7 @@ def find_run(vault: Vault, workflow: Workflow, link: str) -> Session | None:
 
 
 def _is_of_another(vault: Vault, linked: str, link: str) -> bool:
-    """True if a session links to another existing note; a missing one may be this note before it was moved."""
+    """True if a session links to another existing note. A missing note may be this one before it was moved."""
     target, own = _WIKILINK.fullmatch(linked), _WIKILINK.fullmatch(link)
     if not target:
         return False
@@ -170,7 +170,7 @@ def _is_of_another(vault: Vault, linked: str, link: str) -> bool:
 
 
 def earlier_of(jobs: Iterable[Job], session: Session) -> dict[int, EarlierResult]:
-    """The jobs that the run of this session finished, by index, if all their conditions can be read back."""
+    """Return the jobs that this session's run finished, by index, if all their conditions can be parsed."""
     found: dict[int, EarlierResult] = {}
     for job in jobs:
         rows = [marker for marker in job.step.markers if _cell(marker, "session") == session.id]
@@ -184,7 +184,7 @@ def earlier_of(jobs: Iterable[Job], session: Session) -> dict[int, EarlierResult
 
 
 def condition_lines(outcome: JobResult) -> list[str]:
-    """A line for each condition that was decided after a step."""
+    """Return a line for each condition decided after a step."""
     texts = [condition.text for condition in outcome.job.conditions]
     return [
         f"Condition {number}, {text}: {'yes' if outcome.held[text] else 'no'}"
@@ -194,7 +194,7 @@ def condition_lines(outcome: JobResult) -> list[str]:
 
 
 def digest_of(workflow: Workflow) -> str:
-    """A digest of the workflow's steps and texts, without marker rows."""
+    """Return a digest of the workflow's title, preamble and steps, without marker rows."""
     steps = [
         (
             step.name,
@@ -221,14 +221,14 @@ def _cell(marker: Marker, column: str) -> str:
 
 
 def _phase_of(phases: Sequence[Phase], key: str, begun: str) -> Phase | None:
-    """The last phase of a step that began at this time, else its last phase."""
+    """Return the last phase of a step that began at this time, else the step's last phase."""
     of_step = [phase for phase in phases if key_of(phase.name) == key]
     exact = [phase for phase in of_step if phase.started and format_time(phase.started) == begun]
     return next(iter([*exact[-1:], *of_step[-1:]]), None)
 
 
 def _answer(phase: Phase) -> str:
-    """The prose of a phase, which is the agent's answer; the prompt is a callout."""
+    """Return the prose of a phase, which is the agent's answer; the prompt is a callout."""
     return "\n\n".join(entry.text for entry in phase.entries if isinstance(entry, Prose))
 
 

@@ -1,6 +1,6 @@
-"""Run a plan: start each job when everything it waits for is done, until all jobs have ended or the run must stop.
+"""Run a plan: start each job when its dependencies are done, until all jobs have ended or the run must stop.
 
-Each job asks its agent in a thread of its own.  Observers are called in the thread that called `run_plan`.
+Each job asks its agent in a separate thread. Observers are called in the thread that called `run_plan`.
 """
 
 from __future__ import annotations
@@ -40,14 +40,14 @@ _BROKEN = (JobOutcome.FAILED, JobOutcome.HELD)
 
 
 class Decision(NamedTuple):
-    """`outcome` is `HELD` or `UNMET` for a job that is not run, with the reason; None for one that is."""
+    """Whether to run a job: `outcome` is None to run it, or `HELD` or `UNMET` with the reason."""
 
     outcome: JobOutcome | None = None
     reason: str = ""
 
 
 def conditions_held(job: Job, held: Mapping[str, bool]) -> dict[Condition, bool]:
-    """Which conditions after a job hold; `Otherwise` if none before it in the step does."""
+    """Return which conditions after a job hold; `Otherwise` holds if no condition before it in the step does."""
     found: dict[Condition, bool] = {}
     for flows in job.conditional:
         any_before = False
@@ -66,9 +66,9 @@ def decide(
     holds: Callable[[int, Condition], bool],
     name: Callable[[int], str],
 ) -> Decision | None:
-    """Decide on a job; None to wait.
+    """Decide whether to run a job; None to wait.
 
-    `outcomes` has every other job of the run, `LEFT` until it has ended; jobs that are not in it count as done.
+    `outcomes` has every other job of the run, `LEFT` until the job has ended; jobs missing from it count as done.
     `holds` returns whether a condition after a finished job holds.
     """
     links = [link for link in job.waits() if link.source in outcomes]
@@ -90,7 +90,7 @@ def decide(
 def _unless_done(
     sources: Sequence[int], outcomes: Mapping[int, JobOutcome], name: Callable[[int], str]
 ) -> Decision | None:
-    """The decision if one of the sources failed, or all were skipped."""
+    """Return the decision not to run a job if one of the sources failed or all were skipped, else None."""
     if sources and all(outcomes.get(source) is JobOutcome.UNMET for source in sources):
         return Decision(JobOutcome.UNMET, f"“{name(sources[-1])}” was left out")
     return _held_back(sources, outcomes, name)
@@ -116,9 +116,9 @@ def _is_open(link: Link, outcomes: Mapping[int, JobOutcome], holds: Callable[[in
 
 @dataclass(frozen=True, slots=True)
 class RunSetup:
-    """What a run needs besides its plan.
+    """What a run needs in addition to its plan.
 
-    `redact` is applied to every answer first; `jobs` is the number of parallel jobs.
+    `redact` is applied to every answer before anything else. `jobs` is the maximum number of parallel jobs.
     """
 
     given: RunInputs
@@ -132,7 +132,7 @@ class RunSetup:
 
 
 class StopSignals:
-    """Asks a run to stop, also from a signal handler.
+    """Asks a run to stop; usable in a signal handler.
 
     The first request asks running agents to end, the second kills them.
     """
@@ -141,7 +141,7 @@ class StopSignals:
         self.queue: SimpleQueue[JobResult | BaseException | None] = SimpleQueue()
 
     def end(self) -> None:
-        """Request a stop and return at once."""
+        """Request a stop and return immediately."""
         self.queue.put(None)
 
 
@@ -155,8 +155,8 @@ def run_plan(
 ) -> RunReport:
     """Run the jobs that are not in `earlier`, and report how every job ended.
 
-    An agent's failure is an outcome, not an exception. An exception of an observer stops all running jobs and is
-    raised.
+    A failed agent is an outcome, not an exception. If an observer raises, all running jobs are stopped and the
+    exception is raised again.
     """
     run = _Run(plan, setup, observers, signals or StopSignals())
     for job in plan.jobs:
@@ -177,7 +177,7 @@ def run_plan(
 
 
 class _Run:
-    """The state of a run; its methods are called in one thread."""
+    """The state of a run; its methods are called in a single thread."""
 
     def __init__(self, plan: Plan, setup: RunSetup, observers: Sequence[RunObserver], signals: StopSignals) -> None:
         self._plan, self._setup, self._observers, self.events = plan, setup, observers, signals.queue
@@ -194,7 +194,7 @@ class _Run:
         self._outcomes[result.job.index] = result.outcome
 
     def advance(self) -> None:
-        """Start or skip jobs until nothing changes, since a skipped job may allow others."""
+        """Start or skip jobs until nothing changes, since skipping a job may release others."""
         moved = True
         while moved:
             moved = False
@@ -205,7 +205,7 @@ class _Run:
                     moved = self._start_or_skip(job) or moved
 
     def take(self, event: JobResult | BaseException | None) -> None:
-        """Handle a result, an exception to raise, or None: a request to stop."""
+        """Handle a result, an exception to raise, or a request to stop (None)."""
         if isinstance(event, BaseException):
             raise event
         if event is None:
@@ -216,7 +216,7 @@ class _Run:
         self._end(event)
 
     def _start_or_skip(self, job: Job) -> bool:
-        """True if the job was skipped."""
+        """Start or skip a job if it is ready; returns True if the job was skipped."""
         decision = decide(job, self._outcomes, self._holds, self._names.__getitem__)
         if decision and decision.outcome:
             self._end(JobResult(job, decision.outcome, reason=decision.reason))
@@ -241,7 +241,7 @@ class _Run:
         def work() -> None:
             try:
                 self.events.put(_ask(setup, job, runner, prompt, when))
-            except BaseException as error:  # noqa: BLE001  raised in the thread that waits
+            except BaseException as error:  # noqa: BLE001  raised in the waiting thread
                 self.events.put(error)
 
         threading.Thread(target=work, name=f"step {job.index}", daemon=True).start()

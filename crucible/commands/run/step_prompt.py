@@ -1,6 +1,6 @@
 """Build the prompt of a step, parse the agent's answer, and decide the conditions after the step.
 
-The workflow's own text is the task; answers of other steps are data and quoted in fences.
+The workflow's text is the task. Answers of other steps are data, quoted in fences.
 """
 
 from __future__ import annotations
@@ -35,17 +35,17 @@ Answer with what the steps behind this one need to know. End with a line of its 
 VARIABLES = frozenset(
     {"label", "workflow", "step", "agent", "channel", "context", "task", "inputs", "outputs", "ending"}
 )
-"""The template's variables; all are texts, "" if empty."""
+"""Template variables, all strings; "" if empty."""
 
 REQUIRED = ("label", "task", "inputs", "ending")
-"""Variables that a vault's own template must use."""
+"""Variables that a vault's custom template must use."""
 
 _INPUT, _INPUTS = 20_000, 200_000
-"""Most characters of one input, and of all inputs."""
+"""Maximum characters of one input, and of all inputs."""
 
 
 def build_prompt(plan: Plan, job: Job, given: RunInputs, answers: Mapping[int, str], template: Renderer) -> str:
-    """Build the prompt of a step; `answers` has the answers of finished steps by index."""
+    """Build the prompt of a step; `answers` maps indexes of finished steps to their answers."""
     return render_document(
         template,
         label=LABEL,
@@ -66,7 +66,7 @@ def _line(text: str) -> str:
 
 
 def _context(plan: Plan, job: Job) -> str:
-    """The texts of the workflow and of the steps around this one."""
+    """Return the text of the workflow and of the steps around this one."""
     parts = [f"The workflow “{_line(plan.title)}”." if plan.title else "", without_marks(plan.preamble)]
     for step in job.within:
         parts += [f"In it: “{_line(step.name)}”.", without_marks(step.prose)]
@@ -77,7 +77,7 @@ def _context(plan: Plan, job: Job) -> str:
 
 
 def _inputs(plan: Plan, job: Job, given: RunInputs, answers: Mapping[int, str]) -> str:
-    """A line for each datum, then each answer that contains one of them."""
+    """Render a line for each datum, then each answer that contains one of the data."""
     names = {each.index: each.step.name for each in plan.jobs}
     lines: list[str] = []
     sources: dict[int, None] = {}
@@ -107,7 +107,7 @@ def _fenced(text: str, limit: int) -> str:
 def _found(
     job_input: JobInput, given: RunInputs, answers: Mapping[int, str], names: Mapping[int, str]
 ) -> tuple[str, int | None, str | None]:
-    """Where a datum is, in words; the step whose answer contains it; the value that the user gave."""
+    """Find a datum: a description of where it is, the step whose answer contains it, and the user's value."""
     value = value_of(job_input.datum, given)
     if value is not None:
         path = file_of(value, given.folder)
@@ -142,7 +142,7 @@ def _name(datum: Datum) -> str:
 
 
 class StepAnswer(NamedTuple):
-    """An answer without its `STEP:` lines; `is_done` is None if it has none, `why` the reason of a failure."""
+    """An answer without its `STEP:` lines. `is_done` is None if there were none; `why` is the reason for a failure."""
 
     text: str
     is_done: bool | None = None
@@ -169,7 +169,7 @@ TEMPLATE = "step.md.j2"
 
 
 def find_template(settings: VaultSettings) -> Renderer:
-    """The template of a step's prompt.  Raises `CrucibleError` if it is broken."""
+    """Return the vault's template for step prompts. Raises `CrucibleError` if it is broken."""
     return load_template(settings, TEMPLATE, names=VARIABLES, required=REQUIRED)
 
 
@@ -179,12 +179,12 @@ _MOST = 1 << 22
 
 
 class Unclear(AgentFailed):
-    """A condition was answered with neither yes nor no."""
+    """The answer to a condition was neither yes nor no."""
 
 
 @dataclass(frozen=True, slots=True)
 class Commands:
-    """The settings for running the commands of conditions."""
+    """The settings for running conditions' commands."""
 
     folder: str
     env: Mapping[str, str]
@@ -193,24 +193,27 @@ class Commands:
 
 
 def command_of(condition: Condition) -> str:
-    """The command of a condition, if the condition is a single code span; else ""."""
+    """Return the command of a condition that is a single code span; else ""."""
     found = _SPAN.fullmatch(condition.text.strip())
     return found[2].strip() if found else ""
 
 
 def commands_in(jobs: tuple[Job, ...]) -> list[str]:
-    """The commands of these jobs' conditions, each once."""
+    """Return the commands in these jobs' conditions, without duplicates."""
     found = (command_of(condition) for job in jobs for condition in job.conditions)
     return [*dict.fromkeys(filter(None, found))]
 
 
 def spelled(command: str) -> str:
-    """The command with control and invisible characters escaped, so that users see what they approve."""
+    """Escape control and invisible characters in a command, so that users see what they approve."""
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in command)
 
 
 def decide_conditions(job: Job, answer: str, asker: Asker, commands: Commands) -> dict[str, bool]:
-    """Which conditions of a job hold, by their text.  Raises `AgentFailed` if one cannot be decided."""
+    """Return whether each condition of a job holds, by the condition's text.
+
+    Raises `AgentFailed` if one cannot be decided.
+    """
     found: dict[str, bool] = {}
     for condition in job.conditions:
         command = command_of(condition)
@@ -222,7 +225,7 @@ def decide_conditions(job: Job, answer: str, asker: Asker, commands: Commands) -
 
 
 def parse_yes_no(answer: str, condition: Condition) -> bool:
-    """Parse the last line, one word; raises `Unclear` for anything but yes or no."""
+    """Parse the last line, which must be one word. Raises `Unclear` for anything but yes or no."""
     lines = [line.strip(" \t*_`.!>") for line in answer.split("\n")]
     word = next((line.casefold() for line in reversed(lines) if line), "")
     if word not in ("yes", "no"):
@@ -245,7 +248,7 @@ Answer with one word on the last line: yes or no.
 
 
 def _succeeds(command: str, commands: Commands) -> bool:
-    """True if the command exits with 0.  Raises `Unclear` if the shell cannot start it."""
+    """True if the command exits with status 0. Raises `Unclear` if the shell cannot start it."""
     words = ("/bin/sh", "-c", command) if os.name == "posix" else ("cmd", "/c", command)
     try:
         run_program(
