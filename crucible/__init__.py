@@ -1,4 +1,4 @@
-"""Crucible keeps the sessions of coding agents as notes in an Obsidian vault.
+"""Keep the sessions of coding agents as notes in an Obsidian vault.
 
     import crucible
 
@@ -6,11 +6,11 @@
     for session in vault.sessions(status="paused"):
         print(session.id, session.title)
 
-What `__all__` names is the public API, documented in `docs/api.md`; every other module is private and may change
+The names in `__all__` are the public API, documented in `docs/api.md`; every other module is private and may change
 without notice. Names are loaded when they are first used.
 """
 
-# Hooks load this module, and may import next to nothing.
+# Hooks load this module, so it must import almost nothing.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from crucible.api import (

@@ -35,13 +35,13 @@ from crucible.vault.notes.note_folder import replacement
 from crucible.vault.notes.vault import Note
 
 Change = Callable[[Note, Redact], Iterable[Edit]]
-"""A change to a session note, made by `set_property`, `add_phase` or `add_entry` and carried out by `Vault.edit`."""
+"""A change to a note, made by `set_property`, `add_phase` or `add_entry` and applied by `Vault.edit`."""
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
 class SessionRow:
-    """One row of the index: what `cru session list` knows of a session without reading its note."""
+    """One session as stored in the index, available without reading its note."""
 
     id: str
     title: str
@@ -55,13 +55,13 @@ class SessionRow:
 
 
 class Vault:
-    """A vault of session notes. Make one with `crucible.open`.
+    """A vault of session notes. Open one with `crucible.open`.
 
-    Everything is read when it is asked for, so two calls may see what another program wrote in between.
+    Nothing is cached: each call reads the vault again and sees changes made by other programs.
     """
 
     def __init__(self, root: Path) -> None:
-        """Raises `VaultNotFound` when `root` has no `.crucible` folder and `VaultError` when its settings cannot be read."""
+        """Raise `VaultNotFound` if `root` has no `.crucible` folder, `VaultError` if its settings cannot be read."""
         self._notes = notes.Vault(Path(check_vault(str(root))))
         self.root = self._notes.root
 
@@ -79,9 +79,9 @@ class Vault:
         subagents: bool = False,
         limit: int | None = None,
     ) -> list[SessionRow]:
-        """The sessions that match, newest first; None does not narrow. `since` and `until` include themselves.
+        """List the matching sessions, newest first. None means any; `since` and `until` are inclusive.
 
-        Sessions of subagents are left out unless `subagents` is true. Reads the index, not the notes.
+        Subagents' sessions are excluded unless `subagents` is true. Reads the index, not the notes.
         """
         query = SessionQuery(
             status=status, agent=agent, since=since, until=until, project=project, children=subagents, limit=limit
@@ -90,22 +90,22 @@ class Vault:
         return [self._row(row) for row in rows]
 
     def session(self, session_id: str) -> Session:
-        """What the note of a session means: its properties, phases, entries, findings and problems.
+        """Load a session: its properties, phases, entries, findings and problems.
 
-        `session_id` may be shortened as long as it is unique. Raises `SessionNotFound` or `AmbiguousSession`.
+        `session_id` may be a unique prefix. Raises `SessionNotFound` or `AmbiguousSession`.
         """
         return self.note(session_id).session
 
     def note(self, session_id: str) -> Note:
-        """The note of a session: its path, its exact text in `source`, and its meaning in `session`."""
+        """Load a session's note: its path, its exact text in `source`, and the parsed session in `session`."""
         return self._notes.load(session_id)
 
     def edit(self, session_id: str, *changes: Change) -> Note:
-        """Apply changes in order and save the note once; returns the saved note. If one is refused, nothing is saved.
+        """Apply changes in order, save the note once, and return it. If a change is refused, nothing is saved.
 
-        Bytes outside the changed lines stay as they are. If the note is saved by someone else meanwhile, the changes
-        are applied again to the new text. Secrets in added text are redacted by the vault's settings.
-        Raises `NoteChanged` when the note keeps changing and `EditRefused` when a change would alter other lines.
+        Bytes outside the changed lines are preserved. If another program saves the note in the meantime, the changes
+        are applied again to the new text. Secrets in added text are redacted according to the vault's settings.
+        Raises `NoteChanged` if the note keeps changing, and `EditRefused` if a change would alter other lines.
         """
         redact = redact_of(self._notes.settings.secrets)
 
@@ -126,9 +126,9 @@ class Vault:
         until: datetime | None = None,
         limit: int = 10,
     ) -> Answer:
-        """Answer a question from the events of all sessions and from knowledge, as `cru recall` does.
+        """Search the events of all sessions and the knowledge, as `cru recall` does.
 
-        `hits` are single events, `sessions` whole sessions, each best first.
+        The answer's `hits` are events and its `sessions` are sessions; both are sorted best first.
         """
         asked = Question(question, project=project, since=since, until=until, limit=limit)
         engine = EmbeddedRecall(self.root, self._notes.settings, items=ItemShelf(self._notes))
@@ -153,14 +153,14 @@ def _time(cell: object) -> datetime | None:
 
 
 def open(path: str | os.PathLike[str]) -> Vault:  # noqa: A001  `crucible.open` reads as `gzip.open` does
-    """The vault in a folder; `~` is the home folder. Raises `VaultNotFound` and `VaultError`."""
+    """Open the vault in a folder; a leading `~` is expanded. Raises `VaultNotFound` and `VaultError`."""
     return Vault(Path(path).expanduser())
 
 
 def read_note(path: str | os.PathLike[str]) -> Note:
-    """A session note, inside or outside a vault; it never fails for what the note says.
+    """Read a session note, inside or outside a vault. Invalid content never raises an error.
 
-    `note.session` is its meaning and `note.source.text` its text. Raises `NoteUnreadable` when there is no such file.
+    `note.session` is the parsed session, `note.source.text` the text. Raises `NoteUnreadable` for a missing file.
     """
     real = Path(os.path.realpath(Path(path).expanduser()))
     data, stamp = files.read_bytes(real)
@@ -168,10 +168,10 @@ def read_note(path: str | os.PathLike[str]) -> Note:
 
 
 def read_transcript(path: str | os.PathLike[str], *, session: str = "", subagent: str = "") -> Iterator[Event]:
-    """The events of one session of a client's transcript, in order, with secrets removed.
+    """Read the events of one session from a client's transcript, in order and with secrets redacted.
 
-    The client is found by what the file holds. Where a file holds several sessions, `session` names one by the
-    client's own id; `subagent` reads the log of a subagent instead. Raises `TranscriptError`.
+    The client is detected from the file's content. If the file holds several sessions, `session` selects one by the
+    client's own id. `subagent` reads that subagent's log instead. Raises `TranscriptError`.
     """
     file = Path(path).expanduser()
     if not file.exists():
@@ -201,12 +201,12 @@ def record(
     parent: str = "",
     continues: str = "",
 ) -> Recorder:
-    """Begin a session whose note is written while the work happens; a `with` statement ends it.
+    """Begin a session whose note is written as the work happens; a `with` statement ends it.
 
-    `agent` is `name@version`. Without a `project` it is that of the folder `cwd`; "" is none. `goal` stands under the
-    title. `parent` is the id of the session that delegated this one, `continues` of the one that this one goes on from.
-    Every method of the recorder has written when it returns. Raises `VaultNotFound`, `VaultError`
-    and `SessionNotFound`.
+    `agent` is `name@version`. `project` defaults to the project of the folder `cwd`; "" means none. `goal` appears
+    below the title. `parent` is the id of the session that delegated this one; `continues` is the session that this one
+    continues. Each recorder method returns after its entry is written. Raises `VaultNotFound`, `VaultError` and
+    `SessionNotFound`.
     """
     return start.session(
         title,
@@ -224,9 +224,9 @@ def record(
 
 
 def attach(session_id: str, *, vault: Vault | str | os.PathLike[str], paused: bool = False) -> Recorder:
-    """Go on recording a session that another process began; with `paused`, one that was paused is active again.
+    """Continue recording a session that another process began; `paused` reactivates a paused session.
 
-    Raises `SessionNotFound`, and `SessionEnded` once the session has ended.
+    Raises `SessionNotFound`, or `SessionEnded` if the session has ended.
     """
     return (start.resume if paused else start.open_session)(session_id, vault=_folder(vault))
 
@@ -246,7 +246,7 @@ def add_phase(phase: Phase) -> Change:
 
 
 def add_entry(entry: Entry, phase: str = "") -> Change:
-    """Add an entry (`Decision`, `Failure`, `Prose`, `Callout` …) at the end of a phase, by its id; "" is the last phase."""
+    """Add an entry (such as `Decision`, `Failure` or `Prose`) to the end of the phase with this id, or the last one."""
 
     def change(note: Note, redact: Redact) -> Iterable[Edit]:
         if not note.session.phases:
@@ -257,7 +257,7 @@ def add_entry(entry: Entry, phase: str = "") -> Change:
 
 
 def _clean(value: T, redact: Redact) -> T:
-    """The value with the secrets in its texts removed, however deep they lie."""
+    """Return the value with secrets redacted in all of its strings, at any depth."""
     clean: Any = value
     if type(value) is str:
         clean = redact(clean)[0]

@@ -17,11 +17,11 @@ class CheckState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:
-    """One result.
+    """The result of one check.
 
     `topic` is one of settings, trust, vault, git-hooks, rename, hooks, mcp, agents, transcripts, secrets, spool,
-    sessions, format, index.  `fix` is the command or advice that fixes it, or "".  `items` are the paths, ids or
-    `path:line: reason` that it is about.
+    sessions, format, index.  `fix` is the command or advice that fixes the problem, or "".  `items` are the paths, ids
+    or `path:line: reason` lines that the result is about.
     """
 
     topic: str
@@ -32,20 +32,20 @@ class CheckResult:
 
 
 def good(topic: str, text: str, fix: str = "", items: tuple[str, ...] = ()) -> CheckResult:
-    """Return a result: nothing is wrong."""
+    """Return a result without a problem."""
     return CheckResult(topic, CheckState.GOOD, text, fix, items)
 
 
 def notice(topic: str, text: str, fix: str = "", items: tuple[str, ...] = ()) -> CheckResult:
-    """Return a result: nothing is broken, but it may be worth knowing."""
+    """Return a result that is worth knowing but not a problem."""
     return CheckResult(topic, CheckState.NOTE, text, fix, items)
 
 
 def bad(topic: str, text: str, fix: str = "", items: tuple[str, ...] = ()) -> CheckResult:
-    """Return a result: something is wrong."""
+    """Return a result with a problem."""
     return CheckResult(topic, CheckState.BAD, text, fix, items)
 
 
 def numbered(number: int, one: str, many: str = "") -> str:
-    """Return `1 session` or `2 sessions`; `many` is an irregular plural, or one with a verb (`sessions are`)."""
+    """Return a count with its noun: `2 sessions`.  `many` is an irregular plural, or includes a verb (`sessions are`)."""
     return f"{number} {one if number == 1 else many or f'{one}s'}"

@@ -1,6 +1,6 @@
-"""Check that hooks and MCP servers are installed and run, and report the configured agent with its cost.
+"""Check that hooks and MCP servers are installed and run, and report the configured agent and its cost.
 
-Hooks work if one was called, or its background process ran, after the client last wrote a transcript.
+Hooks work if one was called, or their background process ran, after the client last wrote a transcript.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from crucible.integrations.install.mcp_servers import Part, Registered, find_reg
 from crucible.vault.logs.spending import spent_since
 
 _LATE = 300.0
-"""Seconds: if the client's last row is so much later than the last hook, hooks do not seem to run."""
+"""Maximum seconds by which a transcript's last write may follow the last hook call before hooks count as broken."""
 _LOG_LINES = 5
 _PLACE = re.compile(r" \([\w.]+\.py:\d+\)$")
-"""The place in our code at the end of a logged error; useless for users, so it is not shown."""
+"""The source location at the end of a logged error, which is useless to users and not shown."""
 _FAULT = re.compile(r"(?P<time>\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ) (?:sync [\w-]+ (?P<session>[\w.-]+)|\w+): ", re.ASCII)
 
 
@@ -37,8 +37,8 @@ def check_hooks(
 ) -> Iterator[CheckResult]:
     """Check that hooks are installed and called.
 
-    `places` are settings files, each with its option of `cru install claude-code`.  `last_written` is when a
-    transcript of a session of this vault was last written, `search` the `PATH` for commands without a path.
+    `places` pairs each option of `cru install claude-code` with its settings file.  `last_written` is when a transcript
+    of this vault's sessions was last written.  `search` is the `PATH` for commands without a path.
     """
     installed: list[float] = []
     for option, path in places:
@@ -54,7 +54,7 @@ def check_hooks(
         what = "Claude Code's hooks are not installed: its sessions are not written down by themselves"
         yield notice("hooks", what, "cru install claude-code")
     else:
-        # Transcripts from before the installation prove nothing.
+        # Transcripts written before the hooks were installed prove nothing.
         late = last_written is not None and last_written.timestamp() > min(installed)
         yield from _check_calls(root, last_written if late else None)
 
@@ -86,14 +86,14 @@ def _check_calls(root: Path, last_written: datetime | None) -> Iterator[CheckRes
 
 
 def _last_fired(root: Path) -> float | None:
-    """Return when a hook was last called in this vault, in seconds since 1970, according to the spool."""
+    """Return when a hook was last called in this vault, in seconds since 1970, judging by the spool."""
     spool = root / ".crucible" / "spool"
     times = [path.stat().st_mtime for path in (spool / "lock", *spool.glob("*/*.jsonl")) if path.exists()]
     return max(times, default=None)
 
 
 def last_run(root: Path) -> float | None:
-    """Return when the process that writes notes last began, in seconds since 1970; None for never."""
+    """Return when the process that writes notes last started, in seconds since 1970; None if it never ran."""
     try:
         return (root / ".crucible" / "spool" / "lock").stat().st_mtime
     except OSError:
@@ -105,10 +105,10 @@ def _ago(time: float | None) -> str:
 
 
 def check_log(log: Path, since: datetime, waiting: Collection[str], ran: float | None) -> Iterator[CheckResult]:
-    """Report errors of hooks since a time that are not resolved.
+    """Report unresolved hook errors since a time.
 
-    `waiting` are the sessions that are not imported, `ran` is when the background process last ran, in seconds since
-    1970.  The error of a session is resolved when that session is imported, any other when the process ran again.
+    `waiting` are the sessions not yet imported; `ran` is when the background process last ran, in seconds since 1970.
+    A session's error is resolved once that session is imported, any other error once the process has run again.
     """
     try:
         lines = log.read_text(encoding="utf-8", errors="replace").split("\n")
@@ -128,7 +128,7 @@ def _is_resolved(line: str, waiting: Collection[str], ran: float | None) -> bool
         return False
     if entry["session"]:
         return entry["session"] not in waiting
-    # The log has whole seconds, and a run is recorded before its error.
+    # The log has whole seconds, and a run is recorded before its errors.
     return ran is not None and ran > datetime.fromisoformat(entry["time"]).timestamp() + 1.0
 
 
@@ -136,7 +136,7 @@ _TOPIC = "mcp"
 
 
 class ServersToCheck(NamedTuple):
-    """A client's file of MCP servers, and the command that registers ours in it."""
+    """A client's file of MCP servers, and the command that registers our server in it."""
 
     client: str
     servers: Part
@@ -146,9 +146,9 @@ class ServersToCheck(NamedTuple):
 def check_servers(
     places: Iterable[ServersToCheck], used: Collection[str], search: str | None = None
 ) -> Iterator[CheckResult]:
-    """Check the MCP servers.
+    """Check that our MCP server is registered with each client and can run.
 
-    `used` are the clients on this machine, `search` is the `PATH` for commands without a path.
+    `used` are the clients on this machine; `search` is the `PATH` for commands without a path.
     """
     unregistered: dict[str, str] = {}
     registered: set[str] = set()

@@ -22,12 +22,12 @@ from crucible.integrations.doctor import CheckResult, bad, good, notice, numbere
 _WARNING = timedelta(days=7)
 _WORDS = Prompted | Replied | ToolUsed
 _LOOKED_AT = 200
-"""Number of events to search for the first text; a session without one before is empty."""
+"""Maximum events to search for the first text; a session without text in them counts as empty."""
 
 
 @dataclass(frozen=True, slots=True)
 class ClientSession:
-    """A client's session.  `written` is when it was last written, `reason` why it cannot be read ("" if it can)."""
+    """A client's session: when it was last written, and the `reason` why it cannot be read ("" if it can)."""
 
     dialect: Dialect
     transcript: Transcript
@@ -72,7 +72,7 @@ def check_transcripts(
     env: Mapping[str, str],
     home: Path,
 ) -> Iterator[CheckResult]:
-    """Report sessions without notes by client, then transcripts that cannot be read."""
+    """Report sessions without notes, grouped by client, then transcripts that cannot be read."""
     unread, missing = [], []
     for native in natives:
         if native.reason:
@@ -120,7 +120,7 @@ def _name(native: ClientSession) -> str:
 
 
 def _age(native: ClientSession, now: datetime) -> timedelta:
-    """Return the time since the file was changed, by which clients decide what to delete."""
+    """Return the time since the file was last modified, which clients use to decide what to delete."""
     try:
         return now - datetime.fromtimestamp(native.transcript.path.stat().st_mtime, UTC)
     except OSError:
@@ -173,7 +173,7 @@ def _counted(native: ClientSession, settings: SecretSettings) -> Iterator[tuple[
                 kinds.update(redact(event)[1])
         except TranscriptError:
             pass  # removed or damaged since it was found; `check_transcripts` reports it
-        del kinds[PRIVATE]  # the user marked these, so they are no news
+        del kinds[PRIVATE]  # the user marked these, so they are not reported
         yield transcript.path_of(agent), kinds
 
 

@@ -31,7 +31,7 @@ from crucible.vault.notes.vault import Note, Vault
 from crucible.vault.notes.walk import KNOWLEDGE
 
 _NO_ROOM = 1 << 20
-"""Bytes of free disk space below which writing a note may fail."""
+"""Minimum free disk space in bytes; with less, writing a note may fail."""
 _ROOM = "make room on the disk"
 _RIGHT = "give yourself the right to write there, or call `cru` as the user whose vault it is"
 _REFUSALS = {
@@ -44,7 +44,7 @@ _REFUSALS = {
 
 
 def check_settings(faults: Iterable[CrucibleError], warnings: Iterable[str]) -> Iterator[CheckResult]:
-    """Report errors in settings files; `faults` are errors that stop every other command."""
+    """Report errors in settings files; `faults` are those that make every other command fail."""
     for fault in faults:
         hint = fault.hint or "mend the line by hand, or take it out"
         yield bad("settings", f"{fault}; no other command works until then", hint)
@@ -70,7 +70,7 @@ def check_trust(asks: Sequence[Ask]) -> Iterator[CheckResult]:
 
 
 def check_writable(root: Path, folders: Iterable[Path]) -> Iterator[CheckResult]:
-    """Check that we may write to all folders that a session needs, and that the disk is not full."""
+    """Check that all folders a session needs are writable, and that the disk is not full."""
     own = root / ".crucible"
     places = (root, own, *folders, *(own / name for name in ("spool", "flight", "cache", "index", "log")))
     shut = tuple(str(path) for path in places if path.is_dir() and not os.access(path, os.W_OK | os.X_OK))
@@ -86,7 +86,7 @@ def check_writable(root: Path, folders: Iterable[Path]) -> Iterator[CheckResult]
 
 
 def fix_of_os_error(reason: str, otherwise: str) -> str:
-    """Return the fix for an error of the operating system by its message; `otherwise` for any other."""
+    """Return the fix for an operating system error, chosen by its message; `otherwise` for any other error."""
     found = (fix for number, fix in _REFUSALS.items() if os.strerror(number) in reason)
     return next(found, otherwise)
 
@@ -111,14 +111,14 @@ _Reader = Callable[[Source], object]
 
 
 class Migrated(NamedTuple):
-    """Paths of converted notes, relative to the vault, and of the others with the reason (`path: reason`)."""
+    """Paths of converted notes, relative to the vault, and `path: reason` for each note that was not converted."""
 
     converted: tuple[str, ...]
     kept: tuple[str, ...]
 
 
 def check_formats(vault: Vault) -> Iterator[CheckResult]:
-    """Report the notes of an older format."""
+    """Report notes in an older format."""
     old = [path for path, _ in _notes(vault) if _is_old(vault, path)]
     if old:
         text = (
@@ -131,7 +131,7 @@ def check_formats(vault: Vault) -> Iterator[CheckResult]:
 
 
 def migrate_notes(vault: Vault) -> Migrated:
-    """Convert every note of an older format that reads the same afterwards."""
+    """Convert all notes in an older format, except those that would read differently afterwards."""
     converted, kept = list[str](), list[str]()
     for path, read in _notes(vault):
         if not _is_old(vault, path):
@@ -182,7 +182,7 @@ def _is_old(vault: Vault, path: Path) -> bool:
 
 
 def check_renames(vault: Vault) -> Iterator[CheckResult]:
-    """Report the journal of an unfinished rename.  A rename that is running has one too."""
+    """Report the journal of an unfinished rename.  A rename in progress also has one."""
     if not is_unfinished(vault.root):
         return
     try:
@@ -202,7 +202,7 @@ Row = Mapping[str, object]
 
 
 def check_spool(root: Path, clients: Iterable[str], now: datetime) -> Iterator[CheckResult]:
-    """Report sessions in the spool that are not imported yet, and those that wait too long."""
+    """Report sessions in the spool that are not imported yet, and those that have waited too long."""
     try:
         spooled = [s for client in clients for s in load_spool(root, client) if s.has_backlog]
     except OutsideVault as error:
@@ -231,7 +231,7 @@ def check_spool(root: Path, clients: Iterable[str], now: datetime) -> Iterator[C
 
 
 def check_sessions(rows: Collection[Row], now: datetime, idle: timedelta) -> Iterator[CheckResult]:
-    """Report paused sessions, active ones that have been idle for long, and notes of subagents without a parent."""
+    """Report paused sessions, active ones that have been idle too long, and subagents' notes without a parent."""
     ids = {str(row["id"]) for row in rows}
     paused = [str(row["id"]) for row in rows if row["status"] == "paused" and not row["parent"]]
     stale = [
@@ -255,7 +255,7 @@ def check_sessions(rows: Collection[Row], now: datetime, idle: timedelta) -> Ite
 
 
 def known_until(row: Row) -> datetime | None:
-    """Return the last time in a note's row; None without one."""
+    """Return the latest time in a note's row; None if it has none."""
     started, seconds = row["started"], row["duration_s"]
     try:
         begun = datetime.fromisoformat(str(started))

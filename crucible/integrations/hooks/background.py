@@ -1,4 +1,4 @@
-"""The process that a hook starts: runs `sync`, and logs its errors even if importing it fails."""
+"""The process that a hook starts: runs `sync`, and logs errors even if importing `sync` fails."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from crucible.integrations.hooks.hook_log import log_fault
 
 
 def main(root: str) -> None:
-    """Import the sessions that wait in a vault's spool."""
+    """Import the sessions waiting in a vault's spool."""
     try:
-        from crucible.integrations.hooks.sync import write_down  # noqa: PLC0415  errors of the import are logged
+        from crucible.integrations.hooks.sync import write_down  # noqa: PLC0415  errors during this import are logged
 
         with suppress(OSError, AttributeError):
             os.nice(10)  # the agent's own work comes first

@@ -1,8 +1,6 @@
-"""`cru hook claude-code`: append one line to the spool for one payload of Claude Code.
+"""`cru hook claude-code`: append one line to the spool for each payload from Claude Code.
 
-A hook imports almost nothing, prints nothing (except at a client's start), logs its errors and always exits with 0:
-the client shows or obeys anything else.  At the end of a phase it starts `background`, which writes the notes.  It
-takes only known ids and paths from the payload.
+A hook imports little, logs its errors, prints nothing except at a client's start, and always exits with 0.
 """
 
 from __future__ import annotations
@@ -34,7 +32,7 @@ _PATIENCE = 5.0
 _LARGEST = 1 << 28
 _PHASE_ENDS = frozenset(("SessionStart", "Stop", "StopFailure", "PreCompact", "SessionEnd"))
 _COMPACTION_WAIT = 15.0
-"""Seconds that a compaction waits for the import of the session so far."""
+"""Maximum seconds that a compaction waits for the session to be imported."""
 _SHELLS = ("sh", "dash", "bash", "zsh", "ksh", "fish", "busybox", "cru", "env")
 _POINTERS = {
     "agent_id": "agent",
@@ -81,7 +79,7 @@ def _take(root: str, payload: Mapping[str, Any]) -> None:
 def _line(event: str, session: str, payload: Mapping[str, Any]) -> bytes:
     """Return the event, ids and pointers as JSON; values with white space are not ids and are dropped.
 
-    Of the last answer it has only the length and check sum, which are enough to recognize it.
+    Only the length and checksum of the last answer are stored, which is enough to recognize it.
     """
     parts = {"event": event, "session": session, "transcript": payload.get("transcript_path")}
     parts |= {name: payload[key] for key, name in _POINTERS.items() if is_name(payload.get(key))}
@@ -116,12 +114,12 @@ class _Context:
 
 
 def _read_payload() -> dict[str, Any]:
-    """Read the object on standard input.  The client may leave it open, so reading stops where the object ends."""
+    """Read the object from standard input.  The client may keep the pipe open, so stop where the object ends."""
     data, deadline = bytearray(), time.monotonic() + _PATIENCE
     while len(data) < _LARGEST:
         chunk = _read_some(deadline - time.monotonic())
         data += chunk
-        # Parsing starts from the beginning each time, so do not try it while more data is coming.
+        # Parsing restarts from the beginning each time, so wait while more data is arriving.
         if chunk and (data[-16:].rstrip()[-1:] != b"}" or _has_more()):
             continue
         found = _object_in(data)
@@ -135,7 +133,7 @@ def _read_payload() -> dict[str, Any]:
 
 
 def _object_in(data: bytearray) -> object:
-    """Return the JSON value that the data begins with; None if it is incomplete."""
+    """Return the JSON value at the start of the data; None if it is incomplete."""
     scan: Any = make_scanner(_Context())  # type: ignore[arg-type]
     text = data.decode("utf-8", "replace").lstrip("\ufeff \t\r\n")
     try:
@@ -148,7 +146,7 @@ def _object_in(data: bytearray) -> object:
 
 
 def _flat_head(text: str) -> str:
-    """Return the members before the first nested value as an object: ids come first, and deep nesting is a tool's."""
+    """Return the members before the first nested value as an object: ids come first, and only tools nest deeply."""
     begins = [at for mark in ('":{', '":[', '": {', '": [') if (at := text.find(mark)) >= 0]
     return text[: text.rfind(",", 0, min(begins, default=0))] + "}"
 
@@ -168,7 +166,7 @@ def _read_some(seconds: float) -> bytes:
 
 
 def _vault_of(cwd: str) -> str:
-    """Return the vault for a folder, by the same rules as commands; "" if hooks must ignore the folder."""
+    """Return the vault for a folder, found by the same rules as for commands; "" if hooks must ignore the folder."""
     named = os.environ.get("CRUCIBLE_VAULT")
     if named:
         return _if_vault(os.path.join(cwd, named))
@@ -223,7 +221,7 @@ def _text_of(path: str) -> str:
 
 
 def _saves_often(root: str, folder: str, session: str) -> bool:
-    """Return whether the settings ask for saving within phases, and it is due."""
+    """Return whether the settings ask for saving within phases and a save is due."""
     values = read_tidy(_text_of(os.path.join(root, ".crucible", "config.toml")))
     if values is None:
         from crucible.core.settings.settings import load_vault_settings  # noqa: PLC0415  only for unusual TOML
@@ -241,7 +239,7 @@ def _saves_often(root: str, folder: str, session: str) -> bool:
 
 
 def _start_sync(root: str) -> None:
-    """Start the process that writes notes, unless one is running: it checks the spool again at its end."""
+    """Start the process that writes notes, unless one is running: that one checks the spool again before it ends."""
     with syncing(root) as lock:
         free = lock.held
     if not free:
@@ -263,7 +261,7 @@ def _start_sync(root: str) -> None:
 
 
 def _greet(root: str, session: str, payload: Mapping[str, Any]) -> None:
-    """Print the briefing and the paused session, unless `cru` started the client to resume one or with a briefing."""
+    """Print the briefing and the paused session, unless `cru` started the client to resume or with a briefing."""
     values = read_tidy(_text_of(os.path.join(root, ".crucible", "config.toml"))) or {}
     resume, briefing = values.get("resume", {}), values.get("briefing", {})
     is_off = isinstance(resume, dict) and resume.get("at_start") == "off"
@@ -276,7 +274,7 @@ def _greet(root: str, session: str, payload: Mapping[str, Any]) -> None:
 
 
 def _wait_for_sync(folder: str, session: str) -> None:
-    """Wait until the note has everything that is in the spool now, or for the maximum time."""
+    """Wait until the note has everything that is in the spool now, up to a maximum time."""
     size = os.stat(os.path.join(folder, session + ".jsonl")).st_size
     deadline = time.monotonic() + _COMPACTION_WAIT
     while time.monotonic() < deadline:
@@ -289,7 +287,7 @@ def _wait_for_sync(folder: str, session: str) -> None:
 
 
 def _client_pid() -> int:
-    """Return the client's process id: the nearest ancestor that is no shell or, without `/proc`, our parent."""
+    """Return the client's process id: the nearest ancestor that is not a shell or, without `/proc`, our parent."""
     pid = os.getppid()
     for _ in range(8):
         try:

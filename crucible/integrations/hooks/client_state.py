@@ -37,8 +37,8 @@ def is_running(spooled: Spooled) -> bool:
 def _calls_of_client(lines: Sequence[SpoolLine]) -> SpoolLine | None:
     """Return the last line with the client's process id; None if no process is known.
 
-    A hook that outlives a killed client has a different parent, such as process 1.  So the client's id is the most
-    frequent one since the last start, not the last one.
+    A hook that outlives a killed client has a different parent, such as process 1.  The client's id is therefore the
+    most frequent one since the last start, not the last one.
     """
     starts = [at for at, line in enumerate(lines) if line.event == "SessionStart"]
     since = [line for line in lines[starts[-1] if starts else 0 :] if line.pid > 1]
@@ -49,7 +49,7 @@ def _calls_of_client(lines: Sequence[SpoolLine]) -> SpoolLine | None:
 
 
 def _is_registered(spooled: Spooled) -> bool:
-    """Return whether a `sessions/<pid>.json` of the client names the session and its process runs; crashes leave it."""
+    """Return whether a `sessions/<pid>.json` names the session and that process runs; crashes leave the file."""
     transcript = spooled.transcript
     if not transcript:
         return False
@@ -104,7 +104,7 @@ def _started_by_ps(pid: int) -> float:
 
 
 LONGEST = 3.0
-"""Maximum number of seconds to wait.  Rows came up to 1.5 s after the hook; later ones are read at the next start."""
+"""Maximum seconds to wait.  Rows have arrived up to 1.5 s after the hook; later ones are read at the next start."""
 _STEP = 0.03
 _TAIL = 1 << 20
 
@@ -112,8 +112,8 @@ _TAIL = 1 << 20
 def wait_for_tail(transcript: Path, answer: str, longest: float = LONGEST, after: float = 0.0) -> bool:
     """Wait until the last answer in the hooks' payload is in the transcript; return whether it is.
 
-    `answer` is its `length:crc32`; if it is "", wait until the file stops growing.  `after`, in seconds since 1970,
-    is the time of an earlier answer with the same text, whose row does not count.
+    `answer` is the `length:crc32` of that answer; if it is "", wait until the file stops growing.  `after`, in seconds
+    since 1970, is the time of an earlier answer with the same text, whose row does not count.
     """
     deadline = time.monotonic() + longest
     size = -1
@@ -133,7 +133,7 @@ def _holds(transcript: Path, answer: str, after: float) -> bool:
         size = file.seek(0, 2)
         file.seek(max(0, size - _TAIL))
         lines = file.read().split(b"\n")
-    # The text after the last line break may be half a row.
+    # The text after the last line break may be an incomplete row.
     return any(_says(line, answer, after) for line in reversed(lines[:-1]) if b'"assistant"' in line)
 
 

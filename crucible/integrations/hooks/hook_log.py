@@ -1,6 +1,6 @@
 """Log errors of hooks and of the background process to `.crucible/log/hooks.log`, because hooks print nothing.
 
-A line has the error's type, message and place in the code, and no content of a session.
+Each line gives the error's type, message and source location, but no session content.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _FLAGS = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) |
 
 
 def log_fault(root: str, who: str, error: BaseException) -> None:
-    """Log an error.  `root` is "" if no vault was found; then there is no log."""
+    """Log an error.  `root` is "" if no vault was found; nothing is logged then."""
     if not root:
         return
     at = error.__traceback__
@@ -37,4 +37,4 @@ def log_fault(root: str, who: str, error: BaseException) -> None:
         finally:
             os.close(file)
     except OSError:
-        return  # such as a full disk: the agent must go on
+        return  # such as a full disk: the agent must not be stopped

@@ -1,6 +1,6 @@
-"""Take the steps after a client's end, in the background: bookmark, history, capture, tasks and memory of its session.
+"""The steps after a client ends, in the background: bookmark, history, capture, tasks and memory of its session.
 
-They ask no user, and the user's agent only with `agents.at_end`.  Errors go to the hooks' log.
+They never ask the user, and ask the user's agent only with `agents.at_end`.  Errors go to the hooks' log.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ from crucible.vault.index.index import Index
 from crucible.vault.notes.vault import Note, Vault
 
 _WHY = {Client.ENDED: ("ended", StopReason.ENDED), Client.DIED: ("died", StopReason.DIED)}
-"""How each client state leaves a spooled session, and the reason of its bookmark."""
+"""For a client that ended or died: the `left` value of the spooled session, and the bookmark's stop reason."""
 
 
 @dataclass(slots=True)
 class ImportedSession:
-    """The result of an import: the session's id, its note as it was before, and the client's folder."""
+    """What an import reports: the session's id, its note before the import, and the client's folder."""
 
     id: str = ""
     note: Note | None = None
@@ -51,7 +51,7 @@ class ImportedSession:
 
 
 def mark_stop(vault: Vault, spooled: Spooled, client: Client, met: ImportedSession, now: datetime) -> None:
-    """Add the bookmarks that are due after an import.  Errors are only logged: the import itself succeeded."""
+    """Add the bookmarks that are due after an import.  Errors are only logged, since the import itself succeeded."""
     try:
         path = met.note.path if met.note else vault.sessions / f"{met.id}.md"
         if not met.id or not path.is_file():
@@ -66,7 +66,7 @@ def mark_stop(vault: Vault, spooled: Spooled, client: Client, met: ImportedSessi
             reasons += [] if is_same and _is_bookmarked(vault, fresh.session, why) else [why]
         redact = redact_of(vault.settings.secrets)
         for place, reason in enumerate(reasons):
-            # Bookmarks are distinguished by their time.
+            # Bookmarks are identified by their time, so each needs a different one.
             at = now + place * timedelta(milliseconds=1)
             make_bookmark(vault, fresh.session, reason, now=at, redact=redact, folder=_folder(met.cwd))
     except (CrucibleError, OSError) as error:
@@ -74,7 +74,7 @@ def mark_stop(vault: Vault, spooled: Spooled, client: Client, met: ImportedSessi
 
 
 def _finished(met: ImportedSession, session: Session) -> list[StopReason]:
-    """Return a bookmark's reason if tasks were finished since the last import."""
+    """Return `[StopReason.TASK]` if tasks were completed since the last import, else an empty list."""
     before = _done(met.note.session) if met.note else set()
     return [StopReason.TASK] if _done(session) - before else []
 
@@ -88,9 +88,9 @@ def _has_grown(met: ImportedSession, session: Session) -> bool:
 
 
 def _is_bookmarked(vault: Vault, session: Session, why: StopReason) -> bool:
-    """Return whether the last bookmark says the same: opening a session without working in it changes nothing.
+    """Return whether the last bookmark already says this: opening a session without working in it changes nothing.
 
-    A check long after a client's regular end may take it for dead, so an earlier "ended" counts as well.
+    A check long after a normal end may report that the client died, so an earlier "ended" bookmark also counts.
     """
     last = latest(vault.root, session.id)
     phase = session.phases[-1].id if session.phases else ""
@@ -104,7 +104,7 @@ def _folder(cwd: str) -> Path | None:
 
 
 _RECALL = (".crucible", "cache", "recall")
-"""The folder of recall's index, which is never built here: recall is used only if it exists."""
+"""The folder of recall's index.  Recall is used only if this exists; it is never built here."""
 
 
 class StoppedSession(NamedTuple):
@@ -115,7 +115,7 @@ class StoppedSession(NamedTuple):
 
 
 def stopped_now(vault: Vault, spooled: Spooled, client: Client, met: ImportedSession) -> Iterator[StoppedSession]:
-    """Yield the imported session if its client has ended, and either that is new or its note changed."""
+    """Yield the imported session if its client has ended, and either the end is new or the note has changed."""
     left, _ = _WHY.get(client, ("", None))
     if not left or not met.id:
         return
@@ -132,9 +132,9 @@ def end_all(vault: Vault, user: UserSettings, stopped: Iterable[StoppedSession])
 
 
 def ask_all(vault: Vault, user: UserSettings, stopped: Iterable[StoppedSession]) -> None:
-    """If `agents.at_end` is set, ask the agent about each session, and repeat the steps with its answers.
+    """If `agents.at_end` is set, ask the agent about each session, then repeat the steps with its answers.
 
-    Never raises.  Asking is slow, and the machine may be shut down meanwhile, so call this last and without a lock.
+    Never raises.  Call this last and without a lock: asking is slow, and the machine may be shut down in the meantime.
     """
     for one in _each(stopped):
         try:
@@ -147,7 +147,7 @@ def ask_all(vault: Vault, user: UserSettings, stopped: Iterable[StoppedSession])
 
 
 def _each(stopped: Iterable[StoppedSession]) -> list[StoppedSession]:
-    """Return each session once if its note exists."""
+    """Return the sessions whose notes exist, without duplicates."""
     return [one for one in {each.path: each for each in stopped}.values() if one.path.is_file()]
 
 
@@ -158,13 +158,13 @@ def _end(vault: Vault, one: StoppedSession, helpers: StopHelpers) -> None:
 
 
 def _compact(vault: Vault, path: Path) -> None:
-    """Compact old lines of memory if there are too many, without reporting it."""
+    """Compact old lines of memory if there are too many, without a message."""
     try:
         session = vault.read(path).session
         milestone = session.project if completes_milestone(session) else None
         index = Index(vault.root, vault.settings)
         compact(vault, lambda: index.ask(live_sessions)[0], _discard, milestone=milestone)
-    except Exception as error:  # noqa: BLE001  the session's end succeeded, whatever fails here
+    except Exception as error:  # noqa: BLE001  the session has ended, whatever fails here
         log_fault(str(vault.root), f"end {path.stem}: memory was not compacted", error)
 
 

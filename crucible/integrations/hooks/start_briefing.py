@@ -1,6 +1,6 @@
 """Build the briefing for a client that starts.
 
-It writes nothing but the index of recall, and uses recall only if it has an index: building one takes too long.
+Recall is used only if its index exists, because building one takes too long.  Nothing but that index is written.
 """
 
 from __future__ import annotations
@@ -28,19 +28,19 @@ from crucible.vault.notes.vault import Vault
 
 
 class _InRoom:
-    """Counts tokens so that a text that exceeds the client's size limit also exceeds the budget."""
+    """Counts tokens so that text over the client's size limit is also over the budget."""
 
     def __init__(self, budget: int) -> None:
         self._budget = budget
         self._estimate = Estimate()
 
     def count(self, text: str) -> int:
-        """Return the estimated tokens or the share of the size limit in tokens, whichever is larger."""
+        """Return the estimated tokens, or the text's share of the size limit in tokens if that is larger."""
         return max(self._estimate.count(text), -(-units(text) * self._budget // ROOM))
 
 
 class StartPlace(NamedTuple):
-    """The inputs of a start: the vault, the user's settings, the tables, the start, and the quoter of foreign text."""
+    """Inputs for a start briefing: vault, user settings, index view, client start, and quoter for untrusted text."""
 
     vault: Vault
     user: UserSettings

@@ -1,7 +1,6 @@
-"""Print the block for a client that starts: a briefing, with a paused session first, or nothing.
+"""Print the block for a client that starts: a briefing that begins with the paused session, or nothing.
 
-After `LONGEST` seconds the unfinished block is printed.  The modules that write the text are imported late: in most
-folders there is nothing to report.
+Modules that write the text are imported late, because in most folders there is nothing to report.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ from crucible.vault.notes.projects import project_of
 from crucible.vault.notes.vault import Vault
 
 LONGEST = 2.0
-"""Maximum number of seconds that a client waits for the block."""
+"""Maximum seconds that a client waits for the block; then the unfinished block is printed."""
 
 
 def greet(root: str, client: str, session: str, cwd: str) -> None:
@@ -64,7 +63,7 @@ def _set_deadline(root: str, made: Sequence[str]) -> Callable[[], object]:
         timer.daemon = True
         timer.start()
         return timer.cancel
-    # Not a thread: the index uses a second process only if there is a single thread.
+    # Not a thread: the index starts a second process only if there is a single thread.
     signal.signal(signal.SIGALRM, end)
     signal.setitimer(signal.ITIMER_REAL, LONGEST)
     return partial(signal.setitimer, signal.ITIMER_REAL, 0)
@@ -74,9 +73,9 @@ Early = Callable[[str], object]
 
 
 def greeting(root: str, user: UserSettings, starting: str, cwd: str, now: datetime) -> str:
-    """Return the block for a client that starts in `cwd`, by the vault's settings; "" if there is nothing to report.
+    """Return the block that the settings ask for when a client starts in `cwd`; "" if there is nothing to report.
 
-    `starting` is the new session as in a note's `sources`; `root` must be a real path, `now` aware.
+    `starting` is the new session as named in a note's `sources`; `root` must be a real path, `now` aware.
     """
     return _greeting(root, user, _Client(starting, cwd, now), lambda _: None)
 
@@ -99,7 +98,7 @@ def _greeting(root: str, user: UserSettings, client: _Client, early: Early) -> s
         rows = paused_rows(view, project) if notices else []
         if not rows and not (briefs and _has_news(view, root, project, client.now, settings)):
             return ""
-        # Late for the reason in the module's docstring.
+        # Imported late: in most folders there is nothing to report.
         from crucible.integrations.hooks.paused_notice import ClientStart, quoter_at, tell  # noqa: PLC0415
 
         start = ClientStart(client.session, client.cwd, project, client.now)

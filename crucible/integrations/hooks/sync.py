@@ -1,7 +1,6 @@
-"""Import sessions from the spool into notes, in a background process, one at a time in a vault.
+"""Import sessions from the spool into notes, in one background process per vault.
 
-A hook starts it at the end of a phase.  Errors are logged to `.crucible/log/hooks.log`, and the session is tried
-again at the next start.
+A hook starts it when a phase ends.  Errors go to `.crucible/log/hooks.log`; the next start tries the session again.
 """
 
 from __future__ import annotations
@@ -48,7 +47,7 @@ _CONTINUING_SOURCES = frozenset(("clear", "fork"))
 
 
 def session_before(spooled: Spooled, others: Iterable[Spooled]) -> str:
-    """Return the native id of the session that this one continues, "" for none."""
+    """Return the native id of the session that this one continues; "" if there is none."""
     if not spooled.lines:
         return ""
     first = next((line for line in spooled.lines if line.event == "SessionStart"), spooled.lines[0])
@@ -66,7 +65,7 @@ def session_before(spooled: Spooled, others: Iterable[Spooled]) -> str:
 
 
 def _forked_from(session: str, first: SpoolLine, others: Iterable[Spooled]) -> str:
-    """Return the session that was forked: a fork from the command line logs its start as that session's last event."""
+    """Return the forked session: a fork from the command line logs its start as the last event of that session."""
     for other in others:
         lines = [line for line in other.lines if line.pid == first.pid]
         opened = lines[-1:] and lines[-1].event == "SessionStart" and lines[-1].source == "resume"
@@ -80,19 +79,19 @@ CLIENTS = ("claude-code",)
 _STATE_NAMES = {Client.RUNNING: "running", Client.ENDED: "ended", Client.DIED: "died"}
 _EVENTS_WITHOUT_TEXT = frozenset(("SessionStart", "SessionEnd"))
 _QUIET_SECONDS = 60.0
-"""Age of an ended session's last event after which it is checked a last time."""
+"""Seconds after an ended session's last event until it is checked a final time."""
 _GIVEN_UP_SECONDS = 86400.0
-"""Age of a session's last event after which a missing transcript is given up."""
+"""Seconds after a session's last event until its missing transcript is no longer expected."""
 _MISSING = "missing"
 """The state of a session without a transcript."""
 _MARKS = frozenset(("SessionStart", "PreCompact", "Stop", "StopFailure", "SessionEnd"))
-"""Events whose hooks the client waits for, so the spool has them in order."""
+"""Events whose hooks the client waits for, so they are in order in the spool."""
 _MAX_LOGGED = 5
-"""Maximum number of unreadable rows of one session to log."""
+"""Maximum unreadable rows to log per session."""
 
 
 def write_down(root: Path) -> None:
-    """Import the sessions waiting in the spool, unless another process does; then ask the agent about ended ones."""
+    """Import the sessions waiting in the spool, unless another process does so; then ask the agent about ended ones."""
     tried: dict[str, int] = {}
     stopped: list[StoppedSession] = []
     home = Path.home()
@@ -104,7 +103,7 @@ def write_down(root: Path) -> None:
             os.utime(root / ".crucible" / "spool" / "lock")  # shows `cru doctor` that hooks run
             stopped += sync_vault(root, user, tried)
             _purge_events(root, user)
-        # A hook that found the lock taken did not start a process, so check for its lines again.
+        # A hook that found the lock taken has not started a process, so check for its lines again.
         if not any(_waits(each, tried) for each in _spool(root)):
             break
     if stopped:
@@ -119,7 +118,7 @@ def has_backlog(root: Path) -> bool:
 
 
 def _purge_events(root: Path, user: UserSettings) -> None:
-    """Once a day, delete event logs that are older than the settings allow."""
+    """Once a day, archive or delete old event logs, as the settings say."""
     now = datetime.now(UTC)
     try:
         if not is_due(root, now):
@@ -133,10 +132,10 @@ def _purge_events(root: Path, user: UserSettings) -> None:
 
 
 def sync_vault(root: Path, user: UserSettings, tried: dict[str, int]) -> list[StoppedSession]:
-    """Import every session that waits in the spool and, after a session's start, also those that died or ended.
+    """Import every session waiting in the spool and, if one has just started, also those that ended or died.
 
-    Then pause sessions that have been idle for long.  Returns the sessions whose clients have ended.
-    `tried` has the spooled size of each session at its last try, so that a failure is not repeated at once.
+    Then pause sessions that have been idle too long.  Returns the sessions whose clients have ended.
+    `tried` maps a session to its spooled size at the last try, so that a failure is not retried immediately.
     """
     vault, stopped = Vault(root, load_vault_settings(root, user)), list[StoppedSession]()
     for line in ignored_warnings(vault.settings.asks):
@@ -169,7 +168,7 @@ def _refresh(vault: Vault) -> None:
 
 
 def _finish_rename(vault: Vault) -> None:
-    """Finish a rename before anything is written under the new id, which would block moving the old files."""
+    """Finish an interrupted rename first: a file written under the new id would block moving the old one."""
     try:
         finish_rename(vault)
     except CrucibleError as error:
@@ -212,7 +211,7 @@ def _has_new_start(spooled: Spooled) -> bool:
 def _finish(
     vault: Vault, user: UserSettings, spooled: Spooled, tried: dict[str, int], stopped: list[StoppedSession]
 ) -> None:
-    """Mark a session that died; check an ended one a last time, since rows may arrive after its end."""
+    """Mark a session whose client died; check an ended one a final time, since rows may arrive after its end."""
     client = _client_of(spooled)
     if client is Client.RUNNING:
         return
@@ -229,7 +228,7 @@ def _finish(
 
 
 def _has_late_rows(root: Path, spooled: Spooled) -> bool:
-    """Return whether the transcript changed since its last import."""
+    """Return whether the transcript has changed since its last import."""
     state = Path(spool_folder(str(root), spooled.client)) / f"{spooled.session}.state"
     with suppress(OSError):
         return Path(spooled.transcript).stat().st_mtime_ns >= state.stat().st_mtime_ns
@@ -239,7 +238,7 @@ def _has_late_rows(root: Path, spooled: Spooled) -> bool:
 def _try(
     vault: Vault, user: UserSettings, spooled: Spooled, tried: dict[str, int], stopped: list[StoppedSession]
 ) -> bool:
-    """Import one session and return whether that succeeded; add it to `stopped` if its client has ended."""
+    """Import one session and return whether that succeeded; append it to `stopped` if its client has ended."""
     tried[spooled.session] = spooled.size
     try:
         client = _client_of(spooled)
@@ -264,7 +263,7 @@ def _write_down(
     """Import one session; return whether its notes are complete."""
     transcript = _transcript_of(spooled)
     if transcript is None:
-        # The client creates the file with its first answer.
+        # The client creates the transcript with its first answer.
         is_empty = all(line.event in _EVENTS_WITHOUT_TEXT for line in spooled.lines)
         return is_empty or client is Client.RUNNING or _log_missing(vault, spooled)
     whole_turns = client is Client.RUNNING and vault.settings.capture.save == "phase" and not _is_urgent(spooled)
@@ -287,7 +286,7 @@ def _write_down(
 
 
 def _log_missing(vault: Vault, spooled: Spooled) -> bool:
-    """Log once that there is no transcript, as some users configure it; return False, because it may still come."""
+    """Log once that the transcript is missing, as some users configure; return False, because it may still appear."""
     if spooled.left != _MISSING:
         error = FileNotFoundError(f"no transcript {spooled.session}.jsonl")
         log_fault(str(vault.root), f"sync {spooled.client} {spooled.session}", error)
@@ -296,14 +295,14 @@ def _log_missing(vault: Vault, spooled: Spooled) -> bool:
 
 
 def _is_done(vault: Vault, report: ImportReport) -> bool:
-    """Return whether an import is complete: no note was damaged or locked.  Damaged rows cannot be imported anyway."""
+    """Return whether an import is complete: no note was damaged or locked.  Damaged rows do not count as missing."""
     did_import = report.created or report.updated or report.unchanged or report.empty or report.left_out
     refused = any(not row.line and row.path.is_relative_to(vault.sessions) for row in report.unreadable)
     return bool(did_import or all(row.line for row in report.unreadable)) and not refused
 
 
 def _wait_for_last_rows(transcript: Path, spooled: Spooled) -> None:
-    """Wait for the last rows, counting from the hook's call: rows that are missing long after that never come."""
+    """Wait for the last rows, counting from the hook's call: rows still missing long after it never arrive."""
     *before, last = [line for line in spooled.lines if line.said and not line.agent] or [SpoolLine("")]
     since = last.time or max((line.time for line in spooled.lines), default=0.0)
     # An earlier answer may have the same text, such as "Done.".
@@ -317,7 +316,7 @@ def _is_urgent(spooled: Spooled) -> bool:
 
 
 def _transcript_of(spooled: Spooled) -> Path | None:
-    """Return the session's file: the one a hook named, or in another project's folder if the client moved it."""
+    """Return the session's file: the one a hook named or, if the client moved it, one in another project's folder."""
     name = f"{spooled.session}.jsonl"
     paths = [Path(line.transcript) for line in reversed(spooled.lines) if line.transcript]
     for path in dict.fromkeys(paths):
@@ -331,7 +330,7 @@ def _transcript_of(spooled: Spooled) -> Path | None:
 
 
 def _log_unreadable(vault: Vault, spooled: Spooled, report: ImportReport) -> None:
-    """Log rows that could not be read, once: a damaged row is read again at every turn of its session."""
+    """Log each unreadable row once: a damaged row is read again in every turn of its session."""
     logged = _log_of(vault)
     for row in report.unreadable[:_MAX_LOGGED]:
         error = ValueError(f"{row.path}:{row.line}: {row.reason}")

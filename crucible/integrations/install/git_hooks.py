@@ -1,7 +1,6 @@
-"""Install, find and remove our pre-commit hook in a vault's git repository.
+"""Install, find and remove our pre-commit hook, which refuses commits unless a check for secrets succeeds.
 
-An existing hook keeps working: a shell script gets a block of our lines; any other program is renamed and called by our
-hook.  The hook refuses a commit if `cru session check --secrets --staged` is missing or fails.
+An existing shell script gets a block of our lines; any other program is renamed, and our hook calls it.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ _CHAIN = f"""\
 [ ! -x "$0{_BEFORE}" ] || exec "$0{_BEFORE}" "$@"
 """
 _SHELL = re.compile(rb"#![ \t]*(?:\S*/)?(?:env[ \t]+(?:-S[ \t]+)?)?(?:ba|da|a|k|z)?sh\b[^\n]*(?:\n|\Z)")
-"""The first line of a script that can hold our block."""
+"""The first line of a script into which our block can be inserted."""
 
 _BLOCK = """\
 # >>> crucible {vault}: no secret is committed; `cru install git-hooks --remove` takes these lines out
@@ -66,7 +65,7 @@ class Hook(NamedTuple):
 
     @property
     def is_shared(self) -> bool:
-        """True if the hook is outside the repository: `core.hooksPath` names a folder for several repositories."""
+        """True if the hook is outside the repository: `core.hooksPath` may name a folder for several repositories."""
         inside = (self.top, _git_folder(self.top))
         return not any(self.path.is_relative_to(folder) for folder in inside)
 
@@ -74,8 +73,7 @@ class Hook(NamedTuple):
 def find_hook(root: Path) -> Hook:
     """Return the pre-commit hook that git runs for a vault; handles `core.hooksPath`, worktrees and subfolders."""
     top = Path(os.path.realpath(_git(root, "rev-parse", "--show-toplevel")))
-    # Ask at the top: a relative `core.hooksPath` is relative to it, and git does not say whether its answer is that
-    # path.
+    # Run git in the top folder: a relative `core.hooksPath` is relative to it, and so may be git's answer.
     folder = top / _git(top, "rev-parse", "--git-path", "hooks")
     inner = Path(os.path.realpath(root)).relative_to(top).as_posix()
     return Hook(Path(os.path.realpath(folder)) / "pre-commit", top, "." if inner == "." else f"./{inner}")
@@ -88,7 +86,7 @@ def is_installed(hook: Hook) -> bool:
 
 
 def install_hook(hook: Hook, command: Sequence[str]) -> bool:
-    """Check commits with `command`, a program and its first arguments; return whether anything changed."""
+    """Check commits with `command`, a program and its first arguments; return whether anything has changed."""
     block = _block(hook, command)
     data = _read(hook.path)
     found = None if data is None else _found(data, hook)
@@ -104,7 +102,7 @@ def install_hook(hook: Hook, command: Sequence[str]) -> bool:
 
 
 def uninstall_hook(hook: Hook) -> bool:
-    """Remove our lines, restoring the previous hook to the byte; return whether anything changed."""
+    """Remove our lines and restore the previous hook byte for byte; return whether anything has changed."""
     data = _read(hook.path)
     found = None if data is None else _found(data, hook)
     if data is not None and found:
@@ -119,7 +117,7 @@ def uninstall_hook(hook: Hook) -> bool:
     return True
 
 
-# --- texts -----------------------------------------------------------------------------------------------------------
+# --- hook text -------------------------------------------------------------------------------------------------------
 
 
 def _block(hook: Hook, command: Sequence[str]) -> bytes:
@@ -133,7 +131,7 @@ def _block(hook: Hook, command: Sequence[str]) -> bytes:
 
 
 def _name(hook: Hook) -> str:
-    """Return the vault's folder as one line, which identifies its block: a repository may hold several vaults."""
+    """Return the vault's folder on one line, which identifies its block: a repository may contain several vaults."""
     return json.dumps(hook.folder)
 
 
@@ -144,7 +142,7 @@ def _found(data: bytes, hook: Hook) -> re.Match[bytes] | None:
 
 
 def _with_block(data: bytes, block: bytes) -> bytes:
-    """Insert the block after the first line, because a script may exit before its end."""
+    """Insert the block after the first line, because a script may exit before its last line."""
     head = _SHELL.match(data)
     at = head.end() if head else 0
     if data[:at].endswith(b"\n"):

@@ -40,7 +40,7 @@ class Marks(NamedTuple):
 
 
 def with_block(text: str | None, body: str, marks: Marks) -> str:
-    """Return the text with the block in its old place or at the end; a `text` of None is a missing file."""
+    """Return the text with the block, in its old place or at the end.  A `text` of None means a missing file."""
     found = _place(text, marks) if text else None
     newline = _line_end(text[found[0] : found[1]] if text and found else text or "")
     block = newline.join([marks.opening, *body.rstrip("\n").split("\n"), marks.closing]) + newline
@@ -99,9 +99,9 @@ Edit: TypeAlias = "Callable[[str | None], str | None]"
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One file, and the edits that add and remove our part; on removal, up to `folders` empty parent folders go too.
+    """A file, and the edits that add and remove our part.  Removal also deletes up to `folders` empty parent folders.
 
-    `entry` returns the value that a text has under our server's name, or None; only a file of servers has it.
+    `entry` extracts the value under our server's name from the file's text, or None; only files of servers have it.
     """
 
     path: Path
@@ -121,20 +121,20 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Registered:
-    """The server with our name in a client's settings: its command line, empty if it is another program's."""
+    """The server with our name in a client's settings: its command line, empty if it starts another program."""
 
     path: Path
     words: tuple[str, ...]
 
     @property
     def vault(self) -> str:
-        """The vault in its command line, "" for none."""
+        """The vault named on the command line, or ""."""
         named = [word for before, word in pairwise(self.words) if before == "--vault"]
         return named[-1] if named else ""
 
 
 def find_registered(part: Part) -> Registered | None:
-    """Return our server in a file; None if it has none.  Raises `VaultError` if the file cannot be parsed."""
+    """Return the server with our name in a file, or None.  Raises `VaultError` if the file cannot be parsed."""
     text = load(part.path)
     if part.entry is None or text is None or not has_text(text):
         return None
@@ -146,16 +146,16 @@ def find_registered(part: Part) -> Registered | None:
 
 
 def is_used(client: str, env: Mapping[str, str], home: Path) -> bool:
-    """Return whether the user seems to have a client: its settings exist."""
+    """Return whether the user seems to have a client, judging by whether its settings exist."""
     servers, instructions = parts_of(client, ("cru", "mcp"), env, home, None)
-    # The instructions are in the client's own folder, a skill two folders below it.
+    # Instructions are in the client's own folder; a skill is two folders below it.
     return servers.path.exists() or instructions.path.parents[max(instructions.folders - 1, 0)].is_dir()
 
 
 def parts_of(
     client: str, program: Sequence[str], env: Mapping[str, str], home: Path, project: Path | None
 ) -> list[Part]:
-    """Return the files to edit for a client, the user's or a project's.
+    """Return the files to edit for a client: the user's, or those of the folder `project`.
 
     `program` is the command line of our server.
     """
@@ -214,7 +214,7 @@ def _is_ours(value: Any) -> bool:
 
 
 def _words(value: Any) -> tuple[str, ...]:
-    """Return the command line of an entry, empty if it has none."""
+    """Return an entry's command line; empty if it has none."""
     if not isinstance(value, dict):
         return ()
     command, more = value.get("command"), value.get("args", [])
@@ -285,7 +285,7 @@ def _with_skill(text: str | None) -> str:
 
 
 def _without_skill(text: str | None) -> str | None:
-    """Return None to remove the skill, but keep it if the user edited it."""
+    """Return None to remove the skill, unless the user has edited it."""
     return None if text is None or _is_unedited(text) else text
 
 

@@ -50,10 +50,9 @@ class NewItem:
 
 
 def add(context: ServerContext, new_item: NewItem, running: str = "", similar: Similar | None = None) -> str:
-    """Add an item and return the answer; `running` is the id of its session if the arguments name none.
+    """Add an item and return the answer; `running` is the item's session if the arguments name none.
 
-    Raises `UsageError` for invalid arguments, and `SessionNotFound`, because an item must not link to a missing
-    session.
+    Raises `UsageError` for invalid arguments, and `SessionNotFound` if the item would link to a missing session.
     """
     vault = vault_of(context)
     redact = redact_of(vault.settings.secrets)
@@ -75,7 +74,7 @@ def _source(context: ServerContext, new_item: NewItem, running: str) -> ItemSour
         return provenance_in(load_session(context, named)[1], phase)
     if phase:
         raise UsageError("a phase goes with a session", "say of which session, by its id")
-    with suppress(CrucibleError):  # the agent did not choose this session, so its absence is no error
+    with suppress(CrucibleError):  # the agent did not choose this session, so it may be missing
         return ItemSource(Origin.SESSION, load_session(context, running)[1].name) if running else ItemSource()
     return ItemSource()
 
@@ -102,12 +101,12 @@ def _item(context: ServerContext, new_item: NewItem, source: ItemSource) -> Item
 
 
 def _scope_of(context: ServerContext, new_item: NewItem) -> tuple[ItemScope, str]:
-    """Return the scope and project; without arguments they depend on the folder, as with `cru knowledge add`."""
+    """Return the scope and project; without arguments they depend on the folder, as in `cru knowledge add`."""
     named = checked("project", new_item.project, _LONGEST_LINE).strip()
     scope = _word("scope", new_item.scope, ItemScope) if new_item.scope.strip() else None
     if scope not in (None, ItemScope.PROJECT):
         return scope, named
-    # If the scope is given explicitly, the folder's name is good enough as a project.
+    # If the scope is explicit, the folder's name is good enough as the project.
     named = named or context.viewer or (context.project if scope else "")
     if scope and not named:
         raise UsageError("an item of a project needs its name", "say which project, or take another scope")
@@ -131,7 +130,7 @@ def _result_text(made: Added, quoting: Quoting) -> str:
     }[made.outcome]
     secret_count = sum(made.redactions.values())
     secrets = f"{secret_count} secrets were taken out." if secret_count else ""
-    # The id of an existing note is foreign text; the id of a new one is ours.
+    # The id of an existing note is untrusted text; the id of a new one is ours.
     merged = made.id if made.outcome is AddOutcome.MERGED else ""
     lines = [quoting.labelled([f"id {merged}"] if merged else ["why"], made.why, 300) if merged or not made.id else ""]
     lines += [quoting.labelled([f"id {one.id}", one.why], one.title, _TITLE) for one in made.alike]
@@ -161,13 +160,13 @@ def feedback(context: ServerContext, ref: str, *, useful: bool) -> str:
 
 
 def items(context: ServerContext, limit: int = _NEWEST) -> list[ItemRow]:
-    """Return the visible items with the most weight."""
+    """Return the visible items with the highest weights."""
     vault, query = vault_of(context), ItemFilter(viewer=viewer_of(context))
     return list_items(vault, load_items(vault), query, now(), vault.settings.knowledge)[:limit]
 
 
 def list_of_items(context: ServerContext) -> str:
-    """Return one line for each of these items."""
+    """List the items that `items` returns, one per line."""
     quoting = Quoting(redact_of(vault_of(context).settings.secrets))
     lines = [
         quoting.labelled(

@@ -1,4 +1,4 @@
-"""Open the vault of a server, again for each call: settings and notes may change while the server runs."""
+"""Open a server's vault again for each call: settings and notes may change while the server runs."""
 
 from __future__ import annotations
 
@@ -42,9 +42,9 @@ def index_of(vault: Vault) -> Index:
 
 
 def open_recall(context: ServerContext) -> Recall:
-    """Open recall: the server in the user's settings, else the vault's own index.
+    """Open recall: the server from the user's settings, else the vault's own index.
 
-    It includes the knowledge that is visible from the client's folder.
+    Searches include the knowledge that is visible from the client's folder.
     """
     settings = context.user.recall
     address = chosen_address(settings.backend, context.env)

@@ -28,25 +28,25 @@ from crucible.search.recall import MOST, Answer, Event, EventKind, Hit, Question
 from crucible.vault.index.time_filters import parse_when
 
 _SNIPPET, _NEIGHBOUR, _LINE, _MOMENT = 400, 160, 160, 400
-"""Maximum characters of a hit in a context, of the events beside it, of a hit in a list, of an event in a timeline."""
+"""Maximum characters: a hit in a context, a neighbouring event, a hit in a list, and an event in a timeline."""
 _WHOLE, _LEAST_WHOLE = 12_000, 600
-"""Maximum characters that `get` shows of all texts together, and minimum for each."""
+"""Maximum characters that `get` shows of all events together, and the minimum for each event."""
 _FAR, _NOTE = 20, 300
-"""Maximum events of a timeline on either side, and maximum characters of recall's own notes."""
+"""Maximum events on each side of a timeline, and maximum characters of recall's own notes."""
 _LONGEST_QUERY = 200_000
 
 
 class RecallTools:
-    """The recall tools of one client.
+    """The recall tools for one client.
 
-    `open_recall` is called for the first question, because a server must start quickly.
+    `open_recall` is called for the first query, because a server must start quickly.
     """
 
     def __init__(self, context: ServerContext, open_recall: Callable[[ServerContext], Recall]) -> None:
         self._context = context
         self._open = open_recall
         self._recall: tuple[tuple[str, str], Recall] | None = None
-        # Clients call several tools at once, but an engine answers one question at a time.
+        # Clients call several tools at the same time, but an engine answers one query at a time.
         self._turn = threading.Lock()
 
     def context(self, query: str, event_types: Sequence[str] | None, session: str, limit: int) -> str:
@@ -111,7 +111,7 @@ class RecallTools:
         return answer([f"{len(events)} events, the anchor is marked >"], lines, ["Whole texts: recall_get(ids)."])
 
     def get(self, ids: Sequence[str], offset: int) -> str:
-        """Return the texts of events."""
+        """Return the text of events."""
         requested = [*dict.fromkeys(checked("an id", each.strip(), 400) for each in ids)]
         bounded("the number of ids", len(requested), 1, MOST), bounded("offset", offset, 0, 100_000_000)
         with self._turn:
@@ -132,7 +132,7 @@ class RecallTools:
         return answer(headline, blocks, [self._question(events)])
 
     def _question(self, events: Sequence[Event]) -> str:
-        """Return, now and then, the question whether an item of knowledge helped."""
+        """Occasionally return a question whether an item of knowledge helped."""
         # Outside the fence, only text that is certainly an id is allowed.
         items = [each.id for each in events if each.kind is EventKind.KNOWLEDGE and is_session_id(each.id)]
         vault = vault_of(self._context)
@@ -159,11 +159,11 @@ class RecallTools:
 
 
 def _is_of(project: str, event: Event) -> bool:
-    """Return whether an event belongs to the requested project: knowledge of our own project was not requested."""
+    """Return whether an event may be shown for `project`: knowledge of other projects was not requested."""
     return not project or event.kind is not EventKind.KNOWLEDGE or event.project in ("", project)
 
 
-# --- what was asked --------------------------------------------------------------------------------------------------
+# --- the query -------------------------------------------------------------------------------------------------------
 
 
 def _kinds(names: Sequence[str] | None) -> frozenset[EventKind]:
@@ -177,7 +177,7 @@ def _moment(text: str, *, end: bool) -> datetime | None:
     return parse_when(checked("a time", text, 60), now(), end=end) if text.strip() else None
 
 
-# --- what was found --------------------------------------------------------------------------------------------------
+# --- the results -----------------------------------------------------------------------------------------------------
 
 
 def _headline(found: Answer, shown: int) -> list[str]:

@@ -1,4 +1,4 @@
-"""Write answers: our own lines, and quotations from the vault in a fence between our marks."""
+"""Format answers: our own lines, and quotations from the vault in a fence between our marks."""
 
 from __future__ import annotations
 
@@ -33,51 +33,51 @@ def answer(told: Sequence[str], quoted: Iterable[str], more: Sequence[str] = ())
 
 
 class Quoting:
-    """Prepares foreign text for an answer: without secrets, and safe in a fence."""
+    """Prepares untrusted text for an answer: redacted, and safe in a fence."""
 
     def __init__(self, redact: Redact) -> None:
         self._redact = redact
 
     def line(self, text: str, limit: int) -> str:
-        """Return a text as one line of at most `limit` characters."""
-        # Half a secret is not recognized, so more text is scanned than shown.
+        """Return text on one line, with at most `limit` characters."""
+        # A truncated secret is not recognized, so scan more text than is shown.
         return quote_line(self._redact(text[: 8 * limit + 20_000])[0], limit)
 
     def clean(self, text: str) -> str:
-        """Return a text without secrets, otherwise unchanged."""
+        """Return text without secrets, otherwise unchanged."""
         return self._redact(text)[0]
 
     def name(self, text: str) -> str:
-        """Return an id or name for a label, so that it cannot close the label or look like several of its words."""
+        """Return an id or name for a label; it can neither close the label nor look like several words."""
         return self.line(text, _LONGEST_NAME).translate(_NO_LABEL)
 
     def block(self, text: str, limit: int) -> str:
-        """Return indented lines; the middle of a longer text is replaced by a note."""
+        """Return indented lines; the middle of longer text is replaced by a note."""
         return quote_block(self._redact(text)[0], limit)
 
     def part(self, text: str, offset: int, limit: int) -> tuple[str, int]:
-        """Return indented lines from a code point on, and the number of code points left after them."""
+        """Return indented lines from code point `offset` on, and the number of code points that remain."""
         clean = self._redact(text)[0]
         shown = clean[offset : offset + limit]
         return quote_block(shown, max(limit, 1)), max(0, len(clean) - offset - len(shown))
 
     def labelled(self, label: Iterable[str], text: str, limit: int) -> str:
-        """Return our label of these words, followed by a line of foreign text."""
+        """Return a label made of these words, followed by a line of untrusted text."""
         words = ", ".join(self.name(word) for word in label if word)
         return f"[{words}] {hang(self.line(text, limit))}".rstrip(" ")
 
 
 def day_of(time: datetime | None) -> str:
-    """Format a time as `2026-11-21 20:26Z`, "" for None."""
+    """Format a time as `2026-11-21 20:26Z`; "" for None."""
     return time.astimezone(UTC).strftime("%Y-%m-%d %H:%MZ") if time else ""
 
 
 def plain_lines(text: str) -> str:
-    """Return an error or warning as safe lines: it may contain file names and settings, which are foreign text."""
+    """Return an error or warning as safe lines: file names and settings in it are untrusted text."""
     return "\n".join(quote_line(line, _LONGEST_FAULT) for line in text.split("\n") if line.strip())
 
 
-# --- what comes in ---------------------------------------------------------------------------------------------------
+# --- arguments -------------------------------------------------------------------------------------------------------
 
 
 def bounded(name: str, value: int, least: int, most: int) -> int:
@@ -88,7 +88,7 @@ def bounded(name: str, value: int, least: int, most: int) -> int:
 
 
 def is_session_id(text: str) -> bool:
-    """Return whether a text can be a session's id, and so is a single word."""
+    """Return whether text can be a session's id, and is therefore a single word."""
     try:
         return bool(check_session_id(text))
     except BadSessionId:
@@ -106,7 +106,7 @@ def checked(name: str, text: str, most: int) -> str:
 
 
 def page(found: int, offset: int, limit: int, most: int) -> str:
-    """Return how to get more of a list, "" if there is no more; `found` is the known number of entries."""
+    """Return how to get more of a list, or "" at its end; `found` is the number of entries known so far."""
     after = offset + limit
     if found <= after:
         return ""

@@ -1,4 +1,4 @@
-"""The MCP server: tools and resources over standard input and output, on which nothing else may be printed."""
+"""The MCP server: tools and resources over standard input and output, where nothing else may be printed."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def _own_input() -> TextIOWrapper:
 
 
 class _Lines(anyio.AsyncFile[str]):
-    """The client's lines.  `waiting` holds those for which the library has not delivered a message yet."""
+    """The client's lines.  `waiting` holds lines for which the library has not delivered a message yet."""
 
     def __init__(self, file: TextIOWrapper) -> None:
         super().__init__(file)
@@ -112,7 +112,7 @@ class _Lines(anyio.AsyncFile[str]):
 
 
 class _Answering:
-    """The library's stream of messages, one per line, except invalid ones, which are answered here."""
+    """Wraps the library's message stream: invalid messages are answered here and not passed on."""
 
     def __init__(self, inner: ReadStream[Any], replies: WriteStream[SessionMessage], lines: deque[str]) -> None:
         self._inner, self._replies, self._lines = inner, replies, lines
@@ -174,7 +174,7 @@ _MARKDOWN = "text/markdown"
 
 
 class _Server(MCPServer[Any]):
-    """Lists the newest sessions and best items beside the templates, since clients offer only listed resources."""
+    """Lists the newest sessions and best items as resources: clients offer only what is listed, not templates."""
 
     def __init__(self, service: GetService) -> None:
         super().__init__(
@@ -225,15 +225,14 @@ class _Late:
     def __call__(self) -> ToolService:
         with self._turn:
             if self._service is None:
-                # Late: it takes as long to load as the library, and a model may call a tool before a slow server is
-                # ready.
+                # Imported late: it loads slowly, and a model may call a tool before a slow server is ready.
                 from crucible.integrations.mcp.tool_service import ToolService  # noqa: PLC0415
 
                 self._service = ToolService(*self._given)
             return self._service
 
     def close(self) -> None:
-        """Close the service after the client's end."""
+        """Close the service after the client has disconnected."""
         if self._service is not None:
             self._service.close()
 
@@ -241,7 +240,7 @@ class _Late:
 def build_server(
     context: ServerContext, opener: Callable[[ServerContext], Recall] | None = None
 ) -> tuple[MCPServer[Any], Callable[[], None]]:
-    """Return a server, and a function to call at its end; `opener` replaces the usual way to open recall."""
+    """Return a server and a function to call when it stops; `opener` replaces the default way to open recall."""
     late = _Late(context, opener)
     server = _Server(late)
     add_tools(server, late)
@@ -253,13 +252,13 @@ def _add_resources(server: MCPServer[Any], service: GetService) -> None:
     def resource(uri: str, name: str, title: str, read: Callable[..., str]) -> None:
         server.resource(uri, name=name, title=title, mime_type=_MARKDOWN)(read)
 
-    def show_session(id: str) -> str:  # noqa: A002  as the address names it
+    def show_session(id: str) -> str:  # noqa: A002  named as in the resource's address
         return _read(lambda: service().show_session(id))
 
-    def show_phase(id: str, phase: str) -> str:  # noqa: A002  as the address names it
+    def show_phase(id: str, phase: str) -> str:  # noqa: A002  named as in the resource's address
         return _read(lambda: service().show_session(id, phase))
 
-    def show_item(id: str) -> str:  # noqa: A002  as the address names it
+    def show_item(id: str) -> str:  # noqa: A002  named as in the resource's address
         return _read(lambda: service().show_item(id))
 
     root = "crucible://"
@@ -286,7 +285,7 @@ def serve(context: ServerContext) -> None:
     try:
         server.run("stdio")
     except* BrokenPipeError:
-        # The client closed its end.
+        # The client has closed the connection.
         pass
     finally:
         close()

@@ -1,7 +1,6 @@
-"""The context of a server's process, and the client's description of itself.
+"""The context of a server process, and how the client identifies itself.
 
-In a folder without a vault, tools fail but the server runs: a client starts it wherever its user works.  This module
-imports little, since a client's first call may come before a slow server is ready.
+Without a vault, the server runs but tools fail.  Keep imports light: a client may call before a slow server is ready.
 """
 
 from __future__ import annotations
@@ -19,18 +18,18 @@ from crucible.vault.notes.discovery import find_vault
 from crucible.vault.notes.projects import named_project_of, project_of
 
 _NAMES = {"codex-mcp-client": "codex"}
-"""Our names of clients that introduce themselves by another one."""
+"""Our names for clients that identify themselves by another name."""
 
 
 class Caller(NamedTuple):
-    """The client as it introduced itself."""
+    """The client as it identified itself."""
 
     name: str = ""
     version: str = ""
 
     @property
     def agent(self) -> str:
-        """The name as in a note, without the version."""
+        """The client's name as used in notes, without the version."""
         return _NAMES.get(self.name, self.name) or "agent"
 
     @property
@@ -41,9 +40,9 @@ class Caller(NamedTuple):
 
 @dataclass(frozen=True)
 class ServerContext:
-    """The process's environment, working directory ("" if it was removed) and home; `named` is the value of `--vault`.
+    """The process's environment, working directory ("" if it was deleted) and home; `named` is the value of `--vault`.
 
-    `asked` is the project that a question names, "" for none.
+    `asked` is the project that a query names, or "".
     """
 
     env: Mapping[str, str]
@@ -59,19 +58,19 @@ class ServerContext:
 
     @property
     def here(self) -> Path | None:
-        """The working directory, None if it was removed."""
+        """The working directory; None if it was deleted."""
         return Path(self.cwd) if self.cwd else None
 
     @property
     def project(self) -> str:
-        """The project of the client's session, by its folder's name if no setting names it; "" for none."""
+        """The project of the client's session: from the settings, else by its folder's name; "" for none."""
         return project_of(self.cwd, self.user.projects)
 
     @property
     def viewer(self) -> str:
-        """The project whose knowledge is visible and that owns new items: `asked`, else one named in the settings.
+        """The project whose knowledge is visible and that owns new items: `asked`, or else the one from the settings.
 
-        "" without a project, and in the vault itself, as for `cru recall` and `cru knowledge add`.
+        "" without a project and inside the vault, as for `cru recall` and `cru knowledge add`.
         """
         if self.asked:
             return self.asked

@@ -29,7 +29,7 @@ _LEAST_BUDGET, _MOST_BUDGET = 500, 60_000
 _LOOKUP = "Also the tools: session_show(id, phase), recall_search, recall_get."
 
 
-# --- which there are -------------------------------------------------------------------------------------------------
+# --- listing ---------------------------------------------------------------------------------------------------------
 
 
 def newest(context: ServerContext, limit: int = 20) -> list[Row]:
@@ -39,7 +39,7 @@ def newest(context: ServerContext, limit: int = 20) -> list[Row]:
 
 
 def list_sessions(context: ServerContext, limit: int, offset: int, **narrowed: str) -> str:
-    """Return one line per session; `narrowed` are `status`, `project`, `agent`, `since` and `until`, "" for any."""
+    """Return one line per session; `narrowed` holds `status`, `project`, `agent`, `since` and `until`, "" for any."""
     bounded("limit", limit, 1, _MOST), bounded("offset", offset, 0, _DEEPEST)
     vault = vault_of(context)
     query = _query(narrowed)._replace(limit=offset + limit + 1)
@@ -70,7 +70,7 @@ def _row(quoting: Quoting, row: Row) -> str:
     return quoting.labelled([str(word) for word in words if word], str(row["title"] or ""), 160)
 
 
-# --- one of them -----------------------------------------------------------------------------------------------------
+# --- showing ---------------------------------------------------------------------------------------------------------
 
 
 def load_session(context: ServerContext, ref: str) -> tuple[Vault, Note]:
@@ -93,7 +93,7 @@ def load_session(context: ServerContext, ref: str) -> tuple[Vault, Note]:
 
 
 def show_session(context: ServerContext, ref: str, phase: str, offset: int) -> str:
-    """Return a session's overview and its phases from `offset` on, or one phase's text from that character on."""
+    """Return a session's overview and its phases from index `offset` on, or one phase's text from that character on."""
     bounded("offset", offset, 0, 1_000_000_000)
     vault, note = load_session(context, ref)
     quoting = Quoting(redact_of(vault.settings.secrets))
@@ -155,11 +155,11 @@ def _phase(quoting: Quoting, note: Note, wanted: str, offset: int) -> str:
     return answer([], [label, text], [more])
 
 
-# --- to go on with it ------------------------------------------------------------------------------------------------
+# --- resuming --------------------------------------------------------------------------------------------------------
 
 
 def context_of(context: ServerContext, ref: str, budget: int) -> str:
-    """Return the resume context of a session in at most `budget` tokens; 0 is the vault's setting."""
+    """Return a session's resume context of at most `budget` tokens; 0 means the vault's setting."""
     vault, note = load_session(context, ref)
     tokens = bounded("budget", budget, _LEAST_BUDGET, _MOST_BUDGET) if budget else None
     folder = find_folder(note.session, Workplace(context.env, context.home, context.here, context.user))

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 GetService: TypeAlias = "Callable[[], ToolService]"
-"""Returns the service, which is created on first use."""
+"""Returns the service, creating it on first use."""
 
 TYPES = (
     "decision",
@@ -34,7 +34,7 @@ TYPES = (
     "decision_needed",
     "task_complete",
 )
-"""The types of entries that `flight_recorder_log` takes, the most common first."""
+"""The types of entries that `flight_recorder_log` accepts, most common first."""
 
 _READS = ToolAnnotations(read_only_hint=True, idempotent_hint=True, open_world_hint=False)
 _WRITES = ToolAnnotations(read_only_hint=False, destructive_hint=False, open_world_hint=False)
@@ -76,7 +76,7 @@ Text = Annotated[str, Field(description="Markdown.")]
 
 
 def with_error_answers(tool: Callable[..., str]) -> Callable[..., CallToolResult]:
-    """Return a tool whose errors are answers: one line, and what to do next."""
+    """Wrap a tool so that errors become answers: one line, and what to do next."""
 
     @wraps(tool)
     def called(**given: Any) -> CallToolResult:
@@ -170,7 +170,7 @@ def _add_recall(server: MCPServer[Any], service: GetService) -> None:
 def _add_knowledge(server: MCPServer[Any], service: GetService) -> None:
     def recall_add(
         *,
-        type: Literal["evidence", "decision", "pattern", "observation", "failure"],  # noqa: A002  a client's word
+        type: Literal["evidence", "decision", "pattern", "observation", "failure"],  # noqa: A002  the public name
         title: Annotated[str, Field(description="What is known, in a line.")] = "",
         text: Text = "",
         tags: list[str] | None = None,
@@ -217,7 +217,7 @@ def _add_knowledge(server: MCPServer[Any], service: GetService) -> None:
         return service().add(type, tags or (), failure, confidence, **fields, **origin)
 
     def recall_feedback(
-        id: Annotated[str, Field(description="The id of an item of knowledge.")],  # noqa: A002  a client's word
+        id: Annotated[str, Field(description="The id of an item of knowledge.")],  # noqa: A002  the public name
         useful: Annotated[bool, Field(description="Whether it helped.")],
     ) -> str:
         """Say whether an item of knowledge that you used was of use: it is found earlier then, or later."""
@@ -275,7 +275,7 @@ def _add_sessions(server: MCPServer[Any], service: GetService) -> None:
         return service().list_sessions(limit, offset, **narrowed)
 
     def session_show(
-        id: Id,  # noqa: A002  a client's word
+        id: Id,  # noqa: A002  the public name
         phase: Annotated[str, Field(description="2, or 2.1 for a sub-phase: its whole text, a part at a time.")] = "",
         offset: Annotated[
             int, Field(description="From this character of the phase on; without a phase, so many phases on.")
@@ -285,7 +285,7 @@ def _add_sessions(server: MCPServer[Any], service: GetService) -> None:
         return service().show_session(id, phase, offset)
 
     def session_resume_context(
-        id: Id,  # noqa: A002  a client's word
+        id: Id,  # noqa: A002  the public name
         budget: Annotated[int, Field(description="Tokens, 500 to 60,000; 0 is the vault's setting.")] = 0,
     ) -> str:
         """All that is needed to go on with a session: goal, decisions, open work, what was said last, what changed since."""

@@ -1,4 +1,4 @@
-"""The work of all tools, imported when the first of them is called."""
+"""The implementation of all tools, imported when one is first called."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ from crucible.vault.notes.vault import Vault
 from crucible.vault.notes.walk import note_name
 
 _CHANNEL = "mcp"
-"""The channel of sessions begun by a server; one server never continues another's."""
+"""The channel of sessions begun by a server; no server continues the session of another."""
 _ENDED = "the client was closed"
 
 
 class RunningSessions:
-    """The sessions of one server: its client's own, and the one that the server began for it, if any."""
+    """The sessions of one server: the client's own, and the one that the server began for it, if any."""
 
     def __init__(self, context: ServerContext) -> None:
         self._context = context
@@ -53,7 +53,7 @@ class RunningSessions:
         self._own: tuple[Path, str] | None = None
         """The vault and id of the session that this server began."""
         self._last = ""
-        """The id of the last session that was logged to without being named."""
+        """The id of the last session that was logged to by default."""
 
     def recorder(self, named: str, caller: Caller) -> Recorder:
         """Return the recorder for a new entry.
@@ -78,11 +78,11 @@ class RunningSessions:
             ) from None
 
     def known(self) -> str:
-        """Return the id of the running session if it is known without a search, else ""."""
+        """Return the id of the running session if it is known without a search, or ""."""
         return self._context.env.get("CRU_SESSION", "").strip() or self._last
 
     def close(self) -> None:
-        """Pause the session that was begun for the client; if that fails, the session is found idle later."""
+        """Pause the session that was begun for the client; if that fails, it is later found to be idle."""
         if self._own is None:
             return
         with suppress(CrucibleError, OSError):
@@ -98,12 +98,12 @@ class RunningSessions:
                 recorder.pause(_ENDED)
                 after_stop(vault, recorder.path, now=now())
 
-    # --- the client's own --------------------------------------------------------------------------------------------
+    # --- the client's own session ------------------------------------------------------------------------------------
 
     def _native(self, vault: Vault) -> str:
-        """Return the note of Claude Code's current session, imported first so that the new entry comes after it.
+        """Return the note of Claude Code's current session, after importing it so that the new entry comes last.
 
-        "" if no hook reported that session and it has no note: then the user does not want it recorded.
+        Returns "" if no hook reported that session and it has no note: then the user does not want it recorded.
         """
         native = self._context.env.get("CLAUDE_CODE_SESSION_ID", "")
         client = CLIENT.name
@@ -114,7 +114,7 @@ class RunningSessions:
         transcript = Path(spooled.transcript) if spooled and spooled.transcript else None
         if transcript and transcript.name == f"{native}.jsonl" and transcript.is_file():
             options = ImportOptions(now=now(), projects=self._context.user.projects, client=Client.RUNNING)
-            with suppress(CrucibleError):  # otherwise it is imported at the turn's end
+            with suppress(CrucibleError):  # otherwise it is imported at the end of the turn
                 import_transcripts(vault, DIALECTS[client], [transcript], options=options)
         path = SourceTable(vault).find(source)
         if path is None and spooled:
@@ -124,7 +124,7 @@ class RunningSessions:
             )
         return note_name(path.name) if path else ""
 
-    # --- others ------------------------------------------------------------------------------------------------------
+    # --- other clients -----------------------------------------------------------------------------------------------
 
     def _active(self, vault: Vault, caller: Caller) -> str:
         project = self._context.project
@@ -163,9 +163,9 @@ _LONGEST, _MOST_KEYS, _LONGEST_KEY = 50_000, 30, 60
 
 @dataclass(frozen=True, slots=True)
 class LogEntry:
-    """A new entry: `type` is one of `tool_schemas.TYPES`; a type takes `rationale`, `resolution` or neither.
+    """A new entry.  `type` is one of `tool_schemas.TYPES`; it takes `rationale`, `resolution` or neither.
 
-    `metadata` is anything else.
+    `metadata` holds everything else.
     """
 
     type: str
@@ -190,7 +190,7 @@ _TAKES: Mapping[str, Mapping[str, str]] = MappingProxyType(
         "task_complete": {"task": "task"},
     }
 )
-"""The types, which are methods of the recorder, and which of a client's keys each takes as which argument."""
+"""For each type, which is a recorder method: the client's keys, and the arguments they map to."""
 _LISTS = ("applies_to", "options")
 
 
@@ -198,7 +198,7 @@ def _arguments(entry: LogEntry, takes: Mapping[str, str]) -> Iterator[tuple[str,
     for key, name in takes.items():
         value = entry.metadata.get(key)
         words = [str(each) for each in (value if isinstance(value, list) else [value]) if _is_word(each)]
-        if key in _LISTS:  # or one of its items alone
+        if key in _LISTS:  # or one item on its own
             yield name, words
         else:
             yield name, getattr(entry, key, "") or (str(value) if _is_word(value) else "")
@@ -209,7 +209,7 @@ def _is_word(value: object) -> bool:
 
 
 def log_entry(running: RunningSessions, entry: LogEntry, caller: Caller) -> str:
-    """Write an entry and return where it is.  Raises `UsageError` for invalid entries."""
+    """Write an entry and return where it was written.  Raises `UsageError` for invalid entries."""
     kind = entry.type.strip().lower()
     if kind not in _TAKES:
         raise UsageError(f"type {entry.type[:40]!r}: unknown", "one of " + ", ".join(_TAKES))
@@ -232,7 +232,7 @@ def log_entry(running: RunningSessions, entry: LogEntry, caller: Caller) -> str:
 
 
 def _rest(metadata: Mapping[str, Any], takes: Mapping[str, str]) -> str:
-    """Return the metadata that a type has no place for, as a list after the text, so that nothing is lost."""
+    """Return metadata without an argument of its own as a list after the text, so that nothing is lost."""
     rest = {
         name: value
         for name, value in metadata.items()
@@ -261,7 +261,7 @@ _LISTED = 20
 
 
 class Listed(NamedTuple):
-    """A note in the list of resources: `sessions/ID` or `knowledge/ID`, a name and a title, both safe to show."""
+    """A note in the list of resources: `sessions/ID` or `knowledge/ID`, and a name and title that are safe to show."""
 
     path: str
     name: str
@@ -285,7 +285,7 @@ class ToolService:
         confidence: float | None,
         **fields: str,
     ) -> str:
-        """Add an item of knowledge; it comes from the running session if no other one is named."""
+        """Add an item of knowledge; it comes from the running session unless the arguments name one."""
         noted = NewItem(type_, tags=tags, failure=failure, confidence=confidence, **fields)
         # Compare with all items; `add_item` decides which similar ones are visible.
         similar = open_own(self._context, EVERYTHING).similar
@@ -321,17 +321,17 @@ class ToolService:
         return knowing.show_item(self._context, ref)
 
     def listed(self) -> list[Listed]:
-        """Return the newest sessions and the items with the most weight."""
+        """Return the newest sessions and the items with the highest weights."""
         quoting = Quoting(redact_of(vault_of(self._context).settings.secrets))
         found = [
             (f"sessions/{row['id']}", str(row["id"]), str(row["title"] or ""))
             for row in sessions.newest(self._context, _LISTED)
         ]
         found += [(f"knowledge/{row.id}", row.id, row.item.title) for row in knowing.items(self._context, _LISTED)]
-        # Files may have any name, so only valid ids are listed; the others can still be found by searching.
+        # Files may have any name, so only valid ids are listed; other notes can still be found by searching.
         offered = [each for each in found if is_session_id(each[1])]
         return [Listed(path, name, quoting.line(title, 100)) for path, name, title in offered]
 
     def close(self) -> None:
-        """Pause the session that was begun for the client."""
+        """Pause the session begun for the client."""
         self._running.close()
