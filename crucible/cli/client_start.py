@@ -87,7 +87,7 @@ def start(ctx: click.Context, /, named: str | None, budget: int | None, workflow
         warn(f"left out: {source.name}: {source.failure}")
     chosen = chosen or _last_used(told)
     hint = f"--with takes {_NAMES}, or a command line that is there"
-    if chosen.client:
+    if chosen.client and chosen.client.package:
         hint = f"`npm install -g {chosen.client.package}` installs it; --with names another: {_NAMES}"
     program = check_installed(chosen.command[0], os.environ, hint)
     _run(told, chosen, program, client_arguments(ctx))

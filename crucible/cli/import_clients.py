@@ -41,19 +41,6 @@ imported all the same. Without a PATH and without that folder it is 1.
 {examples}
 """
 
-_PATHS = {
-    "claude-code": "PATH is a transcript, a session's or a project's folder, or the client's whole folder.",
-    "codex": "PATH is a rollout (.jsonl or .jsonl.zst), a day's folder, or the client's whole folder.",
-    "opencode": "PATH is a database, an older tree of JSON files, or the client's whole folder.",
-    "gemini": "PATH is a log or an older document, a project's folder, or the client's whole folder.",
-}
-_EXAMPLES = {
-    "claude-code": ("~/.claude/projects/-home-me-shop --since 7d", "session.jsonl --dry-run --format json"),
-    "codex": ("~/.codex/sessions/2026/11 --since 7d", "rollout.jsonl.zst --dry-run --format json"),
-    "opencode": ("--project shop --since 7d", "opencode.db --dry-run --format json"),
-    "gemini": ("~/.gemini/tmp/shop --since 7d", "session.jsonl --dry-run --format json"),
-}
-
 
 class _TranscriptPath(GivenPath):
     """A file, a folder or a missing path; pipes are refused, since they block and can be read only once."""
@@ -119,10 +106,10 @@ def _command(dialect: Dialect) -> click.Command:
         _write_one(dialect.name, report, format_, dry_run=options.dry_run)
         return PROBLEMS_FOUND if report.unreadable else 0
 
-    examples = ("", *(f" {given}" for given in _EXAMPLES.get(dialect.name, ())))
+    examples = ("", *(f" {given}" for given in dialect.client.import_examples))
     text = _HELP.format(
         title=dialect.title,
-        paths=_PATHS.get(dialect.name, "PATH is a transcript, or a folder of them."),
+        paths=dialect.client.import_paths,
         folder=dialect.default_folder({}, Path("~")),
         examples="\n".join(f"  cru import {dialect.name}{given}" for given in examples),
     )

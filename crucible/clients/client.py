@@ -74,14 +74,15 @@ class Answer:
         return max(0, (self.tokens_in or 0) - (self.tokens_cached or 0)) + (self.tokens_out or 0)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ClientProfile:
     """The static facts about one client.
 
-    `name` is its name in a note's `sources`, `program` its executable and the name that users type, `package` its npm
-    package.  `logs_folder` is where it keeps its sessions; the folder need not exist.  `give_context` passes text,
-    which is also in a file, to a new session.  `file_tools` read or change files.  `asking_tools` ask the user, so
-    their result is the user's answer.  `retention_days` is the age at which the client deletes its logs, None if it
+    `name` is its name in a note's `sources`, and with `_` for `-` its folder here. `program` is its executable and the
+    name that users type, `package` its npm package. `logs_folder` is where it keeps its sessions; the folder need not
+    exist. `import_paths` and `import_examples` are for the help of `cru import`. `give_context` passes text,
+    which is also in a file, to a new session.  `file_tools` read or change files. `asking_tools` ask the user, so
+    their result is the user's answer. `retention_days` is the age at which the client deletes its logs, None if it
     keeps them.
 
     The other fields are empty for a client that cannot be resumed or asked.  `native` and `asked` are the arguments
@@ -95,8 +96,10 @@ class ClientProfile:
     name: str
     title: str
     program: str
-    package: str
+    package: str = ""
     logs_folder: Callable[[Mapping[str, str], Path], Path]
+    import_paths: str = "PATH is a transcript, or a folder of them."
+    import_examples: tuple[str, ...] = ()
     give_context: Callable[[str, str, Mapping[str, str], Sequence[str]], GivenContext]
     file_tools: frozenset[str]
     asking_tools: frozenset[str]

@@ -76,6 +76,7 @@ class Dialect:
     """One client's logs; see `LogReader` for the methods."""
 
     def __init__(self, client: ClientProfile) -> None:
+        self.client = client
         self.name = client.name
         self.title = client.title
         self.default_folder = client.logs_folder

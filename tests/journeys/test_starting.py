@@ -105,7 +105,7 @@ def test_without_any_client_the_line_says_how_to_get_one(cru: Cru, vault: Vault,
     recently(vault)
     done = cru("start")
     assert done.exit_code == 1
-    assert "none of claude, codex, opencode, gemini is installed" in done.stderr
+    assert f"none of {', '.join(CLIENTS)} is installed" in done.stderr
     assert "npm install -g @anthropic-ai/claude-code" in done.stderr
     refused = cru("start", "--with", "codex")
     assert (refused.exit_code, "npm install -g @openai/codex" in refused.stderr) == (1, True)

@@ -99,15 +99,17 @@ def _model_of(row: Mapping[str, Any]) -> str:
 
 
 CLIENT = ClientProfile(
-    "claude-code",
-    "Claude Code",
-    "claude",
-    "@anthropic-ai/claude-code",
-    _logs_folder,
-    _give_context,
-    frozenset({"Write", "Edit", "MultiEdit", "NotebookEdit", "Read"}),
-    frozenset({"AskUserQuestion"}),
-    McpSettings(
+    name="claude-code",
+    title="Claude Code",
+    program="claude",
+    package="@anthropic-ai/claude-code",
+    logs_folder=_logs_folder,
+    import_paths="PATH is a transcript, a session's or a project's folder, or the client's whole folder.",
+    import_examples=("~/.claude/projects/-home-me-shop --since 7d", "session.jsonl --dry-run --format json"),
+    give_context=_give_context,
+    file_tools=frozenset({"Write", "Edit", "MultiEdit", "NotebookEdit", "Read"}),
+    asking_tools=frozenset({"AskUserQuestion"}),
+    mcp=McpSettings(
         _mcp_places,
         "`claude mcp list`, or /mcp in the client, shows crucible as connected",
         "mcpServers",

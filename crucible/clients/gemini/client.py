@@ -21,13 +21,15 @@ def _give_context(text: str, _file: str, _env: Mapping[str, str], more: Sequence
 
 
 CLIENT = ClientProfile(
-    "gemini",
-    "Gemini CLI",
-    "gemini",
-    "@google/gemini-cli",
-    _logs_folder,
-    _give_context,
-    frozenset({"write_file", "replace", "read_file"}),
-    frozenset({"ask_user"}),
+    name="gemini",
+    title="Gemini CLI",
+    program="gemini",
+    package="@google/gemini-cli",
+    logs_folder=_logs_folder,
+    import_paths="PATH is a log or an older document, a project's folder, or the client's whole folder.",
+    import_examples=("~/.gemini/tmp/shop --since 7d", "session.jsonl --dry-run --format json"),
+    give_context=_give_context,
+    file_tools=frozenset({"write_file", "replace", "read_file"}),
+    asking_tools=frozenset({"ask_user"}),
     prompted=True,
 )

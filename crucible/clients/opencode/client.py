@@ -79,15 +79,17 @@ def _read_answer(rows: list[dict[str, Any]], model: str) -> Answer | None:
 
 
 CLIENT = ClientProfile(
-    "opencode",
-    "OpenCode",
-    "opencode",
-    "opencode-ai",
-    _logs_folder,
-    _give_context,
-    frozenset({"write", "edit", "multiedit", "read", "patch", "apply_patch"}),
-    frozenset({"question"}),
-    McpSettings(
+    name="opencode",
+    title="OpenCode",
+    program="opencode",
+    package="opencode-ai",
+    logs_folder=_logs_folder,
+    import_paths="PATH is a database, an older tree of JSON files, or the client's whole folder.",
+    import_examples=("--project shop --since 7d", "opencode.db --dry-run --format json"),
+    give_context=_give_context,
+    file_tools=frozenset({"write", "edit", "multiedit", "read", "patch", "apply_patch"}),
+    asking_tools=frozenset({"question"}),
+    mcp=McpSettings(
         _mcp_places,
         "`opencode mcp list` shows crucible as connected",
         "mcp",
