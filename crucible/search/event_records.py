@@ -1,7 +1,7 @@
-"""Read the full texts of tool calls from a session's event log.
+"""Read the full text of tool calls from a session's event log.
 
-A search hit shows the full text of a call, which is not in the index. If its record cannot be read, the shorter text
-of the note is shown. This module imports little, since many questions need it.
+Hits show this text, which is not in the index, or else the shorter text in the note.  Many questions need this module,
+so it imports little.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from crucible.vault.events.event_reader import EventRecord, read_records
 
 USED = "ToolUsed"
 _MOST = 200_000
-"""Code points of a call that are searched; longer texts are mostly contents of files."""
+"""Maximum code points of a call to search; longer text is mostly file contents."""
 _DEEPEST = 8
 
 
 def read_call_texts(root: Path, session: str, keys: Collection[tuple[str, ...]]) -> dict[tuple[str, ...], str]:
-    """The full texts of calls by the keys of their records, without calls whose records are missing."""
+    """Return the full text of calls by their records' keys; calls with missing records are skipped."""
     needed = {key for some in keys for key in some}
     found: dict[str, EventRecord] = {}
     for record in records_of(root, session) if needed else ():
@@ -36,7 +36,7 @@ def read_call_texts(root: Path, session: str, keys: Collection[tuple[str, ...]])
 
 
 def records_of(root: Path, session: str) -> Iterator[EventRecord]:
-    """The records of a session in order, up to the first that cannot be read."""
+    """Yield the records of a session in order, up to the first one that cannot be read."""
     try:
         yield from read_records(root, session)
     except (CrucibleError, OSError):
@@ -44,7 +44,7 @@ def records_of(root: Path, session: str) -> Iterator[EventRecord]:
 
 
 def call_text(record: EventRecord, returned: EventRecord | None) -> str:
-    """The full text of a call and its result."""
+    """Return the full text of a call and its result."""
     values = record.values
     if record.type == USED:
         parts = [string_in(values, "name"), *_strings(values.get("arguments"))]
@@ -56,7 +56,7 @@ def call_text(record: EventRecord, returned: EventRecord | None) -> str:
 
 
 def _strings(value: object, depth: int = 0) -> Iterator[str]:
-    """All texts and numbers in a JSON value, as text."""
+    """Yield all strings and numbers in a JSON value, as text."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, Mapping | list) and depth < _DEEPEST:
@@ -67,6 +67,6 @@ def _strings(value: object, depth: int = 0) -> Iterator[str]:
 
 
 def string_in(values: Mapping[str, object], name: str) -> str:
-    """The value with this name if it is text, otherwise ""."""
+    """Return the value with this name if it is a string, else ""."""
     value = values.get(name)
     return value if isinstance(value, str) else ""

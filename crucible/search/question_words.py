@@ -1,8 +1,7 @@
-"""Parse texts and questions into words, names and times.
+"""Parse text and questions into words, names and times.
 
-A word is a run of letters and digits, as in the index's tokenizer; a word such as `TokenBucket` also counts as its
-parts. A name is joined by punctuation: `src/limiter.py`, `token_bucket`, `--flag`, `v1.2.3`. Any text is a valid
-question: whatever is not an operator is a word.
+A word is a run of letters and digits; a name, such as `src/limiter.py` or `--flag`, is joined by punctuation.  Any text
+is a valid question: whatever is not an operator is a word.
 """
 
 from __future__ import annotations
@@ -17,26 +16,26 @@ from crucible.core.text import WORD, stop_words
 from crucible.search.recall import EventKind
 
 FIELDS = ("session", "kind", "agent", "channel", "project", "branch", "phase", "tag", "file")
-"""Fields of a question, written before a colon."""
+"""Fields that a question may use before a colon."""
 
 _KINDS = frozenset(EventKind)
 _LONGEST_QUESTION = 20_000
-"""Code points of a question that are parsed."""
+"""Maximum code points of a question to parse."""
 _MOST_WORDS = 100
-"""Distinct words of a question that are searched; a longer text was pasted, and its first words tell its topic."""
+"""Maximum distinct words to search for.  Longer text was probably pasted, and its first words identify the topic."""
 _LONGEST_NAME = 120
 _LONGEST_VALUE = 200
 
 _HUMP = late_pattern(r"[a-z][A-Z]|[A-Z]{2}[a-z]")
 _PART = late_pattern(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 _RUN = late_pattern(r"(?<![\w./:@#+-])[^\W_]*[_./:@#+-][\w./:@#+-]*")
-"""A possible name.  It starts at a boundary only, so that a long line is scanned once."""
+"""A possible name.  It may only start at a boundary, so that a long line is scanned once."""
 _NAMED = late_pattern(r"[\w.][./:@#+-]+\w|_")
 _UNSPACED = late_pattern(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff]"
     "|[\U00020000-\U0002fa1f]"
 )
-"""Letters of languages without blanks between words: each letter counts as a word."""
+"""Letters of languages written without blanks between words; each letter counts as a word."""
 _NOT_INDEXABLE = late_pattern("[\ud800-\udfff\x00-\x08\x0b-\x1f\x7f]")
 
 
@@ -46,23 +45,23 @@ def indexable(text: str) -> str:
 
 
 def field_value(text: str) -> str:
-    """The value of a field as it is indexed and searched: in lower case, a long one shortened."""
+    """Return a field's value as indexed and searched: in lower case, shortened if it is long."""
     return indexable(text).lower()[:_LONGEST_VALUE]
 
 
 def with_name_parts(text: str) -> str:
-    """The text for the index, followed by the parts of words such as `TokenBucket`."""
+    """Return text for the index, followed by the parts of words such as `TokenBucket`."""
     return "\n".join(pieces_of_text(text))
 
 
 def pieces_of_text(text: str) -> list[str]:
-    """The text, then the parts of each word that has some.  Pieces are separate, so no phrase spans two of them."""
+    """Return the text, then the parts of each compound word, as separate pieces so that no phrase spans two of them."""
     text = _spaced(indexable(text))
     return [text, *_parts(text)]
 
 
 def _spaced(text: str) -> str:
-    """Put blanks around letters that are words.  Compiling the pattern takes 5 ms, so it is avoided if possible."""
+    """Put blanks around letters that count as words.  Skips compiling the pattern, which takes 5 ms, if possible."""
     return _UNSPACED.sub(r" \g<0> ", text) if text and max(text) >= _FIRST_UNSPACED else text
 
 
@@ -77,17 +76,17 @@ def _parts(text: str) -> list[str]:
 
 
 def parts_of(word: str) -> list[str]:
-    """The parts of a word such as `TokenBucket`; empty for a simple word."""
+    """Return the parts of a word such as `TokenBucket`; empty for a simple word."""
     return _PART.findall(word) if len(word) <= _LONGEST_NAME and _HUMP.search(word) else []
 
 
 def words_in(text: str) -> list[str]:
-    """The words of a text, in their spelling."""
+    """Return the words in a text, as spelled."""
     return WORD.findall(text)
 
 
 def names_in(text: str) -> list[str]:
-    """The distinct names in a text, in lower case; for a path also its last part."""
+    """Return the distinct names in a text, in lower case; for a path, also its last component."""
     found: dict[str, None] = {}
     for run in _RUN.findall(text):
         if not _NAMED.search(run) and run[:2] != "--":
@@ -103,8 +102,8 @@ def names_in(text: str) -> list[str]:
 class ParsedQuestion(NamedTuple):
     """A parsed question.
 
-    `words` exclude stop words unless there are no others. `phrases` and `nots` are texts that must, and must not,
-    occur. `facts` and `not_facts` are lower-case pairs of field and value. `cut` is True if words were dropped.
+    `words` excludes stop words unless there are no others.  `phrases` and `nots` are phrases that must, and must not,
+    occur.  `facts` and `not_facts` are lower-case pairs of field and value.  `cut` is True if words were dropped.
     """
 
     words: tuple[str, ...] = ()
@@ -136,7 +135,7 @@ _HINTS = {
 
 
 def hinted_kinds(asked: ParsedQuestion) -> frozenset[EventKind]:
-    """The kinds that a question hints at: decisions if it asks what was decided, errors if it asks what failed."""
+    """Return the kinds that a question hints at: decisions for "what was decided", errors for "what failed"."""
     return frozenset(kind for kind, words in _HINTS.items() if not words.isdisjoint(asked.words))
 
 
@@ -178,7 +177,7 @@ def read_question(text: str) -> ParsedQuestion:
 
 
 def _tokens(text: str) -> Iterator[tuple[bool, str, str, bool]]:
-    """Yield for each token: negated or not, the field or "", the value, and quoted or not."""
+    """Yield for each token: whether it is negated, the field or "", the value, and whether it is quoted."""
     for found in _TOKEN.finditer(text):
         minus, field, quoted, word = found.groups()
         if word is None:
@@ -217,7 +216,7 @@ def _is_fact(field: str, value: str) -> bool:
 
 
 def _search_words(terms: Iterable[str]) -> list[str]:
-    """The distinct words in lower case, with their parts; stop words only if there are no others."""
+    """Return the distinct words in lower case, with their parts; stop words only if there are no other words."""
     found: dict[str, None] = {}
     for word in words_in(" ".join(terms)):
         found[word.lower()] = None
@@ -247,15 +246,15 @@ _MONTH = late_pattern(
     re.IGNORECASE,
 )
 _DATE = late_pattern(r"\b(20\d\d)-(\d\d)(?:-(\d\d))?\b(?!-|[T ]\d\d:)")
-"""A date followed by a time is part of a pasted log, not a question about that day."""
+"""A date.  If a time follows, the date is part of a pasted log and not a question about that day."""
 _WEEKDAY = late_pattern(rf"\b({'|'.join(_WEEKDAYS)})\b", re.IGNORECASE)
 _LEADS = late_pattern(
     r"\b(?:in|of|from|since|last|this|early|late|mid|during|until|by|on|before|after) $", re.IGNORECASE
 )
 _SCANNED = 2_000
-"""Code points that are searched for dates; dates later in a long text were pasted."""
+"""Maximum code points to search for dates; later dates in long text were pasted."""
 _LEADING = 12
-"""Code points before a month's name that may hold a preposition."""
+"""Maximum code points before a month's name that may contain a preposition."""
 
 
 class NamedTime(NamedTuple):
@@ -268,7 +267,7 @@ class NamedTime(NamedTuple):
 
 
 def times_in(text: str) -> tuple[NamedTime, ...]:
-    """The times that a question names, in order."""
+    """Return the times that a question mentions, in order."""
     return tuple(dict.fromkeys(_times_in_order(" ".join(text[:_SCANNED].split()))))
 
 
@@ -296,7 +295,7 @@ def _is_month(name: str, before: str) -> bool:
 
 
 def is_at_time(times: Sequence[NamedTime], first: int) -> bool:
-    """Return whether a time in seconds since 1970 is at one of the named times; 0 is undated, so False."""
+    """Return whether a time (seconds since 1970) is in one of `times`; False for 0, which means no date."""
     if not times or not first:
         return False
     try:

@@ -1,4 +1,4 @@
-"""Questions and answers of search, and the protocols `Recall` (an engine) and `ItemCatalog` (knowledge items)."""
+"""Questions and answers, and the protocols `Recall` (a search engine) and `ItemCatalog` (knowledge items)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hashlib import blake2b
 from typing import NamedTuple, Protocol
 
 USUAL, MOST = 5, 20
-"""Default and maximum number of hits of an answer."""
+"""Default and maximum number of hits in an answer."""
 MOST_CONTEXT = 50
 """Maximum number of events shown before, and after, each hit."""
 
@@ -38,24 +38,24 @@ class EventKind(StrEnum):
 
     @classmethod
     def _missing_(cls, value: object) -> EventKind | None:
-        """Accept the kinds of findings, such as `failure` for an error."""
+        """Accept kinds of findings, such as `failure` for an error."""
         return {"failure": cls.ERROR, "report": cls.SUBAGENT, "instruction": cls.USER}.get(str(value))
 
 
 RECALLED, RECALLED_END = "<!-- cru:recalled -->", "<!-- /cru:recalled -->"
-"""Lines that `cru recall` prints around text for a model; notes contain them escaped or not."""
+"""Lines that `cru recall` prints around text for a model.  In notes they may be escaped."""
 
 LISTED = frozenset((EventKind.CORRECTION, EventKind.OUTCOME, EventKind.OPEN_END, EventKind.ENVIRONMENT))
-"""Kinds in the findings block, a list of unrelated items: hits of these kinds are shown without neighbours."""
+"""Kinds in the findings block, a list of unrelated items: their hits are shown without neighbors."""
 
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """One message, tool call or finding of a session, or a knowledge item.
+    """One message, tool call or finding in a session, or a knowledge item.
 
-    `id` is `<session>#<8 hex>` and stays while the text stays; a knowledge item has its own id. `phase` is the id of
-    a phase, `line` a line of the note, from 1. `at` is the time of the event, or the start of its phase or session.
-    Only knowledge items have a `title`.
+    `id` is `<session>#<8 hex>` and does not change while the text is unchanged; a knowledge item has its own id.
+    `phase` is the id of a phase, `line` a line of the note, from 1.  `at` is the time of the event, or the start of its
+    phase or session.  Only knowledge items have a `title`.
     """
 
     id: str
@@ -74,7 +74,7 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A session as the index sees it: its properties and events; `path` is relative to the vault."""
+    """A session as seen by the index: its properties and events.  `path` is relative to the vault."""
 
     session: str
     path: str
@@ -91,8 +91,8 @@ class Document:
 class Question:
     """A question and its filters.
 
-    `text` is natural language, or terms, `"phrases"`, `-not` and `field:value`; the other fields are filters. `agent`
-    matches with or without a version. `since` and `until` are inclusive. `context` is the number of events before and
+    `text` is natural language, or terms, `"phrases"`, `-not` and `field:value`; the other fields are filters.  `agent`
+    matches with or without a version.  `since` and `until` are inclusive.  `context` is the number of events before and
     after each hit.
     """
 
@@ -109,13 +109,13 @@ class Question:
 
     @property
     def narrows(self) -> bool:
-        """True if it has filters; a question with filters and no words finds the newest events."""
+        """True if there are filters; a question with filters and no words finds the newest events."""
         texts = (self.session, self.agent, self.channel, self.project)
         return any((*texts, self.since, self.until)) or self.kinds != frozenset(EventKind)
 
 
 class Snippet(NamedTuple):
-    """One line of an event's text; `marks` are half-open spans of the question's words, in code points."""
+    """A line from an event's text; `marks` are half-open spans of the question's words, in code points."""
 
     text: str
     marks: tuple[tuple[int, int], ...] = ()
@@ -123,9 +123,9 @@ class Snippet(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A matching event with its neighbours in the note; `parts` are the named parts of its `score`.
+    """A matching event with its neighbors in the note.  `parts` are the named components of its `score`.
 
-    `path` is that of the note, relative to the vault; "" for a hit from a server.
+    `path` is the note's path relative to the vault, or "" for a hit from a server.
     """
 
     event: Event
@@ -139,7 +139,7 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class SessionHit:
-    """A session that matches, with the named parts of its `score`; `path` as in a `Hit`."""
+    """A matching session, with the named components of its `score`; `path` as in `Hit`."""
 
     session: str
     title: str
@@ -152,7 +152,7 @@ class SessionHit:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The best events and sessions, best first; `notes` are remarks for the reader, such as missing notes."""
+    """The best events and sessions, best first.  `notes` are remarks for the user, for example about missing notes."""
 
     hits: tuple[Hit, ...] = ()
     sessions: tuple[SessionHit, ...] = ()
@@ -163,31 +163,31 @@ class Recall(Protocol):
     """A search engine: the embedded one, or a server."""
 
     def ask(self, question: Question, now: datetime) -> Answer:
-        """Answer a question; no text of a question is an error."""
+        """Answer a question.  Any text is a valid question."""
         ...
 
     def get(self, ids: Sequence[str]) -> tuple[Event, ...]:
-        """The events with these ids, in that order, without unknown ones."""
+        """Return the events with these ids, in that order; unknown ids are skipped."""
         ...
 
     def around(self, anchor: str, before: int, after: int) -> tuple[Event, ...]:
-        """The event with its neighbours in the note; empty for an unknown id."""
+        """Return the event and its neighbors in the note; empty if the id is unknown."""
         ...
 
 
 class ItemCatalog(Protocol):
-    """Knowledge items by name, the path of their note relative to the vault."""
+    """Knowledge items by name, which is their note's path relative to the vault."""
 
     def stamps(self) -> Mapping[str, str]:
-        """A stamp of each item, which changes with its text.  Called at each question."""
+        """Return a stamp of each item, which changes with its text.  Called for each question."""
         ...
 
     def document(self, name: str) -> Document | None:
-        """The item as a document with one event of kind knowledge; its id is also used as the session id."""
+        """Return the item as a document with one event of kind knowledge; its id is also used as the session id."""
         ...
 
     def weigh(self, identity: str, now: datetime) -> tuple[float, Mapping[str, float]]:
-        """The factor of an item's score, and the named parts of the factor, for `--explain`."""
+        """Return the weight of an item, and the named factors of the weight, for `--explain`."""
         ...
 
 
@@ -211,16 +211,16 @@ NO_ITEMS: ItemCatalog = _NoItems()
 
 
 def hash_of(kind: EventKind, text: str, count: int) -> str:
-    """Eight hex digits of a text; `count` is the number of earlier events with the same text."""
+    """Return eight hex digits that identify a text; `count` is the number of earlier events with the same text."""
     hashed = f"{kind}\0{count}\0{text}" if count else f"{kind}\0{text}"
     return blake2b(hashed.encode("utf-8", "replace"), digest_size=4).hexdigest()
 
 
 def seconds_of(at: datetime | None) -> int | None:
-    """The time in seconds since 1970."""
+    """Return a time in seconds since 1970."""
     return None if at is None else int(at.timestamp())
 
 
 def time_of(seconds: int | None) -> datetime | None:
-    """The time from seconds since 1970."""
+    """Convert seconds since 1970 to a time."""
     return None if seconds is None else datetime.fromtimestamp(seconds, UTC)

@@ -1,6 +1,6 @@
-"""Split a session into searchable events, with their kind, text and id, from its note and its event log.
+"""Split a session into searchable events, with kind, text and id, from its note and its event log.
 
-Everything in a note is an event, except the task list, which changes often, and the brief, which repeats the rest.
+Everything in a note becomes an event, except the task list, which changes often, and the brief, which repeats the rest.
 """
 
 from __future__ import annotations
@@ -38,12 +38,12 @@ from crucible.vault.events.event_reader import EventRecord
 def passages_of(text: str) -> Iterator[Lines]:
     """Split prose into passages: yield their line ranges, without surrounding blank lines.
 
-    A heading, a bold line or a line that ends in a colon stays with the next paragraph; an indented line or a code
-    block stays with the text before it. Code, and text between the marks of recall, is never split.
+    A heading, a bold line or a line that ends in a colon is joined to the next paragraph; an indented line or a code
+    block is joined to the text before it.  Code, and text between recall marks, is never split.
     """
     lines = text.split("\n")
     unsplit = {line for block in (*whole_fences(text), *_recalled(lines)) for line in range(*block)}
-    # `end` is the line after the last one that is not blank.
+    # `end` is the line after the last non-blank one.
     first, end = -1, 0
     for at, line in enumerate(lines):
         if not line.strip() and at not in unsplit:
@@ -59,7 +59,7 @@ def passages_of(text: str) -> Iterator[Lines]:
 
 
 def _recalled(lines: Sequence[str]) -> Iterator[Lines]:
-    """The line ranges between the marks of recall; a mark without an end is ignored."""
+    """Yield the line ranges between recall marks; a mark without an end is ignored."""
     first = -1
     for at, line in enumerate(lines):
         if first >= 0 and RECALLED_END in line:
@@ -70,7 +70,7 @@ def _recalled(lines: Sequence[str]) -> Iterator[Lines]:
 
 
 def _continues(above: str, below: str) -> bool:
-    """Return whether the text after blank lines belongs to the text before."""
+    """Return whether the text after blank lines belongs to the text before them."""
     return below.startswith((" ", "\t", "```", "~~~")) or _introduces(above.strip())
 
 
@@ -87,7 +87,7 @@ class RecordedCall(NamedTuple):
 
 
 class EventText(NamedTuple):
-    """One event of an entry, before it has an id; `agent` is "" for the agent of the phase."""
+    """One event of an entry before it gets an id; `agent` is "" for the phase's agent."""
 
     kind: EventKind
     text: str
@@ -97,10 +97,10 @@ class EventText(NamedTuple):
 
 
 class PlacedEvent(NamedTuple):
-    """An event and the place of its text.
+    """An event and the location of its text.
 
-    `noted` is its text in the note, from which its id is derived. `lines` are read again for a hit: those of the
-    passage for prose, otherwise those of the whole entry. `keys` name the records with the full text.
+    `noted` is its text in the note, from which its id is derived.  `lines`, read again for a hit, are the lines of the
+    passage for prose, otherwise those of the entire entry.  `keys` identify the records with the full text.
     """
 
     event: Event
@@ -137,7 +137,7 @@ def document_of(
 
 
 def events_of(session: Session, recorded: FindRecordedCall | None = None) -> Iterator[PlacedEvent]:
-    """All events of a session, in the order of the note."""
+    """Yield all events of a session, in the order of the note."""
     builder = _EventBuilder(session, recorded)
     above = Phase("", entries=session.preamble)
     yield from builder.events_of_phase(above)
@@ -153,7 +153,7 @@ def events_of(session: Session, recorded: FindRecordedCall | None = None) -> Ite
 class _EventBuilder:
     """Builds the events of a session in order.
 
-    Ids do not change when a note grows: they depend on the text, and on earlier events with the same text only.
+    Ids do not change when a note grows: they only depend on the text and on earlier events with the same text.
     """
 
     def __init__(self, session: Session, recorded: FindRecordedCall | None) -> None:
@@ -196,7 +196,7 @@ class _EventBuilder:
 
 
 def texts_of(entry: Entry) -> Iterator[EventText]:
-    """The events of an entry: the passages of prose; the report of an inline subagent, then the events of its work."""
+    """Yield the events of an entry: the passages of prose; an inline subagent's report, then the events of its work."""
     if isinstance(entry, ToolCalls):
         for call in entry.calls:
             yield EventText(EventKind.TOOL, _call(call), call.lines, call=call)
@@ -214,7 +214,7 @@ def texts_of(entry: Entry) -> Iterator[EventText]:
 
 
 def _passages(kind: EventKind, text: str, first: int) -> Iterator[EventText]:
-    """The passages of a text; `first` is the line of the note on which the text begins, -1 if unknown."""
+    """Yield the passages of a text.  `first` is the note's line on which the text begins, -1 if unknown."""
     lines = text.split("\n")
     for start, end in passages_of(text):
         where = Lines(first + start, first + end) if first >= 0 else NOWHERE
@@ -222,7 +222,7 @@ def _passages(kind: EventKind, text: str, first: int) -> Iterator[EventText]:
 
 
 def _plan(plan: Callout) -> Iterator[EventText]:
-    """The passages of a plan; the title is part of the first one."""
+    """Yield the passages of a plan.  The title is part of the first one."""
     first = plan.lines.first + 1 if plan.lines.first >= 0 else -1
     title, lines = plan.title, plan.lines
     for text in _passages(_kind(plan), plan.text, first):
@@ -233,13 +233,13 @@ def _plan(plan: Callout) -> Iterator[EventText]:
 
 
 def _findings(session: Session) -> Iterator[EventText]:
-    """The items of the findings block, each with its own kind."""
+    """Yield the items of the findings block, each with its own kind."""
     for item in session.findings:
         yield EventText(_kind_of_finding(item), _joined(item.text, item.details), item.lines)
 
 
 def _kind_of_finding(item: FindingItem) -> EventKind:
-    """The kind of a finding; a kind that a user made up counts as an observation."""
+    """Return the kind of a finding; a kind that a user made up counts as an observation."""
     try:
         return EventKind(item.kind)
     except ValueError:
@@ -295,12 +295,12 @@ _RETURNED, _BY_HAND = "ToolReturned", "tool"
 
 
 def recorded_calls(root: Path, session: str) -> FindRecordedCall:
-    """Match the calls of a session's note with its event log."""
+    """Match the calls in a session's note with its event log."""
     return match_records(records_of(root, session))
 
 
 def match_records(records: Iterable[EventRecord]) -> FindRecordedCall:
-    """Match calls with records, which are in the order of events; equal calls match in order."""
+    """Match calls with records, which are in event order; equal calls are matched in order."""
     by_line: dict[str, deque[tuple[EventRecord, list[EventRecord]]]] = defaultdict(deque)
     used: dict[tuple[str, str], list[EventRecord]] = {}
     folder = ""

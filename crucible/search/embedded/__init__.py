@@ -1,4 +1,4 @@
-"""The search engine in this process, built on tantivy; its index is a cache in the vault.
+"""The in-process search engine, built on tantivy.  Its index is a cache in the vault.
 
 Start with `EmbeddedRecall` in `embedded_recall`.
 """

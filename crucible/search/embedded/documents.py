@@ -1,6 +1,6 @@
-"""Derive the index's documents from a note: the words and facts of its events and of the whole session.
+"""Build the index's documents from a note: the words and facts of each event and of the entire session.
 
-Imported late, since a question about unchanged notes derives nothing.
+Imported late: a question about unchanged notes builds no documents.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ from crucible.search.recall import RECALLED, Document, Event, EventKind, Progres
 from crucible.search.session_events import PlacedEvent, document_of, events_of, recorded_calls
 
 _WORTH_PROCESSES = 100
-"""From this many notes on, several processes are faster despite their start-up time."""
+"""Minimum number of notes for which several processes are faster, despite their start-up time."""
 _CHUNK = 20
-"""Notes handed to a process at a time."""
+"""Number of notes passed to a process at a time."""
 
 
 class Indexed(NamedTuple):
-    """A document of the index: an event, with its place in the card as `number`, or a whole session.
+    """A document of the index: an event (`number` is its position in the card) or an entire session.
 
-    `facts` are `field:value`, times are seconds since 1970.
+    `facts` are `field:value`; times are seconds since 1970.
     """
 
     number: int
@@ -45,7 +45,7 @@ class Indexed(NamedTuple):
 
 
 class Derived(NamedTuple):
-    """The documents of a note: its events, the whole session (None for an item), and its card.
+    """The documents of a note: its events, the entire session (None for a knowledge item), and its card.
 
     `size` is the number of bytes of text.
     """
@@ -60,7 +60,7 @@ class Derived(NamedTuple):
 
 
 def derive_notes(root: str, paths: Sequence[str], progress: Progress | None = None) -> Iterator[Derived | None]:
-    """Derive the documents of many notes, in order; None for a note that is gone or unreadable."""
+    """Yield the documents of each note, in order; None for a note that is gone or unreadable."""
     chunks = [(root, paths[at : at + _CHUNK]) for at in range(0, len(paths), _CHUNK)]
     done = 0
     for derived in spread(_derive_chunk, chunks, cores() if len(paths) >= _WORTH_PROCESSES else 1):
@@ -76,7 +76,7 @@ def _derive_chunk(chunk: tuple[str, Sequence[str]]) -> list[Derived | None]:
 
 
 def derive_note(root: str, path: str) -> Derived | None:
-    """Derive the documents of a note; None if it is gone or unreadable."""
+    """Return the documents of a note; None if it is gone or unreadable."""
     try:
         data, _ = read_bytes(inside(Path(root), Path(root, path)))
     except CrucibleError:
@@ -86,13 +86,13 @@ def derive_note(root: str, path: str) -> Derived | None:
 
 
 def place_note(root: str, path: str, data: bytes) -> tuple[Document, tuple[PlacedEvent, ...]]:
-    """Read the session in a note's bytes; also return the places of its events."""
+    """Parse the session in a note's bytes; also return the places of its events."""
     session = _read_session(path, data)
     return document_of(session, path, recorded_calls(Path(root), session.id))
 
 
 def noted_events(path: str, data: bytes) -> dict[str, Event]:
-    """The events of a note by id, with the texts of the note instead of the event log's."""
+    """Return a note's events by id, with their text from the note instead of the event log."""
     return {one.event.id: one.event for one in events_of(_read_session(path, data))}
 
 
@@ -101,12 +101,12 @@ def _read_session(path: str, data: bytes) -> Session:
 
 
 def derive_item(document: Document, sha: str) -> Derived:
-    """Derive the documents of a knowledge item: only its events, since it is no session."""
+    """Return the documents of a knowledge item.  There is only an event document, since an item is not a session."""
     return derive_document(document, sha)._replace(whole=None)
 
 
 def derive_document(document: Document, sha: str) -> Derived:
-    """Derive the documents of a session whose note is not at hand; the places of its events are unknown."""
+    """Return the documents of a session without its note: the places of its events are unknown."""
     placed = tuple(PlacedEvent(event, event.text, NOWHERE) for event in document.events)
     return _derive(document, placed, sha)
 
@@ -138,7 +138,7 @@ _HEADED = frozenset({EventKind.AGENT, EventKind.DECISION, EventKind.ERROR, Event
 
 
 def _headings(document: Document) -> dict[str, str]:
-    """The headings by phase, without those that only repeat the beginning of a prompt, which is indexed anyway."""
+    """Return the headings by phase, except those that only repeat the beginning of a prompt, which is indexed too."""
     found = {event.phase: event.phase_name for event in document.events if event.phase}
     for event in document.events:
         if event.kind is EventKind.USER and event.phase in found and _begins_with(event.text, event.phase_name):
@@ -147,15 +147,15 @@ def _headings(document: Document) -> dict[str, str]:
 
 
 def _begins_with(text: str, heading: str) -> bool:
-    """Return whether a text begins with a heading; the last word of a shortened heading may be cut."""
+    """Return whether text begins with a heading; the last word of a shortened heading may be cut off."""
     begin = words_in(heading.lower())[: -1 if heading.endswith("…") else None]
     return bool(begin) and words_in(text[: 2 * len(heading)].lower())[: len(begin)] == begin
 
 
 def _with_heading(indexed: Indexed, event: Event, headings: Mapping[str, str]) -> Indexed:
-    """Add the words of the phase's heading to a paragraph, which rarely repeats its topic.
+    """Add the phase's heading to the words of a passage, which rarely repeats its topic.
 
-    Tool calls and subagents are found by their own words only.
+    Tool calls and subagents are only found by their own words.
     """
     heading = headings.get(event.phase) if event.kind in _HEADED else None
     return indexed._replace(text=f"{indexed.text}\n{with_name_parts(heading)}") if heading else indexed
@@ -164,7 +164,7 @@ def _with_heading(indexed: Indexed, event: Event, headings: Mapping[str, str]) -
 def _whole(
     document: Document, events: Sequence[Indexed], common: tuple[str, ...], headings: Mapping[str, str]
 ) -> Indexed:
-    """The document of a whole session: its properties, its date in words, its headings, and all events."""
+    """Return the document of an entire session: its properties, its date in words, its headings, and all events."""
     head = "\n".join(_head(document))
     names = dict.fromkeys(names_in(head))
     facts = dict.fromkeys(common)
@@ -196,7 +196,7 @@ def _session_facts(document: Document) -> tuple[str, ...]:
 
 
 def facts_of(event: Event) -> tuple[str, ...]:
-    """The `field:value` facts by which an event is found, besides its words."""
+    """Return the `field:value` facts by which an event is found, in addition to its words."""
     name, _, version = event.agent.partition("@")
     pairs = [("kind", event.kind.value), ("agent", name), ("channel", event.channel), ("phase", event.phase)]
     if version:
@@ -209,7 +209,8 @@ def _facts(pairs: Iterable[tuple[str, str]]) -> Iterator[str]:
     return (f"{field}:{field_value(value)}" for field, value in pairs if value)
 
 
-# --- echoes: text that search itself put into a session ---------------------------------------------------------------
+# --- echoes: text in a session that search itself printed
+# --------------------------------------------------------------
 
 _TOOL = late_pattern(
     r"(?:mcp__\w*__|[\w-]*[./])?recall_(?:context|search|timeline|get)\b"
@@ -218,26 +219,26 @@ _TOOL = late_pattern(
     r"|(?:[\w-]*(?:cru|crucible)[\w-]*(?:__|[._/]))?session_(?:resume_context|show|list)\b"
 )
 _SHELL = late_pattern(r"\S*(?:bash|shell|exec|command|terminal|powershell|\bsh\b|\bcmd\b|\brun)\S*", re.IGNORECASE)
-"""The name of a tool that runs commands.  The input of other tools may mention a command without running it."""
+"""Names of tools that run commands.  Other tools' input may mention a command without running it."""
 _FLAGS = r"(?:-\S{1,400}[ \t]++(?:(?:\"[^\"\n]{0,400}\"|'[^'\n]{0,400}'|[^\s\"'-]\S{0,400})[ \t]++)?){0,12}"
 _BEFORE = (
     r"(?:\w+=\S*|time|env|sudo|nice|exec|command|do|then|uv[ \t]++run|poetry[ \t]++run|\S*python[\d.]*[ \t]++-m)\s++"
 )
 _COMMAND = late_pattern(
-    # Only where a command begins: a `grep` for our commands does not run them.
+    # Only at the beginning of a command: a `grep` for our commands does not run them.
     rf"(?:\A\S++\s|[\n⏎;&|(`]|\s-\w*c[ \t]++[\"'])[ \t]*+(?:{_BEFORE}){{0,4}}(?:[^\s\"';&|()=]*/)?(?:cru|crucible)[ \t]++{_FLAGS}"
     r"(?:recall|knowledge (?:search|show|list)|session (?:show|resume))\b"
 )
 _MARKED = late_pattern(r"\\?<!-- cru:recalled -->[\s\S]*?(?:\\?<!-- /cru:recalled -->|$)")
 _RESUMED = "<!-- cru:resume "
 _SCANNED = 20_000
-"""Code points of a call that are scanned for a command."""
+"""Maximum code points of a call to scan for a command."""
 
 
 def without_echoes(event: Event, noted: str = "") -> str:
-    """The text of an event to index, without text that search printed; "" if nothing else is left.
+    """Return an event's text without what search printed; "" if nothing else is left.
 
-    Indexed echoes would make search find its own answers. `noted` is the note's text of a recorded call.
+    If echoes were indexed, search would find its own answers.  `noted` is the text of a recorded call in the note.
     """
     text = event.text
     if event.kind is EventKind.TOOL:
@@ -245,12 +246,12 @@ def without_echoes(event: Event, noted: str = "") -> str:
         if _TOOL.match(head) or (_SHELL.match(head) and _COMMAND.search(_command(head, noted))):
             return ""
     elif _RESUMED in text[:200] and event.kind is EventKind.USER:
-        # The prompt with which `cru` resumed the session: it only repeats the session.
+        # The prompt with which `cru` resumed the session only repeats the session.
         return ""
     return _MARKED.sub(" ", text) if RECALLED in text else text
 
 
 def _command(text: str, noted: str) -> str:
-    """The line with the call's command; the whole text if the note shortened that line."""
+    """Return the line with the call's command, or the full text if the note shortened that line."""
     line = (noted or text).partition("\n")[0]
     return line if " " in line and not line.endswith("…") else text

@@ -1,7 +1,7 @@
-"""Search in this process, over the index in `.crucible/cache/recall/`.
+"""In-process search, using the index in `.crucible/cache/recall/`.
 
-Each question updates the index, opens it, searches, ranks, and reads the texts of the hits from the notes. If the
-index cannot be written (a read-only vault, a full disk), it is built in a temporary folder for this process.
+Each question updates and searches the index, and reads the text of the hits from the notes.  If the index cannot be
+written (a read-only vault, a full disk), it is built in a temporary folder for this process.
 """
 
 from __future__ import annotations
@@ -38,17 +38,17 @@ from crucible.search.question_words import read_question, with_name_parts, words
 from crucible.search.recall import NO_ITEMS, Answer, Event, EventKind, ItemCatalog, Progress, Question
 
 CANDIDATES = 30
-"""Items that are compared with a text."""
+"""Maximum number of items to compare with a text."""
 
 T = TypeVar("T")
 
 _ATTEMPTS = 10
 _PAUSE = 0.02
-"""Seconds, times the attempt, to wait for a writer that is between two files that belong together."""
+"""Seconds to wait, times the attempt number, for a writer that has replaced only one of two files."""
 _POLL = 0.1
-"""Seconds between two reports of the first index's progress."""
+"""Seconds between progress reports while the first index is built."""
 _DOUBTED = 3
-"""Attempts after which an unchanged index that cannot be read is rebuilt."""
+"""Attempts after which an index that is unchanged but unreadable is rebuilt."""
 
 
 class IndexFigures(NamedTuple):
@@ -82,7 +82,7 @@ class EmbeddedRecall:
         self._cache = EventCache()
 
     def refresh(self, progress: Progress | None = None, *, patience: float = 0.0) -> IndexState:
-        """Bring the index up to date.  Waits `patience` seconds for another writer."""
+        """Update the index; wait up to `patience` seconds for another writer."""
         progress = progress or self._progress
         try:
             return refresh(self._store, self._source, progress, patience=patience)
@@ -90,7 +90,7 @@ class EmbeddedRecall:
             if self._is_temporary:
                 raise IndexBroken(f"{self._store.folder}: {reason_of(error)}") from error
             self._unsaved = reason_of(error)
-        # Late: rarely needed, and loading them takes a twentieth of the time of a whole question.
+        # Late: rarely needed, and these imports take a twentieth of the time of a question.
         import shutil  # noqa: PLC0415
         import tempfile  # noqa: PLC0415
 
@@ -107,17 +107,17 @@ class EmbeddedRecall:
         return self.refresh(progress, patience=self._source.settings.lock_seconds)
 
     def figures(self) -> IndexFigures:
-        """The size of the index as of its last update."""
+        """Return the size of the index as of its last update."""
         manifest = self._store.load()
         rows = manifest.rows.values()
         return IndexFigures(len(rows), manifest.documents(), sum(row.size for row in rows), self._store.size())
 
     def ask(self, question: Question, now: datetime) -> Answer:
-        """Answer a question; no text of a question is an error."""
+        """Answer a question.  Any text is a valid question."""
         return self._attempt(lambda searchers, notes: self._answer(searchers, question, now, notes))
 
     def get(self, ids: Sequence[str]) -> tuple[Event, ...]:
-        """The events with these ids, in that order, without unknown ones."""
+        """Return the events with these ids, in that order; unknown ids are skipped."""
 
         def look_up(searchers: Searchers, _: list[str]) -> tuple[Event, ...]:
             reader = self._reader(searchers, _paths_of(searchers, ids))
@@ -127,7 +127,7 @@ class EmbeddedRecall:
         return self._attempt(look_up)
 
     def around(self, anchor: str, before: int, after: int) -> tuple[Event, ...]:
-        """The event with its neighbours in the note; empty for an unknown id."""
+        """Return the event and its neighbors in the note; empty if the id is unknown."""
 
         def look_up(searchers: Searchers, _: list[str]) -> tuple[Event, ...]:
             reader = self._reader(searchers, _paths_of(searchers, [anchor]))
@@ -140,7 +140,7 @@ class EmbeddedRecall:
         return self._attempt(look_up)
 
     def similar(self, text: str, limit: int) -> list[tuple[str, float]]:
-        """Ids of knowledge items similar to a text, with their similarity from 0 to 1, most similar first."""
+        """Return the ids of similar knowledge items with their similarity from 0 to 1, most similar first."""
 
         def look_up(searchers: Searchers, _: list[str]) -> list[tuple[str, float]]:
             found = _similar_candidates(searchers, text)
@@ -154,7 +154,7 @@ class EmbeddedRecall:
         return EventReader(self._source.root, self._source.items, cards, searchers.manifest, self._cache)
 
     def _attempt(self, work: Callable[[Searchers, list[str]], T]) -> T:
-        """Call `work`, again if a writer replaced the index meanwhile or the index cannot be read."""
+        """Call `work`; call it again if a writer replaced the index in the meantime or if the index cannot be read."""
         failed: RecallManifest | None = None
         for attempt in range(_ATTEMPTS):
             notes: list[str] = []
@@ -170,7 +170,7 @@ class EmbeddedRecall:
         raise IndexBroken("the index of recall cannot be read", "delete .crucible/cache/recall and try again")
 
     def _current_state(self) -> IndexState:
-        """Update the index; wait while another process builds the first one."""
+        """Update the index, or wait while another process builds the first one."""
         end = time.monotonic() + self._source.settings.lock_seconds
         while True:
             state = self.refresh()
@@ -179,7 +179,7 @@ class EmbeddedRecall:
             self._wait(len(state.manifest.rows) + state.behind, end)
 
     def _wait(self, total: int, end: float) -> None:
-        """Wait until the other writer is done, or until `end`."""
+        """Wait until the other writer has finished, or until `end`."""
         while (left := end - time.monotonic()) > 0:
             manifest = self._store.load()
             if self._progress:
@@ -191,7 +191,7 @@ class EmbeddedRecall:
     def _open(self, state: IndexState, notes: list[str]) -> Searchers:
         if state.behind:
             notes.append(_missing_notes(state))
-            # Numbers of changed notes are stale, so cached events may be, too.
+            # Cached events may also be stale: changed notes have new numbers.
             self._cache = EventCache()
         if self._unsaved:
             notes.append(f"the index cannot be kept, and was made for this answer: {self._unsaved}")
@@ -232,14 +232,14 @@ def _missing_notes(state: IndexState) -> str:
 
 
 def _paths_of(searchers: Searchers, ids: Iterable[str]) -> list[str]:
-    """The notes that may contain these events."""
+    """Return the notes that may contain these events."""
     sessions = {one.rpartition("#")[0] or one for one in ids}
     return [path for path, row in searchers.manifest.rows.items() if row.session in sessions]
 
 
 def _similar_candidates(searchers: Searchers, text: str) -> list[Match]:
-    """The items that share most words with a text."""
-    # Quotes, minus signs and colons in the text must not act as operators.
+    """Return the items that have the most words in common with a text."""
+    # Quotes, minus signs and colons in the text must not be parsed as operators.
     words = " ".join(words_in(with_name_parts(text)))
     question = Question(words, kinds=frozenset({EventKind.KNOWLEDGE}))
     parsed = read_question(words)
@@ -247,7 +247,7 @@ def _similar_candidates(searchers: Searchers, text: str) -> list[Match]:
 
 
 def _similarities(searchers: Searchers, text: str, items: Iterable[Event]) -> list[tuple[str, float]]:
-    """Each item's id and its cosine similarity to the text, from 0 to 1, most similar first."""
+    """Return each item's id and its cosine similarity to the text, from 0 to 1, most similar first."""
     weights: dict[str, float] = {}
 
     def size(words: Iterable[str]) -> float:

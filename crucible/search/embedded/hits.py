@@ -1,4 +1,4 @@
-"""Search hits with their texts, neighbours and snippets.  Each note is read once for all its events."""
+"""Search hits with their text, neighbors and snippets.  Each note is read once for all of its events."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ from crucible.search.recall import (
 )
 
 WIDTH = 200
-"""Code points of a snippet, without its ellipses."""
+"""Maximum code points of a snippet, not counting ellipses."""
 
 _SCANNED = 50_000
-"""Code points of a text from which a snippet is taken."""
+"""Maximum code points of a text to search for a snippet."""
 _BEFORE = 40
-"""Code points before the first mark."""
+"""Maximum code points of a snippet before its first mark."""
 _BLANKS = late_pattern(r"\s+")
 
 Analyze = Callable[[str], Sequence[str]]
@@ -45,7 +45,7 @@ _Mark = tuple[int, int, frozenset[str]]
 
 
 def snippet_of(text: str, stems: Collection[str], analyze: Analyze) -> Snippet:
-    """The piece of a text with most of the question's `stems`, as one line; `analyze` turns text into stems."""
+    """Return the part of a text with the most of the question's `stems`, as one line.  `analyze` returns stems."""
     line = _BLANKS.sub(" ", text[:_SCANNED]).strip()
     marks = _marks(line, frozenset(stems), analyze) if stems else []
     start = _start(line, marks)
@@ -59,7 +59,7 @@ def snippet_of(text: str, stems: Collection[str], analyze: Analyze) -> Snippet:
 
 
 def clean_snippet(text: str, snippet: Snippet, clean: Callable[[str], str], analyze: Analyze) -> str:
-    """The snippet of the redacted text: the redaction of a snippet itself could miss half a secret."""
+    """Return the snippet from the redacted text: redacting only the snippet could miss a truncated secret."""
     scanned = text[:_SCANNED]
     redacted = clean(scanned)
     if redacted == scanned:
@@ -69,17 +69,17 @@ def clean_snippet(text: str, snippet: Snippet, clean: Callable[[str], str], anal
 
 
 def _marks(line: str, stems: frozenset[str], analyze: Analyze) -> list[_Mark]:
-    """The places of the question's words, each with its stems; a word such as `TokenBucket` is marked as a whole."""
+    """Return the places of the question's words with their stems.  Words like `TokenBucket` are marked as one word."""
     words = list(WORD.finditer(line))
     matching = _matching_words({word[0] for word in words}, stems, analyze)
     return [(word.start(), word.end(), matching[word[0]]) for word in words if word[0] in matching]
 
 
 def _matching_words(words: Collection[str], stems: frozenset[str], analyze: Analyze) -> dict[str, frozenset[str]]:
-    """The words that contain any of the stems, with these stems."""
+    """Return the words that contain any of the stems, with these stems."""
     simple = [word for word in words if word.isascii() and len(word) < _SHORT and not parts_of(word)]
     found = {}
-    # One call for all of them: each of these words has exactly one stem.
+    # One call for all of these words, each of which has exactly one stem.
     for word, stem in zip(simple, analyze(" ".join(simple)), strict=True):
         if stem in stems:
             found[word] = frozenset((stem,))
@@ -95,7 +95,7 @@ _SHORT = 64
 
 
 def _start(line: str, marks: Sequence[_Mark]) -> int:
-    """The start of the best piece: at a blank, a little before its first mark."""
+    """Return where the best part starts: at a blank, shortly before its first mark."""
     if len(line) <= WIDTH or not marks:
         return 0
     best, most = 0, 0
@@ -118,17 +118,17 @@ _LABEL = late_pattern(r"\n\n(?=(?:Rationale|Alternatives|Cause|Resolution|Summar
 _ATTRIBUTION = late_pattern(r"(?:\n{1,2}By:[^\n]*)?(?:\n{1,2}Source:[^\n]*)?\Z")
 """The last lines of a callout for a decision or an error: author and source."""
 _LINKED = late_pattern(r"^(?:mode:.*|(?:→ *|-> *)?!?\[\[.*\]\] *)(?:\n|$)", re.MULTILINE)
-"""The lines of a subagent's callout that are not part of its report."""
+"""Lines in a subagent's callout that are not part of its report."""
 _QUOTE = late_pattern(r"^> ?")
 _HEAD = 20_000
 _FORMAT = late_pattern(rf"^format: {FORMAT}$", re.MULTILINE)
-"""If a note writes its format differently, hashes do not match and the whole note is read."""
+"""If a note writes its format differently, hashes do not match and the entire note is parsed."""
 _MOST_REPEATS = 3
-"""Events with the same text that are tried before the whole note is parsed."""
+"""Maximum number of events with the same text to try before the entire note is parsed."""
 
 
 def events_of_card(root: str, card: Card, numbers: Sequence[int]) -> dict[int, Event]:
-    """Events of a card by number, with their texts and current lines; a deleted event has the text ""."""
+    """Return events of a card by number, with their text and current lines.  A deleted event has the text ""."""
     try:
         data = _bytes_of(os.path.realpath(f"{root}/{card.path}"), root)
     except (OSError, ValueError):
@@ -146,7 +146,7 @@ def events_of_card(root: str, card: Card, numbers: Sequence[int]) -> dict[int, E
 
 
 def _bytes_of(path: str, root: str) -> bytes:
-    """The bytes of a note.  Raises `ValueError` for a path outside the vault and for anything but a note."""
+    """Return the bytes of a note.  Raises `ValueError` for a path outside the vault, or if the file is not a note."""
     if not path.startswith(root.rstrip(os.sep) + os.sep):
         raise ValueError(f"{path}: leads out of the vault")
     descriptor = os.open(path, _READ)
@@ -161,7 +161,7 @@ _READ = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 
 
 def _text_at(card: Card, lines: Sequence[str], at: int, form: int) -> str | None:
-    """The text of an event at its indexed place, if its hash matches; the note need not be parsed then."""
+    """Return an event's text from its indexed lines, without parsing the note; None if the hash does not match."""
     event, place = event_at(card, at), place_at(card, at)
     identity = event.id.rpartition("#")[2]
     for text in _candidates(event, lines[place.first : place.end], lines[event.line - 1 : event.line], form):
@@ -171,7 +171,7 @@ def _text_at(card: Card, lines: Sequence[str], at: int, form: int) -> str | None
 
 
 def _candidates(event: Event, lines: Sequence[str], own: Sequence[str], form: int) -> Iterator[str]:
-    """Texts of the event that the lines may contain."""
+    """Yield candidates for the event's text in these lines."""
     if event.kind is EventKind.TOOL:
         if own and (text := _call(own[0], form)):
             yield text
@@ -193,7 +193,7 @@ def _candidates(event: Event, lines: Sequence[str], own: Sequence[str], form: in
 
 
 def _user_texts(body: str) -> Iterator[str]:
-    """The text of a user's callout: the quoted words and the note after them."""
+    """Yield the parts of a user's callout: the quoted words and the note after them."""
     if body[:1] != '"':
         yield body
         return
@@ -217,8 +217,8 @@ def _call(line: str, form: int) -> str:
 
 
 def _parse_events(card: Card, data: bytes, numbers: Sequence[int]) -> dict[int, Event]:
-    """Parse the whole note, and find the events by their ids; a changed event keeps its empty text."""
-    # Late: loading this takes twice as long as a query, and is rarely needed.
+    """Parse the entire note, and find the events by id.  A changed event keeps its empty text."""
+    # Late: loading this takes twice as long as a query and is rarely needed.
     from crucible.search.embedded.documents import noted_events  # noqa: PLC0415
 
     noted = noted_events(card.path, data)
@@ -231,7 +231,7 @@ def _parse_events(card: Card, data: bytes, numbers: Sequence[int]) -> dict[int, 
 
 
 def _with_call_texts(root: str, card: Card, found: dict[int, Event]) -> dict[int, Event]:
-    """Replace the shortened texts of recorded tool calls by their full texts."""
+    """Replace the shortened text of recorded tool calls by their full text."""
     keys = {at: some for at, event in found.items() if event.text and (some := place_at(card, at).keys)}
     if not keys:
         return found
@@ -244,11 +244,11 @@ def _with_call_texts(root: str, card: Card, found: dict[int, Event]) -> dict[int
 
 
 _Place = tuple[str, int]
-"""The path of a note, and the number of an event in its card."""
+"""The path of a note, and the position of an event in its card."""
 
 
 class EventCache:
-    """Events read before, by the number of their note in the index, which changes whenever the note does."""
+    """Cached events by their note's number in the index, which changes whenever the note changes."""
 
     def __init__(self) -> None:
         self._lineage = ""
@@ -256,7 +256,7 @@ class EventCache:
         self._size = 0
 
     def of(self, lineage: str) -> dict[tuple[int, int], Event]:
-        """The cached events of an index; a rebuilt index has another lineage, and its numbers mean other notes."""
+        """Return the cached events of an index.  A rebuilt index has another lineage and different note numbers."""
         if lineage != self._lineage or self._size > _MOST_CACHED:
             self._lineage, self._events, self._size = lineage, {}, 0
         return self._events
@@ -268,11 +268,11 @@ class EventCache:
 
 
 _MOST_CACHED, _EVENT_SIZE = 4_000_000, 500
-"""Code points of the cache, and those that each event counts besides its text."""
+"""Maximum code points in the cache, and the overhead of each event."""
 
 
 class EventReader:
-    """Reads events with their texts; `cards` are those of all notes that are needed."""
+    """Reads events with their text; `cards` are the cards of all notes needed."""
 
     def __init__(
         self, root: str, items: ItemCatalog, cards: Mapping[str, Card], manifest: RecallManifest, cache: EventCache
@@ -286,7 +286,7 @@ class EventReader:
         self._events: dict[_Place, Event] = {}
 
     def places_of(self, ids: Iterable[str]) -> dict[str, _Place]:
-        """The places of events by id, without unknown ids."""
+        """Return the places of events by id; unknown ids are skipped."""
         found = {}
         for identity in ids:
             session, _, digits = identity.rpartition("#")
@@ -297,14 +297,14 @@ class EventReader:
         return found
 
     def neighbours(self, place: _Place, before: int, after: int) -> tuple[list[_Place], list[_Place]]:
-        """The places before and after a place, in the order of the note."""
+        """Return the places before and after a place, in the order of the note."""
         path, at = place
         end = len(self.cards[path].kinds)
         first, last = max(at - max(before, 0), 0), min(at + max(after, 0), end - 1)
         return [(path, n) for n in range(first, at)], [(path, n) for n in range(at + 1, last + 1)]
 
     def events(self, places: Iterable[_Place]) -> tuple[Event, ...]:
-        """The events at some places, each with its full text; the text of a deleted event is ""."""
+        """Return the events at these places, each with its full text; "" for a deleted event."""
         places = list(places)
         missing: dict[str, set[int]] = {}
         for path, at in places:
@@ -319,7 +319,7 @@ class EventReader:
         return tuple(self._events[place] for place in places)
 
     def existing(self, places: Iterable[_Place]) -> tuple[Event, ...]:
-        """Like `events`, without events deleted since they were indexed."""
+        """Like `events`, but skips events that were deleted since they were indexed."""
         return tuple(event for event in self.events(places) if event.text or event.title)
 
     def _read(self, path: str, numbers: Sequence[int]) -> None:
@@ -343,7 +343,7 @@ def hits_of(reader: EventReader, ranked: Iterable[Ranked], terms: SearchTerms) -
     places = [(one, place) for one in ranked if (place := _place_of(reader.cards, one))]
     context = min(max(terms.question.context, 0), MOST_CONTEXT)
     around = [reader.neighbours(place, context, context) for _, place in places]
-    # Read all events at once, so that each note is read once.
+    # Read all events in one call, so that each note is read once.
     reader.events([place for _, place in places] + [one for two in around for some in two for one in some])
     hits = []
     for (one, place), (before, after) in zip(places, around, strict=True):
@@ -373,7 +373,7 @@ def _place_of(cards: Mapping[str, Card], one: Ranked) -> _Place | None:
 
 
 def session_hits(root: str, cards: Mapping[str, Card], ranked: Iterable[Ranked]) -> tuple[SessionHit, ...]:
-    """Build the hits of ranked sessions, in order, without sessions whose note was deleted."""
+    """Return the hits of ranked sessions, in order; sessions whose note was deleted are skipped."""
     found = [
         (one, cards[one.found.path])
         for one in ranked

@@ -1,7 +1,6 @@
 """The formats of the search index: its manifest, `index.json`, and the card of each session.
 
-The manifest says which part holds each note, and has the digests of all files. A card has the events of a session
-without their texts, and where the texts are in the note.
+The manifest lists the part that holds each note, and the digests of all files.
 """
 
 from __future__ import annotations
@@ -19,13 +18,13 @@ from zlib import crc32
 from crucible.search.recall import Document, Event, EventKind, seconds_of, time_of
 
 SCHEMA = 4
-"""Incremented when the content or format of the index changes; an index with another number is rebuilt."""
+"""Incremented when the content or format of the index changes; an index with a different number is rebuilt."""
 
 SIDES = ("events", "sessions")
-"""The two indexes, of events and of whole sessions.  They are separate because word frequencies differ."""
+"""The two indexes, for events and for entire sessions.  They are separate because their word frequencies differ."""
 
 ITEM = "item"
-"""Marks an item, which has no event log."""
+"""The event log state of a knowledge item, which has no event log."""
 
 
 class FileStamp(NamedTuple):
@@ -41,8 +40,8 @@ class FileStamp(NamedTuple):
 class IndexedNote(NamedTuple):
     """An indexed note.
 
-    `log_state` is the state of its event log. `number` identifies its documents and changes each time it is indexed;
-    documents with an older number are outdated. `events` and `size` count documents and bytes of text.
+    `log_state` is the state of its event log.  `number` identifies its documents and changes each time it is indexed;
+    documents with an older number are outdated.  `events` and `size` count its events and their bytes of text.
     """
 
     sha: str
@@ -54,9 +53,10 @@ class IndexedNote(NamedTuple):
 
 
 class IndexPart(NamedTuple):
-    """The documents of some notes, which never change: tantivy's descriptions of the segments by side, and the files.
+    """The documents of some notes; a part never changes.
 
-    `members` maps the path of each note to its number when the part was written.
+    Holds tantivy's descriptions of the segments, by side, and the files.  `members` maps each note's path to its number
+    when the part was written.
     """
 
     documents: int
@@ -65,17 +65,17 @@ class IndexPart(NamedTuple):
     files: Mapping[str, FileStamp]
 
     def is_dead(self, rows: Mapping[str, IndexedNote]) -> bool:
-        """Return whether all documents are outdated."""
+        """Return whether all documents of the part are outdated."""
         return not any(path in rows and rows[path].number == at for path, at in self.members.items())
 
 
 class RecallManifest(NamedTuple):
-    """The content of the index.
+    """The contents of the index.
 
-    `lineage` is a random text that stays until the index is rebuilt. `writing` counts manifests, `numbers` is the
-    last number given to a note. `token` is that of the index of notes it was built from, "" if notes may be older.
-    `folder_inode` is that of the folder it was made for, since a copied index cannot be trusted. `is_complete` is
-    False while the first index is built. `heads` has, by side, tantivy's description of schema and settings.
+    `lineage` is a random string that changes when the index is rebuilt.  `writing` counts manifests; `numbers` is the
+    last number given to a note.  `token` is the token of the note index that this index was built from, "" if some
+    notes may be older.  `folder_inode` identifies the folder, since a copied index cannot be trusted.  `is_complete` is
+    False while the first index is being built.  `heads` holds tantivy's description of schema and settings, by side.
     """
 
     lineage: str = ""
@@ -98,20 +98,20 @@ EMPTY_MANIFEST = RecallManifest()
 
 
 class KnownState(NamedTuple):
-    """Indexed state that is not part of notes: event logs by session, sessions without a log, and items."""
+    """Indexed state outside of notes: event logs by session, sessions without a log, and knowledge items."""
 
     logs: Mapping[str, str]
     without_log: frozenset[str]
     items: Mapping[str, str]
 
     def is_same(self, logs: Mapping[str, str], items: Mapping[str, str]) -> bool:
-        """Return whether nothing changed; event logs of sessions without a note do not count."""
+        """Return whether nothing has changed.  Event logs of sessions without a note are ignored."""
         is_same = self.logs.items() <= logs.items() and self.without_log.isdisjoint(logs)
         return is_same and self.items == items
 
 
 def known_of(manifest: RecallManifest) -> KnownState:
-    """The state of event logs and items as of a manifest."""
+    """Return the state of event logs and items as recorded in a manifest."""
     rows = manifest.rows
     sessions = {row.session: row.log_state for row in rows.values() if row.log_state != ITEM}
     return KnownState(
@@ -122,7 +122,7 @@ def known_of(manifest: RecallManifest) -> KnownState:
 
 
 def meta_of(manifest: RecallManifest, side: str) -> bytes:
-    """The meta file of a side, with the segments of all parts.  No two manifests have the same meta file."""
+    """Return the meta file of a side, which lists the segments of all parts.  It is different for each manifest."""
     segments = [one for part in manifest.parts for one in part.segments.get(side, ())]
     head = manifest.heads.get(side, {})
     meta = {**head, "segments": segments, "opstamp": 0, "payload": f"{manifest.lineage}-{manifest.writing}"}
@@ -130,13 +130,13 @@ def meta_of(manifest: RecallManifest, side: str) -> bytes:
 
 
 def dump_manifest(manifest: RecallManifest) -> bytes:
-    """Encode the manifest as one line of JSON and a line with its CRC-32."""
+    """Encode the manifest as a line of JSON and a line with its CRC-32."""
     data = json.dumps([SCHEMA, *manifest], separators=(",", ":")).encode("utf-8", "surrogatepass")
     return b"%s\n%d\n" % (data, crc32(data))
 
 
 def load_manifest(data: bytes) -> RecallManifest | None:
-    """Decode a manifest; None for anything that this version did not write completely."""
+    """Decode a manifest; None for anything that this version did not write in full."""
     body, _, crc = data.rpartition(b"\n")[0].rpartition(b"\n")
     if not body or crc != str(crc32(body)).encode():
         return None
@@ -155,10 +155,10 @@ def load_manifest(data: bytes) -> RecallManifest | None:
 
 def _parsed(body: bytes) -> Any:
     if len(body) > _LONG:
-        # Late: for a short manifest, loading orjson takes longer than it saves.
+        # Late: for a short manifest, importing orjson takes longer than it saves.
         import orjson  # noqa: PLC0415
 
-        # A file name that is not UTF-8 has lone surrogates, which only `json` accepts.
+        # A file name that is not UTF-8 contains lone surrogates, which only `json` accepts.
         with suppress(orjson.JSONDecodeError):
             return orjson.loads(body)
     return json.loads(body)
@@ -172,11 +172,11 @@ def _part(documents: int, members: dict[str, int], segments: Any, files: dict[st
 
 
 def _check(found: RecallManifest, parts: Iterable[IndexPart], rows: Iterable[IndexedNote]) -> None:
-    """Raise `ValueError` for numbers that we never write."""
+    """Raise `ValueError` for numbers that are never written."""
     numbers = [found.writing, found.numbers, *(row.number for row in rows)]
     for part in parts:
         numbers += part.members.values()
-    # Built-in functions instead of a loop: this runs at the first question of each process.
+    # Built-in functions instead of a loop: this runs for the first question of each process.
     if set(map(type, numbers)) != {int} or min(numbers) < 0 or max(numbers) >= _ENDLESS:
         raise ValueError("no numbers")
 
@@ -185,7 +185,7 @@ _ENDLESS = 2**60
 
 
 def _is_plausible(parts: tuple[IndexPart, ...]) -> bool:
-    """Return whether all file names are ours: a manifest must not make us read files elsewhere."""
+    """Return whether all file names are valid: a manifest must not make us read files elsewhere."""
     names = [name for part in parts for name in part.files]
     return all(name.split("/")[0] in SIDES and name.count("/") == 1 and not _leads_elsewhere(name) for name in names)
 
@@ -195,7 +195,7 @@ def _leads_elsewhere(name: str) -> bool:
 
 
 class TextPlace(NamedTuple):
-    """The lines of an event's text, from 0, `end` excluded; `keys` name its records in the event log."""
+    """The lines of an event's text, from 0, `end` excluded.  `keys` identify its records in the event log."""
 
     first: int
     end: int
@@ -203,11 +203,11 @@ class TextPlace(NamedTuple):
 
 
 class Card(NamedTuple):
-    """A session with its events, without their texts; the sequences have a value for each event.
+    """A session and its events without their text; each sequence has one value per event.
 
-    `digits` has eight digits of each id, `kinds` a letter for each kind. `groups` are positions in `shared`, which has
-    the phase, its name, the agent, the channel and the time of many events. `firsts` and `sizes` are the lines of
-    texts. `records` has the keys of recorded calls. Read it with `event_at` and `place_at`.
+    `digits` has eight digits of each id, `kinds` a letter per kind.  `groups` are positions in `shared`, which holds
+    values that many events share: the phase, its name, the agent, the channel and the time.  `firsts` and `sizes` give
+    the lines of the text.  `records` has the keys of recorded calls.  Use `event_at` and `place_at` to read a card.
     """
 
     session: str
@@ -230,7 +230,7 @@ _LETTERS = "abcdefghijklm"
 
 
 def dump_card(document: Document, places: Sequence[TextPlace]) -> bytes:
-    """Encode the card of a session; `places` are those of its events."""
+    """Encode the card of a session; `places` are the places of its events."""
     events = document.events
     shared: dict[tuple[str | int | None, ...], int] = {}
     groups = [
@@ -256,7 +256,7 @@ def dump_card(document: Document, places: Sequence[TextPlace]) -> bytes:
 
 
 def load_card(data: bytes) -> Card:
-    """Decode a card.  Raises `ValueError` for anything else."""
+    """Decode a card.  Raises `ValueError` for invalid data."""
     try:
         card = Card(*json.loads(zlib.decompress(data)))
         return card._replace(started=time_of(card.started))  # type: ignore[arg-type]
@@ -265,7 +265,7 @@ def load_card(data: bytes) -> Card:
 
 
 def event_at(card: Card, at: int, text: str = "") -> Event:
-    """The event with this number in a card, with the given text."""
+    """Return the event at this position in a card, with the given text."""
     phase, phase_name, agent, channel, seconds = card.shared[card.groups[at]]
     kind = _KINDS[_LETTERS.index(card.kinds[at])]
     return Event(
@@ -288,13 +288,13 @@ def _id_at(card: Card, at: int, kind: EventKind) -> str:
 
 
 def place_at(card: Card, at: int) -> TextPlace:
-    """The place of the text of the event with this number."""
+    """Return the place of an event's text."""
     first = card.firsts[at]
     return TextPlace(first, first + card.sizes[at], tuple(card.records.get(str(at), ())))
 
 
 def find_event(card: Card, digits: str) -> int | None:
-    """The number of the event whose id has these digits; the card of an item has only one event."""
+    """Return the position of the event whose id has these digits.  An item's card has only one event."""
     if not card.digits:
         return 0 if card.kinds else None
     at = card.digits.find(digits) if len(digits) == _DIGITS else -1

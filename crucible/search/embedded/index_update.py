@@ -1,6 +1,6 @@
-"""Update the search index: compare the vault with the index, and write what differs.
+"""Update the search index: compare the vault with the index, and write the differences.
 
-Damaged parts are dropped, so that their notes are indexed again; small parts are joined.
+Damaged parts are dropped, so that their notes are indexed again; small parts are merged.
 """
 
 from __future__ import annotations
@@ -30,27 +30,27 @@ _ARCHIVED = ".jsonl.zst"
 _Stamp = tuple[int, ...]
 
 _BATCH = 9_000
-"""Events in a batch: an interrupted update keeps finished batches, and parts of this size can be joined."""
+"""Events in a batch.  An interrupted update keeps finished batches; parts of this size can still be merged."""
 _APART = 8
-"""At most this many notes get a part each: in a small vault, word counts then never include deleted text."""
+"""Maximum number of notes that get a part each: in a small vault, word counts then never include deleted text."""
 _TIERS = ((128, 16), (2_048, 16), (10_000, 64))
-"""Parts with fewer documents than the first number are joined once there are as many as the second."""
+"""Maximum documents of a part, and the number of such parts at which they are merged."""
 _BUILT = 8
-"""An update with this many batches is a full build, whose parts are joined at the end."""
+"""An update with at least this many batches is a full build; its parts are merged at the end."""
 
 _Entry: TypeAlias = "tuple[str, Derived | None, str]"
-"""A note or item by path, with its derived documents and the state of its event log."""
+"""A note or item by path, with its documents and the state of its event log."""
 
 
 class CurrentNotes(NamedTuple):
-    """The hashes of all notes by path, None if nothing changed since `token`; "" is no token."""
+    """The hashes of all notes by path, or None if nothing has changed since `token`; "" is no token."""
 
     token: str
     hashes: Mapping[str, str] | None
 
 
 class NoteChanges:
-    """Detects changed notes in the vault at `root`, a real path.  The index of notes is read only if it changed."""
+    """Detects changed notes in the vault at `root`, a real path.  Reads the note index only if that has changed."""
 
     def __init__(self, root: str, settings: VaultSettings) -> None:
         self._root = root
@@ -58,11 +58,11 @@ class NoteChanges:
         self._loaded: tuple[_Stamp, Manifest] = ((), EMPTY)
 
     def current(self, known_token: str) -> CurrentNotes:
-        """Bring the index of notes up to date, and return its hashes unless its token is `known_token`."""
+        """Update the note index, and return its hashes unless its token is still `known_token`."""
         folder = IndexFolder(self._root)
         manifest = self._load(folder)
         if not (manifest.whole and manifest.token and self._is_fresh(folder, manifest)):
-            # Late: usually nothing differs, and the code that reads notes takes as long to load as this check.
+            # Late: usually nothing has changed, and loading the code that reads notes takes as long as this check.
             from crucible.vault.index.index import Index  # noqa: PLC0415
 
             refreshed = Index(self._root, self._settings).refresh()
@@ -81,7 +81,7 @@ class NoteChanges:
         return CurrentNotes(manifest.token if manifest.whole else "", hashes)
 
     def _is_fresh(self, folder: IndexFolder, manifest: Manifest) -> bool:
-        """Return whether the index of notes matches the files on disk."""
+        """Return whether the note index matches the files on disk."""
         seen = scan_notes(self._root, self._settings.sessions, None)
         try:
             return compare_folders(folder, manifest, seen.scans, seen.within).is_empty()
@@ -89,10 +89,10 @@ class NoteChanges:
             return False
 
     def _load(self, folder: IndexFolder) -> Manifest:
-        """The manifest of the index of notes; the same object while its file is unchanged."""
+        """Return the manifest of the note index; the same object while its file is unchanged."""
         stamp = _stamp_of(folder)
         if not stamp or stamp != self._loaded[0]:
-            # The stamp is taken before the file is read: if the file is replaced in between, it is read again.
+            # Take the stamp before reading: if the file is replaced in between, it is read again next time.
             self._loaded = (stamp, folder.load())
         return self._loaded[1]
 
@@ -108,7 +108,7 @@ def _stamp_of(folder: IndexFolder) -> _Stamp:
 
 
 def _hash_notes(root: str, paths: list[str]) -> dict[str, str]:
-    """The hashes of notes by path, for a read-only vault that has no index of notes."""
+    """Return the hashes of notes by path, for a read-only vault without a note index."""
     found = {}
     for path in paths:
         with suppress(OSError):
@@ -117,7 +117,7 @@ def _hash_notes(root: str, paths: list[str]) -> dict[str, str]:
 
 
 def event_log_states(root: str) -> dict[str, str]:
-    """By session, a text that changes whenever its event log is written, archived or deleted."""
+    """Return, by session, a string that changes whenever its event log is written, archived or deleted."""
     found: dict[str, str] = {}
     with suppress(OSError), os.scandir(os.path.join(root, ".crucible", "flight")) as entries:
         for entry in entries:
@@ -135,7 +135,7 @@ def event_log_states(root: str) -> dict[str, str]:
 
 
 class IndexSource(NamedTuple):
-    """The sources of the index: the vault at `root`, a real path, with its notes and its knowledge items."""
+    """The input of the index: the vault at `root` (a real path), its notes and its knowledge items."""
 
     root: str
     settings: VaultSettings
@@ -144,7 +144,7 @@ class IndexSource(NamedTuple):
 
 
 class IndexState(NamedTuple):
-    """An index; `behind` counts changed notes that are missing because another process is writing."""
+    """The state of an index.  `behind` counts changed notes not indexed yet because another process is writing."""
 
     manifest: RecallManifest
     changed: int = 0
@@ -152,7 +152,7 @@ class IndexState(NamedTuple):
 
 
 class IndexChanges(NamedTuple):
-    """Notes and items to index, those to remove, and the current hashes, item stamps and event log states."""
+    """Notes and items to index and to remove, and the current hashes, item stamps and event log states."""
 
     notes: Sequence[str]
     items: Sequence[str]
@@ -170,7 +170,7 @@ class IndexChanges(NamedTuple):
 def refresh(
     store: RecallStore, source: IndexSource, progress: Progress | None = None, *, patience: float = 0.0
 ) -> IndexState:
-    """Update the index; wait `patience` seconds for another writer.  Raises `OSError` if it cannot be written."""
+    """Update the index; wait up to `patience` seconds for another writer.  Raises `OSError` if it cannot be written."""
     manifest = _intact(store, store.load())
     changes = _compare(store, manifest, source)
     if _is_current(store, manifest, changes):
@@ -188,13 +188,13 @@ def refresh(
 
 
 def _is_current(store: RecallStore, manifest: RecallManifest, changes: IndexChanges) -> bool:
-    # An older token alone is no reason to write; the rows are then compared again next time.
+    # A different token alone is no reason to write: the rows are compared again next time.
     is_known = changes.token == manifest.token or not changes.token
     return manifest.is_complete and not changes.total() and is_known and store.is_current(manifest)
 
 
 def _intact(store: RecallStore, manifest: RecallManifest) -> RecallManifest:
-    """The manifest without damaged parts; an empty one if another version of the engine wrote it."""
+    """Return the manifest without damaged parts; an empty one if another engine version wrote it."""
     if manifest.lineage and manifest.engine != engine():
         return EMPTY_MANIFEST
     damaged = store.damaged(manifest)
@@ -231,7 +231,7 @@ def _differs(row: IndexedNote | None, sha: str, logs: Mapping[str, str]) -> bool
 
 
 def _mostly_outdated(manifest: RecallManifest, changing: set[str]) -> list[str]:
-    """The notes whose current documents are in parts that are mostly outdated."""
+    """Return the notes whose current documents are in parts that are mostly outdated."""
     rows, found = manifest.rows, []
     for part in manifest.parts:
         live = [path for path, number in part.members.items() if path in rows and rows[path].number == number]
@@ -241,7 +241,7 @@ def _mostly_outdated(manifest: RecallManifest, changing: set[str]) -> list[str]:
 
 
 class _IndexWriter:
-    """Writes the changes to the index.  The caller holds the lock."""
+    """Writes changes to the index.  The caller holds the lock."""
 
     def __init__(
         self,
@@ -258,7 +258,7 @@ class _IndexWriter:
         self._rows = {path: row for path, row in manifest.rows.items() if path not in set(changes.gone)}
 
     def write(self) -> IndexState:
-        """Write all changes in batches, then join small parts."""
+        """Write all changes in batches, then merge small parts."""
         changed = batches = 0
         for batch in _batches(self._derived()):
             changed, batches = changed + len(batch), batches + 1
@@ -272,7 +272,7 @@ class _IndexWriter:
         changes = self._changes
         if not (changes.notes or changes.items):
             return
-        # Late: a question about unchanged notes derives nothing.
+        # Late: a question about unchanged notes builds no documents.
         from crucible.search.embedded.documents import derive_item, derive_notes  # noqa: PLC0415
 
         notes = derive_notes(self._source.root, changes.notes, self._progress)
@@ -305,7 +305,7 @@ class _IndexWriter:
         )
 
     def _join(self, *, is_building: bool) -> None:
-        """Join small parts, tier by tier; after a full build, all parts."""
+        """Merge small parts, tier by tier; after a full build, merge all parts."""
         least = 0
         for most, many in ((_TIERS[-1][0], _BUILT),) if is_building else _TIERS:
             parts = [part for part in self._manifest.parts if least <= part.documents < most]
@@ -324,7 +324,7 @@ def _write_error(reason: str) -> OSError:
 
 def _row(path: str, derived: Derived | None, log: str, number: int, sha: str) -> IndexedNote:
     if derived is None:
-        # An unreadable note gets a row too, so that it is not read again before it changes.
+        # An unreadable note also gets a row, so that it is not read again until it changes.
         return IndexedNote(sha, _stem(path), log, number, 0, 0)
     return IndexedNote(derived.sha, derived.session, log, number, len(derived.events), derived.size)
 

@@ -1,8 +1,7 @@
-"""Read a question, and rank events and sessions.
+"""Parse a question, and rank events and sessions.
 
-The score of a session depends on its own words and its three best events, that of an event on its own words and its
-session. This was measured on conversations and real coding sessions. Age matters a little. A kind or a time that a
-question mentions is a hint, not a filter.
+A session's score depends on its own words and its three best events; an event's score on its own words and its session.
+The weights were tuned on conversations and real coding sessions.
 """
 
 from __future__ import annotations
@@ -27,24 +26,24 @@ from crucible.search.question_words import (
 from crucible.search.recall import MOST, EventKind, Question
 
 EVENTS, SESSIONS = 200, 50
-"""The best matches by words alone, which are then ranked."""
+"""Maximum number of matches by words alone, which are then ranked."""
 HALF_LIFE_DAYS = 90.0
-"""Half-life of the part of a score that ages."""
+"""Half-life, in days, of the part of a score that decays with age."""
 
 _SHARES = (1.0, 0.5, 0.25)
 """Weights of the best events of a session in its score."""
 _OF_SESSION = 0.3
-"""The share of its session's score that an event gets."""
+"""The share of a session's score that is added to its events."""
 _LEAST = 0.9
-"""The factor for anything very old."""
+"""The factor for very old matches."""
 _OF_HINTED_KIND = 1.2
-"""The factor for an event of the kind that the question hints at."""
+"""The factor for an event of a kind that the question hints at."""
 _AT_NAMED_TIME = 1.3
-"""The factor for anything from a time that the question names."""
+"""The factor for a match from a time that the question mentions."""
 _DAY = 86_400
 
 Weigh = Callable[[str], tuple[float, Mapping[str, float]] | None]
-"""Returns the factor of the item at a path, and the parts of the factor; None for a session."""
+"""Returns the weight of the item at a path, and the factors of the weight; None for a session."""
 
 
 class Hints(NamedTuple):
@@ -58,7 +57,7 @@ NO_HINTS = Hints()
 
 
 class Ranked(NamedTuple):
-    """A match with its score, and the parts of the score."""
+    """A match with its score, and the components of the score."""
 
     found: Match
     score: float
@@ -66,7 +65,7 @@ class Ranked(NamedTuple):
 
 
 def recency(first: int, now: float) -> float:
-    """A factor between 0.9 and 1 for a time in seconds since 1970; undated is old, the future is new."""
+    """Return a factor between 0.9 and 1 for a time in seconds since 1970.  No date counts as old, the future as new."""
     if not first:
         return _LEAST
     days = max(now - first, 0.0) / _DAY
@@ -76,7 +75,7 @@ def recency(first: int, now: float) -> float:
 def rank_sessions(
     events: Sequence[Match], sessions: Sequence[Match], now: datetime, hints: Hints = NO_HINTS
 ) -> list[Ranked]:
-    """Rank the sessions that match themselves or have a matching event, best first.  `events` are best first."""
+    """Rank sessions that match or have a matching event, best first.  `events` are sorted best first."""
     own = {one.path: one for one in sessions}
     best: dict[str, list[Match]] = {}
     for event in events:
@@ -111,7 +110,7 @@ def rank_events(
     weigh: Weigh,
     hints: Hints = NO_HINTS,
 ) -> list[Ranked]:
-    """Rank events, best first, without items of weight 0; `sessions` are from `rank_sessions`."""
+    """Rank events, best first, without items of weight 0.  `sessions` come from `rank_sessions`."""
     sums = {one.found.path: _OF_SESSION * (one.parts["text"] + one.parts["events"]) for one in sessions}
     ranked, seconds = [], now.timestamp()
     for event in events:
@@ -128,34 +127,34 @@ def rank_events(
 
 
 def listed_sessions(sessions: Sequence[Ranked], events: Sequence[Match], terms: SearchTerms) -> list[Ranked]:
-    """The sessions of an answer; if the question asks for some kinds only, those with such an event."""
+    """Return the sessions of an answer; if the question is limited to some kinds, only those with such an event."""
     by_kind = terms.question.kinds != frozenset(EventKind) or any(field == "kind" for field, _ in terms.parsed.facts)
     found = {one.path for one in events}
     return [one for one in sessions if one.found.path in found] if by_kind else list(sessions)
 
 
 def _best_first(one: Ranked) -> tuple[float, int, str, int]:
-    """Sort key: score, then newest first, then path and number, so that the order is stable."""
+    """Return a sort key: score, then newest first, then path and number for a stable order."""
     return (-one.score, -one.found.first, one.found.path, one.found.number)
 
 
 CANDIDATES = 400
-"""Events with every word of a phrase, whose texts are read."""
+"""Maximum number of events, with all words of a phrase, whose text is read."""
 
 _ENOUGH = 60
-"""Events that contain the phrase: no answer shows more."""
+"""Maximum number of events with the phrase: no answer shows more."""
 _AT_ONCE = 40
 
 Texts = Callable[[Sequence[Match]], Sequence[str]]
 
 
 def is_exact(terms: SearchTerms) -> bool:
-    """Return whether a question has phrases, required or excluded."""
+    """Return whether a question has required or excluded phrases."""
     return bool(terms.phrases) or any(len(words) > 1 for words in terms.nots)
 
 
 def matching_exactly(candidates: Sequence[Match], terms: SearchTerms, texts: Texts) -> list[Match]:
-    """The candidates whose texts contain every required phrase and no excluded one, in their order."""
+    """Return the candidates whose text contains every required phrase and no excluded one, in the same order."""
     nots = [words for words in terms.nots if len(words) > 1]
     found: list[Match] = []
     for at in range(0, len(candidates), _AT_ONCE):
@@ -174,7 +173,7 @@ def _has(stems: str, words: Sequence[str]) -> bool:
 
 
 Find = Callable[[SearchTerms, int], list[Match]]
-"""Returns the best events, best first, at most the given number."""
+"""Returns the best events, best first, up to the given number."""
 
 
 class RankInput(NamedTuple):
@@ -188,7 +187,7 @@ class RankInput(NamedTuple):
 def rank(
     found: RankInput, own: Sequence[Match], is_item: Callable[[str], bool], weigh: Weigh, now: datetime
 ) -> tuple[list[Ranked], list[Ranked]]:
-    """Rank the events and the sessions of an answer; `own` are the sessions that match themselves."""
+    """Rank the events and the sessions of an answer.  `own` are the sessions that match by their own words."""
     limit = min(max(found.terms.question.limit, 1), MOST)
     of_sessions = [one for one in found.events if not is_item(one.path)]
     sessions = rank_sessions(of_sessions, own, now, found.hints)
@@ -197,7 +196,7 @@ def rank(
 
 
 def find_events(question: Question, notes: list[str], find: Find, texts: Texts, count: Count) -> RankInput | None:
-    """Find the events that match a question; None if it has no words.  Appends remarks for the reader to `notes`."""
+    """Find the events that match a question; None if it has no words.  Appends remarks for the user to `notes`."""
     parsed = read_question(question.text)
     if parsed.cut:
         notes.append("only the first words of the question were searched")
@@ -221,7 +220,7 @@ def _spelled(terms: SearchTerms, count: Count) -> SearchTerms:
 
 
 def _hints(terms: SearchTerms, events: Sequence[Match], find: Find) -> Hints:
-    """The hints of a question.  A second search finds the events of the hinted kind, as a match has no kind."""
+    """Return the hints of a question.  Matches have no kind, so a second search finds the events of the hinted kind."""
     kinds = hinted_kinds(terms.parsed) & terms.question.kinds if len(events) > 1 else frozenset()
     of_kind: list[Match] = []
     if kinds and kinds != terms.question.kinds:
@@ -236,7 +235,7 @@ def _exactly(terms: SearchTerms, find: Find, texts: Texts) -> list[Match]:
 
 
 def _loosened(parsed: ParsedQuestion) -> ParsedQuestion:
-    """Replace the phrases of a question by their words."""
+    """Replace the phrases of a question with their words."""
     more = read_question(" ".join(" ".join(phrase.split('"')) for phrase in parsed.phrases))
     words, names = dict.fromkeys((*parsed.words, *more.words)), dict.fromkeys((*parsed.names, *more.names))
     return parsed._replace(words=tuple(words), names=tuple(names), phrases=())

@@ -1,9 +1,6 @@
-"""The files of the search index in `.crucible/cache/recall/`, and how new ones replace them.
+"""The files of the search index in `.crucible/cache/recall/`, and how they are replaced.
 
-The files of a part never change. A writer adds new files, then the two meta files that name them, and last the
-manifest; files that the manifest does not name are removed. A reader thus sees the old index or the new one and never
-waits. tantivy does not detect damaged files, so the manifest holds a digest of each file. Each question compares the
-stamps of all files, and the digests of those whose stamp changed.
+Readers never wait: a writer adds files, then the meta files that name them, and last the manifest.
 """
 
 from __future__ import annotations
@@ -32,26 +29,30 @@ from crucible.search.embedded.segments import WrittenPart
 
 _MANIFEST, _META, _LOCK, _BUILDING = "index.json", "meta.json", "lock", "building"
 _ENGINE_FILES = (".tantivy-meta.lock", ".tantivy-writer.lock", ".managed.json")
-"""Files that tantivy opens in the folder of a side, even if they are symlinks or pipes."""
+"""Files that tantivy opens in a side's folder, even if they are symlinks or pipes."""
 _LARGEST_MANIFEST = 1024 * 1024 * 1024
 _READ = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 
 
 class RecallStore:
-    """The index in a folder, which need not exist and must not be reached through a symlink."""
+    """The index in a folder, which need not exist and must not be reached through a symlink.
+
+    The files of a part never change. tantivy does not detect damage, so the manifest has a digest of each file.  Each
+    question checks the stamps of all files, and the digests of files whose stamp has changed.
+    """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._verified: set[tuple[str, FileStamp]] = set()
-        """Files whose digest was checked because their stamp changed, such as after a restore."""
+        """Files whose digest was checked because their stamp had changed, for example after a restore from backup."""
         self._loaded: tuple[tuple[int, ...], RecallManifest] = ((), EMPTY_MANIFEST)
         self._metas: tuple[RecallManifest, dict[str, bytes]] = (EMPTY_MANIFEST, {})
         self._current: tuple[RecallManifest, list[_Numbers]] = (EMPTY_MANIFEST, [])
-        """The manifest whose meta files were last compared, and their stamps at that time."""
+        """The manifest whose meta files were last checked, and their stamps at that time."""
         self._known = (EMPTY_MANIFEST, known_of(EMPTY_MANIFEST))
 
     def load(self) -> RecallManifest:
-        """Load the manifest; an empty one if it is missing, damaged, of another schema, or made for another folder.
+        """Load the manifest; an empty one if it is missing, damaged, or has another schema or folder.
 
         The same object is returned while the file is unchanged.
         """
@@ -67,13 +68,13 @@ class RecallStore:
             return EMPTY_MANIFEST
 
     def known(self, manifest: RecallManifest) -> KnownState:
-        """The state of event logs and items as of the manifest."""
+        """Return the state of event logs and items as recorded in the manifest."""
         if self._known[0] is not manifest:
             self._known = (manifest, known_of(manifest))
         return self._known[1]
 
     def damaged(self, manifest: RecallManifest) -> tuple[IndexPart, ...]:
-        """The parts with a damaged or missing file."""
+        """Return the parts with a damaged or missing file."""
         return tuple(part for part in manifest.parts if not self._is_intact(part))
 
     def is_current(self, manifest: RecallManifest) -> bool:
@@ -93,7 +94,7 @@ class RecallStore:
 
     @contextmanager
     def locked(self, seconds: float) -> Iterator[bool]:
-        """Lock the index; yields False if another writer holds it.  Raises `OSError` if it cannot be written."""
+        """Lock the index; yield False if another writer holds the lock.  Raises `OSError` if it is not writable."""
         self._check_real()
         self.folder.mkdir(parents=True, exist_ok=True)
         with hold(self.folder / _LOCK, seconds) as lock:
@@ -101,7 +102,7 @@ class RecallStore:
 
     @contextmanager
     def building(self) -> Iterator[Path]:
-        """An empty temporary folder to write a part in.  The caller holds the lock."""
+        """Yield an empty temporary folder for writing a part.  The caller holds the lock."""
         path = self.folder / _BUILDING
         with suppress(FileNotFoundError):
             _remove_tree(path)
@@ -113,7 +114,7 @@ class RecallStore:
                 _remove_tree(path)
 
     def take(self, written: WrittenPart) -> IndexPart:
-        """Move the files of a written part into the index, with their names."""
+        """Move the files of a written part into the index."""
         files = {}
         for side in SIDES:
             (self.folder / side).mkdir(exist_ok=True)
@@ -152,11 +153,11 @@ class RecallStore:
                 self.forget()
 
     def size(self) -> int:
-        """The number of bytes of all files."""
+        """Return the size of all files in bytes."""
         return sum(path.lstat().st_size for path in self.folder.rglob("*") if path.is_file())
 
     def _is_intact(self, part: IndexPart) -> bool:
-        # Check every file at every question: reading a mapped file that was truncated kills the process.
+        # Check every file for every question: if a memory-mapped file is truncated, reading it kills the process.
         folder = str(self.folder)
         try:
             for name, known in part.files.items():
@@ -168,7 +169,7 @@ class RecallStore:
         return True
 
     def _is_same(self, name: str, stamp: _Numbers, known: FileStamp) -> bool:
-        """Return whether a file with another stamp still has the digest of the written file."""
+        """Return whether a file whose stamp differs still has the digest it was written with."""
         now = FileStamp(*stamp, known.digest)
         if (name, now) in self._verified:
             return True
@@ -186,8 +187,8 @@ class RecallStore:
                         (self.folder / side / name).unlink()
 
     def _check_real(self) -> None:
-        """Raise `PermissionError` for symlinks, through which we would write to and clean up a foreign folder."""
-        # Text instead of `Path`: this runs at each question, and building a `Path` takes as long as a system call.
+        """Raise `PermissionError` for symlinks: through them, we would write to and delete from another folder."""
+        # Strings instead of `Path`: this runs for each question, and creating a `Path` takes as long as a system call.
         folder = str(self.folder)
         for path in (folder, *(f"{folder}/{side}" for side in SIDES)):
             if os.path.islink(path):
@@ -200,7 +201,7 @@ class RecallStore:
 
 
 def _clear(path: str) -> None:
-    """Remove anything but the empty regular file that tantivy itself creates."""
+    """Remove anything except the empty regular file that tantivy itself creates."""
     with suppress(FileNotFoundError, NotADirectoryError):
         found = os.lstat(path)
         if not stat.S_ISREG(found.st_mode) or found.st_size:
@@ -216,7 +217,7 @@ def _numbers(path: str | Path) -> _Numbers:
 
 
 def _bytes_of(path: Path) -> bytes:
-    """The bytes of a file.  Symlinks and pipes are refused: they may lead to endless data."""
+    """Return the bytes of a file.  Symlinks and pipes are rejected: they may lead to endless data."""
     descriptor = os.open(path, _READ)
     with os.fdopen(descriptor, "rb") as file:
         return file.read(_LARGEST_MANIFEST)

@@ -1,7 +1,7 @@
-"""The tantivy schema of the index, and everything that writes with tantivy.
+"""The tantivy schema of the index, and all code that writes with tantivy.
 
-Each part is written as a separate index, whose segments are then listed in the meta file of the main index. A tantivy
-writer on the main index could merge its segments at any time, which cannot be prevented.
+Parts are written as separate indexes, and their segments are then listed in the main meta file: a tantivy writer on the
+main index could merge segments at any time.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ if TYPE_CHECKING:
 
 
 _LONGEST_WORD = 72
-"""Bytes: keeps hashes of 64 digits, but not lines of base64."""
+"""Maximum bytes of a word: keeps 64-digit hashes, but not lines of base64."""
 _HEAP = 30_000_000
 _LARGE_HEAP = 200_000_000
-"""Bytes of memory for a writer; with too little memory it splits a batch into several segments."""
+"""Bytes of memory for a writer.  With too little memory, it splits a batch into several segments."""
 _MANY = 2_000
 """Batches with more events get the larger heap."""
 
 
 class WrittenPart(NamedTuple):
-    """A part written to a folder: its segments and heads by side; the files are in `folder/side`."""
+    """A part written to a folder: its segments and heads by side.  The files are in `folder/side`."""
 
     folder: Path
     documents: int
@@ -42,9 +42,9 @@ class WrittenPart(NamedTuple):
 
 @contextmanager
 def refusals(kind: Callable[[str], Exception]) -> Iterator[None]:
-    """Turn tantivy's errors into one exception.
+    """Convert tantivy's errors to one exception.
 
-    A full disk and a damaged file are a `ValueError`, or a panic that is no `Exception`.
+    A full disk or a damaged file raises `ValueError`, or a panic that is not an `Exception`.
     """
     try:
         yield
@@ -57,12 +57,12 @@ def refusals(kind: Callable[[str], Exception]) -> Iterator[None]:
 
 
 def engine() -> str:
-    """The name and version of the engine: another version may be unable to read the index."""
+    """Return the name and version of the engine: another version may be unable to read the index."""
     return f"tantivy {_tantivy().__version__}"
 
 
 def _tantivy() -> Any:
-    # Late: 17 MB that only a search needs.
+    # Late: 17 MB that are needed for searches only.
     import tantivy  # noqa: PLC0415
 
     return tantivy
@@ -84,15 +84,15 @@ def _analyzer() -> tantivy.TextAnalyzer:
 
 
 def analyze(text: str) -> list[str]:
-    """Split a text into stems, as in the index: lower case, without accents, stemmed."""
+    """Split text into stems, as in the index: lower case, without accents, stemmed."""
     return _analyzer().analyze(text)
 
 
 @cache
 def schema_of(side: str) -> tantivy.Schema:
-    """The schema of a side.  Positions of words are not stored: they would take a fifth of the size of the text.
+    """Return the schema of a side.  Word positions are not stored: they would add a fifth of the text's size.
 
-    `note` is the number of the note, `event` the number of the event in its card; `first` and `last` are times.
+    `note` is the note's number, `event` the event's position in the card; `first` and `last` are times.
     """
     found: tantivy.SchemaBuilder = _tantivy().SchemaBuilder()
     found.add_text_field("text", tokenizer_name="said", index_option="freq")
@@ -111,7 +111,7 @@ def schema_of(side: str) -> tantivy.Schema:
 def _registered(index: tantivy.Index) -> tantivy.Index:
     module = _tantivy()
     named = module.TextAnalyzerBuilder(module.Tokenizer.whitespace()).build()
-    # By default a thread reopens the index when a meta file changes, even in the middle of an update.
+    # By default, a thread reopens the index when a meta file changes, even during an update.
     index.config_reader("manual")
     index.register_tokenizer("said", _analyzer())
     index.register_tokenizer("named", named)
@@ -119,12 +119,12 @@ def _registered(index: tantivy.Index) -> tantivy.Index:
 
 
 def open_side(folder: Path) -> tantivy.Searcher:
-    """Open a searcher for the segments that the meta file in a folder lists now."""
+    """Open a searcher for the segments currently listed in a folder's meta file."""
     return _registered(_tantivy().Index.open(str(folder))).searcher()
 
 
 def write_part(folder: Path, derived: Mapping[int, Derived]) -> WrittenPart:
-    """Index notes, given by their numbers, in an empty folder."""
+    """Index notes, given by number, in an empty folder."""
     given = derived.values()
     documents = sum(len(one.events) for one in given)
     heap = _LARGE_HEAP if documents > _MANY else _HEAP
@@ -173,8 +173,8 @@ def join_parts(
     heads: Mapping[str, dict[str, Any]],
     rows: Mapping[str, IndexedNote],
 ) -> WrittenPart:
-    """Merge small parts into one, in an empty folder, without documents that `rows` say are outdated."""
-    import shutil  # noqa: PLC0415  hardly anybody joins parts
+    """Merge small parts into one, in an empty folder, dropping documents that are outdated according to `rows`."""
+    import shutil  # rarely needed  # noqa: PLC0415
 
     members = [(path, at) for part in parts for path, at in part.members.items()]
     live = {path: at for path, at in members if path in rows and rows[path].number == at}
@@ -182,7 +182,7 @@ def join_parts(
     for side in SIDES:
         (folder / side).mkdir(parents=True)
         for name in (name for part in parts for name in part.files if name.startswith(f"{side}/")):
-            # Copy instead of link: a hard link would change the stamp of the original.
+            # Copy instead of linking: a hard link would change the original's stamp.
             shutil.copyfile(store / name, folder / name)
         segments = [one for part in parts for one in part.segments.get(side, ())]
         meta = {**heads[side], "segments": segments, "opstamp": _last_stamp(segments)}

@@ -1,4 +1,4 @@
-"""Search with tantivy: turn a question into queries, drop outdated matches, and correct misspelled words."""
+"""Search with tantivy: convert a question to queries, drop outdated matches, and correct misspelled words."""
 
 from __future__ import annotations
 
@@ -14,22 +14,23 @@ from crucible.search.question_words import ParsedQuestion, field_value, names_in
 from crucible.search.recall import EventKind, Question, seconds_of
 
 OFTEN = 100
-"""Counting stops here: words in more sessions are no likelier corrections."""
+"""Maximum session count of a word: beyond this, a correction is not considered more likely."""
 
 Count = Callable[[Sequence[str]], Mapping[str, int]]
-"""Returns the number of sessions and items with each stem, at most `OFTEN`; absent stems may be omitted."""
+"""Returns the number of sessions and items with each stem, up to `OFTEN`.  Stems without any may be omitted."""
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 _SHORTEST, _LONGEST = 4, 30
-"""Letters of a word that is corrected: too many words are similar to shorter ones."""
+"""Minimum and maximum letters of a word to correct: too many words are similar to shorter ones."""
 _MOST_UNKNOWN, _SHARE = 3, 6
-"""At most three words are corrected, since each costs a search for 600 words; none if less than a sixth is unknown."""
+"""Maximum number of words to correct, since each takes a search for 600 words, and the divisor for the minimum: if
+fewer than a sixth of the words are unknown, none are corrected."""
 _MOST_NEAR = 3
-"""Corrections of a word: those in the most sessions."""
+"""Maximum number of corrections for a word: those in the most sessions."""
 
 
 def near_stems(words: Sequence[str], count: Count) -> tuple[str, ...]:
-    """The likely corrections, as stems, of words that are not in the index."""
+    """Return the likely corrections, as stems, of words that are not in the index."""
     stems = {word: analyze(word) for word in words}
     known = count([stem for some in stems.values() for stem in some])
     unknown = [word for word in words if _is_word(word) and not any(known.get(stem) for stem in stems[word])]
@@ -37,7 +38,7 @@ def near_stems(words: Sequence[str], count: Count) -> tuple[str, ...]:
     if len(unknown) * _SHARE < len(words):
         return ()
     for word in unknown[:_MOST_UNKNOWN]:
-        # Vary the word, not its stem: `elevaton` is stemmed differently from `elevation`.
+        # Vary the word instead of its stem: `elevaton` is stemmed differently from `elevation`.
         counts = count(list(dict.fromkeys(analyze(" ".join(_near(word))))))
         likely = sorted(filter(counts.get, counts), key=lambda stem: (-counts[stem], stem))
         found.update(dict.fromkeys(likely[:_MOST_NEAR]))
@@ -49,7 +50,7 @@ def _is_word(word: str) -> bool:
 
 
 def _near(word: str) -> Iterator[str]:
-    """Every word that differs in one letter, without stop words."""
+    """Yield every word that differs in one letter, except stop words."""
     for variant in dict.fromkeys(_variants(word)):
         if variant not in stop_words("search"):
             yield variant
@@ -72,19 +73,19 @@ if TYPE_CHECKING:
 
 
 WHOLE = 3.0
-"""The weight of a complete name, compared with a word."""
+"""The weight of a full name, relative to a word."""
 NEAR = 0.6
-"""The weight of a word that is similar to a misspelled one."""
+"""The weight of a correction, relative to a word."""
 TOO_LONG = "the words of the question are too long to be searched for"
-"""Remark for a question that is unsearchable."""
+"""Remark for a question that cannot be searched."""
 _TRIES = 4
-"""Searches with a growing limit, if too many matches are outdated."""
+"""Maximum number of searches, with a growing limit, if too many matches are outdated."""
 MOST_SESSIONS = 500
-"""Sessions that the beginning of an id may match."""
+"""Maximum number of sessions matched by an id prefix."""
 
 
 class Searchers(NamedTuple):
-    """An open index: searchers by side, none for an empty index; `paths` and loaded `cards` by note number."""
+    """An open index: searchers by side (none if the index is empty), and paths and loaded cards by note number."""
 
     manifest: RecallManifest
     sides: Mapping[str, tantivy.Searcher]
@@ -93,7 +94,7 @@ class Searchers(NamedTuple):
 
 
 class Match(NamedTuple):
-    """A match: the note's path, the event's place in its card (0 for a session), its text score and its time."""
+    """A match: the note's path, the event's position in its card (0 for a session), its text score and its time."""
 
     path: str
     number: int
@@ -104,8 +105,8 @@ class Match(NamedTuple):
 class SearchTerms(NamedTuple):
     """A question with its words as stems, as in the index.
 
-    Any of `stems`, `names` and `near` suffices; `near` are corrections of misspelled words. `phrases` and `nots` are
-    sequences of stems that must, or must not, occur.
+    Any of `stems`, `names` and `near` is sufficient; `near` are corrections of misspelled words.  `phrases` and `nots`
+    are sequences of stems that must, or must not, occur.
     """
 
     stems: tuple[str, ...]
@@ -124,12 +125,12 @@ class SearchTerms(NamedTuple):
 
     @property
     def marked(self) -> frozenset[str]:
-        """The stems that a snippet marks."""
+        """The stems to mark in snippets."""
         return frozenset((*self.stems, *self.near, *(word for phrase in self.phrases for word in phrase)))
 
 
 def open_searchers(store: RecallStore, manifest: RecallManifest) -> Searchers:
-    """Open the index of a manifest.  Raises `IndexBroken` if it was replaced meanwhile or cannot be opened."""
+    """Open the index of a manifest.  Raises `IndexBroken` if it has been replaced or cannot be opened."""
     paths = {row.number: path for path, row in manifest.rows.items()}
     if not manifest.parts:
         return Searchers(manifest, {}, paths, {})
@@ -141,7 +142,7 @@ def open_searchers(store: RecallStore, manifest: RecallManifest) -> Searchers:
 
 
 def search_terms(parsed: ParsedQuestion, question: Question) -> SearchTerms:
-    """Turn the words of a question into stems, without corrections."""
+    """Convert the words of a question to stems, without corrections."""
     stems = dict.fromkeys(stem for word in parsed.words for stem in analyze(word))
     phrases = [tuple(analyze(phrase)) for phrase in parsed.phrases]
     nots = [tuple(analyze(text)) for text in parsed.nots]
@@ -151,7 +152,7 @@ def search_terms(parsed: ParsedQuestion, question: Question) -> SearchTerms:
 
 
 def count_stems(searchers: Searchers, stems: Sequence[str]) -> dict[str, int]:
-    """The number of sessions with each stem, at most `OFTEN`; 1 for a stem of knowledge items only."""
+    """Return the number of sessions with each stem, up to `OFTEN`; 1 for a stem that only occurs in knowledge items."""
     if not searchers.sides:
         return {}
     sessions, events = (searchers.sides[side] for side in ("sessions", "events"))
@@ -162,7 +163,7 @@ def count_stems(searchers: Searchers, stems: Sequence[str]) -> dict[str, int]:
 
 
 def best(searchers: Searchers, side: str, terms: SearchTerms, most: int) -> list[Match]:
-    """The best documents of a side, best first; the newest for a question without words."""
+    """Return the best documents of a side, best first; the newest if the question has no words."""
     searcher = searchers.sides.get(side)
     if searcher is None:
         return []
@@ -183,7 +184,7 @@ def best(searchers: Searchers, side: str, terms: SearchTerms, most: int) -> list
 def _current(
     searchers: Searchers, side: str, hits: Sequence[tuple[Any, tantivy.DocAddress]], by_time: bool
 ) -> list[Match]:
-    """The matches without outdated documents and, for sessions, without knowledge items."""
+    """Return the matches, without outdated documents; for sessions, also without knowledge items."""
     searcher = searchers.sides[side]
     places = [place for _, place in hits]
 
@@ -222,7 +223,7 @@ def load_cards(searchers: Searchers, paths: Iterable[str]) -> dict[str, Card]:
 
 
 _MOST_CARDS = 500
-"""Cards kept while an index is open: the card of a hundred events takes ten kilobytes."""
+"""Maximum number of cards kept while an index is open: a card with a hundred events takes ten kilobytes."""
 
 
 def _query(searchers: Searchers, side: str, terms: SearchTerms) -> tantivy.Query:
@@ -235,7 +236,7 @@ def _query(searchers: Searchers, side: str, terms: SearchTerms) -> tantivy.Query
     clauses += [(occur.Must, _words(side, phrase)) for phrase in terms.phrases]
     if not clauses:
         clauses.append((occur.Must, query.all_query()))
-    # Filters must not change the score.
+    # Filters must not affect the score.
     needed = _filters(searchers, side, terms)
     clauses += [(occur.Must, query.const_score_query(one, 0.0)) for one in needed]
     clauses += [(occur.MustNot, _words(side, words)) for words in terms.nots if len(words) == 1]
@@ -252,14 +253,14 @@ def _any_of(side: str, terms: SearchTerms) -> list[tuple[tantivy.Occur, tantivy.
         near = tantivy.Query.term_query(schema, "text", stem, "freq")
         found.append((should, tantivy.Query.boost_query(near, NEAR)))
     for name in terms.names:
-        # A complete name counts more than its parts, which also match as words.
+        # A full name counts more than its parts, which also match as words.
         whole = tantivy.Query.term_query(schema, "names", name, "basic")
         found.append((should, tantivy.Query.boost_query(whole, WHOLE)))
     return found
 
 
 def _words(side: str, words: Sequence[str]) -> tantivy.Query:
-    """Match all of the words, in any order: the index does not store positions."""
+    """Match all of the words, in any order: the index has no word positions."""
     import tantivy  # noqa: PLC0415  as above
 
     schema, must = schema_of(side), tantivy.Occur.Must
@@ -278,7 +279,8 @@ def _filters(searchers: Searchers, side: str, terms: SearchTerms) -> list[tantiv
     given = {field: getattr(question, field) for field in ("session", "agent", "channel", "project")}
     found += [_fact(searchers, side, field, [field_value(value)]) for field, value in given.items() if value]
     if question.project and side == "events":
-        # Keep knowledge items: a project also sees those of its domain and global ones, which is decided by weight.
+        # Keep knowledge items: a project also sees its domain's items and global ones.  Their weight decides which are
+        # shown.
         own = [found.pop(), _fact(searchers, side, "kind", [EventKind.KNOWLEDGE.value])]
         found.append(tantivy.Query.boolean_query([(tantivy.Occur.Should, one) for one in own]))
     if question.kinds != frozenset(EventKind) and side == "events":
@@ -287,7 +289,7 @@ def _filters(searchers: Searchers, side: str, terms: SearchTerms) -> list[tantiv
 
 
 def _times(side: str, question: Question) -> list[tantivy.Query]:
-    """Limit the time; a session matches if any part of it is within the limits."""
+    """Match a time range; a session matches if any part of it is in the range."""
     import tantivy  # noqa: PLC0415  as above
 
     schema, kind, found = schema_of(side), tantivy.FieldType.Integer, []
@@ -303,7 +305,7 @@ _LATEST = 2**40
 
 
 def _fact(searchers: Searchers, side: str, field: str, values: Sequence[str]) -> tantivy.Query:
-    """Match any of the values of a field."""
+    """Match any of a field's values."""
     import tantivy  # noqa: PLC0415  as above
 
     schema, should = schema_of(side), tantivy.Occur.Should
@@ -317,14 +319,14 @@ def _fact(searchers: Searchers, side: str, field: str, values: Sequence[str]) ->
 
 
 def _session_ids(manifest: RecallManifest, values: Sequence[str]) -> list[str]:
-    """The session ids that equal a value; if there is none, those that begin with it."""
+    """Return the session ids that equal a value or, if there are none, those that begin with it."""
     ids = {row.session.lower() for row in manifest.rows.values()}
     found = [one for value in values for one in ([value] if value in ids else sorted(ids)) if one.startswith(value)]
     return found[:MOST_SESSIONS]
 
 
 def _file(side: str, value: str) -> tantivy.Query:
-    """Match a path, or its last parts."""
+    """Match a path or its last components."""
     import tantivy  # noqa: PLC0415  as above
 
     schema, should = schema_of(side), tantivy.Occur.Should

@@ -1,4 +1,4 @@
-"""Search on a team's PostgreSQL server, which vaults push their notes to.
+"""Search on a team's PostgreSQL server, to which vaults push their notes.
 
-Start with `open_postgres` and `open_pusher` in `team_recall`. The ranking is that of `embedded`.
+Start with `open_postgres` and `open_pusher` in `team_recall`.  Ranking is shared with `embedded`.
 """

@@ -1,6 +1,6 @@
-"""The address of a team's server and the connection to it.
+"""The address of a team's server, and the connection to it.
 
-Messages of the client library are never shown: they may contain a password.
+Messages from the client library are never shown: they may contain a password.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _PORTS = late_pattern(r"[\d,]*")
 
 
 class ServerPlace(NamedTuple):
-    """The parts of a server's address that may be shown; never a password."""
+    """The parts of a server's address that may be shown; never the password."""
 
     user: str
     host: str
@@ -43,7 +43,7 @@ class ServerPlace(NamedTuple):
 
 
 def chosen_address(backend: str, env: Mapping[str, str]) -> str | None:
-    """The server's address from the environment or the setting; None for the vault's own index."""
+    """Return the server's address from the environment or the setting; None for the vault's own index."""
     chosen = env.get(VARIABLE) or backend
     if chosen in ("", EMBEDDED):
         return None
@@ -54,7 +54,7 @@ def chosen_address(backend: str, env: Mapping[str, str]) -> str | None:
 
 def postgres_client() -> Any:
     """Import the client library.  Raises `ServerFailed` if it is not installed."""
-    # Late: only users of a server need it, and loading it takes longer than most searches.
+    # Late: only server users need it, and importing it takes longer than most searches.
     try:
         import psycopg  # noqa: PLC0415
     except ImportError:
@@ -64,7 +64,7 @@ def postgres_client() -> Any:
 
 
 def place_of(address: str) -> ServerPlace:
-    """The parts of an address that may be shown.  Raises `UsageError` for an invalid address."""
+    """Return the parts of an address that may be shown.  Raises `UsageError` if the address is invalid."""
     psycopg = postgres_client()
     try:
         fields: dict[str, Any] = psycopg.conninfo.conninfo_to_dict(address)
@@ -73,7 +73,7 @@ def place_of(address: str) -> ServerPlace:
     host = str(fields.get("host") or fields.get("hostaddr") or "")
     shown = host, str(fields.get("dbname") or "")
     if not all(map(_CLEAR.fullmatch, shown)) or not _PORTS.fullmatch(str(fields.get("port") or "")):
-        # A password with an @, a / or a : in it would be shown as part of the host.
+        # If the password contains @, / or :, part of it would be shown as the host.
         raise UsageError("recall.backend: no host that can be read", _ADDRESS_HINT)
     port = f":{fields['port']}" if fields.get("port") and not host.startswith("/") else ""
     return ServerPlace(_shown(fields.get("user")), host + port, _shown(fields.get("dbname")))
@@ -125,13 +125,13 @@ _UNREACHED = (
     ("expected authentication request", _NONE_SUCH),
     ("certificate", "has a certificate that is not trusted"),
     ("ssl", "does not speak TLS as it is asked to"),
-    # The rest of a fatal error is in the server's language, so it cannot be interpreted here.
+    # The rest of a fatal error is in the server's language and cannot be parsed here.
     ("fatal", "does not let you in"),
 )
 
 
 def server_error(error: Exception, place: ServerPlace) -> ServerFailed:
-    """The exception for an error of the client library; raise it `from None`."""
+    """Return the exception for an error of the client library; raise it `from None`."""
     words = str(error).lower()
     state = getattr(error, "sqlstate", None) or next((s for part, s in _BY_WORDS if part in words), "")
     if state in _BY_STATE:
@@ -153,16 +153,16 @@ if TYPE_CHECKING:
 
 
 _USUAL_STATEMENTS = 3
-"""Statements of a usual transaction."""
+"""Number of statements in a typical transaction."""
 _OLDEST = 130000
-"""The version number that PostgreSQL 13 reports."""
+"""The version number that PostgreSQL 13 reports; older servers are not supported."""
 
 
 class Server:
-    """One connection, opened when first needed and reopened after it was lost.  Not thread-safe."""
+    """One connection, opened on first use and reopened after it is lost.  Not thread-safe."""
 
     def __init__(self, address: str, seconds: float = 10.0, connecting: float | None = None) -> None:
-        """`seconds` limits each statement, and connecting unless `connecting` limits that."""
+        """Limit each statement to `seconds`, and connecting to `connecting` seconds (default: `seconds`)."""
         self._open: psycopg.Connection[tuple[Any, ...]] | None = None
         self.place: ServerPlace = place_of(address)
         self.seconds = max(0.1, seconds)
@@ -171,7 +171,7 @@ class Server:
 
     @contextmanager
     def connection(self, statements: int = _USUAL_STATEMENTS) -> Iterator[psycopg.Connection[tuple[Any, ...]]]:
-        """The connection, for a few statements.  Every failure, even a server that hangs, is a `ServerFailed`."""
+        """Yield the connection, for a few statements.  All failures, even a hanging server, raise `ServerFailed`."""
         silent = threading.Event()
         try:
             connection = self._connected()
@@ -185,7 +185,7 @@ class Server:
             raise server_error(error, self.place) from None
 
     def run(self, query: str, given: Any = None) -> list[tuple[Any, ...]]:
-        """Run one statement and return its rows; it is a transaction of its own unless one is open."""
+        """Run one statement and return its rows.  It is its own transaction unless one is open."""
         with self.connection(1) as connection:
             cursor = connection.execute(query.encode(), given)
             return cursor.fetchall() if cursor.description else []
@@ -228,12 +228,12 @@ _BEGIN = b"""
         set_config('plan_cache_mode', 'force_custom_plan', false), set_config('jit', 'off', false),
         set_config('TimeZone', 'UTC', false)
 """
-"""With this search path, a function of the same name in another schema is never called."""
+"""This search path prevents calls of functions with the same name in other schemas."""
 
 
 @contextmanager
 def _time_limit(fileno: int, seconds: float, silent: threading.Event) -> Iterator[None]:
-    """Shut the connection down if the block takes longer: a hanging server does not enforce its own timeouts."""
+    """Shut down the connection if the block takes longer: a hanging server does not enforce its own timeouts."""
     connection = socket.socket(fileno=os.dup(fileno))
 
     def end() -> None:

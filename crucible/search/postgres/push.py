@@ -1,8 +1,7 @@
 """Push the sessions and items of a vault to a team's server.
 
-The rows of a note change in one transaction, by one writer at a time. The server has a digest of each note, so an
-interrupted push can be repeated. A note that another copy of the vault pushed is removed only by that copy, and never
-replaced by an older state.
+A note's rows change in one transaction.  The server stores a digest of each note, so an interrupted push can be
+repeated.
 """
 
 from __future__ import annotations
@@ -36,31 +35,32 @@ _Connection: TypeAlias = "psycopg.Connection[tuple[Any, ...]]"
 
 
 _LONGEST = 1_000
-"""Code points of a title, a project and other short texts."""
+"""Maximum code points of a title, a project and other short text."""
 _ATTEMPTS = 3
 
 
 class Documents(Protocol):
-    """The notes of a vault by their paths."""
+    """The notes of a vault, by path."""
 
     def digests(self) -> Mapping[str, str]:
-        """A digest of each note, which changes with its text."""
+        """Return a digest of each note, which changes with its text."""
         ...
 
     def document(self, path: str) -> Document | None:
-        """A note as a document; None if it is gone or cannot be read."""
+        """Return a note as a document; None if it is gone or cannot be read."""
         ...
 
     def item_facts(self, path: str) -> ItemFacts | None:
-        """The facts on which the weight and the audience of an item depend; None for a session."""
+        """Return the facts that determine an item's weight and audience; None for a session."""
         ...
 
 
 class Pushed(NamedTuple):
     """The result of a push, in notes.
 
-    `refused` counts notes in projects that this user may not write, by project. The others are paths: of `older`
-    notes another copy pushed a later state, `unread` ones could not be read, and the server rejected `failed` ones.
+    `refused` counts, by project, notes in projects that this user may not write to.  The others are lists of paths:
+    another copy had pushed a later state of `older` notes, `unread` notes could not be read, and the server rejected
+    `failed` notes.
     """
 
     new: int = 0
@@ -83,7 +83,7 @@ class _Stored(NamedTuple):
 
 
 class _Known(NamedTuple):
-    """The state at the begin of a push: notes on the server by key, and keys of renamed notes by session."""
+    """The state before the push: notes on the server by key, and keys of renamed notes by session."""
 
     stored: Mapping[str, _Stored]
     renamed: Mapping[str, Sequence[str]]
@@ -99,17 +99,20 @@ class _Note(NamedTuple):
     item: ItemFacts | None
 
     def rows(self) -> SessionRows:
-        """The rows of the note.  The time of an item is its last use, so that a used item is newer than an unused one."""
+        """Return the rows of the note.  An item's time is its last use, so that used items count as newer."""
         rows = rows_of(self.document)
         used = seconds_of(self.item[1].last_used) if self.item else None
         return rows._replace(last=max(rows.last, used or 0))
 
 
 class Pusher:
-    """Pushes one copy of a vault.  Not thread-safe; several processes may push the same notes at once."""
+    """Pushes one copy of a vault.  Not thread-safe, but several processes may push the same notes concurrently.
+
+    A note pushed by another copy of the vault is only removed by that copy, and never replaced by an older state.
+    """
 
     def __init__(self, server: Server, vault: str, clone: str = "") -> None:
-        """`vault` identifies the vault, `clone` this copy of it."""
+        """Use these ids: `vault` identifies the vault, `clone` this copy of it."""
         self._server = server
         self._vault = vault
         self._clone = clone
@@ -120,7 +123,7 @@ class Pusher:
     def push(self, source: Documents, *, force: bool = False, progress: Progress | None = None) -> Pushed:
         """Send new and changed notes.  After a `ServerFailed`, the next push continues where this one stopped.
 
-        `force` also replaces notes of which another copy pushed a later state.
+        `force` also replaces notes of which another copy has pushed a later state.
         """
         check_ready(self._server)
         self._today = self._server.run("SELECT current_date")[0][0]
@@ -149,7 +152,7 @@ class Pusher:
     def sync(self, source: Documents, *, force: bool = False, progress: Progress | None = None) -> Pushed:
         """Push, and remove notes that this copy pushed and that no longer exist.
 
-        Raises `UsageError`, unless forced, if that would remove all notes: an unmounted folder looks like an empty
+        Raises `UsageError` if that would remove all notes, unless forced: an unmounted folder looks like an empty
         vault.
         """
         pushed = self.push(source, force=force, progress=progress)
@@ -179,7 +182,7 @@ class Pusher:
         return {key: _Stored(*rest) for key, *rest in rows}
 
     def _renamed(self, stored: Mapping[str, _Stored], digests: Mapping[str, str]) -> dict[str, list[str]]:
-        """By session, the stored keys of notes that were renamed here, so that they are replaced."""
+        """Return the keys of renamed notes on the server by session, so that they are replaced."""
         keys = {key_of(path) for path in digests}
         renamed: dict[str, list[str]] = {}
         for key, one in stored.items():
@@ -188,7 +191,7 @@ class Pusher:
         return renamed
 
     def _send(self, note: _Note, known: _Known) -> str:
-        """Push a note; return the outcome as the name of a field of `Pushed`."""
+        """Push a note; return the outcome as the name of a `Pushed` field."""
         project = self._project(_short(note.document.project))
         if project is None:
             return "refused"
@@ -205,7 +208,7 @@ class Pusher:
             except _NotNeeded as outcome:
                 return str(outcome)
             except ServerFailed as error:
-                # The transaction was rolled back, so it can be repeated.
+                # The transaction was rolled back, so it can be retried.
                 if error.state not in _AGAIN or attempt == _ATTEMPTS - 1:
                     return _rejected(error)
         raise AssertionError
@@ -214,14 +217,14 @@ class Pusher:
         return stored.clone != self._clone and stored.last > rows.last
 
     def _write(self, connection: _Connection, head: Mapping[str, Any], rows: SessionRows, known: _Known) -> str:
-        """Write the rows within a transaction.  Raises `_NotNeeded`, which rolls it back."""
-        # A second writer waits here, and then finds the note up to date. The unique key prevents duplicates.
+        """Write the rows in a transaction.  Raises `_NotNeeded`, which rolls it back."""
+        # A second writer waits here, then finds that the note is up to date.  The unique key prevents duplicates.
         connection.execute(_LOCK, head)
         keys = [head["key"], *known.renamed.get(head["session"], ())]
         old = connection.execute(_DELETE, {**head, "keys": keys}).fetchall()
         for key, digest, *rest in old:
             if key == head["key"] and digest == head["digest"]:
-                # Another process pushed it first.
+                # Another process pushed the note first.
                 raise _NotNeeded("same")
             if key == head["key"] and not known.force and self._is_older(rows, _Stored(digest, *rest)):
                 raise _NotNeeded("older")
@@ -235,7 +238,7 @@ class Pusher:
             return len(connection.execute(_DELETE, given).fetchall())
 
     def _head(self, note: _Note, rows: SessionRows, project: int) -> dict[str, Any]:
-        """The row of `sessions`."""
+        """Return the row for `sessions`."""
         document = note.document
         return {
             "vault": self._vault,
@@ -255,7 +258,7 @@ class Pusher:
         }
 
     def _project(self, name: str) -> int | None:
-        """The number of a project, created if necessary; None if this user may not write to it."""
+        """Return the number of a project, created if necessary; None if this user may not write to it."""
         if name not in self._projects:
             try:
                 found = self._server.run(_PROJECT, [name]) or self._server.run(_NEW_PROJECT, [name])
@@ -268,14 +271,14 @@ class Pusher:
         return self._projects[name]
 
     def _make_month(self, month: date) -> None:
-        """Create a month's partition, outside any transaction: it waits for writers, so they must not wait for it."""
+        """Create a month's partition outside any transaction: this waits for writers, so they must not wait for it."""
         if month not in self._months:
             self._server.run("SELECT crucible.make_month(%s)", [month])
             self._months.add(month)
 
 
 class _NotNeeded(Exception):
-    """The note need not be written; the message is a field of `Pushed`."""
+    """The note does not need to be written; the message is a field of `Pushed`."""
 
 
 _DENIED, _DUPLICATE = "42501", "23505"
@@ -283,7 +286,7 @@ _AGAIN = frozenset({"40P01", "40001", "55P03", _DUPLICATE})
 
 
 def _rejected(error: ServerFailed) -> str:
-    """The outcome of a rejected note.  Re-raises the error if the server itself is down or full."""
+    """Return the outcome for a rejected note.  Re-raises the error if the server itself is down or full."""
     if error.state in (_DENIED, _DUPLICATE):
         # The duplicate is in a project that this user may not see.
         return "refused"
@@ -301,7 +304,7 @@ def _short(text: str) -> str:
 
 
 def _columns(rows: SessionRows) -> dict[str, Any]:
-    """The rows of the other tables as columns.  The arrays of hits differ in length, so they are sent as text."""
+    """Return the other tables' rows as columns.  The arrays of hits differ in length, so they are sent as text."""
     events = list(zip(*rows.events, strict=True)) or [()] * 6
     named = zip(("sequences", "ids", "types", "payloads", "mores", "ats"), map(list, events), strict=True)
     return {
@@ -337,4 +340,4 @@ _INSERT = f"""
     SELECT p.term, one.no, one.project, p.times, p.hits::bigint[]
     FROM one, unnest(%(terms)s::text[], %(wholes)s::int[], %(hits)s::text[]) AS p (term, times, hits)
 """.encode()  # noqa: S608  our own pieces
-"""One statement, to need only one round trip."""
+"""A single statement, which needs only one round trip."""

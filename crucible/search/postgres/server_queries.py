@@ -1,7 +1,7 @@
-"""Search with SQL: turn a question into queries.
+"""Search with SQL: convert a question to queries.
 
-Scores are BM25 over the rows that this user may see, with the same constants as the embedded index; words of hidden
-projects do not count. Queries consist of our own text; every value is a parameter.
+Scores are BM25 over the rows that this user may see, with the constants of the embedded index.  Queries contain only
+fixed text; all values are parameters.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from crucible.search.recall import EventKind, seconds_of
 
 
 class _Has(NamedTuple):
-    """A condition: any term of `some` occurs, or all terms of one of `every`."""
+    """A condition: any of the terms in `some` occurs, or all terms of one group in `every`."""
 
     some: tuple[str, ...] = ()
     every: tuple[tuple[str, ...], ...] = ()
@@ -32,19 +32,19 @@ class _Filters(NamedTuple):
 
 
 def best_events(server: Server, terms: SearchTerms, most: int) -> list[Match]:
-    """The best events, best first; the newest for a question without words.  All words of a phrase must occur."""
+    """Return the best events, best first; the newest if there are no words.  All words of a phrase must occur."""
     query, given = _event_query(terms, _filters(server, terms, "events"))
     return [Match(str(no), *rest) for no, *rest in server.run(query, {**given, "most": most})]
 
 
 def count_stems(server: Server, stems: Sequence[str]) -> dict[str, int]:
-    """The number of sessions and items with each stem, at most `OFTEN`; stems in nothing visible are omitted."""
+    """Return the number of sessions and items with each stem, up to `OFTEN`; stems in no visible row are omitted."""
     rows = server.run(_COUNTS, {"terms": list(map(word_term, stems)), "most": OFTEN})
     return {term[1:]: count for term, count in rows}
 
 
 def texts_of(server: Server, found: Sequence[Match]) -> list[str]:
-    """The texts of events, in their order; "" for a deleted event."""
+    """Return the text of each event, in order; "" for a deleted event."""
     given = {"nos": [int(one.path) for one in found], "sequences": [one.number for one in found]}
     rows = server.run(_TEXTS, given)
     texts = {(str(no), sequence): event_of(row).text for no, sequence, *row in rows}
@@ -52,7 +52,7 @@ def texts_of(server: Server, found: Sequence[Match]) -> list[str]:
 
 
 def best_sessions(server: Server, terms: SearchTerms, most: int) -> list[Match]:
-    """The best sessions by their own words, best first; the newest for a question without words."""
+    """Return the best sessions by their own words, best first; the newest if the question has no words."""
     filters = _filters(server, terms, "sessions")
     where, given = _where(filters, "sessions", "x.no = s.no AND x.project = s.project")
     scored, question = _scored_terms(terms), terms.question
@@ -75,13 +75,13 @@ def best_sessions(server: Server, terms: SearchTerms, most: int) -> list[Match]:
 
 
 def _scored_terms(terms: SearchTerms) -> list[str]:
-    """The terms that are scored."""
+    """Return the terms that affect the score."""
     words = dict.fromkeys((*terms.stems, *terms.near, *(word for phrase in terms.phrases for word in phrase)))
     return [*map(word_term, words), *map(name_term, terms.names)]
 
 
 def _weights(terms: SearchTerms) -> dict[str, Any]:
-    """The parameters of `_RARITY`."""
+    """Return the parameters of `_RARITY`."""
     near = set(terms.near).difference(word for phrase in terms.phrases for word in phrase)
     return {"whole": WHOLE, "near": NEAR, "nears": list(map(word_term, sorted(near)))}
 
@@ -99,7 +99,8 @@ def _filters(server: Server, terms: SearchTerms, side: str) -> _Filters:
     given = {field: getattr(question, field) for field in ("session", "agent", "channel", "project")}
     required += [_fact(server, field, [value]) for field, value in given.items() if value]
     if question.project and side == "events":
-        # Keep knowledge items: a project also sees those of its domain and global ones, which is decided by weight.
+        # Keep knowledge items: a project also sees its domain's items and global ones.  Their weight decides which are
+        # shown.
         required.append(_Has((*required.pop().some, fact_term("kind", EventKind.KNOWLEDGE.value))))
     if side == "events" and question.kinds != frozenset(EventKind) and _scored_terms(terms):
         required.append(_fact(server, "kind", sorted(kind.value for kind in question.kinds)))
@@ -113,7 +114,7 @@ def _every(words: Sequence[str]) -> _Has:
 
 
 def _fact(server: Server, field: str, values: Sequence[str]) -> _Has:
-    """Match any of the values of a field."""
+    """Match any of a field's values."""
     if field == "file":
         names = dict.fromkeys(name for value in values for name in (*names_in(value), indexable(value)))
         words = [analyze(" ".join(words_in(value))) for value in values]
@@ -124,7 +125,7 @@ def _fact(server: Server, field: str, values: Sequence[str]) -> _Has:
 
 
 def _session_ids(server: Server, values: Sequence[str]) -> list[str]:
-    """The session ids that equal a value; if there is none, those that begin with it."""
+    """Return the session ids that equal a value or, if there are none, those that begin with it."""
     rows = server.run(_IDS, {"values": [field_value(value) for value in values], "most": MOST_SESSIONS})
     return [identity for (identity,) in rows]
 
@@ -138,7 +139,7 @@ _IDS = """
 
 
 def _where(filters: _Filters, side: str, key: str) -> tuple[list[str], dict[str, Any]]:
-    """SQL conditions that join on `key`, and their parameters."""
+    """Return SQL conditions that join on `key`, and their parameters."""
     found: list[str] = []
     given: dict[str, Any] = {}
     named = _COLUMNS[side]
@@ -165,7 +166,7 @@ _ALL_OF = {
 
 
 def _rows_with(side: str, terms: Sequence[str], given: dict[str, Any], of: int = 0) -> str:
-    """SQL for the events or sessions with any of the terms, or with `of` of them; adds parameters to `given`."""
+    """Return SQL for the events or sessions with any of the terms, or with `of` of them.  Extends `given`."""
     name = f"terms{len(given)}"
     given |= {name: list(terms), f"{name}_of": of}
     return (_ROWS_WITH[side] + (_ALL_OF[side] if of else "")).format(name=name)
@@ -174,7 +175,7 @@ def _rows_with(side: str, terms: Sequence[str], given: dict[str, Any], of: int =
 # --- queries --------------------------------------------------------------------------------------------------------
 
 _BM25 = "idf * 2.2 * {times} / ({times} + 1.2 * (0.25 + 0.75 * {length} / greatest({mean}, 1e-9)))"
-"""BM25 with k1 = 1.2 and b = 0.75, the best values in our measurements."""
+"""BM25 with k1 = 1.2 and b = 0.75, the values that worked best in our measurements."""
 _RARITY = """ln(1 + (greatest(n, c) - c + 0.5) / (c + 0.5))
             * CASE WHEN term = ANY (%(nears)s::text[]) THEN %(near)s WHEN starts_with(term, 'w') THEN 1 ELSE %(whole)s END AS idf"""
 

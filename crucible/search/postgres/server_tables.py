@@ -1,7 +1,6 @@
 """The tables of a team's server, and who may see which rows.
 
-Migrations run once, in order, in one transaction. Row-level security depends on the login role, so it also applies to
-`psql` and to the owner of the tables.
+Row-level security depends on the login role, so it also applies to `psql` and to the tables' owner.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
 
 
 _LOCK = 0x6372_7563_6962_6C65
-"""The advisory lock of migrations: "crucible"."""
+"""The advisory lock for migrations: "crucible"."""
 
 _FIRST = """
 CREATE SCHEMA crucible;
@@ -187,7 +186,7 @@ ALTER TABLE crucible.session_events ADD CHECK (crucible.is_readable(created_at))
 
 _MIGRATIONS = (_FIRST, _SECOND)
 VERSION = len(_MIGRATIONS)
-"""The schema version that this Crucible reads and writes."""
+"""The schema version that this version of Crucible reads and writes."""
 
 # Read the catalog, as in `make_month`.
 _HAS_TABLES = """
@@ -208,7 +207,10 @@ def check_ready(server: Server) -> None:
 
 
 def set_up(server: Server) -> bool:
-    """Create or migrate the tables; False if they are up to date.  Their creator may use every project."""
+    """Create or migrate the tables; return False if they are up to date.  Their creator may use all projects.
+
+    Migrations run once, in order, in one transaction.
+    """
     if _version(server) >= VERSION:
         check_ready(server)
         return False

@@ -1,6 +1,6 @@
 """Search on a team's PostgreSQL server: all vaults that the user may read, ranked as in the embedded index.
 
-Text from a server is no more trusted than a note: anyone who may write to a project could have written it.
+Text from a server is as untrusted as a note: anyone who may write to a project could have written it.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _USUAL = KnowledgeSettings()
 
 
 class ServerState(NamedTuple):
-    """A server as this user sees it: the projects they may read and write, and the sessions and events in them.
+    """A server as seen by this user: projects they may read and write, and the number of sessions and events there.
 
     `unbound` is True for a role that bypasses row-level security, such as a superuser.
     """
@@ -47,7 +47,7 @@ class ServerState(NamedTuple):
 
 
 class _Session(NamedTuple):
-    """The displayed columns of `sessions`."""
+    """The columns of `sessions` that are displayed."""
 
     title: str
     session: str
@@ -63,11 +63,11 @@ def open_postgres(
     viewer: Audience | None = None,
     knowledge: KnowledgeSettings = _USUAL,
 ) -> TeamRecall:
-    """Search the server at `address` (`postgresql://…`); it is contacted at the first question.
+    """Search the server at `address` (`postgresql://…`), which is contacted on the first question.
 
-    `seconds` limits each statement. Only knowledge that `viewer` may see is found, by default that of the question's
-    project; `knowledge` has the settings of its weight. Raises `UsageError` for an invalid address. All methods raise
-    `ServerFailed` if the server is down, slow, refuses access, or is not set up.
+    `seconds` limits each statement.  Only knowledge that `viewer` may see is found; by default, the viewer is the
+    question's project.  `knowledge` has the settings for weights.  Raises `UsageError` if the address is invalid.  All
+    methods raise `ServerFailed` if the server is down, slow, refuses access, or is not set up.
     """
     return TeamRecall(Server(address, seconds), viewer, knowledge)
 
@@ -75,12 +75,12 @@ def open_postgres(
 def open_pusher(
     address: str, vault: str, clone: str = "", *, seconds: float = 60.0, connecting: float = 10.0
 ) -> Pusher:
-    """A `Pusher` for the server at `address`; `connecting` limits the time to connect."""
+    """Return a `Pusher` for the server at `address`.  `connecting` is the maximum seconds to connect."""
     return Pusher(Server(address, seconds, connecting), vault, clone)
 
 
 def set_up_server(address: str, *, seconds: float = 60.0, connecting: float = 10.0) -> bool:
-    """Create or migrate the tables; False if they are up to date.  Needs the right to create a schema."""
+    """Create or migrate the tables; return False if they are up to date.  Requires the right to create a schema."""
     server = Server(address, seconds, connecting)
     try:
         return set_up(server)
@@ -92,20 +92,20 @@ class TeamRecall:
     """Implements `Recall`.  Not thread-safe."""
 
     def __init__(self, server: Server, viewer: Audience | None, knowledge: KnowledgeSettings) -> None:
-        """Use `open_postgres`."""
+        """Do not call this; use `open_postgres`."""
         self._server = server
         self._viewer = viewer
         self._knowledge = knowledge
         self._is_ready = False
 
     def ask(self, question: Question, now: datetime) -> Answer:
-        """Answer a question; no text of a question is an error."""
+        """Answer a question.  Any text is a valid question."""
         notes: list[str] = []
         found = find_events(question, notes, self._best, self._texts, self._count)
         return self._ranked_answer(self._ready(), found, now, notes) if found else Answer(notes=tuple(notes))
 
     def get(self, ids: Sequence[str]) -> tuple[Event, ...]:
-        """The events with these ids, in that order; an id in several vaults gives several events."""
+        """Return the events with these ids, in that order.  An id in several vaults yields several events."""
         sent = list(dict.fromkeys(map(indexable, ids)))
         sessions = [one.rpartition("#")[0] or one for one in sent]
         rows = self._ready().run(_BY_ID, {"sessions": sessions, "ids": sent})
@@ -115,7 +115,7 @@ class TeamRecall:
         return tuple(event for one in ids for event in found.get(one, ())[:_SAME])
 
     def around(self, anchor: str, before: int, after: int) -> tuple[Event, ...]:
-        """The event with its neighbours, from each vault that has it; empty for an unknown id."""
+        """Return the event and its neighbors, from each vault that has it; empty if the id is unknown."""
         anchor = indexable(anchor)
         given = {"sessions": [anchor.rpartition("#")[0] or anchor], "ids": [anchor]}
         server = self._ready()
@@ -127,7 +127,7 @@ class TeamRecall:
         return tuple(_events(server, spans).values()) if spans else ()
 
     def state(self) -> ServerState:
-        """The state of the server as this user sees it."""
+        """Return the state of the server as seen by this user."""
         role, readable, writable, *rest = self._ready().run(_STATE)[0]
         return ServerState(role, tuple(readable), tuple(writable), *rest)
 
@@ -193,7 +193,7 @@ def _hits(server: Server, ranked: Sequence[Ranked], terms: SearchTerms) -> tuple
 
 
 def _events(server: Server, spans: Iterable[tuple[int, int, int]]) -> dict[tuple[int, int], Event]:
-    """Events by session and number; a span has a session, a first and a last number, both included."""
+    """Return events by session and number.  A span has a session, a first and a last number, both included."""
     nos, firsts, lasts = map(list, zip(*spans, strict=True)) if (spans := list(spans)) else ([], [], [])
     rows = server.run(_SPANS, {"nos": nos, "firsts": firsts, "lasts": lasts})
     return {(no, sequence): event_of(rest, project) for no, sequence, *rest, project in rows}
@@ -208,14 +208,14 @@ def _sessions(server: Server, paths: Iterable[str]) -> dict[str, _Session]:
 
 
 _SAME = 5
-"""Most events returned for one id: two vaults may have sessions of the same name, and a writer may invent ids."""
+"""Maximum number of events for one id: vaults may have sessions with the same name, and a writer may invent ids."""
 _ROW = "e.session_no, e.sequence, e.id, e.session_id, e.event_type, e.payload, e.more, e.created_at, p.name"
 _OF_SESSION = """
     CROSS JOIN LATERAL (
         SELECT o.* FROM crucible.session_events AS o
         WHERE o.session_no = s.no AND o.project = s.project AND o.month = s.month {more} OFFSET 0
     ) AS e"""
-"""`OFFSET 0` makes the server look up each session in the partition of its month only."""
+"""With `OFFSET 0`, the server looks up each session only in its month's partition."""
 _SPANS = f"""
     SELECT DISTINCT ON (e.session_no, e.sequence) {_ROW}
     FROM unnest(%(nos)s::bigint[], %(firsts)s::int[], %(lasts)s::int[]) AS w (no, first, last)

@@ -1,4 +1,4 @@
-"""The rows of a session or item on a server: events, search terms, and the facts of an item's weight."""
+"""The rows of a session or item on a server: events, search terms, and the facts for an item's weight."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from crucible.search.question_words import indexable
 from crucible.search.recall import Document, Event, EventKind, Question, seconds_of
 
 TERMS = "2"
-"""Incremented when the same text would give other rows; everything is then pushed again."""
+"""Incremented when the same text would yield different rows; everything is then pushed again."""
 
 _SEARCHABLE = 100_000
-"""Code points of an event's text in its payload: with more, PostgreSQL's `tsvector` may reject the row."""
+"""Maximum code points of an event's text in its payload: PostgreSQL's `tsvector` may reject longer text."""
 _MOST_TIMES, _MOST_WORDS = 2**16 - 1, 2**24 - 1
 _UNDATED = date(2000, 1, 1)
 
@@ -36,7 +36,7 @@ class EventRow(NamedTuple):
 
 
 class SessionRows(NamedTuple):
-    """All rows of a session.  `postings` has, by term, its count in the session and its hits; see the table."""
+    """All rows of a session.  `postings` maps each term to its count in the session and its hits; see the table."""
 
     events: list[EventRow]
     postings: dict[str, tuple[int, list[int]]]
@@ -57,27 +57,27 @@ class _Counts(NamedTuple):
 
 
 def word_term(stem: str) -> str:
-    """The term of a stem in the table of postings."""
+    """Return the term for a stem in the postings table."""
     return f"w{stem}"
 
 
 def name_term(name: str) -> str:
-    """The term of a name in the table of postings."""
+    """Return the term for a name in the postings table."""
     return f"n{name}"
 
 
 def fact_term(field: str, value: str) -> str:
-    """The term of a fact in the table of postings."""
+    """Return the term for a fact in the postings table."""
     return f"f{field}:{value}"
 
 
 def key_of(path: str) -> str:
-    """A short hash of a path: a database index does not accept long texts."""
+    """Return a short hash of a path: a database index does not accept long strings."""
     return blake2b(path.encode("utf-8", "surrogateescape"), digest_size=16).hexdigest()
 
 
 def month_of(first: int, today: date) -> date:
-    """The month of a session's partition; undated, very old and future times are limited to existing months."""
+    """Return the month of a session's partition.  Missing, very old and future times are limited to existing months."""
     try:
         day = datetime.fromtimestamp(first, UTC).date()
     except (ValueError, OverflowError, OSError):
@@ -86,7 +86,7 @@ def month_of(first: int, today: date) -> date:
 
 
 def rows_of(document: Document) -> SessionRows:
-    """The rows of a session, or of an item, which has one event of kind knowledge."""
+    """Return the rows of a session, or of an item, which has one event of kind knowledge."""
     is_item = bool(document.events) and all(event.kind is EventKind.KNOWLEDGE for event in document.events)
     derived = derive_item(document, "") if is_item else derive_document(document, "")
     hits: dict[str, list[int]] = {}
@@ -155,14 +155,14 @@ def _row(event: Event, sequence: int) -> EventRow:
 
 
 def aware(at: datetime | None) -> datetime | None:
-    """A time with a zone (UTC if it has none), limited to the latest one that the server accepts."""
+    """Return a time with a zone (default: UTC), limited to the latest one that the server accepts."""
     if at is None:
         return None
     return min(at if at.tzinfo else at.replace(tzinfo=UTC), _LATEST)
 
 
 _LATEST = datetime(9999, 12, 30, 23, 59, 59, tzinfo=UTC)
-"""The limit of the schema's `is_readable`."""
+"""The limit in the schema's `is_readable`."""
 
 
 def _storable(text: str) -> str:
@@ -173,7 +173,7 @@ def _storable(text: str) -> str:
 
 
 def event_of(row: Sequence[Any], project: str = "") -> Event:
-    """An event from a row: id, session, type, payload, rest of the text, time; `project` is that of its session.
+    """Return the event in a row: id, session, type, payload, rest of the text, time.  `project` is the session's.
 
     Values of the wrong type are ignored, since anyone who may write to a project can write any row.
     """
@@ -205,15 +205,15 @@ _KINDS = frozenset(kind.value for kind in EventKind)
 
 
 ItemFacts = tuple[Audience, WeightFacts]
-"""The audience of an item, and the facts on which its weight depends."""
+"""An item's audience, and the facts that determine its weight."""
 
 _LONGEST = 200
-"""Code points of a domain."""
+"""Maximum code points of a domain."""
 _MOST_USES = 2**31 - 1
 
 
 class _Columns(NamedTuple):
-    """The columns of the table `sessions` that are set for items only."""
+    """The columns of the table `sessions` that are only set for items."""
 
     item_type: str | None = None
     item_scope: str | None = None
@@ -226,11 +226,11 @@ class _Columns(NamedTuple):
 
 
 ITEM_COLUMNS = _Columns._fields
-"""The columns in the order that `item_of` expects."""
+"""These columns, in the order that `item_of` expects."""
 
 
 def columns_of_item(item: ItemFacts | None) -> Mapping[str, Any]:
-    """The column values of an item; all None for a session."""
+    """Return the column values of an item; all None for a session."""
     if item is None:
         return _Columns()._asdict()
     place, facts = item
@@ -249,7 +249,7 @@ def columns_of_item(item: ItemFacts | None) -> Mapping[str, Any]:
 
 
 def item_of(row: Sequence[Any], project: str) -> ItemFacts:
-    """The facts of an item from its columns; an older Crucible pushed none, so defaults are used."""
+    """Return the facts of an item from its columns, or defaults if an older version of Crucible pushed it."""
     columns = _Columns(*row)
     place = Audience(columns.item_scope or "project", project, columns.item_domain or "")
     uses, useful = columns.item_used or 0, columns.item_useful or 0
@@ -259,11 +259,11 @@ def item_of(row: Sequence[Any], project: str) -> ItemFacts:
 
 
 def digest_of_item(item: ItemFacts) -> str:
-    """A digest that changes with the audience and the weight of an item."""
+    """Return a digest that changes with an item's audience and weight."""
     place, facts = item
     return blake2b(repr((*place, *map(str, facts))).encode(), digest_size=8).hexdigest()
 
 
 def viewer_of(question: Question) -> Audience:
-    """The default viewer: the project of the question, otherwise a viewer that sees everything."""
+    """Return the default viewer: the question's project or, if it has none, a viewer that sees everything."""
     return Audience("project", question.project) if question.project else EVERYTHING

@@ -1,4 +1,4 @@
-"""The notes and items of a vault as they are pushed, without secrets, and the ids of the vault on a server."""
+"""The notes and items of a vault to push, without secrets, and the ids that identify the vault on a server."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ _ID = late_pattern(r"[0-9a-f]{32}")
 
 
 class Identities(NamedTuple):
-    """Random ids: all copies of a vault share `vault`; `clone` identifies this copy."""
+    """Random ids: `vault` is shared by all copies of a vault, `clone` identifies this copy."""
 
     vault: str
     clone: str
 
 
 def identities(root: Path) -> Identities:
-    """The ids of the vault at `root`, created at first use.  Raises `VaultError` if one is damaged or not writable."""
+    """Return the vault's ids, creating them on first use.  Raises `VaultError` if one is damaged or not writable."""
     return Identities(_identity(root, _VAULT), _identity(root, _CLONE))
 
 
@@ -56,15 +56,15 @@ def _identity(root: Path, name: str) -> str:
 
 
 class Items(ItemCatalog, Protocol):
-    """Knowledge items by the paths of their notes."""
+    """Knowledge items, by their notes' paths."""
 
     def facts(self) -> Mapping[str, ItemFacts]:
-        """The facts on which the weight and the audience of each item depend."""
+        """Return the facts that determine each item's weight and audience."""
         ...
 
 
 class VaultDocuments:
-    """Implements `push.Documents`.  Every text is redacted, since a user may have typed a secret into a note."""
+    """Implements `push.Documents`.  All text is redacted, since a user may have typed a secret into a note."""
 
     def __init__(self, root: Path, settings: VaultSettings, items: Items | None = None) -> None:
         """`items` are the knowledge items of the vault."""
@@ -74,7 +74,7 @@ class VaultDocuments:
         self._facts: Mapping[str, ItemFacts] = {}
 
     def digests(self) -> Mapping[str, str]:
-        """A digest of each note and item, which changes with its text and with an item's weight."""
+        """Return a digest of each note and item, which changes with the text and with an item's weight."""
         notes = NoteChanges(self._root, self._settings).current("").hashes or {}
         view = Index(self._root, self._settings).refresh().view
         sessions = {str(row["path"]): str(row["id"]) for row in view.rows("sessions")}
@@ -88,7 +88,7 @@ class VaultDocuments:
         }
 
     def document(self, path: str) -> Document | None:
-        """A redacted note or item, None if it cannot be read.  Raises `VaultError` if redaction is not possible."""
+        """Return a redacted note or item; None if it cannot be read.  Raises `VaultError` if redaction fails."""
         found = self._document(path)
         return found and _without_secrets(found, self._redact)
 
@@ -106,7 +106,7 @@ class VaultDocuments:
         return redact_of(self._settings.secrets)
 
     def item_facts(self, path: str) -> ItemFacts | None:
-        """The facts of an item, as of the last call of `digests`; None for a session."""
+        """Return the facts of an item, as of the last call of `digests`; None for a session."""
         return self._facts.get(path)
 
 
