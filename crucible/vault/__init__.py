@@ -1,10 +1,10 @@
-"""Everything on disk: notes, the index over them, whole events, and append-only logs.
+"""Everything on disk: notes, the index over them, event logs, and append-only files.
 
-Main names: `notes.vault.Vault` (find, read, create and save notes), `index.index.Index` (what notes say, as tables),
-`events.event_recorder.FlightWriter` and `events.event_reader.read_records` (whole events), and
+Start with `notes.vault.Vault` (find, read, create and save notes), `index.index.Index` (the contents of notes as
+tables), `events.event_recorder.FlightWriter` and `events.event_reader.read_records` (event logs), and
 `logs.jsonl_store.append_lines` (JSON lines that git can merge).
 
     note = Vault(root).load("2026-11-21-fix-login")
 
-It must not judge what happened in a session (`analysis`), nor know a command or its output.
+Nothing here judges what happened in a session (see `analysis`), or depends on a command and its output.
 """

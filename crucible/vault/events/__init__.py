@@ -1,1 +1,1 @@
-"""A session's whole events, kept as JSON lines beside the notes, and the spool that hooks write to."""
+"""Event logs, which keep a session's events as JSON lines next to the notes, and the spool that hooks write to."""

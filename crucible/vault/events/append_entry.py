@@ -1,6 +1,6 @@
-"""Append one entry reported by an agent to a session's whole events.
+"""Append an entry reported by an agent to a session's event log.
 
-Separate from `event_recorder`: `cru log` runs once per entry and does not need the clients' event types.
+Separate from `event_recorder`, since `cru log` runs once per entry and does not need the clients' event types.
 """
 
 from __future__ import annotations
@@ -39,14 +39,14 @@ def append_entry(
     max_value_bytes: int = 65536,
     lock_seconds: float = LOCK_SECONDS,
 ) -> int:
-    """Append an entry to a session's records and return its sequence number.
+    """Append an entry to a session's event log and return its sequence number.
 
-    `kind` is `decision`, `error`, `milestone`, `agent_switch`, `observation`, `checkpoint`, `user` …, written to
-    `events.jsonl`, or `tool`, written to `tools.jsonl`.  `values` become fields of the record (`content`, `rationale`;
-    `tool`, `command`, `exit_code`, …) with long texts cut; a value named like a standard field gets a `_` appended.
-    `phase` is a phase's id.
+    The kind `tool` is written to `tools.jsonl`; all others (`decision`, `error`, `milestone`, `agent_switch`,
+    `observation`, `checkpoint`, `user` …) are written to `events.jsonl`.  `values` become fields of the record
+    (`content`, `rationale`; `tool`, `command`, `exit_code`, …), and long strings are cut.  A value whose name is a
+    standard field gets a `_` appended.  `phase` is a phase's id.
 
-    When this returns the record survives kill -9, though not a power cut.  Raises `BadSessionId`, `OutsideVault`,
+    Once this returns, the record survives kill -9, but not a power failure.  Raises `BadSessionId`, `OutsideVault`,
     `LockTimeout`, and `VaultError` for system errors; nothing is written then.
     """
     name = TOOLS if kind in TOOL_TYPES else EVENTS
@@ -55,7 +55,7 @@ def append_entry(
     with hold_events(folder, lock_seconds) as files:
         before = dict(files.sizes)
         number = next_number(files, vault_root, session_id)
-        # The number is part of the key: an agent may report the same entry twice within a second.
+        # The number is part of the key, since an agent may report the same entry twice within a second.
         key = hashlib.blake2b(b"%d %s" % (number, record), digest_size=8).hexdigest()
         files.append([(name, b'{"seq":%d,"key":"%s",%s\n' % (number, key.encode(), record[1:]))])
         facts = facts_of(values, now) if kind == AGENT_SWITCH else Facts(started=now)
@@ -64,7 +64,7 @@ def append_entry(
 
 
 def _record(kind: str, values: Mapping[str, object], now: datetime, phase: str, limit: int) -> bytes:
-    """Return the record without number and key.  It has the field `cut` if a text was cut."""
+    """Return the record without number and key.  It has the field `cut` if a string was cut."""
     cut: dict[str, int] = {}
     given = {f"{name}_" if name in OWN_FIELDS else name: value for name, value in values.items()}
     kept = {name: cut_values(value, name, limit, cut) for name, value in given.items()}

@@ -1,7 +1,7 @@
-"""The archive of a session's whole events: one compressed file, `.crucible/archive/<session_id>.jsonl.zst`.
+"""The archive of a session's event log: one compressed file, `.crucible/archive/<session_id>.jsonl.zst`.
 
 Its first line is a summary like `meta.json`, with `archive` (the format version) and `last_seq`; the records follow in
-order.  A new archive is written beside the old one and verified before it replaces it.
+order.  A new archive is written next to the old one, and replaces it once verified.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from crucible.vault.events.event_summary import COUNTS, load_own_meta, with_coun
 
 
 class EventLine(NamedTuple):
-    """A line of a file: its bytes with the line end, if any, and its line number `at` from 1.
+    """A line in a file: its bytes including any line end, and its line number `at`, from 1.
 
-    `number` is its sequence number, 0 if it is not a record.
+    `number` is the record's sequence number, or 0 if the line is not a record.
     """
 
     data: bytes
@@ -40,15 +40,15 @@ class EventLine(NamedTuple):
 def numbered(lines: Iterable[bytes], path: Path, start: int = 1) -> Iterator[EventLine]:
     """Yield the lines of one file, numbered from `start`."""
     for at, data in enumerate(lines, start):
-        # A record without a line end is torn: the next writer cuts it off.
+        # A record without a line end is torn: the next writer removes it.
         yield EventLine(data, number_of(data[:-1]) if data.endswith(b"\n") else 0, path, at)
 
 
 @contextmanager
 def folder_lines(folder: Path) -> Iterator[Iterator[EventLine]]:
-    """Merge both files of a folder by sequence number; lines that are not records follow the record above them.
+    """Merge both files in a folder by sequence number; lines that are not records follow the record above them.
 
-    The files are opened at once, so they can be read even if a purge removes them meanwhile.
+    Both files are opened first, so they stay readable even if a purge removes them.
     """
     with ExitStack() as stack:
         files: list[Iterator[tuple[int, EventLine]]] = []
@@ -59,7 +59,7 @@ def folder_lines(folder: Path) -> Iterator[Iterator[EventLine]]:
 
 
 def after_archived(archived: Iterable[EventLine], later: Iterable[EventLine]) -> Iterator[EventLine]:
-    """Yield the archive's lines, then the folder's lines that are not in it, renumbered to follow them."""
+    """Yield the lines in the archive, then the other lines in the folder, renumbered to follow the archive's."""
     known: set[bytes] = set()
     last = shift = 0
     for line in archived:
@@ -84,7 +84,7 @@ _HEAD = late_pattern(rb'\{"seq":\d+,(?:"key":"([0-9a-f]{16})",)?')
 
 
 def _identity(line: EventLine) -> bytes:
-    """Return an identity for copies of a record with different numbers: its key, else a hash of the line."""
+    """Return an identity shared by copies of a record with different numbers: its key, else a hash of the line."""
     found = _HEAD.match(line.data) if line.number else None
     if found and found[1]:
         return bytes(found[1])
@@ -92,7 +92,7 @@ def _identity(line: EventLine) -> bytes:
 
 
 def _renumbered(line: EventLine, shift: int) -> EventLine:
-    """Return the record with a later number."""
+    """Return the record with its number increased by `shift`."""
     number = line.number + shift
     found = _HEAD.match(line.data)
     if found:
@@ -105,11 +105,11 @@ def _renumbered(line: EventLine, shift: int) -> EventLine:
 _FORM = 1
 _BUFFER = 1 << 18
 _LEVEL = 9
-"""Of zstandard's 22 levels: text shrinks to a tenth, at about 50 MB a second."""
+"""One of zstandard's 22 levels.  At this one, text shrinks to a tenth, at about 50 MB a second."""
 
 
 class Contents(NamedTuple):
-    """A checksum of lines: the number of records, the last sequence number, and a digest of all bytes."""
+    """A checksum over lines: the number of records, the last sequence number, and a digest of all bytes."""
 
     records: int
     last: int
@@ -117,9 +117,9 @@ class Contents(NamedTuple):
 
 
 def next_number(files: EventFiles, vault_root: Path, session_id: str) -> int:
-    """Return the sequence number of a session's next record, after those in the folder and the archive.
+    """Return the sequence number for a session's next record, after all records in the folder and the archive.
 
-    An unreadable archive does not block writers; its reader renumbers what came later.
+    An unreadable archive does not block writers; reading renumbers the later records.
     """
     last = files.last_number()
     if not last:
@@ -129,9 +129,9 @@ def next_number(files: EventFiles, vault_root: Path, session_id: str) -> int:
 
 
 def archived_lines(path: Path) -> Iterator[EventLine]:
-    """Yield the lines of an archive without the first; none if there is no archive.
+    """Yield the lines of an archive except the first; none if there is no archive.
 
-    If it is damaged, raises `VaultError` after the lines that could be read.
+    Raises `VaultError` if the archive is damaged, after the lines that could be read.
     """
     if not path.is_file():
         return
@@ -146,7 +146,7 @@ def archived_lines(path: Path) -> Iterator[EventLine]:
 
 
 def archived_meta(vault_root: Path, session_id: str) -> Mapping[str, object]:
-    """Return the summary of a session's archive; empty without one.  Reads only the first line."""
+    """Return the summary in a session's archive, or an empty one.  Reads only the first line."""
     path = archive_path(vault_root, session_id)
     if not path.is_file():
         return {}
@@ -157,7 +157,7 @@ def archived_meta(vault_root: Path, session_id: str) -> Mapping[str, object]:
 def joined_meta(
     archived: Mapping[str, object], later: Mapping[str, object], written: Mapping[str, int]
 ) -> dict[str, object]:
-    """Join the summaries of an archive and of later records; `written` counts the later records by file."""
+    """Join the summaries of an archive and of later records.  `written` counts the later records by file."""
     joined = {
         **later,
         **archived,
@@ -173,9 +173,10 @@ def joined_meta(
 
 
 def put_away(vault_root: Path, session_id: str, files: EventFiles) -> Contents:
-    """Write a session's archive: the lines of an existing archive, then those of the folder, which is left unchanged.
+    """Archive a session: write the lines in an existing archive, then those in the folder.
 
-    Raises `VaultError` if it cannot be written or the existing archive cannot be read; that one is then untouched.
+    Leaves the folder unchanged.  Raises `VaultError` if the archive cannot be written, or if an existing one cannot be
+    read; the existing one is then unchanged.
     """
     path = archive_path(vault_root, session_id)
     new = path.with_name(f"{path.name}.tmp")
@@ -215,7 +216,7 @@ def _check(new: Path, expected: Contents) -> None:
 
 
 def _contents(lines: Iterable[EventLine], written: Counter[str]) -> Contents:
-    """Summarise all lines; `written` counts the records of each file."""
+    """Summarise all lines.  `written` receives the number of records in each file."""
     records = last = 0
     digest = hashlib.blake2b(digest_size=16)
     for line in lines:
@@ -229,7 +230,7 @@ def _contents(lines: Iterable[EventLine], written: Counter[str]) -> Contents:
 
 @contextmanager
 def _reading(path: Path) -> Iterator[IO[bytes]]:
-    from zstandard import ZstdDecompressor, ZstdError  # noqa: PLC0415  slow to import, and little is ever archived
+    from zstandard import ZstdDecompressor, ZstdError  # noqa: PLC0415  slow to import, and rarely needed
 
     with append_errors(path, "read"), path.open("rb") as packed:
         try:
@@ -241,7 +242,7 @@ def _reading(path: Path) -> Iterator[IO[bytes]]:
 
 @contextmanager
 def _writing(new: Path) -> Iterator[IO[bytes]]:
-    """Open a new compressed file; it is on disk when this ends."""
+    """Open a new compressed file.  It is on disk when the block ends."""
     from zstandard import ZstdCompressor  # noqa: PLC0415  as above
 
     new.unlink(missing_ok=True)  # left by a killed purge, or a symlink

@@ -1,7 +1,7 @@
-"""A session's files of whole events: paths, the lock, and appending complete lines.
+"""The files of a session's event log: paths, the lock, and appending complete lines.
 
-Writers hold the lock on `events.jsonl`.  A last line without a line end therefore comes from a killed process and is
-cut off.  A finished write survives kill -9; a power cut may lose the last seconds.
+Writers hold the lock on `events.jsonl`, so a last line without a line end comes from a killed process and is removed.
+A completed write survives kill -9; a power failure may lose the last few seconds.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ TOOL_TYPES = frozenset({"tool", "ToolUsed", "ToolReturned", "SubagentStarted", "
 
 
 def flights_folder(vault_root: Path) -> Path:
-    """Return the folder that contains all sessions' records."""
+    """Return the folder that contains the event logs of all sessions."""
     return _inside(vault_root, vault_root / ".crucible" / "flight")
 
 
 def flight_folder(vault_root: Path, session_id: str) -> Path:
-    """Return a session's folder; never outside the vault, whatever the id or a symlink says."""
+    """Return a session's folder.  Raises an error if the id or a symlink would lead out of the vault."""
     return _inside(vault_root, vault_root / ".crucible" / "flight" / check_session_id(session_id))
 
 
@@ -51,12 +51,12 @@ def archive_folder(vault_root: Path) -> Path:
 
 
 def archive_path(vault_root: Path, session_id: str) -> Path:
-    """Return a session's archive; never outside the vault, whatever the id or a symlink says."""
+    """Return the path of a session's archive.  Raises an error if the id or a symlink would lead out of the vault."""
     return _inside(vault_root, archive_folder(vault_root) / f"{check_session_id(session_id)}.jsonl.zst")
 
 
 def may_have_records(vault_root: Path, session_id: str) -> bool:
-    """Return whether a session seems to have records.  A quick check that validates nothing."""
+    """Return whether a session seems to have records.  A quick check that does not validate anything."""
     inner = os.path.join(vault_root, ".crucible")
     # Check the folder first: a purge writes the archive before it removes the folder.
     return os.path.lexists(os.path.join(inner, "flight", session_id)) or os.path.lexists(
@@ -65,12 +65,12 @@ def may_have_records(vault_root: Path, session_id: str) -> bool:
 
 
 def keys_path(vault_root: Path, session_id: str) -> Path:
-    """Return the cache file with the keys of a session's records."""
+    """Return the path of the cache file with the keys of a session's records."""
     return _cached(vault_root, f"{check_session_id(session_id)}.keys")
 
 
 def purged_path(vault_root: Path) -> Path:
-    """Return the cache file with the time of the last purge."""
+    """Return the path of the cache file with the time of the last purge."""
     return _cached(vault_root, "purged")
 
 
@@ -83,7 +83,7 @@ def _inside(vault_root: Path, path: Path) -> Path:
 
 
 LOCK_SECONDS = 10.0
-"""Seconds to wait for another process, which rarely holds the lock longer than it takes to write a megabyte.
+"""Seconds to wait for another process.  It rarely holds the lock longer than it takes to write a megabyte.
 
 Archiving a large session is the exception.
 """
@@ -95,7 +95,7 @@ _BLOCK = 1 << 16
 class EventFiles:
     """A session's files while the lock is held.
 
-    `sizes` are in bytes and count complete lines only; a missing file has 0.
+    `sizes` are in bytes and cover only complete lines; a missing file has size 0.
     """
 
     def __init__(self, folder: Path, events: int) -> None:
@@ -104,9 +104,9 @@ class EventFiles:
         self.sizes = {name: _cut_torn_line(descriptor) for name, descriptor in self.descriptors.items()}
 
     def append(self, lines: Iterable[tuple[str, bytes]]) -> None:
-        """Append lines (file name, bytes with a line end) in this order: all of them, or none and `OSError`.
+        """Append lines, each a file name and bytes with a line end, in this order: all of them, or none on `OSError`.
 
-        A process killed midway leaves the first lines, so a later import appends after them.
+        A process killed midway leaves only the first lines, so a later import can append the rest.
         """
         before = dict(self.sizes)
         try:
@@ -121,7 +121,7 @@ class EventFiles:
             raise
 
     def last_number(self) -> int:
-        """Return the highest sequence number; 0 without records.  The cost does not depend on their number."""
+        """Return the highest sequence number; 0 without records.  Constant time."""
         return max(self._last_number(name) for name in self.descriptors)
 
     def empty(self) -> None:
@@ -154,10 +154,10 @@ class EventFiles:
 
 @contextmanager
 def hold_events(folder: Path, seconds: float = LOCK_SECONDS, *, make: bool = True) -> Iterator[EventFiles]:
-    """Hold a session's files, created if missing.
+    """Hold the files of a session, created if missing.
 
-    Raises `LockTimeout`, `OutsideVault` for a symlink in place of a file, and `VaultError` for system errors, including
-    a missing folder if `make` is false.
+    Raises `LockTimeout`, `OutsideVault` if a file is a symlink, and `VaultError` for system errors, including a missing
+    folder if `make` is False.
     """
     if make:
         make_folder(folder)
@@ -175,7 +175,7 @@ def hold_events(folder: Path, seconds: float = LOCK_SECONDS, *, make: bool = Tru
 
 
 def make_folder(folder: Path) -> None:
-    """Create a session's folder, and refuse symlinks in place of its files."""
+    """Create a session's folder; raise an error if a symlink takes the place of its files."""
     with append_errors(folder):
         folder.mkdir(parents=True, exist_ok=True)
         for name in (EVENTS, TOOLS):
@@ -197,12 +197,12 @@ def number_of(line: bytes) -> int:
 
 
 def last_lines(descriptor: int) -> Iterator[bytes]:
-    """Yield the complete lines of a file from its end, without line ends; reads only as far as needed."""
+    """Yield the complete lines of a file, last one first, without line ends.  Reads only as far as needed."""
     return _backwards(descriptor, _whole_end(descriptor, os.fstat(descriptor).st_size))
 
 
 def _whole_end(descriptor: int, size: int) -> int:
-    """Return where the last complete line ends among the first `size` bytes."""
+    """Return the end of the last complete line within the first `size` bytes."""
     end = size
     while end:
         start = max(0, end - _BLOCK)
@@ -214,7 +214,7 @@ def _whole_end(descriptor: int, size: int) -> int:
 
 
 def _locked(folder: Path, seconds: float, *, make: bool) -> int:
-    """Open and lock `events.jsonl`; retried, since a purge may remove the folder while we wait."""
+    """Open and lock `events.jsonl`.  Retries, since a purge may remove the folder in the meantime."""
     while True:
         if make:
             folder.mkdir(parents=True, exist_ok=True)
@@ -237,7 +237,7 @@ def _open_if_there(path: Path) -> int:
 
 
 def _cut_torn_line(descriptor: int) -> int:
-    """Cut off a last line that has no line end, and return the remaining size."""
+    """Remove a last line that has no line end, and return the remaining size."""
     if descriptor < 0:
         return 0
     status = os.fstat(descriptor)
@@ -250,7 +250,7 @@ def _cut_torn_line(descriptor: int) -> int:
 
 
 def _joined_lines(lines: Iterable[tuple[str, bytes]]) -> Iterator[tuple[str, bytes]]:
-    """Join consecutive lines of the same file."""
+    """Join consecutive lines for the same file."""
     current, pending = "", bytearray()
     for name, line in lines:
         if name != current and pending:
@@ -263,7 +263,7 @@ def _joined_lines(lines: Iterable[tuple[str, bytes]]) -> Iterator[tuple[str, byt
 
 
 def _backwards(descriptor: int, size: int) -> Iterator[bytes]:
-    """Yield lines from the end, reading only as far as needed; long lines are read in growing blocks."""
+    """Yield lines, last one first.  Reads only as far as needed; long lines are read in growing blocks."""
     rest, end, block = b"", size, _BLOCK
     while end > 0:
         start = max(0, end - block)
@@ -291,14 +291,14 @@ def _read_at(descriptor: int, start: int, count: int) -> bytes:
 
 
 _DEEPEST = 100
-"""Deeper nesting is dropped: a hostile log must not exhaust the stack."""
+"""Maximum depth of nesting.  Deeper values are dropped: a hostile transcript must not exhaust the stack."""
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def cut_values(value: object, path: str, limit: int, cut: dict[str, int], depth: int = 0) -> object:
-    """Shorten the texts of a JSON value to `limit` bytes.
+    """Shorten the strings in a JSON value to `limit` bytes.
 
-    `cut` receives the path and the original size of each shortened text (0: nested too deeply).
+    `cut` receives the path and original size of each shortened string (0: nested too deeply).
     """
     if isinstance(value, str):
         return _cut_text(value, path, limit, cut)
@@ -325,7 +325,7 @@ def dump_record(record: Mapping[str, object]) -> bytes:
     """Return a record as one line of JSON, without a line end."""
     try:
         return orjson.dumps(record, option=orjson.OPT_UTC_Z)
-    except TypeError:  # a lone surrogate, an integer beyond 64 bits, or a type unknown to JSON
+    except TypeError:  # a lone surrogate, an integer of more than 64 bits, or a type that JSON lacks
         text = json.dumps(_finite(record), ensure_ascii=False, separators=(",", ":"), default=_plain)
         return _SURROGATE.sub("\ufffd", text).encode("utf-8")
 
@@ -335,7 +335,7 @@ def _plain(value: object) -> str:
 
 
 def _finite(value: object) -> object:
-    """Replace NaN and infinities by null: `json` writes them, but they are invalid JSON and orjson rejects them."""
+    """Replace NaN and infinities with null: `json` writes them, but they are invalid JSON and orjson rejects them."""
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if isinstance(value, Mapping):

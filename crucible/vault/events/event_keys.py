@@ -1,7 +1,7 @@
-"""The keys of a session's records, so that a repeated import writes nothing twice.
+"""The keys of a session's records, so that a repeated import does not write a record twice.
 
-They are cached in `.crucible/cache/flight/` together with how far the files were read; the cache is valid only if the
-files still begin with the same bytes.
+They are cached in `.crucible/cache/flight/` with the size of the files that were read.  The cache is valid only while
+the files still begin with the same bytes.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from crucible.vault.events.event_files import EVENTS, TOOLS, keys_path
 
 _MAGIC = b"cruk\x01"
 _WORTH_IT = 1 << 18
-"""Save the cache after reading at least this many new bytes."""
+"""Minimum number of new bytes read before the cache is saved."""
 _MARK = 4096
-"""Bytes before the end of what was read, used to recognise the file."""
+"""Number of bytes, before the end of what was read, used to recognise the file."""
 _HEAD = struct.Struct("<5s16s16sQQQ")
 _LINE = late_pattern(rb'\{"seq":\d{1,18},"key":"([0-9a-f]{16})",')
 
 
 class _Read(NamedTuple):
-    """How far a file was read, and its device and inode; (0, 0) if loaded from the cache."""
+    """How far a file was read, and its device and inode, which are (0, 0) if loaded from the cache."""
 
     end: int = 0
     mark: bytes = b""
@@ -38,7 +38,7 @@ class _Read(NamedTuple):
 
 
 class Keys:
-    """The keys of a session's records, as far as the files were read."""
+    """The keys of a session's records, as far as the files have been read."""
 
     def __init__(self, vault_root: Path, session_id: str) -> None:
         self._cache = keys_path(vault_root, session_id)
@@ -52,7 +52,7 @@ class Keys:
         return key in self._known
 
     def read_new(self, folder: Path) -> None:
-        """Read the records written since the last call; all of them if a file was replaced."""
+        """Read the records written since the last call, or all records if a file was replaced."""
         if any(not _is_same(folder / name, read) for name, read in self._read.items()):
             self._known.clear()
             self._read = {name: _Read() for name in self._read}
@@ -61,7 +61,7 @@ class Keys:
             self._read[name] = self._read_new_lines(folder / name, read)
 
     def add(self, keys: Iterable[int], folder: Path, sizes: Mapping[str, int]) -> None:
-        """Add keys that were just written after everything read, so that they need not be read again."""
+        """Add keys that were just written after everything already read, so they need not be read again."""
         self._known.update(keys)
         for name, end in sizes.items():
             if end != self._read[name].end:
@@ -69,7 +69,7 @@ class Keys:
                     self._read[name] = _read_until(file.fileno(), end)
 
     def save(self) -> None:
-        """Save the keys if enough was read.  Failing to save is not an error."""
+        """Save the keys if enough was read.  A failure to save is not an error."""
         ends = sum(read.end for read in self._read.values())
         if ends - self._saved_size < _WORTH_IT:
             return
@@ -129,7 +129,7 @@ def _key_of(line: bytes) -> Iterator[int]:
 
 
 def _is_same(path: Path, read: _Read) -> bool:
-    """Return whether a file still begins with what was read of it."""
+    """Return whether a file still begins with what was read from it."""
     try:
         with path.open("rb") as file:
             status = os.fstat(file.fileno())

@@ -1,4 +1,4 @@
-"""Show a record as one line: the fields that a reader looks for."""
+"""Show a record as one line, with the most useful fields."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from crucible.vault.events.event_reader import EventRecord
 
 
 def record_line(record: EventRecord) -> str:
-    """Return a record's text, which may contain line ends."""
+    """Return the text for a record, which may contain line ends."""
     return _RENDERERS.get(record.type, _entry)(record.values)
 
 
 def cut_mark(record: EventRecord) -> str:
-    """Return how many bytes the cut texts had; "" if nothing was cut."""
+    """Return the original size in bytes of the strings that were cut; "" if none were."""
     total = sum(record.cut.values())
     return f"[cut: {total} bytes]" if total else "[cut]" if record.cut else ""
 
 
 def _entry(values: Mapping[str, object]) -> str:
-    """Return an entry's content and reason, or an event's text; else all fields."""
+    """Return an entry's content and reason, or the text of an event; otherwise all fields."""
     for name in ("content", "text", "reason", "title", "name"):
         if isinstance(text := values.get(name), str) and text:
             return text + "".join(f" ({label}: {values[label]})" for label in _REASONS if values.get(label))
@@ -33,7 +33,7 @@ _REASONS = ("rationale", "resolution", "summary")
 
 
 def _entry_of_tool(values: Mapping[str, object]) -> str:
-    """Show a recorded tool call: its command, or its arguments as in an imported call."""
+    """Show a recorded tool call: its command, or its arguments as for an imported call."""
     name, command, arguments = str(values.get("tool") or "tool"), values.get("command"), values.get("args")
     if isinstance(command, str):
         called = f"{name} {command}".rstrip()
@@ -58,7 +58,7 @@ _OF_RESULTS = {
     "results": "results {}",
     "result": "{}",
 }
-"""Fields of a call that are not arguments, and how they are shown."""
+"""Fields of a call that are not arguments, and how to show them."""
 
 
 def _used(values: Mapping[str, object]) -> str:
@@ -76,7 +76,7 @@ def _delegated(values: Mapping[str, object]) -> str:
 
 
 def _entry_of_subagent(values: Mapping[str, object]) -> str:
-    """Show a recorded subagent: its name, its task and its session."""
+    """Show a recorded subagent: name, task and session."""
     name = f"@{values.get('subagent') or 'agent'}"
     about = values.get("task") or values.get("content") or values.get("summary")
     return name + (f": {about}" if about else "") + _arrow(values.get("session"))
@@ -114,7 +114,7 @@ def _task(values: Mapping[str, object]) -> str:
 
 
 def _answers(values: Mapping[str, object]) -> str:
-    """Show the agent's questions with the answers."""
+    """Show the agent's questions and the answers."""
     choices = values.get("choices")
     asked = [each for each in choices if isinstance(each, Mapping)] if isinstance(choices, list) else []
     return "; ".join(f"{each.get('question')} {each.get('answer') or '-'}" for each in asked) or "-"
@@ -126,7 +126,7 @@ def _context(values: Mapping[str, object]) -> str:
 
 
 def _resumed(values: Mapping[str, object]) -> str:
-    """Show which session was continued, and the size of its context."""
+    """Show which session was resumed, and the size of its context."""
     after = values.get("after")
     return f"{values.get('session') or '?'}{f' after {after}' if after else ''}, {values.get('size') or 0} bytes of context"
 

@@ -1,6 +1,6 @@
-"""Read records of whole events from the folder, the archive or both.
+"""Read event logs from the folder, the archive or both.
 
-Torn lines are reported to the caller and skipped; a session without a folder has no records.
+Torn lines are reported to the caller and skipped.  A session without a folder has no records.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ from crucible.vault.events.event_summary import COUNTS, load_own_meta, with_coun
 
 @dataclass(frozen=True, slots=True)
 class EventRecord:
-    """One event or entry: `type` is its class in `clients.events` or the entry's kind, `values` are its other fields.
+    """One event or entry.  `type` is a class in `clients.events` or the entry's kind; `values` are its other fields.
 
     `cut` maps each cut field to its original size in bytes.  `line`, `row` and `agent` locate the event in the client's
-    log; `source` names that log (`client:native-id`, or `recorder` for an entry).  `key` identifies the record.
+    transcript, which `source` names (`client:native-id`, or `recorder` for an entry).  `key` identifies the record.
     """
 
     seq: int
@@ -51,9 +51,9 @@ OnTorn = Callable[[Path, int], None]
 
 
 def read_records(vault_root: Path, session_id: str, on_torn: OnTorn | None = None) -> Iterator[EventRecord]:
-    """Yield the records by sequence number; `on_torn` gets the file and line (from 1) of lines that are not records.
+    """Yield the records by sequence number.  `on_torn` gets the file and line number (from 1) of each invalid line.
 
-    If the archive is damaged, raises `VaultError` after the records that could be read.
+    Raises `VaultError` if the archive is damaged, after the records that could be read.
     """
     with _lines(vault_root, session_id) as lines:
         for line in lines:
@@ -80,7 +80,7 @@ def load_meta(vault_root: Path, session_id: str) -> Mapping[str, object]:
 
 
 def last_time(vault_root: Path, session_id: str, ignored: Container[str] = ()) -> datetime | None:
-    """Return the time of the last event, ignoring the types in `ignored`; reads only the files' ends."""
+    """Return the time of the last event, except for the types in `ignored`.  Reads only the end of each file."""
     folder = flight_folder(vault_root, session_id)
     return max(filter(None, (_last_in(folder / name, ignored) for name in COUNTS)), default=None)
 
@@ -98,7 +98,7 @@ def _last_in(path: Path, ignored: Container[str]) -> datetime | None:
 @contextmanager
 def _lines(vault_root: Path, session_id: str) -> Iterator[Iterator[EventLine]]:
     archive = archive_path(vault_root, session_id)
-    # Open the folder first: a purge that empties it afterwards has already written the archive.
+    # Open the folder first: if a purge then empties it, the archive is already written.
     with folder_lines(flight_folder(vault_root, session_id)) as later:
         yield after_archived(archived_lines(archive), later) if archive.is_file() else later
 
@@ -124,7 +124,7 @@ def _record(raw: object) -> EventRecord:
 
 
 def _time(text: str) -> datetime | None:
-    """Parse a time; an invalid one is unknown, and the record stays valid."""
+    """Parse a time; None if it is invalid, which does not make the record invalid."""
     with suppress(ValueError):
         return datetime.fromisoformat(text)
     return None

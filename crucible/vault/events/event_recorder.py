@@ -1,8 +1,7 @@
-"""Write a session's whole events, one JSON object a line, in `.crucible/flight/<session_id>/`, and turn them back.
+"""Write a session's event log in `.crucible/flight/<session_id>/`, one JSON object per line, and read events back.
 
-`tools.jsonl` has calls and results, `events.jsonl` everything else; sequence numbers run over both.  Several processes
-may write to a session.  An event that is already there is not written again, so an import can be repeated.  Secrets
-have been removed before.
+`tools.jsonl` has calls and results, `events.jsonl` everything else; both share one sequence of numbers.  An event that
+was already recorded is not written again.  Callers remove secrets first.
 """
 
 from __future__ import annotations
@@ -44,13 +43,13 @@ from crucible.vault.events.event_reader import EventRecord
 from crucible.vault.events.event_summary import Facts, keep_meta
 
 RENAMED = {"agent": "subagent", "type": "row_type"}
-"""Event fields that a record stores under another name, because the record has a field of that name."""
+"""Event fields that are stored under another name, because a record has a standard field with that name."""
 
 _EVENTS: Mapping[str, Any] = {kind.__name__: kind for kind in get_args(Event)}
 
 
 def events_of(records: Iterable[EventRecord]) -> Iterator[tuple[Event, EventRecord]]:
-    """Yield the events with their records; records that are not events or have values of the wrong type are skipped."""
+    """Yield the events with their records.  Skips records that are not events or have values of the wrong type."""
     for record in records:
         event = event_of(record)
         if event is not None:
@@ -109,8 +108,8 @@ _BUFFER = 1 << 20
 class FlightWriter:
     """Appends the events of one session.  Use it in a `with` block, or call `close`.
 
-    Several writers, in several processes, may be open for one session.  Events are in the files when `close` returns,
-    or earlier.  `written` counts the new events.
+    Several writers, in several processes, may be open for one session.  Events are on file when `close` returns, or
+    earlier.  `written` counts the new events.
     """
 
     def __init__(
@@ -134,14 +133,14 @@ class FlightWriter:
             self._keys.read_new(self.folder)
 
     def write(self, event: Event, phase: str = "", source: str = "") -> bool:
-        """Append an event of a phase (`phase-2.1`) and a native session (`client:id`); False if already recorded."""
+        """Append an event for a phase (`phase-2.1`) and a native session (`client:id`); False if already recorded."""
         body = _body(event, source, self.max_value_bytes)
         digest = hashlib.blake2b(body, digest_size=8)
         key = int.from_bytes(digest.digest())
         if key in self._keys or key in self._pending:
             return False
         time = orjson.dumps(event.at.time, option=orjson.OPT_UTC_Z)
-        # Serialising the body is slow, so it is done once, for both the key and the line.
+        # Serialising the body is slow, so it is done once for both the key and the line.
         line = b'"key":"%016x","time":%s,"phase":%s,%s\n' % (key, time, _text(phase), body[1:])
         file = TOOLS if type(event).__name__ in TOOL_TYPES else EVENTS
         self._pending[key] = _PendingRecord(file, line, event.at.time)
@@ -152,12 +151,12 @@ class FlightWriter:
         return True
 
     def close(self) -> None:
-        """Write what is buffered."""
+        """Write everything that is buffered."""
         self._flush()
         self._keys.save()
 
     def _flush(self) -> None:
-        """Number the pending records, after those that other processes wrote meanwhile, and write them."""
+        """Number and write the pending records, after those that other processes have written since."""
         if not self._pending:
             return
         try:
@@ -171,7 +170,7 @@ class FlightWriter:
             self._size = 0
 
     def _append(self, files: EventFiles, fresh: list[_PendingRecord]) -> None:
-        """Append the records that no other process has written; the lock is held."""
+        """Append the records that no other process has written.  The lock must be held."""
         self.written -= len(self._pending) - len(fresh)
         if not fresh:
             return
@@ -211,9 +210,9 @@ _NAMES = {
 
 
 def _body(event: Event, source: str, limit: int) -> bytes:
-    """Return the record as JSON without number, key and time, with long texts cut.
+    """Return the record as JSON without number, key and time, with long strings cut.
 
-    `cut` maps each cut text to its original size in bytes (0: nested too deeply).
+    `cut` maps each cut string to its original size in bytes (0: nested too deeply).
     """
     at = event.at
     body: dict[str, object] = {

@@ -1,7 +1,7 @@
-"""Archive or delete old whole events, as the vault's settings say.
+"""Archive or delete old event logs, according to the vault's settings.
 
-A session's age counts from its last record.  Sessions that have no note or have not ended are kept.  A folder is
-removed only after its archive is on disk and verified; the next purge completes one that was killed.
+A session's age is that of its last record.  Sessions without a note, or that have not ended, are kept.  A folder is
+removed only after its archive is on disk and verified; the next purge completes an interrupted one.
 """
 
 from __future__ import annotations
@@ -39,13 +39,13 @@ from crucible.vault.events.event_summary import META_FILES, rename_in_meta
 _ARCHIVE = ".jsonl.zst"
 _DAY = timedelta(days=1)
 _MOST_SEARCHED = 200
-"""Records to search from the end of a file for one with a time."""
+"""Maximum records to search from the end of a file for one with a time."""
 
 StatusOf = Callable[[str], str]
 
 
 class PurgedEvents(NamedTuple):
-    """A session that was purged, or would be in a dry run; `size` is the size of its two files in bytes."""
+    """A session that was purged, or would be without `dry_run`.  `size` is the size of its two files in bytes."""
 
     session_id: str
     last: datetime
@@ -53,7 +53,7 @@ class PurgedEvents(NamedTuple):
 
 
 class KeptEvents(NamedTuple):
-    """A session that is kept, and why: `recent`, `no-note`, `no-records`, a status, or an error message."""
+    """A session that is kept, and why: `recent`, `no-note`, `no-records`, its status, or an error message."""
 
     session_id: str
     reason: str
@@ -62,7 +62,7 @@ class KeptEvents(NamedTuple):
 
 
 class PurgeReport(NamedTuple):
-    """The result of a purge; `after` is `archive` or `delete`."""
+    """The result of a purge.  `after` is `archive` or `delete`."""
 
     after: str
     purged: tuple[PurgedEvents, ...] = ()
@@ -84,10 +84,10 @@ def purge(
     dry_run: bool = False,
     lock_seconds: float = LOCK_SECONDS,
 ) -> PurgeReport:
-    """Archive or delete every session of `note_ids` whose last record is older than the retention time.
+    """Archive or delete each session in `note_ids` whose last record is older than the retention time.
 
     `status_of` returns the status of an old session that must be kept (`active`, `paused`, …), or "" if it has ended.
-    A dry run writes nothing, not even a lock.  An error in one session is reported and does not stop the others.
+    A dry run writes nothing, not even a lock file.  An error in one session is reported and does not stop the others.
     """
     work = _Purge(vault_root, settings, frozenset(note_ids), now, lock_seconds, status_of)
     found = [work.take(session_id, dry_run=dry_run) for session_id in flight_ids(vault_root)]
@@ -102,7 +102,10 @@ def purge(
 
 
 def is_due(vault_root: Path, now: datetime) -> bool:
-    """Return whether the last purge is a day ago or unknown.  `OutsideVault` if the vault's cache leads out of it."""
+    """Return whether the last purge was at least a day ago or is unknown.
+
+    `OutsideVault` if the cache leads out of the vault.
+    """
     stamp = purged_path(vault_root)
     try:
         last = datetime.fromisoformat(stamp.read_text(encoding="utf-8"))
@@ -158,7 +161,7 @@ class _Purge(NamedTuple):
 
     def take_held(self, session_id: str, folder: Path) -> PurgedEvents | KeptEvents:
         with hold_events(folder, self.lock_seconds, make=False) as files:
-            found = self.judge(session_id, folder)  # another process may have written meanwhile
+            found = self.judge(session_id, folder)  # another process may have written since the first check
             if isinstance(found, PurgedEvents):
                 self.put_away(session_id, files)
         return found
@@ -169,7 +172,7 @@ class _Purge(NamedTuple):
             size = sum(path.stat().st_size for path in (folder / EVENTS, folder / TOOLS) if path.is_file())
         if session_id not in self.note_ids:
             return KeptEvents(session_id, "no-note", last)
-        # Files without records beside an archive are left over from a killed purge.
+        # Empty files next to an archive are left over from a killed purge.
         if last is None or not (size or archive_path(self.vault_root, session_id).is_file()):
             return KeptEvents(session_id, "no-records")
         if self.now - last < timedelta(days=self.settings.retention_days):
@@ -189,17 +192,17 @@ class _Purge(NamedTuple):
 def _remove(files: EventFiles) -> None:
     """Remove the files, the locked one last.
 
-    A process waiting for the lock then sees that its file is gone and starts a new folder.
+    A process that waits for the lock then sees that the file is gone and starts a new folder.
     """
     folder = files.folder
     for name in META_FILES:
         (folder / name).unlink(missing_ok=True)
-    if os.name == "nt":  # open files cannot be removed there
+    if os.name == "nt":  # Windows cannot delete open files
         files.empty()
         return
     (folder / TOOLS).unlink(missing_ok=True)
     (folder / EVENTS).unlink(missing_ok=True)
-    with suppress(OSError):  # it contains other files, or was created again
+    with suppress(OSError):  # the folder contains other files, or was created again
         folder.rmdir()
 
 
@@ -225,7 +228,7 @@ def _time_of(line: bytes) -> datetime | None:
 
 
 def _sweep(vault_root: Path) -> None:
-    """Remove partial archives of killed purges, unless the session's folder exists: its purge may be running."""
+    """Remove partial archives from killed purges, unless the session's folder exists: a purge may be running."""
     folder = archive_folder(vault_root)
     with append_errors(folder, "removed"):
         for path in folder.glob(f"*{_ARCHIVE}.tmp"):
@@ -242,7 +245,7 @@ def _is_id(name: str) -> bool:
 
 
 def move_flight(vault_root: Path, old_id: str, new_id: str, *, lock_seconds: float = LOCK_SECONDS) -> str:
-    """Rename a session's records and archive; return why nothing was moved, or "".
+    """Rename a session's event log and archive; return why nothing was moved, or "".
 
     Raises `BadSessionId`, `OutsideVault`, `LockTimeout` and `VaultError`.
     """
@@ -258,7 +261,7 @@ def move_flight(vault_root: Path, old_id: str, new_id: str, *, lock_seconds: flo
     taken = [new for _, new in there if os.path.lexists(new)]
     if taken:
         return f"{taken[0]} exists already"
-    # Open files cannot be moved on Windows.
+    # Windows cannot move open files.
     waiting = hold_events(real, lock_seconds, make=False) if real.is_dir() and os.name != "nt" else nullcontext()
     with waiting:
         try:

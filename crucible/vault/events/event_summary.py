@@ -1,7 +1,7 @@
-"""`meta.json`, the summary of a session's whole events.
+"""`meta.json`, the summary of a session's event log.
 
-It stores the file sizes its counts cover, so the next writer counts what a killed process missed.  A missing or broken
-summary is rebuilt from the records; facts that were only given to `save_meta` are lost.
+It stores the file sizes that its counts cover, so the next writer counts what a killed process missed.  A missing or
+broken summary is rebuilt from the records; facts that were only passed to `save_meta` are lost.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from crucible.vault.events.event_files import (
 )
 
 AGENT_SWITCH = "agent_switch"
-"""Type of records whose `from_agent` and `to_agent` are copied to the summary."""
+"""The type of records whose `from_agent` and `to_agent` are copied to the summary."""
 
 _VERSION = 1
 COUNTS = {EVENTS: "events_count", TOOLS: "tools_count"}
@@ -38,9 +38,9 @@ META_FILES = (META, _NEW)
 
 
 class Facts(NamedTuple):
-    """Facts about a session besides its records; None keeps the summary's value.
+    """Facts about a session that its records do not contain; None keeps the summary's value.
 
-    `agent_switches` are all agents in order, including the first.  Times are aware.
+    `agent_switches` lists all agents in order, including the first.  Times are aware.
     """
 
     started: datetime | None = None
@@ -59,7 +59,7 @@ def save_meta(
     make: bool = True,
     lock_seconds: float = LOCK_SECONDS,
 ) -> None:
-    """Store `facts` in the summary and update its counts; without `make`, a session without a folder is skipped.
+    """Store `facts` in the summary and update its counts.  Without `make`, a session without a folder is skipped.
 
     Raises `LockTimeout`, `OutsideVault`, and `VaultError` for system errors.
     """
@@ -88,16 +88,16 @@ def with_counts(meta: Mapping[str, object], folder: Path) -> dict[str, object]:
 def keep_meta(
     files: EventFiles, session_id: str, before: Mapping[str, int], added: Mapping[str, int], facts: Facts
 ) -> None:
-    """Update the summary after `added` records were appended to files of the sizes `before`.
+    """Update the summary after `added` records were appended to files whose sizes were `before`.
 
-    Failing to write the summary is not an error: the next writer corrects it.
+    A failure to write the summary is not an error: the next writer corrects it.
     """
     with suppress(OSError):
         _keep(files, session_id, before, added, facts)
 
 
 def rename_in_meta(folder: Path, session_id: str) -> None:
-    """Set the session's new id in its summary, if there is one."""
+    """Set the session's new id in the summary, if there is one."""
     meta = load_own_meta(folder)
     if meta:
         _write(folder, {**meta, "session_id": session_id})
@@ -129,7 +129,7 @@ def _switched(meta: Mapping[str, object], facts: Facts) -> dict[str, object]:
     known, first = meta.get("agent_switches"), meta.get("initial_agent")
     agents = [*known] if isinstance(known, list) else []
     if not agents and first and len(facts.agent_switches) == 1:
-        agents = [first]  # the switch does not name the previous agent
+        agents = [first]  # the record does not name the previous agent
     for agent in facts.agent_switches:
         if agents[-1:] != [agent]:
             agents.append(agent)
@@ -138,13 +138,13 @@ def _switched(meta: Mapping[str, object], facts: Facts) -> dict[str, object]:
 
 def _known_facts(facts: Facts) -> dict[str, object]:
     known = {name: value for name, value in facts._asdict().items() if value is not None}
-    # Normalised as they will be read back, so that an unchanged summary is not written again.
+    # Normalised as it will be read back, so that an unchanged summary is not written again.
     normalised: dict[str, object] = orjson.loads(orjson.dumps(known, option=orjson.OPT_UTC_Z))
     return normalised
 
 
 def _counted_on(meta: Mapping[str, object], folder: Path, known: Mapping[str, int]) -> dict[str, object]:
-    """Count the records after the `known` bytes of each file; without a start, take the earliest record's time."""
+    """Count the records after the `known` bytes in each file.  If there is no start, use the earliest record's time."""
     found = dict(meta)
     has_start = bool(meta.get("started"))
     for name, key in COUNTS.items():
@@ -152,7 +152,7 @@ def _counted_on(meta: Mapping[str, object], folder: Path, known: Mapping[str, in
             if number_of(line):
                 found[key] = _count(found, key) + 1
                 if not has_start or _SWITCH in line:
-                    with suppress(ValueError, AttributeError):  # it only begins like a record
+                    with suppress(ValueError, AttributeError):  # the line only begins like a record
                         found |= _facts_in(orjson.loads(line), found, has_start=has_start)
     return found
 
@@ -171,14 +171,14 @@ def _facts_in(record: Mapping[str, object], found: Mapping[str, object], *, has_
 
 
 def _complete(meta: Mapping[str, object]) -> dict[str, object]:
-    """Return the summary with all keys, in reading order."""
+    """Return the summary with all keys, in the order for reading."""
     empty: dict[str, object] = dict.fromkeys(("session_id", *Facts._fields, *COUNTS.values()))
     total = sum(_count(meta, key) for key in COUNTS.values())
     return {"version": _VERSION, **empty, "agent_switches": [], "records": 0, **meta} | {"records": total}
 
 
 def load_own_meta(folder: Path) -> dict[str, object]:
-    """Return the content of `meta.json` as it is; empty if missing or broken."""
+    """Return the content of `meta.json` as stored; empty if it is missing or broken."""
     try:
         meta = orjson.loads((folder / META).read_bytes())
     except (OSError, ValueError):

@@ -1,7 +1,7 @@
-"""The spool: one line for each hook call, in one file per session, until the notes contain the session's news.
+"""The spool: hooks add one line per call to a file per session, until the session's news is imported into the notes.
 
-A line in `.crucible/spool/<client>/<session>.jsonl` has ids and paths, never content.  This module's imports delay
-every hook, so it has its own lock.
+A line in `.crucible/spool/<client>/<session>.jsonl` has ids and paths, but no content.  This module has its own lock,
+since every import delays each hook.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ else:
     LOCK_EX, LOCK_NB, LOCK_SH = 0, 0, 0
 
     def flock(_file: int, _how: int, /) -> None:
-        """Do nothing: Windows refuses to remove open files, and a second import waits anyway."""
+        """Do nothing: Windows cannot delete open files, and concurrent imports wait for the import lock."""
 
 
 _NAME = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-")
@@ -25,7 +25,7 @@ _FLAGS = os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
 # Opening a named pipe would block forever.
 _FLAGS |= getattr(os, "O_NONBLOCK", 0)
 _LOCK_SECONDS = 1.0
-"""Seconds that a hook waits for a file whose lock is held, perhaps by a stopped process."""
+"""Seconds that a hook waits for a locked file: the process that holds the lock may be stopped."""
 
 
 def is_name(text: object) -> bool:
@@ -43,7 +43,7 @@ def spool_folder(root: str, client: str) -> str:
 
 
 def append(folder: str, session: str, line: bytes) -> None:
-    """Append a line, or raise `OSError`.  The line survives a crash of this process, but not a power cut."""
+    """Append a line; `OSError` on failure.  The line survives a crash of this process, but not a power failure."""
     os.makedirs(folder, exist_ok=True)
     path = os.path.join(folder, session + ".jsonl")
     while True:
@@ -53,8 +53,8 @@ def append(folder: str, session: str, line: bytes) -> None:
             status = os.fstat(file)
             if not stat.S_ISREG(status.st_mode):
                 raise OSError(f"{path}: no regular file")
-            if status.st_nlink:  # otherwise it was removed between the two lines above
-                # A line cut off by a full disk has no end: the leading line break keeps ours complete.
+            if status.st_nlink:  # otherwise it was deleted after it was opened
+                # If the disk was full, the last line may have no end: the leading line break keeps this line complete.
                 _write(file, b"\n" + line + b"\n")
                 return
         finally:
@@ -78,9 +78,9 @@ def remove(folder: str, session: str, size: int) -> bool:
 
 
 class syncing:  # noqa: N801  a context manager, and contextlib takes longer to import than a hook may run
-    """Held by the only process that imports a vault's spooled sessions; `held` is False if another process has it.
+    """Lock held by the process that imports a vault's spooled sessions.  `held` is False if another process has it.
 
-    A hook that finds it held starts no import: the holder checks the spool again after releasing it.
+    A hook that finds the lock taken starts no import: the holder checks the spool again after releasing it.
     """
 
     def __init__(self, root: str) -> None:
@@ -104,14 +104,17 @@ def _write(file: int, data: bytes) -> None:
 
 
 def _wait_for_lock(file: int) -> None:
-    """Take a shared lock, or continue without: only `remove` locks exclusively, and briefly; an agent must not wait."""
+    """Wait for a shared lock, for a limited time, then continue without it: hooks must not delay the agent.
+
+    Only `remove` locks exclusively, and briefly.
+    """
     deadline = time.monotonic() + _LOCK_SECONDS
     while not _try_lock(file, LOCK_SH) and time.monotonic() < deadline:
         time.sleep(0.005)
 
 
 def _try_lock(file: int, how: int) -> bool:
-    """Return False if another process holds the lock.  True where the file system has no locks, as on Windows."""
+    """Return False if another process holds the lock.  True if the file system has no locks, as on Windows."""
     try:
         flock(file, how | LOCK_NB)
     except BlockingIOError:

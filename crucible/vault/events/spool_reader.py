@@ -1,4 +1,4 @@
-"""Read the spool: each session's lines, and how many of them were imported (`<session>.state`)."""
+"""Read the spool: each session's lines, and how many bytes of them were imported (`<session>.state`)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ from crucible.vault.events.spool import is_name, remove, spool_folder
 class SpoolLine:
     """One hook event.
 
-    `time` is in seconds since 1970, `pid` the client's process, `said` the size and checksum of its last answer.
+    `time` is in seconds since 1970, `pid` is the client's process id, and `said` is the size and checksum of the
+    client's last answer.
     """
 
     event: str
@@ -35,10 +36,10 @@ class SpoolLine:
 
 @dataclass(frozen=True, slots=True)
 class Spooled:
-    """One session's lines.  `size` is the file's size in bytes, `synced` how many of them were imported.
+    """One session's lines.  `size` is the file's size in bytes, `synced` the number of bytes that were imported.
 
-    `left` is the session's state at the last import: `running`, `ended`, `died`, `missing` (no transcript), or "" for
-    never.
+    `left` is the session's state after the last import: `running`, `ended`, `died`, `missing` (no transcript), or "" if
+    never imported.
     """
 
     client: str
@@ -55,10 +56,10 @@ class Spooled:
 
     @property
     def has_ended(self) -> bool:
-        """Whether the client ended the session and did nothing after reopening it.
+        """Whether the client ended the session and has not continued it since.
 
-        A tool's or prompt's hook may arrive after the end, since hooks run in parallel.  A fork opens the original
-        session and adds nothing to it.
+        A hook for a tool or prompt may arrive after the end, since hooks run in parallel.  A fork opens the original
+        session but adds nothing to it.
         """
         events = [line.event for line in self.lines]
         if "SessionEnd" not in events:
@@ -69,14 +70,14 @@ class Spooled:
 
     @property
     def transcript(self) -> str:
-        """The path of the client's transcript from the latest hook, or ""."""
+        """The path of the client's transcript, from the latest hook that gave one, or ""."""
         return next((line.transcript for line in reversed(self.lines) if line.transcript), "")
 
 
 def load_spool(root: Path, client: str) -> list[Spooled]:
     """Load a client's sessions from the vault's spool, sorted by name.
 
-    `OutsideVault` if a symlink leads out of the vault.
+    Raises `OutsideVault` if a symlink leads out of the vault.
     """
     try:
         folder = Path(spool_folder(str(root), client))
@@ -88,17 +89,17 @@ def load_spool(root: Path, client: str) -> list[Spooled]:
 
 
 def save_state(root: Path, spooled: Spooled, left: str) -> None:
-    """Record that the session was imported up to its current size, and its state."""
+    """Record the session's state, and that it was imported up to its current size."""
     path = _state_path(Path(spool_folder(str(root), spooled.client)), spooled.session)
     temporary = path.with_name(f"{path.name}.{os.getpid()}.tmp")
-    temporary.unlink(missing_ok=True)  # left by a killed process, or a foreign symlink
+    temporary.unlink(missing_ok=True)  # left by a killed process, or a symlink that is not ours
     with temporary.open("x", encoding="ascii") as file:
         file.write(f"{spooled.size} {left}\n")
     temporary.replace(path)
 
 
 def retire(root: Path, spooled: Spooled) -> bool:
-    """Remove a session from the spool, unless lines were added meanwhile."""
+    """Remove a session from the spool, unless lines were added since it was read."""
     folder = Path(spool_folder(str(root), spooled.client))
     if not remove(str(folder), spooled.session, spooled.size):
         return False
@@ -115,7 +116,7 @@ def _load(folder: Path, client: str, path: Path) -> Spooled:
 
 
 def _content(path: Path) -> bytes:
-    """Return a file's content; empty for anything but a regular file, since a named pipe would block."""
+    """Return a file's content; empty for anything but a regular file, since reading a named pipe would block."""
     with suppress(OSError):
         if stat.S_ISREG(path.lstat().st_mode):
             return path.read_bytes()

@@ -1,7 +1,7 @@
 """Compare a scan of the disk with the index: which notes must be read again, and which are gone.
 
-A note is not read if its size, times and inode are unchanged and its times are older than the last reading.  For all
-other notes, the hash of the content decides.
+A note is skipped if its size, times and inode are unchanged and its times are older than the last reading.  For all
+other notes, a hash of the content decides.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from crucible.vault.index.schema import cell_of_path, decode_lines, encode_rows,
 
 
 class FileRow(NamedTuple):
-    """A note's file as it was last read, and the shard of its rows."""
+    """A note's file as it was last read, and the shard that contains its rows."""
 
     stamp: Stamp
     sha: str
@@ -23,12 +23,12 @@ class FileRow(NamedTuple):
 
 
 class FolderRows:
-    """The index's rows for the files of `folder`, by note name; `lines` are the joined lines of the table."""
+    """The index's rows for the files in `folder`, by note name.  `lines` are the joined lines of the table."""
 
     def __init__(self, folder: str, lines: bytes = b"") -> None:
         self.folder = folder
         self._start = 2 + (len(folder) + 1 if folder else 0)
-        """Where the name begins in a line without quotes and without bytes that were not UTF-8."""
+        """Where the name starts in a line that has no quotes and no bytes that were invalid UTF-8."""
         self._lines: dict[str, str] = {}
         self._sorted = True
         if lines:
@@ -41,7 +41,7 @@ class FolderRows:
         """Return a note's row; None if it is unknown."""
         if name not in self._lines:
             return None
-        # None of these cells contains a comma; a cell that looks like a number is quoted.
+        # None of these cells contains a comma.  A cell that looks like a number is quoted.
         _, size, mtime, ctime, ino, sha, shard = self._lines[name].rsplit(",", 6)
         stamp = int(size), int(mtime), int(ctime), int(ino)
         return FileRow(stamp, sha.strip('"'), shard.strip('"'))
@@ -59,7 +59,7 @@ class FolderRows:
         return found
 
     def missing(self, scan: FolderScan) -> list[str]:
-        """Return the known notes that the scan does not contain."""
+        """Return the known notes that are missing from the scan."""
         return sorted(self._lines.keys() - set(scan.names))
 
     def names(self) -> list[str]:
@@ -102,10 +102,10 @@ class FolderRows:
 
 
 class Suspects:
-    """Differences between disk and index, collected in place.
+    """Differences between disk and index, updated in place.
 
     `to_read` maps the paths of notes to read to their current stamps; `gone` lists deleted notes.  `files` has the rows
-    of every folder with a difference; a draft adds new rows there.  `undigested` are folders that have no digest
+    of each folder with a difference; a draft adds new rows there.  `undigested` lists folders that have no digest
     although their notes are unchanged.
     """
 
@@ -120,7 +120,7 @@ class Suspects:
         return not (self.to_read or self.gone or self.undigested)
 
     def sha_of(self, path: str) -> str:
-        """Return a note's hash from its last reading; "" if it was never read."""
+        """Return a note's hash from its last reading; "" if the note was never read."""
         folder, name = parted(path)
         row = self.files[folder].get(name) if folder in self.files else None
         return row.sha if row else ""
@@ -129,7 +129,7 @@ class Suspects:
 def compare_folders(
     index: IndexFolder, manifest: Manifest, scans: Iterable[FolderScan], within: Iterable[str]
 ) -> Suspects:
-    """Compare whole folders; what the index has in or below `within` ("" for everything) and no scan contains is gone.
+    """Compare entire folders.  Notes in or below `within` ("" for everything) that no scan contains are gone.
 
     Raises `IndexBroken` if the index cannot be read.
     """
@@ -166,7 +166,10 @@ def _compare_folder(
 
 
 def compare_names(index: IndexFolder, manifest: Manifest, stamps: Mapping[str, Stamp | None], found: Suspects) -> None:
-    """Compare single notes by path; a stamp of None means that the note is missing.  Adds to `found`."""
+    """Compare single notes by path, and add the differences to `found`.
+
+    A stamp of None means that the note is missing.
+    """
     scanned = set(found.files)
     for path, stamp in stamps.items():
         folder, name = parted(path)

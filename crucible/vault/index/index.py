@@ -1,6 +1,6 @@
 """The index of a vault: compare it with the disk, update it, store it, and query it.
 
-A query compares every note's stamp with the index, reads the notes that differ, and stores the result.  If the index
+A query compares each note's stamp with the index, reads the notes that differ, and stores the result.  If the index
 cannot be stored (read-only vault, full disk, another writer), the same answer is computed in memory.
 """
 
@@ -30,14 +30,14 @@ Progress = Callable[[int, int], None]
 """Called with the number of notes read so far and the total."""
 
 _WORTH_PROCESSES = 200
-"""For fewer notes, one process is faster than starting several."""
+"""Minimum number of notes for which several processes are faster than one."""
 
 _CHUNK = 50
 """Notes per chunk of work for a process."""
 
 
 class NoteRequest(NamedTuple):
-    """A note to read, by its path in the vault, and its last known hash; "" if new."""
+    """A note to read: its path in the vault, and its last known hash, or "" if the note is new."""
 
     path: str
     sha: str
@@ -50,7 +50,7 @@ Chunk = tuple[str, Sequence[NoteRequest]]
 def read_notes(
     root: str, requested: Sequence[NoteRequest], progress: Progress | None = None
 ) -> Generator[NoteReading, None, None]:
-    """Yield each note's reading, in order; `root` must be a real path."""
+    """Yield the reading of each note, in order.  `root` must be a real path."""
     done = 0
     for some in _chunks_read(root, requested):
         yield from some
@@ -63,7 +63,8 @@ def _chunks_read(root: str, requested: Sequence[NoteRequest]) -> Iterator[list[N
     chunks = [(root, requested[at : at + _CHUNK]) for at in range(0, len(requested), _CHUNK)]
     many = len(requested) >= _WORTH_PROCESSES
     if many:
-        # Late: a query of an up-to-date index reads no note.  Once, before processes are forked.
+        # Imported here because a query of an up-to-date index reads no notes, and before forking so that it happens
+        # once.
         import crucible.vault.index.note_rows  # noqa: F401, PLC0415
     yield from spread(_read_chunk, chunks, cores() if many else 1)
 
@@ -78,20 +79,21 @@ def _read_chunk(given: Chunk) -> list[NoteReading]:
 Answer = TypeVar("Answer")
 
 _BATCH = 8_000
-"""Notes per stored batch: bounds memory, and an interrupted build resumes after the last stored batch."""
+"""Maximum notes per stored batch.  Bounds memory, and lets an interrupted build resume after the last stored batch."""
 
 _READ_A_SECOND = 500
 """Notes read per second on a slow machine."""
 
 _ATTEMPTS = 5
-"""How often a query is repeated because a writer replaced files or the index was damaged."""
+"""Maximum attempts at a query if a writer replaces files or the index is damaged."""
 
 
 class Refreshed(NamedTuple):
     """An up-to-date index.
 
-    `changes` are the differences found, by path.  `unwalked` are places that could not be listed and may hide notes.
-    `unsaved` is why the index could not be stored, else "": the view is correct, but the next command reads again.
+    `changes` are the differences found, by path.  `unwalked` are places that could not be listed and may contain notes.
+    `unsaved` is why the index could not be stored, or "": the view is correct, but the next command must read the notes
+    again.
     """
 
     view: View
@@ -112,9 +114,9 @@ class Index:
         """Token of a manifest whose files are damaged."""
 
     def ask(self, question: Callable[[View], Answer], progress: Progress | None = None) -> tuple[Answer, Refreshed]:
-        """Return the answer to a question about the current tables, and the refresh it needed.
+        """Return the answer to a question about the current tables, and the refresh that it required.
 
-        The question is asked again if files of the index are replaced or found damaged meanwhile.
+        The question is asked again if files of the index are replaced or found damaged in the meantime.
         """
 
         def ask_once() -> tuple[Answer, Refreshed]:
@@ -126,12 +128,15 @@ class Index:
     def refresh(
         self, paths: Iterable[str | PathLike[str]] | None = None, progress: Progress | None = None
     ) -> Refreshed:
-        """Compare with the disk, read changed notes and store the index; `paths` limits this to notes and folders."""
+        """Compare the index with the disk, read changed notes and store the index.
+
+        `paths` limits this to notes and folders.
+        """
         places = None if paths is None else [self._place(path) for path in paths]
         return self._attempt(lambda: self._refresh(places, progress))
 
     def is_kept(self) -> bool:
-        """Return whether the disk has an index."""
+        """Return whether an index exists on disk."""
         return bool(self._folder.load().token)
 
     def rebuild(self, progress: Progress | None = None) -> Refreshed:
@@ -145,7 +150,7 @@ class Index:
             try:
                 return work()
             except IndexBroken:
-                # If another writer replaced the files, the new manifest has another token.
+                # If another writer replaced the files, the new manifest has a different token.
                 self._broken = self._used
         return work()
 
@@ -170,12 +175,12 @@ class Index:
 
     def _patience(self, suspects: Suspects) -> float:
         """Return how many seconds to wait for another writer, which is probably reading the same notes."""
-        # Missing digests are no reason to wait.
+        # Missing digests are not worth waiting for.
         needed = suspects.to_read or suspects.gone
         return max(self.settings.lock_seconds, len(suspects.to_read) / _READ_A_SECOND) if needed else 0
 
     def _compare(self, manifest: Manifest, places: Sequence[str] | None) -> tuple[Seen, Suspects]:
-        """Compare the disk with the manifest; with an incomplete index, compare everything."""
+        """Compare the disk with the manifest.  If the index is incomplete, compare everything."""
         seen = scan_notes(self.root, self.settings.sessions, places if manifest.whole else None)
         suspects = compare_folders(self._folder, manifest, seen.scans, seen.within)
         compare_names(self._folder, manifest, seen.names, suspects)
@@ -212,16 +217,16 @@ def _view(draft: IndexDraft) -> View:
 
 
 _MOST, _MOST_BYTES = 100, 1_000_000
-"""Limits of a quick answer, in notes and bytes: only the newest notes are read, and at least one whatever its size."""
+"""Maximum notes and bytes to read for a quick answer.  Only the newest notes are read, but at least one of any size."""
 
 
 def quick_answer(root: str, sessions: str, question: Callable[[View], Answer]) -> Answer:
-    """Return the answer to a question about the tables, reading few notes; `root` must be a real path.
+    """Return the answer to a question about the tables, reading few notes.  `root` must be a real path.
 
-    In a vault with many notes but no index, the answer covers no notes.
+    In a vault with many notes but no index, the answer covers none of them.
     """
     folder = IndexFolder(root)
-    for _ in range(2):  # a writer replaced the files, or they are damaged
+    for _ in range(2):  # a writer may replace the files, or they may be damaged
         try:
             return question(_quick_tables(root, sessions, folder, folder.load()))
         except IndexBroken:

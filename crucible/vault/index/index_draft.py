@@ -1,9 +1,7 @@
-"""The next version of the index, made in batches; each batch is stored on disk, or in memory if that fails.
+"""The next version of the index, made in batches.  Each batch is stored on disk, or in memory if that fails.
 
-A stored batch is a valid index of its notes, so an interrupted build can resume.
-
-Every line of a shard belongs to one note, identified by its path.  `sessions` is sorted newest first, then by id; all
-other tables by path, then in the note's order.  The same notes therefore always give the same shard.
+A stored batch is a valid index of its notes, so an interrupted build can resume.  The order of lines is fixed
+(`sessions` newest first, then by id; other tables by path), so the same notes always give the same shard.
 """
 
 from __future__ import annotations
@@ -38,7 +36,7 @@ class MergedLines(NamedTuple):
 
 
 def merged_lines(table: str, old: bytes, old_rows: int, drop: AbstractSet[bytes], new: list[bytes]) -> MergedLines:
-    """Merge the old lines, without those whose path cell is in `drop`, with the new lines, in order."""
+    """Merge the old lines, except those with a path cell in `drop`, with the new lines, in order."""
     key, path_of = (_session_key, _session_path) if table == "sessions" else (_path_key, _path)
     if not drop and len(new) * _FEW > old_rows:
         lines = merge(split_lines(old), sorted(new, key=key), key=key)
@@ -74,7 +72,7 @@ def split_lines(text: bytes) -> Iterator[bytes]:
 
 
 def _session_key(line: bytes) -> tuple[bytes, ...]:
-    """Return a sort key; times have a fixed length, so inverted digits sort the newest first."""
+    """Return a sort key.  Times have a fixed length, so inverting their digits sorts the newest first."""
     found = _SESSION.match(line)
     return (found[1].translate(_NEWEST_FIRST), found[2], found[3]) if found else (line,)
 
@@ -100,14 +98,17 @@ if TYPE_CHECKING:
 
 
 class Change(NamedTuple):
-    """A change of one note since the last refresh: `added`, `changed` or `removed`; `path` is relative to the vault."""
+    """A change to one note since the last refresh: `added`, `changed` or `removed`.
+
+    `path` is relative to the vault.
+    """
 
     kind: str
     path: str
 
 
 class IndexDraft:
-    """A version of the index in the making.
+    """A version of the index that is being built.
 
     `unsaved` is why nothing is written to disk, or ""; `suspects` are the notes that may change.
     """
@@ -129,19 +130,22 @@ class IndexDraft:
         self._is_first = not manifest.token
 
     def shards(self) -> list[str]:
-        """Return every shard that has sessions."""
+        """Return all shards that have sessions."""
         in_memory = {shard for (shard, table), text in self._memory.items() if table == "sessions" and text}
         return sorted({*self.manifest.months(), *in_memory})
 
     def read(self, table: str, shard: str) -> bytes:
-        """Return the joined lines of one table's shard."""
+        """Return the joined lines of a table's shard."""
         if (shard, table) in self._memory:
             return self._memory[shard, table]
         found = self.manifest.shards.get((shard, table))
         return self._index.read_shard(found) if found else b""
 
     def apply(self, readings: Iterable[NoteReading], gone: Iterable[str], clock: int) -> list[Change]:
-        """Apply a batch in memory and return its changes; `clock` is the file system's time before the readings."""
+        """Apply a batch in memory and return its changes.
+
+        `clock` is the file system's time before the notes were read.
+        """
         self._token = os.urandom(4).hex()
         batch = _Batch(self._suspects, clock)
         for path in gone:
@@ -159,7 +163,7 @@ class IndexDraft:
         return batch.changes
 
     def keep(self, scans: Iterable[FolderScan] = (), *, whole: bool = False) -> None:
-        """Store the draft as the index unless nothing changed; `whole` means that every note was examined.
+        """Store the draft as the index, unless nothing changed.  `whole` means that every note was examined.
 
         `scans` provide digests, so that unchanged folders need no row-by-row comparison next time.
         """
@@ -197,7 +201,7 @@ class IndexDraft:
             self._memory[shard, table] = b"\n".join(merged.lines)
 
     def _give_up(self, error: OSError) -> None:
-        """Continue in memory, and delete files written since the last stored version, which only fill the disk."""
+        """Continue in memory, and delete files written since the last stored version: they would only take up space."""
         self.unsaved = reason_of(error)
         before, now = self._kept.shards, self.manifest.shards
         for key in {*before, *now}:
@@ -224,7 +228,7 @@ class IndexDraft:
         self.manifest = self.manifest._replace(shards=dict(sorted(shards.items())))
 
     def _with_files(self) -> Manifest:
-        """Return the manifest with the file rows of all touched folders rewritten."""
+        """Return the manifest with the file rows rewritten for all changed folders."""
         if not self._touched_folders and self.manifest.files:
             return self.manifest
         blocks = self._index.read_blocks(self.manifest, set(self.manifest.folders) - self._touched_folders)
@@ -255,7 +259,7 @@ class IndexDraft:
 
 
 class _Batch:
-    """The changes of some readings: lines to drop and add by shard, file rows, and recently modified notes."""
+    """The changes from several readings: lines to drop and add by shard, file rows, and recently modified notes."""
 
     def __init__(self, suspects: Suspects, clock: int) -> None:
         self.seen = suspects.to_read
@@ -281,7 +285,7 @@ class _Batch:
             self.changes.append(Change("removed", path))
 
     def take(self, reading: NoteReading) -> None:
-        """Take in a note's reading."""
+        """Add the reading of a note."""
         folder, name = parted(reading.path)
         if reading.gone or reading.stamp != self.seen.get(reading.path):
             self.changing.add(folder)
@@ -302,7 +306,7 @@ class _Batch:
             self.folders.add(folder)
 
     def _replace(self, path: str, rows: NoteRows, known: FileRow | None) -> str:
-        """Replace a note's lines and return the shard of the new ones."""
+        """Replace a note's lines, and return the shard of the new lines."""
         if known:
             self.drop.setdefault(known.shard, set()).add(encode_cell(cell_of_path(path)))
         tables = self.add.setdefault(rows.shard, {})

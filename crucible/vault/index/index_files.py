@@ -1,8 +1,7 @@
 """The files of the index in `.crucible/index/`, and `manifest.toon`, which lists them.
 
-A shard's file is never changed: a new version gets a new name, and the old file is removed once no manifest lists it.
-Readers therefore see either the old index or the new one.  Nothing is synced to disk: after a power cut, files that
-fail their checksum are built again.
+A shard's file never changes: a new version gets a new name, and the old file is removed once no manifest lists it, so
+readers see either the old or the new index.  Nothing is fsynced; files that fail their checksum are rebuilt.
 """
 
 from __future__ import annotations
@@ -27,9 +26,9 @@ from crucible.vault.index.schema import SCHEMA, TABLES, cell_of_path, head_of, p
 
 
 class ShardFile(NamedTuple):
-    """The file of one table's shard: `rows` lines in `size` bytes with the CRC-32 `crc`.
+    """The file for one table's shard: `rows` lines in `size` bytes with the CRC-32 `crc`.
 
-    `file` is its path in the index's folder.
+    `file` is its path relative to the index's folder.
     """
 
     shard: str
@@ -41,9 +40,9 @@ class ShardFile(NamedTuple):
 
 
 class FolderBlock(NamedTuple):
-    """The rows of one folder in `files.toon`: `notes` lines in `size` bytes from `start` on.
+    """The rows of one folder in `files.toon`: `notes` lines in `size` bytes, from offset `start`.
 
-    `digest` is `FolderScan.digest` of the folder when all lines were up to date, "" while some may not be.
+    `digest` is the `FolderScan.digest` of the folder when all lines were up to date, or "" if some may not be.
     """
 
     folder: str
@@ -55,11 +54,11 @@ class FolderBlock(NamedTuple):
 
 
 class Manifest(NamedTuple):
-    """The content of an index.  `token` is `line-number` (see `next_token`), or "" for an empty index.
+    """The contents of an index.  `token` is `line-number` (see `next_token`), or "" for an empty index.
 
-    `files` names the table of files.  `doubtful` are notes modified so recently that a later change may go unnoticed.
-    `whole` is set once every note was read; during a build the index holds only some.  `home` is the inode of the
-    index's folder: a copied index, from a backup or another user's vault, is not trusted.
+    `files` is the name of the table of files.  `doubtful` lists notes modified so recently that a later change may go
+    unnoticed.  `whole` is set once all notes have been read; during a build, the index covers only some.  `home` is the
+    inode of the index's folder: a copied index, from a backup or another user's vault, is not trusted.
     """
 
     token: str
@@ -71,7 +70,7 @@ class Manifest(NamedTuple):
     home: int = 0
 
     def months(self) -> list[str]:
-        """Return every shard that has sessions."""
+        """Return all shards that have sessions."""
         return [shard for shard, table in self.shards if table == "sessions"]
 
     def notes(self) -> int:
@@ -83,7 +82,7 @@ EMPTY = Manifest("", "", {}, {}, frozenset())
 
 
 def next_token(token: str) -> str:
-    """Return the next token: the next number of the same line, or the first of a new line for a new index."""
+    """Return the next token: the next number in the same line, or the first in a new line for a new index."""
     line, _, number = token.partition("-")
     return f"{line}-{int(number) + 1}" if token else f"{os.urandom(4).hex()}-1"
 
@@ -112,11 +111,11 @@ def dump_manifest(manifest: Manifest) -> str:
 
 
 _CRC = "\ncrc: "
-"""The last line, a checksum of the text before it."""
+"""The last line: a checksum of the text before it."""
 
 
 def load_manifest(text: str) -> Manifest | None:
-    """Parse a manifest; None for text that this version did not write completely."""
+    """Parse a manifest; None for text that is incomplete or was not written by this version."""
     body, _, crc = text.rpartition(_CRC)
     if crc != f"{crc32(body.encode())}\n":
         return None
@@ -142,7 +141,7 @@ def load_manifest(text: str) -> Manifest | None:
 
 
 def _is_plausible(manifest: Manifest) -> bool:
-    """Return whether all types and names are as we write them: a manifest must not make us read other files."""
+    """Return whether all types and names are as we write them.  A manifest must not make us read other files."""
     names: list[object] = [manifest.files, *(one.file for one in manifest.shards.values())]
     texts: list[object] = [*(one.digest for one in manifest.folders.values())]
     numbers: list[object] = [n for one in manifest.shards.values() for n in (one.rows, one.size, one.crc)]
@@ -165,7 +164,7 @@ _FILE = late_pattern(r"(?:(?:\d{4}-\d\d|undated)/)?[a-z]+\.[0-9a-f]+\.toon", re.
 
 _MANIFEST = "manifest.toon"
 _LARGEST_MANIFEST = 256 * 1024 * 1024
-"""In bytes; enough for a million doubtful notes."""
+"""Maximum bytes of a manifest; enough for a million doubtful notes."""
 
 _READ_ONLY = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 
@@ -174,9 +173,9 @@ _WRITTEN_AT_ONCE = 4096
 
 
 class IndexFolder:
-    """The folder `.crucible/index` of the vault at `root`, a real path; `unusable` is why it must not be used, or "".
+    """The folder `.crucible/index` of the vault at `root`, a real path.  `unusable` is why it must not be used, or "".
 
-    A vault may come from anyone.  Following a symlink here would write to, and delete from, someone else's folder.
+    A vault may come from anyone.  Following a symlink here could overwrite or delete files in another folder.
     """
 
     def __init__(self, root: str) -> None:
@@ -185,7 +184,7 @@ class IndexFolder:
         self.unusable = "" if real == self.path else f"{self.path}: a symlink, to {real}"
 
     def load(self) -> Manifest:
-        """Load the manifest; empty if it is missing, damaged, of another schema, or was created in another folder."""
+        """Load the manifest; empty if it is missing, damaged, of another schema, or from another folder."""
         if self.unusable:
             return EMPTY
         try:
@@ -196,7 +195,10 @@ class IndexFolder:
             return EMPTY
 
     def read_shard(self, found: ShardFile) -> bytes:
-        """Return the joined lines of a shard without its header.  `IndexBroken` if they are not what was written."""
+        """Return the joined lines of a shard without its header.
+
+        `IndexBroken` if they differ from what was written.
+        """
         data = self._read(found.file, 0, -1)
         head = head_of(found.table, found.rows)
         if len(data) != found.size or zlib.crc32(data) != found.crc or not data.startswith(head):
@@ -263,7 +265,7 @@ class IndexFolder:
     def sweep(self, manifest: Manifest, shards: Iterable[str] | None) -> None:
         """Remove files that no manifest lists: at the top level and in the folders of `shards` (None for all).
 
-        Call this while holding the lock.
+        The caller must hold the lock.
         """
         named = {one.file for one in manifest.shards.values()} | {manifest.files, _MANIFEST, "lock"}
         for folder in ["", *(self._folders() if shards is None else shards)]:
@@ -271,10 +273,10 @@ class IndexFolder:
 
     @contextmanager
     def locked(self, seconds: float) -> Iterator[int]:
-        """Lock the index against other writers and yield the file system's time in nanoseconds.
+        """Lock the index against other writers, and yield the file system's time in nanoseconds.
 
-        Stamps of files must be compared with that time, since another machine may host the files.  Raises `OSError` if
-        locking fails, and `BlockingIOError` if another process holds the lock for longer than `seconds`.
+        Compare files' stamps with that time, since the files may be on another machine.  Raises `OSError` if locking
+        fails, and `BlockingIOError` if another process holds the lock for longer than `seconds`.
         """
         self._make("")
         descriptor = open_locked(self._at("lock"), seconds)
@@ -284,14 +286,14 @@ class IndexFolder:
             os.utime(self._at("lock"))
             yield os.fstat(descriptor).st_mtime_ns
         finally:
-            os.close(descriptor)  # which releases it
+            os.close(descriptor)  # which releases the lock
 
     def _at(self, name: str) -> str:
         return os.path.join(self.path, *name.split("/"))
 
     @contextmanager
     def _writing(self, name: str) -> Iterator[BinaryIO]:
-        """Write a new file; if that fails, remove the part that was written."""
+        """Write a new file; on failure, remove what was written."""
         try:
             with open(self._at(name), "wb") as file:
                 yield file
@@ -300,7 +302,7 @@ class IndexFolder:
             raise
 
     def _make(self, folder: str) -> None:
-        """Create a folder for writing; `OSError` if it leads elsewhere."""
+        """Create a folder to write to; `OSError` if it leads elsewhere."""
         if self.unusable:
             raise PermissionError(errno.EPERM, self.unusable)
         path = self._at(folder) if folder else self.path
@@ -318,7 +320,7 @@ class IndexFolder:
 
     @contextmanager
     def _reading(self, name: str) -> Iterator[BinaryIO]:
-        """Open a regular file; symlinks and pipes are refused, since reading them may never end."""
+        """Open a regular file.  Refuses symlinks and pipes: reading a pipe may never end."""
         descriptor = os.open(self._at(name), _READ_ONLY)
         with os.fdopen(descriptor, "rb") as file:
             if not stat.S_ISREG(os.fstat(descriptor).st_mode):
@@ -346,11 +348,11 @@ class IndexFolder:
 
 
 _OURS = late_pattern(r"\w+\.[0-9a-f]+\.toon|\.manifest\.toon\.\d+\.tmp")
-"""Names of files that may be left over."""
+"""Names of our files that may be left over."""
 
 
 def _parts(head: bytes, lines: Iterable[bytes]) -> Iterator[bytes]:
-    """Yield the header, then the lines in large pieces; the last line has no line end."""
+    """Yield the header, then the lines in large chunks.  The last line has no line end."""
     yield head
     waiting: list[bytes] = []
     between = b""

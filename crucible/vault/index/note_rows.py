@@ -1,6 +1,6 @@
-"""A note's rows in every table: the only part of the index that knows what a note means.
+"""A note's rows in every table: the only part of the index that interprets notes.
 
-Imported late: a query of an up-to-date index does not need it.
+Imported late, since a query of an up-to-date index does not need it.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ _ATTEMPTS = 3
 
 
 class NoteRows(NamedTuple):
-    """One note's rows: the joined TOON lines for each of `TABLES`, in their order."""
+    """One note's rows: the joined TOON lines for each table, in the order of `TABLES`."""
 
     shard: str
     tables: tuple[bytes, ...]
@@ -68,13 +68,13 @@ class NoteReading(NamedTuple):
 
 
 def read_for_index(root: str, path: str, known: str) -> NoteReading:
-    """Read the note at `path`, relative to the vault; `known` is its hash from the last reading."""
+    """Read the note at `path`, relative to the vault.  `known` is its hash from the last reading."""
     full_path = Path(root, path)
     for left in reversed(range(_ATTEMPTS)):
         try:
             return _read(Path(root), full_path, path, known)
         except CrucibleError as error:
-            # Some programs replace a file by deleting and re-creating it: then it is neither gone nor unreadable.
+            # Some programs replace a file by deleting and re-creating it; such a note is neither gone nor unreadable.
             replaced = isinstance(error.__cause__, FileNotFoundError) and os.path.lexists(full_path)
             if not left or not replaced:
                 return _unread(full_path, path, known, str(error))
@@ -89,9 +89,10 @@ def _read(root: Path, full_path: Path, path: str, known: str) -> NoteReading:
 
 
 def _unread(full_path: Path, path: str, known: str, reason: str) -> NoteReading:
-    """Return the reading of an unreadable note; a hash of the reason replaces the content's.
+    """Return the reading for an unreadable note.  A hash of the reason takes the place of the content's hash.
 
-    So the same reason is not a change.  The stamp is unknown, since the note may become readable without changing.
+    The same reason therefore does not count as a change.  The stamp is unknown, since a note can become readable
+    without any change to the file.
     """
     if not os.path.lexists(full_path):
         return NoteReading(path, UNKNOWN, "", None, gone=True)
@@ -100,7 +101,7 @@ def _unread(full_path: Path, path: str, known: str, reason: str) -> NoteReading:
 
 
 def rows_of(note: Note, path: str) -> NoteRows:
-    """Return a note's rows; `path` is relative to the vault.  `NoteUnreadable` if it cannot be parsed."""
+    """Return a note's rows.  `path` is relative to the vault.  `NoteUnreadable` if the note cannot be parsed."""
     session = note.session
     try:
         return _rows_of(note, session, path)
@@ -129,7 +130,7 @@ def _rows_of(note: Note, session: Session, path: str) -> NoteRows:
 
 
 def rows_of_unreadable(path: str, reason: str) -> NoteRows:
-    """Return the row of an unreadable note: it is listed with a problem, never missing."""
+    """Return the row for an unreadable note.  It is listed with a problem, so no note is ever missing."""
     known = {"id": note_name(path.rpartition("/")[2]), "path": cell_of_path(path), "unreadable": reason}
     counts = dict.fromkeys(("phases", "tool_calls", "failures", "decisions", "errors", "users"), 0)
     cells = {**dict.fromkeys(TABLES["sessions"], None), "title": "", **counts, "problems": 1, **known}
@@ -148,7 +149,7 @@ def _lines(table: str, rows: list[Cells]) -> bytes:
 
 
 def _without_surrogates(cells: Cells) -> Cells:
-    """Replace lone surrogates, which stand for bytes that were not UTF-8 and which TOON cannot hold."""
+    """Replace lone surrogates, which represent bytes that were not UTF-8 and which TOON cannot encode."""
     return tuple(
         cell.encode(errors="replace").decode() if isinstance(cell, str) and not cell.isascii() else cell
         for cell in cells
@@ -199,7 +200,7 @@ def _failed(calls: Iterable[ToolCall]) -> int:
 
 
 def _status(session: Session) -> str | None:
-    """Return the status, or the text a user wrote in its place; known statuses match in any case."""
+    """Return the status, or the text that a user wrote instead.  Known statuses match in any case."""
     text = session.properties.get("status")
     if session.status or not isinstance(text, str):
         return session.status and session.status.value
@@ -269,7 +270,7 @@ def _callouts(session: Session, path: str, findings: Collection[Finding]) -> Ite
 
 
 def _of_finding(one: Finding | None) -> Cells:
-    """Return the cells of a finding: id, reason, author, source, and confidence in percent."""
+    """Return the cells for a finding: id, reason, author, source, and confidence in percent."""
     if one is None:
         return None, None, None, None, None
     why = one.details or " → ".join(filter(None, (one.cause, one.resolution)))
@@ -298,7 +299,7 @@ def _links(note: Note) -> Iterator[tuple[str, Link]]:
     if text.find("[[", 0, top.end) >= 0:
         yield from (("property", link) for link in find_property_links(note.source, top))
     for link in find_links(note.source, top.end):
-        if link.kind == "wiki" or note.session.format == FORMAT:  # in older notes such links were written by agents
+        if link.kind == "wiki" or note.session.format == FORMAT:  # in older notes, agents wrote such links
             yield "embed" if link.embed else "link", link
 
 

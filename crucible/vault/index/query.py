@@ -1,4 +1,4 @@
-"""Select and sort the sessions that a query asks for, without disk or clock."""
+"""Select and sort the sessions for a query, without access to the disk or the clock."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ COLUMNS = (
     "path",
     "problems",
 )
-"""Columns of `session list` as JSON and TOON, in this order; the table's other columns are for filters."""
+"""Columns of `session list` as JSON and TOON, in this order.  The table's other columns are for filters."""
 
 STATUSES = ("active", "paused", "completed", "failed")
 """As in `session.Status`, which is slow to import."""
@@ -57,12 +57,12 @@ Check = Callable[[Row], bool]
 
 
 class SessionQuery(NamedTuple):
-    """What to list; None does not filter.
+    """What to list.  None does not filter.
 
-    `agent` matches with or without its version, `channel` the session's or any phase's, `model` a full id or words of
-    it (`opus`, `claude-opus-4`), the session's or a subagent's.  `since` and `until` apply to the start and are
-    inclusive. `where` are further checks of a row, all of which must pass.  `sort` is a column, descending with a
-    leading `-`; unknown values come last either way.  None sorts newest first.
+    `agent` matches with or without a version, `channel` matches the channel of the session or of any phase, and `model`
+    matches a full id or words in it (`opus`, `claude-opus-4`), for the session or a subagent.  `since` and `until`
+    apply to the start and are inclusive.  `where` lists further checks of a row, all of which must pass.  `sort` is a
+    column, descending with a leading `-`; unknown values always come last.  Without `sort`, the newest come first.
     """
 
     status: str | None = None
@@ -91,7 +91,7 @@ def matching(view: View, query: SessionQuery) -> Iterator[Row]:
 def select_rows(view: View, table: str, query: SessionQuery, session: Row | None = None) -> list[Row]:
     """Return rows of any table for the notes of `session`, a row of `sessions`, or from `since` to `until`.
 
-    `where`, `sort` and `limit` apply to the table's own columns; other fields of the query are ignored.
+    `where`, `sort` and `limit` apply to the table's own columns.  Other fields of the query are ignored.
     """
     if session is not None:
         shards: Sequence[str] = [shard_of(str(session["started"] or ""))]
@@ -107,7 +107,7 @@ def select_rows(view: View, table: str, query: SessionQuery, session: Row | None
 
 
 def find_row(view: View, ref: str) -> Row:
-    """Return the session with the id `ref`, or the only one whose id starts with it.
+    """Return the session with the id `ref`, or the only one whose id starts with `ref`.
 
     Raises `SessionNotFound`, or `AmbiguousSession` with the candidates.
     """
@@ -115,7 +115,7 @@ def find_row(view: View, ref: str) -> Row:
     needles = [name] if _plain(name) else []
     found = [row for row in view.rows("sessions", None, needles) if str(row["id"]).startswith(name)]
     exact = [row for row in found if row["id"] == name]
-    # A subagent's id begins with its parent's, so an ambiguous prefix means the session that is not a subagent.
+    # A subagent's id starts with its parent's, so an ambiguous prefix means the session that is not a subagent.
     fitting = exact or (found if len(found) == 1 else [row for row in found if not row["parent"]] or found)
     if not name or not fitting:
         raise SessionNotFound(f"no session {ref!r}", "`cru session list --children` shows what is there")
@@ -125,18 +125,18 @@ def find_row(view: View, ref: str) -> Row:
 
 
 def unreadable_rows(view: View) -> list[Row]:
-    """Return the notes that could not be read: no filter applies to them, so commands that filter report them."""
+    """Return the notes that could not be read.  No filter applies to them, so commands that filter report them."""
     # Unreadable notes have no start.
     shards = [shard for shard in view.shards if shard == UNDATED]
     return [row for row in view.rows("sessions", shards) if row["unreadable"] is not None]
 
 
 def check_column(name: str, table: str = "sessions") -> str:
-    """Return the column's name, given in any case; else `UsageError` with similar names and a list of all."""
+    """Return the name of the column, given in any case; otherwise `UsageError` with similar names and a list of all."""
     columns = TABLES[table]
     if name.lower() in columns:
         return name.lower()
-    import difflib  # noqa: PLC0415  only a mistake needs it
+    import difflib  # noqa: PLC0415  only needed for a mistake
 
     near = difflib.get_close_matches(name.lower(), columns)
     meant = f"; did you mean {' or '.join(near)}?" if near else ""
@@ -144,7 +144,7 @@ def check_column(name: str, table: str = "sessions") -> str:
 
 
 def _in_order(rows: Iterable[Row], table: str, query: SessionQuery) -> list[Row]:
-    """Sort and limit rows; without `sort`, at most `limit` rows are read."""
+    """Sort and limit rows.  Without `sort`, at most `limit` rows are read."""
     return list(
         islice(
             _sorted(rows, table, query.sort) if query.sort else rows,
@@ -163,7 +163,7 @@ def _sorted(rows: Iterable[Row], table: str, sort: str) -> list[Row]:
 
 
 def _order(value: str | int | None) -> tuple[int, int | str]:
-    """Sort numbers before texts, in case a column holds both."""
+    """Return a sort key that puts numbers before text, in case a column has both."""
     return (0, value) if isinstance(value, int) else (1, str(value).lower())
 
 
@@ -177,8 +177,11 @@ def _shards_of(view: View, query: SessionQuery) -> Sequence[str]:
 
 
 def _needles_of(query: SessionQuery) -> list[str]:
-    """Return texts that every matching line contains, the rarest first, as far as TOON writes them unquoted."""
-    # The table has these in lower case; other statuses and projects are stored as written.
+    """Return strings that every matching line contains, the rarest first.
+
+    Includes only those that TOON never quotes.
+    """
+    # The table has these in lower case; other statuses, and projects, are stored as written.
     status = query.status.lower() if query.status and query.status.lower() in STATUSES else ""
     needles = [
         status,
@@ -199,7 +202,7 @@ _PLAIN = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._@-"
 
 
 def matcher(query: SessionQuery) -> Check:
-    """Return a check for matching rows; subagents' notes match only with `children`."""
+    """Return a check for matching rows.  Subagents' notes match only with `children`."""
     checks: list[Check] = list(query.where)
     if not query.children:
         checks.append(lambda row: row["parent"] is None)
@@ -246,7 +249,7 @@ _COMPARE: dict[str, Callable[[Any, Any], bool]] = {
     ">=": operator.ge,
 }
 
-# Compiled on use: most queries have no condition.
+# Not compiled here: most queries have no condition.
 _CONDITION = r"\s*(\w+)\s*(==|!=|<=|>=|!~|=|<|>|~)(.*)"
 _NUMBER = r"[+-]?[0-9]{1,18}(_[0-9]{1,18}){0,6}(\.[0-9]{1,18})?"
 
@@ -254,13 +257,13 @@ _ONE_EACH = "each condition has a --where of its own; a value with one of = < > 
 
 
 def parse_condition(text: str, now: datetime, table: str = "sessions") -> Check:
-    """Parse `COLUMN OPERATOR VALUE` into a check of a row; a value that contains `=<>~` must be quoted.
+    """Parse `COLUMN OPERATOR VALUE` into a check of a row.  A value that contains any of `=<>~` must be quoted.
 
     Raises `UsageError` for invalid conditions, unknown columns, and values that do not fit the column.
 
     A cell without a value (null or "") matches only `= null`, as in SQL.  Text is compared case-insensitively.  For a
-    list, `=` means that it contains the item and `~` that an item contains the text.  Days are whole days:
-    `started <= 2026-11-21` includes the day's last second.
+    list, `=` means that the list contains the item, and `~` that an item contains the text.  Dates cover the entire
+    day: `started <= 2026-11-21` includes the last second of that day.
     """
     column, sign, value = _parts(text, table)
     if value is None:
@@ -275,7 +278,7 @@ def parse_condition(text: str, now: datetime, table: str = "sessions") -> Check:
 
 
 def named_column(text: str, table: str = "sessions") -> str:
-    """Return the column that a condition is about."""
+    """Return the column that a condition refers to."""
     return _parts(text, table)[0]
 
 

@@ -1,4 +1,4 @@
-"""List the session notes on disk with their stamps: all of them, or those at some paths."""
+"""List the session notes on disk with their stamps: all of them, or those at given paths."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ Stamp = tuple[int, int, int, int]
 """Size in bytes, mtime and ctime in nanoseconds, inode."""
 
 _WORTH_A_PROCESS = 4_000
-"""For fewer files, a second process costs more than it saves."""
+"""Minimum number of files for which a second process is faster."""
 
 _TYPE, _FILE = 0o170000, stat.S_IFREG
-"""As in `stat.S_ISREG`, without a function call per note."""
+"""The check of `stat.S_ISREG`, without a function call per note."""
 UNKNOWN: Stamp = (-1, -1, -1, -1)
 """Stamp of anything but a regular file."""
 _WITH_DIR_FD = os.stat in os.supports_dir_fd and hasattr(os, "O_DIRECTORY")
 
 
 class FolderScan(NamedTuple):
-    """One folder's notes in the order the system lists them.
+    """One folder's notes, in the order in which the system lists them.
 
-    `folder` is relative to the vault.  `stamps` holds four numbers per name.  Anything but a regular file (a symlink, a
-    pipe, a file in an inaccessible folder) has four times -1 and is listed in `odd`: it must be read to be known.
+    `folder` is relative to the vault.  `stamps` has four numbers per name.  Anything but a regular file (a symlink, a
+    pipe, a file in an inaccessible folder) has four times -1 and is listed in `odd`: it must be read to detect changes.
     """
 
     folder: str
@@ -58,14 +58,14 @@ class FolderScan(NamedTuple):
 
 
 class VaultScan(NamedTuple):
-    """The result of a walk.  `unwalked` has a line for each place that may hold notes and could not be listed."""
+    """The result of a walk.  `unwalked` has a line for each place that may contain notes but could not be listed."""
 
     folders: list[FolderScan]
     unwalked: list[str]
 
 
 def joined(folder: str, name: str) -> str:
-    """Return a note's path in the vault; the vault itself is the folder ""."""
+    """Return a note's path in the vault.  The folder "" is the vault itself."""
     return f"{folder}/{name}" if folder else name
 
 
@@ -81,7 +81,7 @@ def stamp_of(status: os.stat_result) -> Stamp:
 
 
 def scan_folders(root: str, starts: Iterable[str]) -> VaultScan:
-    """Scan the folders `starts`, relative to the real path `root`, with all folders below.
+    """Scan the folders `starts`, relative to the real path `root`, and all folders below them.
 
     Missing folders have no notes.  A folder that can be reached in several ways counts once: under its own name, else
     under the first symlink.
@@ -94,14 +94,14 @@ def scan_folders(root: str, starts: Iterable[str]) -> VaultScan:
             walk.enter(heappop(walk.links))
         while walk.pending:
             walk.list_folder(walk.pending.pop())
-        # Folders named like notes are discovered only here.
+        # This may discover folders that are named like notes.
         walk.stat_listed()
     walk.found.sort(key=lambda found: found.folder)
     return VaultScan(walk.found, walk.unwalked)
 
 
 class _Walk:
-    """Folders to list, symlinks to follow after them, and listed folders whose names still need stamps."""
+    """Folders to list, symlinks to follow afterwards, and listed folders whose files still need stamps."""
 
     def __init__(self, root: str) -> None:
         self.root = root
@@ -113,7 +113,7 @@ class _Walk:
         self._seen: set[str] = set()
 
     def enter(self, folder: str) -> None:
-        """Queue a folder: once, and only inside the vault."""
+        """Queue a folder, but only once, and only inside the vault."""
         path = os.path.join(self.root, folder)
         real = os.path.realpath(path)
         if real != self.root and not real.startswith(self.root.rstrip(os.sep) + os.sep):
@@ -139,7 +139,7 @@ class _Walk:
         self.listed.append((folder, notes))
 
     def _sort_others(self, folder: str, names: Sequence[str]) -> list[str]:
-        """Queue the folders among names that do not end in `.md`; return notes that end in `.MD`."""
+        """Queue the folders among names that do not end in `.md`; return the notes that end in `.MD`."""
         notes = []
         for name in names:
             if name.endswith(".md") or name.startswith("."):
@@ -168,13 +168,13 @@ class _Walk:
         return is_folder
 
     def stat_listed(self) -> None:
-        """Take the stamps of everything listed, using two processes for many files."""
+        """Get the stamps of everything listed.  Uses two processes if there are many files."""
         tasks, self.listed = self.listed, []
         for (folder, names), stamps in zip(tasks, _stamps(self.root, tasks), strict=True):
             self.found.append(self._without_folders(FolderScan(folder, names, stamps)))
 
     def _without_folders(self, scan: FolderScan) -> FolderScan:
-        """Return the scan without folders named like notes and files that were just deleted."""
+        """Return the scan without folders that are named like notes, and without files that were just deleted."""
         odd = [at for at, ino in enumerate(scan.stamps[3::4]) if ino < 0]
         if not odd:
             return scan
@@ -220,7 +220,7 @@ def _may_fork() -> bool:
 
 
 def _halves(tasks: Sequence[Task], half: int) -> tuple[list[Task], list[Task]]:
-    """Split the tasks after `half` names; one folder may be in both parts."""
+    """Split the tasks after `half` names.  One folder may be in both parts."""
     first: list[Task] = []
     for at, (folder, names) in enumerate(tasks):
         if len(names) >= half:
@@ -231,8 +231,8 @@ def _halves(tasks: Sequence[Task], half: int) -> tuple[list[Task], list[Task]]:
 
 
 def _numbers_of_two(root: str, first: Sequence[Task], second: Sequence[Task]) -> array[int]:
-    """Return the stamps of all tasks; a child process takes the second half and returns it in shared memory."""
-    from mmap import mmap  # noqa: PLC0415  only a large vault needs it
+    """Return the stamps for all tasks.  A child process handles `second` and returns its stamps in shared memory."""
+    from mmap import mmap  # noqa: PLC0415  only needed for a large vault
 
     size = 32 * sum(len(names) for _, names in second)
     with mmap(-1, max(size, 1)) as shared:
@@ -247,7 +247,7 @@ def _numbers_of_two(root: str, first: Sequence[Task], second: Sequence[Task]) ->
 
 
 def _fill(shared: mmap, root: str, tasks: Sequence[Task]) -> int:
-    """Run in the child.  Nothing may be raised: the frames above belong to the parent's code."""
+    """Run in the child.  Must not raise: the frames above belong to the parent's code."""
     try:
         numbers = _numbers(root, tasks).tobytes()
         shared[: len(numbers)] = numbers
@@ -277,7 +277,7 @@ def _folder_stamps(root: str, folder: str, names: Sequence[str]) -> array[int]:
 
 
 def _stamps_at(opened: int | None, names: Sequence[str]) -> array[int]:
-    """Stat every name.  Kept flat: each call in this loop costs 0.1 s per million notes."""
+    """Stat all names.  Avoids function calls: each one in this loop costs 0.1 s per million notes."""
     numbers: list[int] = []
     status = os.stat
     for name in names:
@@ -297,9 +297,9 @@ def _stamps_at(opened: int | None, names: Sequence[str]) -> array[int]:
 
 
 class Seen(NamedTuple):
-    """Scanned folders in `scans`, and single notes in `names` by path (None if missing).
+    """Scanned folders in `scans`, and single notes by path in `names` (None if missing).
 
-    In and below the folders `within` ("" is the vault) the scan is complete, so unlisted notes are gone.
+    In and below the folders `within` ("" is the vault) the scan is complete, so a note that is not listed is gone.
     """
 
     scans: list[FolderScan]
@@ -314,14 +314,14 @@ class Seen(NamedTuple):
 
 
 def scan_notes(root: str, sessions: str, places: Sequence[str] | None) -> Seen:
-    """Scan the sessions folder, or only the `places`, relative to the vault; `root` must be a real path."""
+    """Scan the sessions folder, or only the `places`, relative to the vault.  `root` must be a real path."""
     if places is None:
         return _everything(root, sessions)
     names: dict[str, Stamp | None] = {}
     folders = []
     selected = [place for place in dict.fromkeys(places) if _may_hold_notes(place, sessions)]
     if any(_is_symlink(root, folder) for folder in {os.path.dirname(place) for place in selected}):
-        # A folder counts once, under one name, and only a full walk can tell which.
+        # A folder counts once, under one name, and only a full walk can determine that name.
         return _everything(root, sessions)
     for place in selected:
         stamp = _stamp_at(root, place)
@@ -360,5 +360,5 @@ def _stamp_at(root: str, place: str) -> Stamp | None:
         return UNKNOWN
     if stat.S_ISDIR(found.st_mode):
         return _FOLDER
-    # A symlink is read like a note.  One to a folder is ignored here; the next full scan lists that folder.
+    # A symlink is read like a note.  A symlink to a folder is ignored here; the next full scan lists the folder.
     return stamp_of(found) if stat.S_ISREG(found.st_mode) else UNKNOWN

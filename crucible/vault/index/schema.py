@@ -1,8 +1,7 @@
-"""The tables of the index: their columns, a row as a line of TOON, and a view of all rows.
+"""The tables of the index: their columns, how to encode a row as TOON, and a view of all rows.
 
-A shard is a month of `started`, such as `2026-11`, or `undated`.  Every cell is a text, a whole number or null; a list
-is one text with its items joined by `, `.  In every table but `sessions` the path is the first column, since lines are
-sorted.
+A shard is a month of `started`, such as `2026-11`, or `undated`.  A cell is a string, an integer or null; a list is a
+string with items joined by `, `.  Except in `sessions`, the path is the first column, since lines are sorted.
 """
 
 from __future__ import annotations
@@ -15,13 +14,13 @@ from crucible.core.errors import IndexBroken
 from crucible.core.patterns import late_pattern
 
 SCHEMA = 5
-"""Increased whenever a table's columns or their meaning change; an index with another number is rebuilt."""
+"""Increase when a table's columns or their meaning change.  An index with another number is rebuilt."""
 
 UNDATED = "undated"
-"""Shard of notes without a usable `started`."""
+"""The shard for notes without a usable `started`."""
 
 CALLOUT_LENGTH = 200
-"""The number of characters kept of each callout and task."""
+"""Maximum characters kept from each callout and task."""
 
 Row = dict[str, str | int | None]
 
@@ -92,7 +91,7 @@ TABLES: Mapping[str, tuple[str, ...]] = {
 """The columns of each table, in file order."""
 
 _FILES = ("path", "size", "mtime_ns", "ctime_ns", "ino", "sha", "shard")
-"""Each note's file as it was read; `sha` is half of its SHA-256."""
+"""Each note's file as it was read.  `sha` is half of its SHA-256."""
 
 _COLUMNS = {**TABLES, "files": _FILES}
 
@@ -121,19 +120,19 @@ NUMBERS = frozenset(
 
 
 def shard_of(started: str | None) -> str:
-    """Return the shard of a time such as `2026-11-21T20:26:47Z`: its month."""
+    """Return the shard for a time such as `2026-11-21T20:26:47Z`: its month."""
     return started[:7] if started else UNDATED
 
 
 def encode_rows(table: str, rows: Iterable[Sequence[object]]) -> list[bytes]:
-    """Encode each row, with cells in column order, as a line indented by two, without a line end."""
+    """Encode each row, with cells in column order, as a line indented by two spaces, without a line end."""
     columns = _COLUMNS[table]
     shaped = [dict(zip(columns, row, strict=True)) for row in rows]
     return toons.dumps({table: shaped}).encode().split(b"\n")[1:] if shaped else []
 
 
 def encode_cell(text: str) -> bytes:
-    """Encode a text as a cell."""
+    """Encode a string as a cell."""
     return toons.dumps({"t": [{"c": text}]}).encode().partition(b"\n")[2][2:]
 
 
@@ -151,12 +150,12 @@ def decode_lines(table: str, lines: Sequence[bytes]) -> list[Row]:
 
 
 def join_list(items: Iterable[str]) -> str:
-    """Join items into one text; an item with a comma, quote or line end is quoted as in CSV."""
+    """Join items into one string.  An item with a comma, quote or line end is quoted as in CSV."""
     return ", ".join(f'"{item.replace(chr(34), chr(34) * 2)}"' if _UNSAFE.search(item) else item for item in items)
 
 
 def split_list(text: str) -> tuple[str, ...]:
-    """Split a text made by `join_list`."""
+    """Split a string made by `join_list`."""
     if '"' not in text:
         return tuple(text.split(", ")) if text else ()
     return tuple(item[1:-1].replace('""', '"') if item[:1] == '"' else item for item in _ITEM.findall(text))
@@ -171,7 +170,7 @@ _ESCAPED_BYTE = late_pattern("\ufffd([0-9A-F]{2}|--)")
 
 
 def cell_of_path(path: str) -> str:
-    """Encode a path as a cell: bytes that are not UTF-8, which TOON cannot hold, become U+FFFD and two hex digits."""
+    """Encode a path as a cell.  TOON cannot encode bytes that are not UTF-8: each becomes U+FFFD and two hex digits."""
     return _SURROGATE.sub(lambda m: f"\ufffd{_byte(m[0])}", path)
 
 
@@ -187,10 +186,10 @@ def _byte(character: str) -> str:
 
 
 _CHUNK = 2000
-"""Lines decoded at a time: bounds memory and is fast enough."""
+"""Lines decoded at a time: few enough to bound memory, enough to be fast."""
 
 _FIRST_CHUNK = 64
-"""A small first chunk, so that listing the newest twenty does not decode a whole month."""
+"""A small first chunk, so that listing the newest twenty sessions does not decode an entire month."""
 
 
 class View:
@@ -203,7 +202,7 @@ class View:
         self._read = read
 
     def rows(self, table: str, shards: Sequence[str] | None = None, needles: Sequence[str] = ()) -> Iterator[Row]:
-        """Yield the rows of the shards (all by default), in order; `sessions` newest first.
+        """Yield the rows in the shards (all by default), in order; for `sessions`, newest first.
 
         Lines that lack one of the `needles` are skipped without being decoded.  Each needle must occur literally in the
         line of every matching row; put the rarest first.

@@ -12,9 +12,9 @@ from crucible.vault.index.schema import View, split_list
 
 
 class SelectedSessions(NamedTuple):
-    """The selected sessions.  Each of `cells` starts with the path, then has the requested columns.
+    """The selected sessions.  Each row in `cells` has the path, then the requested columns.
 
-    `tokens` maps paths to the tokens of the session and its subagents; unknown ones are missing.
+    `tokens` maps paths to the tokens of the session and its subagents, where known.
     """
 
     cells: list[tuple[Any, ...]]
@@ -24,9 +24,9 @@ class SelectedSessions(NamedTuple):
 def selected_sessions(view: View, query: SessionQuery, columns: Sequence[str]) -> SelectedSessions:
     """Return the matching sessions with these columns.
 
-    A subagent's note belongs to its root, the last of its chain of parents, and its tokens count there whether it
-    matches or not.  A subagent without a note, or whose note has no tokens, is counted from the list in its parent's
-    note.  With `query.children` each note is a session of its own.
+    A subagent's note belongs to its root, the last in its chain of parents, and its tokens count there whether or not
+    the subagent matches.  A subagent with no note, or no tokens in it, is counted from the list in its parent's note.
+    With `query.children`, each note is a separate session.
     """
     read = _read(view, query, columns)
     roots = {} if query.children else _roots(read)
@@ -35,9 +35,9 @@ def selected_sessions(view: View, query: SessionQuery, columns: Sequence[str]) -
 
 
 class _Read(NamedTuple):
-    """The result of one pass over the sessions, in plain dicts and tuples, which the garbage collector skips.
+    """The result of one pass over the sessions, as plain dicts and tuples, which the garbage collector skips.
 
-    `notes` maps each id to its path, the first of several; `parents` and `tokens` are by path.
+    `notes` maps each id to its path, or to the first of several; `parents` and `tokens` are by path.
     """
 
     notes: dict[str, str]
@@ -47,7 +47,7 @@ class _Read(NamedTuple):
 
 
 def _read(view: View, query: SessionQuery, columns: Sequence[str]) -> _Read:
-    """Read the sessions.  Subagents' notes are matched as well, since their parents may be missing."""
+    """Read the sessions.  Subagents' notes are matched too, since their parents may be missing."""
     fits, pick = matcher(query._replace(children=True)), itemgetter("path", *columns)
     read = _Read({}, {}, {}, [])
     notes, parents, tokens, matched = read
@@ -66,9 +66,9 @@ def _read(view: View, query: SessionQuery, columns: Sequence[str]) -> _Read:
 
 
 def _roots(read: _Read) -> dict[str, str]:
-    """Return the root of every session with a parent; the session itself if its parent is not in the vault.
+    """Return the root of each session that has a parent: the session itself if its parent is not in the vault.
 
-    In a cycle of parents, the first session by path is the root.
+    In a cycle of parents, the root is the session with the first path.
     """
     roots: dict[str, str] = {}
     for path in read.parents:
@@ -106,14 +106,14 @@ def _used(view: View, read: _Read, roots: Mapping[str, str]) -> dict[str, int]:
 
 
 def _listed_subagents(view: View, counted: Container[str]) -> Iterator[tuple[str, str, int]]:
-    """Yield path, agent and tokens for each subagent listed in a session's note, unless its id is in `counted`.
+    """Yield the path, agent and tokens for each subagent listed in a session's note, unless its id is in `counted`.
 
-    A subagent listed twice by one session counts once, with the larger number.
+    A subagent listed twice in one session counts once, with the larger number.
     """
     named: dict[tuple[str, str], tuple[int, str]] = {}
     for row in view.rows("participants", None, ("subagent",)):
         tokens, session = row["tokens"], str(row["session"] or "")
-        # The needle may match another column: an agent's name may contain the word.
+        # The search string may match another column: an agent's name may contain the word.
         if row["role"] != "subagent" or not isinstance(tokens, int) or session in counted:
             continue
         if session:
@@ -134,10 +134,10 @@ def agents_in(cell: object) -> tuple[str, ...]:
 
 
 def tokens_by_agent(view: View, query: SessionQuery) -> Mapping[str | None, Mapping[str, int]]:
-    """Return the tokens of each agent by the path of the root; None collects tokens of unknown agents.
+    """Return the tokens of each agent, by the path of the root session.  None collects tokens of unknown agents.
 
-    A note with one agent belongs to that agent.  With several, its phases decide; a subagent without a note is counted
-    from its parent's list.
+    If a note has one agent, all tokens are that agent's.  If it has several, its phases decide.  A subagent without a
+    note is counted from its parent's list.
     """
     read = _read(view, query, ())
     roots = {} if query.children else _roots(read)
@@ -152,7 +152,7 @@ def tokens_by_agent(view: View, query: SessionQuery) -> Mapping[str | None, Mapp
     phases = _by_phases(view, {path for path, names in agents.items() if len(names) > 1})
     for path, tokens in read.tokens.items():
         known = phases.get(path, Counter(dict.fromkeys(agents[path], tokens)))
-        if len(agents[path]) > 1 and known.total() > tokens:  # they were edited by hand
+        if len(agents[path]) > 1 and known.total() > tokens:  # the phases were edited by hand
             known = Counter()
         for name, share in known.items():
             count(path, name, share)
@@ -176,17 +176,17 @@ def _by_phases(view: View, paths: Container[str]) -> dict[str, Counter[str]]:
 
 
 class Figures(NamedTuple):
-    """The figures of some sessions or phases.  `name` is the group's; None for sessions without one.
+    """Figures over a group of sessions or phases.  `name` is the group's name, or None for sessions without one.
 
-    Of sessions: `tokens_used` includes their subagents.  `tokens_average` is over sessions with known tokens, and
-    `duration_average_s` and `duration_median_s` over those with a known duration, in seconds.  `failure_rate` is the
-    share of failed sessions among failed and completed ones, `tool_failure_rate` the share of failed calls.
-    `decisions`, `errors` and `users` (user interventions) are sums over the sessions' own notes, as are the calls.
+    For sessions: `tokens_used` includes subagents.  `tokens_average` covers sessions with known tokens, and
+    `duration_average_s` and `duration_median_s` cover those with a known duration, in seconds.  `failure_rate` is the
+    share of failed sessions among failed and completed ones; `tool_failure_rate` is the share of failed calls.
+    `decisions`, `errors`, `users` (user interventions) and the calls are sums over the sessions' own notes.
 
-    Of phases: `sessions` counts the sessions that have the phase; all other figures come from the phases alone, each
-    with its sub-phases: averages are per phase, and `failure_rate` is over all phases, since many have no status.
+    For phases: `sessions` counts the sessions that have the phase.  All other figures come from the phases alone, each
+    with its sub-phases.  Averages are per phase, and `failure_rate` covers all phases, since many have no status.
 
-    Averages have one decimal; rates, from 0 to 1, have four.  None if there is nothing to divide by.
+    Averages have one decimal; rates, from 0 to 1, have four.  A figure is None if there is nothing to divide by.
     """
 
     name: str | None
@@ -203,7 +203,10 @@ class Figures(NamedTuple):
 
 
 class Stats(NamedTuple):
-    """The groups, largest first and then by name, months newest first; `total` is over the sessions for any `by`."""
+    """The groups, largest first and then by name (months: newest first).
+
+    `total` always covers sessions, whatever `by` is.
+    """
 
     by: str | None
     groups: tuple[Figures, ...]
@@ -227,18 +230,18 @@ _FIGURES = ("status", "tool_calls", "failures", "decisions", "errors", "users")
 
 
 def aggregate(view: View, query: SessionQuery, by: str | None = None) -> Stats:
-    """Return the figures of the sessions that the query selects, grouped if `by` is one of `GROUPINGS`.
+    """Return figures over the sessions that the query selects, grouped if `by` is one of `GROUPINGS`.
 
-        agent    every agent of the session, its phases and its subagents, in any version, with that agent's own tokens;
+        agent    every agent in the session, its phases and its subagents, in any version, with that agent's own tokens;
                  the group None has tokens whose agent is unknown
-        channel  the session's channel and each phase's, each with the whole session
+        channel  the session's channel and each phase's; each group counts the entire session
         status   as written, in lower case
         model    the session's own, not its subagents'
         month    of the start, in UTC
         phase    level-2 phases by name, case ignored; shown as first written
 
-    The query's filters select sessions; their subagents' tokens are included whether those match or not.  With
-    `query.children`, subagents' notes are sessions of their own.
+    The query's filters select sessions; their subagents' tokens are included whether or not the subagents match.  With
+    `query.children`, subagents' notes are separate sessions.
     """
     sessions = selected_sessions(view, query, (_COLUMNS.get(by, "path"), "duration_s", *_FIGURES))
     total = _of_sessions(None, sessions.cells, sessions.tokens)
@@ -266,7 +269,7 @@ def _by_agent(sessions: Sequence[_Cells], tokens: Mapping[str | None, Mapping[st
 
 def _by_name(sessions: Iterable[_Cells], by: str) -> Mapping[str | None, Sequence[_Cells]]:
     groups: dict[str | None, list[_Cells]] = {}
-    # A hundred thousand sessions share some dozens of cells.
+    # A hundred thousand sessions share a few dozen distinct cells.
     known: dict[str | None, tuple[str | None, ...]] = {}
     for session in sessions:
         cell = session[1]
@@ -278,7 +281,7 @@ def _by_name(sessions: Iterable[_Cells], by: str) -> Mapping[str | None, Sequenc
 
 
 def _names(cell: str | None, by: str) -> tuple[str | None, ...]:
-    """The groups of a session by its cell."""
+    """Return the groups of a session, based on its cell."""
     if not cell:
         return (None,)
     if by == "agent":
@@ -289,7 +292,7 @@ def _names(cell: str | None, by: str) -> tuple[str | None, ...]:
 
 
 def _by_phase(view: View, shared_paths: Mapping[str, str]) -> Iterator[Figures]:
-    """Yield figures per phase name; `shared_paths` maps each path to one shared string, which saves memory."""
+    """Yield figures per phase name.  `shared_paths` maps each path to one shared string, to save memory."""
     pick = itemgetter("tokens_used", "duration_ms", *_FIGURES)
     names: dict[str, str] = {}
     groups: dict[str, list[_Cells]] = {}
@@ -311,7 +314,7 @@ _ENDED = {"failed": True, "completed": False}
 
 
 def _of_sessions(name: str | None, sessions: Sequence[_Cells], tokens: Mapping[str, int]) -> Figures:
-    """Compute the figures of sessions with the cells path, group, seconds, and `_FIGURES`."""
+    """Compute the figures for sessions with the cells path, group, seconds, and `_FIGURES`."""
     return _figures(
         name,
         len(sessions),
@@ -323,7 +326,7 @@ def _of_sessions(name: str | None, sessions: Sequence[_Cells], tokens: Mapping[s
 
 
 def _of_phases(name: str | None, sessions: int, phases: Sequence[_Cells]) -> Figures:
-    """Compute the figures of phases with the cells tokens, milliseconds, and `_FIGURES`."""
+    """Compute the figures for phases with the cells tokens, milliseconds, and `_FIGURES`."""
     return _figures(
         name,
         sessions,
@@ -343,7 +346,10 @@ def _figures(
     failed: Iterable[bool | None],
     counts: Sequence[int],
 ) -> Figures:
-    """Build figures; `failed` has a bool per ended session or phase, `counts` the sums of the last five `_FIGURES`."""
+    """Build figures.
+
+    `failed` has a bool per ended session or phase; `counts` has the sums of the last five `_FIGURES`.
+    """
     used = [number for number in tokens if number is not None]
     ended = [one for one in failed if one is not None]
     calls, failures, decisions, errors, users = counts
@@ -375,7 +381,7 @@ def _ratio(some: float, every: float) -> float | None:
 
 
 def _median(numbers: Sequence[float]) -> float | None:
-    # Not `statistics.median`: importing it takes longer than most vaults' figures.
+    # Not `statistics.median`: importing it takes longer than computing the figures for most vaults.
     middle = sorted(numbers)[(len(numbers) - 1) // 2 : len(numbers) // 2 + 1]
     return _ratio(sum(middle), len(middle))
 
@@ -385,7 +391,7 @@ def _rounded(number: float | None, digits: int) -> float | None:
 
 
 def _ordered(figures: Iterable[Figures], by: str | None) -> list[Figures]:
-    """Sort groups; those without a name come after all others of their size, or after all months."""
+    """Sort groups.  The group without a name comes after others of its size, or after all months."""
     if by == "month":
         return sorted(figures, key=lambda group: group.name or "", reverse=True)
     return sorted(figures, key=lambda group: (-group.sessions, group.name is None, group.name or ""))

@@ -1,4 +1,4 @@
-"""Parse times as users write them, and format them for the tables.  `now` is passed in."""
+"""Parse times as users write them, and format times for the tables.  `now` is passed in."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks
 def parse_when(text: str, now: datetime, *, end: bool = False) -> datetime:
     """Parse an ISO date or time, `today`, `yesterday`, `now`, or an age (`90m`, `12h`, `7d`, `2w`).
 
-    Times without a zone are in that of `now`, which must be aware.  A day means its first second, or its last with
+    Times without a zone are in the zone of `now`, which must be aware.  A date means its first second, or its last with
     `end`.
     """
     word = text.strip().lower()
     ago = _AGO.fullmatch(word)
     if word == "now" or ago:
-        # In UTC: after the clock is set back, local time an hour ago may equal now.
+        # In UTC: after the clock is set back, the local time an hour ago may equal the current one.
         return now.astimezone(UTC) - timedelta(**{_UNITS[ago[2].lower()]: int(ago[1])}) if ago else now
     try:
         days = {"today": 0, "yesterday": 1}
@@ -48,7 +48,7 @@ def _day(day: datetime, now: datetime, end: bool) -> datetime:
 
 
 def utc(moment: datetime) -> str:
-    """Format a time as `2026-11-21T20:26:47Z`, so that texts sort by time; without a zone it is taken as UTC."""
+    """Format a time as `2026-11-21T20:26:47Z`, which sorts by time.  A time without a zone counts as UTC."""
     aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
     try:
         return aware.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ").rjust(20, "0")
@@ -60,17 +60,17 @@ def utc(moment: datetime) -> str:
 
 _DAY = late_pattern(r"\d{4}-\d\d-\d\d(?!\d)")
 AFTERWARDS = frozenset(("idle", "manual", "died"))
-"""Reasons of bookmarks that are made after a time without activity."""
+"""Stop reasons of bookmarks that are made some time after the last activity."""
 
 
 def begun(row: Row) -> str:
-    """Return when a session began, as the index writes times; if unknown, the day in its id, else ""."""
+    """Return when a session began, in the index's format; if unknown, the day in its id, else ""."""
     day = _DAY.match(str(row["id"]))
     return str(row["started"] or (day[0] if day and time_of(day[0]) else ""))
 
 
 def last_active(row: Row, at: datetime | None = None, why: str = "") -> datetime | None:
-    """Return when a session was last active; `at` and `why` are the time and reason of its bookmark."""
+    """Return when a session was last active.  `at` and `why` are the time and stop reason of its bookmark."""
     started, lasted = time_of(begun(row)), row["duration_s"]
     times = [started, time_of(row["ended"]), None if why in AFTERWARDS else at]
     with suppress(OverflowError):
@@ -79,7 +79,7 @@ def last_active(row: Row, at: datetime | None = None, why: str = "") -> datetime
 
 
 def time_of(cell: object) -> datetime | None:
-    """Parse a time of the index; None for anything else."""
+    """Parse a time from the index; None for anything else."""
     try:
         found = datetime.fromisoformat(str(cell or ""))
     except ValueError:

@@ -1,6 +1,6 @@
-"""Append-only files of JSON lines in `.crucible`, read leniently because git merges some of them by union.
+"""Append-only files of JSON lines in `.crucible`.  Reading is lenient, since git merges some of these files by union.
 
-Order is irrelevant, and duplicate lines count once.  Anything else, such as a torn line or merge markers, is reported
+Order does not matter, and duplicate lines count once.  Anything else, such as a torn line or merge markers, is reported
 and skipped.
 """
 
@@ -26,7 +26,7 @@ from crucible.documents.markdown.source import Problem
 from crucible.documents.session.session_id import check_session_id
 
 LONGEST_LINE = 1 << 20
-"""In bytes.  A longer line was not written by `cru`."""
+"""Maximum bytes in a line.  `cru` never writes longer ones."""
 
 _FLAGS = (
     os.O_RDWR
@@ -46,16 +46,16 @@ _Value = TypeVar("_Value")
 
 
 class InvalidRecord(ValueError):
-    """A line that is JSON but not a valid record; the message gives a short reason."""
+    """A line that is JSON but not a valid record.  The message gives a short reason."""
 
 
 def append_line(
     root: Path, name: str, record: Mapping[str, object], *, fsync: bool = True, folder: str = _MEMORY
 ) -> None:
-    """Append a record to a memory file, which is created if missing; it is on disk when this returns.
+    """Append a record to a memory file, created if missing.  The record is on disk when this returns.
 
-    Only one process appends at a time.  A last line without a line end, as a power cut leaves it, is closed first and
-    kept. Raises `LockTimeout`, `OutsideVault` and `VaultError`; the file is then unchanged.
+    Only one process appends at a time.  If a power failure left a last line without a line end, that line is ended and
+    kept.  Raises `LockTimeout`, `OutsideVault` and `VaultError`; the file is then unchanged.
     """
     append_lines(root, name, (record,), fsync=fsync, folder=folder)
 
@@ -68,7 +68,7 @@ def append_lines(
     fsync: bool = True,
     folder: str = _MEMORY,
 ) -> None:
-    """Append several records in one write; without records nothing is written."""
+    """Append several records in one write.  Without records nothing is written."""
     data = b"".join(_line(name, record) for record in records)
     if not data:
         return
@@ -85,10 +85,10 @@ def append_lines(
 def rewrite_lines(
     root: Path, name: str, change: Callable[[Sequence[bytes]], Sequence[bytes] | None], *, fsync: bool = True
 ) -> bool:
-    """Replace the lines of a file by the result of `change`, in one step, and return whether anything changed.
+    """Replace the lines in a file with the result of `change`, in one step; return whether anything changed.
 
-    `change` gets the lines without their ends; None or the same lines leave the file unchanged, and so does a missing
-    file. Appenders wait meanwhile, so no line is lost.  Raises `LockTimeout`, `OutsideVault`, `VaultError`, and
+    `change` gets the lines without line ends.  The file is unchanged if it is missing, or if `change` returns None or
+    the same lines.  Appenders wait, so no line is lost.  Raises `LockTimeout`, `OutsideVault`, `VaultError`, and
     `NoteChanged` if a program that ignores the lock changed the file; the file is then unchanged.
     """
     top = Path(os.path.realpath(root))
@@ -118,15 +118,15 @@ def read_lines(
 ) -> tuple[list[_Value], list[Problem]]:
     """Return the result of `make` for every distinct record, and a problem for every line that is not a record.
 
-    `make` raises `InvalidRecord` to reject a record.  `holding` restricts the lines to those that contain these bytes;
-    `newest` limits them to that many with the latest `at`.  A missing file has no records.  Raises `OutsideVault`, and
+    `make` raises `InvalidRecord` to reject a record.  `holding` selects lines that contain these bytes; `newest` keeps
+    only that many lines, those with the latest `at`.  A missing file has no records.  Raises `OutsideVault`, and
     `VaultError` if the file cannot be read.
     """
     top = Path(os.path.realpath(root))
     path = _path_of(top, name, folder)
     with files.append_errors(path, "read"):
         data = _bytes(path)
-        if data and not data.endswith(b"\n"):  # torn, or being written right now
+        if data and not data.endswith(b"\n"):  # torn, or currently being written
             with suppress(CrucibleError), locked(top, path, _LOCK_SECONDS):
                 data = _bytes(path)
     found: list[_Value] = []
@@ -141,7 +141,7 @@ def read_lines(
 
 
 def record_of(line: bytes) -> Mapping[str, object]:
-    """Parse the JSON object of a line; `InvalidRecord` for anything else."""
+    """Parse a line's JSON object; `InvalidRecord` for anything else."""
     if len(line) > LONGEST_LINE:
         raise InvalidRecord("too long for a line of ours")
     try:
@@ -154,7 +154,7 @@ def record_of(line: bytes) -> Mapping[str, object]:
 
 
 def has_lines(root: Path, name: str) -> bool:
-    """Return whether the file is not empty; costs one `stat`."""
+    """Return whether the file has content.  Costs one `stat`."""
     return size_of(root, name) > 0
 
 
@@ -167,7 +167,7 @@ def size_of(root: Path, name: str) -> int:
 
 
 def _path_of(top: Path, name: str, folder: str = _MEMORY) -> Path:
-    """Return the file's path.  Its folder may be a symlink within the vault; the file may not be one."""
+    """Return the file's path.  Its folder may be a symlink within the vault; the file must not be one."""
     path = top / ".crucible" / folder / name
     if path.is_symlink():
         raise OutsideVault(f"{path}: a symlink, where lines are kept", "put the file itself there")
@@ -182,7 +182,7 @@ def _line(name: str, record: Mapping[str, object]) -> bytes:
 
 
 def _append(path: Path, line: bytes, *, fsync: bool) -> bool:
-    """Append to the file; False if its path now names another file, as after a checkout."""
+    """Append to the file; False if its path now refers to another file, for example after a checkout."""
     descriptor = os.open(path, _FLAGS, 0o666)
     try:
         status = os.fstat(descriptor)
@@ -231,7 +231,7 @@ def _bytes(path: Path) -> bytes:
 
 
 def _lines(data: bytes, holding: bytes) -> Iterator[tuple[int, bytes]]:
-    """Yield each distinct line that is not blank, with its number."""
+    """Yield each distinct line that is not blank, with its line number."""
     seen: set[bytes] = set()
     if holding not in data:
         return
@@ -243,7 +243,7 @@ def _lines(data: bytes, holding: bytes) -> Iterator[tuple[int, bytes]]:
 
 
 def _latest(lines: Iterable[tuple[int, bytes]], count: int) -> list[tuple[int, bytes]]:
-    """Keep the `count` latest lines by the text of `at`, which is UTC: parsing thousands of lines would be slow."""
+    """Keep the `count` latest lines by the string `at`, which is in UTC: parsing thousands of lines would be slow."""
     found = list(lines)
     if len(found) > count:
         found.sort(key=lambda one: one[1].partition(_AT)[2][:_AT_LENGTH], reverse=True)
@@ -258,7 +258,7 @@ _DRIVE = late_pattern(r"[A-Za-z]:")
 
 
 def text_of(fields: Fields, name: str) -> str:
-    """Return a text; "" if it is missing."""
+    """Return a string; "" if it is missing."""
     value = fields.get(name, "")
     if not isinstance(value, str):
         raise InvalidRecord(f"`{name}` is no text")
@@ -266,7 +266,7 @@ def text_of(fields: Fields, name: str) -> str:
 
 
 def word_of(fields: Fields, name: str) -> str:
-    """Return an id: letters, digits and `-`."""
+    """Return an id made of letters, digits and `-`."""
     value = text_of(fields, name)
     if not _WORD.match(value):
         raise InvalidRecord(f"`{name}` is no id")
@@ -298,7 +298,7 @@ def time_text(time: datetime) -> str:
 
 
 def number_of(fields: Fields, name: str) -> int:
-    """Return a whole number of at least 0."""
+    """Return an integer of at least 0."""
     value = fields.get(name, 0)
     if not isinstance(value, int) or isinstance(value, bool) or value < 0:
         raise InvalidRecord(f"`{name}` is no number")
@@ -314,6 +314,6 @@ def commit_of(fields: Fields, name: str) -> str:
 
 
 def is_inner_path(path: str) -> bool:
-    """Return whether a relative path, with `/`, stays below its folder on every system."""
+    """Return whether a relative path with `/` stays inside its folder on every system."""
     parts = path.replace("\\", "/").split("/")
     return bool(path) and not _DRIVE.match(path) and "\0" not in path and not {"", ".", ".."} & {*parts}

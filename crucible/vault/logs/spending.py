@@ -1,6 +1,6 @@
 """The cost of questions to agents: `.crucible/log/asked.jsonl`, one line per answer, without prompt and answer.
 
-Lines are only appended.  Git ignores the folder, since each machine keeps its own costs.
+Lines are only appended.  Git ignores the folder, since costs are kept per machine.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from crucible.vault.logs.jsonl_store import InvalidRecord, append_line, read_lin
 FILE = "asked.jsonl"
 _FOLDER = "log"
 _LONGEST = 200
-"""The longest name, in code points."""
+"""Maximum code points in a name."""
 _MOST = 1 << 50
 
 
 @dataclass(frozen=True, slots=True)
 class Spending:
-    """Totals over answers.  `cost_usd` excludes the `unpriced` answers, which reported no price."""
+    """Totals over answers.  `cost_usd` excludes the `unpriced` answers, for which no price was reported."""
 
     count: int = 0
     tokens_in: int = 0
@@ -50,7 +50,7 @@ class Spending:
 def keep_answer(
     root: Path, answer: Answer, *, now: datetime, purpose: str, session: str = "", fsync: bool = True
 ) -> None:
-    """Append a line: `purpose` is the reason for the question, `session` a session id.  Raises like `append_line`."""
+    """Append a line.  `purpose` is the reason for the question, `session` a session id.  Raises like `append_line`."""
     record = {
         "time": now.astimezone(UTC).isoformat(timespec="microseconds"),
         "for": purpose,
@@ -65,7 +65,7 @@ def keep_answer(
 
 
 def spent_since(root: Path, since: datetime) -> Spending:
-    """Sum the spending since then, skipping invalid lines.  Raises `OutsideVault`, or `VaultError` if unreadable."""
+    """Sum the spending since a time, skipping invalid lines.  Raises `OutsideVault`, or `VaultError` if unreadable."""
     found, _ = read_lines(root, FILE, _dated_spending, folder=_FOLDER)
     spent = Spending()
     for time, one in found:

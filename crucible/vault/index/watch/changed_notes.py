@@ -1,6 +1,6 @@
 """Find the notes that changed since they were last reported, whichever process updated the index.
 
-The index alone cannot tell: a note written by `cru` itself is in the index before the watcher looks.
+The index alone does not show this: a note that `cru` itself wrote is in the index before the watcher looks.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from crucible.vault.index.index import Refreshed
 from crucible.vault.index.schema import Row, View, cell_of_path, path_of_cell
 
 _FEW = 8
-"""Up to this many notes are looked up one by one; for more, all rows are read once."""
+"""Maximum number of notes to look up one by one.  For more, all rows are read once."""
 
 _NAMES = frozenset({"path", "id", "title"})
-"""Session columns that a rename changes."""
+"""Session columns that change when a note is renamed."""
 
 _PLAIN = re.compile(r"[A-Za-z0-9._/-]+")
 
 
 class NoteChange(NamedTuple):
-    """A change: `added`, `changed`, `removed` or `renamed`, with paths relative to the vault.
+    """A change: `added`, `changed`, `removed` or `renamed`.  Paths are relative to the vault.
 
     `old` is the previous path of a renamed note.
     """
@@ -39,7 +39,7 @@ class NoteChange(NamedTuple):
 class _Known(NamedTuple):
     """A note's last reported state, as hashes: its row, its row without `_NAMES`, and its start.
 
-    `inode` is 0 if the file is gone, `began` is 0 without a date.
+    `inode` is 0 if the file is gone; `began` is 0 if the note has no date.
     """
 
     inode: int
@@ -51,7 +51,7 @@ class _Known(NamedTuple):
 
 
 class KnownNotes:
-    """The last reported state of every note, or its state at the start."""
+    """The state of each note when it was last reported, or at the start."""
 
     def __init__(self) -> None:
         self._known: dict[str, _Known] = {}
@@ -60,10 +60,10 @@ class KnownNotes:
         return len(self._known)
 
     def compare(self, refreshed: Refreshed, root: Path, paths: Collection[str] | None) -> list[NoteChange]:
-        """Return the changes of the notes at `paths` (None for all) and of those the refresh found, sorted by path."""
+        """Return changes to the notes at `paths` (None for all) and to those that the refresh found, sorted by path."""
         requested = None if paths is None else {*paths, *(change.path for change in refreshed.changes)}
-        # Notes new to the index may have been reported: an index that cannot be stored, or is rebuilt, meets all notes
-        # again.
+        # Notes that are new to the index may have been reported before: if it cannot be stored, or is rebuilt, all
+        # notes are new.
         kept = not refreshed.unsaved
         changed = {change.path for change in refreshed.changes if kept and change.kind == "changed"}
         # Read all rows first: if one cannot be read, nothing counts as reported.
@@ -80,7 +80,7 @@ class KnownNotes:
             yield NoteChange("changed" if old else "added", path, known.status)
 
     def _with_renames(self, changes: list[NoteChange], missing: dict[str, _Known]) -> Iterator[NoteChange]:
-        """Turn a missing note and an added one into a rename if they share the file or the content."""
+        """Combine a missing note and an added one into a rename if they have the same file or content."""
         added = {one.path: self._known[one.path] for one in changes if one.kind == "added"}
         renamed = _pair(missing, added)
         for one in changes:
@@ -93,7 +93,7 @@ _Mark = Callable[[_Known], Hashable]
 
 
 def _pair(missing: dict[str, _Known], added: dict[str, _Known]) -> dict[str, str]:
-    """Map the new path of each renamed note to its old one, using the most reliable marks first."""
+    """Map the new path of each renamed note to its old path, trying the most reliable marks first."""
     pairs: dict[str, str] = {}
     for mark in _MARKS:
         old = _only_ones(missing, mark, set(pairs.values()))
@@ -103,7 +103,7 @@ def _pair(missing: dict[str, _Known], added: dict[str, _Known]) -> dict[str, str
 
 
 def _only_ones(notes: dict[str, _Known], mark: _Mark, without: Collection[str]) -> dict[Hashable, str]:
-    """Map each mark to its note, without marks that several notes share."""
+    """Map each mark to its note, except marks that several notes share."""
     found: dict[Hashable, list[str]] = {}
     for path, known in notes.items():
         if path not in without and (sign := mark(known)) is not None:
@@ -116,12 +116,12 @@ def _same_file(known: _Known) -> Hashable:
 
 
 def _same_file_edited(known: _Known) -> Hashable:
-    # A new file may get the inode of a deleted one, so their sessions must have the same start as well.
+    # A new file may reuse the inode of a deleted one, so the sessions must also have the same start.
     return (known.inode, known.began) if known.inode and known.began else None
 
 
 def _same_content(known: _Known) -> Hashable:
-    # `cru session rename` writes the id into a new file.  Without a date, there is too little to tell notes apart.
+    # `cru session rename` writes the id into a new file.  Without a date, the content does not identify a note.
     return known.content if known.began else None
 
 
@@ -141,7 +141,7 @@ def _known(path: Path, row: Row) -> _Known:
 
 
 def _rows(view: View, paths: Collection[str] | None) -> Iterator[tuple[str, Row]]:
-    """Yield path and row of the notes at `paths`; None for all."""
+    """Yield the path and row of each note at `paths`; None for all."""
     cells = None if paths is None else {cell_of_path(path) for path in paths}
     for needles in _needles(cells):
         for row in view.rows("sessions", needles=needles):

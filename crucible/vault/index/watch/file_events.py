@@ -1,7 +1,7 @@
-"""File changes as the system reports them, and reasons why it may miss some.
+"""File changes as the system reports them, and reasons why some may be missed.
 
-The only user of watchdog.  Known gaps: a full queue, folders that could not be watched, symlinks and hard links, and
-file systems that other machines write to.
+Only this module uses watchdog.  Known gaps: a full queue, folders that could not be watched, symlinks and hard links,
+and file systems to which other machines write.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from crucible.vault.notes.walk import is_markdown
 _EVENT_TYPES: list[type[FileSystemEvent]] = [
     events.FileCreatedEvent,
     events.FileModifiedEvent,
-    # Also sent when a mapped file is unmapped: writing through a mapping sends nothing else.
+    # Also sent when a mapped file is unmapped: writing through a mapping sends no other event.
     events.FileClosedEvent,
     events.FileAttribEvent,
     events.FileDeletedEvent,
@@ -39,17 +39,17 @@ _EVENT_TYPES: list[type[FileSystemEvent]] = [
     events.DirDeletedEvent,
     events.DirMovedEvent,
 ]
-"""Without opening and reading: a refresh opens every changed note."""
+"""Excludes events for opening and reading files: a refresh opens every changed note."""
 
 _LOCAL = frozenset(
     {"bcachefs", "btrfs", "exfat", "ext2", "ext3", "ext4", "f2fs", "jfs", "ntfs3", "overlay", "ramfs"}
     | {"reiserfs", "tmpfs", "vfat", "xfs", "zfs"}
 )
-"""Linux file systems that only this machine's kernel writes, so that it reports every change."""
+"""Linux file systems written only by this machine's kernel, which therefore reports every change."""
 
 
 class FileEvent(NamedTuple):
-    """The path of a note or folder with a change; if both are empty, anything may have changed."""
+    """A change to the note or folder at a path.  If both are empty, anything may have changed."""
 
     note: str = ""
     folder: str = ""
@@ -84,7 +84,7 @@ class Listener(FileSystemEventHandler):
             return None
 
     def is_sound(self) -> bool:
-        """Return whether all events were received and reported for the right folder."""
+        """Return whether all events were received and were reported for the right folder."""
         return not (self._warnings.any or self._moved) and all(one.is_alive() for one in self._threads)
 
     def dispatch(self, event: FileSystemEvent) -> None:
@@ -95,13 +95,13 @@ class Listener(FileSystemEventHandler):
 
     def _put(self, path: str, event: FileSystemEvent) -> None:
         if event.is_directory:
-            # After quick successive moves of folders, watchdog confuses their paths.
+            # After several folders are moved in quick succession, watchdog confuses their paths.
             self._moved = self._moved or not isinstance(event, events.DirCreatedEvent | events.DirAttribEvent)
             self._events.put(FileEvent(folder=path if path != self.folder else ""))
         elif is_markdown(path):
             self._events.put(FileEvent(note=path))
         elif os.path.islink(path):
-            # It may lead to a folder of notes.
+            # A symlink may lead to a folder of notes.
             self._events.put(FileEvent())
 
     def close(self) -> None:
@@ -111,7 +111,7 @@ class Listener(FileSystemEventHandler):
                 self._observer.stop()
                 self._observer.join()
         except (KeyError, OSError):
-            # Watchdog can lose track of moved folders: stop its threads one by one.
+            # Watchdog can lose track of moved folders, so stop its threads one by one.
             for thread in self._threads:
                 if isinstance(thread, BaseThread):
                     with suppress(KeyError, OSError):
@@ -121,7 +121,7 @@ class Listener(FileSystemEventHandler):
 
 
 class _Warnings(logging.Handler):
-    """Detects watchdog's warnings and crashed threads; it does not report a full queue in any other way."""
+    """Detects watchdog's warnings and crashed threads: a full queue is reported in no other way."""
 
     def __init__(self) -> None:
         super().__init__(logging.WARNING)
@@ -148,7 +148,7 @@ class _Warnings(logging.Handler):
 
 
 def unreported_reason(folder: str) -> str:
-    """Return why changes in a watched folder may go unreported, or ""; scans the whole folder."""
+    """Return why changes in a watched folder may go unreported, or "".  Scans the entire folder."""
     return _mount_reason(folder) or _entry_reason(folder)
 
 
@@ -172,7 +172,7 @@ def _entry_reason(folder: str) -> str:
 
 
 def _walk(folder: str, folders: list[os.stat_result]) -> Iterator[os.DirEntry[str]]:
-    """Yield every visible entry but folders; the folders' own status is appended to `folders`."""
+    """Yield all visible entries except folders; append each folder's status to `folders`."""
     pending = [folder]
     while pending:
         path = pending.pop()
@@ -181,7 +181,7 @@ def _walk(folder: str, folders: list[os.stat_result]) -> Iterator[os.DirEntry[st
             with os.scandir(path) as entries:
                 seen = [entry for entry in entries if not entry.name.startswith(".")]
         except OSError:
-            continue  # deleted meanwhile, which sends an event; or unreadable, which the index reports
+            continue  # deleted in the meantime, which sends an event; or unreadable, which the index reports
         for entry in seen:
             if entry.is_dir(follow_symlinks=False):
                 pending.append(entry.path)
@@ -203,7 +203,7 @@ _INODE = re.compile(r"^inotify wd:\S+ ino:([0-9a-f]+)", re.MULTILINE)
 
 
 def _watched_inodes() -> set[int]:
-    """Return the inodes that the kernel watches for this process; watchdog does not report missing ones."""
+    """Return the inodes that the kernel watches for this process.  Watchdog does not report missing ones."""
     found: set[int] = set()
     for name in os.listdir("/proc/self/fdinfo"):
         with suppress(OSError):
@@ -213,7 +213,7 @@ def _watched_inodes() -> set[int]:
 
 
 def mounts_of(folder: str) -> tuple[tuple[str, str], ...]:
-    """Return mount point and type of every file system mounted above, at or in a real folder; empty if unknown."""
+    """Return the mount point and type of each file system mounted above, at or in a real folder; empty if unknown."""
     try:
         lines = Path("/proc/self/mountinfo").read_bytes().decode("utf-8", "surrogateescape").split("\n")
     except OSError:
@@ -241,7 +241,7 @@ def _mount_reason(folder: str) -> str:
     mounts = mounts_of(folder)
     if any(point != folder and _is_within(point, folder) for point, _ in mounts):
         return "another file system is mounted in the sessions folder"
-    # If two file systems are mounted at one place, the later one is visible.
+    # If two file systems are mounted at the same place, the later one is visible.
     above = [(len(point), at, kind) for at, (point, kind) in enumerate(mounts)]
     kind = max(above)[2] if above else "unknown"
     return "" if kind in _LOCAL else f"a file system of type {kind} does not tell of every change"

@@ -1,8 +1,7 @@
 """Follow a vault: keep its index up to date and report every change.
 
-File events go to a backlog and, after a burst, into the index.  If events may have been missed, the whole index is
-compared with the disk, after the listener is restarted.  Changes the system may not report are looked for every few
-seconds.
+File events collect in a backlog and are processed after each burst.  If events may have been missed, the listener is
+restarted and the entire index is compared with the disk.  Changes that the system may not report are polled for.
 """
 
 from __future__ import annotations
@@ -23,7 +22,10 @@ from crucible.vault.index.watch.file_events import FileEvent, Listener, is_linke
 
 
 class WatchedVault:
-    """A watched vault and its last valid settings; `fault` describes the current file's error, or is ""."""
+    """A watched vault and its last valid settings.
+
+    `fault` describes the error in the current settings file, or is "".
+    """
 
     def __init__(self, root: Path, settings: VaultSettings, user: UserSettings | None = None) -> None:
         self.root = root
@@ -34,7 +36,7 @@ class WatchedVault:
         self._config = self._config_now()
         self._listener: Listener | None = None
         self._listen_error = ""
-        """Why there is no listener."""
+        """Why there is no listener, or ""."""
         self._location: object = None
 
     def is_there(self) -> bool:
@@ -99,7 +101,7 @@ class WatchedVault:
         return unsound or self._location != self._location_now()
 
     def unreported_reason(self) -> str:
-        """Return why changes may go unreported, or ""; scans the whole folder."""
+        """Return why changes may go unreported, or "".  Scans the entire folder."""
         return unreported_reason(self._listener.folder) if self._listener else self._listen_error
 
     def relative(self, path: str) -> str:
@@ -131,11 +133,11 @@ _TICK = 0.5
 """Seconds between checks that the vault still exists."""
 
 _RESCAN_SECONDS = 2.0
-"""Seconds between full comparisons while events may be missed; more if a comparison takes long."""
+"""Seconds between full comparisons while events may be missed; longer if a comparison takes long."""
 
 
 class WatchStarted(NamedTuple):
-    """The index is up to date; `unreported` is why changes may go unreported, or ""."""
+    """The index is up to date.  `unreported` is why changes may go unreported, or ""."""
 
     sessions: int
     unreported: str
@@ -150,7 +152,7 @@ class WatchNotice(NamedTuple):
 Tell = Callable[[WatchStarted | NoteChange | WatchNotice], None]
 
 Pulse = Callable[[Index], object]
-"""Called twice a second with an up-to-date index."""
+"""A function called twice a second with an up-to-date index."""
 
 
 def watch(
@@ -162,9 +164,9 @@ def watch(
     *,
     user: UserSettings | None = None,
 ) -> None:
-    """Follow the vault until an exception is raised; `settle` seconds without events end a burst of changes.
+    """Follow the vault until an exception is raised.  `settle` seconds without events end a burst of changes.
 
-    Changed settings apply as far as `user` accepted them.  Raises `VaultError` if another process watches the vault, or
+    Changed settings apply only if `user` accepted them.  Raises `VaultError` if another process watches the vault, or
     if the vault is moved.
     """
     path = root / _LOCK
@@ -187,7 +189,7 @@ class _Backlog:
 
     _LONGEST_BURST = 2.0
     _PAUSE = 0.5
-    """Seconds without events after which the kernel's queue is empty."""
+    """Seconds without events after which the kernel's queue must be empty."""
     _BURST = 1000
     """Events without a pause after which the kernel may have dropped some: its queue holds 16,384."""
 
@@ -202,7 +204,8 @@ class _Backlog:
     def add(self, event: FileEvent) -> None:
         """Add an event.
 
-        A folder event needs a full comparison: a moved note is one change only if both places are examined.
+        A folder event requires a full comparison: a moved note is reported as one change only if both places are
+        examined.
         """
         self._last = time.monotonic()
         self._first = self._first or self._last
@@ -216,7 +219,7 @@ class _Backlog:
         self._first = self._first or time.monotonic()
 
     def was_quiet(self) -> None:
-        """Note that no event arrived for a moment."""
+        """Reset the burst's count if no event has arrived for a moment."""
         if time.monotonic() - self._last > self._PAUSE:
             self._count = 0
 
@@ -225,17 +228,17 @@ class _Backlog:
         return min(self._settle, _TICK) if self._first else _TICK
 
     def is_due(self) -> bool:
-        """Return whether the burst is over, or has lasted too long."""
+        """Return whether the burst is over or has lasted too long."""
         now = time.monotonic()
         return bool(self._first) and (now - self._last >= self._settle or now - self._first >= self._LONGEST_BURST)
 
     def take(self) -> set[str]:
-        """Return the pending notes and clear them; `doubt` is kept."""
+        """Return and clear the pending notes; `doubt` is kept."""
         taken, self._notes, self._first = self._notes, set(), 0.0
         return taken
 
     def begin_again(self) -> None:
-        """Clear everything: a full comparison starts now, and later events count again."""
+        """Clear everything, since a full comparison starts now.  Later events count again."""
         self.take()
         self.doubt, self._count = False, 0
 
@@ -294,7 +297,7 @@ class _Watcher:
         self.vault.listen(again=bool(self.reason))
         while self.vault.next(0):
             pass
-        # Events from now on may come after the comparison below.
+        # Events from now on may be for changes that the comparison below misses.
         self.backlog.begin_again()
         began = time.monotonic()
         refreshed = self._refresh(None)
@@ -305,7 +308,7 @@ class _Watcher:
         self._look_again = time.monotonic() + max(_RESCAN_SECONDS, 20 * (time.monotonic() - began))
 
     def _refresh(self, paths: Iterable[Path] | None) -> Refreshed | None:
-        """Update the index; None if that failed, which is reported and retried."""
+        """Update the index; None if that fails, which is reported and retried."""
         try:
             return self.index.refresh(paths)
         except (CrucibleError, OSError) as error:
@@ -327,7 +330,7 @@ class _Watcher:
         self.reason = reason
         if reason not in self._reasons:
             self._reasons.add(reason)
-            if self._started:  # the first line shows the initial reason
+            if self._started:  # the first line already shows the initial reason
                 self.tell(WatchNotice(reason))
 
     def _check_vault(self) -> None:
