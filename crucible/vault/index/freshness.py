@@ -185,7 +185,7 @@ def compare_names(index: IndexFolder, manifest: Manifest, stamps: Mapping[str, S
 
 
 def in_doubt(stamp: Stamp, clock: int) -> bool:
-    """Return whether a write after `clock`, the file system's time before reading, could have left these times."""
+    """Return whether a write after `clock`, the file system's time before reading, could leave this same stamp."""
     return max(stamp[1], stamp[2]) >= clock
 
 

@@ -248,7 +248,7 @@ class IndexDraft:
         return self.manifest._replace(files=name, folders=folders)
 
     def _with_digests(self, scans: Iterable[FolderScan]) -> Manifest:
-        """Add the digests of folders that match their scan: what differed was read and has not changed since."""
+        """Add the digest of each folder that now matches its scan: all notes were read, and none changed since."""
         folders = dict(self.manifest.folders)
         for scan in scans:
             block = folders.get(scan.folder)
