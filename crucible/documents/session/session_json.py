@@ -12,7 +12,8 @@ that are not in a note.  Unknown values are null.
     preamble[entry] phases[phase] summary problems[code line message]
 
 A phase: `id name agent channel started ended tokens status lines entries[entry] phases[phase]`.
-An entry has `type`, `lines`, and keys that depend on its type: `prose` text; `tool_calls` calls[tool call result outcome lines];
+An entry has `type`, `lines`, and keys that depend on its type:
+`prose` text; `tool_calls` calls[tool call result outcome lines];
 `decision` text rationale alternatives by source confidence rows; `error` text cause resolution source confidence rows;
 `user` words note; `subagent` agent model mode link text summary task entries[entry]; `callout` kind title text fold.
 """

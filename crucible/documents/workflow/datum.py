@@ -1,6 +1,6 @@
-"""Read and write one datum, `name::Type`.
+"""Read and write data in the form `name::Type`.
 
-A name is one word or a code span; a type is one word, perhaps with brackets (`Report[]`, `Map<String, Order>`).
+A name is one word or a code span; a type is one word, optionally with brackets (`Report[]`, `Map<String, Order>`).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _TICKS = late_pattern(r"`+")
 
 
 class Line:
-    """A line's text, its place in the file, and its code spans by where they open, found once."""
+    """A line's text, its place in the file, and its code spans by their start offset."""
 
     __slots__ = ("place", "spans", "text")
 
@@ -27,7 +27,7 @@ class Line:
         at = 0
         dead: set[str] = set()
         while found := _TICKS.search(text, at):
-            # An unclosed run of backticks leaves later ones of its length unclosed too.
+            # After an unclosed run of backticks, later runs of the same length are also unclosed.
             span = None if found[0] in dead else read_code_span(text, found.start())
             if span:
                 self.spans[found.start()] = span
@@ -36,11 +36,11 @@ class Line:
             at = span[1] if span else found.end()
 
     def at(self, offset: int) -> Place:
-        """The place of a code point of the text."""
+        """The place of the character at an offset of the text."""
         return Place(self.place.line, self.place.column + offset)
 
     def bare(self, start: int, end: int) -> tuple[int, int]:
-        """The range without the blanks around it."""
+        """Shrink a range to exclude the blanks at both ends."""
         while start < end and self.text[start] in " \t":
             start += 1
         while end > start and self.text[end - 1] in " \t":
@@ -49,13 +49,13 @@ class Line:
 
 
 class ReadDatum(NamedTuple):
-    """A datum and the offset after it."""
+    """A datum and the offset at its end."""
 
     datum: Datum
     end: int
 
 
-# Not in plain names: separators, markup, quotes and brackets of prose, and characters that no note keeps.
+# Characters that are invalid in plain names: separators, markup, quotes, brackets, and control characters.
 _NOT_IN_NAME = r"\x00-\x1f\x7f-\x9f\ud800-\udfff\s,`|<>\"'()\[\]{}\\;:→←↔⇒“”„‘’…"
 _NAME = late_pattern(rf"(?![-+#^~=@!]|%%|\$\$)(?:[^{_NOT_IN_NAME}]|:(?!:|[\s,]|$))+")
 _EMPHASIS = late_pattern(rf"(\*\*|\*)([^*{_NOT_IN_NAME}]+)\1")
@@ -67,7 +67,7 @@ _PAIRS = {"<": ">", "[": "]", "(": ")"}
 
 
 def read_datum(line: Line, at: int, end: int) -> ReadDatum | None:
-    """The datum at `at` that a blank, a comma or `end` follows; None without one."""
+    """Read the datum at `at`, which a blank, a comma or `end` must follow; None if there is none."""
     text = line.text
     if span := line.spans.get(at):
         name, after = normal(read_code(span[0], FORMAT)), span[1]
@@ -88,7 +88,10 @@ def _ends(text: str, at: int, end: int) -> bool:
 
 
 def _plain_name(text: str, at: int, end: int) -> tuple[str, int]:
-    """A name needs a letter: `1.0 → 2.0` and `60% → 75%` are prose.  `items[]` is the name `items`."""
+    """Read a plain name and its end.
+
+    A name needs a letter: `1.0 → 2.0` and `60% → 75%` are prose.  `items[]` is named `items`.
+    """
     found = _EMPHASIS.match(text, at, end)
     name, after = (found[2], found.end()) if found else ("", at)
     if not found and (plain := _NAME.match(text, at, end)):
@@ -113,7 +116,7 @@ def _type_end(text: str, at: int, end: int) -> int:
 
 
 def _bracket_end(text: str, at: int, end: int) -> int:
-    """The end of the bracket that opens at `at`; -1 if it is not closed."""
+    """The offset after the bracket that closes the one at `at`; -1 if it is not closed."""
     expected: list[str] = []
     while at < end:
         sign = text[at]
@@ -133,9 +136,9 @@ _KEYWORDS = frozenset({"otherwise", "else"})
 
 
 def render_datum(datum: Datum) -> str:
-    """The datum as text that reads back equal; other names than plain words become code spans.
+    """Render a datum as text that reads back equal; a name that is not a plain word becomes a code span.
 
-    A type that is none, such as one of several words, loses the characters that no type has.
+    An invalid type, such as one of several words, loses its invalid characters.
     """
     name = normal_line(datum.name)
     suffix = f"::{kind}" if datum.type and (kind := _legal_type(datum.type)) else ""
@@ -147,7 +150,7 @@ def render_datum(datum: Datum) -> str:
 
 
 def _means_more(name: str) -> bool:
-    """True if the bare name could be read as `Otherwise` or `creates:`."""
+    """True if the plain name could be read as `Otherwise` or `creates:`."""
     bare = name.strip("*_")
     return bare.endswith(":") or bare.rstrip(":").casefold() in _KEYWORDS
 

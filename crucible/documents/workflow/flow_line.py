@@ -1,6 +1,6 @@
 """Read and write one line of data flow: arrows, conditions and targets.
 
-A line is a flow as a whole or not at all: anything else in it makes it prose.
+If any part of a line is not part of a flow, the entire line is prose.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from crucible.documents.workflow.workflow import Condition, Datum, Flow, Place, 
 
 
 class Names(NamedTuple):
-    """The names of a note, to distinguish a step from a datum at the end of a flow.
+    """Names used in a note, to tell steps from data at the end of a flow.
 
-    `steps` are the keys of all steps, `own` is that of the step being read, `taken` are casefolded names of data
-    that a step takes: such a name is a datum even if a step has it too.
+    `steps` has the keys of all steps, `own` is the key of the step being read, and `taken` has the casefolded names of
+    data that steps take.  A name in `taken` is a datum even if a step has the same name.
     """
 
     steps: Container[str] = ()
@@ -34,8 +34,8 @@ class Names(NamedTuple):
 class FlowLine:
     """The flows of a line.
 
-    `opens` is true if it ends in `creates:`, so that its outputs are the list below; `unread` if it is prose but looks
-    like a flow; `noted` if words in parentheses follow.
+    `opens`: the line ends in `creates:`, so its outputs are the list below it.  `unread`: the line is prose but looks
+    like a flow.  `noted`: a remark in parentheses follows the flow.
     """
 
     flows: tuple[Flow, ...] = ()
@@ -66,7 +66,7 @@ _TAKING = frozenset({
     "consumes", "converts", "from", "given", "input", "inputs", "loads", "needs", "processes", "read", "reads", "receives", "requires", "take",
     "takes", "transforms", "turns", "use", "uses", "with",
 })  # fmt: skip
-"""Words that may precede the first name: `Takes input → creates:`."""
+"""Words that may precede the first name, as in `Takes input → creates:`."""
 _MAKING = frozenset({
     "builds", "create", "creates", "emits", "generates", "gives", "makes", "output", "outputs", "produce", "produces",
     "returns", "writes", "yields",
@@ -80,9 +80,9 @@ def has_arrow(text: str) -> bool:
 
 
 def read_flow_line(text: str, place: Place, names: Names = _NO_NAMES) -> FlowLine:
-    """The flows of a line without its list marker; `place` is where `text` begins.
+    """Read the flows of a line without its list marker; `place` is where `text` begins.
 
-    `If cond → A, otherwise → B` is two flows, and so is a line that leads on to two steps.
+    `If cond → A, otherwise → B` is two flows, and so is a line that ends in the names of two steps.
     """
     if not has_arrow(text):
         return _NOTHING
@@ -99,7 +99,7 @@ def read_flow_line(text: str, place: Place, names: Names = _NO_NAMES) -> FlowLin
 
 
 def _read_line(line: Line, names: Names) -> FlowLine:
-    """The flows of a whole line."""
+    """Read the flows of a line that has no remark."""
     arrows = [found.span() for found in _outside_code(_ARROW, line)]
     flows: list[Flow] = []
     opens = False
@@ -113,7 +113,7 @@ def _read_line(line: Line, names: Names) -> FlowLine:
 
 
 def _note_start(line: Line) -> int:
-    """The start of parentheses at the end of a line, after a blank; the line's end without any."""
+    """The offset of the parentheses that end a line and follow a blank; the line's length if there are none."""
     _, end = _without_stop(line, 0, len(line.text))
     depth = 0
     signs = [*_outside_code(_PARENTHESES, line)] if line.text.endswith(")", 0, end) else []
@@ -125,7 +125,7 @@ def _note_start(line: Line) -> int:
 
 
 def _are_several(line: Line, names: Names) -> bool:
-    """True if a short line is several flows with semicolons between them."""
+    """True if a short line has several flows separated by semicolons."""
     if len(line.text) > _SHORT or ";" not in line.text:
         return False
     cuts = [found.start() for found in _outside_code(_SEMICOLON, line)]
@@ -137,7 +137,7 @@ def _are_several(line: Line, names: Names) -> bool:
 
 
 def _outside_code(pattern: re.Pattern[str], line: Line) -> Iterator[re.Match[str]]:
-    """The matches outside code spans, of a pattern that matches backticks too."""
+    """Matches outside code spans.  `pattern` must also match backticks."""
     at = 0
     while found := pattern.search(line.text, at):
         if found[0][0] == "`":
@@ -149,7 +149,7 @@ def _outside_code(pattern: re.Pattern[str], line: Line) -> Iterator[re.Match[str
 
 
 def _sentences(line: Line, arrows: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """The parts of a line around `, otherwise`, stripped."""
+    """Split a line at `, otherwise`, and strip the parts."""
     starts, ends = [0], list[int]()
     for found in _outside_code(_BRANCH, line) if arrows else ():
         if found.start() > arrows[0][0] and found.end() < arrows[-1][0]:
@@ -184,7 +184,7 @@ def _is_meant(line: Line, arrows: Sequence[tuple[int, int]]) -> bool:
 
 
 class _Sentence:
-    """One flow: a range of a line, cut at its arrows."""
+    """One flow: a range of a line, split at its arrows."""
 
     def __init__(self, line: Line, start: int, end: int, arrows: Sequence[tuple[int, int]], names: Names) -> None:
         self._line, self._text, self._names, self._end = line, line.text, names, end
@@ -195,7 +195,7 @@ class _Sentence:
         self._parts = [line.bare(*bounds) for bounds in zip(edges, ends, strict=True)]
 
     def read(self) -> FlowLine:
-        """The flow, or nothing."""
+        """The flow, or nothing if the text is not a flow."""
         if len(self._parts) < 2:
             return _NOTHING
         condition = self._condition()
@@ -218,7 +218,7 @@ class _Sentence:
     def _leading(
         self, stages: tuple[tuple[Datum, ...], ...], condition: Condition | None, targets: Sequence[str]
     ) -> Iterator[Flow]:
-        """A flow to each target, with the datum of its name if some step takes one."""
+        """Yield a flow to each target.  If a step takes data of the same name, the flow also passes this data."""
         at = self._parts[-1][0]
         for name in targets:
             at = self._text.index(name, at)
@@ -236,12 +236,12 @@ class _Sentence:
         return Condition() if _OTHERWISE.match(self._text, start, end) else None
 
     def _proceed_at(self) -> int:
-        """The number of the arrow before `proceed to`; 0 for none."""
+        """The number of the arrow before `proceed to`; 0 if there is none."""
         numbered = enumerate(self._parts)
         return next((n for n, (start, end) in numbered if n and _PROCEED.match(self._text, start, end)), 0)
 
     def _proceeding(self, condition: Condition | None, first: int, at: int) -> FlowLine:
-        """A flow with `proceed to`: the target is the rest of the sentence, arrows included."""
+        """Read a flow with `proceed to`.  The target is the rest of the sentence, arrows included."""
         start, _ = self._parts[at]
         found = _PROCEED.match(self._text, start, self._end)
         target = self._named(self._text[found.end() : self._end]) if found else ""
@@ -259,7 +259,7 @@ class _Sentence:
         return self._line.at(max(start, self._text.find(target, start)))
 
     def _named(self, text: str) -> str:
-        """A step's name in prose: with or without emphasis, quotes or an article."""
+        """A step's name in prose, with emphasis, quotes and articles removed as needed."""
         exact = _unwrapped(text)  # a code span keeps its blanks
         text = _BLANKS.sub(" ", text).strip(" ")
         exact = exact if text[:1] == "`" else _unwrapped(text)
@@ -269,7 +269,7 @@ class _Sentence:
         return next((name for name in candidates if key_of(name) in self._names.steps), exact)
 
     def _targets(self, start: int, end: int) -> list[str]:
-        """The steps that the last stage names, if it names nothing else; code spans are data."""
+        """The steps that the last stage names.  Empty if it also names anything else; code spans are data."""
         text = self._text[start:end]
         if "`" in text:
             return []
@@ -284,7 +284,7 @@ class _Sentence:
         return bool(key) and key in self._names.steps and "::" not in name
 
     def _stages(self, first: int, end: int) -> tuple[tuple[Datum, ...], ...] | None:
-        """The data of these parts; None if one is something else."""
+        """Read the data of parts `first` to `end`; None if any part is not data."""
         stages = []
         for number in range(first, end):
             data = self._data(*self._parts[number], _MAKING if number else _TAKING)
@@ -333,7 +333,7 @@ def _unwrapped(text: str) -> str:
 
 
 def _shorter(text: str) -> tuple[str, ...]:
-    """Shorter names to try if the whole text names no step."""
+    """Shorter names to try if the full text is not the name of a step."""
     article = _ARTICLE.match(text)
     bare = text[article.end() :] if article else text
     return bare, _TAIL.sub("", text), _TAIL.sub("", bare)
@@ -343,9 +343,9 @@ def _shorter(text: str) -> tuple[str, ...]:
 
 
 def render_flow_line(flow: Flow, steps: Container[str] = ()) -> str:
-    """A flow in one line that reads back equal; `steps` are the keys of the note's steps.
+    """Render a flow on one line that reads back equal; `steps` has the keys of the note's steps.
 
-    Outputs named like a step become code spans, and so does a condition that would not read back otherwise.
+    An output named like a step becomes a code span, as does a condition that would not read back otherwise.
     """
     stages = [", ".join(map(render_datum, stage)) for stage in flow.stages]
     if flow.stages and not flow.target and _is_target(stages[-1], steps):
@@ -358,7 +358,7 @@ def render_flow_line(flow: Flow, steps: Container[str] = ()) -> str:
     if flow.condition.is_otherwise:
         return f"Otherwise → {rest}"
     text = flow.condition.text
-    # Two blanks may be an escape of `contain_line`.
+    # Two blanks may be an escape by `contain_line`.
     text = text.strip(" ") if text.isprintable() else normal_line(text)
     line = f"If {text} → {rest}"
     read = read_flow_line(line, Place(0, 1), Names(steps)).flows

@@ -1,4 +1,4 @@
-"""Read and write the data flow in a step's text: which lines are flows, and the bullet list below `creates:`."""
+"""Read and write the data flow in a step's text: find the lines that are flows, and read the list below `creates:`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from crucible.documents.workflow.workflow import Datum, Diagnostic, Flow, Place,
 
 
 class FlowReading(NamedTuple):
-    """The flows of some lines; `taken` are the numbers of the lines that are nothing else."""
+    """The flows of some lines.  `taken` has the numbers of the lines that are only flows."""
 
     flows: tuple[Flow, ...]
     diagnostics: tuple[Diagnostic, ...]
@@ -27,7 +27,10 @@ _DESCRIPTION = late_pattern(r"[ \t]*$|([ \t]*:[ \t]|[ \t]+[(–—-])")
 
 
 def read_flows(lines: Sequence[tuple[int, str]], names: Names = _NO_NAMES, hidden: Container[int] = ()) -> FlowReading:
-    """The flows of a text block, given as consecutive line numbers (from 1) and lines; `hidden` lines are skipped."""
+    """Read the flows of a text block, given as consecutive line numbers (from 1) and lines.
+
+    Lines in `hidden` are skipped.
+    """
     reader = _Reader(lines, names, hidden)
     for at in range(len(lines)):
         reader.read(at)
@@ -45,7 +48,7 @@ class _Reader:
         self.taken: set[int] = set()
 
     def read(self, at: int) -> None:
-        """The line at this index."""
+        """Read the line at this index."""
         number, line = self._lines[at]
         if not has_arrow(line) or number in self._hidden or number in self._listed or at in self._tables:
             return
@@ -69,7 +72,7 @@ class _Reader:
         self.diagnostics.append(Diagnostic(code, Severity.WARNING, place, message))
 
     def _read_list(self, at: int, indent: int, flows: tuple[Flow, ...], place: Place) -> None:
-        """The items of one depth below an open line; deeper lines belong to them."""
+        """Read the items at one depth below a `creates:` line; deeper lines belong to them."""
         outputs: list[Datum] = []
         level = -1
         for index in range(at + 1, len(self._lines)):
@@ -97,7 +100,7 @@ class _Reader:
         return has_arrow(line) and bool(read_flow_line(line[start:], Place(number, 1), self._names).flows)
 
     def _read_item(self, number: int, line: str, start: int, outputs: list[Datum]) -> None:
-        """A datum, and perhaps prose after a colon, a dash or in parentheses."""
+        """Read a datum, optionally followed by prose after a colon, a dash or in parentheses."""
         place = Place(number, start + 1)
         end = len(line.rstrip(" \t"))
         text = line[start : end - 1 if line[end - 1] in ".;," else end]
@@ -113,14 +116,14 @@ class _Reader:
 
 
 def _leading_datum(line: Line) -> ReadDatum | None:
-    """`name`, `name::Type`, or `name: what it is`."""
+    """Read `name`, `name::Type`, or `name: description`."""
     read = read_datum(line, 0, len(line.text))
     colon = line.text.find(": ") if read is None else -1
     return read_datum(line, 0, colon) if colon > 0 else read
 
 
 def _text_start(line: str) -> tuple[int, int]:
-    """The offset of a line's text after a list marker, and the marker's indent, -1 without one."""
+    """The offset of a line's text after a list marker, and the marker's indent (-1 if there is no marker)."""
     item = _ITEM.match(line)
     if item:
         return item.end(), _width(item[1])
@@ -132,7 +135,7 @@ def _width(indent: str) -> int:
 
 
 def _table_lines(lines: Sequence[str]) -> set[int]:
-    """The lines from a table's rule to the next blank line; the row above it is never a flow."""
+    """The numbers of the lines from a table's delimiter row to the next blank line; the header row is never a flow."""
     found: set[int] = set()
     inside = False
     for at, line in enumerate(lines):
@@ -144,7 +147,7 @@ def _table_lines(lines: Sequence[str]) -> set[int]:
 
 
 def _underlined_lines(lines: Sequence[str]) -> set[int]:
-    """The lines of headings underlined with `===` or `---`."""
+    """The numbers of the lines of headings underlined with `===` or `---`."""
     found: set[int] = set()
     inside = False
     for at in range(len(lines) - 1, -1, -1):
@@ -157,13 +160,14 @@ def _underlined_lines(lines: Sequence[str]) -> set[int]:
 
 
 _IN_A_LINE = 3
-"""More outputs are written as a list."""
+"""Maximum outputs to write on one line; more are written as a list."""
 
 
 def render_flow(flow: Flow, steps: Container[str] = ()) -> list[str]:
-    """The lines that read back as `flow`; many outputs become a list below `creates:`.
+    """Render the lines of a flow; many outputs become a list below `creates:`.
 
-    `steps` are the keys of the note's steps: outputs of such a name are written so that they are no targets.
+    `steps` has the keys of the note's steps: outputs named like a step are written so that they are not read as
+    targets.
     """
     many = len(flow.stages) > 1 and len(flow.stages[-1]) > _IN_A_LINE
     if not many or flow.condition is not None or flow.target:

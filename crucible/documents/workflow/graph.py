@@ -1,12 +1,7 @@
-"""Build the graph of a workflow: the data that connects steps, their order, and circles.
+"""Build the graph of a workflow: the data that connects steps, their order, and cycles.
 
-- A step that makes a name feeds every step that takes it.
-- A step that takes and makes a name changes it: it feeds only later steps.
-- A target (`proceed to NAME`, or a last stage that names a step) is an edge too, conditional like its line.
-- A parent comes before its children unless data says otherwise; that is order, not an edge.
-
-All of it is linear and nothing recurses.  A name with more than `_PAIRS` edges for each maker and taker is reduced:
-after a changing step only the last one feeds, and the rest is one `Bundle`.
+A step that makes data is connected to all steps that take it; if it also takes the data, only to later steps.  Parents
+come before their children unless data requires a different order.  Nothing recurses.
 """
 
 from __future__ import annotations
@@ -23,13 +18,14 @@ from crucible.documents.workflow.workflow import UNPLACED, Condition, Datum, Pla
 from crucible.documents.workflow.workflow_reader import gc_paused
 
 _PAIRS = 32
+"""Maximum edges of a name per maker and taker; above it, only the last changing step and a `Bundle` are used."""
 
 
 class Edge(NamedTuple):
-    """`source` feeds `target`, both positions in `Graph.steps`; one for each pair and condition.
+    """`source` passes data to `target`, given as positions in `Graph.steps`; one edge for each pair and condition.
 
-    `data` are the names that pass, as the source spells them; none for a bare `proceed to`.  `stale` are those
-    that a step between them always changes.
+    `data` has the names that pass, as the source spells them; it is empty for a bare `proceed to`.  `stale` has the
+    names that a step in between always changes.
     """
 
     source: int
@@ -40,17 +36,17 @@ class Edge(NamedTuple):
 
     @property
     def is_stale(self) -> bool:
-        """True if all its data is stale: it follows from other edges."""
+        """True if all data of the edge is stale, so that other edges imply its order."""
         return bool(self.data) and len(self.stale) == len(self.data)
 
     @property
     def fresh(self) -> list[str]:
-        """The data that arrives as it was made."""
+        """The data that reaches the target unchanged."""
         return [name for name in self.data if name not in self.stale]
 
 
 class Bundle(NamedTuple):
-    """Every one of `sources` feeds every one of `targets` with `data`: too many pairs for edges."""
+    """Each of `sources` passes `data` to each of `targets`; used where single edges would be too many."""
 
     data: str
     sources: tuple[int, ...]
@@ -58,7 +54,7 @@ class Bundle(NamedTuple):
 
 
 class Missing(NamedTuple):
-    """The step at `source` leads to `target`, which is no step."""
+    """The step at `source` leads to `target`, which is not the name of a step."""
 
     source: int
     target: str
@@ -67,12 +63,12 @@ class Missing(NamedTuple):
 
 @dataclass(frozen=True)
 class Graph:
-    """The steps of a workflow, in note order, and how they are connected; all numbers are positions in `steps`.
+    """The steps of a workflow, in note order, and their connections; all numbers are positions in `steps`.
 
-    `parents` are -1 for none.  `order` is topological and stable; `waves` are the same steps by level, each
-    waiting only for earlier waves; steps in or after a circle are in neither.  `cycles` has a shortest circle for
-    each strongly connected part, from its first step.  `inputs` are data without a maker, `outputs` data that no
-    step takes.
+    `parents` has -1 for top steps.  `order` is topological and stable; `waves` groups the same steps by level, so that
+    each wave depends only on earlier ones.  Steps in or after a cycle are in neither.  `cycles` has a shortest cycle
+    for each strongly connected component, from its first step.  `inputs` are data that no step makes, `outputs` data
+    that no step takes.
     """
 
     steps: tuple[Step, ...] = ()
@@ -98,12 +94,12 @@ class Graph:
 
     @cached_property
     def incoming(self) -> tuple[tuple[Edge, ...], ...]:
-        """The edges into each step, by source, without bundles."""
+        """The edges into each step, ordered by source, without bundles."""
         return self._by_step(itemgetter(1))
 
     @cached_property
     def outgoing(self) -> tuple[tuple[Edge, ...], ...]:
-        """The edges out of each step, by target, without bundles."""
+        """The edges out of each step, ordered by target, without bundles."""
         return self._by_step(itemgetter(0))
 
     def _by_step(self, end: Callable[[Edge], int]) -> tuple[tuple[Edge, ...], ...]:
@@ -114,7 +110,7 @@ class Graph:
 
 
 class _Maker(NamedTuple):
-    """A step that makes a datum; `conditions` has None if it always does."""
+    """A step that makes a datum.  `conditions` includes None if the step always makes it."""
 
     step: int
     datum: Datum
@@ -123,14 +119,14 @@ class _Maker(NamedTuple):
 
 @dataclass(slots=True)
 class _Name:
-    """The steps that make and take a name, in note order."""
+    """The steps that make and take the data of one name, in note order."""
 
     makers: list[_Maker] = field(default_factory=list)
     takers: list[tuple[int, Datum]] = field(default_factory=list)
 
 
 _Row: TypeAlias = tuple[int, int, Condition | None, str, bool]
-"""Source, target, condition, a name that passes ("" for none), and whether it is stale."""
+"""Source, target, condition, the name of the data ("" if none), and whether it is stale."""
 
 
 @dataclass(slots=True)
@@ -141,16 +137,16 @@ class _Joined:
     bundles: list[Bundle] = field(default_factory=list)
 
     def join(self, maker: _Maker, target: int, stale: bool = False) -> None:
-        """Let a maker feed a step."""
+        """Add edges from a maker to a step."""
         for condition in maker.conditions:
             self.rows.append((maker.step, target, condition, maker.datum.name, stale))
 
     def edges(self) -> Iterator[Edge]:
-        """The edges, by source and target."""
+        """Yield the edges, ordered by source and target."""
         self.rows.sort(key=itemgetter(0, 1))
         for (source, target), together in groupby(self.rows, itemgetter(0, 1)):
             rows = [*together]
-            if len(rows) == 1:  # as most are
+            if len(rows) == 1:  # most have one row
                 _, _, condition, name, stale = rows[0]
                 data: tuple[str, ...] = (name,) if name else ()
                 yield Edge(source, target, data, condition, data if stale else ())
@@ -167,7 +163,7 @@ class _Joined:
 
 @gc_paused()
 def build_graph(workflow: Workflow) -> Graph:
-    """The graph of any workflow, also with circles and missing steps."""
+    """Build the graph of any workflow, even with cycles and missing steps."""
     steps, parents = _numbered(workflow)
     names = _names_of(steps)
     joined = _Joined()
@@ -192,7 +188,7 @@ def build_graph(workflow: Workflow) -> Graph:
 
 
 def _numbered(workflow: Workflow) -> tuple[tuple[Step, ...], tuple[int, ...]]:
-    """Every step in note order, and the parent of each."""
+    """Return every step in note order, and the position of each step's parent."""
     steps: list[Step] = []
     parents: list[int] = []
     waiting = [(step, -1) for step in reversed(workflow.steps)]
@@ -205,7 +201,7 @@ def _numbered(workflow: Workflow) -> tuple[tuple[Step, ...], tuple[int, ...]]:
 
 
 def _names_of(steps: Sequence[Step]) -> dict[str, _Name]:
-    """The makers and takers of every name."""
+    """Return the makers and takers of every name."""
     names: dict[str, _Name] = {}
     for at, step in enumerate(steps):
         for datum in step.inputs():
@@ -218,7 +214,7 @@ def _names_of(steps: Sequence[Step]) -> dict[str, _Name]:
 
 
 def _conditions(step: Step) -> dict[str, tuple[Condition | None, ...]]:
-    """The names that a step makes only under conditions, and these."""
+    """Return the names that a step makes only under conditions, each with its conditions."""
     found: dict[str, dict[Condition, None]] = {}
     anyway: set[str] = set()
     for flow in step.flows:
@@ -242,7 +238,7 @@ def _join_name(name: _Name, joined: _Joined) -> None:
 
 
 def _join_all(name: _Name, pure: list[_Maker], changers: list[_Maker], joined: _Joined) -> None:
-    """Join every maker with every taker, a changing step only with later ones."""
+    """Connect every maker to every taker; a changing step only to later ones."""
     before = 0
     last = -1
     for target, _ in name.takers:
@@ -254,7 +250,7 @@ def _join_all(name: _Name, pure: list[_Maker], changers: list[_Maker], joined: _
 
 
 def _join_last(name: _Name, pure: list[_Maker], changers: list[_Maker], joined: _Joined) -> None:
-    """After a changing step only the last one feeds, since it waits for all before it."""
+    """Connect only the last changing step before each taker, since it depends on all earlier ones."""
     first = changers[0].step if changers else name.takers[-1][0]
     heads = [target for target, _ in name.takers if target <= first]
     if len(pure) * len(heads) <= _PAIRS * (len(pure) + len(heads)):
@@ -271,7 +267,7 @@ def _join_last(name: _Name, pure: list[_Maker], changers: list[_Maker], joined: 
 
 
 def _join_targets(steps: Sequence[Step], joined: _Joined) -> Iterator[Missing]:
-    """Add edges to targets: of several steps with that name the next one in the note, else the first."""
+    """Add edges to targets.  If several steps have the name, the next one in the note counts, else the first."""
     places: dict[str, list[int]] = {}
     for at, step in enumerate(steps):
         places.setdefault(_target_key(step.name), []).append(at)
@@ -293,12 +289,12 @@ def _join_targets(steps: Sequence[Step], joined: _Joined) -> Iterator[Missing]:
 
 
 def _target_key(name: str) -> str:
-    """The name as names match; one without letters and digits matches only itself."""
+    """The key by which target names match.  A name without letters and digits matches only itself."""
     return key_of(name) or name.casefold().strip()
 
 
 def _arcs(count: int, edges: Sequence[Edge], bundles: Sequence[Bundle]) -> list[list[int]]:
-    """The successors of every step, then of every bundle, which is a node between its sources and targets."""
+    """The successors of every step, then of every bundle.  A bundle is a node between its sources and targets."""
     arcs: list[list[int]] = [[] for _ in range(count + len(bundles))]
     for edge in edges:
         if not arcs[edge.source] or arcs[edge.source][-1] != edge.target:
@@ -311,7 +307,7 @@ def _arcs(count: int, edges: Sequence[Edge], bundles: Sequence[Bundle]) -> list[
 
 
 def _inputs(names: Iterable[_Name]) -> tuple[Datum, ...]:
-    """The data without a maker, by first use, with a type if one is known."""
+    """The data that no step makes, by first use, with types where known."""
     found: list[tuple[int, Datum]] = []
     for name in names:
         taking = {at for at, _ in name.takers}
@@ -325,7 +321,7 @@ def _inputs(names: Iterable[_Name]) -> tuple[Datum, ...]:
 
 
 def _outputs(names: Iterable[_Name]) -> tuple[Datum, ...]:
-    """The data that no step takes after its last maker, by maker."""
+    """The data that no step takes after its last maker, ordered by maker."""
     found: list[tuple[int, Datum]] = []
     for name in names:
         last = name.takers[-1][0] if name.takers else -1

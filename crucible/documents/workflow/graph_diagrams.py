@@ -1,7 +1,7 @@
-"""A workflow's graph as a Mermaid flowchart and as DOT.
+"""Render a workflow's graph as a Mermaid flowchart or as DOT.
 
-Steps with children are groups, edges are labelled with their data and dotted if conditional; stale edges are not drawn.
-Mermaid draws nothing above its limits, so a larger workflow is drawn by its outermost steps, if need be only the first.
+Steps with children are groups; edges have their data as labels and are dotted if conditional; stale edges are omitted.
+Above Mermaid's limits, only (the first of) the top steps are drawn.
 """
 
 from __future__ import annotations
@@ -22,22 +22,22 @@ _LINE_ENDS = dict.fromkeys(map(ord, "\u2028\u2029"), " ")
 _JOINER = "\u200d"
 _NOTHING = "#160;"
 _FIRST_SIGN = 0x2000
-"""Symbols from here on are arrows or emoji; Mermaid uses some below, such as the degree sign."""
+"""The first code point of arrows and emoji.  Mermaid uses some symbols below it, such as the degree sign."""
 
 
 def shown(text: str, longest: int = _LONGEST) -> str:
-    """One line without control characters, cut."""
+    """Text as one line without control characters, cut to `longest`."""
     return cut(normal_line(text.translate(_LINE_ENDS)), longest)
 
 
 def mermaid_text(text: str, longest: int = _LONGEST) -> str:
-    """The text of a quoted Mermaid label; never empty, which Mermaid cannot parse."""
+    """Escape text for a quoted Mermaid label.  Never empty, since Mermaid cannot parse an empty label."""
     line = f" {shown(text, longest)} "
     return _DOUBTFUL.sub(_coded, line)[1:-1] or _NOTHING
 
 
 _DOUBTFUL = late_pattern(r"(?<!\A)[^A-Za-z0-9,](?!\Z)")
-"""Characters that may need an entity, in a line with a blank before and after it."""
+"""Characters that may need an entity, in a line padded with a blank at both ends."""
 
 
 def _coded(found: re.Match[str]) -> str:
@@ -57,13 +57,13 @@ def _is_harmless(line: str, at: int) -> bool:
 
 
 def dot_text(text: str, longest: int = _LONGEST) -> str:
-    """The text of a quoted DOT label."""
+    """Escape text for a quoted DOT label."""
     return shown(text, longest).replace("&", "&amp;").replace("\\", "\\\\").replace('"', '\\"')
 
 
 _MOST_TEXT = 45_000
 _MOST_EDGES = 450
-"""Mermaid's own limits are 50,000 characters (`maxTextSize`) and 500 edges (`maxEdges`)."""
+"""Maximum edges to draw.  Mermaid's own limits are 50,000 characters (`maxTextSize`) and 500 edges (`maxEdges`)."""
 _FEWER = (200, 50, 10)
 _MOST_NAMES = 4
 
@@ -76,7 +76,7 @@ class _Arrow(NamedTuple):
 
 
 class _Item(NamedTuple):
-    """A node, the start of a group (`group` is its id), or, without both, the end of one."""
+    """A node, the start of a group (`group` is its id), or the end of a group (neither is set)."""
 
     node: str = ""
     group: str = ""
@@ -87,7 +87,7 @@ class _Item(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _Scene:
-    """The parts of a drawing, before escaping; `joints` are the ids and names of bundles."""
+    """The parts of a diagram, before escaping.  `joints` has the ids and names of bundles."""
 
     items: tuple[_Item, ...]
     arrows: tuple[_Arrow, ...]
@@ -96,7 +96,7 @@ class _Scene:
 
 
 def render_mermaid(graph: Graph) -> str:
-    """A `flowchart` without its fence and without a final line end."""
+    """Render a `flowchart`, without a fence and without a final newline."""
     scene = _full_scene(graph)
     text = "\n".join(_mermaid(scene))
     if not _is_too_large(scene, text):
@@ -110,7 +110,7 @@ def render_mermaid(graph: Graph) -> str:
 
 
 def render_dot(graph: Graph) -> str:
-    """A `digraph` for Graphviz, without a final line end."""
+    """Render a `digraph` for Graphviz, without a final newline."""
     return "\n".join(_dot(_full_scene(graph)))
 
 
@@ -122,7 +122,7 @@ def _is_too_large(scene: _Scene, text: str) -> bool:
 
 
 def _full_scene(graph: Graph) -> _Scene:
-    """Every step; a group has a node of its own only if an arrow needs one."""
+    """A scene with every step.  A group has a node of its own only if an arrow needs one."""
     drawn = [edge for edge in graph.edges if not edge.is_stale]
     arrows = [_arrow(edge, edge.source, edge.target) for edge in drawn]
     touched = {at for edge in drawn for at in edge[:2]}
@@ -161,7 +161,7 @@ def _graded(graph: Graph, items: tuple[_Item, ...]) -> dict[Grade, list[str]]:
 
 
 def _outermost(graph: Graph, most: int) -> _Scene:
-    """The first steps of the outermost level, each for all below it."""
+    """A scene with the first `most` steps of the top level, each representing all steps below it."""
     roots: list[int] = []
     for at, parent in enumerate(graph.parents):
         roots.append(at if parent < 0 else roots[parent])

@@ -1,6 +1,6 @@
-"""Render a workflow's graph for a terminal: the steps by wave, and the data that each passes to other steps.
+"""Render a workflow's graph for a terminal: steps by wave, and the data that each step passes on.
 
-No line exceeds the given width; wide characters count as two cells, and control characters are removed.
+Wide characters count as two cells, and control characters are removed.
 
     takes raw_data.csv
 
@@ -30,17 +30,17 @@ _DEEPEST = 4
 _MOST_NAMES = 8
 _MARKS = {Grade.PLAIN: "", Grade.CRITICAL: "!", Grade.OPTIONAL: "?"}
 _WIDENS = "\ufe0f"
-"""Turns the character before it into an emoji, which is two cells wide."""
+"""Turns the preceding character into an emoji that is two cells wide."""
 
 
 def render_lines(graph: Graph, width: int) -> list[str]:
-    """The lines, at most `width` cells wide (at least 24), without line ends."""
+    """Render lines without line endings, at most `width` cells wide (minimum 24)."""
     room = max(width, _NARROWEST)
     return [line for lead, words in _lines(graph) for line in _wrapped(lead, words, room)]
 
 
 _Line: TypeAlias = tuple[str, list[str]]
-"""The start of a line, and its words, which may be wrapped."""
+"""The start of a line, and the words after it, which may wrap."""
 
 
 def _lines(graph: Graph) -> Iterator[_Line]:
@@ -66,7 +66,10 @@ def _lines(graph: Graph) -> Iterator[_Line]:
 
 
 def _wave(graph: Graph, wave: Sequence[int], bundled: Mapping[int, Sequence[Bundle]]) -> Iterator[_Line]:
-    """The steps of a wave below their parents; adjacent steps with the same parent share its line."""
+    """Yield the lines of a wave: its steps, indented under their parents.
+
+    Adjacent steps with the same parent share its line.
+    """
     above: list[int] = []
     for at in wave:
         line = _ancestors(graph, at)
@@ -105,11 +108,11 @@ def _heading(step: Step) -> list[str]:
 
 
 _Hand: TypeAlias = tuple[list[str], Condition | None, list[str]]
-"""Data, their condition, and the names of the steps that get them."""
+"""Data, the condition under which they are passed, and the names of the receiving steps."""
 
 
 def _handed(graph: Graph, at: int, bundles: Sequence[Bundle]) -> Iterator[_Hand]:
-    """The data that a step passes on, grouped by data and condition; outputs that no step takes come last."""
+    """Yield the data that a step passes on, grouped by data and condition; outputs that no step takes come last."""
     alike: dict[tuple[tuple[str, ...], Condition | None], list[str]] = {}
     passed = {bundle.data.casefold() for bundle in bundles}
     for edge in graph.outgoing[at]:
@@ -138,7 +141,7 @@ def _datum(datum: Datum) -> str:
 
 
 def _listed(names: Sequence[str]) -> list[str]:
-    """The words of a list, the rest of a long one as a number."""
+    """The words of a list; the end of a long list becomes a count."""
     kept = [shown(name) for name in names[:_MOST_NAMES]]
     if len(names) > len(kept):
         kept.append(f"{len(names) - len(kept)} more")
@@ -153,7 +156,7 @@ def _words(line: str) -> list[str]:
 
 
 def _wrapped(lead: str, words: Sequence[str], width: int) -> Iterator[str]:
-    """`lead` and the words, wrapped; further lines are indented."""
+    """Wrap `lead` and the words; continuation lines are indented."""
     further = " " * (len(lead) - len(lead.lstrip(" ")) + 4)
     line, used, empty = lead, _cells(lead), True
     for word in _broken(words, width - max(used, len(further))):
@@ -168,7 +171,7 @@ def _wrapped(lead: str, words: Sequence[str], width: int) -> Iterator[str]:
 
 
 def _broken(words: Sequence[str], room: int) -> Iterator[str]:
-    """The words, those wider than `room` in pieces."""
+    """Yield the words, split if wider than `room`."""
     for word in words:
         if len(word) * 2 <= room:
             yield word
@@ -185,7 +188,7 @@ def _broken(words: Sequence[str], room: int) -> Iterator[str]:
 
 
 def _cells(text: str) -> int:
-    """The width in a terminal, or more: joined emoji are counted one by one."""
+    """The width in terminal cells.  Joined emoji are counted one by one, so the result may be too large."""
     if text.isascii():
         return len(text)
     return sum(map(_cell, text))

@@ -1,6 +1,6 @@
 """Read and write `session-toon` blocks: a header `execution[N]{phase,…}:` and rows of execution markers.
 
-Unlike `toons`, this reader reports errors with line and column, and keeps every row that can be read.
+Unlike `toons`, this reader reports errors with line and column, and keeps every readable row.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from crucible.documents.markdown.code_spans import harmless_json
 from crucible.documents.workflow.workflow import Cell, Diagnostic, Marker, Place, RunStatus, Severity
 
 LONGEST_NUMBER = 400
-"""Longer numbers are kept as text, since Python refuses to parse them."""
+"""Maximum characters of a number.  Longer ones are kept as text, since Python refuses to parse them."""
 
 
 class RawCell(NamedTuple):
@@ -26,7 +26,7 @@ class RawCell(NamedTuple):
 
 
 class BadCell(ValueError):
-    """A cell that cannot be parsed; `at` is the offset where something is missing."""
+    """A cell that cannot be parsed.  `at` is the offset at which something is missing."""
 
     def __init__(self, message: str, at: int) -> None:
         super().__init__(message)
@@ -42,7 +42,10 @@ _WORDS: dict[str, Cell] = {"true": True, "false": False, "null": None}
 
 
 def split_cells(line: str, start: int, end: int, delimiter: str = ",") -> list[RawCell]:
-    """The cells between two offsets of a line.  Raises `BadCell` for an unclosed quote or text after it."""
+    """Split the text between two offsets of a line into cells.
+
+    Raises `BadCell` for an unclosed quote or text after one.
+    """
     cells: list[RawCell] = []
     at = start
     while True:
@@ -63,7 +66,7 @@ def split_cells(line: str, start: int, end: int, delimiter: str = ",") -> list[R
 
 
 def _skip_blanks(line: str, at: int, delimiter: str) -> int:
-    """Skip blanks around a cell, but not a delimiter."""
+    """Skip blanks around a cell, but not a delimiter that is a blank."""
     while at < len(line) and line[at] in " \t" and line[at] != delimiter:
         at += 1
     return at
@@ -77,7 +80,7 @@ def _quote_end(line: str, first: int, end: int) -> int:
 
 
 def read_cell(text: str) -> Cell:
-    """The value of a cell, typed as in TOON; unknown escapes are kept."""
+    """Parse a cell as in TOON.  Unknown escapes are kept."""
     if text[:1] == '"':
         return _ESCAPE.sub(_unescape, text[1:-1]) if "\\" in text else text[1:-1]
     if text in _WORDS:
@@ -99,7 +102,8 @@ def _unescape(match: re.Match[str]) -> str:
     return _ESCAPES.get(sign, match[0])
 
 
-# No character that a TOON reader may treat as markup (one reads `#` as a comment), or that ends a line, cell or fence.
+# Excludes characters that a TOON reader may treat as markup (one reads `#` as a comment), or that end a line, cell or
+# fence.
 _BARE = late_pattern(r"[^\s\x00-\x1f\x7f\",:\\\[\]{}|`~#-](?:[^\s\x00-\x1f\x7f\",:\\\[\]{}|`~]|\ (?=[^\s]))*\Z")
 _UNSAFE = late_pattern(r'["\\\x00-\x1f\x7f\x85\u2028\u2029]')
 _SURROGATE = late_pattern("[\ud800-\udfff]")
@@ -108,7 +112,7 @@ _KEY = late_pattern(r"[A-Za-z_][A-Za-z0-9_.]*\Z")
 
 
 def render_cell(value: Cell) -> str:
-    """The cell that reads back as `value`; `nan` and infinity become null, lone surrogates U+FFFD."""
+    """Render a cell that reads back as `value`; `nan` and infinity become null, lone surrogates U+FFFD."""
     if value is None or value is True or value is False:
         return "null" if value is None else str(value).lower()
     if isinstance(value, int):
@@ -121,7 +125,7 @@ def render_cell(value: Cell) -> str:
     return harmless_json(f'"{_UNSAFE.sub(_escape, text)}"')
 
 
-# Other readers of TOON are less strict about what a number is.
+# Other TOON readers are less strict about what counts as a number.
 _NUMBER_LIKE = late_pattern(r"[+-]?[0-9.]")
 
 
@@ -130,30 +134,30 @@ def _escape(match: re.Match[str]) -> str:
 
 
 def render_key(name: str) -> str:
-    """A column's name in the header."""
+    """Render a column's name in the header."""
     return name if _KEY.match(name) else f'"{_UNSAFE.sub(_escape, _SURROGATE.sub(chr(0xFFFD), name))}"'
 
 
 def read_keys(cells: Sequence[RawCell]) -> list[str]:
-    """The columns' names, always as text."""
+    """The column names, always as text."""
     return [str(read_cell(cell.text)) if cell.text[:1] == '"' else cell.text for cell in cells]
 
 
 INFO = "session-toon"
-"""The info word of the fence."""
+"""The info string of the fence."""
 
 _TABLE = "execution"
 _REQUIRED = ("phase", "status")
 _KNOWN = frozenset({
     "agent", "channel", "duration_ms", "input", "output", "phase", "session", "started", "status", "tokens_used",
 })  # fmt: skip
-"""Known columns, matched without case."""
+"""Known columns, matched case-insensitively."""
 _STATUSES = frozenset(RunStatus)
 _NAME = late_pattern(r'[ \t]*("(?>(?:[^"\\]|\\.)*)"|[A-Za-z_][\w.-]*)?')
 _COUNT = late_pattern(r"[ \t]*#?([0-9]*)([,|\t]?)[ \t]*")
 _HEADER_LIKE = late_pattern(r"(?:execution\b|[A-Za-z_][\w.-]*[ \t]*(?:[\[{]|:(?:[ \t]|$))|[\[{])")
 _OTHER = late_pattern(r"[ \t]*(?!execution\b)[A-Za-z_][\w.-]*[ \t]*(?:\[[^\]]*\](?:\{[^}]*\})?)?[ \t]*:")
-"""Another top-level key of TOON."""
+"""A different top-level TOON key."""
 
 
 class MarkerBlock(NamedTuple):
@@ -169,12 +173,12 @@ def is_marker_fence(info: str) -> bool:
 
 
 def may_belong(line: str) -> bool:
-    """True if a line may follow a block's header: it is indented, a row without blanks, or another header."""
+    """True if a line may be part of a block: it is indented, a row without blanks, or another header."""
     return line[:1] in {"", " ", "\t"} or _HEADER_LIKE.match(line) is not None or ("," in line and " " not in line)
 
 
 def read_marker_block(lines: Sequence[str], first_line: int) -> MarkerBlock:
-    """Read the lines between the fences; `first_line` is the number of the first one, from 1.  Never raises."""
+    """Read the lines between the fences.  `first_line` is the number of the first one, from 1.  Never raises."""
     reader = _Reader()
     for number, line in enumerate(lines, first_line):
         reader.read(line, number)
@@ -193,7 +197,7 @@ class _Header(NamedTuple):
 
 
 class _Reader:
-    """Reads line by line: the open table and its rows so far."""
+    """Read a block line by line.  Holds the open table and the rows so far."""
 
     def __init__(self) -> None:
         self.markers: list[Marker] = []
@@ -206,7 +210,7 @@ class _Reader:
         self.diagnostics.append(Diagnostic(code, severity, place, message))
 
     def read(self, line: str, number: int) -> None:
-        """One line of the block."""
+        """Read one line of the block."""
         text = line.strip(" \t")
         if not text:
             return
@@ -320,7 +324,7 @@ def _closing_brace(line: str, at: int, end: int) -> int:
 
 
 def render_markers(rows: Sequence[Mapping[str, Cell]]) -> list[str]:
-    """The lines of a new block with its fences, with the columns of all rows.  No rows give no lines."""
+    """Render a new block with its fences and the columns of all rows.  Returns no lines if there are no rows."""
     if not rows:
         return []
     columns = list(dict.fromkeys(name for row in rows for name in row))

@@ -1,7 +1,7 @@
-"""Filter and count rows of execution markers, and group them into the runs of a workflow.
+"""Filter and count rows of execution markers, and group them into runs of a workflow.
 
-Only `phase` and `status` are present in every row; column names and texts compare case-insensitively.
-A row's tokens exclude those of the steps below it; its duration includes them (see `Run.duration_ms`).
+Only `phase` and `status` are required; columns and text compare case-insensitively.  A row's tokens exclude the steps
+below it, its duration includes them (see `Run.duration_ms`).
 """
 
 from __future__ import annotations
@@ -18,18 +18,21 @@ from crucible.documents.session.properties import parse_time
 from crucible.documents.workflow.workflow import Cell, Marker, RunStatus, Step, Workflow, cell_text, key_of
 
 TIME_COLUMNS = ("started", "timestamp", "time", "date")
-"""Columns that may contain a row's time; the first that parses counts."""
+"""Columns that may contain a row's time; the first one that parses is used."""
 RUN_COLUMNS = ("session", "run")
-"""Columns that may name a row's run."""
+"""Columns that may identify a row's run."""
 _LARGEST = 2**63
-"""Numbers from here on are ignored: a note may have infinite ones, or some with thousands of digits."""
+"""Upper bound for numbers.
+
+Larger ones are ignored: a note may contain infinity, or numbers with thousands of digits.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class MarkerRow:
-    """A row and its place: `workflow` is the note's name, `step` the name of the step that it matches ("" for none).
+    """A row and its location: `workflow` is the note's name, `step` the name of the matching step ("" if none).
 
-    `at` counts the rows of the note from 0.  `time` is in UTC, None if unknown.  `above` are the names of the
+    `at` is the row's position in the note, from 0.  `time` is in UTC, None if unknown.  `above` has the names of the
     steps above `step`.
     """
 
@@ -42,16 +45,16 @@ class MarkerRow:
     above: frozenset[str] = field(default=frozenset(), compare=False)
 
     def cell(self, column: str) -> Cell:
-        """The value of a column, which may also be `workflow` or `step`; None if there is none."""
+        """The value of a column, or of `workflow` or `step`; None if absent."""
         key = column.casefold()
         return self.columns.get(key, {"workflow": self.workflow, "step": self.step}.get(key))
 
     def text(self, column: str) -> str:
-        """The value as text, "" for none."""
+        """The value as text, "" if absent."""
         return cell_text(self.cell(column))
 
     def number(self, column: str) -> float | None:
-        """The value, if it is a number that can be summed."""
+        """The value if it is a number that can be added up, else None."""
         found = self.cell(column)
         if isinstance(found, bool) or not isinstance(found, (int, float)):
             return None
@@ -59,17 +62,17 @@ class MarkerRow:
 
     @property
     def status(self) -> str:
-        """In lower case: one of `RunStatus`, or any other text."""
+        """The status in lower case: one of `RunStatus`, or any other text."""
         return self.marker.status.lower()
 
     @property
     def failed(self) -> bool:
-        """True if it failed or timed out."""
+        """True if the row failed or timed out."""
         return self.status in (RunStatus.FAILED, RunStatus.TIMEOUT)
 
 
 def rows_of(workflow: Workflow) -> list[MarkerRow]:
-    """Every marker row of a note, in order; a row belongs to the step that it names, wherever it is."""
+    """All marker rows of a note, in order.  A row belongs to the step that it names, wherever the row is."""
     names: dict[str, str] = {}
     above: dict[str, frozenset[str]] = {}
     for step, over in _with_ancestors(workflow.steps, frozenset()):
@@ -93,7 +96,7 @@ def _with_ancestors(steps: Sequence[Step], above: frozenset[str]) -> Iterator[tu
 
 
 def time_of(columns: Mapping[str, Cell]) -> datetime | None:
-    """The first of `TIME_COLUMNS` that parses: ISO 8601, or seconds or milliseconds since 1970."""
+    """Parse the first valid time in `TIME_COLUMNS`: ISO 8601, or seconds or milliseconds since 1970."""
     times = (_parse_cell(columns.get(name)) for name in TIME_COLUMNS)
     return next((time for time in times if time), None)
 
@@ -129,8 +132,8 @@ _COMPARE: Mapping[str, Callable[[Any, Any], bool]] = {
 def parse_where(text: str) -> RowCheck:
     """Parse `COLUMN OPERATOR VALUE`, for any column; the value may be quoted.
 
-    Values compare as numbers or times if both sides are, else as texts; `~` is "contains".  A row without a value
-    matches only `= null`.  Raises `UsageError` for anything else.
+    Values compare as numbers or times if both sides are, else as text; `~` means "contains".  A row without a value
+    matches only `= null`.  Raises `UsageError` for an invalid condition.
     """
     found = _CONDITION.match(text)
     if not found or not found[3]:
@@ -172,9 +175,9 @@ def _number(text: str) -> float | None:
 
 
 class MarkerQuery(NamedTuple):
-    """Filters for rows; None does not narrow.
+    """Filters for rows; None disables a filter.
 
-    `agent` matches with or without its version.  `since` and `until` are inclusive and drop rows without a time.
+    `agent` matches with or without the version.  `since` and `until` are inclusive, and exclude rows without a time.
     """
 
     agent: str | None = None
@@ -188,7 +191,7 @@ class MarkerQuery(NamedTuple):
 
 
 def select_rows(rows: Iterable[MarkerRow], query: MarkerQuery) -> list[MarkerRow]:
-    """The rows that match, in their order."""
+    """Return the matching rows, in order."""
     return [row for row in rows if _matches(row, query)]
 
 
@@ -215,10 +218,10 @@ def _channel(row: MarkerRow) -> str:
 
 @dataclass(frozen=True, slots=True)
 class MarkerFigures:
-    """Counts and sums of some rows; `name` is their group's, None for rows without one.
+    """Counts and sums over some rows.  `name` is the group's name, None for rows without one.
 
-    `count` includes other statuses.  `failure_rate` (0 to 1, four decimals) is the share of failed and timed-out
-    rows among those not skipped.  Durations are in milliseconds, over the rows that have one.  `tokens_used` is
+    `count` includes other statuses.  `failure_rate` (0 to 1, four decimals) is the share of failed and timed-out rows
+    among rows that were not skipped.  Durations are in milliseconds and cover the rows that have one.  `tokens_used` is
     None if no row has any.
     """
 
@@ -236,7 +239,7 @@ class MarkerFigures:
 
 
 class MarkerStats(NamedTuple):
-    """The groups, largest first and then by name; `total` covers all rows."""
+    """The groups, sorted by size (largest first) and name; `total` covers all rows."""
 
     by: str | None
     groups: tuple[MarkerFigures, ...]
@@ -244,7 +247,10 @@ class MarkerStats(NamedTuple):
 
 
 def aggregate(rows: Iterable[MarkerRow], by: str | None = None) -> MarkerStats:
-    """Figures by the value of a column; also `agent` (without its version), `phase` (as steps match) and `workflow`."""
+    """Group rows by the values of a column and add up each group.
+
+    `by` may also be `agent` (without the version), `phase` (as steps match) or `workflow`.
+    """
     every = list(rows)
     groups: dict[str | None, list[MarkerRow]] = {}
     names: dict[str | None, str | None] = {}
@@ -298,7 +304,7 @@ _NEVER = datetime.min.replace(tzinfo=UTC)
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One run of a workflow; `name` is its session or run, None for a row on its own.
+    """One run of a workflow; `name` is its session or run, None for a row that names neither.
 
     `rows` are ordered by time if every row has one, else as in the note.
     """
@@ -309,7 +315,7 @@ class Run:
 
     @property
     def started(self) -> datetime | None:
-        """The earliest time in its rows."""
+        """The earliest time in the run's rows."""
         return min((row.time for row in self.rows if row.time), default=None)
 
     @property
@@ -322,7 +328,7 @@ class Run:
 
     @property
     def failures(self) -> tuple[MarkerRow, ...]:
-        """The rows that failed or timed out, and whose step did not succeed later in the run."""
+        """The rows that failed or timed out and whose step did not succeed later in the run."""
         good: set[str] = set()
         found: list[MarkerRow] = []
         for row in reversed(self.rows):
@@ -335,12 +341,12 @@ class Run:
 
     @property
     def figures(self) -> MarkerFigures:
-        """The figures of its rows."""
+        """The figures of the run's rows."""
         return _figures(self.name, self.rows)
 
     @property
     def duration_ms(self) -> float | None:
-        """The sum of its rows' durations, except rows below a step that was still running; None if unknown."""
+        """The sum of the rows' durations, without rows below a step that was still running; None if unknown."""
         known = [(row, time) for row in self.rows if (time := row.number("duration_ms")) is not None]
         spans: dict[str, list[tuple[datetime | None, float]]] = {}
         for row, time in known:
@@ -354,7 +360,7 @@ class Run:
 
 
 def _holds(span: tuple[datetime | None, float], time: datetime | None) -> bool:
-    """True if the step was still running at that time, to the second; unknown times count as true."""
+    """True if the step was still running at `time`, to the second.  Unknown times count as true."""
     began, took = span
     if began is None or time is None or time <= began:
         return True
@@ -362,7 +368,7 @@ def _holds(span: tuple[datetime | None, float], time: datetime | None) -> bool:
 
 
 def runs_of(workflow: Workflow) -> list[Run]:
-    """The runs of a workflow, newest first; runs without a time come last, the later in the note the newer."""
+    """The runs of a workflow, newest first.  Runs without a time come last, in reverse note order."""
     groups: dict[tuple[str | None, int], list[MarkerRow]] = {}
     for row in rows_of(workflow):
         name = next((text for column in RUN_COLUMNS if (text := row.text(column))), None)

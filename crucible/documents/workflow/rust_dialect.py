@@ -1,10 +1,7 @@
 r"""Write a workflow in the markup of the Rust Crucible, whose parser works line by line and has no escapes.
 
-The markup has `## &Name @agent -> output [key:: value]`, sections `Goals` and `Validation`, gates, and bold names of
-outputs that a step uses.  Other inputs, outputs and conditions become prose; markers are omitted.
-
-A backslash, which Markdown does not show, keeps a name from being read as a suffix of its heading (`\@dev`, `\-> x`,
-`[a:\: b]`, `(parallel\)`, `\&x`), and prose from being read as a heading or a fence that never ends.
+Inputs, conditions and additional outputs become prose; markers are omitted.  A backslash, which Markdown does not show,
+keeps text from being read as markup (`\@dev`, `\-> x`, `(parallel\)`, `\&x`).
 """
 
 from __future__ import annotations
@@ -31,14 +28,14 @@ _GATE = late_pattern(r"^>\s*\[!gate\]", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class Siblings:
-    """The children of each step in the order to write them (`below[-1]`: the top steps), and where its steps end."""
+    """The children of each step in the order to write them (`below[-1]`: top steps), and where each subtree ends."""
 
     below: list[list[int]]
     ends: list[int]
 
 
 def arrange(graph: Graph) -> Siblings:
-    """Order siblings as the graph runs them, by the last step of each; those in a circle come last."""
+    """Order siblings as the graph runs them, by the last step of each.  Siblings in a cycle come last."""
     count = len(graph.steps)
     rank = [count + at for at in range(count)]
     for place, at in enumerate(graph.order):
@@ -55,10 +52,10 @@ def arrange(graph: Graph) -> Siblings:
 
 
 def side_by_side(graph: Graph) -> set[int]:
-    """The steps that get an `&`: siblings in a row, none of which waits for another.
+    """The steps that get an `&`: consecutive siblings that do not depend on each other.
 
-    A row ends before a step that must run alone: one with a gate, after a condition, in a circle, or without
-    known data.  The step after a row has no mark, since two rows would be one.
+    A group ends before a step that must run alone: one with a gate, after a condition, in a cycle, or without known
+    data.  The step after a group gets no mark, since two groups would be read as one.
     """
     tree = arrange(graph)
     alone = _alone(graph)
@@ -70,7 +67,7 @@ def side_by_side(graph: Graph) -> set[int]:
 
 
 def _alone(graph: Graph) -> list[bool]:
-    """For each step, whether it or one below it must run alone."""
+    """For each step, whether it or a step below it must run alone."""
     ordered = set(graph.order)
     led_to = {edge.target for edge in graph.edges if edge.condition is not None}
     led_to.update(at for bundle in graph.bundles for at in bundle.targets)  # too many to check one by one
@@ -87,7 +84,7 @@ def _alone(graph: Graph) -> list[bool]:
 
 
 def _waits(graph: Graph, tree: Siblings, siblings: list[int]) -> list[set[int]]:
-    """For each sibling the places in `siblings` of those that it, or a step below it, waits for."""
+    """For each sibling, the positions in `siblings` of those that it, or a step below it, depends on."""
     starts = sorted(siblings)
     place = {at: n for n, at in enumerate(siblings)}
     waits: list[set[int]] = []
@@ -119,7 +116,7 @@ _DEEPEST = 6
 
 # --- names -----------------------------------------------------------------------------------------------------------
 
-_WHITE = "[\t\n\x0b\x0c\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]"  # all white space of Unicode
+_WHITE = "[\t\n\x0b\x0c\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]"  # all Unicode white space
 _BLANKS = "\t\n\x0b\x0c\r \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000"
 _SPACES = late_pattern(f"{_WHITE}+")
 _IDENT = "[a-zA-Z_][a-zA-Z0-9_-]*"
@@ -132,7 +129,7 @@ _PAIR = late_pattern(r":(?=:)")
 
 
 def render_name(name: str) -> str:
-    """A step's name in which that parser finds no mark of its own, with or without suffixes."""
+    """Render a step's name so that the Rust parser finds no markup in it, with or without suffixes."""
     text = _SPACES.sub(" ", contain_line(normal_line(name))).strip(" ") or "Untitled"
     text = _without_brackets(_without_pairs(text))
     text = _TAIL_AGENT.sub(r"\\@", _TAIL_OUTPUT.sub(r"\\->", text))
@@ -141,12 +138,15 @@ def render_name(name: str) -> str:
 
 
 def _without_pairs(text: str) -> str:
-    """That parser removes `[key:: value]` from headings and goals, anywhere in a line."""
+    """Break up `[key:: value]`, which the Rust parser removes from headings and goals, anywhere in a line."""
     return _PAIR.sub(r":\\", text) if "[" in text else text
 
 
 def _without_brackets(text: str) -> str:
-    """Escape an open bracket, which would reach into our attributes; at the start, where `&` is a mark, close it."""
+    """Escape an unclosed bracket, which could extend into our attributes.
+
+    If the escape would be at the start, where `&` is a mark, close the bracket instead.
+    """
     closed = max(text.rfind("]"), text.rfind(":")) + 1
     found = text[:closed] + _OPEN.sub(r"\1&#91;", text[closed:])
     return f"{text}]" if found[0] == "&" != text[0] else found
@@ -162,7 +162,7 @@ def _heading(level: int, step: Step, output: str, parallel: bool) -> str:
         name = f"&{name}"
     elif not suffixes:
         if name == "#" or (level == 2 and name in ("Goals", "Validation")):
-            name += " (step)"  # alone in its line it would be that section, or be dropped
+            name += " (step)"  # the name alone would be read as that section, or be dropped
         name = _TAIL_HASH.sub("&#35;", name)
     return " ".join(["#" * level, name, *suffixes])
 
@@ -172,7 +172,7 @@ def _agent(agent: AgentRef) -> str:
 
 
 def _attributes(step: Step) -> dict[str, str]:
-    """The attributes: an agent whose suffix is incomplete, the channel, and the effect of a failure."""
+    """The attributes: an agent that its suffix cannot express, the channel, and the effect of a failure."""
     found: dict[str, str] = {}
     if step.agent and str(step.agent) != _agent(step.agent):
         version = slug(step.agent.version or "", "version")
@@ -196,7 +196,7 @@ def _identifier(name: str, joint: str, fallback: str) -> str:
 
 
 class OutputNames(NamedTuple):
-    """The name of each step's one output, "" for none; `known` has them by the casefolded datum."""
+    """The single output name of each step, "" if none; `known` maps casefolded data names to output names."""
 
     steps: tuple[str, ...]
     known: dict[str, str]
@@ -205,7 +205,7 @@ class OutputNames(NamedTuple):
 def name_outputs(steps: Sequence[Step]) -> OutputNames:
     """Choose the output of each step: the one that most steps take, the first of several.
 
-    Names are ASCII letters, digits, `_` and `-`, and unique for each datum.
+    Names consist of ASCII letters, digits, `_` and `-`, and are unique for each datum.
     """
     takers = Counter(datum.name.casefold() for step in steps for datum in step.inputs())
     chosen = [max(step.outputs(), key=lambda datum: takers[datum.name.casefold()], default=None) for step in steps]
@@ -234,7 +234,7 @@ _FENCE = late_pattern(rf"({_WHITE}*)(`{{3,}}|~{{3,}})")
 
 
 def _prose(text: str) -> list[str]:
-    """The lines of prose, escaped."""
+    """The escaped lines of prose."""
     lines = _LINE_END.split(text) if text else []
     kept: list[str] = []
     at = 0
@@ -253,7 +253,10 @@ def _prose(text: str) -> list[str]:
 
 
 def _fence_end(lines: Sequence[str], first: int, mark: str) -> int:
-    """After the line that ends the fence for that parser, which is any that starts with its mark; 0 for none."""
+    """The line after the one that closes a fence for the Rust parser; 0 if none.
+
+    For this parser, any line that starts with the fence mark closes it.
+    """
     for at in range(first + 1, len(lines)):
         if lines[at].lstrip(_BLANKS).startswith(mark):
             return at + 1
@@ -261,7 +264,7 @@ def _fence_end(lines: Sequence[str], first: int, mark: str) -> int:
 
 
 def _body(step: Step, output: str, names: OutputNames) -> list[list[str]]:
-    """The parts of a step's text: gate, prose, inputs, outputs, branches."""
+    """The parts of a step's text: gate, prose, inputs, outputs and branches."""
     gate = ["> [!gate]", "> Critical: when this step fails, the workflow halts."]
     parts = [gate if step.grade is Grade.CRITICAL else [], _prose(step.prose)]
     taken = [_named(datum, names) for datum in step.inputs()]
@@ -273,7 +276,7 @@ def _body(step: Step, output: str, names: OutputNames) -> list[list[str]]:
 
 
 def _named(datum: Datum, names: OutputNames) -> str:
-    """A bold name refers to another step's output; the code span is the datum's own name."""
+    """A datum as text.  A bold name refers to another step's output; a code span is the datum's own name."""
     name = names.known.get(datum.name.casefold())
     return f"**{name}** ({_code(datum)})" if name else _code(datum)
 
@@ -288,7 +291,7 @@ def _code(datum: Datum) -> str:
 
 
 def _branch(flow: Flow) -> list[str]:
-    """A condition or a target as a callout, for which that parser has no rule yet."""
+    """Render a condition or a target as a callout, which the Rust parser does not interpret yet."""
     when = "Then" if flow.condition is None else "Otherwise"
     if flow.condition is not None and flow.condition.text:
         when = f"If {normal_line(flow.condition.text)}"
@@ -307,7 +310,10 @@ _CHECK = "- Check: "
 
 
 def _goals(workflow: Workflow) -> tuple[list[str], str]:
-    """The goals, and the preamble without them: its tasks, else the first request of each top step."""
+    """The goals, and the preamble without them.
+
+    Goals are the preamble's tasks, else the first request of each top step.
+    """
     goals: list[str] = []
     rest: list[str] = []
     for line in _LINE_END.split(workflow.preamble):
@@ -326,7 +332,7 @@ def _goal(text: str, mark: str) -> str:
 
 
 def _checks(steps: Sequence[Step]) -> list[str]:
-    """An item for each command that checks a step."""
+    """One item for each command that checks a step."""
     spans = [
         read_code_span(line, len(_CHECK))
         for step in steps
@@ -338,7 +344,7 @@ def _checks(steps: Sequence[Step]) -> list[str]:
 
 
 def _check(command: str) -> str:
-    """That parser runs a single code span without backticks; it must never run part of a command."""
+    """Render a check.  The Rust parser runs an item that is a single code span; it must never run part of a command."""
     if "`" in command or not is_inert(command):
         return f"- By hand: {contain_line(command.replace('`', chr(39)))}"
     return f"- `{command}` succeeds"
@@ -348,7 +354,7 @@ def _check(command: str) -> str:
 
 
 def render_crucible(workflow: Workflow) -> str:
-    """The text of a note.  The title is in the frontmatter, since `# Title` would be a step there."""
+    """Render the text of a note.  The title is in the frontmatter, since the Rust parser reads `# Title` as a step."""
     goals, preamble = _goals(workflow)
     graph = build_graph(workflow)
     parts = [_prose(preamble), ["## Goals"] if goals else [], goals, *_steps(graph)]

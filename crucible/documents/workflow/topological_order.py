@@ -1,7 +1,6 @@
-"""Order, waves and circles of a graph that is given as lists of successors, in linear time and without recursion.
+"""Order, waves and cycles of a graph given as successor lists, in linear time and without recursion.
 
-Nodes below `count` are steps, in note order.  Nodes from `count` on are bundles: they connect steps, and are in no
-result.
+Nodes below `count` are steps, in note order.  Later nodes are bundles, which connect steps and are not in any result.
 """
 
 from __future__ import annotations
@@ -15,10 +14,10 @@ _Arcs: TypeAlias = Sequence[Sequence[int]]
 
 
 def order_of(arcs: _Arcs, parents: Sequence[int]) -> tuple[tuple[int, ...], tuple[tuple[int, ...], ...]]:
-    """The topological order and its levels, without steps in or after a circle.
+    """Return the topological order and its levels, without steps in or after a cycle.
 
-    Of the ready steps the first in the note comes first.  A parent (-1 for none) comes before its children, if
-    that closes no circle.
+    Among ready steps, the first in the note comes first.  A parent (-1 for none) comes before its children, unless this
+    would create a cycle.
     """
     count = len(parents)
     family = [(p, child) for child, p in enumerate(parents) if p >= 0]
@@ -32,7 +31,7 @@ def order_of(arcs: _Arcs, parents: Sequence[int]) -> tuple[tuple[int, ...], tupl
 
 
 def _settle_without_circles(arcs: _Arcs, count: int, family: Sequence[tuple[int, int]]) -> tuple[list[int], list[int]]:
-    """The order of steps in no circle; data takes precedence over parents."""
+    """The order of the steps outside cycles; data takes precedence over parents."""
     order, levels = _settle(arcs, count)
     kept = set(order)
     family = [(p, child) for p, child in family if p in kept and child in kept]
@@ -56,7 +55,7 @@ def _with(arcs: _Arcs, more: Sequence[tuple[int, int]]) -> _Arcs:
 
 
 def _settle(arcs: _Arcs, count: int) -> tuple[list[int], list[int]]:
-    """Kahn's algorithm, with each node's level: one more than the highest of its predecessors."""
+    """Kahn's algorithm, with each node's level: one more than the highest level of its predecessors."""
     waiting = [0] * len(arcs)
     for successors in arcs:
         for target in successors:
@@ -79,12 +78,12 @@ def _settle(arcs: _Arcs, count: int) -> tuple[list[int], list[int]]:
 
 
 def _rank(node: int, count: int) -> int:
-    """Bundles go first: the next step in the note may wait for them."""
+    """Sort key that puts bundles first, since the next step in the note may wait for them."""
     return node if node < count else -1
 
 
 def cycles_of(arcs: _Arcs, count: int) -> tuple[tuple[int, ...], ...]:
-    """For each strongly connected part a shortest circle through its first step, from that step."""
+    """For each strongly connected component, a shortest cycle through its first step, starting there."""
     component = _components(arcs)
     members: dict[int, list[int]] = {}
     for node, number in enumerate(component):
@@ -97,7 +96,7 @@ def cycles_of(arcs: _Arcs, count: int) -> tuple[tuple[int, ...], ...]:
 
 
 def _circle(arcs: _Arcs, first: int, inside: Collection[int], count: int) -> tuple[int, ...]:
-    """Breadth-first search from a step back to itself; a bundle counts as one edge."""
+    """Find the shortest path from a step back to itself by breadth-first search; a bundle counts as one edge."""
     came: dict[int, int] = {}
     waiting = deque([first])
     while waiting and first not in came:
@@ -110,7 +109,7 @@ def _circle(arcs: _Arcs, first: int, inside: Collection[int], count: int) -> tup
 
 
 def _back(came: dict[int, int], first: int) -> Iterator[int]:
-    """From the end of the circle back to its first step."""
+    """Walk from the end of the cycle back to its first step."""
     node = came[first]
     while node != first:
         yield node
@@ -119,7 +118,7 @@ def _back(came: dict[int, int], first: int) -> Iterator[int]:
 
 
 def _components(arcs: _Arcs) -> list[int]:
-    """For each node its strongly connected part, by Tarjan's algorithm with an explicit stack."""
+    """The strongly connected component of each node, by Tarjan's algorithm with an explicit stack."""
     seen = [-1] * len(arcs)
     low = [0] * len(arcs)
     component = [-1] * len(arcs)

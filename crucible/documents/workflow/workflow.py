@@ -1,6 +1,6 @@
-"""The values of a workflow note: steps, data flows, markers and diagnostics.
+"""Value types for a workflow note: steps, data flows, markers and diagnostics.
 
-Places do not count for equality, so a workflow built in memory equals the same one read back.  Prose is Markdown as
+Places are ignored in comparisons, so a workflow built in memory equals the same one read back.  Prose is Markdown as
 written.
 """
 
@@ -20,25 +20,25 @@ Cell: TypeAlias = str | int | float | bool | None
 
 
 class Place(NamedTuple):
-    """A line and a column of the file, both from 1; columns count code points."""
+    """A line and a column of the file, both counted from 1.  Columns count code points."""
 
     line: int
     column: int
 
 
 UNPLACED = Place(0, 0)
-"""The place of a value that is in no note yet."""
+"""The place of a value that is not in a note yet."""
 
 
 class Severity(StrEnum):
-    """An error makes `validate` exit 3, and the workflow is not run."""
+    """The severity of a diagnostic.  An error makes `validate` exit with 3, and the workflow is not run."""
 
     ERROR = "error"
     WARNING = "warning"
 
 
 class Diagnostic(NamedTuple):
-    """A problem in a workflow; `code` is a stable kebab-case word."""
+    """A problem in a workflow.  `code` is a stable identifier in kebab case."""
 
     code: str
     severity: Severity
@@ -47,7 +47,7 @@ class Diagnostic(NamedTuple):
 
 
 class Grade(StrEnum):
-    """The effect of a step's failure: `!` halts the run, `?` skips the step, else dependent steps are held back."""
+    """The effect of a failed step: `!` stops the run, `?` skips the step; otherwise dependent steps do not run."""
 
     PLAIN = "plain"
     CRITICAL = "critical"
@@ -55,7 +55,7 @@ class Grade(StrEnum):
 
 
 class RunStatus(StrEnum):
-    """The outcome of an execution of a step."""
+    """The outcome of running a step."""
 
     SUCCESS = "success"
     FAILED = "failed"
@@ -65,7 +65,10 @@ class RunStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Datum:
-    """Named data, `name::Type`; `type` is without `::`, `Report[]` for a list.  Names are case-insensitive."""
+    """Named data, written `name::Type`; `type` excludes the `::`, and is `Report[]` for a list.
+
+    Names are case-insensitive.
+    """
 
     name: str
     type: str | None = None
@@ -74,13 +77,13 @@ class Datum:
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """The text of `If cond`, a command if it is one code span; "" is `Otherwise`."""
+    """The text of `If cond`, which is a command if it is a single code span; "" is `Otherwise`."""
 
     text: str = ""
 
     @property
     def is_otherwise(self) -> bool:
-        """True if it applies when no earlier condition of its step does."""
+        """True if the condition applies when no earlier condition of its step does."""
         return not self.text
 
 
@@ -88,8 +91,8 @@ class Condition:
 class Flow:
     """A line of data flow: `a, b → c → d::Type` has three stages; `x → creates:` with its bullet list has two.
 
-    With a `condition`, the stages are those after its arrow: `If cond → report` has one.  `target` is a step's
-    name as written, from `proceed to NAME` or a last stage that names a step; "" for none.
+    With a `condition`, the stages are those after its arrow: `If cond → report` has one.  `target` is a step's name as
+    written, after `proceed to` or as the last stage; "" if there is none.
     """
 
     stages: tuple[tuple[Datum, ...], ...] = ()
@@ -101,14 +104,14 @@ class Flow:
 
 @dataclass(frozen=True, slots=True)
 class Marker:
-    """A row of a `session-toon` block: all columns by name, in order, unknown ones too."""
+    """A row of a `session-toon` block: all columns by name, in order, including unknown ones."""
 
     values: Mapping[str, Cell]
     place: Place = field(default=UNPLACED, compare=False)
 
     @property
     def phase(self) -> str:
-        """The step's name in the row: `RerunIntegrationTests`."""
+        """The step's name as written in the row, such as `RerunIntegrationTests`."""
         return cell_text(self.values.get("phase"))
 
     @property
@@ -118,7 +121,7 @@ class Marker:
 
 
 def cell_text(cell: Cell) -> str:
-    """The value as a note writes it; "" for None."""
+    """The value as written in a note; "" for None."""
     if cell is None:
         return ""
     return str(cell).lower() if isinstance(cell, bool) else str(cell)
@@ -126,11 +129,11 @@ def cell_text(cell: Cell) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A heading with the text up to the next heading; `children` are the steps below it.
+    """A heading and the text up to the next heading; `children` are the steps below it.
 
-    `prose` is the text without flow lines, marker blocks and `---`.  `markers` are the rows in its lines, then rows
-    of blocks outside of steps that name this one.  `id` is ordinal: `step-2.1`.  `lines` end at the next
-    heading of any level, `body_end` is the line after its last line that is neither blank nor `---`.
+    `prose` is the text without flow lines, marker blocks and `---`.  `markers` has the rows within the step, then rows
+    outside all steps that name this one.  `id` is the position, such as `step-2.1`.  `lines` ends at the next heading
+    of any level; `body_end` is the line after the last line that is neither blank nor `---`.
     """
 
     name: str
@@ -148,11 +151,11 @@ class Step:
 
     @property
     def key(self) -> str:
-        """The name as names match."""
+        """The key by which step names match."""
         return key_of(self.name)
 
     def inputs(self) -> tuple[Datum, ...]:
-        """The first stage of each flow, without data that an earlier flow made; each datum once.
+        """The first stage of each flow, without data that an earlier flow made, and without duplicates.
 
         In `a → Next Step`, `a` is an input unless the step makes it anywhere.
         """
@@ -171,7 +174,7 @@ class Step:
         return tuple(taken.values())
 
     def outputs(self) -> tuple[Datum, ...]:
-        """Every stage after an arrow; each datum once."""
+        """Every stage after an arrow, without duplicates."""
         made: dict[str, Datum] = {}
         for flow in self.flows:
             for stage in flow.stages if flow.condition is not None else flow.stages[1:]:
@@ -180,7 +183,7 @@ class Step:
         return tuple(made.values())
 
     def walk(self) -> Iterator[Step]:
-        """Itself, then every step below it, in note order."""
+        """Yield this step, then every step below it, in note order."""
         yield self
         for child in self.children:
             yield from child.walk()
@@ -190,8 +193,8 @@ class Step:
 class Workflow:
     """A workflow note; `name` is the file's name without `.md`, `title` the level-1 heading.
 
-    `sessions` are the ids of the sessions that it was codified from.  `preamble` is the Markdown before the first
-    step. `marked` is true if the frontmatter's `type` is `workflow`.  `diagnostics` are those of reading;
+    `sessions` has the ids of the sessions from which the workflow was codified.  `preamble` is the Markdown above the
+    first step. `marked` is true if the frontmatter has `type: workflow`.  `diagnostics` are those found while reading;
     `workflow_check` finds more.
     """
 
@@ -206,7 +209,7 @@ class Workflow:
     title_place: Place = field(default=UNPLACED, compare=False)
 
     def walk(self) -> Iterator[Step]:
-        """Every step in note order."""
+        """Yield every step, in note order."""
         for step in self.steps:
             yield from step.walk()
 

@@ -1,10 +1,7 @@
 r"""Find the blocks of a workflow note, and read and write the headings of its steps.
 
-An unclosed fence would hide all steps below it.  A marker block cannot contain a heading or a fence, so its missing
-closing fence can be restored.
-
-In a heading, a backslash escapes a last word that would be a marker, and a name that would make its section prose:
-`\Summary` is a step, `Ship it \!` is not critical.
+A missing closing fence of a marker block is restored, since it would hide all later steps.  A backslash in a heading
+escapes a last word that looks like a marker (`Ship it \!`) and a name that would be prose (`\Summary`).
 """
 
 from __future__ import annotations
@@ -29,14 +26,14 @@ from crucible.documents.workflow.workflow import Diagnostic, Grade, Place, Sever
 
 
 class _Missing(NamedTuple):
-    """A missing closing fence; it belongs before line `at`."""
+    """A missing closing fence that belongs before line `at`."""
 
     at: int
     fence: str
 
 
 class WorkflowBlocks:
-    """The blocks of a note from line `first` on, in the note's own lines, and their problems.  Never raises."""
+    """The blocks of a note from line `first` on, with positions in the note, and their problems.  Never raises."""
 
     def __init__(self, source: Source, first: int) -> None:
         self._first, self._repaired = first, source
@@ -53,7 +50,7 @@ class WorkflowBlocks:
         ]
 
     def hides(self, lines: Sequence[str]) -> bool:
-        """True if something in these lines may be hidden; paired single backticks hide nothing beyond their line."""
+        """True if these lines may hide something.  Paired single backticks never hide text on other lines."""
         return self._far or any(
             any(mark in line for mark in _HIDING) or ("`" in line and line.count("`") % 2 == 1) for line in lines
         )
@@ -64,7 +61,7 @@ class WorkflowBlocks:
 
     @cached_property
     def hidden(self) -> frozenset[int]:
-        """The line numbers, from 1, that code blocks, comments, HTML, math or code spans over several lines hide."""
+        """The numbers, from 1, of lines hidden by code blocks, comments, HTML, math or multi-line code spans."""
         source, found = self._repaired, set[int]()
         for one in scan(source.text, source.starts[self._first]).hidden:
             first = source.line_of(one.span.start)
@@ -74,11 +71,11 @@ class WorkflowBlocks:
         return frozenset(found)
 
     def _line(self, at: int) -> int:
-        """The line of the note for a line of the repaired text."""
+        """The line in the note for a line of the repaired text."""
         return at - bisect_left(self._added, at)
 
     def _place(self, problem: Problem) -> Place:
-        """The place of a problem: the mark of a comment, or the start of the line."""
+        """The place of a problem: the mark that opens a comment, or the start of the line."""
         at = problem.line - 1
         line = self._repaired.lines[at] if at < len(self._repaired.lines) else ""
         mark = line.rfind("%%") if problem.code == "unclosed-comment" else -1
@@ -100,7 +97,7 @@ _HEADING = late_pattern(r"#{1,6}(?:[ \t]|$)")
 
 
 def _missing_closers(lines: Sequence[str], blocks: Sequence[Block]) -> Iterator[_Missing]:
-    """The missing closing fences, from the first marker block that takes too much."""
+    """Yield the missing closing fences, from the first marker block that extends too far."""
     broken = (
         block.first
         for block in blocks
@@ -126,7 +123,7 @@ def _takes_too_much(lines: Sequence[str], block: Block) -> bool:
 
 
 def _cannot_belong(lines: Sequence[str], at: int) -> bool:
-    """True if a line cannot be in a marker block; `# text` right above a row or the block's end is a remark."""
+    """True if a line cannot be in a marker block; `# text` directly above a row or the end of the block is a remark."""
     line = lines[at]
     if _HEADING.match(line):
         below = lines[at + 1] if at + 1 < len(lines) else ""
@@ -147,14 +144,14 @@ def _closes(line: str, fence: str) -> bool:
 
 
 def _fence_end(lines: Sequence[str], at: int, fence: str, *, marked: bool) -> int:
-    """The line that closes a fence, or cannot be in a marker block; the number of lines for none."""
+    """The line that closes the fence or, if `marked`, cannot be in a marker block; the number of lines if none."""
     while at < len(lines) and not _closes(lines[at], fence) and not (marked and _cannot_belong(lines, at)):
         at += 1
     return at
 
 
 def _rows_end(lines: Sequence[str], at: int, end: int) -> int:
-    """After the last line that may be a row; the header may look like anything."""
+    """The line after the last possible row.  The header may be any text."""
     last = at
     for line_at in range(at, end):
         line = lines[line_at]
@@ -175,7 +172,7 @@ def _with_closers(lines: Sequence[str], missing: Sequence[_Missing]) -> list[str
 
 
 def _complaint(lines: Sequence[str], one: _Missing) -> Diagnostic:
-    """The diagnostic, at the place where the fence is missing."""
+    """The diagnostic for a missing fence, at the place where the fence belongs."""
     inside = one.at < len(lines)
     place = Place(one.at + 1, 1) if inside else Place(len(lines), len(lines[-1]) + 1)
     message = f"broken marker block: the closing {one.fence} is missing"
@@ -185,8 +182,8 @@ def _complaint(lines: Sequence[str], one: _Missing) -> Diagnostic:
 class StepHeading(NamedTuple):
     """A parsed heading.
 
-    `marked` is true with an agent, a channel, `!` or `?`; `prosaic` if its name makes the section prose.  `left_over`
-    is a second marker of the same kind, which became part of the name; "" for none.
+    `marked` is true if it has an agent, a channel, `!` or `?`; `prosaic` if its name makes the section prose.
+    `left_over` is a second marker of the same kind, which became part of the name; "" if there is none.
     """
 
     name: str
@@ -207,7 +204,7 @@ _BLANKS = " \t"
 
 
 def read_step_heading(text: str, form: int = FORMAT) -> StepHeading:
-    """Parse a heading without its hashes: a name, then once each `@agent[@version]`, `#channel`, `!` or `?`."""
+    """Parse a heading without its hashes: a name, then at most one `@agent[@version]`, `#channel`, and `!` or `?`."""
     agent: AgentRef | None = None
     channel: str | None = None
     grade = Grade.PLAIN
@@ -236,7 +233,7 @@ def _last_word(text: str) -> str:
 
 
 def is_prose_heading(heading: StepHeading) -> bool:
-    """True if it and all below it are prose: `Summary`, `Notes`, `Workflow …`, without any marker."""
+    """True if the heading and everything below it is prose: `Summary`, `Notes`, `Workflow …`, without any marker."""
     return heading.prosaic and not heading.marked
 
 
@@ -261,7 +258,7 @@ def render_step_heading(
     channel: str | None = None,
     grade: Grade = Grade.PLAIN,
 ) -> str:
-    """`## Name @agent@version #channel !`; an empty name becomes `Untitled`."""
+    """Render `## Name @agent@version #channel !`; an empty name becomes `Untitled`."""
     text = contain_line(normal_line(name)) or "Untitled"
     if _is_prosaic(text.lstrip("\\")):
         text = f"\\{text}"

@@ -1,8 +1,8 @@
 """Check a workflow and its graph.
 
 Errors: `cycle`, `missing-step`, `type-mismatch`.  Warnings: `duplicate-output`, `duplicate-step`,
-`marker-without-step`, `otherwise-without-if`, `no-steps`.  Messages contain names as written: clean them before
-printing.
+`marker-without-step`, `otherwise-without-if`, `no-steps`.  Messages contain names as written, so remove control
+characters before printing.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _LONGEST_PATH = 50
 
 @gc_paused()
 def check_workflow(workflow: Workflow, graph: Graph) -> tuple[Diagnostic, ...]:
-    """Every problem of a workflow by place, including those of reading; one for each code and place."""
+    """Return all problems of a workflow, including those found while reading, by place; one per code and place."""
     found = [
         *workflow.diagnostics,
         *_cycles(graph),
@@ -38,7 +38,7 @@ def check_workflow(workflow: Workflow, graph: Graph) -> tuple[Diagnostic, ...]:
 
 
 def has_errors(diagnostics: Sequence[Diagnostic]) -> bool:
-    """True if one of them is an error."""
+    """True if any diagnostic is an error."""
     return any(one.severity is Severity.ERROR for one in diagnostics)
 
 
@@ -59,7 +59,7 @@ def _missing(graph: Graph) -> Iterator[Diagnostic]:
 
 
 def _types(graph: Graph) -> Iterator[Diagnostic]:
-    """For each datum that a step takes, the first step that makes it for this one as something else."""
+    """For each datum that a step takes, report the first step that makes it with a different type."""
     made = [*map(_typed, graph.made)]
     taken = [*map(_typed, graph.taken)]
     for edge in graph.edges:
@@ -75,7 +75,7 @@ def _types(graph: Graph) -> Iterator[Diagnostic]:
 
 
 _Typed: TypeAlias = Sequence[dict[str, Datum]]
-"""For each step its inputs or outputs of known type, by name."""
+"""The inputs or outputs of known type, by name, for each step."""
 
 
 def _typed(data: Sequence[Datum]) -> dict[str, Datum]:
@@ -83,7 +83,10 @@ def _typed(data: Sequence[Datum]) -> dict[str, Datum]:
 
 
 def _bundle_types(graph: Graph, bundle: Bundle, made: _Typed, taken: _Typed) -> Iterator[Diagnostic]:
-    """Two makers of different types are enough to find every taker that disagrees with one."""
+    """Report takers whose type differs from a maker's.
+
+    Two makers of different types are enough to find all such takers.
+    """
     key = bundle.data.casefold()
     kinds: dict[str | None, int] = {}
     for source in bundle.sources:
@@ -108,7 +111,7 @@ def _mismatch(graph: Graph, source: int, made: Datum, target: int, taken: Datum)
 
 
 def _duplicate_outputs(graph: Graph) -> Iterator[Diagnostic]:
-    """Names that two steps make, unless one takes the name too or is above the other."""
+    """Report names that two steps make, unless one step also takes the name or is above the other."""
     makers: dict[str, list[int]] = {}
     for at, step in enumerate(graph.steps):
         taken = {datum.name.casefold() for datum in graph.taken[at]}
@@ -172,7 +175,7 @@ def _emptiness(workflow: Workflow, graph: Graph) -> Iterator[Diagnostic]:
 
 
 def _placed(place: Place, step: Step) -> Place:
-    """The place, or the step's if there is none."""
+    """The place, or the step's place if this is unknown."""
     return step.place if place == UNPLACED else place
 
 

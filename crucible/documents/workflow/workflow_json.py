@@ -1,7 +1,7 @@
 """Export a workflow as plain JSON values.
 
 Keys are never renamed or dropped.  Lines and columns count from 1, `lines` are `[first, last]`, unknown values are
-null. Edges, order, waves and circles name steps by `id`.
+null.  Edges, order, waves and cycles refer to steps by `id`.
 
     name title marked sessions[id] preamble properties{every frontmatter key}
     steps[step] edges[from to data[name] stale[name] condition] bundles[data from[id] to[id]]
@@ -9,7 +9,7 @@ null. Edges, order, waves and circles name steps by `id`.
 
 A step: `id name key agent channel grade prose line column lines inputs[datum] outputs[datum] flows[flow]
 markers[{column: value}] steps[step]`.  A datum: `name type`.  A flow: `stages[[datum]] condition target line column`;
-`target` is null for none. A condition is its text, "" for `Otherwise`, null for none.  A diagnostic: `code severity
+`target` may be null.  A condition is its text, "" for `Otherwise`, or null.  A diagnostic: `code severity
 line column message`.
 """
 
@@ -26,7 +26,7 @@ _Plain: TypeAlias = dict[str, object]
 
 
 def export_workflow(workflow: Workflow, graph: Graph, diagnostics: Sequence[Diagnostic]) -> _Plain:
-    """The workflow in the shape of the module's docstring."""
+    """Export a workflow in the shape given in the module docstring."""
     ids = step_ids(graph)
     return {
         "name": workflow.name,
@@ -44,7 +44,7 @@ def export_workflow(workflow: Workflow, graph: Graph, diagnostics: Sequence[Diag
 
 
 def step_ids(graph: Graph) -> tuple[str, ...]:
-    """The ordinal id of each step, such as `step-2.1`, also for steps in no note."""
+    """The id of each step by its position, such as `step-2.1`, even for steps that are not in a note."""
     ids: list[str] = []
     children: dict[int, int] = {}
     for parent in graph.parents:
@@ -54,7 +54,7 @@ def step_ids(graph: Graph) -> tuple[str, ...]:
 
 
 def export_diagnostic(diagnostic: Diagnostic) -> _Plain:
-    """A problem with its place."""
+    """Export a problem and its place."""
     return {
         "code": diagnostic.code,
         "severity": diagnostic.severity.value,
@@ -64,7 +64,7 @@ def export_diagnostic(diagnostic: Diagnostic) -> _Plain:
 
 
 def _steps(graph: Graph, ids: Sequence[str]) -> list[_Plain]:
-    """The outermost steps, each with those below it."""
+    """Export the top steps, each with the steps below it."""
     below: dict[int, list[_Plain]] = {-1: []}
     for at, step in enumerate(graph.steps):
         below[at] = []

@@ -1,7 +1,7 @@
-"""Write a workflow as a new note, and append marker rows to an existing one as edits.
+"""Render a workflow as a new note, and append marker rows to an existing note as edits.
 
-Names and titles are contained here; prose must be contained already.  An edit that would not read back as the same
-workflow with these rows is refused.
+Names and titles are contained here; prose must already be contained.  An edit is refused if it would not read back as
+the same workflow with the new rows.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from crucible.documents.workflow.workflow_blocks import render_step_heading
 from crucible.documents.workflow.workflow_reader import read_workflow
 
 GRAPH_HEADING = "## Workflow graph"
-"""The heading of the diagram; `Workflow …` makes it prose."""
+"""The heading above the diagram.  Headings that begin with `Workflow` are prose."""
 
 _DEEPEST = 6
 
@@ -33,10 +33,10 @@ _DEEPEST = 6
 
 
 def render_workflow(workflow: Workflow, graph_text: str = "") -> str:
-    """The text of a new note.
+    """Render the text of a new note.
 
-    `graph_text` is Mermaid source for the diagram at the end.  Other `properties` follow ours in the
-    frontmatter.  Steps below the sixth level of headings become siblings.
+    `graph_text` is Mermaid source for the diagram at the end.  Other `properties` follow ours in the frontmatter.
+    Steps below heading level 6 become siblings.
     """
     keys = frozenset(key for step in workflow.walk() if (key := step.key))
     parts = [[_title(workflow.title)] if workflow.title else [], _text(workflow.preamble)]
@@ -66,7 +66,7 @@ _HASHES = late_pattern(r"\\*#+$")
 
 
 def _title(title: str) -> str:
-    """`# Title`; a last word of only `#` is escaped, since it would close the heading."""
+    """Render `# Title`.  A last word of only `#` is escaped, since it would close the heading."""
     text = contain_line(normal_line(title)) or "Untitled"
     head, blank, word = text.rpartition(" ")
     return f"# {head}{blank}\\{word}" if _HASHES.match(word) else f"# {text}"
@@ -87,7 +87,7 @@ def _step_parts(step: Step, level: int, keys: frozenset[str]) -> list[list[str]]
 
 
 def _flow_lines(flows: Sequence[Flow], keys: frozenset[str]) -> list[str]:
-    """One paragraph of flows; a flow with a list has blank lines around it."""
+    """Render flows as one paragraph; a flow with a list has blank lines around it."""
     lines: list[str] = []
     listed = False
     for flow in flows:
@@ -112,7 +112,7 @@ def _fenced(info: str, text: str) -> list[str]:
 
 
 def phase_name(name: str) -> str:
-    """A step's name in a marker row: `RerunTests` for `Re-run tests`; both have the same `key_of`."""
+    """A step's name in a marker row: `RerunTests` for `Re-run tests`.  Both have the same `key_of`."""
     words = ["".join(filter(str.isalnum, word)) for word in normal_line(name).split(" ")]
     found = "".join(word[:1].upper() + word[1:] for word in words)
     return found if found and key_of(found) == key_of(name) else normal_line(name)
@@ -122,10 +122,10 @@ def phase_name(name: str) -> str:
 
 
 def append_markers(source: Source, workflow: Workflow, step: Step, rows: Sequence[Mapping[str, Cell]]) -> list[Edit]:
-    """Add a block at the end of the step's own lines; no rows are no edit.
+    """Append a block to the step's own lines; returns no edit if there are no rows.
 
-    `workflow` is `source` as read, `step` one of its steps.  Raises `EditRefused` with the line if the rows would
-    not be read as that step's, or anything else would change.
+    `workflow` is `source` as read, `step` one of its steps.  Raises `EditRefused` with the line if the rows would not
+    be read as rows of that step, or if anything else would change.
     """
     if not rows:
         return []
@@ -136,7 +136,7 @@ def append_markers(source: Source, workflow: Workflow, step: Step, rows: Sequenc
     if len(added) != len(rows):
         raise EditRefused(f"{workflow.name}: these rows of {step.name!r} have no phase or no status")
     expected = _with_markers(workflow, step, added)
-    # Before a `---` that ends the step, if possible; else after it.
+    # Insert above a `---` that ends the step, if possible; else below it.
     for line in (step.body_end, step.lines.end):
         edits = [_insertion(source, line, block)]
         if read_workflow(apply_edits(source, edits), workflow.name) == expected:
@@ -145,7 +145,7 @@ def append_markers(source: Source, workflow: Workflow, step: Step, rows: Sequenc
 
 
 def _as_read(block: Sequence[str]) -> tuple[Marker, ...]:
-    """The markers of the block alone."""
+    """The markers of the block on its own."""
     return read_workflow(Source("\n".join(["## A", "", *block, ""])), "").steps[0].markers
 
 
@@ -153,7 +153,7 @@ def _with_markers(workflow: Workflow, step: Step, added: tuple[Marker, ...]) -> 
     def changed(one: Step) -> Step:
         if one.lines == step.lines:
             own = sum(step.lines.first < marker.place.line <= step.lines.end for marker in one.markers)
-            # Rows elsewhere in the note that name this step come after its own.
+            # Rows elsewhere in the note that name this step come after the step's own rows.
             return replace(one, markers=(*one.markers[:own], *added, *one.markers[own:]))
         if one.lines.first > step.lines.first:
             return one  # the step is not below a later one
@@ -163,7 +163,7 @@ def _with_markers(workflow: Workflow, step: Step, added: tuple[Marker, ...]) -> 
 
 
 def _insertion(source: Source, line: int, block: Sequence[str]) -> Edit:
-    """Insert the block before `line`, with blank lines around it and the note's line ends."""
+    """Insert the block before `line`, with blank lines around it and the note's line endings."""
     at = source.starts[min(line, len(source.starts) - 1)]
     above = source.text[:at]
     newline = _newline(above) or source.newline
@@ -178,7 +178,7 @@ _BLANK_END = late_pattern(r"(?:\A|\r(?!\n)|\n)[ \t]*(?:\r\n|\r|\n)\Z")
 
 
 def _newline(above: str) -> str:
-    """The line end of the line above: LF after a lone CR would join two line ends."""
+    """The line ending of the line above.  If that is a lone CR, a following LF would merge with it."""
     if above[-1:] not in ("\r", "\n"):
         return ""
     return "\r\n" if above.endswith("\r\n") else above[-1]
@@ -188,7 +188,7 @@ _OPEN_ENDS = frozenset({"unclosed-fence", "unclosed-html", "too-large"})
 
 
 def _refusal(source: Source, workflow: Workflow, step: Step) -> EditRefused:
-    """Name the unclosed block above, if there is one."""
+    """An error that names the unclosed block above, if there is one."""
     outline = find_blocks(source, find_frontmatter(source).lines.end)
     for problem in outline.problems:
         if problem.code in _OPEN_ENDS and problem.line <= step.lines.end:

@@ -1,6 +1,6 @@
 """Read a note as a workflow: title, steps, flows, markers, and problems with their places.
 
-Never raises and never loses a line: what does not parse is prose, and is reported if it looks like a mistake.
+Never raises or loses a line: lines that cannot be parsed are prose, and are reported if they look like a mistake.
 """
 
 from __future__ import annotations
@@ -38,7 +38,10 @@ WORKFLOW = "workflow"
 
 
 def kind_of(value: Value) -> str:
-    """The casefolded property `type`: `workflow` if it is one of several, else the first; "" for none."""
+    """The casefolded property `type`.
+
+    Of several values, `workflow` if present, else the first; "" if there is none.
+    """
     values = value if isinstance(value, list) else [value]
     kinds = [kind for each in values if isinstance(each, str) and (kind := each.strip().casefold())]
     return WORKFLOW if WORKFLOW in kinds else next(iter(kinds), "")
@@ -46,7 +49,7 @@ def kind_of(value: Value) -> str:
 
 @contextmanager
 def gc_paused() -> Iterator[None]:
-    """Turn garbage collection off for a block or a decorated function."""
+    """Pause garbage collection for a block or a decorated function."""
     was_on = gc.isenabled()
     gc.disable()
     try:
@@ -58,7 +61,7 @@ def gc_paused() -> Iterator[None]:
 
 @gc_paused()
 def read_workflow(source: Source, name: str, form: int | None = None) -> Workflow:
-    """Read a workflow named `name`; `form` is its `format` if there is no frontmatter.  Never raises."""
+    """Read the workflow `name`.  `form` is the note's `format`, for a source without frontmatter.  Never raises."""
     found = find_frontmatter(source)
     outline = WorkflowBlocks(source, found.lines.end)
     body = _Body(source.lines, outline, found.lines.end, form or format_of(found.values))
@@ -116,7 +119,7 @@ class _Section:
 
 
 class _Body:
-    """Sorts blocks into title, preamble, steps and prose."""
+    """Sort blocks into title, preamble, steps and prose."""
 
     def __init__(self, lines: Sequence[str], outline: WorkflowBlocks, first: int, form: int) -> None:
         self._lines, self._outline, self._first, self._form = lines, outline, first, form
@@ -150,7 +153,7 @@ class _Body:
         return blocks[at].first if at < len(blocks) else len(self._lines)
 
     def _keep_loose(self, blocks: Sequence[Block]) -> None:
-        """Keep marker blocks outside of steps: their rows name their step."""
+        """Keep marker blocks outside steps: their rows name their steps."""
         self._loose += filter(_holds_markers, blocks)
 
     def _add_preamble(self, first: int, end: int, blocks: Sequence[Block]) -> None:
@@ -166,7 +169,7 @@ class _Body:
         self._add_preamble(block.first + 1, end, own)
 
     def _open(self, block: Block, end: int, own: list[Block]) -> int:
-        """Add a step; for a prose heading, return its level, below which all is prose."""
+        """Add a step.  For a prose heading, return its level; everything below this level is prose."""
         heading = read_step_heading(block.text, self._form)
         if is_prose_heading(heading):
             self._keep_loose(own)
@@ -216,7 +219,7 @@ class _Body:
         return read_flows(list(enumerate(lines, block.first + 1)), names, hidden)
 
     def _taken(self, names: Names) -> Iterator[str]:
-        """The casefolded names that steps take."""
+        """Yield the casefolded names of data that steps take."""
         for section in self._sections:
             texts = (block for block in section.blocks if block.kind is Kind.TEXT)
             flows = tuple(flow for block in texts for flow in self._flows(block, names).flows)
@@ -232,7 +235,7 @@ class _Body:
         return block.kind is Kind.RULE and self._lines[block.first].lstrip(" ").startswith("-")
 
     def steps(self) -> tuple[Step, ...]:
-        """The steps, each with those below it."""
+        """The top steps, each with the steps below it."""
         top: list[_Section] = []
         path: list[_Section] = []
         for section in self._sections:
@@ -264,7 +267,7 @@ class _Body:
 
 
 class _Taken(Container[str]):
-    """Names that are only searched if one is needed: few notes have an output named like a step."""
+    """Names that are searched only on demand, since few notes have an output named like a step."""
 
     def __init__(self, find: Callable[[], Iterator[str]]) -> None:
         self._find = find
@@ -285,7 +288,7 @@ def _holds_markers(block: Block) -> bool:
 
 
 def _text_place(line: str, block: Block) -> Place:
-    """The place where a heading's text begins, or would begin."""
+    """The place where a heading's text begins, or would begin if it had any."""
     indent = len(line) - len(line.lstrip(" "))
     rest = line[indent + block.level :]
     blanks = len(rest) - len(rest.lstrip(" \t"))
@@ -293,7 +296,7 @@ def _text_place(line: str, block: Block) -> Place:
 
 
 def _without(lines: Sequence[str], first: int, end: int, taken: set[int]) -> str:
-    """The lines without those taken, stripped of outer blank lines; one blank line replaces a gap."""
+    """The lines that are not in `taken`, without outer blank lines; one blank line replaces a gap."""
     kept: list[str] = []
     gap = False
     for at in range(first, end):
