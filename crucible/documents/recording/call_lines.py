@@ -1,4 +1,4 @@
-"""Render a tool call as one line: its most informative arguments, by client, with shortened paths."""
+"""Render a tool call as one line, with its most informative arguments (by client) and shortened paths."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _BEGINS = r"(?:(?<![\w.~/\\-])|(?<=\s-[A-Z]))(?:file://)?"
 
 
 def shorten_paths(text: str, folder: str) -> str:
-    """Shorten the paths in a text; an unknown folder ("") shortens none."""
+    """Shorten the paths in a text.  If `folder` is unknown (""), nothing is shortened."""
     if not folder or ("/" not in text and "\\" not in text):
         return text
     for start, path, replacement in _patterns(folder):
@@ -28,7 +28,7 @@ def shorten_paths(text: str, folder: str) -> str:
 
 @lru_cache(maxsize=64)
 def _patterns(folder: str) -> tuple[tuple[str, re.Pattern[str], str], ...]:
-    """For each path to shorten: its prefix, its pattern, and the replacement."""
+    """The prefix, pattern and replacement for each path to shorten."""
     top = folder.rstrip("/\\")
     found: list[tuple[str, re.Pattern[str], str]] = []
     if re.search(r"[^\\/:]", top[2:]):
@@ -48,7 +48,7 @@ _PATCHED = late_pattern(r"^\*\*\* (?:Add|Update|Delete) File: (.+?)[ \t\r]*$", r
 _LINE_END = late_pattern(r"[ \t]*\n[ \t]*")
 
 _READ = 8000
-"""Maximum code points of arguments that are read."""
+"""Maximum code points of the arguments to read."""
 _COMMANDS = ("command", "cmd")
 _PATHS = ("file_path", "filePath", "absolute_path", "notebook_path", "path", "filename", "file", "dir_path")
 _INFORMATIVE = (
@@ -57,19 +57,19 @@ _INFORMATIVE = (
     "query", "pattern", "search", "question", "prompt", "message", "text", "title", "subject", "name", "skill",
     "description", "input", "expression", "selector", "task_id", "taskId", "bash_id", "shell_id", "id", "dir_path",
 )  # fmt: skip
-"""The arguments to show for an unknown tool, most informative first."""
+"""The arguments to show for unknown tools, most informative first."""
 
 
 def one_line(text: str, limit: int) -> str:
-    """The normal form of a text as one line with newlines as `⏎`, at most `limit` code points long."""
-    if len(text) <= limit and text.isprintable():  # has no line end
+    """Normalize text to one line of at most `limit` code points, with newlines as `⏎`."""
+    if len(text) <= limit and text.isprintable():  # has no line endings
         return normal_line(text)
     text = normal(text[: 8 * limit + 4000])
     return cut(normal_line(_LINE_END.sub("⏎", text.strip(" \t"))), limit)
 
 
 def call_line(name: str, arguments: Arguments, cwd: str = "") -> str:
-    """The tool's name, a space and its arguments; paths are relative to `cwd`."""
+    """Render the tool's name, a space and its arguments.  Paths are relative to `cwd`."""
     tool = re.sub(r"[\s`]+", "_", one_line(name, 80)) or "tool"
     shown = _CALLS.get(name, _main_argument)(arguments, cwd)
     return one_line(f"{tool} {shorten_paths(shown[:_READ], cwd)}", CALL_LIMIT)
@@ -81,7 +81,7 @@ def asks_user(tool: str) -> bool:
 
 
 def _main_argument(arguments: Arguments, cwd: str) -> str:
-    """The most informative argument, or all of them as compact JSON."""
+    """The most informative argument, or else all arguments as compact JSON."""
     for key in _INFORMATIVE:
         value = arguments.get(key)
         if isinstance(value, str) and value.strip():
@@ -92,7 +92,7 @@ def _main_argument(arguments: Arguments, cwd: str) -> str:
 
 
 def _command(words: list[object]) -> str:
-    """A command as typed in a shell; for `["bash", "-lc", SCRIPT]` the script."""
+    """A command as typed in a shell.  For `["bash", "-lc", SCRIPT]`, only the script."""
     is_script = len(words) == 3 and str(words[1]) in ("-lc", "-c", "-Command", "/c")
     return str(words[2]) if is_script else " ".join(map(str, words))
 
@@ -113,20 +113,20 @@ def _path(path: str, cwd: str) -> str:
 
 
 def _text(arguments: Arguments, *keys: str) -> str:
-    """The arguments of these names that are present, joined by blanks."""
+    """The present arguments among `keys`, joined by spaces."""
     found = (arguments.get(key) for key in keys)
     return " ".join(str(v) for v in found if isinstance(v, str | int) and not isinstance(v, bool) and str(v).strip())
 
 
 def _search(arguments: Arguments, cwd: str) -> str:
-    """The pattern of a search, and its folder."""
+    """A search's pattern and folder."""
     where = _path(_text(arguments, "path") or _text(arguments, "dir_path"), cwd)
     pattern = _text(arguments, "pattern")
     return " ".join(part for part in (pattern, where, _text(arguments, "glob", "type")) if part) or _compact(arguments)
 
 
 def _todos(arguments: Arguments, cwd: str) -> str:
-    """The length of a task list, and the task in progress."""
+    """The number of tasks, and the task in progress."""
     todos = arguments.get("todos", arguments.get("plan"))
     if not isinstance(todos, list):
         return _main_argument(arguments, cwd)
@@ -137,13 +137,13 @@ def _todos(arguments: Arguments, cwd: str) -> str:
 
 
 def _patch(arguments: Arguments, cwd: str) -> str:
-    """The files that a patch touches."""
+    """The files that a patch changes."""
     paths = _PATCHED.findall(_text(arguments, "input", "patch", "patchText"))
     return ", ".join(_path(path, cwd) for path in dict.fromkeys(paths)) or _main_argument(arguments, cwd)
 
 
 def _agents(arguments: Arguments, cwd: str) -> str:
-    """The number of subagents, or the shortened id of a single one."""
+    """The number of subagents, or the shortened id if there is only one."""
     targets = arguments.get("targets", arguments.get("ids"))
     named = targets if isinstance(targets, list) else [arguments.get("target", arguments.get("id"))]
     if len(named) == 1:
@@ -152,7 +152,7 @@ def _agents(arguments: Arguments, cwd: str) -> str:
 
 
 def _questions(arguments: Arguments, cwd: str) -> str:
-    """The questions of a call."""
+    """The questions that a call asks."""
     asked = arguments.get("questions")
     texts = [q.get("question") for q in asked if isinstance(q, Mapping)] if isinstance(asked, list) else []
     return " / ".join(t for t in texts if isinstance(t, str)) or _main_argument(arguments, cwd)
@@ -165,7 +165,7 @@ def _plan(arguments: Arguments, cwd: str) -> str:
 
 
 def _given(*keys: str) -> _Renderer:
-    """A renderer that shows these arguments in this order."""
+    """Return a renderer that shows these arguments in this order."""
     return lambda arguments, cwd: _text(arguments, *keys) or _main_argument(arguments, cwd)
 
 
@@ -200,4 +200,4 @@ _OPENCODE: Mapping[str, _Renderer] = {
     "apply_patch": _patch,
 }
 _CALLS: Mapping[str, _Renderer] = {**_CLAUDE_CODE, **_CODEX, **_GEMINI, **_OPENCODE}
-"""The renderers by tool name.  No two clients use one name for different tools so far."""
+"""The renderers by tool name.  So far, no two clients use one name for different tools."""

@@ -1,4 +1,4 @@
-"""Remove from a command's output what clients and task runners add: tags, banners, closing lines."""
+"""Remove what clients and task runners add to a command's output: tags, banners, closing lines."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import NamedTuple
 from crucible.core.patterns import ANSI, late_pattern
 
 _ENDS = 20_000
-"""The code points to read at each end of a long output."""
+"""Maximum code points to read at each end of an output."""
 
 _EXIT = late_pattern(r"\A\s*(?:Error:\s*)?Exit code (-?\d+)\s*")
 _REMINDER = late_pattern(r"<system-reminder>.*?(?:</system-reminder>|\Z)", re.DOTALL)
@@ -17,12 +17,12 @@ _MOVED = late_pattern(
     r"^Output too large \(([^()\n]+)\)\. Full output saved to: .*\n|^Preview \(first .*\):\n", re.MULTILINE
 )
 
-# Marks of the clients and of our log readers that say which lines are missing.
+# Notices by clients and by our log readers about omitted lines.
 _TRUNCATED = late_pattern(
     r"^(?:\.\.\. \[\d+ (?:lines|characters) truncated\] \.\.\.|\[… .* left out …\])$", re.MULTILINE
 )
 _NOT_KEPT = late_pattern(r"^\[… (.+) in all; the rest was not kept …\]\s*\Z", re.MULTILINE)
-# mise, task and make print the command and its duration, package managers the script, a shell its folder.
+# mise, task and make print the command and its duration; package managers print the script, shells their folder.
 _BANNER = late_pattern(
     r"""^(?>[ \t]*)(?:
         \[[\w:.@/+-]+\]\ (?:\$\ |Finished\ in\ ).* | (?:Finished|Done)\ in\ [\d.]+\ ?m?s\.? | \$\ \S.*
@@ -48,8 +48,8 @@ _BANNER_SIGNS = (
     ),
     *("real\t", "user\t", "sys\t", "% cpu"),
 )
-"""A text without any of these has no banner; checked first, since most texts have none."""
-# Lines of a task runner whose command failed; they do not name the cause.
+"""Text without any of these has no banner.  Checked first for speed, since most text has none."""
+# Messages of a task runner whose command failed.  They do not show the cause.
 _LAST_WORDS = late_pattern(
     r"""^(?>[ \t]*)(?:
         \[[\w:.@/+-]+\]\ ERROR\ task\ failed | npm\ (?:error|ERR!)\ (?:Lifecycle\ |code\ (?:ELIFECYCLE|\d)|errno\ |.*\bExit\ status\b|A\ complete\ log|(?:path|workspace|location|command)\ ).* | g?make(?:\[\d+\])?:\ \*\*\*\ .* | exit\ status\ \d+
@@ -76,10 +76,11 @@ _FILTER = late_pattern(r"\|\s*(tail|head|grep|egrep|rg|awk|sed|cut|sort|uniq|wc)
 
 
 class Printed(NamedTuple):
-    """An output without its frame.
+    """An output without the text around it.
 
     `code` is the exit code that the client prints, `moved` the size of an output that the client stored elsewhere.
-    `is_cut` is true if lines are missing from the middle; `last_words` is the task runner's line about a failed task.
+    `is_cut` is true if lines are missing from the middle.  `last_words` is the task runner's message about a failed
+    task.
     """
 
     text: str
@@ -90,7 +91,7 @@ class Printed(NamedTuple):
 
 
 def printed(text: str) -> Printed:
-    """Remove the frame from an output."""
+    """Remove what clients and task runners add to an output."""
     is_cut = len(text) > 2 * _ENDS
     text = f"{text[:_ENDS]}\n{text[-_ENDS:]}" if is_cut else text
     code = _EXIT.match(text)
@@ -121,16 +122,16 @@ def printed(text: str) -> Printed:
 
 
 def bare(text: str) -> str:
-    """Remove the task name that a runner, or Maven, puts before each line."""
+    """Remove the task name with which a runner, or Maven, prefixes each line."""
     return _PREFIX.sub("", text) if "[" in text else text
 
 
 def unframed(line: str) -> str:
-    """Remove `=`, `-` and similar marks around a line."""
+    """Strip frames of `=`, `-` and similar marks from a line."""
     return _FRAME.sub("", line)
 
 
 def is_partial(command: str, text: str) -> bool:
-    """True if a filter after the command dropped lines of its output, so that lines cannot be counted."""
+    """True if a filter in the command dropped output lines, so that line counts are wrong."""
     lines = text.strip("\n").count("\n") + 1
     return any(kind not in ("tail", "head") or lines >= int(number or 10) for kind, number in _FILTER.findall(command))

@@ -1,6 +1,6 @@
-"""Render single events as entries of a note: prompts, questions and plans, interruptions, compactions and errors.
+"""Render single events as entries: prompts, questions and plans, interruptions, compactions and errors.
 
-Questions and decisions of the user are never cut.
+A user's questions and decisions are never cut.
 """
 
 from __future__ import annotations
@@ -40,12 +40,12 @@ OUTCOMES = {
 
 
 def agent_ref(name: str, version: str = "") -> AgentRef:
-    """An agent reference whose name and version are valid in a heading."""
+    """Make an agent reference whose name and version are valid in a heading."""
     return AgentRef(slug(name, "agent") or "agent", slug(version, "version") or None)
 
 
 def intervention(event: Prompted) -> Intervention:
-    """The user's exact words; pictures are only counted."""
+    """The user's exact words.  Images are only counted."""
     pictures = f"{event.images} picture{'' if event.images == 1 else 's'}" if event.images else None
     words = normal(event.text)
     if not words:
@@ -54,7 +54,7 @@ def intervention(event: Prompted) -> Intervention:
 
 
 def happening_entry(event: Compacted | Faulted | Interrupted) -> Callout | Failure:
-    """A callout for a compaction, a failure of the client, or an interruption by the user."""
+    """A callout for a compaction or an interruption by the user, or the failure of the client."""
     if isinstance(event, Faulted):
         return Failure(cut_at_word(normal(event.text), _FAULT_LIMIT) or "The client failed.")
     if isinstance(event, Interrupted):
@@ -66,18 +66,18 @@ def happening_entry(event: Compacted | Faulted | Interrupted) -> Callout | Failu
 
 
 def rewind_callout(event: Rewound) -> Callout:
-    """The callout for a prompt that the user took back."""
+    """The callout for a prompt that the user withdrew."""
     turns = "the last turn" if event.turns == 1 else f"the last {event.turns} turns" if event.turns else ""
     return Callout("observation", "Rewound", f"The user took back {turns or one_line(event.text, 200) or 'words'}.")
 
 
 def switch_callout(before: str, now: AgentRef) -> Callout:
-    """The callout for a session that another native session continues, worded as by `cru log agent_switch`."""
+    """The callout for a session continued in another native session, worded like `cru log agent_switch`."""
     return Callout("agent_switch", f"{before} → {now}".lstrip())
 
 
 def whole_seconds(time: datetime | None) -> datetime | None:
-    """The time in UTC, in whole seconds as notes have it."""
+    """Convert a time to UTC in whole seconds, as in notes."""
     return time.astimezone(UTC).replace(microsecond=0) if time else None
 
 
@@ -86,17 +86,17 @@ _ENDINGS = {
     Outcome.REJECTED: "The user rejected it.",
     Outcome.INTERRUPTED: "The subagent was stopped.",
 }
-"""The last line of a subagent callout's text if the work did not succeed."""
+"""The last line of a subagent callout if its work did not succeed."""
 
 
 def ending(outcome: Outcome, message: str | None = None) -> str:
-    """A sentence on how a subagent failed, with the error message; "" for work that succeeded or has not ended."""
+    """Describe how a subagent failed, with the error message; "" for work that succeeded or has not ended."""
     sentence = _ENDINGS.get(outcome, "")
     return f"{sentence[:-1]}: {message}" if sentence and message else sentence
 
 
 def split_ending(text: str) -> tuple[str, Outcome]:
-    """Split our sentence off the end of a callout's text, and return its outcome; `OK` without one."""
+    """Split our ending off a callout's text and return its outcome; `OK` if there is no ending."""
     above, _, last = text.rstrip().rpartition("\n")
     for outcome, sentence in _ENDINGS.items():
         if last.strip() == sentence or last.lstrip().startswith(f"{sentence[:-1]}: "):
@@ -105,7 +105,7 @@ def split_ending(text: str) -> tuple[str, Outcome]:
 
 
 PLAN = "plan"
-"""The kind of callout for a plan."""
+"""The callout kind for a plan."""
 
 _FATES = {True: "approved", False: "rejected", None: "left"}
 _PLAN_WORD = late_pattern(r"(?i)(?:plan\b[\s:–—-]*)+(?=\w)")
@@ -115,7 +115,7 @@ _ANSWER = 80
 
 
 def question_entries(event: QuestionsAnswered | PlanSettled, *, is_judged: bool) -> Iterator[Entry]:
-    """The callouts of a plan or of questions.  If `is_judged`, the detector adds the answered questions."""
+    """Yield the callouts for a plan or for questions.  If `is_judged`, answered questions are left to the detector."""
     if isinstance(event, PlanSettled):
         yield _plan_callout(event)
         return
@@ -127,11 +127,11 @@ def question_entries(event: QuestionsAnswered | PlanSettled, *, is_judged: bool)
 
 
 def decision_of(choice: Choice) -> Decision:
-    """An answered question as a decision.
+    """Convert an answered question to a decision.
 
-    The text is the question and the answer; the rationale has the sentences before the question and the descriptions of
-    the picked options; the other options are the alternatives.  If the answer is long, the text has its first sentences
-    and the rationale all of it.
+    The text is the question and the answer.  The rationale has the sentences above the question and the descriptions of
+    the chosen options; the other options are the alternatives.  If the answer is long, the text has only its first
+    sentences, and the rationale the full answer.
     """
     *before, question = sentences(choice.question) or [""]
     answer = cut_at_sentence(choice.answer, max(SUMMARY - len(question) - 3, _ANSWER))
@@ -157,9 +157,9 @@ def _option(label: str, description: str) -> str:
 
 
 def _plan_callout(event: PlanSettled) -> Callout:
-    """A folded callout with the whole plan; its title says whether it was approved.
+    """A folded callout with the full plan; its title says whether the plan was approved.
 
-    Without a call the text is empty, since the plan is in the agent's prose above.
+    If there is no call, the text is empty, since the plan is in the agent's prose above.
     """
     text, fate = normal(event.text), _FATES[event.approved]
     name = prompt_name(text, _TITLE_LIMIT) if text else ""
@@ -169,7 +169,7 @@ def _plan_callout(event: PlanSettled) -> Callout:
 
 
 def refusal_entry(event: ToolReturned, call: str, before: Sequence[object]) -> Intervention:
-    """The user's comment on a call, with the call unless a plan's callout already shows it."""
+    """The user's comment on a call, with the call's line unless a plan callout already shows it."""
     is_plan = any(isinstance(entry, Callout) and entry.kind == PLAN for entry in before)
     line = cut_at_word(call.partition("⏎")[0], _CALL_LIMIT)
     return Intervention(

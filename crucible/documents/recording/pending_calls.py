@@ -1,4 +1,4 @@
-"""Match calls with their results and subagents while recording; render diffs and outputs if `details` requests them."""
+"""Match calls with their results and subagents while recording; render diffs and outputs as `details` requires."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from crucible.documents.session.session import Callout, Outcome
 from crucible.documents.session.status_rules import Turn, closing_question
 
 TOOL = "tool"
-"""The kind of callout; its title is the call."""
+"""The callout kind for a tool call; the title is the call."""
 
 
 class Details(StrEnum):
-    """The details of calls that a note shows in addition to their lines."""
+    """The details of calls to show below their lines."""
 
     NONE = "none"
     DIFFS = "diffs"
@@ -31,9 +31,9 @@ class Details(StrEnum):
 
 
 _LIMIT = 4000
-"""Maximum code points of a diff or an output in a note; a longer one loses its middle."""
+"""Maximum code points of a diff or an output in a note.  The middle of a longer one is omitted."""
 _COMPARED = 2000
-"""Maximum lines of texts to compare line by line."""
+"""Maximum lines of text to compare line by line."""
 _PAIRS = (("old_string", "new_string"), ("oldString", "newString"))
 _PATCHES = ("patchText", "patch", "input")
 _CONTENTS = ("content", "file_text")
@@ -43,7 +43,7 @@ _PATHS = ("file_path", "filePath", "path")
 def detail_of(
     details: Details, call: str, arguments: Mapping[str, object], text: str, outcome: Outcome
 ) -> Callout | None:
-    """The callout of a call, whose line is `call`, with the result `text`; None if there is nothing to show."""
+    """The callout for the call with the line `call` and the result `text`; None if there is nothing to show."""
     diff = "\n".join(_diff(arguments)) if outcome is Outcome.OK else ""
     if diff:
         return Callout(TOOL, call, _fence("diff", diff), fold="-")
@@ -52,7 +52,7 @@ def detail_of(
 
 
 def _diff(arguments: Mapping[str, object]) -> Iterator[str]:
-    """The lines that a call changed, by its arguments: two texts, several pairs of texts, a patch, or a whole file."""
+    """Yield the lines that a call changed, based on its arguments: pairs of strings, a patch, or a full file."""
     edits = arguments.get("edits")
     for one in (arguments, *(edits if isinstance(edits, list) else ())):
         for pair in _PAIRS if isinstance(one, Mapping) else ():
@@ -80,7 +80,7 @@ def _lines(text: str) -> list[str]:
 
 
 def _fence(language: str, text: str) -> str:
-    """Put a text into a fence that is longer than any fence in it."""
+    """Put text into a fence longer than any fence in the text."""
     text = normal(text)
     if len(text) > _LIMIT:
         left_out = len(text) - _LIMIT
@@ -96,8 +96,8 @@ OpenPlace: TypeAlias = Callable[[], OpenPhase]
 class PendingCalls:
     """The calls of a recording, by id.
 
-    `delegations` is all delegated work in order, `folder` the agent's working directory, `last_words` its last text,
-    and `details` what is shown of calls.
+    `delegations` has all delegated work in order, `folder` is the agent's working directory, `last_words` the agent's
+    last text, and `details` selects what to show of calls.
     """
 
     def __init__(self, folder: str = "", details: Details = Details.NONE) -> None:
@@ -111,12 +111,12 @@ class PendingCalls:
 
     @property
     def waiting(self) -> str:
-        """The line of the last call without a result; "" if all have one."""
+        """The line of the last call without a result; "" if all calls have results."""
         waiting = [call.call for call in self._calls.values() if call.outcome is Outcome.PENDING]
         return waiting[-1] if waiting else ""
 
     def question(self, turn: Turn) -> str:
-        """The agent's pending question to the user, from a call, a plan, or its last text; "" for none."""
+        """The agent's unanswered question, from a call, a plan, or the agent's last text; "" if there is none."""
         if turn is Turn.ANSWERED:
             return closing_question(self.last_words)
         tool, _, words = self.waiting.partition(" ")
@@ -128,7 +128,7 @@ class PendingCalls:
         return known.call if known else handed.title or handed.task if handed else ""
 
     def delegation(self, call: str, agent: str) -> Delegation | None:
-        """The work delegated by a call, or to a subagent with this id."""
+        """The work delegated by a call, or to the subagent with the id `agent`."""
         named = (d for d in self.delegations if agent and d.agent == agent)
         return self._delegated.get(call) or next(named, None)
 
@@ -150,7 +150,7 @@ class PendingCalls:
             return
         call = self._calls.get(event.call)
         if call is None:
-            # The transcript has the result but no longer the call.
+            # The transcript has lost the call but still has its result.
             call = self._calls[event.call] = Call("result")
             place().add_call(call)
         call.outcome = OUTCOMES[event.end]
@@ -166,12 +166,12 @@ class PendingCalls:
                 place().add(shown)
 
     def hand_out(self, event: SubagentStarted, place: OpenPlace) -> None:
-        """Record that a subagent was started, or that its id became known."""
+        """Record the start of a subagent, or its id once that is known."""
         found = self.delegation(event.call, event.agent) or self._delegate(event.call, place)
         found.update(event.agent, event.kind, event.title, event.task)
 
     def take_back(self, event: SubagentReturned, place: OpenPlace) -> None:
-        """Record the report of a subagent."""
+        """Record a subagent's report."""
         found = self.delegation(event.call, event.agent) or self._delegate(event.call, place)
         found.update(event.agent, "", "", "")
         found.answer(shorten_paths(event.text, self.folder), OUTCOMES[event.end])

@@ -1,6 +1,6 @@
-"""Summarize a subagent's report in one line, for the callout in its parent's note.
+"""Summarize a subagent's report in one line, for the callout in the parent's note.
 
-Introductions are skipped; they are recognized only by structure.  The subagent's own note has the whole report.
+Introductions, which are recognized only by structure, are skipped.  The subagent's own note has the full report.
 """
 
 from __future__ import annotations
@@ -40,15 +40,15 @@ _MARKS = (
 
 
 class Block(NamedTuple):
-    """A block; `indent` is the number of blanks before it."""
+    """A block; `indent` is the number of blanks before the text."""
 
     kind: Part
     text: str
     mark: str = ""
-    """Its marker: `##`, `-`, or the number or letter of an item."""
+    """The block's marker: `##`, `-`, or the number or letter of an item."""
     indent: int = 0
     is_apart: bool = True
-    """True if a blank line or code is before it."""
+    """True if it follows a blank line or code."""
 
     @property
     def is_text(self) -> bool:
@@ -87,9 +87,9 @@ def blocks_of(text: str) -> list[Block]:
 
 _LIMIT = 300
 _INTRODUCTION = 400
-"""Maximum code points of an introduction: prose above the first heading or rule."""
+"""Maximum code points of an introduction, which is prose above the first heading or rule."""
 _EARLY = 5
-"""A rule in the first fifth of a report ends its introduction."""
+"""A rule within the first 1/`_EARLY` of a report ends its introduction."""
 _LABEL = late_pattern(r"(?:^|(?<=[\s*_]))Summary:[*_]*\s*")
 _LEADS_ON = late_pattern(r":[\s*_]*\Z")
 _ENDS = late_pattern(r"[.:;,!?…][\s*_`)]*\Z")
@@ -98,7 +98,7 @@ _ENDS = late_pattern(r"[.:;,!?…][\s*_`)]*\Z")
 def summary_of(report: str) -> str | None:
     """Summarize a report in at most 300 code points; None for a report without words.
 
-    Uses the text that the report labels `Summary:`, or else its headings, paragraphs and items from the beginning,
+    Uses the text that the report labels `Summary:`.  Otherwise uses headings, paragraphs and items from the start,
     without prose that only introduces a heading, a rule or a list.
     """
     blocks = blocks_of(report)
@@ -114,7 +114,7 @@ def summary_of(report: str) -> str | None:
 
 
 def _without_introduction(blocks: Sequence[Block]) -> Sequence[Block]:
-    """Drop short prose above the first heading or rule, and any text above an early rule."""
+    """Drop short prose above the first heading or rule, and all text above an early rule."""
     first = next((at for at, block in enumerate(blocks) if block.kind in (Part.HEADING, Part.RULE)), 0)
     above, rest = blocks[:first], blocks[first:]
     is_short = _size(above) <= _INTRODUCTION and all(block.kind is Part.PROSE for block in above)
@@ -127,7 +127,7 @@ def _size(blocks: Sequence[Block]) -> int:
 
 
 def _labelled_texts(blocks: Sequence[Block]) -> Iterator[str]:
-    """Paragraphs and items, prefixed with the headings above them; one-word headings such as `Summary` are dropped."""
+    """Yield paragraphs and items, prefixed with their headings.  One-word headings such as `Summary` are dropped."""
     last = max((at for at, block in enumerate(blocks) if block.is_text), default=-1)
     above: list[str] = []
     for at, block in enumerate(blocks):
@@ -139,7 +139,7 @@ def _labelled_texts(blocks: Sequence[Block]) -> Iterator[str]:
 
 
 def _label(heading: str) -> str:
-    """A heading as a prefix: without `Summary:` and end punctuation."""
+    """A heading as a prefix, without `Summary:` and final punctuation."""
     return _LABEL.sub("", heading.strip("# \t"), count=1).rstrip(" .:")
 
 

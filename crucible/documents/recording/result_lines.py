@@ -25,7 +25,10 @@ def result_line(
     details: Details | None = None,
     limit: int = RESULT_LIMIT,
 ) -> str:
-    """Summarize a result; `call` is the line of the call, `details` the counts of the client (`lines`, `files` …)."""
+    """Summarize a result.
+
+    `call` is the call's line, `details` has counts reported by the client (`lines`, `files` …).
+    """
     name, _, command = call.partition(" ")
     match outcome:
         case Outcome.FAILED:
@@ -51,17 +54,17 @@ _CHAIN = late_pattern(r"&&|\|\||;|⏎")
 
 
 def _reads(command: str) -> bool:
-    """True if the last of a chain of commands only shows something, so no single line sums it up."""
+    """True if the last command of a chain only shows text, which no single line can summarize."""
     return bool(_READERS.match(re.split(r"&&|\|\|?|;|⏎", command)[-1].strip(" ")))
 
 
 def _only_shows(command: str) -> bool:
-    """True if every command of a chain only shows text, so that what looks like a verdict is part of a file."""
+    """True if all commands of a chain only show text, so that an apparent verdict is part of a file."""
     return all(_SHOWS.match(part.strip(" ")) for part in _CHAIN.split(command))
 
 
 def _judged(command: str, output: Printed) -> Verdict:
-    """The verdict of test runners and the like; an incomplete output counts only for failures."""
+    """The verdict printed by test runners and similar tools.  In incomplete output, only failures count."""
     if _only_shows(command):
         return Verdict("")
     text = bare(output.text)
@@ -69,7 +72,7 @@ def _judged(command: str, output: Printed) -> Verdict:
     return verdict(text, is_whole=is_whole, failed=bool(output.code))
 
 
-_DOCUMENT = late_pattern(r"\s*[\[{]\n(?:.*\n)*[\]}]\s*\Z")  # JSON over several lines
+_DOCUMENT = late_pattern(r"\s*[\[{]\n(?:.*\n)*[\]}]\s*\Z")  # multi-line JSON
 _COMMIT = late_pattern(r"^\[[^\[\]\n]*\b([0-9a-f]{7,40})\] (\S.*)$", re.MULTILINE)
 
 
@@ -80,7 +83,7 @@ def _ran(command: str, text: str, details: Details) -> str:
         return f"in the background as {background}"
     output = printed(text)
     found = _judged(command, output)
-    if output.last_words and not found.is_red:  # a filter after the task hid its exit code
+    if output.last_words and not found.is_red:  # a filter after the task hid the exit code
         return f"failed: {found.text or _last(bare(output.text))}".removesuffix(": ")
     if found.text and (found.is_red or not output.moved):
         return found.text
@@ -108,7 +111,7 @@ _CAUSES = tuple(
 
 
 def _failure(command: str | None, text: str, details: Details) -> str:
-    """The verdict of a failed run, else the line that most likely names the cause, else the exit code."""
+    """The verdict of a failed run, else the most likely cause, else the exit code."""
     output = printed(text)
     found = _judged(command, output._replace(code=output.code or "1")) if command is not None else Verdict("")
     if found.is_red:
@@ -129,13 +132,16 @@ def _failure(command: str | None, text: str, details: Details) -> str:
 
 
 def _first(text: str, _details: Details) -> str:
-    """The first line with words."""
+    """The first line that contains words."""
     printed_text = printed(text).text
     return next((line for line in printed_text.split("\n") if re.search(r"\w", line)), printed_text.strip()[:1000])
 
 
 def _last(text: str, *, indented: bool = True) -> str:
-    """The last line with words, without a frame; unless `indented`, prefer an unindented line of four words or more."""
+    """The last line that contains words, without its frame.
+
+    If `indented` is false, prefer a line of at least four words that is not indented.
+    """
     lines = [line for line in text.split("\n") if re.search(r"\w", line)]
     at_margin = [] if indented else [line for line in lines if re.match(r"\S+(?: \S+){3}", line)]
     return unframed((at_margin or lines or [text.strip(" \n=-_*~")[:1000]])[-1])
@@ -161,7 +167,7 @@ def _edited(_said: str, details: Details) -> str:
 
 
 def _patched(text: str, details: Details) -> str:
-    """The lines that a patch of one or more files added and removed."""
+    """The numbers of lines that a patch added and removed."""
     if _count(details, "added") is None:
         return _first(text, {})
     new = details.get("kind") == "create"

@@ -1,4 +1,4 @@
-"""The values of a recording: open phases and calls, the draft, and the `Session` made from it.
+"""Value types for a recording: open phases and calls, the draft, and the `Session` made from the draft.
 
 A draft becomes a session once its id, its project and the notes of its subagents are known.
 """
@@ -43,7 +43,7 @@ _TASK_LIMIT = 300
 
 @dataclass(slots=True)
 class Call:
-    """A tool call under recording."""
+    """A tool call while it is recorded."""
 
     call: str
     result: str = ""
@@ -54,7 +54,8 @@ class Call:
 class Delegation:
     """Delegated work: a subagent callout whose link is not known yet.
 
-    `call` is the client's id of the call, `agent` that of the subagent; each may be "".  `fault` is the error message.
+    `call` is the client's id of the call, `agent` the id of the subagent; each may be "".  `fault` is the error
+    message.
     """
 
     call: str
@@ -67,7 +68,7 @@ class Delegation:
     fault: str | None = None
 
     def update(self, agent: str, kind: str, title: str, task: str) -> None:
-        """Update the fields for which a value is given."""
+        """Update the fields that have a new value."""
         self.agent = agent or self.agent
         self.kind = kind or self.kind
         self.title = one_line(title, 200) or self.title
@@ -81,11 +82,11 @@ class Delegation:
             self.fault = summary
         elif (
             outcome is not Outcome.REJECTED
-        ):  # the text of a rejection is the client's; the user's words are recorded elsewhere
+        ):  # the client wrote the text of a rejection; the user's words are recorded elsewhere
             self.summary, self.fault = summary or self.summary, None
 
     def copy(self) -> Delegation:
-        """A copy that later events do not change."""
+        """Return a copy that later events do not change."""
         return replace(self)
 
 
@@ -94,7 +95,10 @@ _Open: TypeAlias = "list[str] | list[Call] | Delegation | Entry"
 
 @dataclass(slots=True)
 class OpenPhase:
-    """A phase or sub-phase under recording.  Adjacent prose is one list of texts, adjacent calls one list of calls."""
+    """A phase or sub-phase while it is recorded.
+
+    Adjacent prose is one list of strings, adjacent calls are one list of calls.
+    """
 
     name: str
     agent: AgentRef | None
@@ -106,14 +110,14 @@ class OpenPhase:
     ended: datetime | None = None
 
     def touch(self, time: datetime, closes: bool) -> None:
-        """Record the time of an event; if it `closes` the turn, it is also the phase's end."""
+        """Record the time of an event.  If the event `closes` the turn, the time is also the end of the phase."""
         self.last = time
         self.ended = time if closes else self.ended
         if self.parts:
             self.parts[-1].touch(time, closes)
 
     def add(self, entry: Entry) -> None:
-        """Add an entry: prose joins prose, and a repeated failure is dropped."""
+        """Add an entry.  Adjacent prose is joined, and a repeated failure is dropped."""
         before = self.entries[-1] if self.entries else None
         if not isinstance(entry, Prose):
             if not (isinstance(entry, Failure) and entry == before):
@@ -124,14 +128,14 @@ class OpenPhase:
             self.entries.append([entry.text])
 
     def contains_prose(self, text: str) -> bool:
-        """True if its prose contains a text, ignoring blanks."""
+        """True if the phase's prose contains a text, ignoring blanks."""
         wanted_text = "".join(text.split())
         prose = (entry for entry in self.entries if isinstance(entry, list) and isinstance(entry[0], str))
         texts = ("".join("".join(map(str, entry)).split()) for entry in prose)
         return any(wanted_text in each for each in texts) or any(part.contains_prose(text) for part in self.parts)
 
     def add_call(self, call: Call) -> None:
-        """Add a call to the calls directly before it."""
+        """Add a call to the list of calls at the end of the phase."""
         before = self.entries[-1] if self.entries else None
         if isinstance(before, list) and isinstance(before[0], Call):
             before.append(call)
@@ -148,7 +152,7 @@ class OpenPhase:
                 return
 
     def phase(self, closed: bool) -> DraftPhase:
-        """The phase so far; `closed` if nothing more will be added."""
+        """Return the phase so far.  `closed` is true if nothing more will be added."""
         parts = [part.phase(closed or part is not self.parts[-1]) for part in self.parts]
         ended = self.last if closed else self.ended
         return DraftPhase(
@@ -160,7 +164,7 @@ class OpenPhase:
 
 @dataclass(frozen=True, slots=True)
 class DraftPhase:
-    """A phase whose entries may be delegated work without a link; `head` has no entries and no sub-phases."""
+    """A phase whose entries may include delegated work without a link; `head` has no entries and no sub-phases."""
 
     head: Phase
     entries: tuple[Entry | Delegation, ...]
@@ -180,11 +184,11 @@ def _frozen(entry: _Open) -> Entry | Delegation:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A recorded session before it has an id.
+    """A recorded session that has no id yet.
 
-    `ended` is the time of the last event in the note, `last` that of the last event of all; `mark` is the last row in
-    the note, `waiting` a call without a result, `question` the agent's last unanswered question, `redactions` the
-    number of removed secrets by rule.
+    `ended` is the time of the last event in the note, `last` the time of the last event of all.  `mark` identifies the
+    last row in the note, `waiting` is a call without a result, `question` the agent's last unanswered question, and
+    `redactions` the number of removed secrets by rule.
     """
 
     title: str
@@ -211,7 +215,7 @@ class Draft:
 
 @dataclass(frozen=True, slots=True)
 class ChildNote:
-    """A subagent's work for its parent's note: a note of its own, or `entries` if it is kept inline."""
+    """A subagent's work as its parent's note shows it: a note of its own, or `entries` if kept inline."""
 
     session: str
     mode: Mode = Mode.LINK
@@ -227,9 +231,9 @@ class ChildNote:
 class SessionContext:
     """The facts that a transcript lacks: names, the clock, the user's choices.
 
-    `children` has the notes of subagents by agent id, `calls` agent ids by call if the transcript lacks them, and
-    `loose` the agents without a call in the transcript.  `client` is what is known about the client besides its
-    transcript. `open_tasks` replaces those of the draft.
+    `children` has the subagents' notes by agent id, `calls` the agent ids by call where the transcript lacks them, and
+    `loose` the agents without a call in the transcript.  `client` is the state of the client.  `open_tasks` replaces
+    those of the draft.
     """
 
     id: str
@@ -247,12 +251,12 @@ class SessionContext:
     open_tasks: tuple[str, ...] | None = None
 
     def agent_of(self, work: Delegation) -> str:
-        """The id of the subagent that did this work, "" while unknown."""
+        """The id of the subagent that did this work, "" if not known yet."""
         return work.agent or self.calls.get(work.call, "")
 
 
 def session_of(draft: Draft, setting: SessionContext) -> Session:
-    """Make the session of a draft, as its note will contain it."""
+    """Make a session from a draft, as its note will contain it."""
     waits = open_end(draft.question, _open_tasks(draft, setting)) if setting.parent is None else ""
     status = _status(draft, setting, waits=bool(waits))
     phases = [_phase(phase, setting) for phase in draft.phases]
@@ -301,7 +305,7 @@ def _open_tasks(draft: Draft, setting: SessionContext) -> tuple[str, ...]:
 
 
 def _status(draft: Draft, setting: SessionContext, *, waits: bool) -> Status:
-    """The status; a subagent whose turn is closed has ended even if its client still runs."""
+    """The session's status.  A subagent whose turn is closed has ended even if the client is still running."""
     is_over = setting.parent is not None and draft.turn in CLOSED
     client = Client.ENDED if is_over else setting.client
     return session_status(draft.turn, draft.last, setting.now, setting.idle, client, waits=waits)
@@ -337,7 +341,7 @@ def _extended(phase: Phase, entries: Iterable[Entry]) -> Phase:
 
 def _callout(work: Delegation, setting: SessionContext) -> Subagent:
     child = setting.children.get(setting.agent_of(work))
-    # For work in the background the client may have less than the report.
+    # For background work, the client may have less text than the report.
     summary = (child.summary if child else None) or work.summary
     kind = work.kind or (child.kind if child else "") or "agent"
     agent = AgentRef(slug(kind, "agent") or "agent")

@@ -1,6 +1,6 @@
-"""Fold the events of one native session, one by one, into the draft of its note.
+"""Build the draft of a note from the events of one native session, one by one.
 
-Texts are cut at once, so that memory grows with the note, not with the transcript.
+Text is cut immediately, so memory grows with the note, not with the transcript.
 """
 
 from __future__ import annotations
@@ -60,12 +60,12 @@ from crucible.documents.session.titles import Titles, prompt_name, resumed_name
 
 
 def is_parent_report(event: Event, agent: str) -> bool:
-    """True if an event of the parent's transcript is about this subagent."""
+    """True if an event from the parent's transcript is about this subagent."""
     return isinstance(event, SubagentStarted | SubagentReturned) and agent != "" and event.agent == agent
 
 
 def turn_after(event: SubagentReturned, turn: Turn, phases: Iterable[OpenPhase], place: OpenPlace) -> Turn | None:
-    """The state of a subagent's last turn by its parent's transcript; None if nothing changes.
+    """Return the state of a subagent's last turn according to its parent's transcript; None if nothing changes.
 
     Adds a result that the subagent's own transcript lacks.
     """
@@ -83,14 +83,14 @@ def turn_after(event: SubagentReturned, turn: Turn, phases: Iterable[OpenPhase],
 
 
 class Recorder(PhaseTracker):
-    """Records one native session, or the work of one subagent.
+    """Record one native session, or the work of one subagent.
 
-    `agent` is the subagent's id, "" for the main session; `kind` its kind.  `work_name` is the name of a phase without
-    a prompt: a subagent's, or that of a transcript whose start is lost.  `synced` is the mark of the last row that the
-    note contains; if that row is gone, `known_until` is its time.  `base` becomes the draft at that row: what an
-    earlier import wrote.  With `joins`, the note contains nothing of the transcript yet, and `after` is the agent that
-    worked on the note before.  `task` is a subagent's task, `moved_to` the session in which the client continued,
-    `started` the time of the first event in the note, and `last` that of the last event of all.
+    `agent` is the subagent's id, "" for the main session, and `kind` its type.  `work_name` names a phase without a
+    prompt: a subagent's, or one of a transcript whose start is lost.  `synced` is the mark of the last row in the note;
+    if that row is gone, `known_until` is its time.  `base` becomes the draft at that row: what an earlier import wrote.
+    If `joins`, the note contains nothing from this transcript yet, and `after` is the agent that worked on the note
+    before. `task` is the subagent's task, `moved_to` the session in which the client continued, `started` the time of
+    the first event in the note, and `last` the time of the last event of all.
     """
 
     def __init__(
@@ -145,17 +145,17 @@ class Recorder(PhaseTracker):
 
     @property
     def has_work(self) -> bool:
-        """True if there is anything to note."""
+        """True if there is anything to record in a note."""
         return bool(self._phases or self.task)
 
     @property
     def is_guest(self) -> bool:
-        """True if it began as an addition to another session's note."""
+        """True if the transcript was first imported into another session's note."""
         return self._switch is not None
 
     @property
     def synced_found(self) -> bool:
-        """True if the row of `synced` was seen."""
+        """True if the row marked by `synced` was found."""
         return self._sync.found
 
     def draft(self) -> Draft:
@@ -171,7 +171,7 @@ class Recorder(PhaseTracker):
             mark=self._mark,
             branch=self._branch,
             participants=self._speakers.all(),
-            # The model of an added transcript must not change while it grows, since a note without a model uses it.
+            # The model must not change while an added transcript grows, since a note without a model uses it.
             model=self._usage.first_model if self.is_guest else self._usage.model,
             tokens_used=self._usage.used,
             tokens_cached=self._usage.cached,
@@ -187,7 +187,7 @@ class Recorder(PhaseTracker):
     # --- folding -----------------------------------------------------------------------------------------------------
 
     def add(self, event: Event, secrets: Mapping[str, int] | None = None) -> None:
-        """Fold the next event of the transcript; `secrets` counts the secrets removed from it by rule."""
+        """Process the next event of the transcript.  `secrets` counts the secrets removed from it, by rule."""
         if self._sync.is_behind(event) and self.base is None:
             self.base = self.draft()
         if event.at.time and not isinstance(event, Titled | Unknown | Unreadable):
@@ -201,9 +201,9 @@ class Recorder(PhaseTracker):
         self._sync.pass_by(event)
 
     def _note_row(self, event: Event) -> None:
-        """Record that the note contains this row."""
+        """Record that the note contains this event's row."""
         self._speakers.add_current()
-        # An event from the end of a file may belong to an earlier row.
+        # An event emitted at the end of a file may belong to an earlier row.
         if event.at.line >= self._mark_line:
             own = self._mark if is_parent_report(event, self.agent) else None
             self._mark, self._mark_line = self._sync.mark(event, own), event.at.line
@@ -216,7 +216,7 @@ class Recorder(PhaseTracker):
             self._phases[-1].touch(time, self._turn in CLOSED)
 
     def _fold(self, event: Event) -> bool:  # noqa: C901, PLR0912 -- one arm an event
-        """Fold an event by its type; return True if the note contains it."""
+        """Process an event by its type; return True if the note contains it."""
         match event:
             case Prompted():
                 return self._prompted(event)
@@ -276,7 +276,7 @@ class Recorder(PhaseTracker):
         if event.kind is PromptKind.TASK:
             return self._parent_prompted(event)
         if event.kind in (PromptKind.COMMAND, PromptKind.SHELL):
-            # `/exit` and the like are dropped; a command that makes the agent work is recorded with that work.
+            # `/exit` and similar commands are dropped; a command that makes the agent work is recorded with that work.
             self._held.append(event)
             return False
         steering = event.kind is PromptKind.STEERING or self.agent
@@ -288,10 +288,10 @@ class Recorder(PhaseTracker):
         return True
 
     def _parent_prompted(self, event: Prompted) -> bool:
-        """Record a subagent's prompt, which is not a user's: the first one is its task."""
+        """Record a prompt that the parent sent to a subagent.  The first one is the task."""
         if not self.task and not self._phases:
             self.task = normal(event.text)
-            if not self.agent:  # its parent is gone, so nothing else names it
+            if not self.agent:  # its parent is gone, so nothing else provides a name
                 self._titles.first_said(prompt_name(self.task, 80))
         else:
             self._stretch(event.at).add(Callout("observation", "Message", normal(event.text)))
@@ -299,7 +299,7 @@ class Recorder(PhaseTracker):
         return True
 
     def _resumed(self, event: Resumed) -> None:
-        """Begin a phase with the held commands; in a new native session, it also records the change of agent."""
+        """Begin a phase with the held commands; at the start of a transcript, also record the change of agent."""
         is_first, (held, self._held) = not self._phases, (self._held, [])
         name = resumed_name(event.after or (self._phases[-1].name if self._phases else ""))
         self._titles.first_said(name)
@@ -337,7 +337,7 @@ class Recorder(PhaseTracker):
 
     def _subagent_started(self, event: SubagentStarted) -> bool:
         if is_parent_report(event, self.agent):
-            self.task = normal(event.task)  # its own transcript is gone
+            self.task = normal(event.task)  # the subagent's own transcript is gone
             return False
         if self.calling.delegation(event.call, event.agent) is None:
             self._work(event.at)
@@ -356,8 +356,8 @@ class Recorder(PhaseTracker):
 
     def _rewound(self, event: Rewound) -> bool:
         if not self._phases:
-            return False  # nothing is recorded that could be taken back
-        # Added to the last phase: a held `/rewind` does not begin one.
+            return False  # nothing was recorded that could be withdrawn
+        # Added to the last phase, since a held `/rewind` does not begin one.
         phase = self._phases[-1]
         (phase.parts[-1] if phase.parts else phase).add(rewind_callout(event))
         self._turn, self.calling.last_words = Turn.ANSWERED, ""

@@ -21,14 +21,14 @@ from crucible.documents.session.task_block import PRIORITIES, TASK_STATUSES
 from crucible.documents.session.titles import Titles
 
 _DROPPED = frozenset({"deleted", "cancelled"})
-"""Statuses that remove a task: the list has only planned and finished work."""
+"""Statuses that remove a task, since the list has only planned and finished work."""
 _HALF = 0.5
 _LONG_NUMBER = 9
-"""An id with at least this many digits is not a list position."""
+"""Minimum digits of an id that is not a position in the list."""
 
 
 class TaskTracker:
-    """The agent's tasks by id, in the order of creation, and the task that was started last."""
+    """The agent's tasks by id, in the order of creation, and the last task that was started."""
 
     def __init__(self) -> None:
         self._tasks: dict[str, Task] = {}
@@ -40,20 +40,19 @@ class TaskTracker:
         return tuple(self._tasks.values())
 
     def take_start(self) -> str:
-        """Return the content of a started task without entries, and forget it; "" for none."""
+        """Return and clear the content of a started task without entries; "" if there is none."""
         start, self._start = self._start, ""
         self._current = start or self._current
         return start
 
     def forget_start(self) -> None:
-        """Forget the started task for a new phase, where it continues without its own heading."""
+        """Clear the started task, since it continues in a new phase without its own heading."""
         self._start = self._current = ""
 
     def replace(self, states: tuple[TaskState, ...], time: datetime | None) -> None:
-        """The client replaced its list; an id may only be a position in it, so tasks are matched by content.
+        """Replace the list.  Tasks are matched by content, since an id may only be a position in the client's list.
 
-        Tasks that are missing from the new list are kept before it: completed ones as completed, the rest as cancelled.
-        A task keeps its first id.
+        Tasks missing from the new list are kept above it, the open ones as cancelled.  A task keeps its first id.
         """
         known = {task.content: task for task in self._tasks.values()}
         contents = {state.id: normal_line(state.content) or f"Task {state.id}" for state in states}
@@ -80,7 +79,7 @@ class TaskTracker:
         ids: Mapping[str, str],
         time: datetime | None,
     ) -> None:
-        """Add an item of a list; `ids` maps the list's ids to ours."""
+        """Add a task from a client's list; `ids` maps the list's ids to ours."""
         if state.status in _DROPPED:
             self._drop(content)
             return
@@ -96,7 +95,7 @@ class TaskTracker:
         self._put(task, state.status, time)
 
     def change(self, event: TaskChanged) -> None:
-        """Create or change a task."""
+        """Create, change or remove a task."""
         task = self._tasks.get(event.id)
         if event.status in _DROPPED:
             dropped = self._tasks.pop(event.id, None)
@@ -111,7 +110,7 @@ class TaskTracker:
         self._put(replace(task, depends_on=task.depends_on + more), event.status or task.status, event.at.time)
 
     def _drop(self, content: str) -> None:
-        """Forget that this task was started."""
+        """Clear the started task if it has this content."""
         if content == self._start:
             self._start = ""
 
@@ -129,7 +128,10 @@ class TaskTracker:
 
 
 def _rephrased(old: Mapping[str, Task], new: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Pair each new content with an open task it rephrases: they share more than half of the longer one's words."""
+    """Pair each new content with an open task that it rephrases.
+
+    They must share more than half the words of the longer one.
+    """
     free = {content: long_words(content) for content, task in old.items() if task.status != "completed"}
     for content in new:
         words = long_words(content)
@@ -145,14 +147,14 @@ def _left_out(task: Task) -> Task:
 
 
 def _free(ident: str, taken: set[str]) -> str:
-    """The id, or the next free number if a task of the session already has it."""
+    """The id if it is free, else the next free number."""
     if ident not in taken:
         return ident
     return str(1 + max((int(one) for one in taken if one.isdecimal() and len(one) < _LONG_NUMBER), default=0))
 
 
 class Speakers:
-    """The agents of a recording; `kind` is that of the recorded subagent, "" for the main session."""
+    """The agents of a recording; `kind` is the type of the recorded subagent, "" for the main session."""
 
     def __init__(self, client: str, kind: str = "") -> None:
         self._client = client
@@ -162,7 +164,7 @@ class Speakers:
 
     @property
     def now(self) -> AgentRef:
-        """The agent of a phase that begins now."""
+        """The agent for a phase that begins now."""
         return agent_ref(self._kind) if self._kind else self._speaking
 
     def all(self) -> tuple[AgentRef, ...]:
@@ -174,13 +176,13 @@ class Speakers:
         self._speaking = agent_ref(self._client, version)
 
     def add_current(self) -> None:
-        """Record that the current agent has an entry in the note."""
+        """Record that the note has an entry by the current agent."""
         if self._speaking not in self._seen:
             self._seen.append(self._speaking)
 
 
 class Switch:
-    """The callout at the start of a phase that another agent continues; it gets the model as soon as it is known.
+    """The callout at the start of a phase that another agent continues.  The model is added once it is known.
 
     The session's own `model` stays the first one.
     """
@@ -193,16 +195,16 @@ class Switch:
         phase.entries.append(self._callout)
 
     def name_model(self, model: str | None) -> None:
-        """Set the model; only the first one counts."""
+        """Set the model unless it is already set."""
         if model and self._is_open:
             self._phase.entries[self._place] = replace(self._callout, text=f"Model: {model}")
             self._is_open = False
 
 
 class PhaseTracker:
-    """The part of a `Recorder` that manages its phases.
+    """The part of a `Recorder` that manages phases.
 
-    `_held` are commands that become part of the next phase; `work_name` is the name of a phase without a prompt.
+    `_held` has commands that become part of the next phase; `work_name` names a phase without a prompt.
     """
 
     work_name: str
@@ -216,14 +218,14 @@ class PhaseTracker:
 
     @property
     def place(self) -> str:
-        """The id of the current phase or sub-phase, such as `phase-2.1`; "" before the first."""
+        """The id of the current phase or sub-phase, such as `phase-2.1`; "" before the first phase."""
         if not self._phases:
             return ""
         parts = self._phases[-1].parts
         return f"phase-{len(self._phases)}" + (f".{len(parts)}" if parts else "")
 
     def _open_phase(self, *prompts: Prompted) -> OpenPhase:
-        """Open a phase for the last prompt; held commands come first."""
+        """Open a phase for the last prompt; held commands precede it."""
         all_prompts = [*self._held, *prompts]
         self._held = []
         named = prompts[-1] if prompts else all_prompts[0]
@@ -239,7 +241,7 @@ class PhaseTracker:
         return phase
 
     def _work(self, at: At) -> OpenPhase:
-        """The phase in which the agent is working; opens one if needed."""
+        """The phase in which the agent is working.  Opens one if needed."""
         self._turn = Turn.OPEN
         if self._held:
             return self._open_phase()
@@ -248,7 +250,7 @@ class PhaseTracker:
         return self._new_phase(self.work_name, at)
 
     def _stretch(self, at: At) -> OpenPhase:
-        """The phase for the next entry, or its last sub-phase if it has any."""
+        """The current phase or its last sub-phase.  Opens a sub-phase for a task that was just started."""
         phase = self._phases[-1] if self._phases and not self._held else self._work(at)
         started = self._plan.take_start()
         if started:
@@ -256,7 +258,7 @@ class PhaseTracker:
         return phase.parts[-1] if phase.parts else phase
 
     def _add_callouts(self, at: At, entries: Iterable[Entry]) -> bool:
-        """Add callouts; return whether there were any."""
+        """Add callouts; return True if there were any."""
         callouts = list(entries)
         for entry in callouts:
             self._stretch(at).add(entry)
@@ -264,7 +266,7 @@ class PhaseTracker:
 
 
 class _Message(NamedTuple):
-    """The tokens of a message, and the phase in which it was first seen."""
+    """The tokens of a message, and the phase in which it first appeared."""
 
     spent: TokenUsage
     phase: OpenPhase
@@ -279,22 +281,22 @@ class _Message(NamedTuple):
 
 
 class TokenCounts:
-    """Token counts; a message that several rows report counts once, by the last row.
+    """Token counts.  A message reported by several rows counts once, with the values of the last row.
 
-    `used` is uncached input plus output, `cached` was read from the cache.
+    `used` is uncached input plus output; `cached` was read from the cache.
     """
 
     def __init__(self) -> None:
         self.used = 0
         self.cached = 0
-        # Never changed, although later rows may assign the same message to another model.
+        # Stays the same even if later rows assign its message to another model.
         self.first_model: str | None = None
         self._messages: dict[str, _Message] = {}
         self._models: dict[str, str] = {}
 
     @property
     def model(self) -> str | None:
-        """The model of most messages."""
+        """The model that sent the most messages."""
         return Counter(self._models.values()).most_common(1)[0][0] if self._models else None
 
     @property
@@ -303,7 +305,7 @@ class TokenCounts:
         return usage_lines(message.spent for message in self._messages.values())
 
     def count(self, event: UsageCounted, phase: OpenPhase) -> None:
-        """Count a message in the phase in which it was first seen."""
+        """Count a message in the phase in which it first appeared."""
         key = event.message or event.at.row or f"#{event.at.line}"
         self.name_model(key, event.model)
         before = self._messages.get(key)
@@ -317,7 +319,7 @@ class TokenCounts:
         now.phase.tokens += now.used - before.used
 
     def name_model(self, message: str, model: str) -> None:
-        """Assign a message to a model; a name in angle brackets is not a model."""
+        """Assign a message to a model.  A name in angle brackets is not a model."""
         name = normal_line(model)[:100]
         if name and not name.startswith("<"):
             self._models[message or f"#{len(self._models)}"] = name

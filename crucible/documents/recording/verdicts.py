@@ -1,7 +1,6 @@
-"""The verdict of a run of tests, checks or a build, read from the marks that runners print at fixed places.
+"""Determine the verdict of tests, checks or a build from what runners print at fixed places in a line.
 
-The marks are lines of counts, names of failed tests, places of errors, and Go packages.  Prose never counts, since a
-mark has a fixed place in its line.
+These are lines of counts, names of failed tests, source locations of errors, and Go packages; prose does not count.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from crucible.documents.session.markup import RESULT_LIMIT
 
 
 class Verdict(NamedTuple):
-    """A run's result in words, "" for none; `is_red` if something failed."""
+    """A run's result in words, "" if there is none.  `is_red` is true if something failed."""
 
     text: str
     is_red: bool = False
@@ -35,7 +34,7 @@ _WORDS = {
     "": "assertions assertion expectations measured filtered xpassed rerun flaky informations notes files file snapshots "
     "suites unexpected",
 }
-"""The words that runners use for what they count, by meaning."""
+"""The words that runners use in counts, by meaning."""
 _BUCKET = {word: bucket for bucket, words in _WORDS.items() for word in words.split()}
 _WORD = "|".join(sorted(_BUCKET, key=len, reverse=True))
 _ITEM = (
@@ -69,19 +68,19 @@ class _Counts(NamedTuple):
 
 
 def _counted(text: str) -> _Counts:
-    """Add up all lines of counts; `problems` are the counts of checks, as printed."""
+    """Add up all lines of counts.  `problems` has the counts of checks, as printed."""
     tests: Counter[str] = Counter()
     problems: list[str] = []
     bad = 0
     took: list[str] = []
     for line in _COUNTS.finditer(text):
         if "elapsed" in line["rest"] or _NO_TESTS.search(line["label"]):
-            continue  # counts of one of several classes, or of files
+            continue  # counts for one of several classes, or for files
         found: Counter[str] = Counter()
         for bucket, count in _items(line["items"]):
             found[bucket] += count
         if {"passed", "failed", "skipped", "total"} & set(found):
-            if not line["rest"].endswith(":"):  # otherwise it introduces a list, and the counts follow
+            if not line["rest"].endswith(":"):  # otherwise the line introduces a list, and the counts follow
                 tests.update(found)
                 took += _TOOK.findall(line["rest"])
         elif found.keys() - {""}:
@@ -132,7 +131,7 @@ _NAMES = tuple(
         r"^[ \t]+\d+ - (.+) \((?:Failed|Timeout|SEGFAULT).*\)$",  # ctest
     )
 )
-"""Lines that name a failed test, and why it failed if the runner says so on this line."""
+"""Lines that name a failed test, and the reason if the runner prints it on the same line."""
 _NAME_SIGNS = (
     "FAIL",
     "ERROR",
@@ -146,7 +145,7 @@ _NAME_SIGNS = (
     "Timeout",
     "SEGFAULT",
 )
-"""A text without any of these names no failed test; checked first, for speed."""
+"""Text without any of these does not name a failed test.  Checked first, for speed."""
 _LISTED = tuple(
     late_pattern(pattern, re.MULTILINE)
     for pattern in (
@@ -155,11 +154,11 @@ _LISTED = tuple(
         r"^[ \t]+\d+\) (\S.*?):?$|^\d+\) (\S+::\S+)$",
     )
 )
-"""Marks that other programs print too; used only if tests failed."""
+"""Marks that other programs also print; used only if tests failed."""
 
 
 def _failed_tests(text: str, bad: int) -> dict[str, str]:
-    """Names of failed tests, with the reason if the runner prints it on the same line."""
+    """Return the names of failed tests, with the reason if the runner prints it on the same line."""
     if not bad and not any(sign in text for sign in _NAME_SIGNS):
         return {}
     for pattern in (*_NAMES, *(_LISTED if bad else ())):
@@ -192,13 +191,13 @@ _PLACES = tuple(
         r"^In (?P<path>\S+) line (?P<line>\d+):\n(?:.*\n){1,3}?[ \t]*\^-+.*?(?P<kind>SC\d+)[^:]*: (?P<said>.+)$",
     )
 )
-"""Places as compilers and checkers print them: Go, C, Python, TypeScript; C#; Rust, ruff; Kotlin; eslint; shellcheck."""
+"""Source locations as printed for Go, C, Python, TypeScript; C#; Rust, ruff; Kotlin; eslint; shellcheck."""
 _OF_GO = late_pattern(r"^# \S+(?: \[\S+\])?$", re.MULTILINE)
 _LINTER = late_pattern(r"\((?:[a-z]+[\w-]*)\)$")
 
 
 def _places(text: str, *, is_red: bool) -> list[str]:
-    """Places as `limiter.py:12 message`; only errors if there are any, or else warnings."""
+    """Source locations as `limiter.py:12 message`; only errors if there are any, else warnings."""
     is_red = is_red or bool(_OF_GO.search(text))
     found: list[tuple[str, str]] = []
     for pattern in _PLACES:
@@ -231,7 +230,7 @@ _PANIC = late_pattern(r"^panic: (.+)$", re.MULTILINE)
 
 
 def _go(text: str, *, is_whole: bool) -> Verdict:
-    """The verdict of Go packages; failed tests are reported elsewhere."""
+    """The verdict of Go packages.  Failed tests are reported elsewhere."""
     rows = [row.groupdict() for row in _GO_ROW.finditer(text)]
     failed = [row for row in rows if row["word"] == "FAIL"]
     good = [row for row in rows if row["word"] == "ok"]
@@ -266,7 +265,10 @@ def _go_good(text: str, rows: list[dict[str, str]], *, is_whole: bool) -> str:
 
 
 def verdict(text: str, *, is_whole: bool, failed: bool) -> Verdict:
-    """The verdict of all runners in an output; `is_whole` if no lines are missing, `failed` if the command failed."""
+    """The verdict of all runners in an output.
+
+    `is_whole` is true if no lines are missing, `failed` if the command failed.
+    """
     counts = _counted(text)
     bad = counts.tests["failed"] + counts.tests["errors"]
     names = _failed_tests(text, bad)
@@ -291,7 +293,7 @@ def verdict(text: str, *, is_whole: bool, failed: bool) -> Verdict:
 
 
 def _of_tests(text: str, counts: _Counts, names: dict[str, str], *, is_whole: bool) -> Verdict:
-    """`2 failed, 3 passed: test_a, test_b`; for a single failure also the reason."""
+    """`2 failed, 3 passed: test_a, test_b`; also the reason if only one test failed."""
     summary, bad = _tally(counts.tests), counts.tests["failed"] + counts.tests["errors"]
     if not names:
         return Verdict(summary if bad or not summary else summary + counts.took, bad > 0)
@@ -299,7 +301,7 @@ def _of_tests(text: str, counts: _Counts, names: dict[str, str], *, is_whole: bo
         summary = counts.problems[-1]
     elif not bad:
         summary = f"{len(names)} failed" if is_whole else "failed"
-    # Runners that print `file::test` also print counts; without counts, show the line as it is.
+    # Runners that print `file::test` also print counts.  Without counts, show the line unchanged.
     summary = "FAILED" if not (bad or counts.bad) and "::" in next(iter(names)) else f"{summary}:"
     if len(names) == 1:
         [(name, reason)] = names.items()
@@ -314,7 +316,7 @@ def _of_tests(text: str, counts: _Counts, names: dict[str, str], *, is_whole: bo
 
 
 def _of_checks(counts: _Counts, places: list[str], head: str, *, is_whole: bool) -> Verdict:
-    """`2 issues: limiter.go:12 message`, or the first error of a compiler."""
+    """`2 issues: limiter.go:12 message`, or a compiler's first error."""
     summary = "; ".join(dict.fromkeys(counts.problems))
     if summary and (counts.bad or not places):
         return Verdict(f"{summary}: {places[0]}" if counts.bad and places else summary, bool(counts.bad))
@@ -324,9 +326,9 @@ def _of_checks(counts: _Counts, places: list[str], head: str, *, is_whole: bool)
 
 
 def _why(text: str) -> str:
-    """The last message of a failed Go test, since its logs come first.
+    """The last message of a failed Go test, since its logs are printed first.
 
-    A message before the `--- FAIL` line counts only if it is directly above.
+    A message above the `--- FAIL` line counts only if it is directly above.
     """
     fails = text.find("--- FAIL")
     if fails < 0:
