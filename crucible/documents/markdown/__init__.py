@@ -1,1 +1,1 @@
-"""Obsidian Markdown as exact text: find blocks, links and properties, escape foreign text, and make edits."""
+"""Obsidian Markdown as exact text: find blocks, links and properties, escape untrusted text, and make edits."""

@@ -1,7 +1,7 @@
-"""Escape the text of code spans, and the marks that plugins find in rendered text, in code or prose.
+"""Escape the text of code spans, and marks that plugins find in rendered text, in code or prose.
 
-Rules of format 2: a backslash at the start of a code span, and a blank between two marks where a backslash does not
-help.
+In format 2, escapes are a backslash at the start of a code span, and a blank between two marks where a backslash would
+have no effect.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ FORMAT = 2
 """The current version of the escape rules, stored in a note's property `format`."""
 
 SPAN_START = r"(?:\$?=|(?:INPUT|VIEW|BUTTON)\[|dice[\w+-]*:)"
-"""The start of a code span that a plugin acts on."""
+"""The start of a code span that a plugin evaluates."""
 
 _RUN = late_pattern(r"`+")
 _CODE = late_pattern(rf"`*\s*(?=\\*{SPAN_START})")
@@ -24,7 +24,7 @@ _SEALED_BUTTON = late_pattern(r"button\\(?=\\*-)")
 
 
 def seal_code(text: str) -> str:
-    """Escape a code span, or its text, so that no plugin evaluates it."""
+    """Escape a code span, or only its text, so that no plugin evaluates it."""
     text = _BUTTON.sub(r"button\\", text) if "button" in text else text
     found = _CODE.match(text)
     return f"{found[0]}\\{text[found.end() :]}" if found else text
@@ -40,8 +40,8 @@ def unseal_code(text: str) -> str:
 # --- rendered text ----------------------------------------------------------------------------------------------------
 #
 # Templater looks for `<%` in the file and in the rendered text.  Dataview looks for `(key:: value)` there, and renders
-# the value again.  A backslash does not help: it is removed by then, or ignored.  So a blank goes between the two
-# marks, in code too.
+# the value again.  A backslash has no effect: it is removed by then, or ignored.  So a blank is inserted between the
+# two marks, also in code.
 
 _RAW = late_pattern(r"<(?=[ \\]*%)")
 _SEALED_RAW = late_pattern(r"< (?=[ \\]*%)")
@@ -50,13 +50,13 @@ _SEALED_COLONS = late_pattern(r": (?= *\\*:)")
 _ACTING = late_pattern(
     rf"!\\*\[|\[\\*\[|\]\\*\((?!(?i:https?://|mailto:))|\$|`\s*\\*{SPAN_START}|button\\*-|\\~~~|(?:\\`){{3}}"
 )
-"""Marks that act if the value of a field is rendered again, escaped or not."""
+"""Marks that plugins act on when a field's value is rendered again, even if escaped."""
 _BRACKET = late_pattern(r"[(\[]")
 _BLOCK_END = late_pattern(r"\n[ \t]*\n(?=[^\s>])")
 
 
 def seal_rendered(text: str, before: str = "", after: str = "") -> str:
-    """Split the marks that plugins find in rendered text; `before` and `after` are rendered next to the text."""
+    """Split marks that plugins find in rendered text.  `before` and `after` is the text rendered next to it."""
     if "%" in text:
         text = _RAW.sub("< ", text)
     if ":" not in text or not _COLONS.search(text):
@@ -91,28 +91,28 @@ def unseal_rendered(text: str) -> str:
 
 
 def code_span(text: str, form: int = FORMAT, after: str = "") -> str:
-    """Text of one line as a code span that `read_code_span` reads back exactly; a newline becomes `⏎`.
+    """Render text as a one-line code span that `read_code_span` reads back exactly; a newline becomes `⏎`.
 
-    `after` is foreign text that follows on the same line.
+    `after` is untrusted text on the same line.
     """
     text = text.replace("\n", "⏎")
     if form >= FORMAT:
         text = seal_rendered(seal_code(text), after=after)
     fence = "`" * (1 + max((len(run) for run in _RUN.findall(text)), default=0))
     if not text.strip(" "):
-        return f"{fence} {text}{fence}"  # a code span cannot be empty, so one blank is added
+        return f"{fence} {text}{fence}"  # a code span cannot be empty, so a blank is added
     if text[0] == "`" or text[-1] == "`" or text[0] == text[-1] == " ":
         return f"{fence} {text} {fence}"
     return f"{fence}{text}{fence}"
 
 
 def read_code(text: str, form: int) -> str:
-    """The original text of a code span; `form` is the note's format."""
+    """Return the original text of a code span.  `form` is the note's `format`."""
     return unseal_code(unseal_rendered(text)) if form >= FORMAT else text
 
 
 def read_code_span(line: str, at: int = 0) -> tuple[str, int] | None:
-    """The text of the code span that opens at `at`, and the offset after it."""
+    """Read the code span that opens at `at`: return its text and the offset after it, or None if there is none."""
     opener = _RUN.match(line, at)
     if opener is None or (at and line[at - 1] == "`"):
         return None
@@ -129,5 +129,5 @@ def read_code_span(line: str, at: int = 0) -> tuple[str, int] | None:
 
 
 def harmless_json(text: str) -> str:
-    """JSON, or a quoted TOON string, with escapes for the marks that plugins find even in code."""
+    """Escape JSON, or a quoted TOON string, against plugins that find marks even in code."""
     return text.replace("<%", "<\\u0025").replace("::", ":\\u003a")

@@ -1,16 +1,7 @@
-r"""Make foreign text safe to write into a note or a prompt, and read it back unchanged.
+r"""Make untrusted text safe to write into a note or a prompt, and read it back unchanged.
 
-`uncontain(contain(normal(t))) == normal(t)` for every `t`.  Rules for lines apply first, then those inside a line;
-reading reverses the order.  No rule depends on another, so texts that were contained one by one may be read back as
-one.
-
-Text quoted for an agent or a model cannot pass for anything but data:
-
-- A fence is longer than any run of backticks in it, so nothing in it closes it.
-- Inside a fence our own labels begin a line (`[phase-3 user]`) and lines of foreign text are indented, so no label can
-  be spoofed.
-- In plain text, `<` before a name, `/`, `!`, `?` or `|` is written `<\`, so there is no tag, comment or mark of ours.
-  Invisible characters are removed, since models read them.
+`uncontain(contain(normal(t))) == normal(t)` for every `t`, also for text that was contained in parts.  In a prompt,
+text cannot close its fence, is indented below our labels, and has `<\` for the `<` of a tag, so it remains data.
 """
 
 from __future__ import annotations
@@ -45,10 +36,10 @@ from crucible.documents.markdown.fences import (
 )
 
 LABELS = ("Rationale", "Resolution", "Summary", "Task")
-"""The labels that callouts use."""
+"""The labels used in callouts."""
 
 QUOTE_END = Rule("quote-end", r'"\ ', r"-(?=[ \t]|$)", '" ')
-"""For a user's words: `" - ` ends them, so inside them it is written `" \\- `.  Works in code spans too."""
+"""Escapes `" - `, which ends a quotation of the user, as `" \\- `.  Also applies in code spans."""
 
 # --- the normal form -------------------------------------------------------------------------------------------
 
@@ -60,7 +51,7 @@ _BLANKS = late_pattern(r"[ \t\n]+")
 
 
 def normal(text: str) -> str:
-    """The normal form of a block of text.  Characters are lost only here."""
+    """Normalize a block of text.  No other function here drops characters."""
     if _UNWANTED.search(text):
         text = _SURROGATE.sub("\ufffd", text).replace("\r\n", "\n").replace("\r", "\n")
         text = _CONTROL.sub("", ANSI.sub("", text))
@@ -68,14 +59,14 @@ def normal(text: str) -> str:
 
 
 def normal_line(text: str) -> str:
-    """The normal form of a one-line value: each run of blanks and line ends becomes one space."""
-    if text.isprintable() and "  " not in text:  # without line ends and control characters, as most
+    """Normalize text to one line: each run of blanks and line endings becomes one space."""
+    if text.isprintable() and "  " not in text:  # usually true: no line endings or control characters
         return text.strip(" ")
     return _BLANKS.sub(" ", normal(text)).strip(" ")
 
 
 def cut(text: str, limit: int) -> str:
-    """Cut to at most `limit` code points, with `…` as the last one if something was cut.  Cut before containing."""
+    """Cut to at most `limit` code points, the last of which is `…` if anything was cut.  Cut before containing."""
     return text if len(text) <= limit else text[: limit - 1] + "…"
 
 
@@ -84,7 +75,10 @@ _ADDRESS = late_pattern(rf"({SCHEME}|(?=:/)):")
 
 
 def slug(text: str, kind: Literal["agent", "version", "model", "channel"]) -> str:
-    """A name that is valid in a heading's markers; "" for an empty text.  A tag of digits only is none in Obsidian."""
+    """Make a name valid in a heading's markers; "" for empty text.
+
+    In Obsidian, a tag of only digits is not a tag.
+    """
     name = _ADDRESS.sub(r"\1-", re.sub("::+", ":", _NO_SLUG.sub("-", normal_line(text))))
     if kind == "channel" and name.isdecimal():
         return f"channel-{name}"
@@ -93,14 +87,14 @@ def slug(text: str, kind: Literal["agent", "version", "model", "channel"]) -> st
 
 # --- the start of a line ---------------------------------------------------------------------------------------
 
-# Quote marks and list markers before a mark: `- # x` is a heading too.  Any indent, because column 8 may be column 0 of
-# a list item that another writer began.  A marker without text is left to `thematic`.
+# Quote and list markers above a mark, since `- # x` is also a heading.  Any indent is allowed, because column 8 may be
+# column 0 of another writer's list item.  A list marker without text is left to `thematic`.
 _PREFIX = r"\n(?>(?:[ \t]*+(?:>|(?:[-+*]|[0-9]{1,9}[.)])(?=[ \t]++[^ \t\n])))*)[ \t]*+"
 
 LINE_RULES: tuple[Rule, ...] = (
     Rule("heading", _PREFIX, r"\#{1,6}(?=[ \t]|$)", "#"),
     Rule("setext", _PREFIX, r"=+[ \t]*$", "="),
-    # One `-` or `*` is enough: a lone `-` underlines a heading, and the prefix has consumed the front of `* * *`.
+    # One `-` or `*` is enough: a lone `-` underlines a heading, and the prefix has consumed the start of `* * *`.
     Rule("thematic", _PREFIX, r"-[- \t]*$|\*[* \t]*$|_[ \t]*_[ \t]*_[_ \t]*$"),
     Rule("tilde-fence", _PREFIX, "~~~", "~~~"),
     Rule("tool-calls", _PREFIX, r"\*\*Tool calls:\*\*[ \t]*$", "**Tool calls:**"),
@@ -109,14 +103,14 @@ LINE_RULES: tuple[Rule, ...] = (
 
 
 MORE_LINE_RULES: tuple[Rule, ...] = (
-    # Checkboxes in foreign text would become tasks of the user.  The text may follow a list marker of ours.
+    # A checkbox in untrusted text would become a task of the user.  It may follow one of our list markers.
     Rule("task", r"\n(?>(?:[ \t>]*(?:[-+*]|[0-9]{1,9}[.)])[ \t]+)*)[ \t>]*", r"\[[^\n]\](?=[ \t]|$)", "["),
-    # Dataview runs indented code that begins with `=` as a query.
+    # Dataview evaluates indented code that begins with `=` as a query.
     Rule("query", _PREFIX, r"=(?!=*[ \t]*$)", "="),
-    # The plugin Buttons acts on indented code that begins like this.
+    # The Buttons plugin acts on indented code that begins with `button`.
     Rule("button", r"\n[ \t>]*(?: {4}|\t)[ \t]*+", "button", "button", when="button-"),
 )
-"""Additional escapes of format 2."""
+"""Additional escapes in format 2."""
 
 
 @lru_cache(maxsize=16)
@@ -127,7 +121,7 @@ def _line_passes(form: int, extra: tuple[Rule, ...]) -> tuple[Pass, ...]:
 
 
 def format_of(properties: Mapping[str, object]) -> int:
-    """The format of a note with these properties; 1 if they do not name one."""
+    """The format of a note with these properties; 1 if they have no format."""
     found = properties.get("format")
     return FORMAT if isinstance(found, int) and found >= FORMAT else 1
 
@@ -147,11 +141,11 @@ def _unseal(text: str, form: int, passes: tuple[Pass, ...]) -> str:
 
 
 def contain(text: str, *, extra: Sequence[Rule] = (), form: int = FORMAT, before: str = "", after: str = "") -> str:
-    """Escape a block of text in normal form so that it cannot become structure; `form` is the note's `format`.
+    """Escape normalized text so that it cannot become structure.  `form` is the note's `format`.
 
-    Put the result at the start of a line: if a fence opens the text (`whole_fences`), other words before it would break
-    the fence.  `extra` are the caller's marks; they apply in code spans too, but not in whole fences.  `before` and
-    `after` are foreign texts in the same block of the note.
+    Put the result at the start of a line: if it begins with a fence (see `whole_fences`), text on the same line would
+    break the fence.  `extra` has the caller's own marks, which are also escaped in code spans but not in complete
+    fences.  `before` and `after` are untrusted text in the same block of the note.
     """
     prose = partial(_seal, form=form, passes=_line_passes(form, tuple(extra)))
     parts = by_parts(text, prose, partial(seal_fence, form=form))
@@ -159,7 +153,7 @@ def contain(text: str, *, extra: Sequence[Rule] = (), form: int = FORMAT, before
 
 
 def uncontain(text: str, *, extra: Sequence[Rule] = (), form: int = FORMAT) -> str:
-    """The inverse of `contain`, for the same extra rules and format."""
+    """The inverse of `contain`, given the same extra rules and format."""
     text = text if form < FORMAT else unseal_rendered(text)
     if "\\" not in text:
         return text
@@ -170,9 +164,9 @@ def uncontain(text: str, *, extra: Sequence[Rule] = (), form: int = FORMAT) -> s
 def contain_line(
     text: str, *, extra: Sequence[Rule] = (), form: int = FORMAT, before: str = "", after: str = ""
 ) -> str:
-    """Escape a one-line text in normal form for the inside of a line.  At the start of a line use `contain`.
+    """Escape normalized one-line text for use within a line.  At the start of a line, use `contain`.
 
-    `before` and `after` are foreign texts before and after it on the same line or in the same block.
+    `before` and `after` are untrusted text on the same line or in the same block.
     """
     for rule in extra:
         text = rule.compiled()[0](text)
@@ -191,8 +185,8 @@ def uncontain_line(text: str, *, extra: Sequence[Rule] = (), form: int = FORMAT)
 def convert(text: str) -> str:
     """Convert contained text from format 1 to format 2.
 
-    Only backslashes and blanks change, so the number of lines stays the same.  A mark that format 1 would have escaped
-    was typed by the user and stays active, for example a wikilink.
+    Only backslashes and blanks change, so the number of lines stays the same.  An unescaped mark that format 1 would
+    have escaped, such as a wikilink, was typed by the user and is kept.
     """
 
     def prose(part: str) -> str:
@@ -205,17 +199,17 @@ def convert(text: str) -> str:
 
 
 def convert_line(text: str, before: str = "") -> str:
-    """Convert a text that is inside a line of ours."""
+    """Convert text within one of our lines."""
     return seal_rendered(convert_inline(text), before)
 
 
 def convert_span(span: str, after: str = "") -> str:
-    """Convert a whole code span from format 1 to format 2."""
+    """Convert a complete code span from format 1 to format 2."""
     return seal_rendered(seal_code(span), after=after)
 
 
 def is_inert(code: str) -> bool:
-    """True if a text needs no escape in a code span."""
+    """True if a text needs no escape within a code span."""
     return seal_rendered(seal_code(code)) == code
 
 
@@ -228,7 +222,7 @@ _OUR_MARK = "<!-- cru:"
 
 
 def plain_text(text: str) -> str:
-    """The text in normal form, without invisible characters and tags; lines end in LF only."""
+    """Normalize text, and drop invisible characters and tags.  Lines end in LF."""
     text = normal(text)
     if not text.isascii():
         text = normal(_LINE_ENDS.sub("\n", UNSEEN.sub("", text)))  # a line may be blank now
@@ -236,7 +230,7 @@ def plain_text(text: str) -> str:
 
 
 def without_marks(text: str) -> str:
-    """The text in normal form with its tags, but without invisible characters and our own `cru:` marks."""
+    """Normalize text, and drop invisible characters and our own `cru:` marks, but keep tags."""
     return normal(UNSEEN.sub("", normal(text))).replace(_OUR_MARK, _OUR_MARK.replace("<", "<\\"))
 
 
@@ -244,8 +238,8 @@ def without_marks(text: str) -> str:
 
 
 def quote_line(text: str, limit: int) -> str:
-    """Foreign text as one line of at most `limit` characters, with `…` as the last one if something was cut."""
-    # Runs of blanks are short in real texts, so text far after the cut need not be processed.
+    """Quote untrusted text on one line of at most `limit` characters, the last of which is `…` if anything was cut."""
+    # Real text has only short runs of blanks, so text far beyond the cut need not be processed.
     line = _WHITE_SPACE.sub(" ", plain_text(text[: 4 * limit + 200])).strip(" ")
     if len(line) > limit:
         return line[: limit - 1] + "…"
@@ -253,12 +247,15 @@ def quote_line(text: str, limit: int) -> str:
 
 
 def quote_span(text: str, limit: int = 300) -> str:
-    """Like `quote_line`, but without backticks, for use in a code span."""
+    """Like `quote_line`, but without backticks, for use within a code span."""
     return quote_line(text, limit).replace("`", "'")
 
 
 def shorten(text: str, limit: int) -> str:
-    """Keep two thirds of `limit` from the head of a longer text and one third from its tail; say how much is missing."""
+    """Shorten text to two thirds of `limit` from the start and one third from the end.
+
+    A note in between says how much is missing.
+    """
     if len(text) <= limit:
         return text
     head, tail = text[: limit * 2 // 3], text[len(text) - limit // 3 :]
@@ -269,14 +266,14 @@ def shorten(text: str, limit: int) -> str:
 
 
 def hang(text: str) -> str:
-    """Indent every line but the first."""
+    """Indent all lines except the first."""
     return _ANY_LINE_END.sub("\n  ", text)
 
 
 def quote_block(text: str, limit: int, head: int | None = None) -> str:
-    """Foreign text as indented lines; a text above `limit` characters loses its middle, which a line reports.
+    """Quote untrusted text as indented lines.  Text longer than `limit` loses its middle, with a line that says so.
 
-    `head` is the number of characters kept before the middle, by default a third.
+    `head` is the number of characters to keep from the start, by default a third.
     """
     if len(text) <= limit:
         return _indented(text)
@@ -287,7 +284,7 @@ def quote_block(text: str, limit: int, head: int | None = None) -> str:
 
 
 def labelled(label: str, text: str, limit: int) -> str:
-    """Our label above a block of foreign text; only the label if the text is blank."""
+    """A label above a block of untrusted text; only the label if the text is blank."""
     block = quote_block(text, limit)
     return f"[{label}]\n{block}" if block else f"[{label}]"
 
@@ -299,7 +296,7 @@ def fence(blocks: Iterable[str]) -> str:
 
 
 def fenced(inner: str, info: str = "text", least: int = 3) -> str:
-    """Put text into a fence of at least `least` backticks that is longer than any run of backticks in the text."""
+    """Put text into a fence of at least `least` backticks, longer than any run of backticks in the text."""
     marks = "`" * max(least, *(len(run) + 1 for run in _TICKS.findall(inner)), least)
     return f"{marks}{info}\n{inner}\n{marks}"
 

@@ -1,10 +1,7 @@
-r"""Escapes inside a line, and the code spans that need none.
+r"""Escapes within a line, by the rules of formats 1 and 2, and the code spans that need no escape.
 
-Most escapes read "k backslashes before the mark become k+1": such a rule is its own inverse, whatever the text held.
-Marks of one character take 2k+1, because k+1 would turn `\<b>` into `\\<b>`, which is live HTML.
-
-A note's property `format` says which rules wrote it; the rules of both formats are here, and the conversion from 1 to
-2.
+Most rules turn k backslashes before a mark into k+1, so reading removes one, whatever the text was.  For marks of one
+character it is 2k+1, because k+1 would turn `\<b>` into `\\<b>`, which is live HTML.
 """
 
 from __future__ import annotations
@@ -18,30 +15,30 @@ from typing import NamedTuple
 from crucible.core.patterns import late_pattern
 from crucible.documents.markdown.code_spans import FORMAT, seal_code, unseal_code
 
-# What Obsidian and its plugins act on; tests check contained text against all of it.
+# Everything that Obsidian and its plugins act on; tests check contained text against all of it.
 _TAG_END = r"\u2000-\u206f\u2e00-\u2e7f'!\"#$%&()*+,.:;<=>?@^`{|}~\[\]\\\s\0"
 TAG = rf"(?!\d+(?:[{_TAG_END}]|\Z))[^{_TAG_END}]"
-"""The first character of a tag after its `#`; a tag of digits only is none."""
+"""The first character of a tag after its `#`; only digits are not a tag."""
 BLOCK_ID = r"[A-Za-z0-9-]+[^\S\n]*$"
 ENTITY = r"(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});"
 SCHEME = r"(?i:\b(?:javascript|vbscript|data|file|obsidian))"
-"""Schemes of addresses that run or open something when clicked, even without `//`."""
+"""Schemes of URLs that run or open something when clicked, even without `//`."""
 DATED = "[➕🛫⏳⌛📅📆🗓✅❌]\ufe0f?[ \t]*[0-9]{4}"
-"""The start of a task's date."""
+"""The start of a date in a task."""
 
 FIELDS = ("started", "ended", "tokens")
 """The keys of a phase's inline fields."""
 
 Pass = tuple[Callable[[str], str], Callable[[str], str]]
-"""A function that adds an escape to a text, and its inverse."""
+"""A function that adds an escape to text, and its inverse."""
 
 
 class Rule(NamedTuple):
     r"""A mark that must not be read as structure: a backslash goes between the patterns `before` and `mark`.
 
-    `when` limits which marks without a backslash are escaped.  A mark that has backslashes always gets one more, so
-    reading back needs no context.  Lines begin after `\n`.  `hint` is plain text that every match contains: all of
-    `before`, or else the beginning of each mark.
+    `when` limits which marks without a backslash are escaped.  A mark that already has backslashes always gets one
+    more, so reading back needs no context.  Lines begin after `\n`.  `hint` is plain text that every match contains:
+    all of `before`, or else the start of each mark.
     """
 
     name: str
@@ -51,17 +48,17 @@ class Rule(NamedTuple):
     when: str = ""
 
     def compiled(self) -> Pass:
-        """The rule as a pair of functions."""
+        """Compile the rule into a pair of functions."""
         seal = rf"(?:{self.before})(?=\\++(?:{self.mark})|(?:{self.when or self.mark}))"
         unseal = rf"((?:{self.before})(?=\\++(?:{self.mark})))\\"
         if self.before == re.escape(self.hint):
-            # A constant replacement costs a tenth of one that refers to a group.
+            # A constant replacement costs a tenth of one with a group reference.
             escaped = self.hint + "\\"
             return _pass(seal, escaped + "\\", self.hint), _pass(unseal, self.hint, escaped)
         return _pass(seal, r"\g<0>\\", self.hint), _pass(unseal, r"\1", "\\" + self.hint)
 
     def bare(self) -> Callable[[str], str]:
-        """A function that escapes only marks without a backslash."""
+        """Return a function that escapes only marks without a backslash."""
         return _pass(rf"(?:{self.before})(?=(?:{self.when or self.mark}))", r"\g<0>\\", self.hint)
 
 
@@ -71,7 +68,7 @@ def _pass(pattern: str, template: str, hint: str) -> Callable[[str], str]:
 
 
 def _single(char: str, bare: str, marked: str) -> Pass:
-    """A mark of one character: k backslashes before it become 2k+1.
+    """Return a pass for a mark of one character: k backslashes before it become 2k+1.
 
     `bare` and `marked` match the text after a mark without and with backslashes; `bare` may also look behind.
     """
@@ -94,13 +91,14 @@ def _double(match: re.Match[str]) -> str:
 
 
 def _halve(match: re.Match[str]) -> str:
-    """Turn 2k+1 backslashes back into k; an even number was not written by us."""
+    """Turn 2k+1 backslashes back into k.  An even number is not ours and is kept."""
     run = match[0]
     return run[len(run) // 2 :] if len(run) % 2 == 0 else run
 
 
 # A link with a plain tail is kept.  Any other might end inside a code span, even some lines further on, and every
-# backtick after it would then open a span where we expect it to close one.
+# A link with a plain tail is kept.  Any other link could end within a code span, even on a later line, and swap opening
+# and closing backticks after it.
 _PLAIN = r"[^\s()\\`<>\[\]\0]"
 _PLAIN_TAIL = rf"\((?>(?:{_PLAIN}|\({_PLAIN}*+\))*)\)"
 _WEB_TAIL = rf"(?=\((?i:https?://|mailto:)){_PLAIN_TAIL}"
@@ -109,11 +107,11 @@ _SHARED: tuple[Rule, ...] = (
     Rule("wikilink", r"\[", r"\[", "["),
     Rule("image", "!", r"\[", "!"),
     Rule("comment", "%", "%", "%"),
-    # A link definition is not rendered and gives every `[label]` of the note a meaning; its label may begin on the
-    # line above, so only the colon is certain.
+    # A link definition is not rendered, and makes every `[label]` of the note a link.  Its label may begin on the line
+    # above, so only the colon is certain.
     Rule("definition", r"\]", ":", "]"),
 )
-# Links in foreign text may lead to the web only.
+# Links in untrusted text may lead only to the web.
 _LINK = Rule("link", r"\]", r"\(", "]", when=rf"(?!{_WEB_TAIL})\(")
 INLINE_RULES = (*_SHARED, _LINK)
 
@@ -121,19 +119,19 @@ MORE_RULES: tuple[Rule, ...] = (
     Rule("scheme", SCHEME, ":(?=[A-Za-z0-9%/])", ":"),
     Rule("date", DATED, "-", "-"),
     Rule("dice", r"dice[\w+-]*", ":", ":"),
-    # Dataview ignores an escape before `::`, so it goes between the colons.
+    # Dataview ignores an escape before `::`, so the backslash goes between the colons.
     Rule("field", ":", ":", ":"),
 )
-"""Additional escapes of format 2: a backslash between two marks."""
+"""Additional escapes in format 2: a backslash between two marks."""
 
 HTML_PASS: Pass = _single("<", "(?=[A-Za-z/!?])", "")
 SINGLES: dict[str, Pass] = {
     "entity": _single("&", rf"(?={ENTITY})", rf"(?={ENTITY})"),
-    # Obsidian opens math at a `$` before a non-blank and closes it at one after a non-blank, unlike a lone price.
+    # In Obsidian, math begins at a `$` before a non-blank and ends at one after a non-blank; a lone price is not math.
     "math": _single("$", r"(?:(?<=\S\$)|(?=[^\s\d]))", ""),
     "caret": _single("^", rf"(?:(?=\[)|(?<!\w\^)(?={BLOCK_ID}))", rf"(?=\[|{BLOCK_ID})"),
 }
-"""Additional escapes of format 2: backslashes before a mark of one character."""
+"""Additional escapes in format 2: backslashes before a mark of one character."""
 
 
 def _seal_tags(text: str) -> str:
@@ -143,7 +141,7 @@ def _seal_tags(text: str) -> str:
 _WEB_TO_TAG = r"(?i:https?)://[\w/.:%&=?~+,;@-]*#"
 _LIVE_TAG = late_pattern(rf"(?P<at>{_WEB_TO_TAG})|#(?<![\\\w]#)(?={TAG})")
 _TAG_RUN = _single("#", rf"(?={TAG})(?!)", rf"(?={TAG})")
-# A `#` directly after an escape or a code span is a tag too, so this pass comes last.
+# A `#` directly after an escape or a code span is also a tag, so this pass comes last.
 TAG_PASS: Pass = (
     lambda text: _seal_tags(_TAG_RUN[0](text)) if "#" in text else text,
     _TAG_RUN[1],
@@ -156,9 +154,9 @@ _URL_ESCAPE = late_pattern(r":\\(?=\\*+//)")
 
 
 def _seal_urls(text: str, *, all_schemes: bool) -> str:
-    """Escape addresses other than web addresses, which open programs.
+    """Escape URLs other than web URLs, since they open programs.
 
-    An address that runs into a `<` or a backtick is escaped too: it would swallow the backslash before that mark.
+    A URL that extends up to a `<` or a backtick is also escaped: it would include the backslash before that mark.
     """
     parts, done, end, last_mark = list[str](), 0, 0, -1
     at = text.find("://")
@@ -185,7 +183,7 @@ URL_PASS = _url_pass(all_schemes=True)
 # --- the rules of format 1 -------------------------------------------------------------------------------------------
 
 _OLD_MATH = Rule("math", r"\$", r"\$", "$")
-# The regex engine finds a set of last letters fast.
+# The regex engine is fast at finding one of a set of final letters.
 _OLD_FIELD = Rule(
     "field",
     r"[dsDS](?:(?<=(?<![^\W_])(?i:started))|(?<=(?<![^\W_])(?i:ended))|(?<=(?<![^\W_])(?i:tokens)))[ \t*_]*+",
@@ -198,20 +196,20 @@ OLD_RULES = (*_SHARED, _OLD_MATH, _OLD_LINK, _OLD_FIELD)
 
 @lru_cache(maxsize=2)
 def inline_passes(form: int) -> tuple[Pass, ...]:
-    """All passes for text outside code spans, in the order of writing."""
+    """All passes for text outside code spans, in the order in which they are applied."""
     if form < FORMAT:
         return (HTML_PASS, _url_pass(all_schemes=False), *(rule.compiled() for rule in OLD_RULES))
     rules = (rule.compiled() for rule in (*INLINE_RULES, *MORE_RULES))
     return (HTML_PASS, URL_PASS, *rules, *SINGLES.values(), TAG_PASS)
 
 
-# Built at import, which takes 20 µs, since reading a note is deep enough without it.
+# Built on import, which takes 20 µs, since reading a note already recurses deeply.
 for _form in (1, FORMAT):
     inline_passes(_form)
 
 
 def seal_inline(text: str, form: int) -> str:
-    """Escape a text except its trusted code spans."""
+    """Escape text, except for trusted code spans."""
     masked, spans, filler = _mask(text, _seal_ticks, writing=True)
     for seal, _ in inline_passes(form):
         masked = seal(masked)
@@ -229,7 +227,7 @@ def unseal_inline(text: str, form: int) -> str:
 
 
 def convert_inline(text: str) -> str:
-    """Convert escapes from format 1 to format 2; escapes that both share stay as they are."""
+    """Convert escapes from format 1 to format 2.  Escapes that are the same in both are kept."""
     masked, spans, filler = _mask(text, str)
     for rule in (_OLD_FIELD, _OLD_MATH):
         masked = rule.compiled()[1](masked)
@@ -250,10 +248,10 @@ _TABLE_RULE = late_pattern(r"\n(?=[^\n|:]*+[|:])[-:| \t>]++$", re.MULTILINE)
 
 
 def _mask(text: str, untrusted: Callable[[str], str], *, writing: bool = False) -> tuple[str, list[str], str]:
-    """The text with each trusted code span as one filler, the spans, and the filler.
+    """Replace each trusted code span with a filler; return the text, the spans and the filler.
 
-    A line keeps its spans only if all its backticks are paired on it; any other line with backticks goes through
-    `untrusted`.  A span over several lines is therefore never code: trusting one let a `[[` through.
+    The spans of a line are trusted only if all its backticks pair up within the line.  Other lines with backticks go
+    through `untrusted`, so a span over several lines is never code; this once let a `[[` through.
     """
     if "`" not in text:
         return text, [], ""
@@ -277,7 +275,7 @@ def _unmask(masked: str, spans: list[str], filler: str) -> str:
 
 
 def _absent(text: str) -> str:
-    """A code point that is not in the text.  A normal form has no NUL, but a user's note may contain anything."""
+    """A character that is not in the text.  Normalized text has no NUL, but a user's note may contain anything."""
     held = set(text)
     return next(chr(code) for code in range(0x10FFFF, 0, -1) if chr(code) not in held)
 
@@ -301,7 +299,7 @@ def _cut_out(line: str, found: list[tuple[int, int]], spans: list[str], filler: 
 
 
 def _spans(line: str) -> list[tuple[int, int]] | None:
-    """The code spans of a line, or None if a backtick is outside all of them."""
+    """The code spans of a line, or None if a backtick is not part of any span."""
     if _odd_backslashes(line, line.index("`")):
         return None
     runs = [match.span() for match in _RUN.finditer(line)]
@@ -329,10 +327,10 @@ def _odd_backslashes(line: str, at: int) -> bool:
 
 
 def _trusted(line: str, found: list[tuple[int, int]], tabular: bool) -> bool:
-    """True if every Markdown reader treats these spans as code.
+    """True if every Markdown parser reads these spans as code.
 
-    An autolink (`<1`, `www.`) that runs into a backtick swallows it, and so does the label of a link definition.  A
-    table's cells end at a bare `|`, even in code.
+    An autolink (`<1`, `www.`) directly before a backtick includes the backtick, and so may the label of a link
+    definition. Table cells end at a bare `|`, even within code.
     """
     at = 0
     for start, end in found:

@@ -1,6 +1,6 @@
-"""Find whole fences, and escape their first line and their text, by the rules of both formats.
+"""Find complete fences, and escape their info strings and their text, by the rules of both formats.
 
-A fence that is not whole is treated as prose.
+An incomplete fence is treated as prose.
 """
 
 from __future__ import annotations
@@ -28,21 +28,21 @@ _LANGUAGES = """
     txt typescript typst v vb vbnet verilog vhdl vim viml vue wasm wat wgsl xml yaml yml zig zsh
 """
 LANGUAGES = frozenset(_LANGUAGES.split())
-"""Info words of fences that only choose the syntax highlighting."""
+"""Info strings of fences that only select syntax highlighting."""
 
 _OLD_FENCE_WORDS = frozenset({"tasks", "session-toon", "dataview", "dataviewjs", "query", "base", "mermaid"})
-"""The info words that format 1 escapes."""
+"""The info strings that format 1 escapes."""
 
 
 class Part(NamedTuple):
-    """A part of a text: prose, or a whole fence.  A fence at the margin is `alone`: it is rendered by itself."""
+    """A part of a text: prose, or a complete fence.  A fence at the margin is `alone`: it is rendered separately."""
 
     text: str
     alone: bool = False
 
 
 def by_parts(text: str, prose: Callable[[str], str], fence: Callable[[list[str]], list[str]]) -> list[Part]:
-    """Apply one function to prose, the other to the lines of each whole fence."""
+    """Apply `prose` to prose, and `fence` to the lines of each complete fence."""
     fences = whole_fences(text)
     if not fences:
         return [Part(prose(text))]
@@ -58,12 +58,12 @@ def by_parts(text: str, prose: Callable[[str], str], fence: Callable[[list[str]]
 
 
 def joined(parts: Iterable[Part]) -> str:
-    """The text of the parts."""
+    """Join the parts into text."""
     return "\n".join(part.text for part in parts)
 
 
 def seal_parts(parts: Iterable[Part], before: str = "", after: str = "") -> str:
-    """Apply `seal_rendered` to the parts; parts that are rendered together are sealed together."""
+    """Apply `seal_rendered` to the parts; parts that are rendered together are escaped together."""
     runs = [(alone, joined(run)) for alone, run in groupby(parts, key=lambda part: part.alone)]
     last = len(runs) - 1
     return "\n".join(
@@ -76,14 +76,14 @@ _OPENER = late_pattern(r"( *)((?:[-+*]|1[.)]) {1,4})?(`{3,}(?!.*`)|~{3,})(.*)")
 _CLOSER = late_pattern(r"[ \t]*(`{3,}|~{3,})[ \t]*$")
 _ITEM = late_pattern(r"([-+*]|[0-9]{1,9}[.)]) {1,4}(?=[^ \t])")
 _DEEPEST = 4
-_MIDDLE_OF_PARAGRAPH = frozenset({"-", "+", "*", "1.", "1)"})  # the list markers that may interrupt one
+_MIDDLE_OF_PARAGRAPH = frozenset({"-", "+", "*", "1.", "1)"})  # the list markers that may interrupt a paragraph
 _INFO = late_pattern(r"(\s*)(\\*)(.*)", re.DOTALL)
 _WORD = late_pattern(r"[\w-]+")
 _ESCAPED = late_pattern(r"\\([!-/:-@\[-`{-~])")
 
 
 def _is_new(word: str, rest: str) -> bool:
-    """True if a fence with this first word may act: plugins may register any word but a known language."""
+    """True if a plugin may act on a fence with this first word: any word that is not a known language."""
     return word.lower() not in LANGUAGES or "{" in rest or "quickadd" in rest
 
 
@@ -96,7 +96,7 @@ _Acts = Callable[[str, str], bool]
 
 
 def _reads(info: str) -> str:
-    """An info string with its entities and escapes resolved, as Markdown readers do first."""
+    """Decode entities and escapes in an info string, as Markdown parsers do first."""
     read = _ESCAPED.sub(r"\1", info)
     if "&" in read:
         import html  # noqa: PLC0415  a large table, and few fences have entities
@@ -106,7 +106,7 @@ def _reads(info: str) -> str:
 
 
 def _acts(line: str, acts: _Acts) -> bool:
-    """True if a fence with this first line may act."""
+    """True if a plugin may act on a fence with this first line."""
     opener = _OPENER.match(line)
     read = _reads(opener[4].lstrip().lstrip("\\")) if opener else ""
     word, *rest = read.split(None, 1) or [""]
@@ -114,7 +114,7 @@ def _acts(line: str, acts: _Acts) -> bool:
 
 
 def _change_info(line: str, by: int, acts: _Acts) -> str:
-    """Add `by` backslashes before the info on a fence's first line, if it may act."""
+    """Add `by` backslashes before the info string of a fence, if a plugin may act on it."""
     opener = _OPENER.match(line)
     info = opener and _INFO.match(opener[4])
     if not opener or not info or not _acts(line, acts):
@@ -129,14 +129,14 @@ _SEALED_FENCE_START = late_pattern(rf"(\s*)\\(?=\\*{_ACTING_START})")
 
 
 def seal_fence(lines: list[str], form: int) -> list[str]:
-    """Escape the lines of a whole fence."""
+    """Escape the lines of a complete fence."""
     if form < FORMAT:
         return [_change_info(lines[0], 1, _is_old), *lines[1:]]
     return _sealed_inside(_change_info(lines[0], 1, _is_new), lines[1:])
 
 
 def _sealed_inside(opener: str, lines: list[str]) -> list[str]:
-    """Escape the text in a fence: code to Markdown, but a query or a field to some plugins."""
+    """Escape the text within a fence.  Markdown reads it as code, but some plugins as a query or a field."""
     inner = "\n".join(lines)
     found = _FENCE_START.match(inner)
     if found and (inner[found.end() : found.end() + 1] != "b" or "button-" in inner):
@@ -155,11 +155,11 @@ def unseal_fence(lines: list[str], form: int) -> list[str]:
 
 
 def whole_fences(text: str) -> list[tuple[int, int]]:
-    """First line and end of each fence that stays a fence wherever the text is put; everything else is prose.
+    """Return the first line and the end of each fence that remains a fence wherever the text is inserted.
 
-    The opener is at column n after spaces or one list marker, every line up to the closer is blank or indented by n,
-    and the first line that looks like a closer is indented by exactly n.  From column 4 on the opener must be in a list
-    item of this text, since it may continue a paragraph otherwise.
+    The opener is at column n after spaces or one list marker, all lines up to the closer are blank or indented by n,
+    and the first line that looks like a closer is indented by exactly n.  From column 4 on, the opener must be in a
+    list item of this text, since it could otherwise continue a paragraph.
     """
     if "```" not in text and "~~~" not in text:
         return []
@@ -181,19 +181,19 @@ def whole_fences(text: str) -> list[tuple[int, int]]:
 
 
 def fenced_lines(lines: Sequence[str]) -> frozenset[int]:
-    """The numbers of the lines that are inside whole fences."""
+    """The numbers of the lines that belong to complete fences, markers included."""
     return frozenset(at for first, end in whole_fences("\n".join(lines)) for at in range(first, end))
 
 
 def _candidates(lines: list[str]) -> list[tuple[int, re.Match[str], int]]:
-    """Each line that may open a fence, with the first later line that looks like its closer.
+    """Yield each line that may open a fence, with the first later line that looks like its closer.
 
-    All openers are paired in one pass from the end: one search per opener took seconds with thousands of unclosed ones.
+    Openers are paired in one pass from the end, since a search per opener took seconds for thousands of unclosed ones.
     """
     after: dict[str, list[tuple[int, int]]] = {
         "`": [],
         "~": [],
-    }  # (-length, line); the nearest and shortest is last
+    }  # (-length, line): the nearest and shortest is last
     found: list[tuple[int, re.Match[str], int]] = []
     for at in range(len(lines) - 1, -1, -1):
         line = lines[at]
@@ -214,7 +214,7 @@ def _candidates(lines: list[str]) -> list[tuple[int, re.Match[str], int]]:
 
 
 def _whole(lines: list[str], at: int, column: int, closer: int, shallow: dict[int, int]) -> bool:
-    """True if all lines up to the closer are indented by `column`; `shallow` caches the lines that are not."""
+    """True if all lines up to the closer are indented by `column`.  `shallow` caches lines that are not."""
     indent = " " * column
     if not lines[closer].startswith(indent) or lines[closer][column] not in "`~":
         return False
@@ -230,7 +230,7 @@ def _whole(lines: list[str], at: int, column: int, closer: int, shallow: dict[in
 
 
 class _Items:
-    """The columns of the list items that are certainly open, updated line by line."""
+    """The columns of the list items known to be open, updated line by line."""
 
     __slots__ = ("_after_blank", "_columns", "_parent")
 
@@ -240,7 +240,7 @@ class _Items:
         self._after_blank = True
 
     def enter(self, lines: Sequence[str]) -> None:
-        """Process these lines, which are outside fences."""
+        """Process lines that are outside fences."""
         for line in lines:
             self._enter(line)
 
@@ -263,19 +263,19 @@ class _Items:
         self._after_blank = False
 
     def fit(self, opener: re.Match[str]) -> bool:
-        """True if the line entered last is neither indented code nor part of a paragraph at its column."""
+        """True if the last line is neither indented code nor part of a paragraph at its column."""
         indent = opener.end(1)
         return indent <= 3 or (indent - self._parent <= 3 and len(self._columns) <= _DEEPEST)
 
 
 def convert_fence(lines: list[str]) -> list[str]:
-    """Convert the lines of a whole fence from format 1 to format 2."""
+    """Convert the lines of a complete fence from format 1 to format 2."""
     opener, *inner = lines
     return _sealed_inside(opener if _acts(opener, _is_old) else _change_info(opener, 1, _is_new), inner)
 
 
 def contain_code(text: str) -> str:
-    """Escape foreign text for the inside of one of our fences."""
+    """Escape untrusted text for use within one of our fences."""
     return seal_rendered("\n".join(_sealed_inside("", text.split("\n"))[1:]))
 
 

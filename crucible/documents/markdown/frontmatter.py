@@ -1,8 +1,7 @@
-"""Find the properties at the top of a note, and change one key's own lines.
+"""Find the properties at the top of a note, and edit one key at a time.  Reading never raises.
 
-The block starts on line 1 with `---` and ends at the next such line.  The last of several equal keys counts, and each
-repetition is a problem; merge keys (`<<`) are ordinary keys and unknown tags are dropped, as in Obsidian.  Reading
-never raises.
+The block starts with `---` on line 1 and ends at the next such line.  As in Obsidian, the last of several equal keys is
+used, merge keys (`<<`) are ordinary keys, and unknown tags are ignored.
 """
 
 from __future__ import annotations
@@ -33,9 +32,9 @@ if TYPE_CHECKING:
 class Frontmatter(NamedTuple):
     """The properties at the top of a note; all fields are empty if `present` is false.
 
-    `span` and `lines` include both `---`.  `keys` has the lines of each entry, without comments around it; a key that
-    is in `values` but not in `keys` was recovered in part.  `repeats` are the earlier entries of repeated keys.
-    `locked` is the reason why no key can be added, or "".
+    `span` and `lines` include both `---`.  `keys` has the lines of each entry, without the comments around it; a key
+    that is in `values` but not in `keys` was only partly recovered.  `repeats` has the earlier entries of repeated
+    keys. `locked` is the reason why keys cannot be added, or "".
     """
 
     present: bool
@@ -54,7 +53,7 @@ _LINE_END = late_pattern(r"\r\n?|\n")
 
 
 def find_frontmatter(source: Source) -> Frontmatter:
-    """Read the block at the top of the note: its values and its problems."""
+    """Read the properties at the top of a note, and their problems."""
     text = source.text
     opener = _OPENER.match(text)
     if opener is None:
@@ -74,7 +73,7 @@ def find_frontmatter(source: Source) -> Frontmatter:
 
 
 def find_frontmatter_span(source: Source) -> Span:
-    """The span of the block including both `---`, without reading its values; an empty span for none."""
+    """The span of the properties including both `---`, without reading values; empty if there are none."""
     opener = _OPENER.match(source.text)
     closer = _CLOSER.search(source.text, opener.end()) if opener else None
     return Span(0, closer.end()) if closer else Span(0, 0)
@@ -103,9 +102,9 @@ _DASH = late_pattern(r" *-[ \t]+")
 
 
 def set_key(source: Source, fm: Frontmatter, key: str, value: Value) -> list[Edit]:
-    """Edits that set `key`, only in its own lines; none if it already has the value.
+    """Return the edits that set `key`, only in its own lines; none if it already has the value.
 
-    Comments beside the value and between the items of a list are kept.  Raises `EditRefused` if the key's lines are
+    Comments next to the value and between the items of a list are kept.  Raises `EditRefused` if the key's lines are
     unknown, or if the value would not read back equal.
     """
     value = _writable(value)
@@ -128,7 +127,7 @@ def set_key(source: Source, fm: Frontmatter, key: str, value: Value) -> list[Edi
 
 
 def remove_key(source: Source, fm: Frontmatter, key: str) -> list[Edit]:
-    """Edits that remove every entry of `key`; none if it is absent."""
+    """Return the edits that remove every entry of `key`; none if it is absent."""
     if key not in fm.keys:
         _refuse_if(fm.locked if fm.present else "", 1)
         return []
@@ -141,7 +140,7 @@ def remove_key(source: Source, fm: Frontmatter, key: str) -> list[Edit]:
 
 
 def render_frontmatter(values: Mapping[str, Value]) -> str:
-    """A whole block with both `---` and LF line ends."""
+    """Render a block with both `---` and LF line endings."""
     lines = [line for key, value in values.items() for line in render_entry(key, _writable(value))]
     return "\n".join(("---", *lines, "---", ""))
 
@@ -156,7 +155,7 @@ def _line(source: Source, fm: Frontmatter, key: str) -> int:
 
 
 def _writable(value: Value, depth: int = 0) -> Value:
-    """The value in a form that reads back equal; raises `EditRefused` if there is none."""
+    """Convert a value to a form that reads back equal; raises `EditRefused` if there is none."""
     if depth > DEPTH // 2:
         raise EditRefused("a value nested too deeply for frontmatter")
     if isinstance(value, str):
@@ -184,7 +183,7 @@ def _insertion(source: Source, fm: Frontmatter, key: str, value: Value) -> Edit:
 
 
 def _ways(source: Source, fm: Frontmatter, key: str, value: Value) -> list[list[Edit]]:
-    """Alternative edits, from the smallest change to the replacement of the whole entry."""
+    """Return alternative edits, from the smallest change to the replacement of the full entry."""
     span = fm.keys[key]
     text = source.slice(span)
     ending = _LINE_END.search(text)
@@ -209,7 +208,7 @@ def _ways(source: Source, fm: Frontmatter, key: str, value: Value) -> list[list[
 
 
 class _Entry(NamedTuple):
-    """The lines of one key, parsed on their own; `start` is their offset in the note."""
+    """The lines of one key, parsed separately; `start` is their offset in the note."""
 
     composed: Composed
     text: str
@@ -219,7 +218,7 @@ class _Entry(NamedTuple):
     newline: str
 
     def set_value(self, inline: str, rest: list[str]) -> list[Edit]:
-        """Replace the text after the key's colon; the key and the comment beside the value are kept."""
+        """Replace the text after the key's colon, keeping the key and the comment next to the value."""
         colon = _COLON.match(self.text, self.composed.offset(self.key.end_mark))
         if colon is None:
             return []
@@ -236,7 +235,7 @@ class _Entry(NamedTuple):
         return [self._edit(colon.end(), after, self.newline.join(lines))]
 
     def set_items(self, old: list[Value], new: list[Value]) -> list[Edit]:
-        """Remove and insert whole items of a block list; comments between them are kept."""
+        """Remove and insert items of a block list, keeping comments between them."""
         places = self._item_lines()
         if len(places) != len(old) or not old or not new:
             return []
@@ -247,7 +246,7 @@ class _Entry(NamedTuple):
         removed = places[head : len(old) - tail]
         starts = self.composed.starts
         if not removed and head:
-            # After the last word, not before the next key: the same change may insert a new key there.
+            # Insert after the last word, not before the next key, since the same change may insert a new key there.
             at = len(self.text[: starts[places[head - 1].end]].rstrip("\r\n"))
             return [self._edit(at, at, self.newline + added.removesuffix(self.newline))]
         if not removed:
@@ -256,7 +255,7 @@ class _Entry(NamedTuple):
         return [self._edit(starts[p.first], starts[p.end], t) for p, t in zip(removed, texts, strict=True)]
 
     def _item_lines(self) -> list[Lines]:
-        """The lines of each item; none unless every item begins beside its dash, on its own line."""
+        """The lines of each item; empty unless every item begins next to its dash on a line of its own."""
         if not is_list(self.value) or self.value.flow_style:
             return []
         places: list[Lines] = []

@@ -1,6 +1,6 @@
-"""Read the values of a frontmatter block: tidy lines by hand, other blocks with libyaml, broken ones key by key.
+"""Read the values of frontmatter: tidy lines directly, other blocks with libyaml, broken ones key by key.
 
-Reading tidy lines by hand gives the same result as libyaml at half the cost.
+Reading tidy lines directly gives the same result as libyaml at half the cost.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _RECOVERED = 200
 
 
 def read_properties(text: str, start: int, end: int) -> Reading:
-    """The block between offsets `start` and `end`; its first line is the note's second."""
+    """Read the block between offsets `start` and `end`.  Its first line is line 2 of the note."""
     reading = _read_tidy(text, start, end)
     if reading is not None:
         return reading
@@ -46,9 +46,9 @@ _TIDY = late_pattern(
 
 
 def _read_tidy(text: str, start: int, end: int) -> Reading | None:
-    """Keys with one-line scalars, and lists of such scalars or of flat maps; None for anything else.
+    """Read keys with one-line scalars, and lists of such scalars or of flat maps; None for anything else.
 
-    Offsets are the text's; every line up to `end` must have its line end.
+    Offsets refer to the text; each line up to `end` must have a line ending.
     """
     if ODD.search(text, start, end):
         return None
@@ -63,7 +63,7 @@ def _read_tidy(text: str, start: int, end: int) -> Reading | None:
 
 
 class _Tidy:
-    """The state between two lines of a tidy block."""
+    """The state between the lines of a tidy block."""
 
     __slots__ = ("indent", "item", "item_indent", "items", "key", "reading")
 
@@ -71,7 +71,7 @@ class _Tidy:
         self.reading = Reading()
         self.key = ""
         self.items: list[Value] | None = None
-        """The list under `key`; None when `key` has a value on its own line."""
+        """The list under `key`, or None if `key` has a value on its own line."""
         self.indent = -1
         self.item: dict[str, Value] | None = None
         self.item_indent = -1
@@ -106,7 +106,7 @@ class _Tidy:
         return done
 
     def _take_bare(self, line: re.Match[str], key: str | None, *, opens: bool) -> bool:
-        """A line without a value: a key that opens a list or is null, a comment, or blank."""
+        """Process a line without a value: a key that opens a list or is null, a comment, or a blank line."""
         if key is None:
             return line["dash"] is None
         return opens and self._open(key, None, [], line)
@@ -144,7 +144,7 @@ _BELONGS = late_pattern(r"[ \t\r\n#]|-[ \t\r\n]")
 
 
 def _recover(text: str, start: int, end: int, error: Exception) -> Reading:
-    """Read each key on its own, with the indented lines and list items below it."""
+    """Read each key separately, with the indented lines and list items below it."""
     reading = Reading(locked="the frontmatter's YAML is broken")
     reading.problems.append(_problem_of(error))
     allowance = _RECOVERED
@@ -173,7 +173,7 @@ def _problem_of(error: Exception) -> Problem:
 
 
 def _chunks(text: str, start: int, end: int) -> list[tuple[int, int, int]]:
-    """The start, end and line number (from 1) of each key with its lines."""
+    """Yield the start, end and line number (from 1) of each key with its lines."""
     chunks: list[tuple[int, int, int]] = []
     at, inside = start, False
     for number, ending in enumerate(_LINE_END.finditer(text, start, end), 2):

@@ -1,7 +1,7 @@
 """Find the ranges that hide inline syntax: fences, indented code, code spans, `%%` comments, `$$` math and HTML.
 
-The mark that opens first wins.  Blocks follow CommonMark, including quotes and lists.  Every step is linear in the
-text: closers are found in advance, and nesting has a maximum depth.
+The mark that opens first wins.  Blocks follow CommonMark, including quotes and lists.  The time is linear in the length
+of the text, since closers are found in advance and nesting has a maximum depth.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ HiddenKind = Literal["fence", "indented", "code", "comment", "html", "math"]
 
 
 class Hidden(NamedTuple):
-    """A range whose marks mean nothing, including its opener and closer."""
+    """A range whose marks have no effect, including its opener and closer."""
 
     kind: HiddenKind
     span: Span
 
 
 class Scan(NamedTuple):
-    """All hidden ranges, in order and without overlaps, and those that were opened but not closed.
+    """The hidden ranges, in order and without overlaps, and those that were not closed.
 
-    An unclosed fence or HTML block hides the rest of its container, as in CommonMark, and is in both.  An unclosed `%%`
-    hides nothing; its span is only the mark.
+    An unclosed fence or HTML block hides the rest of its container, as in CommonMark, so it is in both.  An unclosed
+    `%%` hides nothing; its span is only the mark.
     """
 
     hidden: tuple[Hidden, ...]
@@ -35,14 +35,14 @@ class Scan(NamedTuple):
 
 
 def hidden_ranges(text: str, start: int = 0) -> list[Span]:
-    """The ranges in which tags, links, block ids and footnotes are ignored."""
+    """Return the ranges in which tags, links, block ids and footnotes are ignored."""
     return [found.span for found in scan(text, start).hidden]
 
 
 def hidden_near(text: str, start: int, needle: re.Pattern[str]) -> list[Span]:
-    """The hidden ranges near the matches of `needle`; for speed, the rest of the note is not scanned.
+    """Return the hidden ranges near the matches of `needle`.  For speed, the rest of the note is not scanned.
 
-    If nothing in the note can hide text across a blank line, paragraphs can be scanned one by one.
+    If nothing in the note can hide text across a blank line, paragraphs can be scanned separately.
     """
     if any(text.find(mark, start) >= 0 for mark in _FAR_REACHING):
         return hidden_ranges(text, start)
@@ -59,7 +59,7 @@ def hidden_near(text: str, start: int, needle: re.Pattern[str]) -> list[Span]:
 
 
 def _stretch_start(text: str, first: int, at: int) -> int:
-    """The offset after the last blank line before `at` that an unindented line follows, which ends lists and quotes."""
+    """The offset after the last blank line before `at` that precedes an unindented line; both end lists and quotes."""
     while (blank := text.rfind("\n\n", first, at)) >= 0:
         if text[blank + 2] not in " \n":
             return blank + 2
@@ -68,7 +68,7 @@ def _stretch_start(text: str, first: int, at: int) -> int:
 
 
 def scan(text: str, start: int = 0) -> Scan:
-    """Find all hidden ranges from offset `start`, where the body begins.  Never raises."""
+    """Find all hidden ranges from offset `start`, the start of the body.  Never raises."""
     scanner = _Scanner(text, start)
     scanner.run()
     return Scan(tuple(scanner.hidden), tuple(scanner.unclosed))
@@ -96,7 +96,7 @@ _TAGS_OF_BLOCKS = (
     "menuitem|nav|noframes|ol|optgroup|option|p|param|search|section|summary|table|tbody|td|tfoot|th|thead|title|tr|"
     "track|ul"
 )
-# CommonMark's seventh kind, a lone inline tag, is omitted: it would hide the links in the lines below it.
+# Omits CommonMark's seventh kind, an inline tag on its own line, which would hide the links on the lines below.
 _HTML_BLOCKS = [
     (late_pattern(opener, re.IGNORECASE), late_pattern(closer, re.IGNORECASE) if closer else None)
     for opener, closer in (
@@ -109,14 +109,14 @@ _HTML_BLOCKS = [
     )
 ]
 _STARTS = frozenset(" \t#>-+*_=`~<0123456789")
-"""First characters of lines that may be more than text."""
+"""First characters of lines that may be more than plain text."""
 
 _QUOTE = -1
-_MAX_NESTING = 100  # a blank line is checked against every open list, so the depth must not grow with the text
+_MAX_NESTING = 100  # bounds the checks of a blank line against all open lists
 
 
 class _Open(NamedTuple):
-    """An open fence or HTML block; with `closer` None it ends at the next blank line."""
+    """An open fence or HTML block.  If `closer` is None, it ends at the next blank line."""
 
     kind: HiddenKind
     start: int
@@ -125,7 +125,7 @@ class _Open(NamedTuple):
 
 
 class _Scanner:
-    """Scans the lines once.  A container is the content column of a list item, or `_QUOTE`."""
+    """Scan the lines once.  A container is the content column of a list item, or `_QUOTE`."""
 
     def __init__(self, text: str, start: int) -> None:
         self.text = text
@@ -133,9 +133,9 @@ class _Scanner:
         self.unclosed: list[Hidden] = []
         self.containers: list[int] = []
         self.block: _Open | None = None
-        self.empty_item = False  # the innermost container is a list item with nothing in it yet
+        self.empty_item = False  # the innermost container is a list item that is still empty
         self.paragraph = -1  # the start of the open paragraph
-        self.done = start  # the end of the scanned text: a comment may span many lines
+        self.done = start  # the end of the scanned text, as a comment may span many lines
         self.comments = [found.start() for found in _COMMENT.finditer(text, start)]
         self.maths = [found.start() for found in _MATH.finditer(text, start)]
         self.html_ends = [found.start() for found in _HTML_END.finditer(text, start)]
@@ -153,7 +153,7 @@ class _Scanner:
             self.close_block(self.block, len(self.text), closed=self.block.closer is None)
 
     def line(self, begin: int, end: int, last_end: int) -> None:
-        """Scan a line: continue or end open blocks, open new containers, then classify the rest of the line."""
+        """Scan a line: continue or close open blocks, open new containers, then classify the rest of the line."""
         if self.done > begin:
             self.rest_of_line(end)
             return
@@ -162,10 +162,10 @@ class _Scanner:
             return
         matched, at, column, base = self.match_containers(begin, end)
         if self.empty_item and at >= end:
-            self.containers.pop()  # a list item begins with at most one blank line
+            self.containers.pop()  # a list item may begin with at most one blank line
             matched = min(matched, len(self.containers))
         self.empty_item = False
-        if self.block and matched < self.block.depth:  # it ends with its quote or list item
+        if self.block and matched < self.block.depth:  # the block ends with its quote or list item
             self.close_block(self.block, last_end, closed=self.block.closer is None)
         if self.block:
             self.inside_block(self.block, at, end, column - base)
@@ -186,12 +186,12 @@ class _Scanner:
                 self.open_leaf(at, end, column - base)
 
     def rest_of_line(self, end: int) -> None:
-        """Treat the rest of a line, after a comment that began on an earlier one, as running text."""
+        """Treat the rest of a line, after a comment that began on an earlier line, as running text."""
         if self.done < end and self.paragraph < 0:
             self.paragraph = self.done
 
     def match_containers(self, begin: int, end: int) -> tuple[int, int, int, int]:
-        """The number of open containers around the line, then the offset and column of its first non-blank, and the base."""
+        """Return the number of containers around a line, the offset and column of its first non-blank, and the base."""
         at, column = self.skip_blanks(begin, end, 0)
         base = matched = 0
         for container in self.containers:
@@ -222,12 +222,12 @@ class _Scanner:
         return at, column, min(base, column)
 
     def is_underline(self, at: int, end: int, indent: int, matched: int) -> bool:
-        """True for a setext underline; without a paragraph directly above, such a line is a break, an item or text."""
+        """True for a setext underline.  Without a paragraph directly above, such a line is a break, an item or text."""
         here = self.paragraph >= 0 and indent < 4 and matched == len(self.containers)
         return here and _UNDERLINE.match(self.text, at, end) is not None
 
     def ends_paragraph(self, at: int, end: int, indent: int, matched: int) -> bool:
-        """True if a line is blank or starts a block; any other line continues the paragraph above."""
+        """True if a line is blank or starts a block.  Other lines continue the paragraph above."""
         if at >= end:
             return True
         if self.paragraph < 0 or indent > 3:
@@ -241,7 +241,7 @@ class _Scanner:
         return any(block.match(text, at, end) for block in (_HEADING, _RULE, _FENCE, items))
 
     def html_at(self, at: int, end: int) -> tuple[int, re.Pattern[str] | None] | None:
-        """The end of the opener and the closer of an HTML block that starts here, or None."""
+        """The end of the opener, and the closer, of an HTML block that starts here; None if there is none."""
         if self.text[at] == "<":
             for opener, closer in _HTML_BLOCKS:
                 if found := opener.match(self.text, at, end):
@@ -257,7 +257,7 @@ class _Scanner:
             elif (item := _ITEM.match(text, at, end)) and not _RULE.match(text, at, end):
                 after = column + item.end() - at
                 at, column = self.skip_blanks(item.end(), end, after)
-                # Five or more blanks after the marker are one blank and indented code.
+                # Of five or more blanks after the marker, one belongs to the marker and the rest to indented code.
                 base = column if at < end and column - after < 5 else after + 1
                 self.containers.append(base)
                 self.empty_item = at >= end
@@ -266,7 +266,7 @@ class _Scanner:
         return at, column, base
 
     def open_leaf(self, at: int, end: int, indent: int) -> None:
-        """Open the block that the line starts inside its containers."""
+        """Open the block that the line starts within its containers."""
         text = self.text
         if indent > 3:
             self.hide_indented(at, end)
@@ -309,7 +309,7 @@ class _Scanner:
         self.block = None
 
     def end_paragraph(self, end: int) -> None:
-        """Scan a paragraph's inline marks.  If a comment reaches beyond its end, so does `done`."""
+        """Scan the inline marks of a paragraph.  If a comment extends beyond the paragraph, so does `done`."""
         if self.paragraph < 0:
             return
         at, self.paragraph = self.paragraph, -1
@@ -331,22 +331,22 @@ class _Scanner:
         return runs
 
     def code_span(self, start: int, at: int, runs: dict[int, list[int]]) -> int:
-        """Hide a code span, which closes at the next run of as many backticks; without one the run is text."""
+        """Hide a code span, which ends at the next run of as many backticks; without one, the backticks are text."""
         closer = _first_from(runs.get(at - start, []), at)
         return self.hide("code", start, closer + at - start) if closer >= 0 else at
 
     def pair(self, mark: str, start: int, at: int, end: int) -> int:
-        """Hide a comment, math or HTML comment from its opener on; return the offset to continue from."""
+        """Hide a comment, math or an HTML comment from its opener; return the offset from which to continue."""
         if mark == "%%":
             closer = _first_from(self.comments, at)
             if closer >= 0 and _QUOTE in self.containers and _LINE_END.search(self.text, at, closer):
-                closer = -1  # in a quote it must close on its own line, since it would swallow the quote's end
+                closer = -1  # in a quote it must close on its own line, since it would otherwise extend past the quote
             if closer < 0:
                 self.unclosed.append(Hidden("comment", Span(start, at)))
             return self.hide("comment", start, closer + 2) if closer >= 0 else at
         if mark == "$$":
             closer, blank = _first_from(self.maths, at), _first_from(self.blanks, start)
-            # `$$` is also a shell's process id, so math never spans a blank line.
+            # `$$` is also the process id in shells, so math never spans a blank line.
             return self.hide("math", start, closer + 2) if closer >= 0 and not 0 <= blank < closer else at
         closer = _first_from(self.html_ends, at)
         return self.hide("html", start, closer + 3) if 0 <= closer < end else at

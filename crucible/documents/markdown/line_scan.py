@@ -1,7 +1,7 @@
 """Find the blocks of a tidy note by the first characters of each line, and read and write callouts.
 
-A note with indented structure, HTML, comments or lazy continuation lines is untidy: only markdown-it can read it.
-Callouts are read from source lines, not from tokens: to markdown-it `> [!decision]: /url` is a link definition.
+Indented structure, HTML, comments or lazy continuation lines need markdown-it.  Callouts are read from source lines,
+since markdown-it reads `> [!decision]: /url` as a link definition.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from typing import NamedTuple
 from crucible.core.patterns import late_pattern
 
 TOOLS_LINE = "**Tool calls:**"
-"""The paragraph that marks the list after it as tool calls."""
+"""The paragraph above a list of tool calls."""
 
 SEPARATOR = "<!-- -->"
-"""Separates a list of ours from foreign prose that would continue it."""
+"""Separates one of our lists from untrusted prose that would continue it."""
 
 
 class Kind(IntEnum):
-    """The kind of a block.  `TEXT` is everything without a meaning of its own: paragraphs, lists, tables, HTML."""
+    """The kind of a block.  `TEXT` is everything without a special meaning: paragraphs, lists, tables, HTML."""
 
     TEXT = 0
     HEADING = 1
@@ -35,10 +35,10 @@ class Kind(IntEnum):
 
 @dataclass(slots=True)
 class Block:
-    """Lines `first` up to `end`, without trailing blank lines; adjacent text is one block.
+    """Lines `first` up to `end`, without trailing blank lines.  Adjacent text is one block.
 
-    `level` is that of a heading; `text` is a heading's text or a fence's info string; `closed` is false for a fence
-    that runs to the end of the note.  A `LIST` is a bullet list directly under a `TOOLS` line; any other list is
+    `level` is a heading's level; `text` is a heading's text or a fence's info string; `closed` is false for a fence
+    that extends to the end of the note.  A `LIST` is a bullet list directly under a `TOOLS` line; other lists are
     `TEXT`.
     """
 
@@ -51,7 +51,7 @@ class Block:
 
 
 def add_text(blocks: list[Block], first: int, end: int) -> None:
-    """Add text from line `first` to `end`; it is joined with text directly before it."""
+    """Add text from line `first` to `end`, joined with text directly above it."""
     if blocks and blocks[-1].kind is Kind.TEXT:
         blocks[-1].end = end
     else:
@@ -63,7 +63,7 @@ HEADING = late_pattern(r"(#{1,6})(?:[ \t]+(.*?))??(?:[ \t]+#+)?[ \t]*$", re.DOTA
 
 _FENCE = late_pattern(r"(`{3,})([^`]*)$|(~{3,})(.*)$", re.DOTALL)
 _RULE = late_pattern(r"([-*_])[ \t]*(?:\1[ \t]*){2,}$")
-# One to three blanks, then a mark that may be structure at the top level or part of a list item.
+# One to three blanks, then a mark that may be structure at the top level or belong to a list item.
 _UNTIDY_INDENT = late_pattern(
     r" {1,3}(?:#{1,6}(?:[ \t]|$)|>|`{3}|~{3}|<|([-*_])[ \t]*(?:\1[ \t]*){2,}$|-+[ \t]*$|\*\*Tool calls:\*\*[ \t]*$)"
 )
@@ -74,7 +74,7 @@ _LineReader = Callable[[Sequence[str], int, list[Block]], int]
 
 
 def scan_lines(lines: Sequence[str], first: int = 0) -> list[Block] | None:
-    """The blocks of tidy lines, or None if only markdown-it can read them."""
+    """Find the blocks of tidy lines; None if they need markdown-it."""
     blocks: list[Block] = []
     at, end = first, len(lines)
     while at < end:
@@ -122,7 +122,7 @@ def _take_quote(lines: Sequence[str], at: int, blocks: list[Block]) -> int:
             return _GIVE_UP
         at += 1
     if at < end and lines[at].strip(" \t") and not HEADING.match(lines[at]):
-        return _GIVE_UP  # a lazy line may belong to the quote
+        return _GIVE_UP  # the line may be a lazy continuation of the quote
     blocks.append(Block(Kind.QUOTE, first, at))
     return at
 
@@ -178,7 +178,7 @@ def _ends_tools_line(line: str) -> bool:
 
 
 def _take_list(lines: Sequence[str], at: int, blocks: list[Block]) -> int:
-    """Take a list of one-line items with the same bullet; blank lines may separate them."""
+    """Read a list of one-line items with the same bullet.  Blank lines may separate them."""
     bullet, first, end = lines[at][0], at, len(lines)
     after = at
     while at < end:
@@ -197,7 +197,7 @@ def _take_list(lines: Sequence[str], at: int, blocks: list[Block]) -> int:
 
 
 def _ends_list(line: str, adjacent: bool) -> bool:
-    """True if a line can continue neither the last item nor the list."""
+    """True if a line continues neither the last item nor the list."""
     if line[0] in " \t":
         return False
     return not adjacent or line[0] == ">" or line == SEPARATOR or bool(HEADING.match(line))
@@ -230,7 +230,7 @@ _READERS: dict[str, _LineReader] = {
 
 
 def without_blanks(lines: Sequence[str], first: int, end: int) -> int:
-    """Move `end` up over the blank lines before it."""
+    """Move `end` up past the blank lines above it."""
     while end > first + 1 and not lines[end - 1].strip(" \t"):
         end -= 1
     return end
@@ -242,7 +242,7 @@ _HEAD = late_pattern(r" {0,3}>[ \t]?\[!([^\]|\s][^\]|]*)(?:\|([^\]]*))?\]([+-]?)
 class RawCallout(NamedTuple):
     """A callout `> [!kind|metadata]- Title`: `kind` in lower case, `fold` is `+`, `-` or "", `title` may be "".
 
-    `body` has the lines below the head without one level of `>`.
+    `body` has the lines below the head, with one level of `>` removed.
     """
 
     kind: str
@@ -257,12 +257,12 @@ def read_callout(lines: Sequence[str]) -> RawCallout | None:
     head = _HEAD.match(lines[0])
     if not head:
         return None
-    # Kinds compare in lower case: Obsidian reads "[!Note]" as "[!note]".
+    # Obsidian compares kinds in lower case, so "[!Note]" is "[!note]".
     return RawCallout(head[1].lower(), head[4] or "", unquote_lines(lines[1:]), head[3], head[2] or "")
 
 
 def unquote_lines(lines: Iterable[str]) -> list[str]:
-    """Remove one level of `>` and one blank after it; a lazy line is kept as it is."""
+    """Remove one level of `>` and one blank after it.  Lazy continuation lines are kept as they are."""
     return [_unquoted(line) for line in lines]
 
 
@@ -278,5 +278,5 @@ def _unquoted(line: str) -> str:
 
 
 def quote_lines(lines: Iterable[str]) -> list[str]:
-    """Add one level of `>`; blank lines become a bare `>`, so that editors have no trailing blank to strip."""
+    """Add one level of `>`.  Blank lines become `>` without a trailing blank, which editors would strip."""
     return [f"> {line}" if line else ">" for line in lines]

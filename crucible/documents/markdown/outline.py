@@ -1,7 +1,7 @@
 """Find the blocks of a note with their lines: headings, quotes, fences, tool-call lists, rules, and text.
 
-`line_scan` reads tidy notes, markdown-it all others; a property test checks that both agree.  Only level-0 blocks
-count: a callout inside a list, or a heading inside a quote, is text.
+`line_scan` reads tidy notes, markdown-it all others; a property test checks that both agree.  Only top-level blocks
+count: a callout within a list, or a heading within a quote, is text.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 TOO_LARGE = 16_000_000
-"""Maximum code points of an untidy note; parsing a larger one would take half a minute."""
+"""Maximum code points of a note to parse with markdown-it.  Larger notes would take half a minute."""
 
 
 class Outline(NamedTuple):
@@ -41,7 +41,7 @@ class Outline(NamedTuple):
 
 
 def find_blocks(source: Source, first: int = 0) -> Outline:
-    """The outline of `source` from line `first`, which is after the frontmatter.  Never raises."""
+    """Return the outline of `source` from line `first`, the first one below the frontmatter.  Never raises."""
     lines = source.lines
     blocks = scan_lines(lines, first)
     if blocks is not None:
@@ -55,16 +55,16 @@ def find_blocks(source: Source, first: int = 0) -> Outline:
 
 
 def _unclosed(blocks: list[Block]) -> tuple[Problem, ...]:
-    """The problem of an unclosed fence: only the last block can run to the end of the note."""
+    """The problem of an unclosed fence.  Only the last block can extend to the end of the note."""
     if blocks and not blocks[-1].closed:
         return (Problem("unclosed-fence", blocks[-1].first + 1, "this fence is never closed"),)
     return ()
 
 
 def mask_comments(source: Source, first: int = 0) -> tuple[list[str], list[Problem]]:
-    """The lines with `%%` comments replaced by `x` (blank lines are kept), and unclosed comments as problems.
+    """Replace `%%` comments with `x`, keeping blank lines; return the lines, and unclosed comments as problems.
 
-    Obsidian hides comments, but markdown-it does not know them.  Within one line a comment changes no structure.
+    Obsidian hides comments, but markdown-it does not support them.  A comment within one line changes no structure.
     """
     if "%%" not in source.text:
         return source.lines, []
@@ -94,7 +94,7 @@ def _parser() -> MarkdownIt:
 
 @lru_cache(maxsize=1)
 def _tokens(text: str) -> list[Token]:
-    """The level-0 blocks, cached for a second query on the same note."""
+    """The top-level tokens, cached for a second call on the same note."""
     return [t for t in _parser().parse(text) if t.level == 0 and t.map and t.nesting >= 0]
 
 
@@ -108,11 +108,11 @@ _HTML_ENDS = (
     (late_pattern(r"<!\[CDATA\["), late_pattern(r"\]\]>")),
     (late_pattern(r"<![A-Za-z]"), late_pattern(r">")),
 )
-"""The openers and closers of CommonMark's HTML blocks that blank lines do not end."""
+"""The openers and closers of CommonMark's HTML blocks that do not end at blank lines."""
 
 
 def _unclosed_html(lines: Sequence[str], first: int) -> tuple[Problem, ...]:
-    """The problem of an HTML block that runs to the end of the note: it would hide lines added below it."""
+    """The problem of an HTML block that extends to the end of the note, since it would hide lines added below it."""
     tokens = _tokens("\n".join(lines[first:]))
     if not tokens or tokens[-1].type != "html_block" or not tokens[-1].map:
         return ()
@@ -125,7 +125,7 @@ def _unclosed_html(lines: Sequence[str], first: int) -> tuple[Problem, ...]:
 
 
 def parse_blocks(lines: Sequence[str], first: int = 0) -> list[Block]:
-    """The blocks that markdown-it finds; lines without a token (link definitions) are text."""
+    """Return the blocks that markdown-it finds.  Lines without a token (link definitions) are text."""
     blocks: list[Block] = []
     at = first
     for token in _tokens("\n".join(lines[first:])):

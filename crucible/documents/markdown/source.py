@@ -1,7 +1,7 @@
-"""The exact text of a note, its lines, and the only way to change it.
+"""The exact text of a note, its lines, and edits that change it.
 
 A note may contain a byte order mark, CRLF, lone CR, and bytes that are not UTF-8.  `Source.from_bytes(b).to_bytes()` is
-`b` for every `b`: the mark is kept apart, and bytes that are not UTF-8 become lone surrogates.
+always `b`: the mark is kept separately, and invalid bytes become lone surrogates.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Lines(NamedTuple):
 
 
 NOWHERE = Lines(-1, -1)
-"""The lines of a value that was built in memory and is in no note yet."""
+"""The lines of a value that was built in memory and is not in a note yet."""
 
 
 class Edit(NamedTuple):
@@ -46,9 +46,9 @@ class Edit(NamedTuple):
 
 
 class Problem(NamedTuple):
-    """Something untidy in a user's note.  It is reported and never fatal.
+    """Something irregular in a user's note.  It is reported and never fatal.
 
-    `code` is a stable kebab-case word (`unclosed-fence`), `line` counts from 1 in the file.
+    `code` is a stable identifier in kebab case (`unclosed-fence`), `line` counts from 1 in the file.
     """
 
     code: str
@@ -65,42 +65,42 @@ class Source:
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Source:
-        """Decode a file without losing a byte."""
+        """Decode a file without losing any bytes."""
         bom = data.startswith(_BOM)
         return cls((data[3:] if bom else data).decode("utf-8", "surrogateescape"), bom)
 
     def to_bytes(self) -> bytes:
-        """The file's bytes, exactly as `from_bytes` saw them."""
+        """Return the bytes of the file, exactly as passed to `from_bytes`."""
         return (_BOM if self.bom else b"") + self.text.encode("utf-8", "surrogateescape")
 
     @cached_property
     def starts(self) -> list[int]:
         """The offset of each line's first code point, followed by the length of the text.
 
-        Lines end at LF, CRLF or a lone CR and nowhere else (not at U+2028 or a form feed).  A text that ends in
-        a line end has an empty last line, as in an editor.
+        Lines end only at LF, CRLF or a lone CR (not at U+2028 or a form feed).  Text that ends in a line ending has an
+        empty last line, as in an editor.
         """
         if "\r" in self.text:
             return [0, *(found.end() for found in _LINE_END.finditer(self.text)), len(self.text)]
         starts = [0, *accumulate([len(line) + 1 for line in self.text.split("\n")])]
-        starts[-1] = len(self.text)  # the last line has no line end, but one was counted
+        starts[-1] = len(self.text)  # the last line has no line ending, but one was counted
         return starts
 
     @cached_property
     def lines(self) -> list[str]:
-        """Every line without its line end; the last one is empty when the text ends in a line end."""
+        """All lines without their line endings.  The last one is empty if the text ends in a line ending."""
         if "\r" not in self.text:
             return self.text.split("\n")
         return _LINE_END.split(self.text)
 
     @cached_property
     def newline(self) -> str:
-        """The line end for new lines: the first one in the text, or LF."""
+        """The line ending for new lines: the first one in the text, or LF."""
         found = _LINE_END.search(self.text)
         return found.group() if found else "\n"
 
     def span_of(self, lines: Lines) -> Span:
-        """The span of whole lines, including the last line end."""
+        """The span of the lines, including the last line ending."""
         return Span(self.starts[lines.first], self.starts[min(lines.end, len(self.starts) - 1)])
 
     def line_of(self, offset: int) -> int:
@@ -113,9 +113,9 @@ class Source:
 
 
 def apply_edits(source: Source, edits: Iterable[Edit]) -> Source:
-    """Apply edits; every code point outside their spans is kept.
+    """Apply edits; text outside their spans is unchanged.
 
-    Edits may come in any order.  Insertions at the same offset keep their order.  Raises `EditRefused` on overlaps.
+    Edits may be in any order.  Insertions at the same offset keep their order.  Raises `EditRefused` if edits overlap.
     """
     parts: list[str] = []
     at = 0

@@ -1,7 +1,7 @@
 """Find and write links to notes: `[[target#subpath|alias]]`, `![[embed]]`, `[alias](target.md#subpath)`.
 
-Code, comments, HTML and math contain no links.  Targets are without `.md` and blanks around them; Markdown targets are
-percent-decoded.  Web addresses and Markdown images are not links to notes.  Links in properties are found separately.
+Code, comments, HTML and math contain no links; web addresses and Markdown images are not links to notes.  Targets
+exclude `.md` and outer blanks, and Markdown targets are percent-decoded.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ class LinkText(NamedTuple):
 class Link(NamedTuple):
     """A link in a note.
 
-    `subpath` is without its `#`: a heading, several joined by `#`, or a block as `^id`.  `alias` is the displayed text.
-    `target_span` is the target alone as written, `.md` and percent codes included.
+    `subpath` is what follows the `#`: a heading, several joined by `#`, or a block as `^id`.  `alias` is the displayed
+    text. `target_span` is the span of the target as written, including `.md` and percent codes.
     """
 
     target: str
@@ -58,7 +58,7 @@ _TOKEN = late_pattern(
     re.VERBOSE,
 )
 _WIKI_TOKEN = late_pattern(rf"\\[\s\S]|(?P<wiki>{_WIKI})(?P<address>(?!))?(?P<opener>(?!))?(?P<blank>(?!))?")
-"""The token for text after the last address, where only wikilinks matter."""
+"""The token for text after the last Markdown address, where only wikilinks can occur."""
 _WHOLE = late_pattern(_WIKI)
 _LINKS = late_pattern(r"\[\[|\]\(")
 _WEB = late_pattern(r"[A-Za-z][A-Za-z0-9+.-]++:|//")  # a single letter is a drive, which never resolves
@@ -68,7 +68,7 @@ _NOT_IN_ADDRESS = late_pattern(r"[\x00-\x20\x7f\\%#()<>\[\]|^`\"?]")
 
 
 def find_links(source: Source, start: int | None = None) -> list[Link]:
-    """Every link of the body, in the order of their ends.  `start` is the body's offset, if it is known."""
+    """Find all links of the body, in the order of their ends.  `start` is the body's offset, if known."""
     links: list[Link] = []
     open_brackets: list[re.Match[str]] = []
     for token in _tokens(source.text, find_frontmatter(source).span.end if start is None else start):
@@ -80,7 +80,7 @@ def find_links(source: Source, start: int | None = None) -> list[Link]:
                 opener = open_brackets.pop()
                 links.extend(_markdown_link(source, opener, token))
                 if opener.group() == "[":
-                    open_brackets.clear()  # a link contains no links
+                    open_brackets.clear()  # links cannot contain links
         elif token["opener"] is not None:
             open_brackets.append(token)
         elif token["blank"] is not None:
@@ -108,14 +108,14 @@ def _tokens(text: str, start: int) -> Iterator[re.Match[str]]:
 
 
 def _next_wiki(text: str, at: int) -> re.Match[str] | None:
-    """The next token after the last address."""
+    """The next wikilink token, for text after the last Markdown address."""
     near = text.find("[[", at)
     # A backslash that disables the link is on the same line.
     return None if near < 0 else _WIKI_TOKEN.search(text, max(at, text.rfind("\n", at, near) + 1))
 
 
 def _is_cut(hidden: list[Span], index: int, token: re.Match[str]) -> bool:
-    """True if a hidden range begins in the token and ends after it, or hides its closing brackets."""
+    """True if a hidden range begins within the token and extends beyond it, or hides its closing brackets."""
     while index < len(hidden) and hidden[index].start < token.end():
         if hidden[index].end > token.end() - 2:
             return token["wiki"] is not None or token["address"] is not None
@@ -140,7 +140,7 @@ def _target_span(inner: str, at: int) -> Span:
 
 
 def _before_alias(inner: str) -> tuple[str, str | None]:
-    """Split off the alias.  In a table cell there is a backslash before the bar."""
+    """Split off the alias.  In a table cell, a backslash precedes the bar."""
     target, bar, alias = inner.partition("|")
     if not bar:
         return target, None
@@ -161,7 +161,7 @@ def _without_md(target: str) -> str:
 
 
 def _markdown_link(source: Source, opener: re.Match[str], address: re.Match[str]) -> list[Link]:
-    """The link from an opening bracket to its address; empty if it leads to the web or shows a picture."""
+    """The link from an opening bracket to its address; empty if the address is on the web or an image."""
     group = "bare" if address["angled"] is None else "angled"
     written = address[group]
     path, _, subpath = written.partition("#")
@@ -181,7 +181,7 @@ def _is_picture(target: str) -> bool:
 
 
 def _decode(written: str) -> str:
-    """Decode backslash escapes and percent codes; codes that are not UTF-8 are kept."""
+    """Decode backslash escapes and percent codes.  Codes that are not UTF-8 are kept."""
     return _PERCENT.sub(_decode_run, _ESCAPED.sub(r"\1", written))
 
 
@@ -195,7 +195,7 @@ def _decode_run(found: re.Match[str]) -> str:
 def encode_target(target: str, like: str = "") -> str:
     """Encode a target as the address of a Markdown link.
 
-    Non-ASCII letters stay readable unless `like`, the previous address, has them as percent codes.
+    Non-ASCII letters are kept unless `like`, the previous address, has percent codes for them.
     """
     encoded = _NOT_IN_ADDRESS.sub(lambda found: f"%{ord(found.group()):02X}", target)
     if re.search(r"%[89A-Fa-f]", like):
@@ -216,7 +216,7 @@ def display(link: Link | LinkText) -> str:
 
 
 def render_link(target: str, subpath: str | None = None, alias: str | None = None, *, embed: bool = False) -> str:
-    """A wikilink.  Raises `EditRefused` if it would not read back equal, such as for `|`, `#` or brackets in a part."""
+    """Render a wikilink.  Raises `EditRefused` if it would not read back equal, for example if a part contains `|`."""
     inner = target + (f"#{subpath}" if subpath else "") + (f"|{alias}" if alias else "")
     written = f"{'!' if embed else ''}[[{inner}]]"
     found = _WHOLE.fullmatch(written)
@@ -233,9 +233,9 @@ _BLANKS = late_pattern(r"\s+")
 
 
 def strip_heading_for_link(heading: str) -> str:
-    """A heading as a link's subpath: marks that are invalid in links or that plugins act on become one blank.
+    """Convert a heading to a link's subpath: marks that are invalid or that plugins act on become one blank.
 
-    Obsidian compares headings without these marks, so the link still resolves.
+    Obsidian ignores these marks when it compares headings, so the link still resolves.
     """
     return _BLANKS.sub(" ", _HEADING_MARKS.sub(" ", heading)).strip()
 
@@ -245,7 +245,7 @@ _BRACKETS_APART = late_pattern(r"\[\\(\\*)(?=\[)")
 
 
 def escape_links(text: str) -> str:
-    r"""Escape links in foreign text for a property: `[[x]]` becomes `[\[x]]`."""
+    r"""Escape links in untrusted text for a property: `[[x]]` becomes `[\[x]]`."""
     return _BRACKETS.sub(r"[\1\\", text) if "[" in text else text
 
 
@@ -255,7 +255,7 @@ def unescape_links(text: str) -> str:
 
 
 def heading_key(heading: str) -> str:
-    """The key by which links compare headings: punctuation, blanks and case do not count."""
+    """The key by which links compare headings, without punctuation, blanks and case."""
     return _BLANKS.sub(" ", _PUNCTUATION.sub(" ", heading)).strip().lower()
 
 
@@ -272,10 +272,10 @@ _BLOCK_TEXT = late_pattern(r"[|>][-+0-9]*+[ \t]*+(?:(?<=[ \t])#.*+)?$")
 
 
 def find_property_links(source: Source, span: Span | None = None) -> list[Link]:
-    """The quoted frontmatter values that are exactly one wikilink, as in Obsidian.
+    """Find the quoted frontmatter values that are exactly one wikilink, as in Obsidian.
 
-    `span` is that of the frontmatter, if it is known.  A value with YAML escapes is skipped, since its text differs
-    from its value.
+    `span` is the span of the frontmatter, if known.  Values with YAML escapes are skipped, since their text differs
+    from their value.
     """
     text = source.text
     span = span or find_frontmatter(source).span
@@ -288,7 +288,7 @@ def find_property_links(source: Source, span: Span | None = None) -> list[Link]:
         value = _BEFORE_VALUE.match(text, line.start(), line.end())
         at = value.end() if value else line.end()
         block_indent = indent if _BLOCK_TEXT.match(text, at, line.end()) else -1
-        # Any other first character makes it a plain scalar, where quotes are text.
+        # After any other character, the value is a plain scalar, in which quotes are text.
         if text[at : at + 1] in ("'", '"', "[", "{", ","):
             links.extend(_quoted_links(text, at, line.end()))
     return links

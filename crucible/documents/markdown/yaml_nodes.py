@@ -1,7 +1,6 @@
-"""Read a frontmatter block, or the lines of one key, with libyaml: nodes with their positions and values.
+"""Read frontmatter, or the lines of one key, with libyaml: nodes with their positions and values.
 
-Scalars stay text: libyaml does not decide their type.  Characters that it rejects are replaced first and restored
-after.
+Scalars are read as text, without libyaml's types.  Characters that libyaml rejects are replaced, and restored later.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
 
 
 _LINE_END = late_pattern(r"\r\n?|\n")
-# Tabs, lone CR, other control characters, line ends of YAML 1.1, and characters that YAML rejects.
+# Tabs, lone CR, other control characters, YAML 1.1 line endings, and characters that YAML rejects.
 ODD = late_pattern(r"[\x00-\x09\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff\ud800-\udfff]|\r(?!\n)")
 
 
@@ -36,7 +35,7 @@ class Reading:
         self.locked = locked
 
     def add(self, key: str, value: Value, span: Span, line: int) -> None:
-        """Add an entry; the last of several equal keys counts."""
+        """Add an entry.  The last of several equal keys is used."""
         if key in self.values:
             self.problems.append(Problem("duplicate-key", line, f"{key!r} stands here again; the last one counts"))
             if key in self.keys:
@@ -45,12 +44,12 @@ class Reading:
         self.keys[key] = span
 
 
-# The blank keeps these distinct from every tag that a note can name.
+# The blank keeps these distinct from any tag in a note.
 _IS_PLAIN, _IS_TEXT = " plain", " text"
 _CORE_TAGS = frozenset(
     (_IS_PLAIN, *(f"tag:yaml.org,2002:{name}" for name in ("null", "bool", "int", "float")))
 )  # fmt: skip
-# Obsidian allows a tab before a comment or the line end, libyaml does not.
+# Obsidian allows a tab before a comment or the line ending, libyaml does not.
 _TAB_INDENT = late_pattern(r"^\t[ \t]*(?=[\r\n#])", re.MULTILINE)
 DEPTH = 100
 _SPARE_NODES = 10_000
@@ -58,7 +57,7 @@ READ_ERRORS = (ValueError, RecursionError)
 
 
 class BrokenYaml(ValueError):
-    """An error of libyaml: the reason, and the line in the block, counted from 0."""
+    """A libyaml error: the reason, and the line in the block, from 0."""
 
     def __init__(self, error: yaml.YAMLError) -> None:
         super().__init__(str(error))
@@ -69,14 +68,14 @@ class BrokenYaml(ValueError):
 
 @cache
 def _loader() -> type[yaml.SafeLoader]:
-    # Slow to load, and not needed for a tidy block.
+    # Imported late: slow to load, and not needed for a tidy block.
     import yaml  # noqa: PLC0415
 
-    # PyYAML may be built without libyaml.
+    # PyYAML may have been built without libyaml.
     base: type[yaml.SafeLoader] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
     class Loader(base):  # type: ignore[misc, valid-type]
-        """Keeps scalars as text and tags those that were plain."""
+        """Keep scalars as text, and tag those that were plain."""
 
         def resolve(self, kind: type[yaml.Node], value: Any, implicit: Any) -> str:  # noqa: ARG002
             if kind is yaml.ScalarNode:
@@ -91,7 +90,7 @@ def _loader() -> type[yaml.SafeLoader]:
 
 
 def is_map(node: yaml.Node | None) -> TypeGuard[yaml.MappingNode]:
-    """True if a node is a map; checks its kind, since importing its class is slow."""
+    """True if a node is a map.  Checks the node's kind, since importing its class is slow."""
     return getattr(node, "id", "") == "mapping"
 
 
@@ -105,7 +104,7 @@ def _is_scalar(node: yaml.Node) -> TypeGuard[yaml.ScalarNode]:
 
 
 class TooLarge(ValueError):
-    """Raised for a block that is nested too deeply, or whose aliases expand to too many nodes."""
+    """The block is nested too deeply, or its aliases expand to too many nodes."""
 
     def __init__(self, line: int) -> None:
         super().__init__("nested too deeply, or aliases unfold to too much")
@@ -113,7 +112,7 @@ class TooLarge(ValueError):
 
 
 class _Handler:
-    """A python-frontmatter handler for one block with known bounds; the result is in `reading`."""
+    """A python-frontmatter handler for one block with known bounds.  The result is in `reading`."""
 
     def __init__(self, block: str, start: int) -> None:
         self.block = block
@@ -129,7 +128,7 @@ class _Handler:
 
 
 def read_composed(block: str, start: int) -> Reading:
-    """Read the whole block that starts at offset `start`; raises one of `READ_ERRORS` if it is broken."""
+    """Read the block that starts at offset `start`.  Raises one of `READ_ERRORS` if it is broken."""
     import frontmatter  # noqa: PLC0415  slow to load, and not needed for a tidy block
 
     handler = _Handler(block, start)
@@ -138,7 +137,7 @@ def read_composed(block: str, start: int) -> Reading:
 
 
 class Composed(NamedTuple):
-    """A block's nodes, its line offsets, and the map that restores characters that YAML rejects."""
+    """A block's nodes, its line offsets, and a map to restore the characters that YAML rejects."""
 
     root: yaml.Node | None
     text: str
@@ -150,11 +149,14 @@ class Composed(NamedTuple):
         return text.translate(self.back) if self.back else text
 
     def offset(self, mark: yaml.Mark) -> int:
-        """The offset of libyaml's mark in the block's text."""
+        """The offset of a libyaml mark in the block's text."""
         return self.starts[mark.line] + mark.column
 
     def entry_end(self, key: yaml.Node, value: yaml.Node, limit: int) -> int:
-        """The line after an entry's last; comments and blank lines up to line `limit` belong to no entry."""
+        """The line after an entry's last line.
+
+        Comments and blank lines up to line `limit` do not belong to any entry.
+        """
         last = max(key.start_mark.line + 1, end_line(value) if _follows(key, value) else 0)
         line = limit
         while line > last and is_blank_or_comment(self.line(line - 1)):
@@ -164,16 +166,16 @@ class Composed(NamedTuple):
         return line
 
     def line(self, number: int) -> str:
-        """A line with its line end, counted from 0."""
+        """A line (counted from 0) with its line ending."""
         return self.text[self.starts[number] : self.starts[number + 1]]
 
 
 def compose(text: str) -> Composed:
-    """The nodes of a block or of one entry; raises one of `READ_ERRORS` if it is not YAML."""
+    """Parse a block or one entry.  Raises one of `READ_ERRORS` if it is not YAML."""
     back: dict[int, str] = {}
     clean = text
     if ODD.search(text):
-        # Obsidian's YAML accepts any character; PyYAML rejects these, or ends the line there.
+        # Obsidian's YAML accepts any character.  PyYAML rejects these, or treats them as line endings.
         odd = sorted(set(ODD.findall(text)) - {"\t", "\r"})
         free = (code for code in range(0xF0000, 0xFFFFE) if chr(code) not in text)
         back = dict(zip(free, odd, strict=False))
@@ -200,7 +202,7 @@ def _may_nest_deeply(text: str) -> bool:
 
 
 def _check_depth(text: str) -> None:
-    """Check the depth by libyaml's events, since its composer recurses in C and would crash the process."""
+    """Check the depth with libyaml's events, since its composer recurses in C and would crash the process."""
     import yaml  # noqa: PLC0415  slow, and a tidy block is read without it
 
     depth = 0
@@ -238,7 +240,7 @@ def compose_into(reading: Reading, text: str, start: int, first_line: int) -> No
 
 
 class _Converter:
-    """Converts nodes to values with a budget: without aliases, no text has more nodes than characters."""
+    """Convert nodes to values within a budget: without aliases, a text cannot have more nodes than characters."""
 
     def __init__(self, composed: Composed, problems: list[Problem], first_line: int, budget: int) -> None:
         self.composed = composed
@@ -258,7 +260,7 @@ class _Converter:
         return read_scalar(text) if node.tag in _CORE_TAGS else text
 
     def name(self, node: yaml.Node) -> str:
-        """The text of a key as written; a key that is a list or map is written out."""
+        """The text of a key as written.  A key that is a list or map is converted to text."""
         if _is_scalar(node):
             return self.composed.restore(node.value)
         return str(self.read(node, 1))
@@ -275,13 +277,13 @@ class _Converter:
 
 
 def _follows(earlier: yaml.Node, later: yaml.Node) -> bool:
-    """True unless `later` is an alias, whose node is before `earlier`."""
+    """True unless `later` is an alias, whose node precedes `earlier`."""
     one, two = earlier.start_mark, later.start_mark
     return (one.line, one.column) <= (two.line, two.column)
 
 
 def end_line(node: yaml.Node) -> int:
-    """The line after the node's last; libyaml's own end mark of a block collection is after comments."""
+    """The line after a node's last line.  For a block collection, libyaml's own end mark is after the comments."""
     while (is_list(node) or is_map(node)) and not node.flow_style and node.value:
         last = node.value[-1]
         child = last[1] if isinstance(last, tuple) else last
@@ -297,6 +299,6 @@ def _is_block_scalar(node: yaml.Node) -> bool:
 
 
 def is_blank_or_comment(line: str) -> bool:
-    """True if a line is blank or only a comment."""
+    """True if a line is blank or has only a comment."""
     text = line.strip()
     return not text or text.startswith("#")

@@ -1,7 +1,7 @@
 """Read and write frontmatter values: YAML 1.2 core types, quoting, and our block style.
 
-Reading follows npm `yaml` 2.7, which Obsidian uses; numbers beyond 2**53 are as inexact as there.  Writing is stricter:
-text that YAML 1.1 or 1.2 could read as another type is quoted.
+Reading follows npm `yaml` 2.7, which Obsidian uses, including its rounding of numbers beyond 2**53.  Writing is
+stricter: text that YAML 1.1 or 1.2 could read as another type is quoted.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from typing import TypeAlias
 from crucible.core.patterns import late_pattern
 
 Value: TypeAlias = "str | int | float | bool | list[Value] | dict[str, Value] | None"
-"""A frontmatter value by YAML 1.2 core meaning; dates and times stay text."""
+"""A frontmatter value, typed by the YAML 1.2 core schema.  Dates and times are strings."""
 
 EXACT = 2**53
-"""The largest integer that is exact in JavaScript, YAML and Python."""
+"""The largest integer that JavaScript, YAML and Python all represent exactly."""
 
 _WORDS: dict[str, bool | None] = {
     "": None, "~": None, "null": None, "Null": None, "NULL": None,
@@ -37,7 +37,7 @@ _PLAIN = late_pattern(rf"[\w/][^{_NOT_PLAIN}]*")
 _ESCAPED = late_pattern(rf'["\\{_NOT_PLAIN}]')
 _ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t"}
 _SURROGATE = late_pattern(r"[\ud800-\udfff]")
-# Of the texts that begin with a letter or a digit, those that YAML 1.1 or 1.2 reads as another type.
+# Words that YAML 1.1 or 1.2 reads as another type, apart from numbers and dates.
 _TYPED_WORDS = frozenset(("y", "n", "yes", "no", "on", "off", "true", "false", "null"))
 _TYPED_SHAPE = late_pattern(
     r"[0-9][0-9_]*(?:\.[0-9_.]*)?(?:[eE][-+]?[0-9]*)?"
@@ -48,13 +48,13 @@ _TYPED_SHAPE = late_pattern(
 
 
 def read_scalar(text: str) -> str | int | float | bool | None:
-    """The value of a plain (unquoted) scalar: null, a boolean, a number, or else text."""
+    """Read a plain (unquoted) scalar: null, a boolean, a number, or else text."""
     if text in _WORDS:
         return _WORDS[text]
     if text[0] not in _NUMBER_STARTS:
         return text
     if _INT.fullmatch(text):
-        # Up to fifteen digits are exact, and int() refuses thousands of them.
+        # Up to 15 digits are exact, and `int()` refuses thousands of digits.
         return int(text) if len(text) <= 15 else _whole(float(text))
     if _FLOAT.fullmatch(text):
         return float(text.lower().replace(".inf", "inf").replace(".nan", "nan"))
@@ -64,7 +64,7 @@ def read_scalar(text: str) -> str | int | float | bool | None:
 
 
 def write_scalar(value: str | float | bool | None) -> str:
-    """The value on one line, in double quotes if it could be read as another type.
+    """Render a value on one line, in double quotes if it could be read as another type.
 
     Lone surrogates become U+FFFD.
     """
@@ -79,7 +79,7 @@ def write_scalar(value: str | float | bool | None) -> str:
 
 
 def read_list(value: Value) -> list[str]:
-    """Tags or aliases as users write them: a list, one text, a comma-separated text, or nothing."""
+    """Tags or aliases as users write them: a list, one string, a comma-separated string, or nothing."""
     if value is None or isinstance(value, dict):
         return []
     if isinstance(value, list):
@@ -88,7 +88,7 @@ def read_list(value: Value) -> list[str]:
 
 
 def same_value(one: Value, other: Value) -> bool:
-    """Equality that distinguishes `1`, `1.0` and `true`, and treats NaN as equal; invalid UTF-8 equals U+FFFD."""
+    """Compare values, distinguishing `1`, `1.0` and `true`.  NaN equals NaN, and invalid UTF-8 equals U+FFFD."""
     if isinstance(one, str) and isinstance(other, str):
         return one == other or well_formed(one) == well_formed(other)
     if isinstance(one, list) and isinstance(other, list):
@@ -99,7 +99,7 @@ def same_value(one: Value, other: Value) -> bool:
 
 
 def render_entry(key: str, value: Value, indent: str = "") -> list[str]:
-    """The lines of one key, without line ends; block lists and maps are indented by two spaces."""
+    """Render the lines of one key, without line endings.  Block lists and maps are indented by two spaces."""
     head = f"{indent}{write_scalar(key)}:"
     if isinstance(value, (list, dict)) and value:
         return [head, *_render_block(value, indent + "  ")]
@@ -107,7 +107,7 @@ def render_entry(key: str, value: Value, indent: str = "") -> list[str]:
 
 
 def render_items(items: list[Value], indent: str) -> list[str]:
-    """The lines of a block list's items, each dash after `indent`."""
+    """Render the lines of a block list's items, each dash after `indent`."""
     lines: list[str] = []
     for item in items:
         if isinstance(item, (list, dict)) and item:
@@ -163,7 +163,7 @@ def _is_safely_plain(text: str) -> bool:
 
 
 def _quote(text: str) -> str:
-    return f'"{_ESCAPED.sub(_escape, text)}"'.replace("<%", "<\\x25")  # Templater would run it here too
+    return f'"{_ESCAPED.sub(_escape, text)}"'.replace("<%", "<\\x25")  # Templater would also run it here
 
 
 def _escape(match: re.Match[str]) -> str:
@@ -175,7 +175,7 @@ def _write_float(number: float) -> str:
     if not math.isfinite(number):
         return ".nan" if math.isnan(number) else ".inf" if number > 0 else "-.inf"
     text = repr(number)
-    # YAML 1.1 reads 1e+22 as text: it requires a point before the exponent.
+    # YAML 1.1 reads 1e+22 as text, since it requires a point before the exponent.
     return text if "." in text else text.replace("e", ".0e")
 
 
