@@ -28,7 +28,7 @@ from crucible.vault.notes.walk import note_name
 
 _FILE = f".crucible/memory/{BOOKMARKS}"
 _LEAST_ID, _LEAST_TEXT = 20, 12
-"""The minimum widths of an id and of a text on a narrow terminal."""
+"""The minimum widths of the id and text columns on a narrow terminal."""
 _SHORT_COMMIT = 10
 _GOES_ON = ("active", "paused")
 
@@ -127,11 +127,11 @@ def add_bookmark(door: Door, /, session: str | None, note: str, blockers: Sequen
     compact_memory(vault)
 
 
-# --- which session ----------------------------------------------------------------------------------------------------
+# --- finding sessions and bookmarks -----------------------------------------------------------------------------------
 
 
 def _session_named(vault: Vault, ref: str, loaded: LoadedBookmarks) -> str:
-    """The session's id, found by its note, or by its bookmarks if the note is gone."""
+    """Return the session's id, found by its note or, if the note is gone, by its bookmarks."""
     try:
         return note_name(find_note(vault, ref).name)
     except SessionNotFound:
@@ -145,7 +145,7 @@ def _session_named(vault: Vault, ref: str, loaded: LoadedBookmarks) -> str:
 
 
 def _bookmark_named(vault: Vault, ref: str, loaded: LoadedBookmarks) -> Bookmark:
-    """The bookmark with this id, or the session's newest."""
+    """Return the bookmark with this id, or the newest one of the session with this name."""
     own = [one for one in loaded.found if one.id == ref]
     if not own:
         session = _session_named(vault, ref, loaded)
@@ -156,7 +156,7 @@ def _bookmark_named(vault: Vault, ref: str, loaded: LoadedBookmarks) -> Bookmark
 
 
 def _folder_of(session: Session) -> Path | None:
-    """The working directory, if it belongs to the session's project."""
+    """Return the working directory if it belongs to the session's project."""
     return here() if session.project and project_of(*cwd_and_projects()) == session.project else None
 
 
@@ -168,7 +168,7 @@ def _export(one: Bookmark) -> dict[str, object]:
 
 
 def _write_table(found: Sequence[Bookmark], room: int | None) -> None:
-    """Write one line per bookmark; a narrow terminal cuts notes, then phases, then sessions."""
+    """Write one line per bookmark; on a narrow terminal, cut notes first, then phases, then sessions."""
     headings = ["id", "at", "why", "session", "phase", "task", "note"]
     rows = [headings, *map(_cells, found)]
     columns = [[clean_line(cell) or "-" for cell in column] for column in zip(*rows, strict=True)]
@@ -185,7 +185,7 @@ def _cells(one: Bookmark) -> list[str]:
 
 
 def _write_whole(one: Bookmark) -> None:
-    """Write one fact per line; unknown ones are skipped."""
+    """Write one field per line; unknown ones are skipped."""
     task = f"{one.task_number} of {one.task_count}: {one.task_name} ({one.task})" if one.task_number else ""
     facts = [
         ("session", one.session),

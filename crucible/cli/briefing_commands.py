@@ -45,7 +45,7 @@ from crucible.vault.notes.workflow_notes import find_workflow, read_workflow_not
 
 
 class MadeBriefing(NamedTuple):
-    """A briefing, its vault, its budget, the project's folder (None if it is elsewhere) and the workflow's name."""
+    """A briefing with its vault, token budget, the project's folder (None if unknown) and the workflow's name."""
 
     vault: Vault
     briefing: Briefing
@@ -55,7 +55,7 @@ class MadeBriefing(NamedTuple):
 
 
 class _Place(NamedTuple):
-    """The vault, the working directory ("" if it is gone), and a function that removes secrets and paths from texts."""
+    """Where a briefing is made: vault, working directory ("" if deleted), project folder, and redaction functions."""
 
     vault: Vault
     cwd: str
@@ -67,9 +67,9 @@ class _Place(NamedTuple):
 def make_briefing(
     door: Door, project: str | None = None, budget: int | None = None, workflow: str | None = None
 ) -> MadeBriefing:
-    """Make the briefing, after proposing the project's profile if there is none.
+    """Make a briefing; first write a proposed profile if the project has none.
 
-    None stands for the working directory's project, the budget of the settings, and no workflow.
+    By default, use the working directory's project, the budget from the settings, and no workflow.
     """
     root, settings = vault_place(door)
     vault = Vault(Path(root), settings)
@@ -101,11 +101,11 @@ def make_briefing(
 
 
 _RECENT = 5
-"""The number of sessions that `--with` asks about."""
+"""The maximum number of sessions that `--with` asks about."""
 
 
 def recent_paths(door: Door, project: str | None) -> list[Path]:
-    """The notes of the latest sessions that a briefing covers."""
+    """Return the notes of the latest sessions that a briefing covers."""
     root, settings = vault_place(door)
 
     def answer(view: View) -> list[Row]:
@@ -128,7 +128,7 @@ def _place(vault: Vault, project: str | None) -> _Place:
 
 
 def _project_with_sessions(view: View | None, root: Path) -> str:
-    """The working directory's project; one that is only a folder's name counts if sessions have it."""
+    """Return the working directory's project; a mere folder name counts only if the index has sessions for it."""
     named, (cwd, projects) = project_here(root), cwd_and_projects()
     if named or not cwd or Path(cwd).is_relative_to(root):
         return named
@@ -137,34 +137,34 @@ def _project_with_sessions(view: View | None, root: Path) -> str:
 
 
 def _is_here(place: _Place, project: str) -> bool:
-    """True if the working directory belongs to the project and is not in the vault."""
+    """True if the working directory belongs to the project and is outside the vault."""
     if not project or not place.cwd or Path(place.cwd).is_relative_to(place.vault.root):
         return False
     return project_of(place.cwd, user_settings().projects).casefold() == project.casefold()
 
 
 def aim_named(vault: Vault, ref: str) -> tuple[Aim, str]:
-    """The aim of a workflow, and its name."""
+    """Return a workflow's aim and name."""
     note = read_workflow_note(vault, find_workflow(vault, ref, here()))
     return aim_of(note.workflow), note.name
 
 
 def _propose(place: _Place, project: str, folder: Path) -> None:
-    """Write the project's note if there is none; it is never overwritten."""
+    """Write the project's profile note unless one exists."""
     try:
         path = profile_path(place.vault.root, project)
         proposal = None if os.path.lexists(path) else propose(folder, project, place.redact)
         if proposal:
             write_profile(place.vault.root, project, proposal.text, fsync=place.vault.settings.fsync)
             say(f"wrote {PROJECTS}/{path.name}, proposed from {', '.join(proposal.sources)}: it is yours from now on")
-    except NoteExists:  # another process was faster
+    except NoteExists:  # another process wrote it first
         pass
     except CrucibleError as error:
         warn(f"the project's note cannot be written: {error}")
 
 
 def _notice(place: _Place, view: View, project: str, now: datetime) -> str:
-    """The notice of the project's paused session, if that is the project's latest position."""
+    """Return the notice about a paused session if the project's work last stopped there, otherwise ""."""
     settings = place.vault.settings
     stands = find_position(view, place.vault.root, project)
     rows = [row for row in paused_rows(view, project) if stands and row["id"] == stands.session]

@@ -1,4 +1,4 @@
-"""`cru capture`: find and keep what is worth remembering of a session."""
+"""`cru capture`: find and keep what is worth remembering from a session."""
 
 from __future__ import annotations
 
@@ -41,19 +41,19 @@ _LABEL = {"adr": "ADR", "self_correction": "self-correction"}
 
 
 def terminal_ask(door: Door, vault: Vault) -> Ask | None:
-    """A function that asks the user; None without a terminal or if an agent runs the command."""
+    """Return a function that asks the user; None without a terminal or if an agent runs the command."""
     return (lambda offer: _Dialogue(offer, vault).run()) if human_is_there(door) else None
 
 
 def lines_of(number: int, proposal: CaptureProposal, *, ticked: bool) -> tuple[str, str]:
-    """A candidate's line, `1 ✓ [decision] …`, and its reason ("" if the title says it already)."""
+    """Return a candidate's line, `1 ✓ [decision] …`, and its reason ("" if the title already says it)."""
     candidate = proposal.candidate
     mark, label = "✓" if ticked else "?", _LABEL.get(candidate.kind.value, candidate.kind.value)
     return f"{number:>3} {mark} [{label}] {candidate.summary}", _reason_of(proposal)[:160]
 
 
 def _reason_of(proposal: CaptureProposal) -> str:
-    """The item that says the same, else the first line of its cause, reason or fix."""
+    """Return the item that already says this, else the first line of the candidate's cause, reason or fix."""
     candidate = proposal.candidate
     if proposal.repeats:
         return f"known already: knowledge/{proposal.repeats}.md"
@@ -63,7 +63,7 @@ def _reason_of(proposal: CaptureProposal) -> str:
 
 
 class _Dialogue:
-    """Ask about the candidates of one session."""
+    """Asks about the candidates of one session."""
 
     def __init__(self, offer: Offer, vault: Vault) -> None:
         self._offer, self._vault = offer, vault
@@ -71,7 +71,7 @@ class _Dialogue:
         self._ticked = frozenset(at for at, one in enumerate(self._shown) if one.preselected)
 
     def run(self) -> OfferAnswer:
-        """Ask until there is an answer; leaving the dialogue gives an empty one."""
+        """Ask until there is an answer; it is empty if the user quits."""
         try:
             while True:
                 self._draw()
@@ -83,7 +83,7 @@ class _Dialogue:
             return OfferAnswer()
 
     def _done(self, typed: TypedLine) -> OfferAnswer | None:
-        """The answer, or None if the input only changed the question."""
+        """Return the answer, or None if the input only changed what is shown."""
         keys = tuple(one.key for one in self._shown)
         match typed.act:
             case TypedAction.SAVE:
@@ -130,7 +130,7 @@ class _Dialogue:
 
 
 def _edited(candidate: Candidate) -> Candidate | None:
-    """The candidate as the user edited it, in an editor if one is configured; None if unchanged."""
+    """Let the user edit a candidate, in an editor if one is configured; None if unchanged."""
     if os.environ.get("VISUAL", "").strip() or os.environ.get("EDITOR", "").strip():
         try:
             text = click.edit(f"{candidate.summary}\n\n{candidate.detail}\n", extension=".md")
@@ -154,7 +154,7 @@ def _edited(candidate: Candidate) -> Candidate | None:
 
 
 def _prefer(vault: Vault) -> None:
-    """Show the vault's preferences and let the user change two of them; an error is reported in one line."""
+    """Show the vault's preferences and let the user change them; errors are reported in one line."""
     try:
         while _change_preference(vault):
             pass
@@ -163,7 +163,7 @@ def _prefer(vault: Vault) -> None:
 
 
 def _change_preference(vault: Vault) -> bool:
-    """Show the preferences and change one; False if the user goes back."""
+    """Show the preferences and change one; returns False if the user goes back."""
     settings = load_vault_settings(vault.root).capture
     friction = "/".join(map(str, settings.friction))
     on_end, silent, unique = (str(on).lower() for on in (settings.prompt_on_end, settings.silent, settings.deduplicate))
@@ -183,7 +183,7 @@ def _change_preference(vault: Vault) -> bool:
 
 
 def write_captured(vault: Vault, captured: Captured) -> None:
-    """Write a line per candidate that was kept or is suggested, and the next step to stderr."""
+    """Write a line for each candidate that was kept or is suggested, and the next step to stderr."""
     for kept in captured.kept:
         write(_kept_line(vault, kept))
     for one in captured.silent:
@@ -211,7 +211,7 @@ def _say_rest(captured: Captured) -> None:
 
 
 def say_captured(vault: Vault, captured: Captured) -> None:
-    """Report what was kept and how many candidates are pending, for other commands."""
+    """Report what was kept and how many candidates are pending; used by other commands."""
     for kept in captured.kept:
         say(_kept_line(vault, kept))
     warn(*captured.problems)
@@ -228,7 +228,7 @@ def _kept_line(vault: Vault, kept: KeptCandidate) -> str:
 
 
 def write_captured_json(vault: Vault, captured: Captured) -> None:
-    """Write everything as JSON; `--accept` takes `number` and `candidate`."""
+    """Write everything as JSON; `--accept` takes the values of `number` and `candidate`."""
     write_json(
         {
             "session": captured.session,
@@ -366,7 +366,7 @@ def capture(
 
 
 class _AcceptedByOption:
-    """The answer given by `--accept`; its errors are raised by `check`, after everything else is done."""
+    """The answer given by `--accept`.  `check` raises errors in the option after all other work is done."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -385,13 +385,13 @@ class _AcceptedByOption:
         return OfferAnswer(chosen, tuple(key for key in keys if key not in self._chosen))
 
     def check(self) -> None:
-        """Raise the error in the option, even if there was nothing to accept."""
+        """Raise the option's error, even if there was nothing to accept."""
         if self._error:
             raise self._error
         if self._chosen is None:
             parse_accept(self._text, ())
 
     def has_failed(self, captured: Captured) -> bool:
-        """True if something that was accepted could not be kept."""
+        """True if an accepted candidate could not be kept."""
         kept = [one for one in captured.kept if one.record.state in (CaptureState.KEPT, CaptureState.KNOWN)]
         return bool((self._chosen or frozenset()) - {one.proposal.key for one in kept})

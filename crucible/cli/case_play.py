@@ -1,4 +1,4 @@
-"""`cru cases play`: put a puzzle to the user or an agent, and judge the answer."""
+"""`cru cases play`: ask the user or an agent a puzzle, and judge the answer."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ def _stdin() -> TextIO:
 
 
 def _agent_answer(puzzle: PuzzleFile, options: _PlayOptions, door: Door) -> str:
-    """An agent's answer without redaction, since it is judged and not stored."""
+    """Return the agent's answer, unredacted: it is judged, not stored."""
     agent = as_agent(agent_named(options.named, "--with", "answer it"), _vault(door), "puzzle")
     seen = text_cleaner(redact_of(user_settings().secrets))
     try:
@@ -136,7 +136,7 @@ def _agent_answer(puzzle: PuzzleFile, options: _PlayOptions, door: Door) -> str:
 
 
 def _vault(door: Door) -> Path | None:
-    """The vault that records the answer's cost, if there is one; puzzles need none."""
+    """Return the vault that records the cost of the answer, if any; puzzles need none."""
     try:
         return Path(vault_root(door, user_settings()))
     except VaultNotFound:
@@ -144,7 +144,7 @@ def _vault(door: Door) -> Path | None:
 
 
 def _typed_lines(puzzle: PuzzleFile, given: int) -> Iterator[str]:
-    """The lines of an answer, up to the end of input or a line with a single dot."""
+    """Yield the lines of an answer, up to the end of input or a line with a single dot."""
     say("Your answer; a line `hint` gives a hint, a line `.` ends it.")
     hints = iter(puzzle.puzzle.hints[given:])
     for line in _stdin():
@@ -158,7 +158,7 @@ def _typed_lines(puzzle: PuzzleFile, given: int) -> Iterator[str]:
 
 
 def _puzzle_lines(puzzle: PuzzleFile, hints: int) -> Iterator[str]:
-    """The puzzle's parts for a terminal, the question last."""
+    """Yield the puzzle's parts for a terminal, ending with the question."""
     parts = prompt_parts(puzzle, hints)
     for head, text in (
         *((name, parts[name]) for name in parts if name != "question"),

@@ -97,7 +97,7 @@ def list_cases(door: Door, /, *, format_: str, null: bool, limit: int | None, **
 
 
 def _start_key(one: CaseNote) -> tuple[str, str]:
-    """The sort key: the start, or else the session's id, which begins with its date; then the session."""
+    """Return the sort key: the start time (or the session's id, which begins with the date), then the session's id."""
     if one.read.case is None:
         return "", ""
     session = one.read.case.place.session
@@ -105,7 +105,7 @@ def _start_key(one: CaseNote) -> tuple[str, str]:
 
 
 def _matches(one: CaseNote, wishes: Mapping[str, Any]) -> bool:
-    """True if the case matches the filters; a note that cannot be parsed matches only if there are none."""
+    """True if the case matches the filters; a note that cannot be parsed matches only if no filter is set."""
     case = one.read.case
     if case is None:
         return not any(wishes.values())
@@ -200,7 +200,7 @@ def reject(door: Door, /, cases: tuple[str, ...]) -> None:
 
 
 def _review(door: Door, refs: tuple[str, ...], review: CaseStatus) -> None:
-    """Set the review of cases; all are found before the first one is written."""
+    """Set the status of cases; all of them are looked up before the first one is written."""
     vault = open_vault(door)
     paths = dict.fromkeys(find_case(vault, ref, here()) for ref in refs)
     for path in paths:

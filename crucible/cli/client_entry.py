@@ -1,6 +1,6 @@
 """`cru mcp` and `cru hook claude-code`, which clients start.
 
-Plain calls of the hook are handled by `crucible.__main__` before click is imported.
+`crucible.__main__` handles plain calls of the hook before click is imported.
 """
 
 from __future__ import annotations

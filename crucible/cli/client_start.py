@@ -33,7 +33,7 @@ _NAMES = ", ".join(CLIENTS)
 
 
 class _Chosen(NamedTuple):
-    """A known client, or a command line of the user's."""
+    """A known client, or the user's own command line."""
 
     client: ClientProfile | None
     command: tuple[str, ...]
@@ -107,7 +107,7 @@ def _named(named: str) -> _Chosen:
 
 
 def _last_used(told: MadeBriefing) -> _Chosen:
-    """The installed client that last worked in the project's newest sessions, or else the first installed one."""
+    """Return the installed client last used in the project's newest sessions, or else the first one installed."""
     rows, _ = Index(told.vault.root, told.vault.settings).ask(lambda view: newest_rows(view, told.briefing.project))
     names = [name.partition("@")[0] for row in rows for name in split_list(str(row["participants"] or ""))]
     for name in (*names, *CLIENTS):
@@ -143,14 +143,14 @@ def _run(told: MadeBriefing, chosen: _Chosen, program: str, more: Sequence[str])
 
 
 def _write_briefing(folder: str, text: str) -> str:
-    """Write the briefing to a file, for clients that read it from there."""
+    """Write the briefing to a file, for clients that read it from one."""
     path = Path(folder, "briefing.md")
     path.write_text(text, encoding="utf-8", errors="replace")
     return str(path)
 
 
 def _launch(chosen: _Chosen, text: str, file: str, more: Sequence[str]) -> tuple[Launch, bytes | None]:
-    """The command line and its standard input, None for the user's own."""
+    """Return the command to launch and its standard input; None means that the client inherits the user's."""
     if chosen.client:
         return start_with_context(chosen.client, text, file, os.environ, more), None
     said = text.replace("\0", "").encode("utf-8", "replace")
@@ -161,12 +161,12 @@ def _launch(chosen: _Chosen, text: str, file: str, more: Sequence[str]) -> tuple
 
 
 def _gets_briefing(told: MadeBriefing) -> bool:
-    """True if the client gets the briefing; without a project it is about every project, which only helps a user."""
+    """True if the client gets the briefing; without a project it covers all projects, which only helps a user."""
     return bool(told.briefing.project) and not told.briefing.is_empty
 
 
 def _start_line(told: MadeBriefing, chosen: _Chosen) -> str:
-    """The line that is shown before a client starts."""
+    """Return the line shown before a client starts."""
     if not told.briefing.project:
         return f"Starting {chosen.name}; this folder is no project's, so it is told nothing"
     if not _gets_briefing(told):
@@ -176,7 +176,7 @@ def _start_line(told: MadeBriefing, chosen: _Chosen) -> str:
 
 
 def _environment(vault: Vault, *, briefed: bool) -> dict[str, str]:
-    """The client's environment: it selects this vault, and tells hooks that the client has its briefing."""
+    """Return the client's environment: it selects this vault and, if `briefed`, keeps hooks from briefing again."""
     told = {**os.environ, "CRUCIBLE_VAULT": str(vault.root)}
     told.pop("CRU_SESSION", None)  # it may name another session
     return told | ({BRIEFED_ENVIRONMENT: "1"} if briefed else {})

@@ -53,16 +53,16 @@ _CHOICES = {"e": Choice.EDIT, "s": Choice.SAVE, "q": Choice.QUIT}
 
 
 def check_terminal(door: Door) -> None:
-    """Raise `UsageError` unless input, output and error are a terminal."""
+    """Raise `UsageError` unless stdin, stdout and stderr are terminals."""
     if not (door.terminal and sys.stdin.isatty() and sys.stderr.isatty()):
         raise UsageError("--interactive needs a terminal", "leave it out, and edit the note that is written")
 
 
 class TerminalEditor:
-    """The user at the terminal, with the editor in VISUAL or EDITOR, or else vi."""
+    """The user at the terminal, with the editor named by VISUAL or EDITOR, or else vi."""
 
     def edit(self, path: Path) -> str:
-        """Open the file in the editor; raises `CrucibleError` if it is not installed."""
+        """Open the file in the editor; raises `CrucibleError` if the editor is not installed."""
         name = "VISUAL" if os.environ.get("VISUAL", "").strip() else "EDITOR"
         try:
             words = shlex.split(os.environ.get(name, "")) or ["vi"]
@@ -78,7 +78,7 @@ class TerminalEditor:
         say(line, style="yellow")
 
     def choose(self, problems: Sequence[Diagnostic], *, sure: bool) -> Choice:
-        """Ask what to do; a workflow with errors is saved only after a confirmation."""
+        """Ask what to do next; saving a workflow with errors requires confirmation."""
         errors = sum(has_errors([one]) for one in problems)
         if sure:
             asked = f"Save it with {counted(errors, 'error')}?"
@@ -91,7 +91,7 @@ class TerminalEditor:
 
 
 def say_draft_kept(path: Path) -> None:
-    """Report where an unsaved draft is."""
+    """Report where the unsaved draft is."""
     say(f"the draft is kept: {path}")
 
 
@@ -99,7 +99,7 @@ _STDOUT = "-"
 
 
 class _Target(NamedTuple):
-    """Where the workflow is written, and in which format (None if none was named)."""
+    """Where and in which format the workflow is written; None for what was not specified."""
 
     output: str | None
     format: str | None
@@ -109,7 +109,7 @@ class _Target(NamedTuple):
 
     @property
     def prints(self) -> bool:
-        """True if it is written to stdout: with `-o -`, or with a format and no file."""
+        """True if the workflow is written to stdout: with `-o -`, or with a format and no file."""
         return self.output == _STDOUT or (self.output is None and self.format is not None)
 
 
@@ -204,11 +204,11 @@ def _check_work(workflow: Workflow, sessions: Sequence[Session]) -> None:
             say(f"cru: {session.id}: nothing to codify, left out")
 
 
-# --- what is known ---------------------------------------------------------------------------------------------------
+# --- loading ---------------------------------------------------------------------------------------------------------
 
 
 def _load(vault: Vault, refs: Sequence[str]) -> list[Session]:
-    """Load each session once, without subagents whose parent is loaded."""
+    """Load each session once, skipping subagents whose parent is loaded."""
     notes = {note.path: note.session for note in (load_note(vault, ref) for ref in refs)}
     ids = {session.id for session in notes.values()}
     found = [session for session in notes.values() if session.parent not in ids]
@@ -226,7 +226,7 @@ def _recorded(vault: Vault, session: Session) -> RecordedSession:
 
 
 def _family(vault: Vault, session: Session) -> dict[str, Session | None]:
-    """The sessions of all subagents, recursively."""
+    """Load the sessions of all subagents, recursively."""
     found: dict[str, Session | None] = {}
     waiting: list[Session] = [session]
     while waiting:
@@ -237,7 +237,7 @@ def _family(vault: Vault, session: Session) -> dict[str, Session | None]:
 
 
 def _source(family: Sequence[Session | None], evidence: Callable[[str], RecordedCalls]) -> str:
-    """A description of the records that the workflow is made from."""
+    """Describe the records from which the workflow is made."""
     complete = [evidence(each.id).whole for each in family if each and _has_calls(each)]
     if None in family:
         return "what notes say, and of a subagent the note is missing"
@@ -267,14 +267,14 @@ def _refined(
     return found.workflow, not found.problem
 
 
-# --- where it goes ---------------------------------------------------------------------------------------------------
+# --- output ----------------------------------------------------------------------------------------------------------
 
 
 def _deliver(vault: Vault, workflow: Workflow, slug: str, target: _Target, door: Door) -> None:
     if target.prints:
         _print(workflow, target, door)
         return
-    # Both formats of a workflow may be in one folder.
+    # Both formats of a workflow may share a folder, so their names must differ.
     slug = f"{slug}-{target.dialect}" if target.dialect else slug
     text = _text(workflow, target)
     kept = _edited(vault, text, slug, target) if target.interactive else _keep(vault, text, slug, target)
@@ -313,7 +313,7 @@ def _keep(vault: Vault, text: str, slug: str, target: _Target) -> SavedWorkflow:
 
 
 def _edited(vault: Vault, text: str, slug: str, target: _Target) -> SavedWorkflow:
-    """Let the user edit the draft; its file is deleted only after the note is written."""
+    """Let the user edit the draft; the draft file is deleted only after the note is written."""
     draft = place_draft(vault, slug, text)
     try:
         saved = edit_draft(draft, text, TerminalEditor())

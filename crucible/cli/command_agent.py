@@ -1,4 +1,4 @@
-"""The agent that a command asks: one time-out, costs recorded in the vault, and totals shown at the end."""
+"""The agent that a command asks, with a single time-out; costs are recorded in the vault and totals reported."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ from crucible.vault.notes.vault import Vault
 
 
 def as_agent(program: Program, root: Path | None, purpose: str, session: str = "") -> Agent:
-    """Make the program this command's agent; see `Agent` for `root`, `purpose` and `session`."""
+    """Make the program the agent of this command; see `Agent` for `root`, `purpose` and `session`."""
     return Agent(program, time.monotonic, lambda: datetime.now(UTC), root, purpose, session)
 
 
 def agent_at_end(root: Path, session: str) -> Agent | None:
-    """The agent to ask when a session ends; None unless `agents.at_end` is set and an agent is configured.
+    """Return the agent to ask when a session ends; None unless `agents.at_end` is set and an agent is configured.
 
-    The session has ended by then, so an error in the settings is only reported.
+    The session has already ended, so invalid settings only cause a warning.
     """
     settings = user_settings().agents
     try:
@@ -50,12 +50,12 @@ def agent_at_end(root: Path, session: str) -> Agent | None:
 
 
 def user_budget() -> Budget:
-    """How much untrusted text a prompt may show."""
+    """Return the limits on untrusted text in a prompt."""
     return budget_of(user_settings().agents)
 
 
 def say_spent(agent: Agent | None) -> None:
-    """Report what the agent's answers took, if there were any."""
+    """Report the agent's warnings and what its answers cost."""
     if agent is None:
         return
     warn(*agent.problems)
@@ -64,14 +64,14 @@ def say_spent(agent: Agent | None) -> None:
 
 
 DEFAULT = "default"
-"""The value of `--with` for the agent of the settings."""
+"""The value of `--with` that selects the agent from the settings."""
 
 
 def agent_named(named: str | None, option: str, purpose: str, *, has_with: bool = True) -> Program:
-    """The agent to ask because of an `option`; `purpose` completes "no agent is configured that could …".
+    """Return the agent to ask for `option`; `purpose` completes "no agent is configured that could …".
 
-    `has_with` is False for a command without the option `--with`.  Raises `UsageError` if no agent is configured, or if
-    the command was started by an agent that `cru` itself asked.
+    `has_with` is False for commands without `--with`.  Raises `UsageError` if no agent is configured, or if the command
+    was itself started by an agent that `cru` asked.
     """
     asker = agent_if_any(named, option)
     if asker is None:
@@ -106,10 +106,10 @@ with_option = click.option(
 
 
 def ask_first(vault: Vault, paths: Sequence[Path], named: str | None) -> None:
-    """Ask the agent that `--with` named about each session; without one do nothing.
+    """Ask the agent named by `--with` about each session; do nothing if it names none.
 
     A single session is always asked about; of several, those without news since the last answer are skipped.
-    A failure is reported and the command continues, but after a session without an answer no other is asked about.
+    Errors are reported and the command continues, but the first session without an answer is the last one asked about.
     """
     if named is None:
         return
@@ -150,13 +150,13 @@ def _is_subagent(vault: Vault, path: Path) -> bool:
 
 
 def human_is_there(door: Door) -> bool:
-    """True if standard input, output and error are a terminal and the command was not started by an agent."""
+    """True if stdin, stdout and stderr are terminals and no agent started the command."""
     terminal = door.terminal and bool(sys.stdin) and sys.stdin.isatty() and sys.stderr.isatty()
     return terminal and not any(os.environ.get(name) for name in (OWN_ENVIRONMENT, "CLAUDECODE"))
 
 
 _TOKENS_IN, _TOKENS_OUT = 4000, 500
-"""Estimated tokens for one session: the largest median prompt, and a long answer."""
+"""Estimated tokens per session: the largest median prompt, and a long answer."""
 
 
 class _Price(NamedTuple):
@@ -174,7 +174,7 @@ _AT_END = "agents.at_end"
 
 
 def offer_to_ask(door: Door, installed: str = "") -> None:
-    """Offer the user on a terminal to configure an agent, once.  `installed` is a client that was just installed."""
+    """On a terminal, offer once to configure an agent.  `installed` is a client that was just installed."""
     user = user_settings() if human_is_there(door) else None
     if user is None or not user.trusted:  # without a settings file the answer cannot be stored
         return
@@ -195,7 +195,7 @@ def offer_to_ask(door: Door, installed: str = "") -> None:
 
 
 def _command(agents: AgentSettings, installed: str) -> str:
-    """The configured command, else the client just installed, else the first client on PATH; "" for none."""
+    """Return the configured command, else the client just installed, else the first client on PATH, else ""."""
     if agents.command.strip() or agents.model.strip():
         return agents.command
     client = client_of(installed)

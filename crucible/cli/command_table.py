@@ -1,4 +1,4 @@
-"""The commands of `cru`, listed without importing any of them."""
+"""The commands of `cru`, listed without importing their modules."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from typing import NamedTuple
 
 
 class Group(NamedTuple):
-    """A group of commands: its line of help and its examples."""
+    """A group of commands: its help line and its examples."""
 
     help: str
     examples: tuple[str, ...] = ()
 
 
 class Entry(NamedTuple):
-    """A command: where it is, `module:function` in `crucible.cli`, and its line of help.
+    """A command: its location, `module:function` in `crucible.cli`, and its help line.
 
-    `completion` is a lighter command that replaces it while a shell completes ids.
+    `completion` is a lighter command that replaces it when a shell completes ids.
     """
 
     target: str
@@ -208,4 +208,4 @@ COMMANDS: Mapping[str, Entry] = {
     "doctor": Entry("doctor_command:doctor", "Look after hooks, transcripts, sessions and the index."),
     "completion": Entry("reference:completion", "Print the shell's completion script."),
 }
-"""By whole name, in the order of the help."""
+"""Commands by full name, in the order of the help."""

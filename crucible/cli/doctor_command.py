@@ -65,11 +65,11 @@ from crucible.vault.notes.vault import Vault
 from crucible.vault.notes.walk import note_name
 
 _LAG = timedelta(minutes=5)
-"""A transcript may be this much newer than its note, because of rows that are only the client's own."""
+"""How much newer than its note a transcript may be: clients also write rows that are not imported."""
 _FRESH = timedelta(minutes=2)
-"""A file that is newer than this may still be written."""
+"""A file modified more recently than this may still be growing."""
 _LOOKED_AT = 20
-"""At most this many transcripts are read to make sure; a repaired vault needs none."""
+"""Maximum transcripts to compare with their notes by a trial import."""
 
 
 def _lagging(
@@ -79,7 +79,7 @@ def _lagging(
     waiting: Collection[str],
     now: datetime,
 ) -> Iterator[CheckResult]:
-    """The notes that an import would update; sessions `waiting` in the spool are reported separately."""
+    """Report notes that an import would update; sessions `waiting` in the spool are reported separately."""
     known = {str(row["id"]): known_until(row) for row in rows}
     late = [
         native
@@ -142,7 +142,7 @@ def _migrate(vault: Vault) -> None:
 
 
 class _Setup(NamedTuple):
-    """The vault, and the problems of its and the user's settings; unreadable settings are replaced by defaults."""
+    """The vault, the agent settings, and the problems in both settings files; defaults replace unreadable settings."""
 
     vault: Vault
     agents: AgentSettings
@@ -193,7 +193,7 @@ def _results(setup: _Setup, now: datetime, *, secrets: bool) -> Iterator[CheckRe
 def _of_hooks(
     root: Path, home: Path, last: datetime | None, waiting: Collection[str], now: datetime
 ) -> Iterator[CheckResult]:
-    # The vault's project always counts; in the home folder, the user's settings are the project's too.
+    # Also check the vault's project.  In the home folder, a project's settings are the user's: report them as --user.
     places = {settings_path(os.environ, home, at): "--project" for at in (project_folder(), root)}
     places |= {settings_path(os.environ, home, None): "--user"}
     yield from check_hooks(
@@ -215,7 +215,7 @@ def _of_servers(root: Path, home: Path) -> Iterator[CheckResult]:
 
 
 def _waiting(root: Path) -> set[str]:
-    """Sessions in the spool without a note; none if the spool cannot be read, which `check_spool` reports."""
+    """Return sessions in the spool that are not imported yet; `check_spool` reports a spool that cannot be read."""
     try:
         return {s.session for client in CLIENTS for s in load_spool(root, client) if s.has_backlog}
     except CrucibleError:

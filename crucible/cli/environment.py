@@ -1,6 +1,6 @@
-"""Where `cru` was called: the environment, the home folder, the working directory, and the vault that they select.
+"""The context of a call of `cru`: environment, home folder, working directory, and the vault that they select.
 
-Imports little, since listing sessions and completing ids load it.
+Keep imports light: listing sessions and completing ids load this module.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from crucible.vault.notes.discovery import find_vault, is_unfinished
 
 
 def settings_path() -> str:
-    """The path of the user's settings file, which need not exist."""
+    """Return the path of the user's settings file, which may not exist."""
     return user_settings_path(os.environ, os.path.expanduser("~"))
 
 
@@ -28,7 +28,7 @@ def user_settings() -> UserSettings:
 
 
 def working_directory() -> str | None:
-    """The working directory; None if it was removed."""
+    """Return the working directory; None if it was deleted."""
     try:
         return os.getcwd()
     except OSError:
@@ -36,12 +36,12 @@ def working_directory() -> str | None:
 
 
 def cwd_and_projects() -> tuple[str, Mapping[str, Sequence[str]]]:
-    """The working directory ("" if it is gone) and the user's projects; bookmarks find git and files by them."""
+    """Return the working directory ("" if it was deleted) and the user's projects."""
     return working_directory() or "", user_settings().projects
 
 
 def absolute_path(path: str) -> str:
-    """Make a path absolute; raises `VaultError` for a relative one if the working directory is gone."""
+    """Make a path absolute; raises `VaultError` if it is relative and the working directory was deleted."""
     here = working_directory()
     if here is None and not os.path.isabs(path):
         raise VaultError("the working directory is gone", "go to a folder that is there, or name an absolute path")
@@ -49,7 +49,7 @@ def absolute_path(path: str) -> str:
 
 
 def vault_place(door: Door, *, finish: bool = True) -> tuple[str, VaultSettings]:
-    """The real path of the vault and its settings; unknown and ignored settings are reported on stderr.
+    """Return the vault's real path and its settings; unknown and ignored settings are reported on stderr.
 
     With `finish`, an interrupted rename is finished first.
     """
@@ -64,10 +64,10 @@ def vault_place(door: Door, *, finish: bool = True) -> tuple[str, VaultSettings]
 
 
 def _finish_rename(root: str, settings: VaultSettings) -> None:
-    """Finish an interrupted rename and report it; a failure is a warning, except for `cru session rename`."""
+    """Finish an interrupted rename and report it; errors are reported as warnings."""
     from pathlib import Path  # noqa: PLC0415  slow, and rarely needed
 
-    from crucible.commands.rename.rename import finish_rename  # noqa: PLC0415  rare, and it reads every note
+    from crucible.commands.rename.rename import finish_rename  # noqa: PLC0415  rarely needed, and it reads every note
     from crucible.vault.notes.vault import Vault  # noqa: PLC0415  late, as above
 
     vault = Vault(Path(root), settings)
@@ -84,7 +84,7 @@ def _finish_rename(root: str, settings: VaultSettings) -> None:
 
 
 def vault_root(door: Door, user: UserSettings) -> str:
-    """The vault that was named, else the one around the working directory, else the default."""
+    """Return the vault that was named, else the one around the working directory, else the default."""
     named = door.vault or os.environ.get("CRUCIBLE_VAULT") or ""
     here = working_directory() or os.path.dirname(absolute_path(named))
     return find_vault(door.vault, os.environ, here, user)

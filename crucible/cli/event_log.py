@@ -37,12 +37,12 @@ from crucible.vault.notes.walk import note_name
 _LONGEST = 160
 """The maximum length of a record in the table, in code points."""
 _NARROW = 120
-"""On a terminal narrower than this, lines omit the year and the word `phase`."""
+"""On a terminal narrower than this, lines omit the year and the prefix `phase-`."""
 _TORN_SHOWN = 10
 
 
 def _phase_id(_ctx: click.Context, _param: click.Parameter, value: str | None) -> str | None:
-    """Normalize a phase to the form in records: `2.1` becomes `phase-2.1`."""
+    """Convert a phase to the form in records: `2.1` becomes `phase-2.1`."""
     if value is None:
         return None
     number = value.strip().removeprefix("phase-")
@@ -160,11 +160,11 @@ def purge_flights(door: Door, /, *, dry_run: bool, older_than: int | None, forma
     return PROBLEMS_FOUND if report.failed else 0
 
 
-# --- which session ----------------------------------------------------------------------------------------------------
+# --- finding the session ----------------------------------------------------------------------------------------------
 
 
 def _flight_of(vault: Vault, ref: str) -> str:
-    """Find a session by its note, or else by a folder or archive of events without a note."""
+    """Find a session by its note or, without a note, by its event log or archive."""
     try:
         return note_name(find_note(vault, ref).name)
     except SessionNotFound:
@@ -196,7 +196,7 @@ def _chosen(
     phase: str | None,
     of_tools: bool | None,
 ) -> Iterator[EventRecord]:
-    """The records that match; `seen` collects the type and phase of every record."""
+    """Yield the matching records; `seen` collects the type and phase of every record."""
     chosen_types = {one.lower() for one in types}
     for record in records:
         seen.add((record.type, record.phase))
@@ -209,7 +209,7 @@ def _chosen(
 
 
 def _say_none(seen: Collection[tuple[str, str]]) -> None:
-    """Report that nothing matched, and which types and phases there are."""
+    """Report that nothing matched, and which types and phases exist."""
     if not seen:
         return
     phases = sorted({phase.removeprefix("phase-") for _, phase in seen if phase}, key=_by_number)
@@ -222,7 +222,7 @@ def _by_number(phase: str) -> tuple[tuple[int, str], ...]:
 
 
 def _write_records(records: Iterable[EventRecord], format_: str, room: int | None) -> int:
-    """Write each record as soon as it is read; returns their number."""
+    """Write each record as soon as it is read; returns the number of records."""
     count = 0
     for count, one in enumerate(records, 1):  # noqa: B007  the last value is used
         if format_ == "table":
@@ -233,7 +233,7 @@ def _write_records(records: Iterable[EventRecord], format_: str, room: int | Non
 
 
 def _row(one: EventRecord, room: int | None) -> str:
-    """A line with columns of fixed width, so that a record can be written as soon as it is read."""
+    """Format a record in fixed-width columns, so that it can be written as soon as it is read."""
     time = utc(one.time) if one.time else "-"
     phase = one_line(one.phase, 12) or "-"
     if room is None or room >= _NARROW:
@@ -251,7 +251,7 @@ def _row(one: EventRecord, room: int | None) -> str:
 
 
 def _exported(record: EventRecord) -> dict[str, object]:
-    """A record as in its file, without empty fields of its source."""
+    """Return a record as stored in its file, without empty fields about its source."""
     time = None if record.time is None else _moment(record.time)
     head = {"seq": record.seq, "key": record.key, "time": time}
     head |= {"phase": record.phase, "type": record.type, "source": record.source}
@@ -312,7 +312,7 @@ _REASONS = {
 
 
 def _sizes(vault: Vault, session_id: str, ended: object) -> dict[str, object]:
-    """The size of all files and the time of the last event; for archived sessions, the session's end."""
+    """Return the size of all files and the time of the last event; for archived sessions, the session's end."""
     folder, archive = flight_folder(vault.root, session_id), archive_path(vault.root, session_id)
     files = [path for path in (folder / EVENTS, folder / TOOLS, archive) if path.is_file()]
     last = last_time(folder)
@@ -320,7 +320,7 @@ def _sizes(vault: Vault, session_id: str, ended: object) -> dict[str, object]:
 
 
 def _moment(time: datetime) -> str:
-    """The time with fractions of a second, as in the records."""
+    """Format a time with fractions of a second, as in the records."""
     return time.astimezone(UTC).isoformat().replace("+00:00", "Z")
 
 
@@ -328,7 +328,7 @@ _HEADS = {"id": "id", "where": "where", "events_count": "events", "tools_count":
 
 
 def _write_table(rows: Sequence[dict[str, object]], room: int | None) -> None:
-    """Write a table with the id first, which a narrow terminal cuts."""
+    """Write a table with the id first; a narrow terminal cuts ids."""
     columns = [[head, *(_cell(row.get(key)) for row in rows)] for key, head in _HEADS.items()]
     columns.append(["size", *(f"{shortened(int(str(row['bytes'])))}B" for row in rows)])
     columns += [[key, *(_cell(row.get(key))[:10] for row in rows)] for key in ("started", "last")]

@@ -1,4 +1,4 @@
-"""A click group that knows its commands' names and help from a table, and imports a command when it is called."""
+"""A click group that reads command names and help from a table, and imports a command only when it is called."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 
 ASKING = frozenset({"recall"})
-"""Groups that pass their arguments to their first command unless they name another one."""
+"""Groups that pass their arguments to their first command unless the arguments begin with another command."""
 LISTING = frozenset({"inbox", "task"})
-"""Groups that run their first command if none is named, with or without options."""
+"""Groups that run their first command unless another one is named."""
 
 _ABOUT = """The work sessions of coding agents as Obsidian notes.
 
@@ -91,14 +91,14 @@ class LazyGroup(click.Group):
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """Complete names from the table alone, then options."""
-        from click.shell_completion import CompletionItem  # noqa: PLC0415  only a shell asks for it
+        from click.shell_completion import CompletionItem  # noqa: PLC0415  only needed for shell completion
 
         names = [n for n in self.list_commands(ctx) if n.startswith(incomplete)]
         found = [CompletionItem(n, help=self._help_of(n)) for n in names]
         return found + click.Command.shell_complete(self, ctx, incomplete)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Name the command in usage errors; click's parser does not."""
+        """Include the command's name in usage errors; click's parser does not."""
         try:
             return super().invoke(ctx)
         except click.UsageError as error:
@@ -114,7 +114,7 @@ class LazyGroup(click.Group):
         """Suggest similar names for an unknown command."""
         name = args[0]
         if self.get_command(ctx, name) is None and not name.startswith("-") and not ctx.resilient_parsing:
-            import difflib  # noqa: PLC0415  slow, and only a wrong name needs it
+            import difflib  # noqa: PLC0415  slow, and only needed for a wrong name
 
             near = difflib.get_close_matches(name, self.list_commands(ctx))
             meant = f"; did you mean {' or '.join(near)}?" if near else ""
@@ -134,7 +134,7 @@ class _AskingGroup(LazyGroup):
         return super().parse_args(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Explain how to exclude a word if a `-word` was taken for an unknown option."""
+        """If a `-word` was taken for an unknown option, explain how to exclude a word."""
         try:
             return super().invoke(ctx)
         except click.NoSuchOption as error:
@@ -147,11 +147,11 @@ class _AskingGroup(LazyGroup):
             ) from None
 
     def collect_usage_pieces(self, ctx: click.Context) -> list[str]:
-        """The first command's arguments, since its name is optional."""
+        """Return the first command's arguments, since its name is optional."""
         return self._first(ctx).collect_usage_pieces(ctx)
 
     def format_usage(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Show both ways to call it."""
+        """Show both forms of the call."""
         super().format_usage(ctx, formatter)
         formatter.write_usage(ctx.command_path, "COMMAND [ARGS]...", prefix=" " * len("Usage: "))
 
@@ -166,7 +166,7 @@ class _AskingGroup(LazyGroup):
         self.format_commands(ctx, formatter)
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        """Complete its commands, or the first command's options."""
+        """Complete the group's commands, or the first command's options."""
         if not incomplete.startswith("-"):
             return super().shell_complete(ctx, incomplete)
         first = self._first(ctx)
@@ -177,10 +177,10 @@ class _AskingGroup(LazyGroup):
 
 
 class _ListingGroup(LazyGroup):
-    """A group that runs its first command if it is called with options only: `cru inbox --all`."""
+    """A group that runs its first command if no command is named: `cru inbox --all`."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Insert the first command's name before options; a first word is always a command's name."""
+        """Insert the first command's name if the arguments begin with an option or are empty."""
         bare = not args or (args[0].startswith("-") and args[0] not in ctx.help_option_names)
         if bare and not ctx.resilient_parsing:
             args = [self.list_commands(ctx)[0], *args]
@@ -188,7 +188,7 @@ class _ListingGroup(LazyGroup):
 
 
 def _with_examples(group: Group) -> str:
-    """The help of a group; click does not wrap the lines after its backspace mark."""
+    """Return a group's help and examples; the backspace mark keeps click from wrapping the examples."""
     return "\n".join((group.help, "\n\b", *(f"  {line}" for line in group.examples))) if group.examples else group.help
 
 
@@ -199,7 +199,7 @@ def _option_typed_after(name: str) -> bool:
 
 
 def build_root() -> click.Group:
-    """The `cru` group with its global options; no command is imported yet."""
+    """Build the `cru` group with its global options, without importing any command."""
     return LazyGroup(
         "cru",
         "",

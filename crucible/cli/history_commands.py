@@ -95,7 +95,7 @@ def search(door: Door, /, words: Sequence[str], limit: int | None, format_: str)
 
 
 def _load_all(vault: Vault) -> tuple[list[HistoryNote], bool]:
-    """Load every note of the folder; the second value is False if one is unreadable or not a history."""
+    """Load every note in the folder; the second value is False if one is unreadable or not a history."""
     wrong: list[CrucibleError] = []
     notes = list(load_entries(vault, wrong.append))
     warn(*wrong)
@@ -229,7 +229,7 @@ def _export(entry: HistoryEntry) -> dict[str, Any]:
 
 
 def _fact(value: object) -> object:
-    """A property for JSON; unknown ones are null."""
+    """Convert a property for JSON; unknown values become null."""
     match value:
         case datetime():
             return utc(value)
@@ -303,7 +303,7 @@ def _is_confirmed(count: int, *, yes: bool) -> bool:
 
 
 def _put_away(vault: Vault, beyond: Sequence[HistoryNote]) -> int:
-    """Prune the histories; returns the exit code, 3 if one could not be removed."""
+    """Prune the histories; returns the exit code, which is 3 if one could not be removed."""
     where: list[str] = []
     wrong: list[CrucibleError] = []
     prune_notes(vault, beyond, lambda _, told: where.append(told), wrong.append)

@@ -1,6 +1,6 @@
 """Arguments that name a session, case, knowledge item, task or workflow, and their completion in a shell.
 
-Imports little, since completion runs while the user types.
+Keep imports light: completion runs while the user types.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _OVER = ("completed", "cancelled", "deleted")
 class IdType(click.ParamType):  # type: ignore[type-arg]  # older clicks take none
     """An id, a path, or a unique prefix of an id; the command resolves it.
 
-    `find(root, start)` yields ids of the vault at `root`, including all that begin with `start`.
+    `find(root, start)` yields ids in the vault at `root`, at least all those that begin with `start`.
     """
 
     def __init__(self, find: Callable[[Path, str], Iterable[str]], name: str = "id", *, or_file: bool = False) -> None:
@@ -39,15 +39,15 @@ class IdType(click.ParamType):  # type: ignore[type-arg]  # older clicks take no
         self._or_file = or_file
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-        """The sorted ids that begin with the typed text; none without a vault."""
-        from click.shell_completion import CompletionItem  # noqa: PLC0415  only a shell asks for it
+        """Return the sorted ids that begin with the typed text; none without a vault."""
+        from click.shell_completion import CompletionItem  # noqa: PLC0415  only needed for shell completion
 
-        # Completion parses earlier options but calls nothing, so there is no `Door` yet.
+        # Completion parses earlier options but runs no callbacks, so there is no `Door` yet.
         door = Door(vault=ctx.find_root().params.get("vault"))
         ids: set[str] = set()
         with suppress(CrucibleError, OSError):
             ids = set(self._find(Path(vault_root(door, user_settings())), incomplete))
-        # Each line is one suggestion, so a name with a newline cannot be offered.
+        # Each line is one suggestion, so a name with a line break cannot be offered.
         found = [CompletionItem(each) for each in sorted(ids) if each.startswith(incomplete) and each.isprintable()]
         return found or ([CompletionItem(incomplete, type="file")] if self._or_file else [])
 
@@ -61,7 +61,7 @@ def _sessions(root: Path, start: str) -> Iterator[str]:
 
 
 def _workflows(root: Path, start: str) -> Iterator[str]:
-    """Workflow names; only the heads of notes whose names begin with `start` are read."""
+    """Yield workflow names; of the notes, only the heads of those whose names begin with `start` are read."""
     for folder, names in find_notes(root, root / WORKFLOW_FOLDER):
         yield from (note_name(name) for name in names if name.startswith(start) and not _is_foreign(folder / name))
 
@@ -74,14 +74,14 @@ def _is_foreign(path: Path) -> bool:
 
 
 def _open_tasks(root: Path, _start: str) -> Iterator[str]:
-    """Unfinished tasks, from the index as it was last saved."""
+    """Yield unfinished tasks from the index as last saved."""
     from crucible.vault.index.index_draft import IndexDraft  # noqa: PLC0415  late, as above
     from crucible.vault.index.index_files import IndexFolder  # noqa: PLC0415  late, as above
     from crucible.vault.index.schema import View  # noqa: PLC0415  late, as above
 
     folder = IndexFolder(str(root))
     draft = IndexDraft(folder, folder.load())
-    with suppress(IndexBroken):  # another process replaced it meanwhile
+    with suppress(IndexBroken):  # another process replaced it in the meantime
         for row in View(draft.shards(), draft.read).rows("tasks"):
             if row["status"] not in _OVER:
                 name = str(row["path"]).rpartition("/")[2].removesuffix(".md")
@@ -98,7 +98,7 @@ WORKFLOW = IdType(_workflows, "workflow", or_file=True)
 
 
 def _completer(type_: IdType, count: int = 1) -> click.Command:
-    """A stand-in for a command that takes ids, used only for completion."""
+    """Return a stand-in for a command that takes ids, used only for completion."""
     return click.Command("id", params=[click.Argument(["id"], type=type_, nargs=count)])
 
 

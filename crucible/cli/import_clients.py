@@ -1,4 +1,4 @@
-"""`cru import`: a command for each client, made from the table of dialects, and one that finds all clients."""
+"""`cru import`: one command per client, made from the table of dialects, and one that finds all clients."""
 
 from __future__ import annotations
 
@@ -43,10 +43,10 @@ imported all the same. Without a PATH and without that folder it is 1.
 
 
 class _TranscriptPath(GivenPath):
-    """A file, a folder or a missing path; pipes are refused, since they block and can be read only once."""
+    """A path to a file or folder, which may be missing; pipes are refused, since they can be read only once."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Check the file type and convert as click does; a folder without a name (`.`) is replaced by its real path."""
+        """Check the file type and convert as click does; a path without a name, such as `.`, is made absolute."""
         path = super().convert(value, param, ctx)
         if path.exists() and not (path.is_file() or path.is_dir()):
             self.fail(f"{clean_line(str(path))}: neither a file nor a folder", param, ctx)
@@ -84,7 +84,7 @@ def _import(vault: Vault, options: ImportOptions, searches: Sequence[Search]) ->
     with bar("importing") as show:
         reports = import_all(vault, searches, options=options, progress=show, on_stop=say_stopped)
     if not options.dry_run:
-        # Some facts come only from hooks: no transcript says how a session ended.
+        # Some facts come only from hooks: transcripts do not record how a session ended.
         if has_backlog(vault.root):
             write_down(vault.root)
         update_histories(vault, (name for report in reports for name in report.updated))
@@ -92,7 +92,7 @@ def _import(vault: Vault, options: ImportOptions, searches: Sequence[Search]) ->
 
 
 def _command(dialect: Dialect) -> click.Command:
-    """Make the command `cru import NAME` of one client."""
+    """Make the command `cru import NAME` for one client."""
 
     def run(door: Door, *, paths: tuple[Path, ...], format_: str, **given: Any) -> int:
         vault, options = open_vault(door), _import_options(**given)
@@ -133,7 +133,7 @@ def auto(door: Door, *, paths: tuple[Path, ...], format_: str, **given: Any) -> 
     searches, unknown = searches_at(paths) if paths else (searches_here(os.environ, Path.home()), ())
     reports = _import(vault, options, searches)
     total = _total(reports, unknown)
-    # For a given path, only clients that wrote something there are listed.
+    # Under a given path, list only clients that wrote something there.
     clients = [
         _client(search, report)
         for search, report in zip(searches, reports, strict=True)
@@ -155,7 +155,7 @@ def auto(door: Door, *, paths: tuple[Path, ...], format_: str, **given: Any) -> 
 
 
 def _rows_of_others(dialect: Dialect, paths: Iterable[Path]) -> list[UnreadableRow]:
-    """Files that another client wrote, each with the command that imports them."""
+    """Return a row for each file that another client wrote, with the command that imports it."""
     found = ((path, other_writer(dialect, path)) for path in paths)
     return [
         UnreadableRow(path, 0, f"this is {other.title}'s: cru import {other.name} {shlex.quote(str(path))}")
@@ -185,7 +185,7 @@ def _own_folder(dialect: Dialect) -> Path:
     return folder
 
 
-# --- what is printed -------------------------------------------------------------------------------------------------
+# --- output ----------------------------------------------------------------------------------------------------------
 
 _COUNTS = ("created", "updated", "unchanged", "unreadable")
 _FOLDER = 12
@@ -193,7 +193,7 @@ _FOLDER = 12
 
 
 def _write_one(client: str, report: ImportReport, format_: str, *, dry_run: bool) -> None:
-    """Write the report of one client's import; JSON for a dry run says what would change."""
+    """Write the report of one client's import."""
     total = _total([report])
     if format_ == "json":
         write_json(_exported(total))
@@ -234,7 +234,7 @@ def _place(row: UnreadableRow) -> str:
 
 
 def _client(search: Search, report: ImportReport) -> dict[str, Any]:
-    """A row with the folders that were searched for a client's sessions, and how many were found."""
+    """Return a table row for a client: the folders searched, and how many sessions were found."""
     counts = {name: len(getattr(report, name)) for name in _COUNTS}
     folders = [*map(str, search.paths)]
     return {"client": search.dialect.name, "folders": folders, "sessions": report.sessions, **counts}
@@ -254,7 +254,7 @@ def _write_clients(clients: Sequence[Mapping[str, Any]], room: int | None) -> No
 
 
 def _total(reports: Sequence[ImportReport], unknown: Iterable[UnreadableRow] = ()) -> dict[str, list[Any]]:
-    """Combine all reports; `unknown` are paths that no client wrote."""
+    """Merge all reports; `unknown` are paths that no known client wrote."""
     total = {name: [one for report in reports for one in getattr(report, name)] for name in _COUNTS}
     return {**total, "unreadable": [*unknown, *total["unreadable"]]}
 
@@ -275,7 +275,7 @@ _COMMANDS = {name.replace("-", "_"): _command(dialect) for name, dialect in DIAL
 
 
 def __getattr__(name: str) -> click.Command:
-    """Make a client's command when the table of commands names it."""
+    """Return a client's command, which the table of commands names like a module attribute."""
     try:
         return _COMMANDS[name]
     except KeyError:

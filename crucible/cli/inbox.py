@@ -36,7 +36,7 @@ from crucible.vault.index.time_filters import utc
 from crucible.vault.notes.vault import Vault
 
 _RECENT = timedelta(days=30)
-"""Items are listed until this long after the end of their session."""
+"""How long items stay listed after their session has ended."""
 
 _COLUMNS = (
     "id",
@@ -114,7 +114,7 @@ def _write_items(items: Sequence[PendingItem], format_: str, door: Door, *, ever
 
 
 def _write_item(item: PendingItem) -> None:
-    """Write the item's full id and its whole text below."""
+    """Write the item's full id, and its entire text below."""
     at = f"{item.at:%Y-%m-%d %H:%M}" if item.at else ""
     write("  ".join(filter(None, (item.id, item.kind.value, item.project, at))))
     for line in _lines(item):
@@ -124,7 +124,7 @@ def _write_item(item: PendingItem) -> None:
 
 
 def _lines(item: PendingItem) -> list[str]:
-    """The item's title and text; a text of one line is put on the line of the title."""
+    """Return the item's title and text; a one-line text shares the title's line."""
     title = " ".join(item.title.split())
     lines = [line.rstrip() for line in item.text.split("\n") if line.strip()]
     if title and len(lines) == 1:
@@ -178,7 +178,7 @@ def answer(door: Door, /, item: str, text: str, verdict: str | None) -> None:
 
 
 def _full_id(door: Door, vault: Vault, name: str) -> str:
-    """The full id of the pending item with this name; otherwise the name itself, which may be a session's id."""
+    """Return the full id of the pending item with this name; otherwise the name, which may be a session's id."""
     found, _ = query_index(open_index(door), lambda view: [*notes_with_items(view)])
     items = read_items(vault, found, lambda _: None)
     ids = [one.id for one in items if not one.answered and one.id.endswith(f".{name}")]
@@ -195,7 +195,7 @@ def _say_done(done: GivenAnswer) -> None:
 
 
 def _update_history(vault: Vault, done: GivenAnswer, redact: Redact) -> None:
-    """Update the session's history if it has one; a failure is only reported, since the answer is already written."""
+    """Update the session's history if it has one; errors are only reported, since the answer is already written."""
     try:
         _, roots = folders_of(done.item.project)
         path, now = vault.root / done.item.path, datetime.now(UTC)

@@ -1,4 +1,4 @@
-"""Bring the index of a vault up to date and query it, and the options that make such a query."""
+"""Update and query a vault's index, and define the options for such queries."""
 
 from __future__ import annotations
 
@@ -30,20 +30,20 @@ from crucible.vault.index.schema import TABLES, Row, View, path_of_cell
 Answer = TypeVar("Answer")
 
 _LONG = 500
-"""Progress is shown from this many notes on; fewer are read quickly enough."""
+"""Minimum number of notes for which progress is shown; fewer are read quickly enough."""
 
 
 def open_index(door: Door) -> Index:
-    """The index of the vault that `vault_root` finds."""
+    """Return the index of the vault that `vault_root` finds."""
     root, settings = vault_place(door)
     return Index(root, settings)
 
 
 def query_index(index: Index, question: Callable[[View], Answer]) -> tuple[Answer, Refreshed]:
-    """Bring the index up to date and return the answer to a question about its tables; the question may run twice.
+    """Update the index and answer a question about its tables; `question` may be called twice.
 
-    Sessions that have been idle too long are paused first, if a check is due.  Long reading shows progress on a
-    terminal.  Unreadable folders and notes, and an index that cannot be saved, are reported on stderr.
+    Sessions that have been idle too long are paused first, if a check is due.  A terminal shows the progress of long
+    updates.  Unreadable folders and notes, and an index that cannot be saved, are reported on stderr.
     """
 
     def both(view: View) -> tuple[list[Row], Answer]:
@@ -73,7 +73,7 @@ def rebuild_index(index: Index) -> Refreshed:
 
 
 def update_index(root: PathLike[str], settings: VaultSettings, paths: Collection[PathLike[str]]) -> None:
-    """Update the rows of these notes.  Errors are not reported, since the next query tries again."""
+    """Update the index rows of these notes.  Errors are ignored, since the next query tries again."""
     if not paths:
         return
     with suppress(CrucibleError), ReadingLine(_LONG) as progress:
@@ -117,15 +117,15 @@ _ORDER = (
 session_filters = with_options(_FILTERS)
 """The options that narrow a query of sessions."""
 span_options = with_options((*_SPAN, _WHERE))
-"""`--since`, `--until` and `--where` alone."""
+"""Only `--since`, `--until` and `--where`."""
 order_options = with_options(_ORDER)
 """`--sort` and `--limit`."""
 
 
 def query_from(options: Mapping[str, Any], table: str = "sessions") -> SessionQuery:
-    """Make the query for a command's options; missing options do not filter.
+    """Build the query from a command's options; missing options do not filter.
 
-    Raises `UsageError` for a column that `table` does not have and for an invalid condition.
+    Raises `UsageError` for an invalid condition, or a column that `table` does not have.
     """
     now = local_now()
     known = {name: options[name] for name in SessionQuery._fields if options.get(name) is not None}
@@ -137,11 +137,11 @@ def query_from(options: Mapping[str, Any], table: str = "sessions") -> SessionQu
 
 
 def named_columns(options: Mapping[str, Any], table: str = "sessions") -> list[str]:
-    """The columns named by `--sort` and `--where`, which the table should show."""
+    """Return the columns named by `--sort` and `--where`, which the table should show."""
     sort = [options["sort"].removeprefix("-").lower()] if options.get("sort") else []
     return [*sort, *(named_column(text, table) for text in options.get("where", ()))]
 
 
 def columns_of(table: str) -> str:
-    """The columns that `--where` and `--sort` accept, for help texts."""
+    """Return the columns that `--where` and `--sort` accept, for help texts."""
     return ", ".join(TABLES[table])

@@ -35,7 +35,7 @@ from crucible.integrations.install.mcp_servers import (
 
 
 def _mcp_command(client: str, files: str, text: str) -> click.Command:
-    """Make the command `cru install CLIENT --mcp` of a client without hooks."""
+    """Make the command `cru install CLIENT --mcp` for a client without hooks."""
 
     @click.command(client, help=inspect.cleandoc(text))
     @flag("--mcp", "The server of recall and the recorder.")
@@ -91,7 +91,7 @@ def _register(door: Door, client: str, *, project: bool, remove: bool) -> None:
     """Add our server and its instructions to a client's files, or remove both."""
     parts = parts_of(client, _program(door, shared=project), os.environ, Path.home(), _folder(project=project))
     shared = _shared_files(client, parts, _folder(project=project)) if remove else {}
-    # File by file, so that changes before an error are still reported.
+    # One file at a time, so that changes before an error are still reported.
     done = [_taken_out(part, shared) if remove else _put_in(part) for part in parts]
     if any(done):
         say(f"{TITLES[client]} reads this when it starts: start it anew")
@@ -128,7 +128,7 @@ def _taken_out(part: Part, shared: Mapping[Path, str]) -> bool:
 
 
 def _shared_files(client: str, parts: Sequence[Part], folder: Path | None) -> dict[Path, str]:
-    """Files that another registered client uses too, such as a project's AGENTS.md."""
+    """Return files that another registered client also uses, such as a project's AGENTS.md, with that client's name."""
     found = {}
     for other in (each for each in MCP_SETTINGS if each != client):
         servers, told = parts_of(other, ("cru", "mcp"), os.environ, Path.home(), folder)
@@ -177,12 +177,12 @@ def _say_what_is_next(door: Door, client: str, *, project: bool) -> None:
 
 
 def _restriction(door: Door, *, shared: bool) -> str:
-    """A restriction of the message above: without --vault, the vault depends on where the client is started."""
+    """Return a caveat for the message above: without --vault, the vault depends on where the client is started."""
     return "" if door.vault and not shared else " when it is started here"
 
 
 def _program(door: Door, *, shared: bool) -> list[str]:
-    """The command of the server.  In committed files it is a bare name and finds the vault itself."""
+    """Return the server's command line; in committed files, a bare name that finds the vault itself."""
     if shared:
         return ["cru", "mcp"]
     named = ["--vault", os.path.abspath(absolute_path(door.vault))] if door.vault else []
@@ -194,21 +194,21 @@ def _folder(*, project: bool) -> Path | None:
 
 
 def own_program() -> list[str]:
-    """The command that hooks call: the absolute path of the running `cru`, or this interpreter."""
+    """Return the command that hooks call: the absolute path of the running `cru`, or else this interpreter."""
     own = sys.argv[0] if os.path.basename(sys.argv[0]).startswith("cru") else "cru"
     found = shutil.which(own)
     return [os.path.abspath(found)] if found else [sys.executable, "-P", "-m", "crucible"]
 
 
 def project_folder() -> Path:
-    """The folder to start the client in: the nearest with `.claude` or `.git`, or else the working directory."""
+    """Return the current project's folder: the nearest with `.claude` or `.git`, or else the working directory."""
     here = Path(absolute_path("."))
     near = (folder for folder in (here, *here.parents) if folder != Path.home())
     return next((f for f in near if (f / ".claude").is_dir() or (f / ".git").exists()), here).resolve()
 
 
 def _say_where(door: Door) -> None:
-    """Report which vault gets the sessions of the working directory."""
+    """Report which vault receives the sessions of the working directory."""
     user = user_settings()
     try:
         say(f"sessions from here go to {clean_line(vault_root(door, user))}")
@@ -263,9 +263,9 @@ def claude_code(door: Door, *, user: bool, project: bool, remove: bool, mcp: boo
 
 
 def _hook_command(*, shared: bool) -> str:
-    """The command line of the hook.  It never fails, since clients show or obey a failing hook.
+    """Return the hook's command line.  It never fails, since clients show or obey a failing hook.
 
-    In committed settings the command is a bare name, and nothing happens for colleagues who do not have it.
+    In committed settings it is a bare name, and does nothing for colleagues without `cru`.
     """
     if shared:
         return "cru hook claude-code 2>/dev/null || :"
