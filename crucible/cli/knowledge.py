@@ -47,7 +47,7 @@ from crucible.vault.notes.walk import KNOWLEDGE
 
 _TABLE = ("id", "type", "scope", "weight", "used", "title")
 _ROOM, _LITTLE_ROOM = 64, 48
-"""The minimum widths of a terminal for all columns, and for the type."""
+"""The minimum terminal widths for all columns, and for the type column."""
 _COLUMNS = (
     *_TABLE,
     "useful",
@@ -121,14 +121,14 @@ def list_knowledge(door: Door, /, *, format_: str, null: bool, limit: int | None
 
 
 def _fitting(room: int | None) -> Sequence[str]:
-    """The columns that fit the terminal."""
+    """Return the columns that fit the terminal."""
     if room is None or room >= _ROOM:
         return _TABLE
     return ("id", "type", "title") if room >= _LITTLE_ROOM else ("id", "title")
 
 
 def _say_hidden(viewer: Audience, shown: int, hidden: int, *, named: bool, any_: bool) -> None:
-    """Report how many items are hidden; if the viewer was `named`, only for an empty list."""
+    """Report how many items are hidden; if the viewer was `named`, only when none are shown."""
     whom = " ".join(filter(None, (viewer.scope, viewer.name))) if viewer.name else "everybody"
     if not shown and not hidden:
         say("no such items" if any_ else "no items; `cru knowledge add` makes one")
@@ -164,7 +164,7 @@ def _query(root: Path, *, project: str | None, domain: str | None, everything: b
 
 
 def _say_missing(wrong: Sequence[CrucibleError], unread: int) -> bool:
-    """Report notes that could not be read or parsed; True if there are none."""
+    """Report notes that could not be read or parsed; returns True if there are none."""
     warn(*wrong)
     if unread:
         are = "is" if unread == 1 else "are"

@@ -35,7 +35,7 @@ from crucible.vault.notes.projects import project_of
 from crucible.vault.notes.vault import Vault
 
 _EVENT = late_pattern(r"#[0-9a-f]{8}\Z")
-"""The suffix of an event's id."""
+"""The suffix of an event id."""
 
 
 @click.command("add")
@@ -163,12 +163,12 @@ def _provenance(vault: Vault, session: str | None, phase: str, origin: Origin | 
 
 
 def _scope_and_project(vault: Vault, scope: str | None, project: str | None, domain: str) -> tuple[ItemScope, str]:
-    """The item's scope and project; by default the working directory's project."""
+    """Return the item's scope and project; by default, the working directory's project."""
     if scope not in (None, ItemScope.PROJECT.value):
         return ItemScope(scope), project or ""
     named = project_here(vault.root) if project is None else project
     if scope and not named:
-        # The user asked for a project, so the mere name of the folder is accepted.
+        # The user asked for project scope, so the bare name of the folder is good enough.
         named = project_of(*cwd_and_projects())
     if scope and not named.strip():
         raise UsageError("an item of a project needs --project", "name it, or use another --scope")

@@ -57,11 +57,11 @@ from crucible.vault.notes.vault import Vault
 from crucible.vault.notes.walk import CASES, WORKFLOWS
 
 _PATIENCE = 4
-"""After this many unanswered questions in a row, the agent is not asked again."""
+"""Maximum consecutive unanswered questions; after that, the agent is not asked again."""
 
 
 class Improver:
-    """Judges cases before they are exported; `problems` counts those that the agent could not judge."""
+    """Assigns categories to cases before export; `problems` counts cases that the agent could not judge."""
 
     def __init__(self, vault: Vault, redact: Redact, judge: Agent | None, *, by_rules: bool) -> None:
         self.redact = redact
@@ -73,18 +73,18 @@ class Improver:
         self._budget = user_budget() if judge else BUDGET
 
     def say_spent(self) -> None:
-        """Report what the agent's answers took."""
+        """Report what the agent's answers cost."""
         say_spent(self._agent)
 
     def improved(self, case: Case, *, settled: bool = False) -> Case:
-        """The case with its category; unchanged if a human reviewed it, an agent judged it, or it is `settled`."""
+        """Return the case with its category; unchanged if `settled`, reviewed by the user or judged by an agent."""
         known = case.body.attribution if isinstance(case.body, Puzzle) else None
         is_judged = known is not None and not known.judge.startswith("rules")
         if settled or is_judged or case.review is not CaseStatus.PROPOSED:
             return case
         if self._agent is None or self._failed >= _PATIENCE:
             return attribute(case) if self._by_rules and not known else case
-        # Each case has the whole time-out: a user who has hundreds judged expects to wait.
+        # Each case gets the full time-out: a user who has hundreds judged expects to wait.
         agent = _Counted(self._agent.renewed().about("attribution", case.place.session))
         judged, problem = judge_case(case, agent, self.redact, self._template, self._budget)
         self._failed = 0 if agent.answered else self._failed + agent.asked
@@ -97,7 +97,7 @@ class Improver:
 
 
 class _Counted:
-    """An agent that counts its questions and answers."""
+    """An agent wrapper that counts questions and answers."""
 
     def __init__(self, agent: Agent) -> None:
         self._agent = agent
@@ -111,7 +111,7 @@ class _Counted:
 
 
 def improver_of(vault: Vault, redact: Redact, named: str | None, *, judge: bool, by_rules: bool) -> Improver:
-    """The judge of cases: an agent with `judge`, else the rules with `judge` or `by_rules`."""
+    """Return the judge of cases: the agent if `judge` is set and one is configured, else the rules if either is set."""
     asked = agent_if_any(named, "--judge") if judge else None
     if judge and asked is None:
         say("no agent is configured, so rules say where failures come from, and how sure they are")
@@ -123,7 +123,7 @@ _STDOUT = "-"
 
 
 class _ExportOptions(NamedTuple):
-    """The options for where cases are written and in which form."""
+    """The options for the form and the destination of an export."""
 
     export: str | None
     shape: str | None
@@ -179,10 +179,10 @@ def learn(door: Door, /, sessions: tuple[str, ...], *, every: bool, format_: str
     options = _ExportOptions(**{name: given.pop(name) for name in _ExportOptions._fields})
     selection = _selection(given)
     _check(options, selection, format_)
-    _splits(selection, options)  # reports errors before the long work begins
+    _splits(selection, options)  # reports invalid options before the long work begins
     vault = open_vault(door)
     _check_place(vault, options.output)
-    # A rule recurs over several sessions, so by default all are read.
+    # A rule recurs across sessions, so all sessions are read by default.
     is_unselected = options.rules is not None and not sessions and not any(given.values())
     chosen = select_sessions(vault, sessions, given, every=every or is_unselected)
     if chosen.paths and not options.judge:
@@ -261,7 +261,7 @@ def _check(options: _ExportOptions, selection: _CaseSelection, format_: str) -> 
 
 
 def _check_place(vault: Vault, output: str | None) -> None:
-    """Refuse an output among the vault's own notes; warn about any other place in the vault."""
+    """Refuse an output inside the vault's own folders; warn about any other place in the vault."""
     if output in (None, _STDOUT):
         return
     target = Path(os.path.realpath(absolute_path(str(output))))
@@ -278,11 +278,11 @@ def _check_place(vault: Vault, output: str | None) -> None:
         )
 
 
-# --- from sessions to what goes out ----------------------------------------------------------------------------------
+# --- gathering and exporting -----------------------------------------------------------------------------------------
 
 
 def _cases(vault: Vault, gatherer: Gatherer, chosen: SelectedSessions, seen: CaseTally, show: Show) -> Iterator[Case]:
-    """The cases of the chosen sessions in order; for all sessions, also reviewed cases of deleted ones."""
+    """Yield the cases of the chosen sessions in order; if all are chosen, also the reviewed cases of deleted ones."""
     for done, gathered in enumerate(_gathered(vault, gatherer, chosen.paths)):
         show(done, len(chosen.paths))
         yield from seen.counted(gathered)
@@ -291,13 +291,13 @@ def _cases(vault: Vault, gatherer: Gatherer, chosen: SelectedSessions, seen: Cas
 
 
 _MANY, _CHUNK = 200, 32
-"""From this many sessions on several processes are used, each with chunks of this size."""
+"""The minimum number of sessions for which several processes are used, and the number of sessions per chunk."""
 _GATHERERS: list[Gatherer] = []
-"""The gatherer of a worker process."""
+"""The gatherer of a worker process, as the only item."""
 
 
 def _gathered(vault: Vault, gatherer: Gatherer, paths: Sequence[Path]) -> Iterator[SessionCases]:
-    """The cases of each session in order; many sessions are read on all cores."""
+    """Yield the cases of each session in order; many sessions are read on all cores."""
     if len(paths) < _MANY:
         yield from map(gatherer.gather, paths)
         return
@@ -332,7 +332,7 @@ def _export_cases(task: _LearnRun, picked: SelectedCases) -> Callable[[str, Door
     if options.export is None:
         rows = count_rows(picked.cases)
         return lambda format_, door: write_preview(rows, format_, door)
-    # Notes that the user edited are not overwritten, so their cases need no judgement.
+    # Notes that the user edited are not overwritten, so their cases need not be judged.
     keeps = options.export == MARKDOWN
     cases = (task.improve.improved(case, settled=keeps and seen.is_edited(case)) for case in picked.cases)
     if keeps:

@@ -1,6 +1,6 @@
 """The options of `cru session learn`, and the sessions that they select.
 
-Sessions are sorted oldest first, so that new ones are appended to an export.
+Sessions are sorted oldest first, so that an export appends new ones at its end.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ from crucible.vault.notes.walk import note_name
 class SelectedSessions:
     """The notes of the selected sessions, oldest first.
 
-    `every` is True if all sessions are selected.  `known` are the ids of all sessions of the vault.  `complete` is
-    False if folders could not be read.
+    `every` is True if all sessions are selected.  `known` are the ids of all sessions in the vault.  `complete` is
+    False if a folder could not be read.
     """
 
     paths: Sequence[Path]
@@ -44,7 +44,7 @@ class SelectedSessions:
 
 
 def select_sessions(vault: Vault, refs: Sequence[str], filters: Mapping[str, Any], *, every: bool) -> SelectedSessions:
-    """Select sessions by id, by filters or all; raises `UsageError` unless exactly one of these is given."""
+    """Select sessions by id, or all that match the filters; raises `UsageError` for both or neither."""
     narrowed = any(value not in (None, False, ()) for value in filters.values())
     if refs and (every or narrowed):
         raise UsageError("sessions by id, and --all or filters, exclude each other", "name them in one way")
@@ -61,7 +61,7 @@ def select_sessions(vault: Vault, refs: Sequence[str], filters: Mapping[str, Any
         if every and not narrowed:  # including sessions that are each other's subagents
             return rows, rows
         known = {row["id"] for row in rows}
-        # Subagents come with their parents; without one they are selected only with `--children`.
+        # Subagents come with their parents.  One whose parent has a note is selected by itself only with `--children`.
         found = select(view, query)
         return rows, found if filters["children"] else [row for row in found if row["parent"] not in known]
 
@@ -77,7 +77,7 @@ def select_sessions(vault: Vault, refs: Sequence[str], filters: Mapping[str, Any
 
 
 def _with_subagents(rows: Iterable[Row], selected: Iterable[Row]) -> list[Row]:
-    """The rows with those of all their subagents, without duplicates, oldest first."""
+    """Return the rows and those of all their subagents, without duplicates, oldest first."""
     below: defaultdict[str, list[Row]] = defaultdict(list)
     for row in rows:
         if row["parent"]:
@@ -93,7 +93,7 @@ def _with_subagents(rows: Iterable[Row], selected: Iterable[Row]) -> list[Row]:
 
 
 def linked_sessions(chosen: SelectedSessions) -> list[SessionRelations]:
-    """Each session with the sessions that its frontmatter links to, which a split keeps together."""
+    """Return each session with the sessions that its frontmatter links to; a split keeps these together."""
 
     def question(view: View) -> list[SessionRelations]:
         ids = {str(row["path"]): str(row["id"]) for row in view.rows("sessions")}

@@ -31,7 +31,7 @@ _COLUMNS = ("type", "cases", "verified", "open", "accepted", "rejected", "sessio
 
 @dataclass
 class CaseTally:
-    """Counts and places of the cases gathered so far."""
+    """Counts and note paths of the cases gathered so far."""
 
     exporting: bool
     sessions: int = 0
@@ -43,7 +43,7 @@ class CaseTally:
     _edited: set[str] = field(default_factory=set)
 
     def place(self, case: Case) -> Path | None:
-        """The note of a gathered case, if it has one."""
+        """Return the note of a gathered case, if it has one."""
         return self._places.get(case.id)
 
     def is_edited(self, case: Case) -> bool:
@@ -51,7 +51,7 @@ class CaseTally:
         return case.id in self._edited
 
     def counted(self, gathered: SessionCases) -> Iterator[Case]:
-        """Count the cases of a session and yield them; an export skips rejected ones."""
+        """Count a session's cases and yield them; an export skips rejected ones."""
         self.sessions += 1
         self._places.update(gathered.places)
         self._edited |= gathered.edited
@@ -85,7 +85,7 @@ class CaseTally:
 
 
 def count_rows(cases: Iterable[Case]) -> list[dict[str, Any]]:
-    """A row of counts for each type, and one for all."""
+    """Return a row of counts for each type, and one for all types."""
     names = [*CaseType, "all"]
     counts = {name: Counter[str]() for name in names}
     sessions: dict[str, set[str]] = {name: set() for name in names}
@@ -114,7 +114,7 @@ def write_preview(rows: Sequence[Mapping[str, Any]], format_: str, door: Door) -
 def say_exported(done: Exported, format_: str | None, sides: Sequence[str] = ()) -> None:
     """Write the paths of the files and the card, or JSON; a stream (`format_` None) is reported on stderr only.
 
-    `sides` are the names of all splits; an empty one is reported.
+    `sides` are the names of all splits; empty splits are reported.
     """
     tally = done.tally
     left_out = sorted(tally.left_out.items())
@@ -202,7 +202,7 @@ def propose_rules(
     write_file: bool,
     yes: bool,
 ) -> bool:
-    """Print a diff, or all corrections as JSON, and write the file if requested; False if a note was unreadable."""
+    """Print a diff, or all corrections as JSON; write the file if requested.  False if a note was unreadable."""
     wrong: list[CrucibleError] = []
     rules = recurring_corrections(_sessions(vault, paths, wrong), redact)
     place = Path(absolute_path(file))
@@ -236,7 +236,7 @@ def _sessions(vault: Vault, paths: Sequence[Path], wrong: list[CrucibleError]) -
 
 
 def _place(folder: Path) -> Path:
-    """The nearest AGENTS.md or CLAUDE.md up to the repository's root, or else AGENTS.md there."""
+    """Return the nearest AGENTS.md or CLAUDE.md up to the repository's root, or else where to create AGENTS.md."""
     for above in (folder, *folder.parents):
         found = next((above / name for name in _NAMES if (above / name).is_file()), None)
         if found or (above / ".git").exists():

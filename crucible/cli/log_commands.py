@@ -1,6 +1,6 @@
-"""`cru log`: events that an agent records while it works; each command adds an entry, a call or a number to the note.
+"""`cru log`: record events while an agent works.  Each command adds an entry, a call or a number to the note.
 
-Imports little and does not update the index, since agents wait for these commands; the next query reads the note.
+Keep imports light and do not update the index: agents wait for these commands, and the next query reads the note.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ _COUNT = click.IntRange(min=0)
 def _logs(
     *params: click.Parameter, text: str = "", short: bool = True, **settings: Any
 ) -> Callable[[Callable[..., str | None]], click.Command]:
-    """Turn a method of `Recorder`, or a function like one, into a command with these parameters and those of all.
+    """Turn a method of `Recorder` or a similar function into a command with `params` and the common options.
 
-    The method returns the id of its phase.  `text` is the help, by default the docstring.  `short` adds `-v`.
+    The function returns the id of its phase.  `text` is the help (default: the docstring).  `short` adds `-v`.
     """
 
     def command(call: Callable[..., str | None]) -> click.Command:
@@ -74,7 +74,7 @@ _NAME = click.Argument(["name"])
 _MODEL = _option("--model", "The model; the session's where it has none.", "NAME", default="")
 _TOKENS = _option("--tokens", "What it used.", "N", type=_COUNT)
 
-# --- what is said ----------------------------------------------------------------------------------------------------
+# --- entries ---------------------------------------------------------------------------------------------------------
 
 prose = _logs(
     _TEXT,
@@ -187,7 +187,7 @@ task_complete = _logs(
     """,
 )(Recorder.task_complete)
 
-# --- the work itself -------------------------------------------------------------------------------------------------
+# --- phases, calls, tokens and tasks ---------------------------------------------------------------------------------
 
 phase = _logs(
     _NAME,
@@ -203,8 +203,8 @@ phase = _logs(
 )(Recorder.phase)
 
 
-# Unknown options belong to the recorded call: `cru log tool pytest -q`.  Ours have no one-letter form, or it would
-# be taken out of `grep -rnv`.
+# Unknown options belong to the recorded call: `cru log tool pytest -q`.  Our own options have no short form, which
+# click would take out of `grep -rnv`.
 @_logs(
     _NAME,
     click.Argument(["args"], nargs=-1, type=click.UNPROCESSED),

@@ -1,8 +1,6 @@
-"""The `cru` command: the only place that turns an error into a message and an exit code.
+"""Run `cru` and turn errors into messages and exit codes.
 
-Imports are late on purpose: `cru --version` needs none, `cru --help` needs click, a command needs its own module.
-
-Exit codes: 0 done, 1 failed, 2 usage, 3 problems found; 130 interrupted.
+Exit codes: 0 done, 1 failed, 2 usage, 3 problems found; 130 interrupted.  Imports are late so that `cru` starts fast.
 """
 
 from __future__ import annotations
@@ -25,7 +23,7 @@ def main(args: Sequence[str] | None = None, **_: Any) -> int:
     """Run `cru` and return its exit code; keywords that click's test runner passes are ignored."""
     given = list(sys.argv[1:] if args is None else args)
     if sys.stderr is None:
-        # The shell closed it.  The next file to be opened, perhaps a note, would get its file descriptor.
+        # The shell closed stderr.  Otherwise the next file opened, perhaps a note, would get its file descriptor.
         sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115  open until the process ends
     if sys.stdout is None:
         return _complain("standard output: closed", "", 1)
@@ -42,14 +40,14 @@ def main(args: Sequence[str] | None = None, **_: Any) -> int:
 
 
 def run() -> NoReturn:
-    """The console script: `main` without most garbage collection and without the interpreter's teardown.
+    """Run `main` as the console script, mostly without garbage collection and without the interpreter's teardown.
 
-    Both together took a quarter of a query's time.
+    Together these took a quarter of a query's time.
     """
     gc.set_threshold(100_000, 10, 10)
     code = main()
     threading = sys.modules.get("threading")
-    # With exit handlers or other threads, the process ends the normal way.
+    # With exit handlers or other threads, the process exits the normal way.
     if atexit._ncallbacks() == 0 and (threading is None or threading.active_count() == 1):  # noqa: SLF001
         with suppress(OSError, AttributeError):  # stderr may be closed
             sys.stderr.flush()
@@ -63,8 +61,8 @@ def _say_version() -> int:
 
 
 def _drop_output() -> None:
-    """Discard the output that Python still flushes on exit, as click and rich do after a broken pipe."""
-    with suppress(OSError):  # in a test it has no file descriptor
+    """Discard the output that Python would still flush on exit, as click and rich do after a broken pipe."""
+    with suppress(OSError):  # in tests it has no file descriptor
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
@@ -99,7 +97,7 @@ def _run(args: list[str]) -> int:
 
 
 def _color_option(args: Sequence[str]) -> bool | None:
-    """The root's colour options and NO_COLOR, for errors that are shown after click's context is gone."""
+    """Return the choice of the root's colour options or NO_COLOR, for errors shown without click's context."""
     if "--no-color" in args or "--color" in args:
         return "--color" in args
     return False if os.environ.get("NO_COLOR") else None
@@ -115,7 +113,7 @@ def _complain(message: str, hint: str, code: int, color: bool | None = None) -> 
 
 
 def _never_fail_to_print() -> None:
-    """Replace characters that the terminal's encoding lacks by `?`."""
+    """Replace characters that the terminal's encoding lacks with `?`."""
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure:

@@ -1,4 +1,4 @@
-"""Options that several commands share.  Imports little, since some commands must start quickly."""
+"""Options shared by several commands.  Keep imports light, since some commands must start quickly."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def flag(name: str, help_: str, parameter: str | None = None) -> Callable[[Any],
 
 
 def only_option(name: str, parameter: str, kinds: Iterable[StrEnum]) -> Callable[[Any], Any]:
-    """A repeatable filter by the values of an enumeration."""
+    """A repeatable option that filters by the values of an enumeration."""
     return click.option(name, parameter, multiple=True, type=one_of(kinds), help="Only these; may be repeated.")
 
 
@@ -86,7 +86,7 @@ class _Local(tzinfo):
 
 def local_now() -> datetime:
     """The current time in this machine's time zone."""
-    # By way of UTC, since a local time is ambiguous in the hour that is repeated in autumn.
+    # Convert by way of UTC, since local times are ambiguous in the hour that is repeated in autumn.
     return datetime.now().astimezone().replace(tzinfo=_Local())
 
 
@@ -99,7 +99,7 @@ class Moment(click.ParamType):  # type: ignore[type-arg]  # older clicks take no
         self.end = end
 
     def convert(self, value: str | datetime, param: click.Parameter | None, ctx: click.Context | None) -> datetime:
-        """Return a time with a time zone.  The clock is read here, since lower packages must not read it."""
+        """Return a time with a time zone.  The clock is read here because lower packages must not read it."""
         return value if isinstance(value, datetime) else parse_when(value, local_now(), end=self.end)
 
 
@@ -118,7 +118,7 @@ def until_option(help_: str) -> Callable[[Any], Any]:
 
 
 class _TextOrStdin(click.ParamType):  # type: ignore[type-arg]  # older clicks take none
-    """A text; `-` reads it from standard input, which only one option can use."""
+    """A string; `-` reads it from standard input, which only one option can use."""
 
     name = "text"
 
@@ -141,7 +141,7 @@ def standard_input() -> str:
 
 
 class Door(NamedTuple):
-    """The global options; `color` is None if the terminal decides, `terminal` is True if stdout is one."""
+    """The global options; `color` is None to let the terminal decide, `terminal` is True if stdout is a terminal."""
 
     vault: str | None = None
     color: bool | None = None

@@ -23,20 +23,20 @@ PROBLEMS_FOUND = 3
 """The exit code of a command that ran and found problems."""
 
 _NARROWEST, _WIDEST = 20, 500
-"""Limits of the width in columns: with fewer rich shows nothing, and more only cost memory."""
+"""Minimum and maximum width in columns: below, rich shows nothing; above, memory is wasted."""
 
 _CONTROLS = late_pattern(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
-"""Control characters of terminals and of text direction."""
+"""Control characters for terminals and text direction."""
 _PICTURES, _DELETE = 0x2400, 0x7F
-"""The Unicode picture of NUL, which the other C0 controls follow, and the code of DEL, which is elsewhere."""
+"""The code points of `␀`, which the pictures of the other C0 controls follow, and of DEL."""
 _UNSEEN = late_pattern(r"[\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
 _SURROGATES = late_pattern(r"[\ud800-\udfff]")
 _LINE_ENDS = late_pattern("\r\n|[\n\v\f\r\x1c-\x1e\x85\u2028\u2029]")
-"""Everything that some program takes for a line end."""
+"""Everything that some program treats as a line end."""
 
 
 def clean(text: str) -> str:
-    """The text made safe for a terminal, since a note may come from anyone.
+    """Make text safe for a terminal, since a note may contain anything.
 
     Control characters become visible: `␛` for ESC, `<9b>` and `<202e>` for those without a picture.
     """
@@ -53,7 +53,7 @@ def _sign(found: re.Match[str]) -> str:
 
 
 def clean_line(text: str) -> str:
-    """Like `clean`, but on one line, so that a newline in a note or file name cannot forge a message of ours."""
+    """Like `clean`, but on one line, so that a line break in a note or file name cannot fake one of our messages."""
     return text if text.isprintable() else clean(_LINE_ENDS.sub("⏎", text))
 
 
@@ -63,36 +63,36 @@ def write(line: str = "") -> None:
 
 
 def write_facts(facts: Iterable[tuple[str, str]], width: int) -> None:
-    """Write indented names and values, with names in a column of `width`; empty values are skipped."""
+    """Write indented names and values, with names padded to `width`; empty values are skipped."""
     for name, text in facts:
         if text:
             write(f"  {name:<{width}} {text}")
 
 
 def write_text(text: str) -> None:
-    """Write several lines to stdout, for a format that escapes newlines itself."""
+    """Write several lines to stdout, for formats that escape line breaks themselves."""
     click.echo(clean(text))
 
 
 def write_document(text: str | bytes, door: Door, *, end: bool = False) -> None:
-    """Write a document to stdout, and a newline if `end`: exact bytes to a file or pipe, clean text to a terminal."""
+    """Write a document to stdout: unchanged to a file or pipe, cleaned to a terminal.  `end` adds a newline."""
     data = text.encode("utf-8", "surrogateescape") if isinstance(text, str) else text
     click.echo(clean(data.decode("utf-8", "replace")) if door.terminal else data, nl=end)
 
 
 def write_json_lines(lines: Iterable[bytes]) -> None:
-    """Write lines of JSON to stdout as they come; on a terminal, control characters are escaped."""
+    """Write lines of JSON to stdout as they arrive; on a terminal, control characters are escaped."""
     sys.stdout.buffer.writelines(map(_escaped, lines) if sys.stdout.isatty() else lines)
 
 
 def write_json(value: object, *, indent: bool = True) -> None:
     """Write one JSON document to stdout in UTF-8, whatever the terminal's encoding; on one line unless indented."""
-    import orjson  # noqa: PLC0415  one format of several
+    import orjson  # noqa: PLC0415  needed for only one of the formats
 
     try:
         data = orjson.dumps(value, option=orjson.OPT_INDENT_2 if indent else 0)
-    except TypeError:  # a byte that was not UTF-8, or a number beyond 64 bits
-        import json  # noqa: PLC0415  thirty times as slow
+    except TypeError:  # a byte that is not UTF-8, or a number beyond 64 bits
+        import json  # noqa: PLC0415  thirty times slower
 
         text = json.dumps(value, ensure_ascii=False, indent=2 if indent else None)
         data = _SURROGATES.sub("\ufffd", text).encode()
@@ -118,7 +118,7 @@ def warn(*lines: object) -> None:
 
 
 def counted(count: int, noun: str, *, zero: str = "0") -> str:
-    """For example `1 step` or `2 steps`."""
+    """Return a count with its noun, such as `1 step` or `2 steps`."""
     return f"{count or zero} {noun}{'' if count == 1 else 's'}"
 
 
@@ -132,7 +132,7 @@ def write_problems(rows: Sequence[Mapping[str, object]], format_: str) -> None:
 
 
 def say_lines(text: str) -> None:
-    """Write several message lines; values in them must be clean already."""
+    """Write several message lines; values in them must already be clean."""
     for line in text.rstrip("\n").split("\n"):
         say(line)
 
@@ -144,14 +144,14 @@ def say_problems(path: str, problems: Iterable[Problem]) -> None:
 
 
 def in_color(door: Door) -> bool:
-    """True if stdout gets colours: by the user's option, otherwise if it is a terminal."""
+    """True if stdout is coloured: by the user's option or, without one, if it is a terminal."""
     return door.terminal if door.color is None else door.color
 
 
 def given_width() -> int | None:
-    """The width in `COLUMNS` within sensible limits, None if unset, so that the terminal decides.
+    """Return the width in `COLUMNS`, kept within sensible limits; None if unset.
 
-    Rich reads it too, but accepts 0.
+    Rich reads the variable too, but accepts 0.
     """
     if "COLUMNS" not in os.environ:
         return None
@@ -161,7 +161,7 @@ def given_width() -> int | None:
 
 
 def room_of(door: Door) -> int | None:
-    """The terminal's width in columns; None for a pipe, which has no limit."""
+    """Return the terminal's width in columns; None for a pipe, which has no limit."""
     if not door.terminal:
         return None
     import shutil  # noqa: PLC0415  slow, and few commands draw
@@ -170,12 +170,12 @@ def room_of(door: Door) -> int | None:
 
 
 Show = Callable[..., None]
-"""Called with the number of items done and their total; further arguments are ignored."""
+"""Called with the number of completed items and the total; further arguments are ignored."""
 
 
 @contextmanager
 def bar(label: str) -> Iterator[Show]:
-    """Show a progress bar with a `label`; yields the function to call as the work proceeds."""
+    """Show a progress bar with a `label`; yields the function that updates it."""
     if not sys.stderr.isatty():
         yield lambda _done, _total, *_: None
         return
@@ -201,7 +201,7 @@ def bar(label: str) -> Iterator[Show]:
 
 
 class ReadingLine:
-    """A progress line that appears from a number of notes on; fewer are read quickly enough."""
+    """A progress line for reading notes, shown only from a minimum number on; fewer are read quickly enough."""
 
     def __init__(self, least: int) -> None:
         self._least = least

@@ -19,7 +19,7 @@ from crucible.search.recall import MOST, USUAL, Answer, Event, EventKind, Hit, Q
 from crucible.vault.notes.vault import Vault
 
 _LONG = 100
-"""Progress is shown from this many notes on, since recall reads slower than a list."""
+"""Minimum number of notes for which progress is shown; recall reads notes more slowly than a list does."""
 _EVENT = late_pattern(r"[^\s#]+#[0-9a-f]{8}")
 
 
@@ -137,19 +137,19 @@ def recall(
 
 
 def _event_by_id(opened: OpenedRecall, question: Question) -> Answer:
-    """The event with this id and its neighbours."""
+    """Return the event with this id and its neighbours."""
     events = opened.recall.around(question.text, question.context, question.context)
     at = next((n for n, event in enumerate(events) if event.id == question.text), None)
     if at is None:
         return Answer()
     event, path = events[at], ""
-    with suppress(CrucibleError):  # a note found on a server may not be in this vault
+    with suppress(CrucibleError):  # a note found on a server may not exist in this vault
         path = opened.vault.relative(opened.vault.find(event.session))
     return Answer((Hit(event, 0.0, {}, Snippet(event.text), events[:at], events[at + 1 :], path),))
 
 
 def _nothing_found(question: Question, viewer: str) -> str:
-    """The message that nothing was found, with what to try instead."""
+    """Return the message for an empty result, with suggestions."""
     other = "ask with fewer or other words; " if question.text.strip() else ""
     more = f"{other}`cru session list` tells what there is"
     if question.session:
@@ -167,7 +167,7 @@ def _nothing_found(question: Question, viewer: str) -> str:
 
 
 def _ask_whether_it_helped(vault: Vault, item: Event) -> None:
-    """Ask for feedback on an item now and then, as often as the settings say."""
+    """Occasionally ask for feedback on an item, as often as the settings allow."""
     from crucible.memory.knowledge.item_status import should_ask  # noqa: PLC0415  slow to import and rarely needed
 
     if should_ask(vault, vault.settings.knowledge.ask_one_in):

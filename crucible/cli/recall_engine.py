@@ -1,6 +1,6 @@
 """Open the search engine of recall: the vault's embedded index, or a team's server.
 
-Imports little, because most of a question's time is the start of its process.
+Keep imports light: most of a query's time is the start of the process.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from crucible.vault.notes.projects import named_project_of
 from crucible.vault.notes.vault import Vault
 
 _VARIABLE = "CRUCIBLE_RECALL_BACKEND"
-"""The same name as in `search.postgres.address`, which is only imported for a server."""
+"""Also defined in `search.postgres.address`, which is only imported for a server."""
 _OWN = ("", "embedded")
 """Values of the setting that mean no server."""
 
@@ -29,7 +29,7 @@ ALL_PROJECTS = flag("--all-projects", "Of every project, also in a folder that i
 
 
 class RecallScope(NamedTuple):
-    """The knowledge that a question may see: of `project`, of every project, or by default of the current project."""
+    """The knowledge that a query can see: of `project`, of every project, or by default of the current project."""
 
     project: str | None = None
     everything: bool = False
@@ -41,7 +41,7 @@ class RecallScope(NamedTuple):
         return self
 
     def viewer(self, root: Path) -> Audience:
-        """The audience for knowledge in the vault at `root`; everything without a project."""
+        """Return the audience for knowledge in the vault at `root`; everything without a project."""
         if self.everything:
             return EVERYTHING
         name = named_project_of(*cwd_and_projects(), str(root)) if self.project is None else self.project
@@ -49,7 +49,7 @@ class RecallScope(NamedTuple):
 
 
 class OpenedRecall(NamedTuple):
-    """A vault, the engine that searches it or the server, and the audience for its knowledge."""
+    """A vault, the engine or server that searches it, and the audience for its knowledge."""
 
     vault: Vault
     recall: Recall
@@ -59,12 +59,12 @@ class OpenedRecall(NamedTuple):
 def open_recall(
     door: Door, scope: RecallScope, progress: Progress | None = None, *, embedded: bool = False
 ) -> OpenedRecall:
-    """Open the server from the user's settings; without one, or if `embedded`, the vault's own index."""
+    """Open the server from the user's settings or, without one or if `embedded`, the vault's own index."""
     root, settings = vault_place(door)
     vault = Vault(Path(root), settings)
     viewer = scope.viewer(vault.root)
     if not embedded and has_server():
-        # Imported late: few users have a server, and its modules take longer to load than a question takes.
+        # Imported late: few users have a server, and its modules take longer to load than a query takes.
         from crucible.search.postgres.address import chosen_address  # noqa: PLC0415  as above
         from crucible.search.postgres.team_recall import open_postgres  # noqa: PLC0415
 
@@ -88,7 +88,7 @@ def open_own_index(vault: Vault, viewer: Audience = EVERYTHING, progress: Progre
 
 
 def similar_here(vault: Vault) -> Similar:
-    """A function that finds similar items; it finds none if recall cannot be opened."""
+    """Return a function that finds similar items; it finds none if recall cannot be opened."""
 
     def similar(text: str, limit: int) -> list[tuple[str, float]]:
         with suppress(CrucibleError):

@@ -19,7 +19,7 @@ from crucible.search.recall import Answer, Event, EventKind, Hit, Question, Sess
 
 _COLUMNS = ("id", "kind", "at", "session", "phase", "phase_name", "line", "score", "snippet", "path")
 _NEIGHBOUR, _NARROWEST = 160, 10
-"""The maximum and minimum widths of a neighbouring event."""
+"""The maximum and minimum width of a neighbouring event."""
 _INDENT = "   "
 _BETWEEN_BLANKS = late_pattern(r"\S+")
 
@@ -119,14 +119,14 @@ def _neighbour(event: Event) -> dict[str, Any]:
 
 
 def _wikilink(event: Event) -> str:
-    """The wikilink to the event's note, "" if it has none."""
+    """Return the wikilink to the event's note, or "" if it has none."""
     if event.kind is EventKind.KNOWLEDGE:
         return f"[[{event.id}]]"
     return f"[[{event.session}]]" if event.session else ""
 
 
 def _uri(root: Path, path: str, event: Event | None = None) -> str:
-    """The link that opens the note in Obsidian, at the heading of the event's phase."""
+    """Return the link that opens the note in Obsidian, at the heading of the event's phase."""
     if not path:
         return ""
     heading = _heading(root, path, event.line) if event and event.kind is not EventKind.KNOWLEDGE else ""
@@ -135,7 +135,7 @@ def _uri(root: Path, path: str, event: Event | None = None) -> str:
 
 
 def _heading(root: Path, path: str, line: int) -> str:
-    """The last heading of a phase above a line, in the form used in links."""
+    """Return the last phase heading above a line, in the form used in links."""
     try:
         lines = (root / path).read_text(encoding="utf-8", errors="replace").split("\n", line)[:line]
     except OSError:
@@ -155,7 +155,7 @@ def _heading(root: Path, path: str, line: int) -> str:
 _FENCE = late_pattern(r"(`{3,}|~{3,})")
 
 
-# --- for a reader ----------------------------------------------------------------------------------------------------
+# --- for people ------------------------------------------------------------------------------------------------------
 
 
 def _write_text_answer(root: Path, answer: Answer, door: Door, *, explain: bool, whole: bool) -> None:
@@ -193,12 +193,12 @@ def _hit_lines(
         yield _neighbour_line(one, color=color, room=room)
     if explain:
         yield from _wrapped(_words(_parts_text(hit.parts), room), room)
-    # A link is never wrapped.
+    # Links are never wrapped.
     yield from _wrapped(_words(clean_line(f"{event.id} {_uri(root, hit.path, event)}").rstrip(), room), room)
 
 
 def _score_text(score: float) -> str:
-    """The score; "" for a question without words, whose results are sorted by time."""
+    """Format the score; "" for a query without words, whose results are sorted by time."""
     return f"  {score:.2f}" if score else ""
 
 
@@ -209,7 +209,7 @@ def _neighbour_line(event: Event, *, color: bool, room: int) -> str:
 
 
 def _marked_words(snippet: Snippet, *, color: bool) -> Iterator[_Word]:
-    """The snippet's words, with matches in bold, or between `**` without colours."""
+    """Yield the snippet's words, with matches in bold, or between `**` without colours."""
     for word in _BETWEEN_BLANKS.finditer(snippet.text):
         at, end = word.span()
         inside = [(max(first, at), min(last, end)) for first, last in snippet.marks if first < end and at < last]
@@ -246,17 +246,17 @@ class _Word(NamedTuple):
 
 
 def _breadth(text: str) -> int:
-    """The width in columns.  Only wide letters are measured with rich, which loads slowly."""
+    """Return the width in columns.  Only wide letters are measured with rich, which loads slowly."""
     return len(text) if text.isascii() or all(map(_is_narrow, text)) else broadest([text])
 
 
 def _is_narrow(letter: str) -> bool:
-    # A pattern for these ranges takes 6 ms to compile, a twentieth of a question's time.
+    # A regular expression for these ranges takes 6 ms to compile, a twentieth of a query's time.
     return letter < "\u0300" or "\u036f" < letter < "\u1100" or "\u1fff" < letter < "\u2300"
 
 
 def _words(text: str, room: int) -> Iterator[_Word]:
-    """The words of a line, or the whole line if it is not wrapped (`room` 0)."""
+    """Yield the words of a line, or the entire line if it is not wrapped (`room` 0)."""
     return (_Word(word, _breadth(word)) for word in (text.split(" ") if room else [text]))
 
 

@@ -1,6 +1,6 @@
-"""Options of commands that record events: which session, and when it happened.
+"""Options of commands that record events: which session, and when the event happened.
 
-Imports little, since agents wait for these commands.
+Keep imports light: agents wait for these commands.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ at_option = click.option(
 
 
 def recording_place() -> dict[str, Any]:
-    """Keyword arguments of a recorder: where a bookmark finds git and the project's files."""
+    """Return keyword arguments for a recorder: where a bookmark finds git and the project's files."""
     cwd, projects = cwd_and_projects()
     return {"cwd": cwd, "projects": projects}
 
 
 def named_session(session: str | None) -> str:
-    """The named session; raises `UsageError` if neither the option nor CRU_SESSION names one."""
+    """Return the named session; raises `UsageError` if neither the option nor CRU_SESSION names one."""
     if not session:
         raise UsageError(
             "no session: neither --session nor CRU_SESSION names one",
@@ -46,10 +46,10 @@ def named_session(session: str | None) -> str:
 
 
 def noted_time(at: datetime | None, recorder: Recorder | None = None) -> datetime | None:
-    """`--at` in UTC, None for now.
+    """Return `--at` in UTC; None means now.
 
-    A time without seconds in the minute of the session's start counts as the start.  Raises `UsageError` for an
-    earlier time, or one more than a day in the future.
+    A time without seconds counts as the session's start if the session began in that minute.  Raises `UsageError` for
+    an earlier time, or one more than a day in the future.
     """
     if at is None:
         return None
@@ -67,7 +67,7 @@ def noted_time(at: datetime | None, recorder: Recorder | None = None) -> datetim
 
 
 _AHEAD = timedelta(days=1)
-"""Clocks of two machines, and mistaken time zones, differ by less."""
+"""Maximum time in the future: two machines' clocks and time zones differ by less."""
 _MINUTE = timedelta(minutes=1)
 
 
@@ -76,6 +76,6 @@ def _second(time: datetime) -> str:
 
 
 def say_warnings(recorder: Recorder) -> None:
-    """Report what failed apart from writing the note."""
+    """Report all failures except those of writing the note."""
     for warning in recorder.warnings:
         warn(warning)

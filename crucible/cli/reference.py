@@ -1,4 +1,4 @@
-"""`cru completion`; and `docs/cli.md` from every command's help: `python -m crucible.cli.reference [--check] FILE`."""
+"""`cru completion`, and `python -m crucible.cli.reference [--check] FILE`, which writes `docs/cli.md` from the help."""
 
 from __future__ import annotations
 

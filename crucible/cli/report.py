@@ -88,7 +88,7 @@ def _reported(
     work: ProjectWork,
     wrong: list[CrucibleError],
 ) -> Iterator[Reported]:
-    """The sessions' results, oldest first."""
+    """Yield the sessions' results, oldest first."""
     redact, (since, until) = caching_redact(redact_of(vault.settings.secrets)), span
     for row in reversed(rows):
         try:

@@ -1,4 +1,4 @@
-"""What `cru workflow run` shows and records: the plan, progress, a session with a phase per step, and the result."""
+"""What `cru workflow run` shows and records: the plan, progress, a session with one phase per step, and the result."""
 
 from __future__ import annotations
 
@@ -81,13 +81,13 @@ def _ended(outcome: JobResult) -> str:
 
 
 class _Lines:
-    """Report each start and end of a step in a line."""
+    """Reports the start and end of each step, one line each."""
 
     def __init__(self, plan: Plan) -> None:
         self.number = {job.index: at for at, job in enumerate(plan.jobs, 1)}
 
     def name(self, job: Job) -> str:
-        """`[2/4] Clean Data`."""
+        """Return a step's number and name, such as `[2/4] Clean Data`."""
         return f"[{self.number[job.index]}/{len(self.number)}] {clean_line(job.step.name)}"
 
     def began(self, job: Job, runner: Runner, when: datetime) -> None:
@@ -106,7 +106,7 @@ class _Running(NamedTuple):
 
 
 class _OnTerminal(_Lines):
-    """Lines for ended steps, and a live display of the running ones below."""
+    """Prints a line for each ended step, above a live display of the running ones."""
 
     def __init__(self, plan: Plan, console: Console) -> None:
         super().__init__(plan)
@@ -136,7 +136,7 @@ class _OnTerminal(_Lines):
 
 @contextmanager
 def watching(plan: Plan, door: Door) -> Iterator[RunObserver]:
-    """Show the progress of a run: live on a terminal, else one line an event."""
+    """Show the progress of a run: live on a terminal, otherwise one line per event."""
     if not sys.stderr.isatty():
         yield _Lines(plan)
         return
@@ -148,7 +148,7 @@ def watching(plan: Plan, door: Door) -> Iterator[RunObserver]:
 
 
 _MOST = 5
-"""Steps listed as the source of one input."""
+"""Maximum steps to list as the source of one input."""
 
 _GRADES = {Grade.PLAIN: "", Grade.CRITICAL: " !", Grade.OPTIONAL: " ?"}
 
@@ -269,7 +269,7 @@ class ContinuedRun(NamedTuple):
 
 
 def find_continued_run(vault: Vault, found: CheckedWorkflow, plan: Plan, first: str) -> ContinuedRun:
-    """Find the newest run of a workflow; the step `first` and those after it run again."""
+    """Find the newest run of a workflow; the step `first` and those after it will run again."""
     session = find_run(vault, found.note.workflow, _link(vault, found))
     if session is None:
         raise CrucibleError(f"{found.note.shown}: no run to go on with", "leave --continue out to begin one")
@@ -299,7 +299,7 @@ def open_session(vault: Vault, found: CheckedWorkflow, continued: ContinuedRun |
 
 
 def _link(vault: Vault, found: CheckedWorkflow) -> str:
-    """The wikilink to a workflow in the vault; for a file elsewhere only its name, which hides this machine's paths."""
+    """Return the wikilink to a workflow in the vault; for a file elsewhere only its name, to hide local paths."""
     path = found.note.path
     if not path.is_relative_to(vault.root):
         return path.name
@@ -307,7 +307,7 @@ def _link(vault: Vault, found: CheckedWorkflow) -> str:
 
 
 class RunRecord:
-    """Write each step into the session and the workflow's note.  `report` is the result, None if unknown."""
+    """Writes each step to the session and the workflow's note.  `report` is the result of the run, None if unknown."""
 
     def __init__(
         self, vault: Vault, found: CheckedWorkflow, recorder: Recorder, held: SessionLock, redact: Redact
@@ -318,14 +318,14 @@ class RunRecord:
         self._last: datetime | None = None
 
     def started(self, pid: int) -> None:
-        """Note the agent's process id, so that it can be found if this process is killed."""
+        """Record the agent's process id, so that the agent can be found if this process is killed."""
         self._held.started(pid)
 
     def began(self, job: Job, runner: Runner, when: datetime) -> None:
-        """Write nothing yet: phases of parallel steps would mix."""
+        """Write nothing yet: phases of parallel steps would be interleaved."""
 
     def ended(self, outcome: JobResult) -> None:
-        """Write a phase for a step that ran, and a marker for one that ended."""
+        """Write a phase if the step ran, and a marker unless it was stopped."""
         if outcome.started is not None:
             self._write_phase(outcome)
         if outcome.outcome is not JobOutcome.STOPPED:
@@ -365,7 +365,7 @@ class RunRecord:
             why = outcome.reason or str(outcome.outcome)
             skipped = "skipped over, since the step is optional" if outcome.outcome is JobOutcome.PASSED_OVER else None
             recorder.error(why, resolution=skipped, at=over)
-        # Otherwise the phase would last until the next one begins, and a run may be continued days later.
+        # Otherwise the phase would last until the next one begins, perhaps days later.
         recorder.end_phase(at=over)
 
     def _mark(self, outcome: JobResult) -> None:
@@ -379,7 +379,7 @@ class RunRecord:
 
 @contextmanager
 def recording_run(vault: Vault, found: CheckedWorkflow, recorder: Recorder, redact: Redact) -> Iterator[RunRecord]:
-    """Hold the session while the run lasts; it never stays active afterwards."""
+    """Lock the session for the run, and end or pause it afterwards."""
     with hold_session(vault.root, recorder.id, client="cru-workflow-run", now=datetime.now(UTC)) as held:
         if recorder.read_head().status is not Status.ACTIVE:
             recorder.wake()

@@ -1,7 +1,6 @@
-"""Continue a session in a client: gather what is known, decide what to run, run it, then update the note.
+"""Continue a session in a client: build its context, run the client, import its transcript, and update the note.
 
-The context is built from the note as it is.  Then the note becomes active, the client runs, its transcript is imported,
-and the note is paused or ended.  Whatever fails on the way, the note does not stay active.
+The note is active while the client runs.  Afterwards it is paused or ended, even if something failed.
 """
 
 from __future__ import annotations
@@ -67,16 +66,16 @@ from crucible.vault.notes.vault import Note, Vault
 from crucible.vault.notes.walk import note_name
 
 _CLOCK_ERROR = timedelta(seconds=2)
-"""A file system may round a time down."""
+"""Maximum error of a timestamp, since a file system may round it down."""
 _DATABASE = (".db", ".sqlite")
 _MARK = 300
-"""The first line of a prompt has at most this many bytes."""
+"""Maximum bytes of a prompt's first line."""
 _MOST_SHOWN = 10
-"""At most this many changed files are named."""
+"""Maximum changed files to list."""
 
 
 class ResumeOptions(NamedTuple):
-    """The options of `cru session resume`; `named` is the client, `more` are its own arguments."""
+    """The options of `cru session resume`; `named` is the client, `more` are arguments to pass to it."""
 
     named: str | None
     native: bool
@@ -88,7 +87,7 @@ class ResumeOptions(NamedTuple):
 
 
 class _Plan(NamedTuple):
-    """Everything that is known before the client starts."""
+    """Everything known before the client starts."""
 
     note: Note
     chosen: Chosen
@@ -100,17 +99,17 @@ class _Plan(NamedTuple):
 
     @property
     def session(self) -> Session:
-        """The session before the client runs."""
+        """The session as it was before the client runs."""
         return self.note.session
 
 
 def continue_in_client(vault: Vault, note: Note, place: Workplace, options: ResumeOptions) -> None:
-    """Run a client on the session and wait for it; raises `ClientFailed`, or what prevents the start."""
+    """Run a client on the session and wait for it; raises `ClientFailed`, or the error that prevents the start."""
     chosen = choose_client(note.session, options.named)
     now = datetime.now(UTC)
     _check_earlier_names(vault, note.session)
     with hold_session(vault.root, note.session.id, client=chosen.name, now=now, force=options.force) as held:
-        # The process that held it until now may have changed the note.
+        # The previous holder of the lock may have changed the note.
         note = vault.read(note.path)
         check_goes_on(note.session, force=options.force)
         if not options.force:
@@ -125,7 +124,7 @@ def continue_in_client(vault: Vault, note: Note, place: Workplace, options: Resu
 
 
 def _check_earlier_names(vault: Vault, session: Session) -> None:
-    """Refuse a session that is held under a name from before it was renamed."""
+    """Refuse a session that is locked under a name it had before it was renamed."""
     others = vault.session_ids()
     for name in earlier_session_ids(vault.root, session.id):
         if name not in others and is_held(vault.root, name):
@@ -144,7 +143,7 @@ def _check_at_rest(vault: Vault, note: Note, now: datetime) -> None:
 
 
 def _spooled(root: Path, session: Session) -> Iterable[Spooled]:
-    """What clients' hooks recorded about the session."""
+    """Yield what clients' hooks have recorded about the session."""
     for client in HOOKED:
         try:
             yield from (each for each in load_spool(root, client) if f"{client}:{each.session}" in session.sources)
@@ -156,7 +155,7 @@ def _gather(vault: Vault, note: Note, chosen: Chosen, place: Workplace, options:
     session = note.session
     program = check_installed(chosen.program, place.env, chosen.hint)
     native = _native(session, chosen, place, options)
-    # A client finds its own session only in the folder where that began.
+    # A client finds its own session only in the folder where it began.
     folder = native.folder if native else find_folder(session, place)
     if folder is None and options.force:
         folder = place.cwd
@@ -171,7 +170,7 @@ def _gather(vault: Vault, note: Note, chosen: Chosen, place: Workplace, options:
 
 
 def _native(session: Session, chosen: Chosen, place: Workplace, options: ResumeOptions) -> Native | None:
-    """The client's own session to continue; None if another client worked since, unless `--native` asks for it."""
+    """Return the client's own session to continue; None if another client was used since, unless `--native` is set."""
     if options.fresh or (not options.native and chosen.source != last_client(session)):
         return None
     found = find_native(session, chosen.source, place) if chosen.client else None
@@ -192,15 +191,15 @@ def _native(session: Session, chosen: Chosen, place: Workplace, options: ResumeO
 
 
 def _decide(vault: Vault, plan: _Plan, user: UserSettings, options: ResumeOptions) -> Start:
-    """The command line with its prompt, whose first line names the session for a later import."""
-    # Users may write anything into a note, and every user of the machine can see a process's arguments.
+    """Return the command line and its prompt; the prompt's first line names the session for a later import."""
+    # A note may contain anything, and every user of the machine can see a process's arguments.
     clean = Cleaning(redact_of(vault.settings.secrets))
     if plan.native:
         prompt = clean.text(drift_prompt(plan.material.drift, terminal=plan.terminal, goal=options.goal))
     else:
         prompt = _fresh_prompt(vault, plan, user, options)
     phase = find_extent(plan.session).phase
-    # Needed without a prompt too: the ticket finds a session that is renamed while the client runs.
+    # Issued even without a prompt: the ticket identifies a session that is renamed while the client runs.
     ticket = issue_ticket(
         vault.root,
         plan.session.id,
@@ -220,7 +219,7 @@ def _start(plan: _Plan, options: ResumeOptions, prompt: str) -> Start:
 
 
 def _fresh_prompt(vault: Vault, plan: _Plan, user: UserSettings, options: ResumeOptions) -> str:
-    """The context, with a smaller budget if it has to be an argument and is too long for one."""
+    """Return the context, shortened if it must be passed as an argument and is too long for one."""
     budget = options.budget or vault.settings.resume.budget
     for _ in range(4):
         context = context_from_settings(vault.settings, plan.material, budget=budget, tokenizer=user.agents.tokenizer)
@@ -258,7 +257,7 @@ def _run(vault: Vault, plan: _Plan, start: Start, place: Workplace, held: Sessio
         end = ClientEnd(activated, is_folded=plan.chosen.client is not None)
         try:
             code = _wait_for_client(vault, plan, start, place, held, client_is_gone)
-            # The clock may have been set back meanwhile.
+            # The clock may have been set back in the meantime.
             begun = min(begun, datetime.now(UTC) - timedelta(seconds=time.monotonic() - count))
             fault = ending_of(code)
             fault = fault and f"{plan.chosen.name} {fault}"
@@ -268,7 +267,7 @@ def _run(vault: Vault, plan: _Plan, start: Start, place: Workplace, held: Sessio
                 vault, note_name(met.path.name), plan.chosen.client, plan.native, place, begun, is_good=not fault
             )
         finally:
-            # Whatever failed, the note does not stay active.
+            # The note must not stay active, whatever failed.
             now = mark_stopped(vault, _current_path(vault, plan), end)
         _bookmark(vault, now.session, plan, begun, code)
         if has_news(plan.session, now.session):
@@ -282,7 +281,7 @@ def _run(vault: Vault, plan: _Plan, start: Start, place: Workplace, held: Sessio
 def _wait_for_client(
     vault: Vault, plan: _Plan, start: Start, place: Workplace, held: SessionLock, is_gone: Callable[[], None]
 ) -> int:
-    # The client's hooks and what it logs belong to this vault and this session.
+    # Direct the client's hooks and its log to this vault and this session.
     env = {**place.env, "CRUCIBLE_VAULT": str(vault.root), RESUMING_ENVIRONMENT: plan.session.id}
     env.pop("CRU_SESSION", None)  # it may name another session
     if not plan.chosen.client:
@@ -295,7 +294,7 @@ def _wait_for_client(
 
 
 def _current_path(vault: Vault, plan: _Plan) -> Path:
-    """Where the note is now: it may have been moved, or the session renamed, while the client ran."""
+    """Return the note's path: it may have been moved, or the session renamed, while the client ran."""
     if plan.note.path.exists():
         return plan.note.path
     try:
@@ -316,7 +315,7 @@ def import_work(
     *,
     is_good: bool,
 ) -> None:
-    """Import what was written since `begun` by the client, or by any client if the user's command may have run one.
+    """Import what the client has written since `begun`; for the user's own command, what any client has written.
 
     `is_good` is False if the client failed.  Unreadable rows are reported and left for the next import.
     """
@@ -347,7 +346,7 @@ def _say_unreadable(rows: Sequence[UnreadableRow], dialect: Dialect) -> None:
 
 
 def _written(dialect: Dialect, native: Native | None, place: Workplace, begun: datetime) -> list[Path]:
-    """The client's files that were written since `begun`; only those of `native` if that session was continued."""
+    """Return the client's files that were written since `begun`; only those of `native` if it was continued."""
     folder = dialect.default_folder(place.env, place.home)
     transcripts: Iterable[Transcript] = [native.transcript] if native else []
     if not native and folder.is_dir():
@@ -358,7 +357,7 @@ def _written(dialect: Dialect, native: Native | None, place: Workplace, begun: d
 def _is_newer(dialect: Dialect, transcript: Transcript, then: datetime) -> bool:
     """True if the transcript was written to after `then`.
 
-    A database holds many sessions and keeps its newest rows in a second file, so its rows are compared.
+    A database holds many sessions and keeps its newest rows in a second file, so the times of its rows are compared.
     """
     if transcript.path.suffix in _DATABASE:
         last = dialect.reach(transcript).last
@@ -377,7 +376,7 @@ def _update_brief(vault: Vault, session_id: str) -> None:
 
 
 def _bookmark(vault: Vault, now: Session, plan: _Plan, begun: datetime, code: int) -> None:
-    """Bookmark a paused session in which something was done, unless the client already did."""
+    """Bookmark a paused session if something was done in it, unless the client has already done so."""
     if now.status is not Status.PAUSED or not has_news(plan.session, now):
         return
     last = latest(vault.root, now.id)

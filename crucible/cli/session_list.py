@@ -27,11 +27,11 @@ from crucible.vault.index.stats import GROUPINGS, Stats, aggregate
 
 _GAP = "  "
 _BARS = ("sessions", "tokens_used")
-"""The columns that have a bar."""
+"""The columns drawn with a bar."""
 
 _BROADEST_BAR, _SHORTEST_BAR = 16, 6
 _SHORTEST_NAME, _LONGEST_NAME = 16, 200
-"""Names are cut to the first length on a narrow terminal, and always to the second."""
+"""Maximum lengths of names: on a narrow terminal, and on any."""
 
 _EIGHTHS = " ▏▎▍▌▋▊▉█"
 
@@ -48,11 +48,11 @@ _LEAST_FIRST = (
 """Columns in the order in which a narrow terminal omits them."""
 
 _FOR_NAMES = 4
-"""At most this many columns are omitted to avoid cutting names."""
+"""Maximum columns to omit before names are cut."""
 
 
 class _Column(NamedTuple):
-    """A column of numbers: its heading, the cells of groups and total, and the width of the widest cell."""
+    """A column of numbers: its heading, the cells of the groups and the total, and the width of the widest cell."""
 
     head: str
     cells: list[str]
@@ -100,7 +100,7 @@ def _table(stats: Stats, room: int | None, *, color: bool) -> list[str]:
 
 
 def _plan(stats: Stats, longest: int, room: int) -> _Plan:
-    """Choose the first layout that fits; the rest of the width goes to names, then to bars."""
+    """Choose the first layout that fits; names get the remaining width, then bars."""
     for plan in _plans(stats, longest):
         left = room - plan.names - sum(len(_GAP) + _width(key, plan) for key in plan.columns)
         if left >= 0:
@@ -134,13 +134,13 @@ def _columns(stats: Stats, *, exact: bool) -> Mapping[str, _Column]:
 
 
 def _width(key: str, plan: _Plan) -> int:
-    """The width of a column, including its bar."""
+    """Return the width of a column, including its bar."""
     column = plan.columns[key]
     return max(len(column.head), column.width + (1 + plan.bar if plan.bar and key in _BARS else 0))
 
 
 def _drawn(stats: Stats, key: str, plan: _Plan, *, color: bool) -> list[str]:
-    """The heading and cells of a column in one width; the total has no bar."""
+    """Return the heading and cells of a column, padded to the same width; the total has no bar."""
     head, cells, width = plan.columns[key]
     wide = _width(key, plan)
     if not plan.bar or key not in _BARS:
@@ -149,13 +149,13 @@ def _drawn(stats: Stats, key: str, plan: _Plan, *, color: bool) -> list[str]:
     largest = max(values)
     bars = [bar(value, largest, plan.bar) for value in values]
     padded = [text.ljust(wide - width - 1) for text in (*bars, "")]
-    # Not spaces, as in the total: the end of their style would end the line's own.
+    # Spaces are not styled, as in the total: the end of their style would end the style of the line.
     drawn = [click.style(text, fg="cyan") if color and text.strip() else text for text in padded]
     return [head.ljust(wide), *(f"{cell:>{width}} {text}" for cell, text in zip(cells, drawn, strict=True))]
 
 
 def bar(value: int, largest: int, length: int) -> str:
-    """A bar of blocks, `length` of them for the largest value; values above 0 are always visible."""
+    """Draw a bar of blocks, `length` of them for the largest value; values above 0 are always visible."""
     if value <= 0:
         return ""
     eighths = max(1, round(8 * length * value / largest))
@@ -163,7 +163,7 @@ def bar(value: int, largest: int, length: int) -> str:
 
 
 def _can_draw() -> bool:
-    """True if stdout's encoding has the block characters."""
+    """True if stdout's encoding can represent the block characters."""
     try:
         _EIGHTHS.encode(sys.stdout.encoding)
     except UnicodeEncodeError:
@@ -172,7 +172,7 @@ def _can_draw() -> bool:
 
 
 def shortened(value: float) -> str:
-    """A short form for narrow tables, such as `999`, `3.4k`, `120k` or `1.2M`."""
+    """Shorten a number for narrow tables, such as `999`, `3.4k`, `120k` or `1.2M`."""
     number, unit = float(round(value)), ""
     for larger in "kMGT":
         if number < 999.5:

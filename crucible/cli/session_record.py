@@ -119,7 +119,7 @@ def pause(
 
 
 def _newest_active(door: Door) -> str:
-    """The newest active session of the working directory's project."""
+    """Return the newest active session of the working directory's project."""
     project = project_of(working_directory() or "", user_settings().projects)
     if project:
         query = SessionQuery(status="active", project=project, limit=1)
@@ -198,7 +198,7 @@ def end(
 
 
 def _end(recorder: Recorder, summary: str, at: datetime | None, *, failed: bool) -> bool:
-    """End the session and report the result; False if it has already ended, perhaps by another process just now."""
+    """End the session and report the result; returns False if it had already ended, perhaps in another process."""
     try:
         if not _is_over(recorder) or summary or failed or at:
             for line in recorder.end(summary, failed=failed, at=noted_time(at, recorder)):
@@ -211,7 +211,7 @@ def _end(recorder: Recorder, summary: str, at: datetime | None, *, failed: bool)
 
 
 def _history_outcome(ended: StopResult) -> str:
-    """What happened to the history of a session that had already ended; if there is none, a problem says why."""
+    """Describe what happened to the history of a session that had already ended; "" if a problem already says so."""
     made = ended.history
     if made is None:
         return ""
@@ -225,7 +225,7 @@ def _is_over(recorder: Recorder) -> bool:
 
 
 def _report_end(vault: Vault, ended: StopResult) -> None:
-    """Write problems and news to stderr, and the path of the history to stdout."""
+    """Write problems and news to stderr, and the history's path to stdout."""
     say_problems_of(ended)
     for line in ended.done:
         say(line)

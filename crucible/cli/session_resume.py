@@ -95,7 +95,7 @@ def resume(
         context = context_from_settings(vault.settings, material, budget=given["budget"], tokenizer=tokenizer)
         _write_context(material, context, format_, door)
         return
-    # Imported late, since printing a context does not start a client.
+    # Imported late: printing a context does not start a client.
     from crucible.cli.session_continue import ResumeOptions, continue_in_client  # noqa: PLC0415
 
     continue_in_client(vault, note, place, ResumeOptions(named=named, more=client_arguments(ctx), **given))
@@ -122,7 +122,7 @@ def _write_context(material: Material, context: Context, format_: str, door: Doo
 
 
 def _last_paused(vault: Vault) -> Note:
-    """Load the session of the working directory's project that was paused last."""
+    """Load the session of the working directory's project that was paused most recently."""
     cwd = here()
     project = project_of(str(cwd or ""), user_settings().projects)
     index = Index(vault.root, vault.settings)

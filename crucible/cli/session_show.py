@@ -28,7 +28,7 @@ from crucible.vault.notes.vault import Note, Vault
 
 
 class _Shown(NamedTuple):
-    """A note, and the phase to show, None for all."""
+    """A note, and the phase to show (None for all)."""
 
     note: Note
     phase: Phase | None
@@ -119,7 +119,7 @@ def _write_markdown(door: Door, vault: Vault, each: Iterable[_Shown], *, several
         text = shown.to_bytes()
         if several:
             write(f"==> {vault.relative(note.path)} ({len(text)} bytes) <==")
-        # Always add a newline after a note's bytes, so that readers who count them find the next note.
+        # Always add a newline after a note's bytes, so that readers who count bytes find the next note.
         write_document(text, door, end=several)
         _say_problems(vault, note)
 

@@ -1,4 +1,4 @@
-"""What commands do after a session stops: capture, history, tasks, and compacting memory."""
+"""What commands do after a session stops: update its history, capture, tasks, and compact memory."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from crucible.vault.notes.vault import Vault
 
 
 def compact_at_end(vault: Vault, path: Path) -> None:
-    """Compact memory; if the session at `path` reached a milestone, all lines of its project."""
+    """Compact memory; if the session at `path` reached a milestone, compact all entries of its project."""
     try:
         session = vault.read(path).session
     except CrucibleError as error:
@@ -34,7 +34,7 @@ def compact_at_end(vault: Vault, path: Path) -> None:
 
 
 def compact_memory(vault: Vault, milestone: str | None = None) -> None:
-    """Compact old lines if there are too many; `milestone` is a project that reached one.  Failures are reported."""
+    """Compact old entries if there are too many, or all of the project `milestone`.  Errors are reported."""
 
     def live() -> frozenset[str]:
         return query_index(Index(vault.root, vault.settings), live_sessions)[0]
@@ -59,14 +59,14 @@ def finish(
 ) -> StopResult:
     """Run `after_stop` for the session whose note is at `path`; `asker` is an agent, `ask` asks the user."""
     project = ""
-    # An error in the note is reported by the first step.
+    # The first step below reports an error in the note.
     with suppress(CrucibleError):
         project = vault.read(path).session.project or ""
     folder, roots = folders_of(project)
     budget = BUDGET
     try:
         budget = user_budget() if asker else BUDGET
-    except CrucibleError as error:  # a tokenizer cannot be loaded
+    except CrucibleError as error:  # the tokenizer cannot be loaded
         warn(f"what mattered: {error}")
         asker = None
     helpers = StopHelpers(asker, budget, ask=ask, folder=folder, roots=roots)
@@ -76,12 +76,12 @@ def finish(
 
 
 def finish_quietly(vault: Vault, path: Path) -> None:
-    """Run `finish` without asking the user or an agent, and print problems only."""
+    """Run `finish` without asking the user or an agent, and print only problems."""
     say_problems_of(finish(vault, path))
 
 
 def update_histories(vault: Vault, sessions: Iterable[str]) -> None:
-    """Update existing histories of sessions after more of their rows were imported."""
+    """Update existing histories after an import added rows to their sessions."""
     for name in sessions:
         with suppress(CrucibleError):
             if entry_path(vault, name).is_file():

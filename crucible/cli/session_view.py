@@ -45,12 +45,12 @@ from crucible.vault.notes.links import LinkTable
 from crucible.vault.notes.vault import Note, Vault
 
 _DEEPEST = 8
-"""Levels of nesting; deeper ones would have no width left."""
+"""Maximum nesting; deeper levels would have no width left."""
 
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """A note and its embeds by line, counted from 0: each a view, or the reason why there is none."""
+    """A note with its embeds by line (from 0): each a view, or the reason why it cannot be shown."""
 
     note: Note
     heading: str = ""
@@ -99,7 +99,7 @@ class _Walk:
 
 
 def expand(vault: Vault, links: LinkTable, note: Note) -> tuple[View, list[Finding]]:
-    """Load everything that a note embeds, each note once; returns the view and all problems."""
+    """Load everything that a note embeds, each note once; returns the view and all problems found."""
     walk = _Walk(vault, links)
     return walk.view(note, "", ()), walk.findings
 
@@ -133,7 +133,7 @@ _TASKS = {"completed": ("☑", "green"), "in_progress": ("◐", "yellow"), "pend
 
 
 def console_for(door: Door) -> Console:
-    """A rich console for standard output, with colours as the options say."""
+    """Return a rich console for standard output, with the colours that the options select."""
     width = given_width()
     # A fixed height keeps rich from reading LINES; nothing here depends on it.
     if door.color is None:
@@ -179,11 +179,11 @@ def _note(view: View) -> _Drawn:
 
 
 _BOOKKEEPING = frozenset({"type", "subagents", "subagent_logs", "sources", "synced_to"})
-"""Properties that the header leaves out: they are for programs, or shown by callouts."""
+"""Properties that the header omits: they are for programs, or callouts already show them."""
 
 
 def _is_named(phase: Phase, heading: str) -> bool:
-    """True if a link's heading is this phase: its whole heading without `#`, as in Obsidian, or its name."""
+    """True if a link's heading names this phase: its full heading without `#`, as in Obsidian, or its name."""
     markers = [f"@{phase.agent}" if phase.agent else "", phase.channel or ""]
     whole = " ".join([phase.name, *filter(None, markers)])
     return heading_key(heading) in (heading_key(phase.name), heading_key(whole))
@@ -270,7 +270,7 @@ def _entries(entries: Iterable[Entry], view: View) -> _Drawn:
 
 
 def _prose_with_embeds(text: str, embedded: list[tuple[int, View | str]], view: View) -> _Drawn:
-    """Draw a text with each embed in the place of its line; the note's lines locate it in the text."""
+    """Draw text with each embed in place of its line, which is found by the text of the line."""
     shown: list[str] = []
     waiting = [(view.note.source.lines[line].strip(" \t"), one) for line, one in embedded]
     for line in text.split("\n"):
@@ -375,5 +375,5 @@ def _panel(kind: str, title: str, parts: list[ConsoleRenderable]) -> ConsoleRend
 
 
 def _plain(text: str, style: str = "") -> Text:
-    """A header value or a title as one line."""
+    """Return a header value or a title as one line."""
     return Text(clean_line(text), style=style)

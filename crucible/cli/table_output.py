@@ -1,4 +1,4 @@
-"""Write rows to stdout: as a table, as JSON, as TOON, or as the paths of their files."""
+"""Write rows to stdout as a table, as JSON, as TOON, or as the paths of their files."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def dump_rows(rows: Sequence[Mapping[str, object]], name: str = "") -> str:
 
 def _flat(value: object) -> object:
     text = ", ".join(map(str, value)) if isinstance(value, list | tuple) else value
-    # A byte that was not UTF-8 is a lone surrogate here, which TOON cannot hold.
+    # A lone surrogate stands for a byte that is not UTF-8; TOON cannot represent it.
     return _SURROGATE.sub("\ufffd", text) if isinstance(text, str) else text
 
 
@@ -36,21 +36,21 @@ GAP = "  "
 """The gap between two columns of a table."""
 
 _WIDEST = 200
-"""The maximum width of a cell, since one long cell makes every line as long; an id has at most 128."""
+"""The maximum width of a cell: one long cell would make every line as long.  Ids have at most 128 characters."""
 _MARKS = 4
-"""Characters per column that are measured when a text is cut: accents have no width, and a text may be huge."""
+"""Maximum characters per column to measure when text is cut: accents have no width, and text may be huge."""
 _LEAST, _LEAST_ID = 12, 20
-"""The minimum widths of a text and of an id."""
+"""The minimum widths of text columns and of id columns."""
 
 STATUS_STYLES = {"success": "green", "failed": "red", "skipped": "yellow", "timeout": "red"}
 """The colour of each status of a run."""
 _SESSION_STYLES = {"active": "cyan", "paused": "yellow", "completed": "green", "failed": "red"}
 
 _ENCODED = LISTS | {"path"}
-"""Columns whose cells are encoded in the index."""
+"""Columns whose cells are stored encoded in the index."""
 _WHOLE = NUMBERS | TIMES | {"status"}
 _IDS = frozenset({"id", "parent", "session", "path"})
-"""Columns of the index that are cut last on a narrow terminal."""
+"""Columns of the index that a narrow terminal cuts last."""
 
 
 # --- rows ------------------------------------------------------------------------------------------------------------
@@ -68,7 +68,7 @@ def write_rows(
 ) -> None:
     """Write columns of rows as `table`, `json` or `toon`; a missing cell is null.
 
-    `name` is the name of the TOON table.  A narrow terminal cuts the columns `texts` first, then `names`, no others.
+    `name` is the name of the TOON table.  A narrow terminal cuts only `texts` and then `names`.
     """
     if format_ != "table":
         _write_data([{column: row.get(column) for column in columns} for row in rows], columns, format_, name)
@@ -115,7 +115,7 @@ def _write_data(
     if format_ == "json":
         write_json(rows)
     else:
-        # A table without rows still shows its columns.
+        # A table without rows still lists its columns.
         write_text(dump(rows, name) if rows else f"{name}[0]{{{','.join(columns)}}}:")
 
 
@@ -128,7 +128,7 @@ def _text(cell: object) -> str:
 
 
 def _index_texts(column: str, rows: Sequence[Row]) -> list[str]:
-    """The heading and the cells, made safe for a terminal."""
+    """Return the heading and the cells, made safe for a terminal."""
     cells = [row[column] for row in rows]
     decoded = [_decoded(column, cell) for cell in cells] if column in _ENCODED else cells
     texts = ["-" if cell is None or cell == "" else str(cell) for cell in decoded]
@@ -138,7 +138,7 @@ def _index_texts(column: str, rows: Sequence[Row]) -> list[str]:
 
 
 def _decoded(column: str, cell: str | int | None) -> str | int | None:
-    """Decode a cell of the index for display: lists and paths; bytes that are not UTF-8 are replaced."""
+    """Decode an index cell for display: lists and paths.  Bytes that are not UTF-8 are replaced."""
     if isinstance(cell, str):
         if column in LISTS and '"' in cell:
             return ", ".join(split_list(cell))
@@ -151,10 +151,10 @@ def _decoded(column: str, cell: str | int | None) -> str | int | None:
 
 
 def write_paths(root: str, folder: str, rows: Sequence[Row], *, null: bool, terminal: bool) -> bool:
-    """Write absolute paths, one a line or each ended by NUL; returns False if some were skipped.
+    """Write absolute paths, one per line or each ended by NUL; returns False if some were skipped.
 
-    A path with a line end is skipped and reported, unless NULs separate paths and stdout is not a terminal.  So are
-    paths outside `folder` (relative to `root`): the row is damaged or forged, and the reader may delete files.
+    A path with a line break is skipped and reported, unless NULs separate paths and stdout is not a terminal.  Paths
+    outside `folder` (relative to `root`) are also skipped: the row may be forged, and the reader may delete files.
     """
     named = [path_of_cell(str(row["path"])) for row in rows]
     written = _kept(
@@ -165,7 +165,7 @@ def write_paths(root: str, folder: str, rows: Sequence[Row], *, null: bool, term
     if not null or terminal:
         safe = [path for path in written if path == clean_line(path)]
         written = _kept(written, safe, "unprintable-path: left out, a line cannot hold it")
-    # Written as bytes, since an encoding that replaces a letter would name another file.
+    # Written as bytes: an encoding that replaces a character would name a different file.
     end = b"\0" if null else os.linesep.encode()
     click.echo(b"".join(os.fsencode(os.path.join(root, path)) + end for path in written), nl=False)
     return len(written) == len(named)
@@ -187,9 +187,9 @@ def _kept(every: Sequence[str], kept: Sequence[str], reason: str) -> Sequence[st
 
 
 class Tier(NamedTuple):
-    """Columns of a table, by position, that a narrow terminal may cut down to `least`.
+    """Columns of a table, by position, that a narrow terminal may cut to a width of `least`.
 
-    With `in_middle` the end of a text is kept, since related ids begin alike.
+    `in_middle` keeps the end of the text, since related ids begin alike.
     """
 
     columns: Collection[int]
@@ -212,7 +212,7 @@ def _write_table(
     *,
     color: bool,
 ) -> None:
-    """Write a heading and one line a row; `styles` are the colours of words in a column."""
+    """Write a heading and one line per row; `styles` are the colours of words in a column."""
     shown = fitted(columns, room, tiers)
     if color:
         for at, colors in styles.items():
@@ -222,12 +222,12 @@ def _write_table(
                 *(click.style(cell, fg=colors[word]) if (word := cell.rstrip()) in colors else cell for cell in cells),
             ]
     head, *lines = joined(shown)
-    # One write, since ten thousand of them take longer than everything else.
+    # A single write, since ten thousand of them take longer than everything else.
     click.echo("\n".join([click.style(head, bold=True) if color else head, *lines]))
 
 
 def _least_room(cells: Sequence[Sequence[str]], room: int | None, tiers: Sequence[Tier]) -> int | None:
-    """The terminal's width, or the minimum that the columns need if it is narrower."""
+    """Return the terminal's width, or the minimum width of the columns if that is larger; None for no limit."""
     if room is None:
         return None
     least = {at: tier.least for tier in tiers for at in tier.columns}
@@ -236,30 +236,30 @@ def _least_room(cells: Sequence[Sequence[str]], room: int | None, tiers: Sequenc
 
 
 def table_lines(columns: Sequence[Sequence[str]], room: int | None = None, tiers: Sequence[Tier] = ()) -> Iterator[str]:
-    """The lines of a table from its columns, which include their headings."""
+    """Yield the lines of a table from its columns, which include their headings."""
     return joined(fitted(columns, room, tiers))
 
 
 def joined(columns: Iterable[Sequence[str]]) -> Iterator[str]:
-    """The lines of a table from aligned columns; padding of the last column is removed."""
+    """Yield the lines of a table from aligned columns, without trailing padding."""
     return (GAP.join(cells).rstrip() for cells in zip(*columns, strict=True))
 
 
 def broadest(texts: Sequence[str]) -> int:
-    """The width of the widest text in columns."""
+    """Return the width of the widest text, in terminal columns."""
     if "".join(texts).isascii():
         return max(map(len, texts))
-    from rich.cells import cell_len  # noqa: PLC0415  most tables have none but ASCII
+    from rich.cells import cell_len  # noqa: PLC0415  most tables are pure ASCII
 
     return max(map(cell_len, texts))
 
 
 def aligned(texts: Sequence[str], widest: int | None = None) -> list[str]:
-    """Pad texts to the width of the widest, or cut them to `widest` columns with `…` at the end."""
+    """Pad texts to the width of the widest; longer ones than `widest` columns are cut with `…` at the end."""
     if "".join(texts).isascii() and (widest is None or max(map(len, texts)) <= widest):
         width = max(map(len, texts))
         return [text.ljust(width) for text in texts]
-    from rich.cells import cell_len, set_cell_size  # noqa: PLC0415  most tables have none but ASCII
+    from rich.cells import cell_len, set_cell_size  # noqa: PLC0415  most tables are pure ASCII
 
     if widest is not None:
         texts = [text if len(text) <= _MARKS * widest else text[: _MARKS * widest] + "…" for text in texts]
@@ -272,9 +272,9 @@ def aligned(texts: Sequence[str], widest: int | None = None) -> list[str]:
 
 
 def fitted(columns: Sequence[Sequence[str]], room: int | None, tiers: Sequence[Tier]) -> list[list[str]]:
-    """Align each column, cutting columns so that a line fits `room`; None is unlimited.
+    """Align each column, cutting columns so that a line fits `room`; None means no limit.
 
-    The widest column of the first tier is cut first, and so on.  If that is not enough, nothing is cut.
+    The widest column of the first tier is cut first, then the following tiers.  If that is not enough, nothing is cut.
     """
     if room is None:
         return [aligned(texts, _WIDEST) for texts in columns]
@@ -290,7 +290,7 @@ def fitted(columns: Sequence[Sequence[str]], room: int | None, tiers: Sequence[T
 
 
 def _without_middle(text: str, width: int) -> str:
-    from rich.cells import cell_len, set_cell_size  # noqa: PLC0415  most tables are cut nowhere
+    from rich.cells import cell_len, set_cell_size  # noqa: PLC0415  rarely needed: most tables are not cut
 
     text = text if len(text) <= _MARKS * _WIDEST else text[: _MARKS * _WIDEST]
     if cell_len(text) <= width:
@@ -311,5 +311,5 @@ def _narrowed(widths: list[int], room: int, tiers: Sequence[Tier]) -> list[int]:
 
 
 def cut_to(text: str, widest: int) -> str:
-    """Cut a text to at most `widest` columns, with `…` at the end."""
+    """Cut text to at most `widest` columns, with `…` at the end."""
     return aligned([text], max(widest, 1))[0].rstrip()

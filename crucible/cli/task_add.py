@@ -102,7 +102,7 @@ def add(
 def _annotate(
     door: Door, vault: Vault, session: Session, tasks: Sequence[OpenTask], now: datetime, redact: Redact
 ) -> dict[Ref, Recalled]:
-    """Ask recall about each task; `cru task pick` asks again if that fails."""
+    """Search recall for each task; `cru task pick` tries again if that fails."""
     try:
         recall = open_recall(door, RecallScope(session.project or "")).recall
         made = annotate_new(vault, tasks, recall, now=now, redact=redact)
@@ -130,7 +130,7 @@ def _write_made(tasks: Sequence[OpenTask], known: dict[Ref, Recalled], format_: 
             say(f"recall knows {counted(counts[task.ref])} for it; `cru task pick` tells them")
 
 
-# --- breaking it down -------------------------------------------------------------------------------------------------
+# --- breaking tasks down ----------------------------------------------------------------------------------------------
 
 
 def _pieces(
@@ -143,11 +143,11 @@ def _pieces(
     breaks: bool,
     yes: bool,
 ) -> tuple[Piece, ...]:
-    """The tasks to add: one, or with `breaks` those that the agent proposes, if the user agrees."""
+    """Return the tasks to add: one or, with `breaks`, those that the agent proposes if the user agrees."""
     unbroken = (Piece(text),)
     if not breaks:
         return unbroken
-    # An agent may have a terminal too.
+    # An agent may also have a terminal.
     may_ask = door.terminal and bool(sys.stdin) and sys.stdin.isatty() and "CLAUDECODE" not in os.environ
     agent = as_agent(
         agent_named(None, "--break-down", "break it down", has_with=False), vault.root, "tasks", session.id
@@ -174,7 +174,7 @@ def _pieces(
 
 
 def _break_down(vault: Vault, session: Session, text: str, agent: Agent, redact: Redact) -> Breakdown:
-    """Ask the agent for tasks, with the vault's template or, if that is broken, Crucible's."""
+    """Ask the agent for tasks, with the vault's template or, if that is invalid, the built-in one."""
     there, budget = tasks_of(session), user_budget()
     try:
         template = find_template(vault.settings)

@@ -89,7 +89,7 @@ def pick(door: Door, /, task: str, format_: str) -> None:
 def _pickup(
     door: Door, vault: Vault, opened: OpenedTask, now: datetime, redact: Redact
 ) -> tuple[Pickup, Sequence[Event]]:
-    """Collect everything known for a task; failures are only reported."""
+    """Collect everything known about a task; errors are only reported."""
     settings = vault.settings.tasks
     recall = _recall(door, opened)
     for _, why in annotate_new(vault, [opened.task], recall, now=now, redact=redact).failed:
@@ -113,7 +113,7 @@ def _recall(door: Door, opened: OpenedTask) -> Recall:
 
 
 def _records(vault: Vault, opened: OpenedTask) -> tuple[list[EventRecord], list[EventRecord]]:
-    """The observations of the task's session, and of its parent, siblings and subagents."""
+    """Return the observations from the task's session, and from its parent, siblings and subagents."""
     top = opened.owner.parent or opened.owner.id
 
     def question(view: View) -> list[str]:
@@ -140,7 +140,7 @@ def _set_status(vault: Vault, opened: OpenedTask, status: str, now: datetime, re
 
 
 def _log_picked(vault: Vault, opened: OpenedTask, redact: Redact) -> None:
-    """Record in the current session that it picked another session's task."""
+    """Record in the current session that it picked up a task from another session."""
     if not our_session() or opened.is_ours:
         return
     try:
@@ -223,7 +223,7 @@ def _annotate(
     def add(old: Annotation) -> Annotation:
         choices, discoveries = old.choices, old.discoveries
         if choice.summary:
-            # The last version of a decision counts, and above all its mark.
+            # Of several versions of a decision, the last one counts, including its mark.
             same = next((one for one in choices if one.summary == choice.summary), choice)
             choices = (*(one for one in choices if one != same), replace(choice, finding=same.finding))
         if found and found not in discoveries:
@@ -242,7 +242,10 @@ def _log(
     applies_to: Sequence[str],
     redact: Redact,
 ) -> list[str]:
-    """Log both in the note of an open session; otherwise only the discovery, as an event.  Returns warnings."""
+    """Log the decision and discovery in the note of an open session; otherwise only the discovery, as an event.
+
+    Returns warnings.
+    """
     session, ident = opened.session, opened.task.ref.id
     if session is None:
         return ["only the client has this session, so nobody else is shown a discovery"] if found else []
@@ -317,7 +320,7 @@ def done(door: Door, /, task: str, captures: bool | None, format_: str) -> None:
 
 
 def _hand_on(vault: Vault, opened: OpenedTask, now: datetime, redact: Redact) -> Iterator[str]:
-    """Pass the task's decisions to the tasks that depend on it; yields problems."""
+    """Pass the task's decisions on to the tasks that depend on it; yields problems."""
     try:
         session = vault.read(opened.check_noted()).session
         yield from pass_on_decisions(vault, session, now=now, redact=redact)
@@ -326,7 +329,7 @@ def _hand_on(vault: Vault, opened: OpenedTask, now: datetime, redact: Redact) ->
 
 
 def _inheriting(vault: Vault, opened: OpenedTask, tasks: Sequence[OpenTask]) -> tuple[OpenTask, ...]:
-    """The tasks that inherit decisions from it."""
+    """Return the tasks that inherit decisions from this one."""
     settings = vault.settings.tasks
     with suppress(CrucibleError):
         own, _ = read_annotation(shelf_of(vault), opened.task.ref)
@@ -337,7 +340,7 @@ def _inheriting(vault: Vault, opened: OpenedTask, tasks: Sequence[OpenTask]) -> 
 
 
 def _freed(opened: OpenedTask, tasks: Sequence[OpenTask]) -> tuple[OpenTask, ...]:
-    """The dependent tasks that are ready now."""
+    """Return the dependent tasks that are ready now."""
     ready = status_of(tasks).ready
     return tuple(one.task for one in ready if opened.task.ref.id in one.task.needs)
 
@@ -345,7 +348,7 @@ def _freed(opened: OpenedTask, tasks: Sequence[OpenTask]) -> tuple[OpenTask, ...
 def _capture(
     door: Door, vault: Vault, opened: OpenedTask, path: Path, now: datetime, redact: Redact
 ) -> Captured | None:
-    """Capture what the task taught; a failure is only reported."""
+    """Capture what the task taught; errors are only reported."""
     try:
         captured = capture_session(
             vault,

@@ -26,14 +26,14 @@ from crucible.search.recall import Event
 from crucible.vault.notes.vault import Vault
 
 _LEAST_TEXT, _LEAST_ID = 12, 20
-"""The minimum widths of a text and of an id on a narrow terminal."""
+"""The minimum widths of the text and id columns on a narrow terminal."""
 _CIRCLES, _IN_CIRCLE = 5, 8
-"""The number of cycles, and of tasks in a cycle, that are listed."""
+"""The maximum number of cycles to list, and of tasks in each."""
 _STATE = {"in_progress": "in progress", "pending": "not begun"}
 
 
 def write_overview(result: Overview, door: Door, titles: Mapping[Ref, Sequence[str]]) -> None:
-    """Write counts, then the tasks by state; `titles` are those of recalled items."""
+    """Write counts, then the tasks by state; `titles` are the titles of recalled items."""
     status = result.status
     write(f"{status.completed} completed, {status.in_progress_count} in progress, {status.pending} pending")
     groups = {
@@ -76,7 +76,7 @@ def _cells(one: ListedTask, recall: Mapping[Ref, RecallCounts]) -> list[str]:
 
 
 def counted(counts: RecallCounts) -> str:
-    """For example `2 patterns, 1 failure`; "" for none."""
+    """Describe counts, for example `2 patterns, 1 failure`; "" for none."""
     return ", ".join(
         f"{number} {name if number > 1 else name.removesuffix('s')}"
         for name, number in counts._asdict().items()
@@ -85,7 +85,7 @@ def counted(counts: RecallCounts) -> str:
 
 
 def say_circles(circles: Iterable[Sequence[OpenTask]]) -> None:
-    """Report each cycle of tasks in a line."""
+    """Report each cycle of tasks on one line."""
     found = list(circles)
     for ring in found[:_CIRCLES]:
         names = [task.ref.id for task in ring[:_IN_CIRCLE]]
@@ -136,7 +136,7 @@ def _standing_json(one: ListedTask, result: Overview, titles: Mapping[Ref, Seque
 
 
 def task_json(task: OpenTask) -> dict[str, object]:
-    """A task for JSON."""
+    """Return a task for JSON."""
     return {
         "id": str(task.ref),
         "session": task.ref.session,
@@ -151,7 +151,7 @@ def task_json(task: OpenTask) -> dict[str, object]:
 
 
 def titles_of(recalled: Recalled, events: Iterable[Event]) -> tuple[str, ...]:
-    """A line for each recalled item that still exists."""
+    """Return a line for each recalled item that still exists."""
     kinds = {"pattern": recalled.patterns, "failure": recalled.failures, "decision": recalled.decisions}
     names = {name: kind for kind, ids in kinds.items() for name in ids}
     return tuple(f"{names.get(one.id, 'item')}: {one.title or one.text.split(chr(10), 1)[0][:200]}" for one in events)
@@ -161,7 +161,7 @@ def titles_of(recalled: Recalled, events: Iterable[Event]) -> tuple[str, ...]:
 
 
 def write_task(opened: OpenedTask, note: Annotation | None, file: str, door: Door) -> None:
-    """Write a task and its annotation, one fact a line; recalled items by id."""
+    """Write a task and its annotation, one field per line; recalled items are shown by id."""
     task = opened.task
     write(str(task.ref))
     facts = [
@@ -262,7 +262,7 @@ def list_tasks(
 
 
 def _titles(door: Door, shelf: AnnotationFolder, result: Overview) -> Mapping[Ref, tuple[str, ...]]:
-    """The titles of recalled items for each shown task, for `eager_recall_loading`."""
+    """Return the titles of recalled items for each shown task; used with `eager_recall_loading`."""
     # Imported late: few vaults use it, and it loads slowly.
     from crucible.cli.recall_engine import RecallScope, open_recall  # noqa: PLC0415  as above
 

@@ -1,6 +1,6 @@
-"""Find tasks: those in scope, the one with a name, and the client's own lists.
+"""Find tasks: those in scope, one by its name, and those in the client's own lists.
 
-Imports little, because listing tasks reads no notes.
+Keep imports light: listing tasks reads no notes.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ if TYPE_CHECKING:
 
 
 _MOST_OPENED = 20
-"""At most this many notes with problems are searched for a broken tasks block."""
+"""Maximum notes with problems to search for a broken tasks block."""
 _NO_LETTER = late_pattern(r"[^a-zA-Z0-9]")
 
 
 class OpenedTask(NamedTuple):
-    """A task, its list, its session and that session's note; no note if only the client has the list."""
+    """A task, its list, its session and the session's note; `note` is None if only the client has the list."""
 
     task: OpenTask
     tasks: tuple[OpenTask, ...]
@@ -44,17 +44,17 @@ class OpenedTask(NamedTuple):
 
     @property
     def is_ours(self) -> bool:
-        """True if it is a task of the current session."""
+        """True if the task belongs to the current session."""
         return self.owner.id == our_session()
 
     @property
     def waits_for(self) -> tuple[OpenTask, ...]:
-        """The unfinished tasks of its list that come first."""
+        """The unfinished tasks in the same list that this task depends on."""
         needs = set(self.task.needs) - {self.task.ref.id}
         return tuple(one for one in self.tasks if one.ref.id in needs and one.stage in ("pending", "in_progress"))
 
     def check_noted(self) -> Path:
-        """The note with the task; `VaultError` if only the client has it, whose lists are never written."""
+        """Return the note with the task; raises `VaultError` if only the client has it: its lists are read-only."""
         if self.note is None or self.session is None:
             raise VaultError(
                 f"{self.task.ref}: only the client has its session", "`cru import claude-code` brings it here"
@@ -68,12 +68,12 @@ class OpenedTask(NamedTuple):
 
 
 def our_session() -> str:
-    """The session named by CRU_SESSION, or ""."""
+    """Return the session named by CRU_SESSION, or ""."""
     return os.environ.get("CRU_SESSION", "")
 
 
 def scope_of(root: Path, project: str | None, days: int, now: datetime, *, everything: bool) -> TaskScope:
-    """The scope of a list: everything, or the recent sessions of one project, by default the working directory's."""
+    """Return the scope: everything, or one project's recent sessions (default: the working directory's project)."""
     if everything:
         return TaskScope(project or "")
     since = now - timedelta(days=min(days, 100_000))
@@ -81,7 +81,7 @@ def scope_of(root: Path, project: str | None, days: int, now: datetime, *, every
 
 
 def client_here(root: Path, project: str) -> ClientLists:
-    """Claude Code's task lists; with a project, lists without a note count only if they began in its folder here."""
+    """Return Claude Code's task lists; with a project, lists without a note count only if they began in its folder."""
     folder = claude_folder()
     if not project:
         return ClientLists(folder)
@@ -95,7 +95,7 @@ def client_here(root: Path, project: str) -> ClientLists:
 
 
 def open_task(vault: Vault, called: str) -> OpenedTask:
-    """Find a task by name and read its note; raises what `find_task` and reading a note raise."""
+    """Find a task by name and read its note; raises the errors of `find_task` and of reading a note."""
     own = our_session()
     beginning = session_prefix(called)
 
@@ -128,7 +128,7 @@ def open_task(vault: Vault, called: str) -> OpenedTask:
 
 
 def broken_blocks(vault: Vault, owners: Iterable[Owner]) -> Iterator[str]:
-    """A line for each broken tasks block of these sessions; only notes with problems are opened."""
+    """Yield a line for each broken tasks block in these sessions; only notes with problems are opened."""
     for owner in islice((one for one in owners if one.problems and one.path), _MOST_OPENED):
         with suppress(CrucibleError):
             note = vault.read(vault.root / owner.path)
@@ -137,13 +137,13 @@ def broken_blocks(vault: Vault, owners: Iterable[Owner]) -> Iterator[str]:
 
 
 def _with_full_texts(listed: Sequence[OpenTask], noted: Sequence[OpenTask]) -> tuple[OpenTask, ...]:
-    """The tasks with their full texts from the note, since the index cuts them."""
+    """Return the tasks with their full text from the note, since the index shortens it."""
     words = {task.ref: task.content for task in noted}
     return tuple(replace(one, content=words.get(one.ref, one.content)) for one in listed)
 
 
 def find_session(vault: Vault, named: str | None) -> str:
-    """The session to add tasks to: the named one, or the newest open one of this project."""
+    """Return the session to add tasks to: the named one, or the newest open one of this project."""
     if named:
         return vault.read(vault.find(named)).name
     if found := newest_session(vault, project_here(vault.root), ("active", "paused")):

@@ -24,8 +24,8 @@ from crucible.vault.notes.walk import note_name
 def open_vault(door: Door, *, looks: bool = True, finish: bool = True) -> Vault:
     """Open the vault that `vault_root` finds; unknown settings are reported on stderr.
 
-    When the command ends, the index rows of the notes that it wrote are updated.  With `looks`, sessions that have
-    been idle too long are paused first, except in a dry run; commands that agents wait for pass False.
+    When the command ends, the index rows of the notes it wrote are updated.  With `looks`, sessions that have been idle
+    too long are paused first, except in a dry run; commands that agents wait for do without.
     """
     root, settings = vault_place(door, finish=finish)
     vault = Vault(Path(root), settings)
@@ -37,12 +37,12 @@ def open_vault(door: Door, *, looks: bool = True, finish: bool = True) -> Vault:
 
 
 def index_of(vault: Vault) -> Index:
-    """The index of an open vault."""
+    """Return the index of an open vault."""
     return Index(vault.root, vault.settings)
 
 
 def newest_session(vault: Vault, project: str, statuses: Collection[str] = ()) -> str:
-    """The id of the project's newest session, of any status or of these `statuses`; "" for none."""
+    """Return the id of the project's newest session, optionally with one of these `statuses`; "" if there is none."""
     where = (lambda row: row["status"] in statuses,) if statuses else ()
     query = SessionQuery(project=project, limit=1, where=where)
     rows = query_index(index_of(vault), lambda view: select(view, query))[0] if project else ()
@@ -50,7 +50,7 @@ def newest_session(vault: Vault, project: str, statuses: Collection[str] = ()) -
 
 
 def newest_here(vault: Vault, statuses: Collection[str] = ()) -> str:
-    """The newest session of the working directory's project; raises `UsageError` if there is none."""
+    """Return the newest session of the working directory's project; raises `UsageError` if there is none."""
     project = project_of(*cwd_and_projects())
     if found := newest_session(vault, project, statuses):
         return found
@@ -62,7 +62,7 @@ def newest_here(vault: Vault, statuses: Collection[str] = ()) -> str:
 
 
 def here() -> Path | None:
-    """The working directory, or None if it is gone."""
+    """Return the working directory, or None if it was deleted."""
     folder = working_directory()
     return None if folder is None else Path(folder)
 
@@ -81,19 +81,19 @@ def load_note(vault: Vault, ref: str) -> Note:
 
 
 def project_here(root: Path) -> str:
-    """The working directory's project by the user's settings or git; "" inside the vault at `root`."""
+    """Return the working directory's project, by the user's settings or git; "" inside the vault at `root`."""
     return named_project_of(*cwd_and_projects(), str(root))
 
 
 def folders_of(project: str) -> tuple[Path | None, Sequence[str]]:
-    """The project's folder around the working directory (None for none), and all its folders, that one first."""
+    """Return the project's folder around the working directory (or None), and all its folders, that one first."""
     cwd, projects = cwd_and_projects()
     folder = folder_in_project(cwd, projects, project)
     return folder, [*([str(folder)] if folder else []), *projects.get(project, ())]
 
 
 def folder_of(project: str) -> Path | None:
-    """The project's folder: the one around the working directory, else the first in the user's settings."""
+    """Return the project's folder: the one around the working directory, else the first in the user's settings."""
     cwd, projects = cwd_and_projects()
     here = folder_in_project(cwd, projects, project) if project else None
     if here:
@@ -102,5 +102,5 @@ def folder_of(project: str) -> Path | None:
 
 
 def claude_folder() -> Path:
-    """Claude Code's configuration folder."""
+    """Return Claude Code's configuration folder."""
     return Path(os.environ.get("CLAUDE_CONFIG_DIR") or os.path.join(os.path.expanduser("~"), ".claude"))

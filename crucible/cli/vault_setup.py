@@ -37,12 +37,12 @@ def init(door: Door, directory: Path | None, default: bool) -> None:
     root = Path(absolute_path(str(directory or door.vault or "."))).resolve()
     config = Path(settings_path())
     if default:
-        # First, since unreadable settings cannot be completed and must stop the command before it writes.
+        # Checked first: unreadable settings cannot be updated and must stop the command before it writes anything.
         user_settings()
     made = init_vault(root)
     if default:
         set_user_settings(config, {"default_vault": str(root)})
-    # Written last, so that a closed pipe cannot interrupt the work.
+    # Paths are printed last, so that a closed pipe cannot interrupt the work.
     for path in made:
         write(str(path))
     here = working_directory()

@@ -1,4 +1,4 @@
-"""`cru workflow list` and `validate`, and finding and checking workflows for the other commands."""
+"""`cru workflow list` and `validate`; also finds and checks workflows for the other commands."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from crucible.vault.notes.vault import Vault
 from crucible.vault.notes.workflow_notes import WorkflowNote, find_workflow, read_workflow_note, workflow_paths
 
 _SHOWN = 10
-"""At most this many problems are listed by commands other than `validate`."""
+"""Maximum problems that commands other than `validate` list."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class UnreadableWorkflow:
 
 
 class WorkflowFinder:
-    """Finds workflows in the vault, or by path outside a vault."""
+    """Finds workflows in the vault, or by path without a vault."""
 
     def __init__(self, door: Door) -> None:
         self.vault: Vault | None = None
@@ -70,7 +70,7 @@ class WorkflowFinder:
             raise
 
     def paths(self) -> tuple[Vault, list[Path], bool]:
-        """The vault, its workflows sorted, and False if a folder could not be read; raises `VaultNotFound`."""
+        """Return the vault, its sorted workflows, and False if a folder could not be read; raises `VaultNotFound`."""
         if self.vault is None:
             raise self._none or VaultNotFound("no vault")
         missed: list[CrucibleError] = []
@@ -79,7 +79,7 @@ class WorkflowFinder:
         return self.vault, paths, not missed
 
     def every(self) -> tuple[list[WorkflowNote | UnreadableWorkflow], bool]:
-        """All workflows of the vault, and False if a folder could not be read."""
+        """Return all workflows in the vault, and False if a folder could not be read."""
         vault, paths, complete = self.paths()
         return [_read(vault, path) for path in paths], complete
 
@@ -98,7 +98,7 @@ def checked(note: WorkflowNote) -> CheckedWorkflow:
 
 
 def say_diagnostics(of: CheckedWorkflow) -> None:
-    """Report diagnostics on stderr, for a command that continues."""
+    """Report diagnostics on stderr, for commands that continue despite them."""
     for one in of.diagnostics[:_SHOWN]:
         place = f"{of.note.shown}:{one.place.line}:{one.place.column}"
         say(f"{place}: {one.severity}: {one.code}: {one.message}", style="yellow")

@@ -45,7 +45,7 @@ from crucible.vault.notes.workflow_notes import find_workflow, read_workflow_not
 _INTERRUPTED = 130
 _ENDS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
 _MOST = 1 << 26
-"""An agent may print this many bytes in a step; some print every event."""
+"""Maximum bytes that an agent may print in a step; some print every event."""
 
 
 class _RunOptions(NamedTuple):
@@ -148,7 +148,7 @@ def _plan(found: CheckedWorkflow, options: _RunOptions) -> tuple[Plan, RunInputs
     if folder is None:
         raise CrucibleError("the working directory is gone", "go to the folder that the agents are to work in")
     given = RunInputs(str(folder), _values(options.inputs))
-    # A continued run plans all steps: those from the first one on run again, others if they are not done.
+    # A continued run plans all steps: those from `first` on run again, the others only if they are not done.
     plan = plan_run(found.note.workflow, found.graph, given, first="" if options.goes_on else options.first)
     taken = {handed.datum.name.casefold() for job in plan.jobs for handed in job.inputs}
     unknown = [name for name in given.values if name not in taken]
@@ -218,7 +218,7 @@ def _run(
     template = find_template(vault.settings)
     signals = StopSignals()
     with ExitStack() as stack:
-        # Signals are handled for the whole life of the session, so that it never stays active.
+        # Signals are handled as long as the session is open, so that it never stays active.
         stack.enter_context(_ending_on_signals(signals))
         recorder = open_session(vault, found, continued)
         record = stack.enter_context(recording_run(vault, found, recorder, redact))

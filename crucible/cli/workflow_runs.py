@@ -63,7 +63,7 @@ _HEADS = {
 
 
 _SHOWN = 10
-"""At most this many known values are listed if a filter names an unknown one."""
+"""Maximum known values to list if a filter names an unknown one."""
 
 
 class _PlacedRow(NamedTuple):
@@ -163,7 +163,7 @@ def _say_unread(note: WorkflowNote | UnreadableWorkflow) -> bool:
 
 
 def _say_unknown(rows: Sequence[MarkerRow], named: Iterable[str]) -> None:
-    """Report unknown column names, since a typo would look like an empty result."""
+    """Report unknown column names; otherwise a typo would look like an empty result."""
     known = {"workflow", "step", *(column for row in rows for column in row.columns)}
     for column in dict.fromkeys(named):
         if rows and column not in known:
@@ -189,7 +189,7 @@ def _matching(every: Sequence[_PlacedRow], query: MarkerQuery) -> list[_PlacedRo
         timeless = sum(row.time is None for row in fitting)
         if timeless:
             say(f"{timeless:,} row{'s' * (timeless != 1)} without a time left out", style="yellow")
-    # By note, last rows first; then stably by time, so that this order remains for equal or unknown times.
+    # Sort by note, last rows first, then stably by time, so that rows with equal or unknown times keep this order.
     rows.sort(key=lambda row: (paths[id(row)], -row.at))
     rows.sort(key=lambda row: (row.time is not None, row.time.timestamp() if row.time else 0), reverse=True)
     return [_PlacedRow(paths[id(row)], row) for row in rows]
@@ -232,7 +232,7 @@ def _export(found: _PlacedRow) -> dict[str, Any]:
 
 def _write_stats(stats: MarkerStats, format_: str, door: Door) -> None:
     if format_ == "table":
-        # A column may have the name of a statistic.
+        # A column may have the same name as a statistic.
         name = f"{stats.by} " if stats.by in _HEADS.values() else str(stats.by)
         lines = [_figures_row(one, name) for one in (*stats.groups, replace(stats.total, name="total"))]
         write_rows(lines, [name, *_HEADS.values()], format_, "", door, texts=(name,))
@@ -250,7 +250,7 @@ def _write_stats(stats: MarkerStats, format_: str, door: Door) -> None:
 
 
 def _well_formed(name: str | None) -> str | None:
-    """The name without lone surrogates (bytes that were not UTF-8), which TOON cannot represent."""
+    """Replace lone surrogates (bytes that are not UTF-8), which TOON cannot represent."""
     return name and name.encode(errors="surrogateescape").decode(errors="replace")
 
 

@@ -118,7 +118,7 @@ def _step(step: Step, rows: Sequence[Marker]) -> Iterator[ConsoleRenderable]:
 
 
 def _last_run(rows: Sequence[Marker]) -> Text:
-    """A step's counts by status, and its last figures."""
+    """Return a step's counts by status, and its latest figures."""
     last = rows[-1]
     counts = Counter(row.status for row in rows)
     shown = ", ".join(f"{count} {status}" for status, count in counts.most_common())
@@ -134,7 +134,7 @@ def _last_run(rows: Sequence[Marker]) -> Text:
 
 
 def _markers(of: CheckedWorkflow) -> list[list[Marker]]:
-    """The marker rows of each step in the order of the note."""
+    """Return the marker rows of each step, in the order of the note."""
     places = {step.key: at for at, step in reversed([*enumerate(of.graph.steps)])}
     found: list[list[Marker]] = [[] for _ in of.graph.steps]
     for step in of.graph.steps:
@@ -146,7 +146,7 @@ def _markers(of: CheckedWorkflow) -> list[list[Marker]]:
 
 
 def _line(text: str, style: str = "") -> Text:
-    """Untrusted text on one line."""
+    """Return untrusted text on one line."""
     return Text(clean_line(text), style=style)
 
 
@@ -157,7 +157,7 @@ _WIDE = 100
 _JOINED = ("edges", "bundles", "order", "waves", "cycles", "inputs", "outputs")
 
 _BY_ENDING = {".dot": "dot", ".gv": "dot", ".json": "json", ".txt": "text"}
-"""Formats by file ending; any other is Mermaid."""
+"""Formats by file extension; any other extension means Mermaid."""
 
 
 @click.command
@@ -203,7 +203,7 @@ def _default_format(door: Door, output: Path | None) -> str:
 
 
 def _graph_text(of: CheckedWorkflow, format_: str, room: int | None) -> str:
-    """The drawing, without a final newline and without control characters."""
+    """Return the drawing, without a final newline and without control characters."""
     if format_ == "json":
         return json.dumps(_export_graph(of), ensure_ascii=False, indent=2)
     if format_ == "text":
@@ -212,7 +212,7 @@ def _graph_text(of: CheckedWorkflow, format_: str, room: int | None) -> str:
 
 
 def _export_graph(of: CheckedWorkflow) -> dict[str, Any]:
-    """The graph for JSON, with its steps as a flat list in the order of the note."""
+    """Export the graph for JSON, with its steps as a flat list in the order of the note."""
     ids = step_ids(of.graph)
     nodes = [
         {
