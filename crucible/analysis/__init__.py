@@ -1,11 +1,11 @@
-"""Analyse what happened in a session; the only package that judges one.
+"""Analyse what happened in a session.
 
-Main names: `findings.detector.Detector` detects findings event by event, `tools.tool_calls.moments_of` reads a
-session's entries and calls with their acts, `tools.shell_acts.command_acts` reads a shell script,
-`failure_causes.classify` finds the category of a failure, and `review.session_review.review` asks the user's agent for
-more findings.
+Start with `findings.detector.Detector`, which detects findings event by event, `tools.tool_calls.moments_of`, which
+reads a session's entries and calls with their acts, `tools.shell_acts.command_acts`, which reads a shell script,
+`failure_causes.classify`, which finds the category of a failure, and `review.session_review.review`, which asks the
+user's agent for more findings.
 
     detector = Detector(); callouts = [one for event in events for one in detector.add(event)]; detector.noted()
 
-It knows neither commands nor what is kept across sessions (`memory`), and prints nothing.
+Nothing here prints, or depends on commands or on what is kept across sessions (`memory`).
 """

@@ -1,1 +1,1 @@
-"""Note files: finding, reading, creating, saving and locking them, and the links between them."""
+"""Note files: find, read, create, save and lock them, and resolve the links between them."""

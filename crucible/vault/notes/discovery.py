@@ -1,6 +1,6 @@
 """Find the vault that a command works on.
 
-Every command calls this first, so paths are strings: importing `pathlib` takes longer than everything here.
+Every command calls this first, so paths are strings: importing `pathlib` takes longer than all of this module's work.
 """
 
 from __future__ import annotations
@@ -12,19 +12,19 @@ from crucible.core.errors import VaultNotFound
 from crucible.core.settings.settings import UserSettings
 
 RENAMING = os.path.join(".crucible", "renaming.json")
-"""Path of the rename journal in a vault; see `rename_journal`."""
+"""Path of the rename journal in a vault.  See `rename_journal`."""
 
 
 def is_unfinished(root: str | os.PathLike[str]) -> bool:
-    """Return whether a rename is running in the vault, or was interrupted."""
+    """Return whether a rename is running in the vault or was interrupted."""
     return os.path.lexists(os.path.join(root, RENAMING))
 
 
 def find_vault(explicit: str | None, env: Mapping[str, str], cwd: str, user: UserSettings) -> str:
     """Return the real path of the vault's root.
 
-    Tried in order: `--vault`, `CRUCIBLE_VAULT`, the nearest vault in or above `cwd`, the user's default.  The first
-    that is given decides: if it is not a vault, `VaultNotFound` is raised and the others are not tried.
+    Uses the first of these that is set: `--vault`, `CRUCIBLE_VAULT`, the nearest vault in or above `cwd`, the user's
+    default.  If that is not a vault, raises `VaultNotFound` without trying the others.
     """
     if explicit:
         return check_vault(os.path.join(cwd, explicit), "--vault")
@@ -53,7 +53,10 @@ def _and_above(folder: str) -> Iterator[str]:
 
 
 def check_vault(path: str, named_by: str = "") -> str:
-    """The real path of a vault's root. Raises `VaultNotFound`, which says what `path` is and who named it."""
+    """Return the real path of a vault's root.
+
+    The message of `VaultNotFound` says what `path` is and where it was set.
+    """
     if is_vault(path):
         return os.path.realpath(path)
     path = os.path.normpath(path)

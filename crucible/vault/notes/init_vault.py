@@ -1,4 +1,4 @@
-"""Create a vault, set values in the user's settings, and record what the user accepts of a vault.
+"""Create a vault, set values in the user's settings, and record what the user accepts from a vault.
 
 `cru init` can be run again at any time: existing files keep their lines, and missing lines are added at the end.
 """
@@ -34,7 +34,7 @@ _UNION_MERGED = (
     ".crucible/tasks/**/*.jsonl merge=union",
     ".crucible/flight/**/*.jsonl merge=union",
 )
-"""In append-only files, a merge keeps the lines of both sides."""
+"""Append-only files, for which a git merge keeps the lines of both sides."""
 
 _OWNED = (CASES, KNOWLEDGE)
 """Folders of notes that commands propose and users review; created with their first note."""
@@ -46,7 +46,7 @@ _FOLDERS = (".crucible/templates", ".crucible/memory", ".crucible/tasks")
 
 
 def init_vault(directory: Path) -> list[Path]:
-    """Make `directory` a vault and return the paths that were created or extended; none if it was complete."""
+    """Make `directory` a vault and return the paths that were created or extended; none if the vault was complete."""
     root = Path(os.path.realpath(directory))
     _check_is_folder(root, directory)
     made = _make_folders(root, (".", ".crucible"))
@@ -55,7 +55,7 @@ def init_vault(directory: Path) -> list[Path]:
     made += _create(root, ".crucible/.gitignore", _GITIGNORE)
     if settings.flight.track:
         made += _extend(root, ".crucible/.gitignore", (_FLIGHT_TRACKED,))
-    # Notes are kept to the byte: git must convert no line ends in them.
+    # Notes are preserved byte for byte: git must not convert their line ends.
     exact = tuple(f"{folder}/**/*.md -text" for folder in (settings.sessions, WORKFLOWS, *_OWNED, *_GENERATED))
     made += _extend(root, ".gitattributes", (*exact, *_UNION_MERGED))
     made += _make_folders(root, (*_FOLDERS, settings.sessions))
@@ -63,7 +63,7 @@ def init_vault(directory: Path) -> list[Path]:
 
 
 def set_user_settings(user_config: Path, values: Mapping[str, str | bool]) -> None:
-    """Set values by dotted key in the user's settings file; other keys, comments and order stay."""
+    """Set values by dotted key in the user's settings file.  Comments, order and other keys are kept."""
     config = Path(os.path.realpath(user_config))
     try:
         config.parent.mkdir(parents=True, exist_ok=True)
@@ -78,12 +78,12 @@ def set_user_settings(user_config: Path, values: Mapping[str, str | bool]) -> No
 
 
 def with_user_settings(text: str, path: StrPath, values: Mapping[str, str | bool]) -> str:
-    """Return the text of the user's settings with these values set; comments, order and other keys stay."""
-    import tomlkit  # noqa: PLC0415  slow, and only what writes settings needs it
+    """Return the text of the user's settings with these values set.  Comments, order and other keys are kept."""
+    import tomlkit  # noqa: PLC0415  slow, and needed only to write settings
 
-    read = Table(text, path)  # a file that cannot be parsed is an error, and never overwritten
+    read = Table(text, path)  # raises an error for a file that cannot be parsed, so it is never overwritten
     for dotted in values:
-        read.pop(dotted)  # a value in place of a table is an error too
+        read.pop(dotted)  # raises an error for a value in place of a table
     bom = text[:1] if text.startswith("\ufeff") else ""
     try:
         document = tomlkit.parse(text[len(bom) :])
@@ -94,7 +94,7 @@ def with_user_settings(text: str, path: StrPath, values: Mapping[str, str | bool
                 at = at.setdefault(name, tomlkit.table())
             at[key] = value
         return bom + tomlkit.dumps(document)
-    except (ValueError, RecursionError) as error:  # it accepts what `tomllib` does, but less nesting
+    except (ValueError, RecursionError) as error:  # accepts the same as `tomllib`, but less nesting
         raise no_toml(path, error) from error
 
 
@@ -126,7 +126,7 @@ def _create(root: Path, name: str, text: str) -> list[Path]:
 
 
 def _extend(root: Path, name: str, lines: tuple[str, ...]) -> list[Path]:
-    """Append the lines that a file lacks, with the file's own line endings."""
+    """Append the lines that a file lacks, with the file's line endings."""
     path = files.inside(root, root / name)
     if not os.path.lexists(path):
         return _create(root, name, "".join(f"{line}\n" for line in lines))
@@ -141,9 +141,10 @@ def _extend(root: Path, name: str, lines: tuple[str, ...]) -> list[Path]:
 
 
 def keep_accepted(user: UserSettings, root: str, asks: Iterable[Ask]) -> bool:
-    """Replace what `user` accepted for the vault at `root`, a real path, with `asks`; return whether it changed.
+    """Replace what `user` accepted from the vault at `root`, a real path, with `asks`; return whether it changed.
 
-    Raises `VaultError` if the record has no place, and `NoteChanged` if another process wrote it meanwhile.
+    Raises `VaultError` if there is no place for the record, and `NoteChanged` if another process wrote it in the
+    meantime.
     """
     path = _path(user, root)
     try:

@@ -1,6 +1,6 @@
 """Resolve links as Obsidian does, and plan the edits that a rename requires in other notes.
 
-Paths are strings relative to the vault, with `/`.  Every result is one of the given paths, so no link leads out of the
+Paths are strings relative to the vault, with `/`.  Links resolve only to given paths, so they never lead out of the
 vault.
 """
 
@@ -20,7 +20,10 @@ from crucible.documents.markdown.wikilinks import Link, encode_target, find_link
 
 @dataclass(frozen=True, slots=True)
 class Resolution:
-    """The file that a link target means.  If several fit, `ambiguous` is set and `path` is the shortest candidate."""
+    """The file to which a link points.
+
+    If several files match, `ambiguous` is set and `path` is the shortest candidate.
+    """
 
     path: str | None
     candidates: tuple[str, ...] = ()
@@ -30,17 +33,17 @@ class Resolution:
 NOTHING = Resolution(None)
 _UNSETTLED = re.compile(r"(?:^|/)\.{0,2}(?:/|\Z)")
 _HISTORY = "history/"
-"""Folder of the histories, whose notes have the same names as their sessions."""
+"""Folder of history notes, which have the same names as their sessions."""
 _OUTSIDE = re.compile(r"[/\\]|[A-Za-z]:")
 
 
 class LinkTable:
-    """The files that links can resolve to.
+    """The files to which links can resolve.
 
-    Rules in order: the exact path from the vault's root, the path from the note's own folder, the end of a path.  If
-    several paths have that end, the link is ambiguous: Obsidian documents no order, so the shortest path is used, then
-    the first by name.  A session's history has the same name as its session and is only used if no other file fits.
-    Titles and aliases are never targets.  A note needs no `.md`; other files need their extension.
+    Tried in order: the exact path from the vault's root, the path from the note's folder, the end of a path.  If
+    several paths have that end, the link is ambiguous.  Obsidian does not document an order, so the shortest path is
+    used, then the first by name.  A session's history has the same name as the session and is used only if no other
+    file matches.  Titles and aliases are never targets.  A target may omit `.md`, but no other extension.
     """
 
     def __init__(self, paths: Iterable[str]) -> None:
@@ -53,14 +56,14 @@ class LinkTable:
             self._named.setdefault(key.rpartition("/")[2], []).append(path)
 
     def resolve(self, target: str, source: str | None = None) -> Resolution:
-        """Resolve `target`, a link's target or its whole text, in the note at the path `source`."""
+        """Resolve `target` in the note at the path `source`.  The target may be a link's target or its full text."""
         found = self._find(target, source or "")
         if found.path is None and "#" in target:
             found = self._find(target.partition("#")[0].rstrip(" \t"), source or "")
         return found
 
     def twins(self, path: str) -> tuple[str, ...]:
-        """Return the paths that differ from this one only in case or Unicode form."""
+        """Return the known paths that are the same as this one except for case and Unicode form."""
         return self._exact.get(_key(path), ())
 
     def _find(self, target: str, source: str) -> Resolution:
@@ -76,7 +79,7 @@ class LinkTable:
         return next(filter(None, found), None) or (NOTHING if relative else self._by_end(path))
 
     def _exactly(self, path: str) -> Resolution | None:
-        """Resolve a full path; of files that differ only in case, prefer the exact spelling."""
+        """Resolve a full path.  If files differ only in case, prefer the exact spelling."""
         twins = self.twins(path)
         if len(twins) > 1 and path not in twins:
             return Resolution(min(twins, key=_shortness), tuple(sorted(twins, key=_shortness)), ambiguous=True)
@@ -95,9 +98,9 @@ class LinkTable:
         return NOTHING
 
     def _ends_of(self, name: str) -> dict[str, tuple[str, ...]]:
-        """Return the paths with this file name by each of their ends.
+        """Return the paths with this file name, grouped by each of their endings.
 
-        Built on first use, since many files may be called `README`.
+        Built on first use, since many files may share a name such as `README`.
         """
         if name not in self._ends:
             ends: dict[str, list[str]] = {}
@@ -113,7 +116,7 @@ def _without_history(paths: list[str]) -> tuple[str, ...]:
 
 
 def _key(path: str) -> str:
-    """Return a path's comparison key: links ignore case, Unicode form and the kind of space."""
+    """Return a path's comparison key.  Links ignore case, Unicode form and the kind of space."""
     if path.isascii():
         return path.lower()
     return unicodedata.normalize("NFC", path.replace("\u00a0", " ").replace("\u202f", " ").lower())
@@ -132,7 +135,7 @@ def _path_ends(path: str) -> Iterator[str]:
 
 
 def _file_names(path: str) -> tuple[str, str]:
-    """Return the file names a path can mean: a dot may start an extension or be part of a note's name."""
+    """Return the file names that a path can mean.  A dot may start an extension or be part of a note's name."""
     return (path, f"{path}.md") if "." in path.rpartition("/")[2] else (f"{path}.md", path)
 
 
@@ -146,7 +149,7 @@ def _normalised(path: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class UnclearLink:
-    """A link that a rename leaves unchanged: it may mean another note, or no other spelling of it is safe."""
+    """A link that a rename leaves unchanged: it may point to another note, or no other spelling is safe."""
 
     path: str
     line: int
@@ -156,18 +159,18 @@ class UnclearLink:
 
 @dataclass(frozen=True, slots=True)
 class RenamePlan:
-    """The edits of a rename, by the notes' paths before it.  Notes without edits are not listed."""
+    """The edits for a rename, by each note's old path.  Notes without edits are not listed."""
 
     edits: dict[str, list[Edit]]
     ambiguous: list[UnclearLink]
 
 
 def plan_rename(sources: Mapping[str, Source], old: str, new: str, others: Iterable[str] = ()) -> RenamePlan:
-    """Plan the edits that keep every link's meaning, in the style its author chose; ambiguous links are left unchanged.
+    """Plan the edits that keep every link's meaning and style.  Ambiguous links are left unchanged.
 
-    `sources` holds the vault's notes by path, `others` the paths of its other files.  Links to other notes are edited
-    too if the rename would change their meaning: a link that `new` would capture, or a relative link in the moved note.
-    Raises `NoteExists` if `new` is taken, and `OutsideVault` if it is not a path in the vault.
+    `sources` has the vault's notes by path, `others` the paths of its other files.  A link to another note is also
+    edited if the rename would change its meaning: it would resolve to `new`, or it is a relative link in the moved
+    note.  Raises `NoteExists` if `new` is taken, and `OutsideVault` if it is not a path in the vault.
     """
     if not new or _normalised(new) != new or _OUTSIDE.match(new):
         raise OutsideVault(f"{new!r} is no path in the vault")
@@ -205,7 +208,7 @@ class _Mover:
                 self.rewrite_link(path, source, link, meant.path)
 
     def rewrite_link(self, path: str, source: Source, link: Link, meant: str) -> None:
-        """Rewrite the link if its note was renamed or if it would resolve to another file."""
+        """Rewrite a link if its note was renamed, or if it would otherwise resolve to another file."""
         goal = self.new if meant == self.old else meant
         home = self.new if path == self.old else path
         written = source.slice(link.target_span)
@@ -230,7 +233,7 @@ class _Mover:
 
 
 def render_target(raw: str, to: str) -> str:
-    """Return `to` in the style of `raw`: with or without `.md`, a bare name or a path from the vault's root."""
+    """Return `to` in the style of `raw`: with or without `.md`, and as a name or a path from the vault's root."""
     target = to if "/" in raw else to.rpartition("/")[2]
     return target if raw.lower().endswith(".md") or not to.lower().endswith(".md") else target[:-3]
 
@@ -251,7 +254,7 @@ def _spellings(raw: str, meant: str, goal: str, home: str) -> Iterator[str]:
 
 
 def _fits(text: str, target: str, source: Source, link: Link) -> bool:
-    """Return whether the new text parses as the target in the link's surroundings."""
+    """Return whether the new text, in the link's surroundings, parses as the target."""
     if link.kind == "md":
         return True
     before = source.text[link.span.start - 1 : link.span.start]

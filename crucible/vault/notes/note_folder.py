@@ -1,7 +1,7 @@
-"""List, find, create and replace the notes of one folder, such as `knowledge/`, `cases/` or `history/`.
+"""List, find, create and replace the notes in one folder, such as `knowledge/`, `cases/` or `history/`.
 
-A note that is replaced as a whole (a case, a workflow) holds a digest of itself, so a note that a user edited is never
-replaced.  Histories are updated part by part and hold a mark for each part: see `memory.history.history_revision`.
+A note that is replaced in full (a case, a workflow) contains a digest of itself, so that user edits are never
+overwritten.  For histories, which are updated in parts, see `memory.history.history_revision`.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _T = TypeVar("_T")
 
 
 class FolderNotes(NamedTuple):
-    """A folder, its singular and plural nouns for messages, and a hint with the command that lists its notes."""
+    """A folder, its singular and plural nouns for messages, and a hint that names the command to list its notes."""
 
     folder: str
     one: str
@@ -35,12 +35,15 @@ class FolderNotes(NamedTuple):
     hint: str
 
     def paths(self, vault: Vault, on_error: OnError | None = None) -> list[Path]:
-        """List every note of the folder, sorted; `on_error` receives what cannot be read."""
+        """List all notes in the folder, sorted.  `on_error` receives errors for what cannot be read."""
         walk = find_notes(vault.root, vault.root / self.folder, on_error)
         return sorted((folder / name for folder, names in walk for name in names), key=str)
 
     def load(self, vault: Vault, read: Callable[[Vault, Path], _T], on_error: OnError | None = None) -> Iterator[_T]:
-        """Yield the result of `read` for every note, sorted by path; `on_error` receives what cannot be read."""
+        """Yield the result of `read` for each note, sorted by path.
+
+        `on_error` receives errors for what cannot be read.
+        """
         for path in self.paths(vault, on_error):
             try:
                 yield read(vault, path)
@@ -49,7 +52,7 @@ class FolderNotes(NamedTuple):
                     on_error(error)
 
     def find(self, vault: Vault, ref: str, cwd: Path | None = None) -> Path:
-        """Find a note by id, by path from `cwd` or the vault, or by unique id prefix; else `UsageError`."""
+        """Find a note by id, by path from `cwd` or the vault, or by unique id prefix; otherwise `UsageError`."""
         if is_markdown(ref) and "\0" not in ref:
             for place in (cwd, vault.root, vault.root / self.folder):
                 if place and (place / ref).is_file():
@@ -83,12 +86,12 @@ def create_note(vault: Vault, path: Path, data: bytes) -> None:
 
 
 def replacement(source: Source, text: str) -> list[Edit]:
-    """Return the edits that replace a whole note; none if it already has this text."""
+    """Return the edits that replace the full text of a note; none if it already has this text."""
     return [] if source.text == text else [Edit(Span(0, len(source.text)), text)]
 
 
 def place_base(vault: Vault, template: Path, **values: object) -> None:
-    """Write an Obsidian base named like the template unless it exists; `{key}` becomes the value."""
+    """Write an Obsidian base named after the template, unless it exists.  Replaces each `{key}` with its value."""
     path = vault.root / template.name
     if os.path.lexists(path):
         return
@@ -107,7 +110,7 @@ _DIGITS = 16
 def stamped(text: str, key: str, besides: Sequence[str] = (), without: Callable[[str], str] | None = None) -> str:
     """Return the note with its digest in the property `key`.
 
-    The digest ignores the properties `besides` and whatever `without` removes from the text.
+    The digest excludes the properties in `besides` and whatever `without` removes from the text.
     """
     source = Source(text)
     found = find_frontmatter(source)
@@ -129,7 +132,7 @@ def is_stamped(
     without: Callable[[str], str] | None = None,
     found: Frontmatter | None = None,
 ) -> bool:
-    """Return whether the note's digest matches its text; `found` is its frontmatter, if already parsed."""
+    """Return whether the note's digest matches its text.  `found` is its frontmatter, if already parsed."""
     found = found or find_frontmatter(source)
     stored = found.values.get(key)
     return isinstance(stored, str) and bool(stored) and stored == _digest(source, found, key, besides, without)
@@ -142,10 +145,10 @@ def _digest(
     besides: Sequence[str],
     without: Callable[[str], str] | None,
 ) -> str:
-    """Return the digest as hex digits; "" if the frontmatter's own lines cannot be located.
+    """Return the digest as hex digits; "" if the lines of the properties cannot be located.
 
-    Removing the properties may leave frontmatter that does not parse.  That is harmless: the digest then matches only a
-    note that we wrote.
+    Removing the properties may leave frontmatter that does not parse.  That is harmless: the digest still matches only
+    a note that we wrote.
     """
     if found.present and found.locked and not found.keys.keys() >= {key, *besides}:
         return ""

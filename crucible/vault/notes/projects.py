@@ -1,4 +1,4 @@
-"""Map a folder to its project."""
+"""Determine the project to which a folder belongs."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from pathlib import Path, PurePath, PurePosixPath, PureWindowsPath
 def project_of(cwd: str, projects: Mapping[str, Sequence[str]]) -> str:
     """Return the project's name: from the user's settings (the deepest folder wins), the git repository, or the folder.
 
-    `projects` maps names to folders.  A repository is named after its origin, else after its folder.  `cwd` may come
-    from another machine or no longer exist; then only its text is used.  "" if it names nothing.
+    `projects` maps names to folders.  A repository is named after its origin, else after its folder.  `cwd` may be from
+    another machine or no longer exist; then only its text is used.  Returns "" if there is no name.
     """
     return (_named(cwd, projects) or _folder_name(_pure(cwd))) if cwd else ""
 
 
 def named_project_of(cwd: str, projects: Mapping[str, Sequence[str]], vault: str = "") -> str:
-    """Return the project's name, or "" if only the folder's own name suggests one.
+    """Return the project's name, or "" if it could only be guessed from the folder's name.
 
-    A `vault` holds notes of every project, so its folder belongs to one only if the user's settings say so; git is
-    ignored.
+    A `vault` contains notes of all projects, so its folder belongs to a project only if the user's settings say so; git
+    is ignored.
     """
     return _named(cwd, projects, vault) if cwd else ""
 
@@ -38,7 +38,7 @@ def _named(cwd: str, projects: Mapping[str, Sequence[str]], vault: str = "") -> 
 
 
 def folder_in_project(cwd: str, projects: Mapping[str, Sequence[str]], project: str) -> Path | None:
-    """Return the folder if it exists on this machine and belongs to that project."""
+    """Return the folder if it exists on this machine and belongs to the project."""
     folder = Path(cwd)
     if not cwd or "\0" in cwd or not folder.is_absolute() or not folder.is_dir():
         return None
@@ -68,7 +68,7 @@ def _configured(path: PurePath, projects: Mapping[str, Sequence[str]]) -> str:
 
 
 def _repository(folder: Path) -> str:
-    """Return the name of the git repository that contains a folder; a worktree has the name of its main repository."""
+    """Return the name of the git repository that contains a folder.  A worktree has its main repository's name."""
     for parent in (folder, *folder.parents):
         git = parent / ".git"
         if git.is_dir():
@@ -79,7 +79,7 @@ def _repository(folder: Path) -> str:
 
 
 def _main_repository(git_file: Path) -> str:
-    """Return the main repository's name from `gitdir: …/.git/worktrees/x`; "" for a submodule."""
+    """Return the main repository's name, from `gitdir: …/.git/worktrees/x`; "" for a submodule."""
     try:
         text = git_file.read_bytes()[:4096].decode("utf-8", "surrogateescape")
     except OSError:
@@ -90,7 +90,7 @@ def _main_repository(git_file: Path) -> str:
     git = _pure(str(git_file.parent / found[1]) if found[1].startswith(".") else found[1])
     if origin := _origin_name(Path(git)):
         return origin
-    # A bare repository is `name.git`, or hidden (`.bare`, `.git`) inside the folder that has the name.
+    # A bare repository is `name.git`, or hidden (`.bare`, `.git`) in a folder called `name`.
     return git.parent.name if git.name.startswith(".") else git.name.removesuffix(".git")
 
 
@@ -98,7 +98,7 @@ _ORIGIN = re.compile(r'^\[remote "origin"\][^\[]*?^\s*url\s*=\s*(\S+)', re.MULTI
 
 
 def _origin_name(git: Path) -> str:
-    """Return the last part of the origin's URL without `.git`, or ""."""
+    """Return the last part of the origin's URL, without `.git`, or ""."""
     try:
         found = _ORIGIN.search((git / "config").read_bytes()[:65536].decode("utf-8", "replace"))
     except OSError:
@@ -107,7 +107,7 @@ def _origin_name(git: Path) -> str:
 
 
 def _folder_name(path: PurePath) -> str:
-    """Return the folder's name; a worktree inside a repository (`x/.claude/worktrees/y`) has the repository's name."""
+    """Return the folder's name.  A worktree inside a repository (`x/.claude/worktrees/y`) has the repository's name."""
     for at, part in enumerate(path.parts):
         if part in (".worktrees", ".claude") and 0 < at < len(path.parts) - 1:
             return PurePath(path.parts[at - 1]).name

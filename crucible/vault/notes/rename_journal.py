@@ -1,7 +1,7 @@
-"""The rename journal: the old and new path of the note that is being renamed.
+"""The rename journal: the old and new paths of the note that is being renamed.
 
-A vault may come from someone else, so paths outside the sessions folder are rejected.  `commands.rename` does the
-rename and completes an interrupted one.
+A vault may be untrusted, so paths outside the sessions folder are rejected.  `commands.rename` performs renames and
+completes interrupted ones.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ _LARGEST = 1 << 16
 
 
 class Journal(NamedTuple):
-    """The note's path before and after the rename, relative to the vault."""
+    """The note's paths before and after the rename, relative to the vault."""
 
     old: str
     new: str
 
     @property
     def ids(self) -> tuple[str, str]:
-        """The session's id before and after the rename."""
+        """The session's ids before and after the rename."""
         return PurePosixPath(self.old).name.removesuffix(".md"), PurePosixPath(self.new).name.removesuffix(".md")
 
 
 def journal_path(root: Path) -> Path:
-    """Return the journal's path.  Its lock is the lock of the rename."""
+    """Return the journal's path, whose lock is also the lock for renames."""
     return root / RENAMING
 
 
@@ -45,7 +45,7 @@ def keep_journal(vault: Vault, journal: Journal) -> None:
 
 
 def load_journal(vault: Vault) -> Journal | None:
-    """Return the unfinished rename; None without a journal, or if it does not name two session notes of one folder.
+    """Return the unfinished rename.  None without a journal, or if it does not name two session notes in one folder.
 
     Raises `VaultError` if the journal cannot be read.
     """
@@ -63,7 +63,7 @@ def load_journal(vault: Vault) -> Journal | None:
 
 
 def forget_rename(root: Path) -> None:
-    """Delete the journal, once the rename is done."""
+    """Delete the journal after the rename is complete."""
     with suppress(OSError):
         journal_path(root).unlink()
 

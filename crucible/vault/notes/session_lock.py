@@ -1,7 +1,7 @@
-"""The lock of a session while a client continues it; one holder at a time.
+"""The lock on a session while a client continues it, with one holder at a time.
 
-The lock ends with the process that holds it.  The client it started may outlive that process, so the client's process
-id is stored in the lock file and checked as well.
+The lock ends with the process that holds it.  The client that this process starts may outlive it, so the client's
+process id is stored in the lock file and checked as well.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ class SessionHeld(CrucibleError):
 class _Holder(NamedTuple):
     """The process that continues a session.
 
-    `child` is the client's process id, 0 before it starts.  `child_start` is its start time, which tells it from a
-    later process with the same id.
+    `child` is the client's process id, or 0 before it starts.  `child_start` is the client's start time, which
+    distinguishes it from a later process with the same id.
     """
 
     host: str
@@ -66,9 +66,9 @@ class SessionLock:
 def hold_session(
     root: Path, session_id: str, *, client: str, now: datetime, force: bool = False
 ) -> Iterator[SessionLock]:
-    """Hold a session during the block; `SessionHeld` names the current holder.
+    """Hold a session during the block.  The message of `SessionHeld` names the current holder.
 
-    `force` takes the session from a client whose `cru` process was killed, but never from a running `cru`.
+    `force` takes over the session from a client whose `cru` process was killed, but never from a running `cru`.
     """
     name = check_session_id(session_id)
     with ExitStack() as stack:
@@ -100,14 +100,14 @@ def is_held(root: Path, session_id: str) -> bool:
 
 
 _RETRY_SECONDS, _RETRY_PAUSE = 0.5, 0.02
-"""In seconds: how long to retry a lock whose recorded holder is not running, and how often."""
+"""Seconds to keep retrying a lock whose recorded holder is not running, and seconds between attempts."""
 
 
 def _take(stack: ExitStack, path: Path) -> tuple[Lock | None, _Holder | None]:
     """Return the lock, or None if it is taken, and its last recorded holder.  Raises `OSError`.
 
-    `is_held` takes the lock for a moment, and a new holder records itself only after taking it.  Both cases are
-    retried.
+    A failure is retried, since `is_held` takes the lock for a moment, and a new holder records itself only after taking
+    it.
     """
     end = time.monotonic() + _RETRY_SECONDS
     while True:
@@ -135,7 +135,7 @@ def _line(holder: _Holder) -> str:
 
 
 _LONGEST = 200
-"""The most bytes to read from a lock file; ours are shorter."""
+"""Maximum bytes to read from a lock file; ours are shorter."""
 
 
 def _last_holder(path: Path) -> _Holder | None:
@@ -167,7 +167,7 @@ def _holder(line: str) -> _Holder | None:
 
 
 def _is_client_running(holder: _Holder) -> bool:
-    """Return whether the client still runs, as far as this machine can tell."""
+    """Return whether the client is still running, as far as this machine can determine."""
     if holder.host != _here() or not holder.child or not _is_running(holder.child):
         return False
     return holder.child_start == _start_of(holder.child)
@@ -179,12 +179,12 @@ def _is_running(pid: int) -> bool:
     except (ProcessLookupError, OverflowError):
         return False
     except OSError:
-        return True  # another user's process
+        return True  # the process belongs to another user
     return True
 
 
 def _start_of(pid: int) -> str:
-    """Return when a process started, in the system's own unit; "-" if unknown or if the process is dead."""
+    """Return when a process started, in the system's own unit; "-" if unknown or if the process has ended."""
     try:
         fields = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()
     except OSError:

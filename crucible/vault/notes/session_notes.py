@@ -1,4 +1,4 @@
-"""Look up details of session notes: a phase by number, its heading, or an unfinished status."""
+"""Look up details in session notes: a phase by number, its heading, or an unfinished status."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ _UNFINISHED = (Status.ACTIVE, Status.PAUSED)
 
 
 def status_lookup(vault: Vault) -> Callable[[str], str]:
-    """Return a function from session id to `active` or `paused`, "" if ended, or `unreadable` if the status is unknown.
+    """Return a function from session id to status: `active`, `paused`, "" if ended, or `unreadable` if unknown.
 
-    Folders are walked now; a note is read when its id is asked for.
+    Folders are listed immediately; a note is read when its id is looked up.
     """
     paths = {note_name(path.name): path for path in vault.session_paths()}
 
@@ -34,9 +34,9 @@ _LISTED = 60
 
 
 def find_phase(note: Note, number: str, called: str = "the session") -> Phase:
-    """Find a session's phase by `2`, `2.1` or `phase-2`; `UsageError` lists the phases that exist.
+    """Find a session's phase by `2`, `2.1` or `phase-2`.  `UsageError` lists the phases that exist.
 
-    `called` names the session in that message: a file name may contain anything.
+    `called` names the session in that message, since a file name may contain anything.
     """
     phases = list(note.session.all_phases())
     found = next((each for each in phases if each.id == f"phase-{number.removeprefix('phase-')}"), None)
@@ -47,6 +47,6 @@ def find_phase(note: Note, number: str, called: str = "the session") -> Phase:
 
 
 def heading_of(note: Note, phase: str) -> str:
-    """Return the full text of a phase's heading, with its markers, as links require it; "" if there is no phase."""
+    """Return the full text of a phase's heading with its markers, as links require it; "" if there is no such phase."""
     line = next((each.lines.first for each in note.session.all_phases() if each.id == phase), -1)
     return note.source.lines[line].strip().lstrip("#").strip() if line >= 0 else ""

@@ -1,7 +1,7 @@
 """The vault: find, read, create and save notes.
 
-A session is identified by its file: `sessions/**/<id>.md`.  A frontmatter `session_id` that differs is a problem of the
-note, not a second name.
+A session is identified by its file: `sessions/**/<id>.md`.  If the property `session_id` differs, that is a problem in
+the note, not a second name for the session.
 """
 
 from __future__ import annotations
@@ -40,12 +40,12 @@ if TYPE_CHECKING:
 
 _BOM = b"\xef\xbb\xbf"
 _SETTLE_SECONDS = 0.05
-"""How long to wait for an editor that is in the middle of saving."""
+"""Seconds to wait for an editor that is in the middle of saving."""
 
 
 @dataclass(frozen=True)
 class Note:
-    """One note as it was read.  `path` is absolute and inside the vault."""
+    """A note as it was read.  `path` is absolute and inside the vault."""
 
     path: Path
     source: Source
@@ -54,14 +54,14 @@ class Note:
     @cached_property
     def session(self) -> Session:
         """The parsed session; parsed on first use.  Raises `NoteUnreadable` if parsing fails."""
-        # Late: commands that only find and move notes start in half the time.
+        # Imported here, which halves the startup time of commands that only find and move notes.
         from crucible.documents.session.session_reader import read_session  # noqa: PLC0415
 
         try:
             return read_session(self.source, self.name)
         except MemoryError:
             raise
-        except Exception as error:  # a bug with one note must not break a whole list
+        except Exception as error:  # a bug with one note must not break an entire list
             what = f"{type(error).__name__}: {error}".partition("\n")[0]
             message = f"{self.path}: cannot be understood ({what})"
             raise NoteUnreadable(message, "this is a fault in cru") from error
@@ -73,12 +73,12 @@ class Note:
 
     @property
     def name(self) -> str:
-        """The file's name without `.md`, which is the session's id."""
+        """The file's name without `.md`, which is also the session's id."""
         return note_name(self.path.name)
 
 
 class Vault:
-    """A folder with `.crucible/` in it.  `root` is its real path, without symlinks."""
+    """A folder that contains `.crucible/`.  `root` is its real path, without symlinks."""
 
     def __init__(self, root: Path, settings: VaultSettings | None = None) -> None:
         self.root = Path(os.path.realpath(root))
@@ -87,23 +87,26 @@ class Vault:
         self.settings = load_vault_settings(self.root) if settings is None else settings
         self._folders: set[Path] | None = None
         self._written: dict[Path, Stamp] = {}
-        """Stamps of our own last writes; these files are complete, however recently they were written."""
+        """The stamps of our own last writes.  These files are complete, however recently they were written."""
         self._last: tuple[Path, bytes, Source] | None = None
-        """The most recent write: file, bytes and source."""
+        """The most recent write: path, bytes and source."""
         self.touched: set[Path] = set()
         """Notes created, changed or moved through this object; used to update the index."""
 
     @property
     def sessions(self) -> Path:
-        """The folder of the session notes; it may not exist."""
+        """The folder for session notes, which may not exist."""
         return self.root / self.settings.sessions
 
     def session_paths(self, on_error: OnError | None = None) -> list[Path]:
-        """List every note in the sessions folder, sorted; `on_error` receives folders that cannot be read."""
+        """List all notes in the sessions folder, sorted.
+
+        `on_error` receives errors for folders that cannot be read.
+        """
         return self._notes(self.sessions, on_error)
 
     def note_paths(self, on_error: OnError | None = None) -> list[Path]:
-        """List every `.md` file of the vault, sorted, except those in dot-folders."""
+        """List all `.md` files in the vault, sorted, except those in dot-folders."""
         return self._notes(self.root, on_error)
 
     def session_ids(self) -> set[str]:
@@ -115,7 +118,7 @@ class Vault:
         return path.relative_to(self.root).as_posix()
 
     def find(self, ref: str, cwd: Path | None = None) -> Path:
-        """Find the note of `ref`: a session id, a path (absolute, from `cwd` or from the vault), or a unique prefix.
+        """Find a note by session id, path (absolute, from `cwd` or from the vault), or unique id prefix.
 
         Raises `BadSessionId` for an invalid id, `SessionNotFound`, or `AmbiguousSession` with the candidates.
         """
@@ -135,12 +138,12 @@ class Vault:
         return self.read(self.find(ref, cwd))
 
     def read(self, path: Path) -> Note:
-        """Read the note at a path; `OutsideVault` if it is a symlink that leaves the vault."""
+        """Read the note at a path.  `OutsideVault` if it is a symlink that leads out of the vault."""
         data, stamp = files.read_bytes(files.inside(self.root, path))
         return Note(path, Source.from_bytes(data), stamp)
 
     def create(self, session_id: str, text: str | bytes, folder: str = "") -> Note:
-        """Create a note in `folder` of the sessions folder; `NoteExists` if any folder has a note with that id."""
+        """Create a note in `folder` of the sessions folder.  `NoteExists` if any folder has a note with that id."""
         check_session_id(session_id)
         where = self._sessions_folder(folder)
         data = text if isinstance(text, bytes) else Source(text).to_bytes()
@@ -157,9 +160,9 @@ class Vault:
         return Note(where / f"{session_id}.md", Source.from_bytes(data), stamp)
 
     def save(self, note: Note, edits: Iterable[Edit]) -> Note:
-        """Apply the edits and write the note; `NoteChanged` if the file changed since `note` was read.
+        """Apply the edits and write the note.  `NoteChanged` if the file changed since `note` was read.
 
-        Edits that change nothing write nothing.
+        If the edits change nothing, nothing is written.
         """
         changed = apply_edits(note.source, edits)
         if changed == note.source:
@@ -169,9 +172,9 @@ class Vault:
             return self._replace(note, changed, changed.to_bytes())
 
     def update(self, ref: str | Path, intention: Callable[[Note], Iterable[Edit]], attempts: int = 5) -> Note:
-        """Read the note, ask `intention` for edits, and save; start over if an editor changed the note meanwhile.
+        """Read the note, get edits from `intention`, and save.  Starts over if an editor changed the note in between.
 
-        The lock is held throughout, so other processes wait.  `intention` may be called several times and must not
+        The lock is held throughout, so other processes wait.  `intention` may be called several times, and must not
         write to the vault itself.
         """
         path = self.find(ref) if isinstance(ref, str) else ref
@@ -184,7 +187,7 @@ class Vault:
                         raise
                     time.sleep(_SETTLE_SECONDS)
                 else:
-                    # So other processes need not wait to see whether an editor is still writing.
+                    # Other processes then need not wait to see whether an editor is still writing.
                     lock.leave(note.stamp.identity)
                     return note
         raise UsageError("attempts must be 1 or more")
@@ -203,7 +206,7 @@ class Vault:
         return new
 
     def locked(self, path: Path) -> AbstractContextManager[Lock]:
-        """Hold a note's lock.  `save` and `update` take it themselves."""
+        """Hold a note's lock.  `save` and `update` do this themselves."""
         return locked(self.root, path, self.settings.lock_seconds)
 
     def _notes(self, start: Path, on_error: OnError | None) -> list[Path]:
@@ -215,16 +218,16 @@ class Vault:
     ) -> Note:
         note = self._read_settled(path, last_identity)
         if patient and not note.stamp.size:
-            # Editors truncate a file before they fill it; writing now would lose what they write next.
+            # Editors truncate a file before they fill it.  Writing now would overwrite what they write next.
             raise NoteChanged(f"{path}: empty")
         edits = list(intention(note))
         changed = apply_edits(note.source, edits)
         return note if changed == note.source else self._replace(note, changed, _spliced(note, edits))
 
     def _read_settled(self, path: Path, last_write: str = "") -> Note:
-        """Read the note once no other program is writing it; `last_write` is the identity of the latest write by `cru`.
+        """Read the note once no other program is writing it.  `last_write` is the identity of the last write by `cru`.
 
-        If the bytes are those we wrote last, they are not decoded again: decoding takes longer than writing.
+        If the bytes are those that we wrote last, they are not decoded again: decoding takes longer than writing.
         """
         real = files.inside(self.root, path)
         last_path, last_data, source = self._last or (None, None, None)
@@ -233,7 +236,7 @@ class Vault:
         if source is None or last_path != real or last_data != data:
             source = Source.from_bytes(data)
         note = Note(path, source, stamp)
-        note.__dict__["data"] = data  # already known, so not encoded again
+        note.__dict__["data"] = data  # already known, so it need not be encoded again
         return note
 
     def _replace(self, note: Note, changed: Source, data: bytes) -> Note:
@@ -241,8 +244,8 @@ class Vault:
         _check_size(note.name, data)
         files.remove_leftovers(real)
         self.touched.add(note.path)
-        # Check again just before the rename.  An editor's save can then only be missed during that instant, not during
-        # a disk flush.
+        # Check again just before the rename, so that only an editor's save in that instant can be missed, not one
+        # during a disk flush.
         files.write_atomic(
             real,
             data,
@@ -255,7 +258,7 @@ class Vault:
         return Note(note.path, changed, self._written[real])
 
     def _check_settled(self, note: Note) -> None:
-        """Raise `NoteChanged` unless the settled file still holds the note's bytes."""
+        """Raise `NoteChanged` unless the file still has the note's bytes once it has settled."""
         try:
             data = self._read_settled(note.path).data
         except NoteUnreadable as error:
@@ -264,7 +267,7 @@ class Vault:
             raise NoteChanged(f"{note.path}: changed on disk since it was read", "read it again, then repeat")
 
     def _check_unchanged(self, note: Note) -> None:
-        """Raise `NoteChanged` unless the file holds the note's bytes right now."""
+        """Raise `NoteChanged` unless the file has the note's bytes right now."""
         try:
             same = files.holds(files.inside(self.root, note.path), note.data)
         except NoteUnreadable as error:
@@ -273,7 +276,7 @@ class Vault:
             raise NoteChanged(f"{note.path}: changed on disk since it was read", "read it again, then repeat")
 
     def _find_path(self, ref: str, cwd: Path | None) -> Path | None:
-        """Find a note by path.  Only paths that end in `.md`, given or added, are tried."""
+        """Find a note by path.  Tries only paths that end in `.md`, which is added if missing."""
         if "\0" in ref or not ref or ("/" not in ref and os.sep not in ref and not is_markdown(ref)):
             return None
         name = ref if is_markdown(ref) else f"{ref}.md"
@@ -286,7 +289,7 @@ class Vault:
         return None
 
     def _own(self, path: Path) -> Path:
-        """Return the note's path from the root; a symlinked note keeps its own name."""
+        """Return the note's path from the root.  A symlinked note keeps its own name."""
         files.inside(self.root, path)
         return files.inside(self.root, path.parent) / path.name
 
@@ -294,7 +297,7 @@ class Vault:
         name = check_session_id(note_name(ref))
         found = [path for path in paths if path.name.startswith(name)]
         if len(found) > 1:
-            # A subagent's id begins with its parent's, so an ambiguous prefix means the session that is not a subagent.
+            # A subagent's id starts with its parent's, so an ambiguous prefix means the session that is not a subagent.
             found = [path for path in found if not self._is_subagent(path)] or found
         if len(found) == 1:
             return found[0]
@@ -317,7 +320,7 @@ class Vault:
         return where
 
     def _known_folders(self) -> set[Path]:
-        """Return every folder of sessions; cached, so that creating many notes walks the vault once."""
+        """Return all folders with sessions.  Cached, so that creating many notes walks the vault only once."""
         if self._folders is None:
             self._folders = {self.sessions, *(f for f, _ in find_notes(self.root, self.sessions))}
         return self._folders
@@ -334,7 +337,7 @@ def _check_size(name: str, data: bytes) -> None:
 
 
 def _spliced(note: Note, edits: Iterable[Edit]) -> bytes:
-    """Apply non-overlapping edits to the note's bytes; unchanged parts are copied, not encoded."""
+    """Apply non-overlapping edits to the note's bytes.  Unchanged parts are copied without encoding them."""
     text, data = note.source.text, note.data
     view = memoryview(data)
     parts: list[bytes | memoryview] = []
@@ -348,14 +351,14 @@ def _spliced(note: Note, edits: Iterable[Edit]) -> bytes:
 
 
 def _byte_of(text: str, data: bytes, char: int, known: int, at: int) -> int:
-    """Return the byte offset of a code point, counted from a known position or from the end, whichever is nearer."""
+    """Return the byte offset of a code point, counting from a known position or the end, whichever is nearer."""
     if char - known <= len(text) - char:
         return at + len(text[known:char].encode("utf-8", "surrogateescape"))
     return len(data) - len(text[char:].encode("utf-8", "surrogateescape"))
 
 
 def _nearest(name: str, paths: list[Path]) -> str:
-    import difflib  # noqa: PLC0415  rare, and a command starts sooner without it
+    import difflib  # noqa: PLC0415  rarely needed, and slows down startup
 
     near = difflib.get_close_matches(name, [note_name(path.name) for path in paths], n=3, cutoff=0.8)
     return "did you mean " + ", ".join(near) + "?" if near else "`cru session list` shows what is there"

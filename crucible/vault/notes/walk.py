@@ -1,7 +1,7 @@
-"""Walk a vault's folders for Markdown files, and read the properties at a note's top.
+"""Walk a vault's folders for Markdown files, and read the properties at the top of a note.
 
-Dot-folders, dot-files and symlinked folders that leave the vault are skipped, as in Obsidian.  Unreadable files are
-never skipped: no note may be missing from a list.
+Dot-folders, dot-files, and symlinks to folders outside the vault are skipped, as in Obsidian.  Unreadable files are
+never skipped: every list must include all notes.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ WORKFLOWS = "workflows"
 
 
 OnError: TypeAlias = Callable[[CrucibleError], None]
-"""Called for everything that may hold notes and cannot be walked."""
+"""A function called for each path that may contain notes but cannot be walked."""
 
 
 def find_notes(root: Path, start: Path, on_error: OnError | None = None) -> Iterator[tuple[Path, list[str]]]:
-    """Yield every folder from `start` down with the names of its notes; a missing folder is skipped.
+    """Yield every folder from `start` down, with the names of its notes.  A missing folder is skipped.
 
     A folder that can be reached in several ways is yielded once: under its own name, else under the first symlink.
     """
@@ -60,7 +60,7 @@ def find_notes(root: Path, start: Path, on_error: OnError | None = None) -> Iter
 
 
 def _entries(folder: Path, on_error: OnError | None) -> list[os.DirEntry[str]]:
-    """Return a folder's visible entries; if listing fails midway, those read so far."""
+    """Return a folder's visible entries.  If listing fails midway, return the entries read so far."""
     found: list[os.DirEntry[str]] = []
     with os.scandir(folder) as entries:
         try:
@@ -73,7 +73,10 @@ def _entries(folder: Path, on_error: OnError | None) -> list[os.DirEntry[str]]:
 def _split_entries(
     folder: Path, entries: list[os.DirEntry[str]], on_error: OnError | None
 ) -> tuple[list[str], list[str]]:
-    """Split entries into folders and notes.  Entries that cannot be examined count as notes if named like one."""
+    """Split entries into folders and notes.
+
+    An entry that cannot be examined counts as a note if it is named like one.
+    """
     folders, notes = [], []
     for entry in entries:
         try:
@@ -131,7 +134,7 @@ def read_head(path: str) -> bytes:
         while not (closer := _CLOSER.search(head)):
             more = os.read(descriptor, len(head))
             if not more:
-                return b""  # never closed, so there are no properties
+                return b""  # never closed, so these are not properties
             head += more
     finally:
         os.close(descriptor)
@@ -139,5 +142,5 @@ def read_head(path: str) -> bytes:
 
 
 def is_for_rust(head: bytes) -> bool:
-    """Return whether the property `dialect` says that the note is written for the Rust Crucible."""
+    """Return whether the property `dialect` says that the note was written for the Rust version of Crucible."""
     return b"ialect" in head and bool(_RUST.search(head))

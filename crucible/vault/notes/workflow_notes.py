@@ -1,7 +1,7 @@
-"""The workflow notes of a vault: list, find and read them.
+"""The workflow notes in a vault: list, find and read them.
 
-A workflow is a note with `type: workflow`, or a note in `workflows/` without a type, unless it is written for the Rust
-Crucible.  A file named by path is read as a workflow even outside a vault, unless it is a session.
+A workflow is a note with `type: workflow`, or a note in `workflows/` without a type, unless it was written for the Rust
+version of Crucible.  A file given by path is read as a workflow even outside a vault, unless it is a session.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _FOREIGN = "workflow of the Rust Crucible"
 
 @dataclass(frozen=True, slots=True)
 class WorkflowNote:
-    """A workflow's file as it was read.  `shown` is its path for messages: relative to the vault if inside."""
+    """A workflow's file as it was read.  `shown` is its path for messages, relative to the vault if it is inside."""
 
     path: Path
     shown: str
@@ -49,7 +49,7 @@ class WorkflowNote:
 
 
 def workflow_paths(vault: Vault, on_error: OnError | None = None) -> list[Path]:
-    """List every workflow note, sorted; only the properties of other notes are read.
+    """List all workflow notes, sorted.  Only the properties of other notes are read.
 
     A note that cannot be read counts as a workflow only in `workflows/`, where that is the default type.
     """
@@ -57,7 +57,7 @@ def workflow_paths(vault: Vault, on_error: OnError | None = None) -> list[Path]:
 
 
 def _notes(vault: Vault, kinds: Collection[str], on_error: OnError | None = None) -> Iterator[Path]:
-    """Yield the notes of these kinds in walking order; a note in `workflows/` without a type is a workflow."""
+    """Yield the notes with these types, in walking order.  A note in `workflows/` without a type is a workflow."""
     home = vault.root / WORKFLOWS
     for folder, names in find_notes(vault.root, vault.root, on_error):
         default = WORKFLOW if folder == home or home in folder.parents else ""
@@ -83,18 +83,18 @@ def _parsed(source: Source, path: Path) -> Workflow:
         return read_workflow(source, note_name(path.name))
     except MemoryError:
         raise
-    except Exception as error:  # a bug with one note must not break a whole list
+    except Exception as error:  # a bug with one note must not break an entire list
         what = f"{type(error).__name__}: {error}".partition("\n")[0]
         raise NoteUnreadable(f"{path}: cannot be understood ({what})", "this is a fault in cru") from error
 
 
 def find_workflow(vault: Vault | None, ref: str, cwd: Path | None = None) -> Path:
-    """Find the note of `ref`: a path (from `cwd` or the vault), a name, a title's slug, or a unique prefix.
+    """Find a workflow by path (from `cwd` or the vault), name, slug of the title, or unique prefix.
 
-    A bare name is tried as a workflow of the vault first; a name with `.md` or a folder is tried as a path first.
-    Without a vault only paths work.  Raises `WorkflowNotFound`; `UsageError` if several fit, or for a session or a
-    workflow of the Rust Crucible; `NoteUnreadable` for a folder; and `OutsideVault` for a path of the vault that leads
-    out of it.
+    A bare name is first tried as the name of a workflow in the vault; a name with `.md` or a folder is first tried as a
+    path.  Without a vault, only paths work.  Raises `WorkflowNotFound`; `UsageError` if several match, or for a session
+    or a workflow for the Rust version; `NoteUnreadable` for a folder; and `OutsideVault` for a path in the vault that
+    leads out of it.
     """
     if not ref or "\0" in ref:
         raise UsageError(f"{ref!r} names no workflow", "`cru workflow list` shows what is there")
@@ -112,7 +112,7 @@ def find_workflow(vault: Vault | None, ref: str, cwd: Path | None = None) -> Pat
 
 
 def _kind_at(path: str, default: str) -> str:
-    """Return the note's type from its properties; the default if it has none or cannot be read."""
+    """Return the note's type, from its properties; `default` if it has no type or cannot be read."""
     try:
         return _type_of(path) or default
     except OSError:
@@ -120,14 +120,14 @@ def _kind_at(path: str, default: str) -> str:
 
 
 def _type_of(path: str) -> str:
-    """Return the property `type` in lower case: "" for none, `_FOREIGN` for a workflow of the Rust Crucible.
+    """Return the property `type` in lower case: "" for none, `_FOREIGN` for a workflow for the Rust version.
 
     Raises `OSError` for anything but a regular file.
     """
     top = read_head(path)
     if is_for_rust(top):
         return _FOREIGN
-    # Parsing takes as long as a hundred of these checks, and nearly every note is a session.
+    # Parsing takes as long as a hundred of these checks, and nearly all notes are sessions.
     if _SESSION.search(top) and b"workflow" not in top:
         return "session"
     if b"type" not in top:
@@ -136,7 +136,7 @@ def _type_of(path: str) -> str:
 
 
 def _bases(vault: Vault | None, cwd: Path | None) -> Iterable[Path]:
-    """Return the folders that a relative path may start from; an absolute path ignores them."""
+    """Return the folders from which a relative path may start.  An absolute path ignores them."""
     known = (cwd, vault.root, vault.root / WORKFLOWS) if vault else (cwd,)
     return dict.fromkeys(base for base in known if base is not None)
 
@@ -145,14 +145,14 @@ def _by_path(vault: Vault | None, ref: str, cwd: Path | None) -> Path | None:
     names = [ref] if is_markdown(ref) else [ref, f"{ref}.md"]
     for base in _bases(vault, cwd):
         for path in (base / name for name in names):
-            # Anything but a folder, broken symlinks included: reading reports what is wrong.
+            # Anything but a folder, even a broken symlink: reading it reports what is wrong.
             if os.path.lexists(path) and not os.path.isdir(path):
                 return _own(vault, Path(os.path.normpath(path)), from_vault=base != cwd)
     return None
 
 
 def _own(vault: Vault | None, path: Path, *, from_vault: bool) -> Path:
-    """Return the note's path from the vault's root if it is inside; sessions and hidden files are refused."""
+    """Return the note's path from the vault's root if it is inside.  Refuses sessions and hidden files."""
     folder = Path(os.path.realpath(path.parent))
     if vault is not None and (from_vault or any(one.is_relative_to(vault.root) for one in (path, folder))):
         files.inside(vault.root, path)
@@ -162,7 +162,7 @@ def _own(vault: Vault | None, path: Path, *, from_vault: bool) -> Path:
     try:
         kind = _type_of(str(path))
     except OSError:
-        return path  # reading reports what is wrong
+        return path  # reading it reports what is wrong
     if kind == "session":
         raise _session(path.name, note_name(path.name))
     if kind == _FOREIGN:
@@ -182,7 +182,7 @@ def _foreign(named: str) -> UsageError:
 
 
 def _by_name(vault: Vault, ref: str) -> Path | None:
-    """Find by file name, by the slug of the title, or by a prefix of the name, in this order."""
+    """Find a workflow by file name, by the slug of its title, or by a prefix of its name, in this order."""
     key = _key(note_name(ref))
     paths = workflow_paths(vault)
     names = {path: _key(note_name(path.name)) for path in paths}
@@ -200,7 +200,7 @@ def _by_name(vault: Vault, ref: str) -> Path | None:
 
 
 def _slugs(vault: Vault, paths: Iterable[Path]) -> Iterator[tuple[Path, str]]:
-    """Yield the readable workflows that have a title, with its slug."""
+    """Yield each readable workflow that has a title, with the slug of that title."""
     for path in paths:
         try:
             title = read_workflow_note(vault, path).workflow.title
@@ -211,7 +211,7 @@ def _slugs(vault: Vault, paths: Iterable[Path]) -> Iterator[tuple[Path, str]]:
 
 
 def _key(name: str) -> str:
-    """Normalise a name for comparison: one Unicode form, case ignored."""
+    """Normalise a name for comparison: one Unicode form, ignoring case."""
     return unicodedata.normalize("NFC", name).casefold()
 
 
