@@ -1,6 +1,6 @@
-"""Learning cases: the types of case, and the id, digest and difficulty of each.
+"""Learning cases: their types, ids, digests and difficulty.
 
-Reading a session again gives the same cases with the same ids.
+Extracting a session again gives the same cases with the same ids.
 """
 
 from __future__ import annotations
@@ -68,8 +68,8 @@ class Role(StrEnum):
 class CaseCall:
     """A tool call: its name and its arguments, which are JSON values.
 
-    If only the note's one-line form is known, the arguments are `{"input": line}`, or `{"command": line}` for the
-    uncut command of a shell.
+    If only the one-line form in the note is known, the arguments are `{"input": line}`, or `{"command": line}` for an
+    uncut shell command.
     """
 
     id: str
@@ -79,7 +79,7 @@ class CaseCall:
 
 @dataclass(frozen=True, slots=True)
 class CaseTurn:
-    """One message.  An assistant's may hold calls; a tool's is the result of the call with the id `answers`."""
+    """One message. An assistant message may contain calls; a tool message is the result of the call `answers`."""
 
     role: Role
     text: str = ""
@@ -101,9 +101,9 @@ class Place(NamedTuple):
 class Puzzle:
     """A failure and its fix.
 
-    `goal` is the user's request and `state` the affected files before the fix.  `tried` are the turns up to the
-    failure, `failure` is the exact message, `solution` are the turns that fixed it, and `expected` is the fix in
-    words.  Each of the `hints` reveals more than the one before, but none gives the answer.
+    `goal` is the user's request and `state` the affected files before the fix. `tried` are the turns up to the failure,
+    `failure` is the exact message, `solution` are the turns that fixed it, and `expected` describes the fix. Each of
+    the `hints` reveals more than the previous one, but none reveals the answer.
     """
 
     goal: str
@@ -125,7 +125,7 @@ class Puzzle:
 class Correction:
     """Work that the user corrected: what the agent `did`, the user's exact words, and what the agent did `then`.
 
-    `rejected` is the call that the user rejected, "" for none; a rejection may have no words.
+    `rejected` is the call that the user rejected, "" for none; a rejection may come without words.
     """
 
     goal: str
@@ -137,7 +137,7 @@ class Correction:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A decision: the situation, the options, the choice, its rationale and its outcome."""
+    """A decision: the situation, the options, the choice, the rationale and the outcome."""
 
     situation: str
     options: tuple[str, ...]
@@ -148,7 +148,7 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Delegation:
-    """Work delegated to a subagent.  `used` is None if unknown; `evidence` shows that the result was used."""
+    """Work delegated to a subagent. `used` is None if unknown; `evidence` is text that shows a use of the result."""
 
     agent: str
     task: str
@@ -184,10 +184,11 @@ def type_of(body: Body) -> CaseType:
 class Case:
     """One learning case.
 
-    `id` stays the same over runs; `digest` is the hash of its content, equal for duplicates.  `title` and `finding` are
-    the summary and the id of its finding.  `tokens` is an estimate for its whole text.  `complete` is true if the
-    arguments of all calls are known and uncut.  `problems` are those of the session's note.  `redactions` counts by
-    rule.  `verification` is a command, in one line, that passed afterwards and proved the outcome; "" for none.
+    `id` stays the same when the session is extracted again. `digest` is the hash of the content, equal for duplicates.
+    `title` and `finding` are the summary and id of the finding behind the case. `tokens` is an estimate for all text.
+    `complete` is True if the arguments of all calls are known and uncut. `problems` are those of the session's note.
+    `redactions` counts secrets by rule. `verification` is a one-line command that passed afterwards and proved the
+    outcome; "" for none.
     """
 
     id: str
@@ -215,7 +216,7 @@ class Case:
 
 
 CUT = "[… cut …]"
-"""Marks the place where a text was shortened."""
+"""Marks where text was shortened."""
 
 _T = TypeVar("_T")
 
@@ -226,12 +227,12 @@ def field_names(kind: type) -> tuple[str, ...]:
 
 
 def texts_of(value: object) -> Iterator[str]:
-    """Yield every text in a value in the order of its fields, including the keys of mappings."""
+    """Yield every string in a value, in field order, including the keys of mappings."""
     return (text for text, _ in _keyed_texts(value))
 
 
 def _keyed_texts(value: object, key: str = "") -> Iterator[tuple[str, str]]:
-    """Yield every text with the key that it is stored under in a mapping; keys themselves have none ("")."""
+    """Yield every string in a value with the mapping key it is stored under, "" for keys and for other strings."""
     if isinstance(value, Enum):
         return
     if isinstance(value, str):
@@ -249,13 +250,13 @@ def _keyed_texts(value: object, key: str = "") -> Iterator[tuple[str, str]]:
 
 
 def map_texts(value: _T, change: Callable[[str, str], str]) -> _T:
-    """Apply `change` to every text in a value; it gets the text and its key in a mapping ("" for none)."""
+    """Apply `change` to every string in a value. Its arguments are the string and its mapping key ("" for none)."""
     texts = iter([change(text, key) for text, key in _keyed_texts(value)])
     return cast("_T", _with_texts(value, texts))
 
 
 def _with_texts(value: Any, texts: Iterator[str]) -> Any:
-    """Replace the texts in a value by `texts`, which come in the order of `texts_of`."""
+    """Replace the strings in a value by `texts`, which have the order of `texts_of`."""
     if isinstance(value, str):
         return value if isinstance(value, Enum) else next(texts)
     if isinstance(value, Mapping):
@@ -277,7 +278,7 @@ _ENDS = ("ings", "ing", "ies", "ied", "ers", "ed", "es", "er", "ly", "s", "y", "
 
 
 def content_words(text: str) -> frozenset[str]:
-    """Return the stems of a text's words without stop words; only the first 4,000 characters count."""
+    """Return the stems of a text's words, without stop words. Only the first 4,000 characters are read."""
     words = [word for word in WORD.findall(text[:4000].casefold()) if word not in stop_words("cases")]
     return frozenset(stem(word, _ENDS) if word.isascii() else word for word in words)
 
@@ -285,7 +286,7 @@ def content_words(text: str) -> frozenset[str]:
 _PLAIN = late_pattern(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,149}")
 _NOT_PLAIN = late_pattern(r"[^A-Za-z0-9._-]+")
 _UNCOUNTED = frozenset({"hints", "attribution"})
-"""Fields that are derived from others, so they count for neither digest nor tokens."""
+"""Derived fields, which count for neither digest nor tokens."""
 
 
 def case_id(session: str, type_: CaseType, anchor: str, nth: int = 0) -> str:
@@ -296,14 +297,14 @@ def case_id(session: str, type_: CaseType, anchor: str, nth: int = 0) -> str:
 
 
 def _file_name(session: str) -> str:
-    """Return the session's id as part of a file name; an id that had to change gets a digest to stay unique."""
+    """Return the session's id as part of a file name. If the id has to change, a digest keeps the name unique."""
     if _PLAIN.fullmatch(session):
         return session
     return f"{_NOT_PLAIN.sub('-', session).strip('-.')[:80]}-{_hex(session)}".lstrip("-")
 
 
 def with_unique_ids(cases: Iterable[Case]) -> Iterator[Case]:
-    """Give the cases of a session unique ids; of several with one id, the first in the note keeps it."""
+    """Make the ids of a session's cases unique. The first case in the note keeps an id that others share."""
     taken: set[str] = set()
     for case in cases:
         nth, ident = 0, case.id

@@ -1,4 +1,4 @@
-"""Find the decisions, the delegations and the completed workflows of a session, in the order of its note."""
+"""Find the decisions, delegations and completed workflows of a session, in note order."""
 
 from __future__ import annotations
 
@@ -39,11 +39,11 @@ from crucible.documents.session.session import Callout, Intervention, Outcome, P
 from crucible.documents.session.titles import untagged
 
 _LATER = 12
-"""Moments after a delegation that are searched for a use of its result."""
+"""Number of moments after a delegation to search for a use of the result."""
 _BEFORE = 6
-"""Moments before a delegation whose words do not count as new in its result."""
+"""Number of moments before a delegation whose words do not count as new in the result."""
 _ENOUGH = 2
-"""New words of the result that must occur in the parent's later work to show that it was used."""
+"""Minimum number of new words from the result that the parent's later work must contain to count as a use."""
 _LONGEST = 300
 
 
@@ -66,7 +66,7 @@ def find_delegations(timeline: Timeline, children: Mapping[str, Session | None])
 
 
 def _has_failed(entry: Subagent) -> bool:
-    """Return whether the callout says that the subagent failed; its result is then an error message."""
+    """True if the callout reports that the subagent failed; the result is then an error message."""
     return any(line.strip(" .").casefold() == "the subagent failed" for line in entry.text.split("\n"))
 
 
@@ -87,7 +87,7 @@ def _result(entry: Subagent, child: Session | None) -> str:
 
 
 def _use(timeline: Timeline, moment: Moment, task: str, result: str) -> tuple[bool | None, str]:
-    """Return True with the text that shows that the result was used, or None and "" if nothing shows it."""
+    """Return True and the text that shows a use of the result, or None and "" if nothing shows one."""
     known = content_words(task) | _words_before(timeline, moment)
     news, names = content_words(result) - known, _names_in(result) - _names_in(task)
     seen: set[str] = set()
@@ -105,12 +105,12 @@ _NAME_IN_TEXT = late_pattern(r"[A-Za-z_]\w*(?:[._/-]\w+)+|`[^`\n]{2,80}`")
 
 
 def _names_in(text: str) -> set[str]:
-    """Return names of code and files, which hardly occur by chance."""
+    """Return identifiers, paths and code spans in a text. They rarely match by chance."""
     return {name.strip("`") for name in _NAME_IN_TEXT.findall(text[:8000])}
 
 
 def _words_before(timeline: Timeline, moment: Moment) -> frozenset[str]:
-    """Return the words known before the delegation: of the goal, and of the agent's last prose and calls."""
+    """Return the words known before the delegation, from the goal and from the agent's latest prose and calls."""
     before = timeline.moments[max(0, moment.at - _BEFORE) : moment.at]
     prose = (one.entry.text for one in before if isinstance(one.entry, Prose))
     calls = (one.call.call for one in before if one.call)
@@ -118,7 +118,7 @@ def _words_before(timeline: Timeline, moment: Moment) -> frozenset[str]:
 
 
 def _written_by(moment: Moment) -> str:
-    """Return the text that a call wrote; "" for a call that only read."""
+    """Return the text that a call wrote, "" if it only read."""
     if moment.call is None or not any(act.writes for act in moment.acts):
         return ""
     values = moment.arguments.values() if moment.arguments else [moment.call.call]
@@ -126,7 +126,7 @@ def _written_by(moment: Moment) -> str:
 
 
 def find_trajectories(timeline: Timeline) -> Iterator[Case]:
-    """Yield the workflows of a session: phases with an outcome that were completed and not corrected."""
+    """Yield the workflows of a session: completed phases with an outcome and no correction."""
     parts = [list(group) for _, group in groupby(timeline.moments, key=_top)]
     corrected = _corrected(timeline)
     for part in parts:
@@ -136,7 +136,7 @@ def find_trajectories(timeline: Timeline) -> Iterator[Case]:
 
 
 def _corrected(timeline: Timeline) -> set[str]:
-    """Return the phases whose work the user corrected, there or at the start of a later phase."""
+    """Return the phases whose work the user corrected, in the phase itself or at the start of a later one."""
     before = (timeline.moments[:at] for at in corrections_by_moment(timeline))
     last = (next((one for one in reversed(moments) if one.call), None) for moments in before)
     return {_top(moment) for moment in last if moment}
@@ -172,7 +172,9 @@ def _case(timeline: Timeline, part: list[Moment]) -> Case | None:
         bool(one.call) for one in steps
     ):
         return None  # only part of the phase fits
-    # Goal and name stay when earlier phases are added; the number does not. `with_unique_ids` handles equal names.
+    # Unlike the phase number, goal and name do not change when earlier phases are added. `with_unique_ids` handles
+    # equal
+    # names.
     anchor = f"{goal}\n{_phase(timeline, first).name}"
     begun = next((one.at for one in part if not isinstance(one.entry, Intervention)), first.at)
     is_long = len(goal.split()) >= SENTENCE
@@ -183,7 +185,7 @@ def _case(timeline: Timeline, part: list[Moment]) -> Case | None:
 
 
 def _steps(timeline: Timeline, part: list[Moment]) -> list[Moment]:
-    """Return the calls that changed or proved something, each with the prose right before it, and the closing prose."""
+    """Return the calls that changed or proved something, with the prose before each, and the closing prose."""
     closing = part[-1:] if isinstance(part[-1].entry, Prose) else []
     return with_prose_before(
         timeline, [*(one for one in part if one.passed and (one.commands or one.changed)), *closing]
@@ -194,7 +196,7 @@ def _steps(timeline: Timeline, part: list[Moment]) -> list[Moment]:
 
 
 _NEAR, _LATE = 8, 40
-"""Moments to search for the agent's prose before the reply, and for the reply before its callout."""
+"""Number of moments to search for the agent's prose before the reply, and for the reply before its callout."""
 
 
 class _Asked(NamedTuple):
@@ -208,23 +210,23 @@ class _Asked(NamedTuple):
 
 
 def find_choices(timeline: Timeline) -> Iterator[Case]:
-    """Yield the decisions of a session, except plans, unclear replies, and options that were done already."""
+    """Yield the decisions of a session, except plans, unclear replies, and options that were already carried out."""
     for finding, moment in placed_findings(timeline, Kind.DECISION):
         asked = _asked(timeline, finding, moment)
         if finding.source == Source.PLAN or _is_unclear(asked):
             continue
         found = verification_after(timeline, moment.at)
         outcome = f"`{found}` passed afterwards." if found else ""
-        # Sorted, so that the position does not reveal the choice.
+        # Sorted, so that the order does not reveal the choice.
         options = tuple(sorted(_shown_options(asked), key=str.casefold)) if asked.others else ()
-        # The details of a reply in the user's own words are part of the situation.
+        # The details of a reply in the user's own words belong to the situation.
         why = "" if finding.source == Source.REPLY else finding.details
         body = Choice(_situation(timeline, asked), options, asked.choice, why, outcome)
         yield make_case(timeline, moment, body, finding.summary, finding=finding, verification=found)
 
 
 def _shown_options(asked: _Asked) -> list[str]:
-    """Return the options as the user saw them: all with descriptions, or none."""
+    """Return the options as the user saw them: with descriptions if all have one."""
     descriptions = _options_in(asked.reply.arguments or {})
     names = [asked.choice, *(one.partition(": ")[0] for one in asked.others)]
     shown = [f"{name}: {descriptions[name]}" for name in names if descriptions.get(name)]
@@ -232,7 +234,7 @@ def _shown_options(asked: _Asked) -> list[str]:
 
 
 def _options_in(value: object) -> dict[str, str]:
-    """Return the options in the arguments of a question tool: descriptions by label."""
+    """Return the options in the arguments of a question tool, as descriptions by label."""
     if isinstance(value, Mapping):
         label, description = value.get("label"), value.get("description")
         own = {_name(label): description} if isinstance(label, str) and isinstance(description, str) else {}
@@ -244,7 +246,7 @@ def _options_in(value: object) -> dict[str, str]:
 
 
 def _name(option: str) -> str:
-    """Return an option without the agent's "(Recommended)", which would give the answer away."""
+    """Return an option without the agent's "(Recommended)", which would reveal the answer."""
     return option.removesuffix("(Recommended)").rstrip()
 
 
@@ -264,7 +266,7 @@ def _asked(timeline: Timeline, finding: Finding, callout: Moment) -> _Asked:
 
 
 def _reply(timeline: Timeline, finding: Finding, choice: str, callout: Moment) -> Moment:
-    """Return the moment of the reply, found by the finding's rows or by the choice; else that of the callout."""
+    """Return the moment of the reply, found by the finding's rows or by the choice; else the callout's moment."""
     before = timeline.moments[: callout.at]
     replies = (one for one in reversed(before[-_LATE:]) if isinstance(one.entry, Intervention))
     last = next(replies, callout)
@@ -273,7 +275,7 @@ def _reply(timeline: Timeline, finding: Finding, choice: str, callout: Moment) -
 
 
 def _is_unclear(asked: _Asked) -> bool:
-    """True if the reply answers no question, picks several options, or names one that is done already."""
+    """True if the reply answers no question, picks several options, or names one that was already carried out."""
     words = asked.reply.entry.words if isinstance(asked.reply.entry, Intervention) else ""
     if asked.finding.source == Source.REPLY:
         is_answer = is_go_ahead(words) or content_words(asked.question) & content_words(words)
@@ -297,14 +299,14 @@ def _situation(timeline: Timeline, asked: _Asked) -> str:
     request = request_of(timeline, at)
     question = "" if _bare(asked.question) in _bare(before) else asked.question
     texts = [shorten_middle(request, SIDE // 4), shorten_middle(before, SIDE * 3 // 4), question]
-    if asked.finding.source == Source.CALLOUT:  # written after the choice, so these texts may mention it
+    if asked.finding.source == Source.CALLOUT:  # written after the choice, so the earlier text may mention it
         texts = [one for one in texts if not _reveals(one, asked)]
     parts = [one for one in texts if one.strip()]
     return "\n\n".join(parts) if len(parts) > 1 or not asked.question else ""
 
 
 def _reveals(text: str, asked: _Asked) -> bool:
-    """True if a text names the choice without all other options."""
+    """True if a text names the choice but not all other options."""
     words = _bare(text)
     return _bare(asked.choice) in words and not (asked.others and all(_bare(one) in words for one in asked.others))
 

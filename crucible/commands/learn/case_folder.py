@@ -1,6 +1,6 @@
 """Write, find and review the case notes in a vault's folder `cases/`.
 
-A note is only replaced if its case changed and the user neither reviewed nor edited it.
+A note is replaced only if its case changed and the user has neither reviewed nor edited it.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _ID = late_pattern(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,199}")
 
 
 class WrittenCases(NamedTuple):
-    """The notes of written cases, by what happened to them.
+    """The notes of written cases, by result.
 
     `same` were up to date; `left` were not written because the user had reviewed or changed them.
     """
@@ -60,11 +60,11 @@ def write_case_notes(
     place_of: Callable[[Case], Path | None] | None = None,
     on_error: OnError | None = None,
 ) -> WrittenCases:
-    """Write each case as `cases/<id>.md`, and `Cases.base` if there is none.
+    """Write each case as `cases/<id>.md`, and `Cases.base` if it is missing.
 
-    `place_of` gives the path of a case's existing note, `heading_of` the heading that it links to.  A note that cannot
-    be replaced, or that changed meanwhile, is passed to `on_error`, and the others are still written.  Raises
-    `VaultError` for an id that is no file name, and if writing fails.
+    `place_of` returns the path of a case's existing note, `heading_of` the heading to link to. Errors for a note that
+    cannot be replaced, or that changed during the write, go to `on_error`, and the others are still written. Raises
+    `VaultError` for an id that is not a valid file name, and if writing fails.
     """
     found: dict[str, list[Path]] = {name: [] for name in WrittenCases._fields}
     folder: Path | None = None
@@ -91,7 +91,7 @@ def _checked(id_: str) -> str:
 
 
 def _keep(vault: Vault, path: Path, text: str) -> str:
-    """Write a note unless the user touched it; return the field of `WrittenCases` that it belongs to."""
+    """Write a note unless the user edited it; returns the name of its field in `WrittenCases`."""
     data = Source(text).to_bytes()
     if len(data) > files.LARGEST_NOTE:
         raise VaultError(f"{path}: too large for a note", "leave it out with --max-tokens")
@@ -109,7 +109,7 @@ def _keep(vault: Vault, path: Path, text: str) -> str:
 
 
 def _is_ours(source: Source) -> bool:
-    """True if the user neither reviewed nor changed the note."""
+    """True if the user has neither reviewed nor changed the note."""
     found = find_frontmatter(source)
     proposed = found.values.get("status") == CaseStatus.PROPOSED.value
     return proposed and is_case(found) and is_as_written(source, found)
@@ -119,7 +119,7 @@ def _is_ours(source: Source) -> bool:
 
 
 def load_cases(vault: Vault, on_error: OnError | None = None) -> Iterator[CaseNote]:
-    """Yield the cases of the folder by path; unreadable notes go to `on_error`, notes of other types are skipped."""
+    """Yield the cases in the folder by path. Errors go to `on_error`; notes of other types are skipped."""
     return (one for one in _NOTES.load(vault, load_case, on_error) if one.read.says_case)
 
 
@@ -139,7 +139,7 @@ find_case = _NOTES.find
 
 
 def review_case(vault: Vault, path: Path, review: CaseStatus) -> bool:
-    """Set a case's status and return whether it changed; raises `UsageError` if the note is no case."""
+    """Set a case's status; returns whether it changed. Raises `UsageError` if the note is not a case."""
     changed = False
 
     def edits(note: Note) -> list[Edit]:

@@ -1,7 +1,7 @@
 """Gather the cases of sessions: extract them from notes and event logs, and merge them with the notes in `cases/`.
 
-A case note that the user reviewed or edited replaces the extracted case; from any other only an agent's attribution is
-used. If a case note cannot be parsed, its case is not exported.
+A case note that the user reviewed or edited replaces the extracted case; from other notes, only an agent's attribution
+is used. If a case note cannot be parsed, its case is not exported.
 """
 
 from __future__ import annotations
@@ -54,12 +54,12 @@ from crucible.vault.notes.vault import Vault
 from crucible.vault.notes.walk import CASES, find_notes, note_name
 
 _HELD = 16
-"""Number of notes cached: a parent and its subagents are requested one after the other."""
+"""Number of notes to cache: a parent and its subagents are requested one after the other."""
 _CASE_ID = late_pattern(r"(?P<session>.+)-(?P<what>(?:" + "|".join(CaseType) + r")-[0-9a-f]{8}(?:-[0-9]+)?)")
 
 
 class CaseFilter(NamedTuple):
-    """Conditions on a case: its type, its tokens (`least` to `most`), and if it is verified or accepted by the user."""
+    """Conditions on a case: type, tokens (`least` to `most`), and whether it is verified or accepted by the user."""
 
     types: Collection[CaseType] = frozenset(CaseType)
     least: int | None = None
@@ -68,7 +68,7 @@ class CaseFilter(NamedTuple):
     accepted: bool = False
 
     def matches(self, case: Case) -> bool:
-        """Return whether a case meets all conditions."""
+        """True if a case meets all conditions."""
         return (
             case.type in self.types
             and (self.least is None or case.tokens >= self.least)
@@ -79,10 +79,10 @@ class CaseFilter(NamedTuple):
 
 
 class SessionCases(NamedTuple):
-    """The cases of a session, in the order of its note.
+    """The cases of a session, in note order.
 
-    `problems` are the reasons why some could not be read.  `places` are the paths of existing case notes by case id;
-    `edited` are the ids of cases whose note the user reviewed or changed, which must not be overwritten.
+    `problems` lists errors of notes that could not be read. `places` has the paths of existing case notes by case id.
+    `edited` has the ids of cases whose notes the user reviewed or changed; these must not be overwritten.
     """
 
     session: str
@@ -100,7 +100,7 @@ class Gatherer:
         self._redact = redact
         self.case_filter = case_filter
         self._paths: dict[str, Path] = {}
-        for path in vault.session_paths():  # of several notes with one name, the first counts
+        for path in vault.session_paths():  # the first of several notes with the same name counts
             self._paths.setdefault(note_name(path.name), path)
         self._kept = _kept(vault, self._paths.keys())
         self._note = lru_cache(_HELD)(vault.read)
@@ -113,8 +113,8 @@ class Gatherer:
     def gather(self, path: Path) -> SessionCases:
         """Return the matching cases of the session at `path`.
 
-        A note that cannot be read is a problem.  So is the second of two notes with the same name, since their cases
-        would have the same ids.
+        A note that cannot be read is reported as a problem. So is the second of two notes with the same name, since
+        their cases would have the same ids.
         """
         name = note_name(path.name)
         first = self._paths.get(name, path)
@@ -130,7 +130,7 @@ class Gatherer:
                 session = self._note(path).session
                 children = self._children(session)
                 calls = load_recorded_calls(self._vault.root, session.id)
-                # The file name is the session's id everywhere; its events are stored under the id in the note.
+                # Cases use the file name as the session's id; its events are stored under the id in the note.
                 made = extract(replace(session, id=name), children, calls, self._redact)
             except CrucibleError as error:
                 problems.append(error)
@@ -141,7 +141,7 @@ class Gatherer:
         return self._gathered(session, (), [])
 
     def heading(self, place: Place) -> str:
-        """Return the phase's heading in its session's note, to link to; "" if it is gone or holds a secret."""
+        """Return the heading of the phase in its session's note, "" if it no longer exists or contains a secret."""
         path = self._paths.get(place.session)
         try:
             heading = heading_of(self._note(path), place.phase) if path else ""
@@ -166,7 +166,7 @@ class Gatherer:
     # --- from the session ---------------------------------------------------------------------------------------------
 
     def _session(self, name: str) -> Session | None:
-        """Return a session by its id or by a link to it; None if its note is gone or cannot be read."""
+        """Return a session by its id or by a link to it, None if its note does not exist or cannot be read."""
         path = self._paths.get(note_name(name.rpartition("/")[2]))
         try:
             return self._note(path).session if path else None
@@ -174,7 +174,7 @@ class Gatherer:
             return None
 
     def _children(self, session: Session) -> Mapping[str, Session | None]:
-        """Return the sessions of a session's subagents by the links to them."""
+        """Return the sessions of a session's subagents, by the links to them."""
         links = {entry.link for entry in session.all_entries() if isinstance(entry, Subagent) and entry.link}
         return {link: self._session(link) for link in links}
 
@@ -212,7 +212,7 @@ def _what(ident: str) -> str:
 
 
 def _kept(vault: Vault, sessions: Collection[str]) -> Mapping[str, list[Path]]:
-    """Return the notes in `cases/` by session, known from the file name; if that names no session, the note is read."""
+    """Return the notes in `cases/` by session, from the file name or, if that names none, from the note."""
     found: defaultdict[str, list[Path]] = defaultdict(list)
     for folder, names in find_notes(vault.root, vault.root / CASES):
         for name in sorted(names):
@@ -227,7 +227,7 @@ def _kept(vault: Vault, sessions: Collection[str]) -> Mapping[str, list[Path]]:
 
 
 def _session_in(vault: Vault, path: Path) -> str:
-    """Return the session that a case note names; "" for other notes, which `cru cases check` reports."""
+    """Return the session that a case note names, "" for other notes; `cru cases check` reports those."""
     with suppress(CrucibleError):
         read = load_case(vault, path).read
         return read.session if read.says_case else ""
@@ -235,7 +235,10 @@ def _session_in(vault: Vault, path: Path) -> str:
 
 
 def _settled_all(made: Iterable[Case], notes: Iterable[_Noted]) -> Iterator[tuple[Case, _Noted | None]]:
-    """Yield each case merged with its note, then the cases that only notes have; unreadable notes are skipped."""
+    """Yield each case merged with its note, then the cases that exist only as reviewed or changed notes.
+
+    Unreadable notes are skipped.
+    """
     known: dict[str, _Noted] = {}
     for one in notes:
         known.setdefault(_what(one.read.id), one)
@@ -251,8 +254,8 @@ def _settled_all(made: Iterable[Case], notes: Iterable[_Noted]) -> Iterator[tupl
 
 
 def _settled(case: Case, noted: Case, *, edited: bool) -> Case:
-    """Merge a case with its note.  The note's id wins, since it stays when the session is renamed."""
-    # Events may have been archived, and a clone has none: then the note knows more.
+    """Merge a case with its note. The note's id is kept, since it does not change when the session is renamed."""
+    # The note is more complete if the events were archived, or in a clone, which has none.
     if edited or (noted.complete and not case.complete):
         return noted
     case = replace(case, id=noted.id)
@@ -268,7 +271,7 @@ def extract(
     calls: RecordedCalls,
     redact: Redact,
 ) -> tuple[Case, ...]:
-    """Extract the redacted cases of a session, in the order of its note.
+    """Extract the redacted cases of a session, in note order.
 
     `children` are the sessions of its subagents by link, None if a note is missing; `calls` are its recorded calls.
     """
@@ -282,7 +285,7 @@ def extract(
 
 
 _UNGRADED = (CaseType.WORKFLOW, CaseType.DELEGATION)
-"""Types of case that need no gradable answer."""
+"""Types of case whose answers need not be gradable."""
 
 
 def _found(timeline: Timeline, children: Mapping[str, Session | None]) -> Iterator[Case]:
@@ -294,16 +297,16 @@ def _found(timeline: Timeline, children: Mapping[str, Session | None]) -> Iterat
 
 
 _ASKED, _CHOSEN, _TASK, _FOUND = 3, 3, 6, 15
-"""Fewest words of a request, a choice, a task and a result."""
+"""Minimum words of a request, of a choice, of a task and of a result."""
 
 
 _NAME = late_pattern(r"\w+\.[A-Za-z]{1,4}\b|[A-Za-z]\w*[a-z][A-Z]\w*|[A-Za-z]+_\w+")
 
 
 def is_teachable(body: Body, *, is_noted: bool = False) -> bool:
-    """Return whether the question can be understood alone and the answer can be trusted.
+    """True if the question makes sense on its own and the answer can be trusted.
 
-    If a user or an agent wrote the finding as a callout (`is_noted`), calls need not prove it.
+    If a user or an agent wrote the finding as a callout (`is_noted`), no proof by calls is required.
     """
     match body:
         case Puzzle():
@@ -341,7 +344,7 @@ def _is_whole(turns: Iterable[CaseTurn]) -> bool:
 
 
 def _names(texts: Iterable[str]) -> set[str]:
-    """Return the names of files and of code in texts: words with an extension, a `_` or an inner capital."""
+    """Return the names of files and identifiers in texts: words with an extension, a `_` or an inner capital."""
     return {name for text in texts for name in _NAME.findall(text)}
 
 

@@ -61,9 +61,9 @@ _KEYS = (
 FIELDS = (
     "title", "finding", "agent", "model", "channel", "project", "digest", "tools", "tags", "problems", "started", "difficulty", "tokens", "fault", "complete",
 )  # fmt: skip
-"""Properties with the name of their field in `Case`."""
+"""Frontmatter properties and the names of their fields in `Case`."""
 STAMP, STAMP_BESIDES = "written", ("session", "status")
-"""The property that detects edits, and the properties that a rename of the session or a review may change."""
+"""The property used to detect edits, and the properties that a session rename or a review may change."""
 _ORIGIN = "From [["
 _ORIGIN_LINE = late_pattern(r"^From \[\[(?:(?!\]\]).)*\]\], line -?[0-9]+\.\n", re.MULTILINE)
 
@@ -76,12 +76,12 @@ class PartFormat(NamedTuple):
 
 
 _TEXT, _EXACT = PartFormat(render_text, read_text), PartFormat(render_exact, read_text)
-"""Text as prose where possible, and text that is always fenced."""
+"""Text as prose where possible, and text that is always in a fence."""
 _ITEMS, _TURNS = PartFormat(render_items, read_items), PartFormat(render_turns, read_turns)
 
 
 class CaseSection(NamedTuple):
-    """A level-2 heading, the field of the body below it, and the format of that field."""
+    """A level-2 heading, the corresponding field of the body, and the format of that field."""
 
     heading: str
     field: str
@@ -122,7 +122,7 @@ SECTIONS: Mapping[CaseType, tuple[CaseSection, ...]] = {
 
 
 def render_case(case: Case, heading: str = "") -> str:
-    """Render the note; it links to `heading` in the session's note, or to the session if that is ""."""
+    """Render the note. It links to `heading` in the session's note, or to the session if `heading` is ""."""
     parts = [f"# {_title(case)}", _origin(case.place, heading), *render_sections(sections_of(case.body))]
     text = render_frontmatter(_properties(case)) + "\n" + "\n\n".join(parts) + "\n"
     return stamped(text, STAMP, STAMP_BESIDES, without_origin)
@@ -137,7 +137,7 @@ def without_origin(text: str) -> str:
 
 
 def _properties(case: Case) -> dict[str, Value]:
-    """Return the frontmatter's properties, without empty ones."""
+    """Return the non-empty properties of the frontmatter."""
     place, body = case.place, case.body
     parts: dict[str, Any] = {
         "type": "case",
@@ -181,7 +181,7 @@ def _origin(place: Place, heading: str) -> str:
     link = f"{_ORIGIN}{place.session}]]"
     if heading:
         alias = strip_heading_for_link(normal_line(place.phase_name)) or None
-        with suppress(EditRefused):  # then only the session is linked
+        with suppress(EditRefused):  # then link to the session only
             link = "From " + render_link(place.session, strip_heading_for_link(heading), alias)
     return f"{link}, line {place.line}."
 
@@ -192,21 +192,21 @@ def sections_of(body: Body) -> dict[str, str]:
 
 
 def render_sections(sections: Mapping[str, str]) -> Iterator[str]:
-    """Yield each section with its heading, without empty ones."""
+    """Yield each non-empty section with its heading."""
     return (f"## {heading}\n\n{block}" for heading, block in sections.items() if block)
 
 
 _LINK = late_pattern(r"\s*\[\[([^\[\]]+)\]\]\s*")
 _UNCLEAR = frozenset({"broken-yaml", "yaml-too-large", "unclosed-frontmatter", "bad-turns"})
-"""Problems that leave the content of a note uncertain."""
+"""Problems that make the content of a note uncertain."""
 
 
 class ParsedCase(NamedTuple):
     """A parsed case note.
 
-    `case` is None for a note of another type (`says_case` is false), and if its content or its review is uncertain.
-    `id` and `session` are those that the note names.  `as_written` is true if its content is as extracted, reviewed or
-    not.
+    `case` is None for a note of another type (`says_case` is False), or if its content or review is uncertain. `id` and
+    `session` are as stated in the note. `as_written` is True if the content is unchanged since extraction, even if the
+    note was reviewed.
     """
 
     case: Case | None
@@ -228,7 +228,7 @@ def is_case(found: Frontmatter) -> bool:
 
 
 def is_as_written(source: Source, found: Frontmatter | None = None) -> bool:
-    """Return whether a note's content is as extracted; it may have been reviewed."""
+    """True if a note's content is unchanged since extraction; it may have been reviewed."""
     found = found or find_frontmatter(source)
     besides = [span for key, span in (*found.keys.items(), *found.repeats) if key in STAMP_BESIDES]
     # The stamp does not cover these properties, so check them for comments.
@@ -237,7 +237,7 @@ def is_as_written(source: Source, found: Frontmatter | None = None) -> bool:
 
 
 def read_case(source: Source, name: str) -> ParsedCase:
-    """Parse a case note; `name` is its file name without `.md`, its id if the note has none."""
+    """Parse a case note. `name` is the file name without `.md`; it is used as the id if the note has none."""
     found = find_frontmatter(source)
     properties = Properties(source, found)
     ident, session = properties.line("case") or name, _session_of(properties)

@@ -1,7 +1,6 @@
-"""Corrections: cases of work that the user corrected, and corrections that recur over sessions.
+"""Corrections: cases of work that the user corrected, and corrections that recur across sessions.
 
-A case holds what the agent did, the user's words, and what the agent then did right. Corrections that recur become
-rules for a project's AGENTS.md or CLAUDE.md.
+Recurring corrections become rules for a project's AGENTS.md or CLAUDE.md.
 """
 
 from __future__ import annotations
@@ -23,11 +22,11 @@ from crucible.documents.session.findings import Finding, Kind, Source, findings_
 from crucible.documents.session.session import Intervention, Outcome, Prose, Session
 
 _DID, _THEN = 2, 4
-"""Most changes that a case shows before and after the correction."""
+"""Maximum changes that a case shows before the correction, and after it."""
 
 
 def find_corrections(timeline: Timeline) -> Iterator[Case]:
-    """Yield the corrections of a session in the order of its note, except those that the user had to repeat."""
+    """Yield the corrections of a session in note order, except those that the user had to repeat."""
     found = corrections_by_moment(timeline)
     for at in sorted(found):
         then = _work_after(timeline, at)
@@ -68,7 +67,7 @@ def _words(message: Moment, finding: Finding) -> str:
 def _refused(timeline: Timeline, message: Moment, finding: Finding) -> Moment | None:
     """Return the call that the user rejected with this message.
 
-    It is the call of the finding's row, else the first one rejected since the agent's last other call.
+    It is the call in the finding's row, else the first one rejected since the last other call or user message.
     """
     found = None
     for moment in reversed(timeline.moments[: message.at + 1]):
@@ -82,9 +81,9 @@ def _refused(timeline: Timeline, message: Moment, finding: Finding) -> Moment | 
 
 
 def _is_followed(finding: Finding, message: Moment, refused: Moment | None, then: Sequence[Moment]) -> bool:
-    """True if the agent then did the rejected work in another way, or used new words of the user.
+    """True if the agent then did the rejected work differently, or used new words from the user's message.
 
-    This is only checked for rejections and interruptions, whose texts are not always corrections.
+    This is only checked for rejections and interruptions, whose messages are not always corrections.
     """
     if finding.source not in (Source.REJECTION, Source.INTERRUPTION):
         return True
@@ -102,12 +101,12 @@ _SPLIT = late_pattern(r"[\W_]+|(?<=[a-z])(?=[A-Z])")
 
 
 def _bare(text: str) -> frozenset[str]:
-    """Return the stems of a text's words; names are split into their words."""
+    """Return the stems of a text's words, splitting identifiers into words."""
     return frozenset(word for part in text.split("\n") for word in content_words(_SPLIT.sub(" ", part)))
 
 
 def _texts(done: Sequence[Moment], *, is_old: bool) -> Iterator[str]:
-    """Yield the texts that calls add, or with `is_old` those that they replace."""
+    """Yield the text that calls add or, with `is_old`, the text that they replace."""
     for moment in done:
         if any(act.deed in (*CHANGES, *RUNS) for act in moment.acts):
             given = (moment.arguments or {}).items()
@@ -121,7 +120,7 @@ def _aims(moment: Moment) -> set[str]:
 
 
 def _work_before(timeline: Timeline, until: int) -> list[Moment]:
-    """Return the agent's last changes, or its last call, since the user's previous message, and its closing prose."""
+    """Return the agent's last changes, or the last call, since the user's previous message, and the closing prose."""
     turn: list[Moment] = []
     for moment in reversed(timeline.moments[:until]):
         if isinstance(moment.entry, Intervention) and any(one.call for one in turn):
@@ -134,7 +133,7 @@ def _work_before(timeline: Timeline, until: int) -> list[Moment]:
 
 
 def _work_after(timeline: Timeline, at: int) -> list[Moment]:
-    """Return what the agent did next, up to the user's next message or the next rejected call."""
+    """Return what the agent did next, until the user's next message or the next rejected call."""
     then: list[Moment] = []
     for moment in timeline.moments[at + 1 :]:
         if isinstance(moment.entry, Intervention) or moment.outcome is Outcome.REJECTED:
@@ -144,7 +143,7 @@ def _work_after(timeline: Timeline, at: int) -> list[Moment]:
 
 
 def _changes(then: Sequence[Moment]) -> list[Moment]:
-    """Return the agent's first prose, the first changes or commands that succeeded, and its last prose."""
+    """Return the agent's first prose, the first successful changes or commands, and the last prose."""
     runs = [one for one in then if one.passed and one.commands]
     done = [one for one in then if one.changed] or runs
     sizes = accumulate(len(str(one.arguments)) for one in done)
@@ -157,10 +156,10 @@ def _changes(then: Sequence[Moment]) -> list[Moment]:
 HEADING = "## Corrections from past sessions"
 _LONGEST = 200
 _ALIKE, _LEAST = 0.6, 2
-"""The share of the shorter text's words, and the number of words, that equal corrections have in common at least."""
+"""Minimum overlap of equal corrections: as a share of the shorter text's words, and as a number of words."""
 _RECURS = 2
 _SHOWN = 5
-"""Most sessions that a rule in the file names."""
+"""Maximum sessions to name for a rule in the file."""
 
 
 @dataclass(slots=True)
@@ -174,14 +173,14 @@ class RecurringRule:
 
     @property
     def recurs(self) -> bool:
-        """True if several sessions have it."""
+        """True if the correction occurs in several sessions."""
         return len(self.sessions) >= _RECURS
 
 
 def recurring_corrections(
     sessions: Iterable[Session], redact: Callable[[str], tuple[str, object]]
 ) -> list[RecurringRule]:
-    """Group the corrections of sessions, which come oldest first; the most frequent correction comes first."""
+    """Group the corrections in sessions (given oldest first); returns the most frequent correction first."""
     rules: list[RecurringRule] = []
     for session in sessions:
         for finding in findings_of(session):
@@ -208,7 +207,7 @@ def _add_rule(
 
 
 def _line(text: str) -> str:
-    """Return the text as one line that is plain text anywhere in a Markdown file."""
+    """Return the text as one line without Markdown syntax."""
     bare = normal_line(text).strip().strip('"“”').replace("<", "‹").replace(">", "›")
     return contain_line(escape_links(cut(bare, _LONGEST)))
 
@@ -218,7 +217,7 @@ def _is_same(one: frozenset[str], other: frozenset[str]) -> bool:
 
 
 def with_rules(text: str, rules: Sequence[RecurringRule]) -> str:
-    """Add the recurring rules that a file's text lacks, in a section of their own."""
+    """Add the recurring rules that the file's text does not contain, in a separate section."""
     known = [content_words(line) for line in text.split("\n")]
     new = [rule for rule in rules if rule.recurs and not any(rule.words <= words for words in known)]
     if not new:

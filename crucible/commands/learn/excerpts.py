@@ -1,4 +1,4 @@
-"""Shorten a session's texts to the excerpts that a case holds, and find requests and replaced file parts.
+"""Shorten a session's text to the excerpts in a case, and find requests and replaced file parts.
 
 Each part of a case before its answer has at most `SIDE` code points.
 """
@@ -18,7 +18,7 @@ from crucible.core.patterns import ANSI, late_pattern
 from crucible.documents.session.session import Intervention, Outcome, Prose
 
 SIDE = 3200
-"""Most code points of a part of a case."""
+"""Maximum code points of a part of a case."""
 _PROSE, _RESULT, _ARGUMENT, _ERROR = 700, 400, 1600, SIDE // 2
 ERROR_WORDS = late_pattern(
     r"(?i)error|exception|fail|fatal|panic|cannot|denied|not found|no such|reset|unknown|undefined|missing|invalid|expected|actual|want|:\d+:"
@@ -28,11 +28,11 @@ _WRAPPED = late_pattern(r"</?(?:tool_use_error|error|stderr|stdout)>")
 _REMINDER = late_pattern(r"(?s)<system-reminder>.*?(?:</system-reminder>|\Z)")
 _NUMBERED = late_pattern(r"(?m)^[ \t]*\d+(?:→|\t)")
 _AROUND = 6
-"""Lines of a file that are shown before and after the changed lines."""
+"""Number of lines to show before and after changed lines."""
 
 
 def shorten_middle(text: str, most: int) -> str:
-    """Cut a text to `most` code points: two thirds from its start and one third from its end."""
+    """Cut text to `most` code points: two thirds from the start and one third from the end."""
     if len(text) <= most:
         return text
     head, tail = text[: most * 2 // 3], text[-(most // 3) :]
@@ -40,13 +40,13 @@ def shorten_middle(text: str, most: int) -> str:
 
 
 def message_of(text: str) -> str:
-    """Remove colours, the client's wrapping and the exit code from a tool's result."""
+    """Remove terminal colours, the client's wrapper and the exit code from a tool result."""
     bare = ANSI.sub("", text) if "\x1b" in text else text
     return _EXIT.sub("", _WRAPPED.sub("", _REMINDER.sub("", bare)), count=1).strip()
 
 
 def error_excerpt(text: str) -> str:
-    """Cut a failing output to the last lines that report a problem, each with its neighbours."""
+    """Reduce the output of a failed command to the last lines that report a problem, each with adjacent lines."""
     if len(text) <= _ERROR:
         return text
     lines = text[-20_000:].split("\n")
@@ -58,7 +58,7 @@ def error_excerpt(text: str) -> str:
 
 
 def shorten_turns(moments: Iterable[Moment], most: int = SIDE, longest: int = _ARGUMENT) -> tuple[CaseTurn, ...]:
-    """Return the last turns of moments that fit into `most` code points.
+    """Return the last turns that fit into `most` code points.
 
     Each turn is shortened; an argument keeps up to `longest` code points.
     """
@@ -75,7 +75,7 @@ def shorten_turns(moments: Iterable[Moment], most: int = SIDE, longest: int = _A
 
 
 def with_prose_before(timeline: Timeline, moments: Iterable[Moment]) -> list[Moment]:
-    """Return the moments in order, each with the agent's prose right before it."""
+    """Return the moments in order, each with the agent's prose directly before it."""
     found: dict[int, Moment] = {}
     for moment in moments:
         before = timeline.moments[max(0, moment.at - 1)]
@@ -85,7 +85,7 @@ def with_prose_before(timeline: Timeline, moments: Iterable[Moment]) -> list[Mom
 
 
 def _without_client_text(moment: Moment) -> Moment:
-    """Remove the client's own text from results: excerpts of changed files, and the notice of a rejected call."""
+    """Remove text added by the client from results: excerpts of changed files, and the notice of a rejected call."""
     if moment.outcome is Outcome.REJECTED:
         return replace(moment, result="")
     return replace(moment, result=moment.result.partition("\n")[0][:120]) if moment.changed else moment
@@ -105,9 +105,9 @@ def _size(turn: CaseTurn) -> int:
 
 
 def request_of(timeline: Timeline, at: int, besides: Collection[int] = ()) -> str:
-    """Return the user's request that applies at a moment: the last full sentence and the last prompt after it.
+    """Return the user's request that applies at a moment: the last full request, and the last prompt after it.
 
-    A slash command is shown with its expansion.  The messages at the places `besides` do not count.
+    A slash command is shown with its expansion. Messages at the positions `besides` are ignored.
     """
     prompts: list[str] = []
     for moment in reversed(timeline.moments[:at]):
@@ -124,21 +124,21 @@ def request_of(timeline: Timeline, at: int, besides: Collection[int] = ()) -> st
 
 
 def _first_goal(timeline: Timeline, at: int, besides: Collection[int]) -> str:
-    """Return the goal of the moment's phase, or of the nearest earlier one that is not a message at `besides`."""
+    """Return the goal of the moment's phase, or the nearest earlier goal that is not a message at `besides`."""
     words = {entry.words for one in besides if isinstance(entry := timeline.moments[one].entry, Intervention)}
     goals = (timeline.goal_of(one.phase) for one in reversed(timeline.moments[:at] or timeline.moments[:1]))
     return next((goal for goal in goals if goal not in words), "")
 
 
 SENTENCE = 6
-"""Fewest words of a request that can be understood alone."""
+"""Minimum words of a request that makes sense on its own."""
 
 
 # --- files ------------------------------------------------------------------------------------------------------------
 
 
 def files_before(earlier: Sequence[Moment], changes: Iterable[Moment]) -> str:
-    """Return the parts of files that changes replaced, each below the file's name; "" if no call shows any."""
+    """Return the file parts that changes replaced, each under its file name; "" if no call shows any."""
     left = SIDE
     parts: list[str] = []
     for moment in changes:
@@ -152,7 +152,7 @@ def files_before(earlier: Sequence[Moment], changes: Iterable[Moment]) -> str:
 
 
 def _file_before(earlier: Sequence[Moment], path: str) -> list[str]:
-    """Return a file as it was last read or written before; [] if unknown."""
+    """Return a file's lines as last read or written, [] if unknown."""
     for moment in reversed(earlier):
         if any(act.what == path for act in moment.acts) and moment.outcome is Outcome.OK:
             if moment.arguments is None:
@@ -164,7 +164,7 @@ def _file_before(earlier: Sequence[Moment], path: str) -> list[str]:
 
 
 def _replaced(arguments: Mapping[str, object]) -> list[str]:
-    """Return the old text of an edit, of each of several edits, or of each hunk of a patch."""
+    """Return the text that an edit replaces, for each edit or each hunk of a patch."""
     found = [one for name, one in arguments.items() if name in ("old_string", "oldString") and isinstance(one, str)]
     for several in (arguments.get("edits"), arguments.get("changes")):
         for each in several if isinstance(several, list) else ():
@@ -177,7 +177,7 @@ def _replaced(arguments: Mapping[str, object]) -> list[str]:
 
 
 def _with_context(earlier: Sequence[Moment], path: str, old: str) -> str:
-    """Return the old text with the lines around it, as the file was last read."""
+    """Return the old text with adjacent lines, as the file was last read."""
     for moment in reversed(earlier):
         if any(act.deed is Deed.READ and act.what == path for act in moment.acts):
             text = _NUMBERED.sub("", message_of(moment.result))

@@ -32,11 +32,11 @@ from crucible.core.patterns import late_pattern
 from crucible.core.templates import render_template
 
 CARD_MARK = "<!-- written by cru session learn -->"
-"""The line that distinguishes our cards from other READMEs."""
+"""The line that identifies a README as our dataset card."""
 
 _TABLES = ("type", "split", "agent", "model", "difficulty", "project", "fault", "category", "review")
 _MOST = 40
-"""Most rows of a table; the others are summed up."""
+"""Maximum rows of a table; the rest is summed in one row."""
 _SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
 
 
@@ -59,7 +59,7 @@ class Tally:
 
 
 class ExportedFile(NamedTuple):
-    """An exported file with its split."""
+    """An exported file and its split."""
 
     path: Path
     split: str
@@ -86,7 +86,7 @@ def render_card(shape: Shape, tally: Tally, files: Sequence[ExportedFile], prove
 
 
 def _table(counts: Counter[Any]) -> list[tuple[str, int]]:
-    """Return counts, most frequent first, with the sum of the others at the end."""
+    """Return counts, most frequent first, with the sum of the rest at the end."""
     found = sorted(counts.items(), key=lambda one: (-one[1], one[0]))
     rows = [(_code(name), count) for name, count in found[:_MOST]]
     rest = sum(count for _, count in found[_MOST:])
@@ -97,7 +97,7 @@ _UNSAFE = late_pattern(r"[`|\x00-\x1f\x7f-\x9f\u2028\u2029]+")
 
 
 def _code(text: str) -> str:
-    """Return a name as a code span in a table; characters that would end either become a space."""
+    """Return a name as a code span in a table. Characters that would end the span or the cell become spaces."""
     clean = _UNSAFE.sub(" ", text).strip()[:120]
     return f"`{clean}`" if clean else "(none)"
 
@@ -107,7 +107,7 @@ _KNOWN = late_pattern(r"[a-z0-9][a-z0-9.+-]{1,40}")
 
 
 def _licence(licence: str) -> list[tuple[str, str]]:
-    """Return the Hugging Face Hub's license fields: an identifier as it is, any other text as a name."""
+    """Return the license fields for the Hugging Face Hub: a known identifier, or any other text as a name."""
     name = licence.lower()
     if name == "unspecified":
         return [("license", "unknown")]
@@ -117,7 +117,7 @@ def _licence(licence: str) -> list[tuple[str, str]]:
 
 
 def _yaml(text: str) -> str:
-    """Quote a text for YAML, as in JSON; characters that YAML forbids become a space."""
+    """Quote text for YAML, as in JSON. Characters that YAML forbids become spaces."""
     return orjson.dumps(_UNREADABLE.sub(" ", text)).decode()
 
 
@@ -125,7 +125,7 @@ _KINDS = {bool: "boolean", int: "integer", float: "number", str: "string", list:
 
 
 def with_tool_schemas(rows: Iterable[Row]) -> Iterator[Row]:
-    """Add `tools` to rows with `messages`; yields the first row only after it has read all."""
+    """Add `tools` to rows with `messages`. Reads all rows before it yields the first one."""
     calls: Counter[str] = Counter()
     known: dict[str, dict[str, set[str]]] = {}
     with tempfile.TemporaryFile() as spool:
@@ -163,7 +163,7 @@ def _functions(row: Row) -> Iterator[Row]:
 
 
 class Provenance(NamedTuple):
-    """The origin that every row names: the data's licence, the vault's name, and the split ("" for none)."""
+    """The origin recorded in every row: the data's licence, the vault's name, and the split ("" for none)."""
 
     licence: str = "unspecified"
     source: str = "crucible"
@@ -174,7 +174,7 @@ _NO_PROVENANCE = Provenance()
 
 
 def row_of(case: Case, shape: Shape, provenance: Provenance = _NO_PROVENANCE) -> Row | None:
-    """Return the row of a case in a shape, with `metadata` last; None if the shape has no row for it."""
+    """Return the row of a case in a shape, with `metadata` last, or None if the shape has no row for the case."""
     lesson = lesson_of(case)
     # The arguments of an incomplete case are unknown, so a tool schema would be made up.
     if lesson is None or (shape is Shape.TOOLS and not case.complete):
@@ -189,9 +189,10 @@ _COPIED = (
 
 
 def metadata_of(case: Case, provenance: Provenance) -> Row:
-    """Return the values to filter rows by: texts, numbers and booleans, with the same keys and types in all rows.
+    """Return values for filtering rows: strings, numbers and booleans, with the same keys and types in all rows.
 
-    Readers infer types from the first rows, so no value is null, no text is a time, and lists are texts with commas.
+    Readers infer types from the first rows, so no value is null, no string looks like a time, and lists are
+    comma-separated strings.
     """
     why = case.body.attribution if isinstance(case.body, Puzzle) else None
     row: Row = {name: getattr(case, name) for name in _COPIED}
@@ -214,7 +215,7 @@ _Line: TypeAlias = tuple[str, bytes]
 
 @dataclass(frozen=True, slots=True)
 class Export:
-    """The options of an export; `metadata` is false to leave out that column."""
+    """The options of an export. If `metadata` is False, that column is omitted."""
 
     shape: Shape
     splits: Splits | None = None
@@ -236,7 +237,7 @@ class Exported(NamedTuple):
 
 
 def _lines(cases: Iterable[Case], export: Export, scrubber: Scrubber, tally: Tally) -> Iterator[_Line]:
-    """Yield the rows of cases, counted in `tally`; raises `SecretsError` if the secret scanner fails."""
+    """Yield the rows of cases and count them in `tally`. Raises `SecretsError` if the secret scanner fails."""
     rows = _rows(cases, export, scrubber, tally)
     for row in with_tool_schemas(rows) if export.shape is Shape.TOOLS else rows:
         metadata = row["metadata"]
@@ -264,14 +265,14 @@ def _rows(cases: Iterable[Case], export: Export, scrubber: Scrubber, tally: Tall
 def export_stream(
     cases: Iterable[Case], export: Export, scrubber: Scrubber, write: Callable[[Iterable[bytes]], None]
 ) -> Exported:
-    """Write all rows with `write`; only their `metadata` names the split, and there is no card."""
+    """Write all rows with `write`. There is no card, and only the rows' `metadata` names the split."""
     tally = Tally()
     write(data for _, data in _lines(cases, export, scrubber, tally))
     return Exported((), None, tally)
 
 
 def export_files(cases: Iterable[Case], export: Export, scrubber: Scrubber, target: Path) -> Exported:
-    """Write a file for each split at the place that `target_of` gives, and the card beside them.
+    """Write a file for each split to the path from `target_of`, and the card next to them.
 
     Raises `UsageError` for an invalid target, and `VaultError` if writing fails.
     """
@@ -303,7 +304,7 @@ def export_files(cases: Iterable[Case], export: Export, scrubber: Scrubber, targ
 
 
 def target_of(target: Path, split: str) -> Path:
-    """Return the file of a split: `TARGET/train.jsonl` for a folder, `cases.train.jsonl` for `cases.jsonl`."""
+    """Return the file for a split: `TARGET/train.jsonl` for a folder, `cases.train.jsonl` for `cases.jsonl`."""
     if target.is_dir() or not target.suffix:
         if target.exists() and not target.is_dir():
             raise UsageError(f"{target}: no folder", "name another one, or a file such as -o cases.jsonl")
@@ -318,7 +319,7 @@ def target_of(target: Path, split: str) -> Path:
 
 
 def _write(lines: Iterable[_Line], drafts: dict[str, Path]) -> Counter[str]:
-    """Write each row into the draft of its split; return the number of rows by split."""
+    """Write each row to its split's draft; returns the number of rows by split."""
     rows: Counter[str] = Counter()
     with ExitStack() as stack:
         files = {split: stack.enter_context(draft.open("wb")) for split, draft in drafts.items()}
@@ -329,7 +330,7 @@ def _write(lines: Iterable[_Line], drafts: dict[str, Path]) -> Counter[str]:
 
 
 def _put(draft: Path, path: Path) -> None:
-    """Move a draft into place; if it is empty, remove the file of an earlier export, whose split would be wrong."""
+    """Move a draft into place. If it is empty, remove the file from an earlier export, which would be stale."""
     if draft.stat().st_size:
         draft.replace(path)
     else:
@@ -337,7 +338,7 @@ def _put(draft: Path, path: Path) -> None:
 
 
 def _card_beside(first: Path) -> Path:
-    """Return the card's path: `README.md`; if another file has it, `cases.README.md`, if needed with a number."""
+    """Return the card's path: `README.md` or, if another file has that name, `cases.README.md`, numbered if needed."""
     names = ["README", f"{first.stem}.README"]
     numbered = (f"{first.stem}.README-{number}" for number in count(2))
     paths = (first.with_name(f"{name}.md") for some in (names, numbered) for name in some)
@@ -350,7 +351,7 @@ def _card_at(path: Path) -> str:
 
 
 def _check_others(paths: Iterable[Path]) -> None:
-    """Raise `VaultError` if a file that would be removed is of no earlier export: no card beside it names it."""
+    """Raise `VaultError` if a file to be removed was not written by an earlier export: no card next to it lists it."""
     for path in paths:
         cards = map(_card_at, [path.with_name("README.md"), *path.parent.glob("*.README*.md")])
         name = orjson.dumps(path.name).decode()

@@ -1,7 +1,7 @@
-"""Render texts, lists and turns as Markdown blocks that a user may edit, and parse them without loss.
+"""Render text, lists and turns as Markdown blocks that users may edit, and parse them without loss.
 
-A text is prose if it parses back unchanged, else a `text` fence; a list is a Markdown list or a `json` fence; turns are
-a `json` fence. Foreign text never becomes a heading.
+Text is prose if it parses back unchanged, else a `text` fence; a list is a Markdown list or a `json` fence; turns are a
+`json` fence. Untrusted text never becomes a heading.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ _HEADING = late_pattern(r"##[ \t](.*)")
 _ODD = late_pattern(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufffe\uffff\ud800-\udfff]"
 )
-"""Characters that editors do not show or do not keep."""
+"""Characters that editors do not show or do not preserve."""
 
 
 class NotePart(NamedTuple):
-    """The lines below a heading; `title` is "" before the first heading, `line` is the number of `lines[0]`, from 1."""
+    """The lines below a heading. `title` is "" before the first heading; `line` is the number of `lines[0]`, from 1."""
 
     title: str
     lines: list[str]
@@ -37,7 +37,7 @@ NO_PART = NotePart("", [], 1)
 
 
 def parts_of(lines: Sequence[str], line: int = 1) -> list[NotePart]:
-    """Split lines at level-2 headings outside of fences; `line` is the number of the first line."""
+    """Split lines at level-2 headings outside fences; `line` is the number of the first line."""
     parts, code = [NotePart("", [], line)], fenced_lines(lines)
     for at, text in enumerate(lines):
         heading = None if at in code else _HEADING.fullmatch(text)
@@ -52,7 +52,7 @@ def parts_of(lines: Sequence[str], line: int = 1) -> list[NotePart]:
 
 
 def render_text(text: str) -> str:
-    """Render a text as prose if it parses back unchanged, else as a fence; "" for ""."""
+    """Render text as prose if it parses back unchanged, else as a fence; "" for ""."""
     if not text.strip() or normal(text) != text:
         return render_exact(text)
     shown = contain(text)
@@ -63,14 +63,14 @@ def render_text(text: str) -> str:
 
 
 def render_exact(text: str) -> str:
-    """Render a text unchanged in a fence; "" for ""."""
+    """Render text unchanged in a fence; "" for ""."""
     if not text:
         return ""
     return _json(text) if _ODD.search(text) else fenced(contain_code(text), "text")
 
 
 def read_text(lines: Sequence[str]) -> str:
-    """Parse the text of a block, which the user may have edited."""
+    """Parse the text in a block, which the user may have edited."""
     block = "\n".join(lines).strip("\n")
     info, inner = _fenced(block)
     if info == "text":
@@ -80,7 +80,7 @@ def read_text(lines: Sequence[str]) -> str:
 
 
 def _fenced(block: str) -> tuple[str, str]:
-    """Return the info string and the text of a block that is one fence; "" and "" for any other block."""
+    """Return the info string and text of a block that consists of one fence; two empty strings for any other block."""
     first, *inner = block.strip().split("\n")
     fence = _FENCE.fullmatch(first)
     if fence is None or not inner or inner.pop().strip() != fence[1]:
@@ -106,14 +106,14 @@ def _value(block: str) -> object:
 
 
 def render_items(texts: Sequence[str]) -> str:
-    """Render texts as a list; "" for none."""
+    """Render strings as a list; "" for none."""
     lines = [f"- {render_text(text)}" for text in texts]
     is_plain = all(text[:1].isalnum() for text in texts) and read_items(lines) == tuple(texts)
     return "\n".join(lines) if is_plain else _json(list(texts))
 
 
 def read_items(lines: Sequence[str]) -> tuple[str, ...]:
-    """Parse the texts of a list, one a line."""
+    """Parse the strings in a list, one per line."""
     value = _value("\n".join(lines))
     if isinstance(value, list):
         return tuple(map(str, value))
@@ -124,7 +124,7 @@ def read_items(lines: Sequence[str]) -> tuple[str, ...]:
 
 
 def render_turns(turns: Sequence[CaseTurn]) -> str:
-    """Render turns as a JSON list of objects; a text of several lines is a list of lines."""
+    """Render turns as a JSON list of objects. Multi-line text becomes a list of lines."""
     return _json([_row(turn) for turn in turns]) if turns else ""
 
 
@@ -140,7 +140,7 @@ def _row(turn: CaseTurn) -> Mapping[str, object]:
 
 
 def read_turns(lines: Sequence[str]) -> tuple[CaseTurn, ...]:
-    """Parse the turns of a block; raises `UsageError` for anything else."""
+    """Parse the turns in a block. Raises `UsageError` for anything else."""
     block = "\n".join(lines)
     if not block.strip():
         return ()

@@ -1,6 +1,6 @@
 """Puzzles: cases of a failure and its fix, and the attribution of the failure to a category.
 
-A puzzle shows the request, the failed call and the files before the fix; its solution is the changes.
+A puzzle shows the request, the failed call and the files before the fix. The solution is the changes that fixed it.
 """
 
 from __future__ import annotations
@@ -48,13 +48,13 @@ from crucible.documents.session.findings import Finding, Kind
 from crucible.documents.session.session import Intervention, Outcome, ToolCall
 
 _BACK = 400
-"""Moments before a callout that are searched for its failed call."""
+"""Maximum moments before a callout to search for the failed call."""
 _CONFLICT = "CONFLICT ("
-"""Git's untranslated mark of a merge conflict."""
+"""Git's marker of a merge conflict, which is not translated."""
 
 
 class _Fixed(NamedTuple):
-    """A fixed failure: its callout, the last call that failed with it, and the moments up to its next run."""
+    """A fixed failure: its callout, the last call that failed with it, and the moments up to the command's next run."""
 
     finding: Finding
     callout: Moment
@@ -69,7 +69,7 @@ class _Fixed(NamedTuple):
 
 
 def find_puzzles(timeline: Timeline) -> Iterator[Case]:
-    """Yield the puzzles of a session in the order of its note, except merge conflicts and tests meant to fail."""
+    """Yield the puzzles of a session in note order, except merge conflicts and tests that were meant to fail."""
     found = [_fixed(timeline, finding, moment) for finding, moment in placed_findings(timeline, Kind.FAILURE)]
     own = {one.first.at: one for one in found if one.first.row.startswith(one.finding.rows or "-")}
     for fixed in found:
@@ -81,7 +81,7 @@ def find_puzzles(timeline: Timeline) -> Iterator[Case]:
             continue
         case = _case(timeline, fixed)
         if isinstance(case.body, Puzzle) and sum(len(one.calls) for one in case.body.solution) == len(_fix(fixed)):
-            yield case  # only if the whole fix fits
+            yield case  # only if the entire fix fits
 
 
 def _case(timeline: Timeline, fixed: _Fixed) -> Case:
@@ -114,12 +114,12 @@ def _tried(fixed: _Fixed, failure: str) -> tuple[CaseTurn, ...]:
 
 
 def _fixed(timeline: Timeline, finding: Finding, callout: Moment) -> _Fixed:
-    """Find the last run with this failure before its callout, and the moments up to the next run of its command."""
+    """Find the last run with this failure before its callout, and the moments up to the next run of the command."""
     before = timeline.moments[max(0, callout.at - _BACK) : callout.at]
     key = finding.summary.partition(": ")[0].split()
     calls = [one for one in before if one.call]
     recorded = moment_of_rows(before, finding.rows[:1])
-    if recorded and not recorded.call:  # a user's message with a log
+    if recorded and not recorded.call:  # a user message with a pasted log
         return _Fixed(finding, recorded, None, None, timeline.moments[recorded.at + 1 : callout.at])
     failed = (one for one in reversed(calls) if one.outcome is Outcome.FAILED)
     quoting = (one for one in reversed(calls) if _quotes(finding, one))
@@ -144,7 +144,7 @@ def _message(moment: Moment) -> str:
 
 
 def _quotes(finding: Finding, moment: Moment) -> bool:
-    """True if a call printed the finding's message; a pipe may have hidden its failure."""
+    """True if a call printed the finding's message; a pipe may have hidden the failing exit code."""
     quoted = finding.summary.partition(": ")[2].split(" / ")
     return any(len(part) > _QUOTE and part[:60] in moment.result for part in quoted)
 
@@ -153,7 +153,7 @@ _QUOTE = 8
 
 
 def _lines(moment: Moment) -> set[str]:
-    """Return the lines of an output that identify its failures, without numbers, which change with each edit."""
+    """Return the output lines that identify failures, without digits, since line numbers change with each edit."""
     return {_DIGITS.sub("", line) for line in _PLACE.findall(moment.result)}
 
 
@@ -162,7 +162,7 @@ _DIGITS = late_pattern(r"\d+")
 
 
 def _turn(timeline: Timeline, callout: Moment) -> Sequence[Moment]:
-    """Return the moments around a callout between two messages of the user, for a failure that no command shows."""
+    """Return the moments between the user messages around a callout, for a failure that no command shows."""
     breaks = [one.at for one in timeline.moments if isinstance(one.entry, Intervention)]
     start = max((at for at in breaks if at < callout.at), default=-1)
     end = min((at for at in breaks if at > callout.at), default=len(timeline.moments))
@@ -170,12 +170,12 @@ def _turn(timeline: Timeline, callout: Moment) -> Sequence[Moment]:
 
 
 def _aims(moment: Moment, key: Sequence[str]) -> set[str]:
-    """Return the first words of each command: as many as the failure's summary names, at least two."""
+    """Return the first words of each command in a call: as many as `key` has, but at least two."""
     return {" ".join(act.what.split()[: max(2, len(key))]) for act in moment.acts if act.deed in RUNS}
 
 
 def _is_conflict(fixed: _Fixed) -> bool:
-    """True for a merge conflict, known from git's message or from the conflict markers that the fix removed."""
+    """True for a merge conflict, identified by git's message or by the conflict markers that the fix removed."""
     removed = (text for one in _fix(fixed) for text in texts_of(one.arguments or {}))
     return _CONFLICT in _failure(fixed) or any(_MARKS in f"\n{text}" for text in removed)
 
@@ -193,14 +193,14 @@ def _needs_user(fixed: _Fixed) -> bool:
 
 
 def _is_unrecorded(timeline: Timeline, fixed: _Fixed) -> bool:
-    """True if the arguments of the fix are unknown although other calls have theirs."""
+    """True if the arguments of the fix are not recorded, although those of other calls are."""
     changes = _fix(fixed)
     unknown = bool(changes) and not any(one.arguments for one in changes)
     return unknown and any(one.arguments for one in timeline.moments)
 
 
 def _is_test_first(timeline: Timeline, fixed: _Fixed) -> bool:
-    """True for a test that was meant to fail: only tests changed before it, and no tests after it."""
+    """True for a test that was meant to fail: only tests changed before it, and none after it."""
     if not fixed.failed or not any(act.deed is Deed.TEST for act in fixed.failed.acts):
         return False
     before = {
@@ -222,7 +222,7 @@ def _failure(fixed: _Fixed) -> str:
 
 
 def _fix(fixed: _Fixed) -> list[Moment]:
-    """Return the changes up to the next run of the command, those with known arguments if there are any."""
+    """Return the changes up to the command's next run; if some have known arguments, only those."""
     found = [one for one in fixed.later if one.changed]
     return [one for one in found if one.arguments] or found
 
@@ -274,7 +274,7 @@ _PUTS = (Deed.WRITE, Deed.EDIT)
 
 
 def attribute(case: Case) -> Case:
-    """Attribute a case's failure by the built-in rules; unchanged if it has no failure of the agent."""
+    """Attribute a case's failure by the built-in rules. Returns the case unchanged if the agent caused no failure."""
     report = report_of(case)
     return case if report is None else _with(case, classify(report))
 
@@ -286,9 +286,9 @@ def judge_case(
     template: Renderer | None = None,
     budget: Budget = BUDGET,
 ) -> tuple[Case, str]:
-    """Ask an agent to attribute a case's failure; return the case, and the problem if the rules had to do it.
+    """Ask an agent to attribute a case's failure; returns the case, and the problem if the rules were used instead.
 
-    All texts are redacted before the agent sees them, and so is its answer.  Never raises for an agent's failure.
+    All text sent to the agent is redacted, and so is the answer. Never raises for an agent's failure.
     """
     report = report_of(case)
     if report is None:
@@ -303,7 +303,7 @@ def _with(case: Case, found: Attribution | None) -> Case:
 
 
 def report_of(case: Case) -> FailureReport | None:
-    """Return a puzzle's failure as a report; None for other cases and for failures not caused by the agent."""
+    """Return a puzzle's failure as a report, None for other cases and for failures not caused by the agent."""
     if not isinstance(case.body, Puzzle) or case.fault is not Fault.AGENT:
         return None
     puzzle = case.body
@@ -331,7 +331,7 @@ def _line_of(call: CaseCall) -> str:
 
 
 def _resolution(case: Case, puzzle: Puzzle, call: str) -> str:
-    """Return the resolution in words, or the one call that solved it if that runs the same program.
+    """Return the resolution in words, or the one call that solved it if it runs the same program.
 
     Such a call shows what was wrong with the failed one.
     """

@@ -1,7 +1,7 @@
-"""Make checks from the solution of a case, and check answers against them.
+"""Derive checks from the solution of a case, and check answers against them.
 
-A check looks for words that the question lacks: names that the fix introduces, or the words of the chosen option. An
-answer is only text; nothing in it is run.
+A check looks for words that the question lacks: names that the fix introduces, or the words of the chosen option.
+Answers are treated as text; nothing in them is executed.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from crucible.core.patterns import late_pattern
 
 
 class CheckKind(StrEnum):
-    """What a check looks for: file names, commands, words that only the answer has, or lines that must not occur."""
+    """What a check looks for: file names, commands, words found only in the answer, or lines that must not occur."""
 
     FILES = "files"
     COMMANDS = "commands"
@@ -40,7 +40,7 @@ class CheckKind(StrEnum):
 
 
 class RubricCheck(NamedTuple):
-    """A check that passes if at least `least` of `wants` occur; for `GONE`, if none does."""
+    """A check that passes if at least `least` of `wants` occur or, for `GONE`, if none does."""
 
     kind: CheckKind
     wants: tuple[str, ...]
@@ -48,7 +48,7 @@ class RubricCheck(NamedTuple):
 
 
 class CheckResult(NamedTuple):
-    """A check and those of its `wants` that an answer has."""
+    """A check, and which of its `wants` an answer contains."""
 
     check: RubricCheck
     found: tuple[str, ...]
@@ -62,7 +62,7 @@ class CheckResult(NamedTuple):
 
 
 def rubric_of(body: Body) -> tuple[RubricCheck, ...]:
-    """Return the checks for answers to a case; none for an open puzzle, or a delegation whose result was not used."""
+    """Return the checks for answers to a case. An open puzzle and a delegation with an unused result have none."""
     match body:
         case Puzzle() if body.is_open:
             return ()
@@ -82,12 +82,12 @@ def rubric_of(body: Body) -> tuple[RubricCheck, ...]:
 
 
 def is_gradable(body: Body) -> bool:
-    """True if checks look for words or commands that the question lacks."""
+    """True if any check looks for words or commands that the question lacks."""
     return any(one.kind in (CheckKind.TERMS, CheckKind.COMMANDS) for one in rubric_of(body))
 
 
 def rubric_json(checks: Iterable[RubricCheck], indent: int | None = None, *, plain: bool = False) -> str:
-    """Return the checks as a JSON list, to grade answers without the session."""
+    """Return the checks as a JSON list, for grading answers without the session."""
     rows = [{"check": one.kind, "wants": one.wants, "least": one.least} for one in checks]
     return json.dumps(rows, ensure_ascii=plain, indent=indent)
 
@@ -101,13 +101,13 @@ _PATHS = ("file_path", "filePath", "absolute_path", "notebook_path", "path", "fi
 
 
 def _checks(turns: Sequence[CaseTurn], question: object, answer: str = "") -> tuple[RubricCheck, ...]:
-    """Check for the files that calls change and the names that they add; without calls, for the words of `answer`."""
+    """Check for files that calls change and names that they add; without calls, for the words of `answer`."""
     calls = [call for turn in turns for call in turn.calls]
     known = "\n".join(texts_of(question))
     files = _unique(name for call in calls for name in _changed_files(call))
     prose = "\n".join([answer, *(turn.text for turn in turns if not turn.answers)])
     names = [name for name in _new_names(calls) if not _has(known, name)]
-    # Names that the agent mentions are best, numbers worst.
+    # Prefer names that the agent mentions; numbers come last.
     names.sort(key=lambda name: (name[0].isdigit(), not _has(prose, name)))
     return _filled(
         RubricCheck(CheckKind.FILES, files, len(files)),
@@ -116,7 +116,7 @@ def _checks(turns: Sequence[CaseTurn], question: object, answer: str = "") -> tu
 
 
 def _is_shown(calls: Iterable[CaseCall]) -> bool:
-    """True if the arguments of any call are known, besides its one-line form and paths."""
+    """True if any call has known arguments other than its one-line form and paths."""
     return any(name not in ("input", *_PATHS) for call in calls for name in call.arguments)
 
 
@@ -151,7 +151,7 @@ def _command(call: CaseCall) -> str:
 
 
 def _argument(call: CaseCall, names: Iterable[str]) -> str:
-    """Return the first existing argument of some names as text."""
+    """Return the first of the named arguments that exists, as text."""
     found = next((call.arguments[name] for name in names if name in call.arguments), "")
     return " ".join(map(str, found)) if isinstance(found, list) else str(found)
 
@@ -161,7 +161,7 @@ _NAME = late_pattern(
     r"|(?<=[\w)\]]\.)[A-Z]\w{2,}(?![\w\"'`])|(?<=\w:)[a-z]\w{2,}|--?[a-z][\w-]+"
     r"|(?<=[\"'`])[A-Za-z]\w*[./:-][\w./:-]+(?=[\"'`]))"
 )
-"""A name in code: with an inner capital or `_`, a call, a member, an option, or a quoted word with punctuation."""
+"""Matches a name in code: with an inner capital or `_`, a call, a member, an option, or quoted with punctuation."""
 _NUMBER = late_pattern(r"(?<![\w.])(?:\d+\.\d+|\d{2,})(?![\w.])")
 _DEFINED = late_pattern(
     r"\b(?:func(?:tion)?|def|class|type|const|let|var|fn|struct|interface)\b(.*)|(\w+(?:,\s*\w+)*)\s*:?=(?!=)"
@@ -169,7 +169,7 @@ _DEFINED = late_pattern(
 
 
 def _new_names(calls: Sequence[CaseCall]) -> Iterator[str]:
-    """Yield the names that edits add, else those in the first command, except names that the code itself defines."""
+    """Yield the names that edits add, else those in the first command, except names that the edits define."""
     edits = [call for call in calls if not _argument(call, _COMMANDS)]
     code = [call for call in edits if not any(map(is_test_file, _changed_files(call)))]
     used = code or edits or calls[:1]
@@ -202,7 +202,7 @@ _SHORTEST = 3
 
 
 def _words(answer: str, question: object) -> list[str]:
-    """Return the significant words of an answer, one for each stem, without those of the question."""
+    """Return the significant words of an answer that are not in the question, one per stem."""
     known = content_words("\n".join(texts_of(question)))
     found: dict[str, str] = {}
     for word in _WORD.findall(answer):
@@ -213,7 +213,7 @@ def _words(answer: str, question: object) -> list[str]:
 
 
 def _of_correction(body: Correction) -> tuple[RubricCheck, ...]:
-    """Check for the names that the corrected work adds; for commands alone, the first, and not the rejected one."""
+    """Check for names that the corrected work adds; for commands only, the first, and not the rejected one."""
     question = (body.goal, body.did, body.words)
     if checks := _checks(body.then, question):
         return checks
@@ -233,7 +233,7 @@ _NEXT, _PIPED, _BLANK = late_pattern(r"&&|\|\||;"), late_pattern(r"\||\d?>"), " 
 
 
 def _of_delegation(body: Delegation) -> tuple[RubricCheck, ...]:
-    """Check for names in the result that the task lacks, first those that the parent used; without names, for words."""
+    """Check for names in the result that the task lacks, those used by the parent first; without names, for words."""
     names = [name for name in _NAME.findall(body.result) if not _has(body.task, name)]
     names.sort(key=lambda name: not _has(body.evidence, name))
     return _filled(_terms(names or _words(body.result, body.task)))
@@ -250,7 +250,7 @@ def _of_choice(body: Choice) -> tuple[RubricCheck, ...]:
 
 
 _OWN = 3
-"""Fewest words of a reply that is a decision in itself."""
+"""Minimum words of a reply that is a decision in itself."""
 
 
 # --- checking an answer ----------------------------------------------------------------------------------------------
@@ -259,14 +259,14 @@ _BLANKS = late_pattern(r"\s+")
 
 
 def check_answer(checks: Iterable[RubricCheck], answer: str) -> tuple[CheckResult, ...]:
-    """Check an answer.  For `GONE` only a whole line counts, since a sentence may quote it."""
+    """Check an answer. For `GONE`, only full lines count, since a sentence may quote the command."""
     lines = {_flat(line).lstrip("-* ") for line in answer.split("\n")}
     text = _flat(answer)
 
     def has(kind: CheckKind, want: str) -> bool:
         if kind is CheckKind.GONE:
             return want in lines
-        # A stem matches all forms of a word.
+        # Use a stem to match all forms of a word.
         stem = min(content_words(want), default=want) if want.isalpha() else want
         return _has(text, stem, is_begun=kind is CheckKind.TERMS)
 
@@ -282,7 +282,7 @@ def _has(text: str, want: str, *, is_begun: bool = False) -> bool:
 
 
 def is_met(results: Sequence[CheckResult]) -> bool | None:
-    """Return whether all checks pass; None if no check looks for anything that must occur."""
+    """Return whether all checks pass, None if no check looks for anything that must occur."""
     if all(one.check.kind is CheckKind.GONE for one in results):
         return None
     return all(one.is_met for one in results)

@@ -1,7 +1,7 @@
 """Redact secrets and personal data in a case.
 
-A user name in the path of a home folder becomes `user`, the exporting user's home folder elsewhere becomes `~`, and an
-e-mail address becomes `user@example.com`.
+In paths, the user name in a home folder becomes `user`; elsewhere, the exporting user's home folder becomes `~`. E-mail
+addresses become `user@example.com`.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ _NO_MAIL = frozenset(
         "txt",
     ]
 )
-"""Extensions of file names that look like the end of an e-mail address."""
+"""File extensions that look like the end of an e-mail address."""
 _OPEN = ("example.com", "example.org", "example.net", ".example", ".invalid", ".test", ".local", ".localhost")
 
 
@@ -68,7 +68,7 @@ _SEVERAL = ("tools", "tags", "problems")
 class Scrubber:
     """Cleans cases and counts redactions by rule; `home` is the user's home folder, or "".
 
-    Without `personal` only secrets are redacted, for cases that stay in the vault.
+    If `personal` is False, only secrets are redacted, for cases that stay in the vault.
     """
 
     def __init__(self, redact: Redact, home: str = "", *, personal: bool = True) -> None:
@@ -81,7 +81,7 @@ class Scrubber:
             self._home = re.compile(rf"(?<![\w.-]){re.escape(folder)}(?![\w.-])")
 
     def clean(self, case: Case) -> Case:
-        """Redact all texts of a case, and add the redactions to the case's own."""
+        """Redact all text in a case, and add the redactions to the case's own."""
         before, self.counts = self.counts, Counter()
         changed: dict[str, Any] = {name: self.text(getattr(case, name)) for name in _ONE}
         changed |= {name: tuple(map(self.text, getattr(case, name))) for name in _SEVERAL}
@@ -95,7 +95,7 @@ class Scrubber:
         return replace(clean, redactions=dict(Counter(case.redactions) + taken)) if taken else clean
 
     def clean_with_id(self, case: Case) -> Case:
-        """Redact a case including its session's id, which is part of the case's id."""
+        """Redact a case and its session's id, which is part of the case's id."""
         clean = self.clean(case)
         session = self.text(case.place.session)
         if session == case.place.session:
@@ -104,9 +104,9 @@ class Scrubber:
         return replace(clean, id=plain, place=clean.place._replace(session=session))
 
     def text(self, text: str) -> str:
-        """Redact a text; returns the same object if nothing changed."""
+        """Redact text; returns the same object if nothing changed."""
         valid = text
-        if not text.isascii():  # no file can hold a lone surrogate
+        if not text.isascii():  # files cannot contain lone surrogates
             valid = text.encode("utf-8", "replace").decode("utf-8")
         found, counts = self._redact(valid) if valid else (valid, {})
         self.counts.update(counts)
@@ -141,7 +141,7 @@ class Scrubber:
         return "user@example.com"
 
     def _argument(self, text: str, key: str) -> str:
-        """Redact a text, also if only its argument's name shows that it is a secret."""
+        """Redact text, including text that only the name of its argument identifies as a secret."""
         clean = self.text(text)
         if not key or clean != text or len(text) > _LONGEST_SECRET or "\n" in text:
             return clean

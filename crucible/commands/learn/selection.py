@@ -1,7 +1,7 @@
 """Select the cases to export: drop duplicates, sample, and split into training and test data.
 
-Samples and splits are drawn by hashes, so new cases move few old ones. A session, its subagents and its continuations
-share a split.
+Hashes decide samples and splits, so new cases move few old ones. A session shares a split with its subagents and its
+continuations.
 """
 
 from __future__ import annotations
@@ -40,13 +40,13 @@ class SelectedCases(NamedTuple):
 _WORD = late_pattern(r"\w+")
 _RUN, _KEYS, _ALIKE = 3, 16, 0.8
 _MOST = 64
-"""Most cases compared with one for each key, so that the time stays linear."""
+"""Maximum cases to compare with a case per key, so that the time stays linear."""
 
 
 def select_cases(
     cases: Iterable[Case], dedupe: Dedupe | None = None, limit: int | None = None, seed: int | None = None
 ) -> SelectedCases:
-    """Select cases; they are held in memory only for deduplication or a random sample."""
+    """Select cases. They are held in memory only for deduplication or a random sample."""
     dropped: set[str] = set()
     if dedupe:
         cases = list(cases)
@@ -64,7 +64,7 @@ def _place(seed: int, id_: str) -> bytes:
 
 
 def duplicates(cases: Iterable[Case], mode: Dedupe) -> dict[str, str]:
-    """Return the ids of duplicates with the ids of the cases that are kept instead."""
+    """Return the ids of duplicates, each with the id of the case that is kept instead."""
     exact: dict[tuple[str, str], str] = {}
     near: defaultdict[tuple[str, int], list[tuple[str, frozenset[int]]]] = defaultdict(list)
     dropped: dict[str, str] = {}
@@ -90,9 +90,9 @@ def _rank(case: Case) -> tuple[bool, bool, str, str]:
 
 
 def sketch_of(case: Case) -> frozenset[int]:
-    """Return the hashes of all runs of three words."""
+    """Return the hashes of all sequences of three words."""
     body = case.body
-    if isinstance(body, Puzzle):  # only recorded texts, no derived ones
+    if isinstance(body, Puzzle):  # recorded text only, no derived fields
         body = replace(body, state="", hints=(), attribution=None)
     words = [word for text in texts_of(body) for word in _WORD.findall(text.casefold())]
     runs = (" ".join(words[at : at + _RUN]) for at in range(max(len(words) - _RUN + 1, 1)))
@@ -112,7 +112,7 @@ class SessionRelations(NamedTuple):
 
 
 class Families:
-    """Groups of related sessions, which share a split; an unknown session is a group of its own."""
+    """Groups of related sessions, which share a split. An unknown session is its own group."""
 
     def __init__(self, relations: Iterable[SessionRelations] = ()) -> None:
         self._above: dict[str, str] = {}
@@ -121,7 +121,7 @@ class Families:
                 self._join(one.session, other)
 
     def of(self, session: str) -> str:
-        """Return the name of a session's family: the first of its ids."""
+        """Return the name of a session's family: the lowest of its ids."""
         while (above := self._above.get(session, session)) != session:
             session = above
         return session
@@ -133,7 +133,7 @@ class Families:
 
 @dataclass(frozen=True, slots=True)
 class Splits:
-    """Names with their shares, which sum to 1, in the given order."""
+    """Split names and their shares, which add up to 1, in the given order."""
 
     shares: Mapping[str, float]
     seed: int = 0
@@ -151,7 +151,7 @@ class Splits:
 
 
 def parse_splits(text: str, *, seed: int = 0) -> Splits:
-    """Parse `--split`: names with shares that sum to 1; raises `UsageError` for an invalid value."""
+    """Parse `--split`: names with shares that add up to 1. Raises `UsageError` for an invalid value."""
     shares: dict[str, float] = {}
     for part in text.split(","):
         name, _, share = (piece.strip() for piece in part.partition("="))

@@ -43,9 +43,9 @@ from crucible.documents.session.titles import untagged
 
 @dataclass(frozen=True, slots=True)
 class Timeline:
-    """A session's moments; `complete` is true if the full arguments of all calls are known.
+    """A session's moments. `complete` is True if the full arguments of all calls are known.
 
-    `phases` and `goals` are by phase id, in order.
+    `phases` and `goals` are keyed by phase id, in order.
     """
 
     session: Session
@@ -59,9 +59,9 @@ class Timeline:
         return self.phases[self.moments[at].phase]
 
     def goal_of(self, phase: str) -> str:
-        """Return the goal of a phase: the prompt of more than two words that opened it, or the nearest phase before.
+        """Return the goal of a phase: the opening prompt if it has more than two words, else that of an earlier phase.
 
-        Without one, it is the subagent's task, the phase's name, or the session's title.
+        Without one, the goal is the subagent's task, the phase's name, or the session's title.
         """
         return self.goals.get(phase, self.session.title)
 
@@ -82,12 +82,12 @@ def _goals(session: Session, phases: Mapping[str, Phase]) -> Iterator[tuple[str,
 
 
 def _task(session: Session) -> str:
-    """Return a subagent's task, which its note has before the first phase."""
+    """Return a subagent's task, which comes before the first phase in its note."""
     return next((untagged(entry.text) for entry in session.preamble if isinstance(entry, Prose)), "")
 
 
 def _opening(phase: Phase) -> str:
-    """Return the prompts at the start of a phase, without those that are too short to name a goal ("go on")."""
+    """Return the prompts at the start of a phase, except those too short to name a goal ("go on")."""
     opening = takewhile(lambda entry: isinstance(entry, Intervention), phase.entries)
     asked = [entry.words for entry in opening if isinstance(entry, Intervention)]
     return "\n\n".join(words for words in asked if len(words.split()) > _FEW)
@@ -102,7 +102,7 @@ _FEW = 2
 def turns_of(moments: Iterable[Moment]) -> tuple[CaseTurn, ...]:
     """Return moments as turns: prose and the call after it are one turn, each result is another.
 
-    Other entries are dropped.  A call's id is its place in the timeline: `call-12`.
+    Other entries are dropped. A call's id is its position in the timeline: `call-12`.
     """
     turns: list[CaseTurn] = []
     prose: list[str] = []
@@ -129,21 +129,21 @@ def _exchange_of(moment: Moment, words: str) -> tuple[CaseTurn, CaseTurn]:
 
 
 def _argument_of(tool: str, rest: str) -> str:
-    """Return the argument that a call's line is stored under: a shell's own if the line is uncut, else `input`."""
+    """Return the argument name for a call's line: that of the shell if the line is uncut, else `input`."""
     if tool.casefold() not in SHELLS or not rest or rest.endswith("…") or "⏎" in rest:
         return "input"
     return _COMMAND.get(tool, "command")
 
 
 _COMMAND = {"exec_command": "cmd"}
-"""Shells whose command argument has another name."""
+"""Shells whose command argument has a different name."""
 
 
 # --- findings --------------------------------------------------------------------------------------------------------
 
 
 def placed_findings(timeline: Timeline, kind: Kind) -> Iterator[tuple[Finding, Moment]]:
-    """Yield the findings of a kind with the moment of their callout, in the order of the note."""
+    """Yield the findings of a kind, each with the moment of its callout, in note order."""
     at = 0
     for finding in findings_of(timeline.session):
         if finding.kind == kind:
@@ -154,7 +154,7 @@ def placed_findings(timeline: Timeline, kind: Kind) -> Iterator[tuple[Finding, M
 
 
 def moment_of_rows(moments: Iterable[Moment], rows: Collection[str]) -> Moment | None:
-    """Return the first moment whose row starts with one of `rows`, of which findings keep only the start."""
+    """Return the first moment whose row starts with one of `rows`; findings keep only the start of a row."""
     return next((one for one in moments if one.row and one.row.startswith(tuple(rows))), None)
 
 
@@ -177,7 +177,7 @@ def outcome_of(timeline: Timeline, phase: str) -> Finding | None:
 
 
 def corrections_by_moment(timeline: Timeline) -> dict[int, Finding]:
-    """Return each correction by the place of its words in the timeline: a user's prompt or a rejected call."""
+    """Return each correction by the position of its words in the timeline: a user prompt or a rejected call."""
     spoken = [one for one in timeline.moments if isinstance(one.entry, Intervention)]
     refused = [one for one in timeline.moments if one.outcome is Outcome.REJECTED]
     found: dict[int, Finding] = {}
@@ -199,7 +199,7 @@ _SHOWS = late_pattern(
     r"(?:git|ls|cat|echo|pwd|mkdir|rm|cd|cp|mv|chmod|touch|which|sleep|export|apt|apt-get|sudo|find|head|tail|wc|date|ps|kill|ln)(?:\s|$)"
     r"|(?:python3? -m )?(?:uv )?(?:pip3?|npm|yarn|pnpm|poetry|cargo|go|brew|uv) (?:install|add|i|ci|get|sync)(?:\s|$)"
 )
-"""Commands that only look something up or prepare work, so their success proves nothing."""
+"""Matches commands that only look something up or prepare work, so that their success proves nothing."""
 _NOTHING_RAN = late_pattern(
     r"\b(?:0|no) tests? (?:were )?(?:ran|run|collected|found|passed|executed)\b|\bcollected 0 items\b|\bran 0 tests\b|\brunning 0 tests\b|\[no test files\]",
     re.IGNORECASE,
@@ -210,9 +210,9 @@ _LONGEST = 300
 
 
 def verification_after(timeline: Timeline, at: int) -> str:
-    """Return the first test, check or build that passed after a moment in its phase, else a program that succeeded.
+    """Return the first test, check or build that passed later in the same phase, else the first program that succeeded.
 
-    Sub-phases belong to their phase.  The search ends at the first failed test, check or build.
+    Sub-phases belong to their phase. The search ends at the first failed test, check or build.
     """
     phase = timeline.moments[at].phase.partition(".")[0]
     ran = ""
@@ -231,13 +231,13 @@ def verification_after(timeline: Timeline, at: int) -> str:
 
 
 def proof_of(moment: Moment) -> str:
-    """Return the command of a passed call as proof; "" if it ran no command, or a test run had no tests."""
+    """Return the command of a passed call as proof, "" if it ran no command or a test run had no tests."""
     is_proof = _deeds(moment) & {*_PROOFS, Deed.RUN} and not _is_empty(moment)
     return _command_of(moment) if is_proof else ""
 
 
 def _is_empty(moment: Moment) -> bool:
-    """True for a test run that passed without running any test."""
+    """True for a test run that passed but ran no tests."""
     if Deed.TEST not in _deeds(moment):
         return False
     text = moment.result[-_READ:]
@@ -274,8 +274,8 @@ def make_case(
 ) -> Case:
     """Make the case of a body, without digest and tokens.
 
-    `anchor` are words that distinguish it from the session's other cases of its type; `moment` is its origin, and
-    `finding` gives its title.
+    `anchor` is text that distinguishes it from the session's other cases of its type. `moment` is its origin, and
+    `finding` provides its title.
     """
     session, phase = timeline.session, timeline.phase_of(moment.at)
     above = timeline.phases.get(moment.phase.partition(".")[0], phase)

@@ -3,13 +3,13 @@
 shape              columns                          a row for                          made for
 messages           messages                         every lesson                       TRL's SFT, OpenAI's chat files
 tools              messages, tools                  complete lessons with a call       function calling
-prompt-completion  prompt, completion               every lesson but workflows         TRL's SFT on the answer alone
+prompt-completion  prompt, completion               every lesson except workflows      TRL's SFT on the answer only
 preference         prompt, chosen, rejected         corrections, verified puzzles      TRL's DPO
 sharegpt           conversations (`from`, `value`)  every lesson                       Axolotl, LLaMA-Factory
 
-A case becomes a `Lesson`, a lesson the columns of its shape. Readers infer column types from the first rows, so only
-`messages` and `tools`, which `datasets` reads as JSON values, hold objects that differ. The other shapes hold texts
-alone: a call is `<tool_call>` with JSON and its result is `<tool_response>`, as Hermes and Qwen write them.
+A case becomes a `Lesson`, and a lesson becomes the columns of a shape. Readers infer column types from the first rows,
+so only `messages` and `tools`, which `datasets` reads as JSON values, hold objects with varying keys. The other shapes
+hold only text: a call is `<tool_call>` with JSON and a result is `<tool_response>`, the format of Hermes and Qwen.
 """
 
 from __future__ import annotations
@@ -41,16 +41,16 @@ _MARK = late_pattern(
     r"|<(?=</?SYS>>)"
     r"|\[(?=/?(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS|TOOL_CONTENT|IMG)\])"
 )
-"""The start of a control token: ChatML's and Llama's `<|…|>`, DeepSeek's, Mistral's, Gemma's, Hermes'."""
+"""Matches the start of a control token: `<|…|>` (ChatML, Llama), or those of DeepSeek, Mistral, Gemma and Hermes."""
 
 _NO_NAME = late_pattern(r"[^A-Za-z0-9_-]")
 
 
 @dataclass(slots=True)
 class ChatMessage:
-    """One message; `taught` is true if a model is to learn it.
+    """One message. `taught` is True if a model should learn it.
 
-    `answers` are the results of its calls in their order, None for an unknown one.
+    `answers` has the results of its calls in order, None for an unknown result.
     """
 
     role: Role
@@ -61,14 +61,14 @@ class ChatMessage:
 
 
 def without_marks(text: str) -> str:
-    """Break up the control tokens of chat templates in a text: `< |im_start|>`."""
+    """Break up control tokens of chat templates in text, such as `< |im_start|>`."""
     return _MARK.sub(lambda found: found[0] + " ", text) if "<" in text or "[" in text else text
 
 
 def conversation(before: Sequence[CaseTurn], taught: Sequence[CaseTurn] = ()) -> list[ChatMessage]:
-    """Join turns to messages of alternating roles, with results at their calls.
+    """Join turns into messages with alternating roles, and attach results to their calls.
 
-    A result without an id goes to the first open call; one without an open call is quoted in the user's message.
+    A result without an id goes to the first open call. If no call is open, the result is quoted in the user message.
     """
     messages: list[ChatMessage] = []
     waiting: list[tuple[str, ChatMessage, int]] = []
@@ -108,8 +108,8 @@ def _joined(*texts: str) -> str:
 def chat_messages(messages: Sequence[ChatMessage], no_answer: str) -> list[Row]:
     """Return messages with `tool_calls`, and tool messages; `no_answer` replaces unknown results.
 
-    An assistant's message has the `weight` 1 if taught, else 0.  A user's has none, so that messages differ in their
-    keys in every row and `datasets` reads them as JSON values instead of structs that lack later keys.
+    An assistant message has the `weight` 1 if taught, else 0. User messages have none, so that the keys differ within
+    every row and `datasets` reads the messages as JSON values, not as structs that drop later keys.
     """
     rows: list[Row] = []
     numbers = count(1)
@@ -135,7 +135,7 @@ def chat_messages(messages: Sequence[ChatMessage], no_answer: str) -> list[Row]:
 
 
 def plain_messages(messages: Sequence[ChatMessage], no_answer: str, tool: Role) -> list[tuple[Role, str]]:
-    """Return messages as role and text: calls as `<tool_call>`, results as `<tool_response>` of the role `tool`."""
+    """Return messages as role and text: calls as `<tool_call>`, results as `<tool_response>` with the role `tool`."""
     plain: list[tuple[Role, str]] = []
     for message in messages:
         answers = _answers(message, no_answer) if message is not messages[-1] else []
@@ -164,7 +164,7 @@ def _answers(message: ChatMessage, no_answer: str) -> list[str]:
 
 
 def _name(call: CaseCall) -> str:
-    """Return a tool's name as function calling accepts it: at most 64 letters, digits, `_` and `-`."""
+    """Return a tool's name as allowed in function calling: at most 64 letters, digits, `_` and `-`."""
     return _NO_NAME.sub("_", call.name)[:64] or "tool"
 
 
@@ -195,7 +195,7 @@ def _messages(lesson: Lesson) -> Row | None:
 
 
 def _tools(lesson: Lesson) -> Row | None:
-    """Return the messages of a lesson with calls; `export` adds the schemas when it knows all calls."""
+    """Return the messages of a lesson with calls; `export` adds the tool schemas after reading all calls."""
     return _messages(lesson) if any(message.calls for message in _taught_conversation(lesson)) else None
 
 
@@ -233,7 +233,7 @@ _SPEAKERS = {Role.USER: "human", Role.ASSISTANT: "gpt", Role.TOOL: "tool"}
 def _sharegpt(lesson: Lesson) -> Row | None:
     messages = _up_to_taught(conversation(lesson.before, lesson.right))
     if any(message.taught and not _is_whole(message) for message in messages):
-        return None  # this shape has no weights: all assistant messages are taught
+        return None  # this shape has no weights, so all assistant messages are taught
     plain = plain_messages(messages, lesson.no_answer, Role.TOOL)
     turns = [{"from": _SPEAKERS[role], "value": text} for role, text in plain]
     return {"conversations": turns} if turns else None
@@ -255,13 +255,13 @@ def _up_to_taught(messages: list[ChatMessage]) -> list[ChatMessage]:
 def _asked(lesson: Lesson) -> tuple[list[Row], str]:
     """Return the prompt, with the results of its calls, and the answer up to its first calls.
 
-    Text after those calls depends on their results, so a model would learn to make them up.  Both are empty if the
-    prompt does not end with the user, or if the answer was cut.
+    Text after those calls depends on their results, and a model would learn to invent it. Both parts are empty if the
+    prompt does not end with a user message, or if the answer was cut.
     """
     messages = conversation(lesson.before, lesson.right)
     taught = [message for message in messages if message.taught]
     before = messages[: messages.index(taught[0])] if taught else messages
-    # The empty message stands for the answer, so that the results of the calls before it are included.
+    # The empty message is a placeholder for the answer, so that the results of the calls before it are included.
     prompt = plain_messages([*before, ChatMessage(Role.ASSISTANT, "")], lesson.no_answer, Role.USER)
     first = next((at for at, one in enumerate(taught, 1) if one.calls), len(taught))
     answer = assistant_text(taught[:first])
@@ -273,7 +273,7 @@ def _asked(lesson: Lesson) -> tuple[list[Row], str]:
 def _last_step(messages: Sequence[ChatMessage], *, refused: bool) -> Sequence[ChatMessage]:
     """Return the last message that changed a file, else the last one with a call, else the last one.
 
-    Calls after the change, such as tests, were not what was wrong.  If the user rejected a call, it was the last one.
+    Calls after the change, such as tests, did not cause the problem. If the user rejected a call, it was the last one.
     """
     spoken = [message for message in messages if message.role is Role.ASSISTANT]
     calling = [message for message in spoken if message.calls]
@@ -282,7 +282,7 @@ def _last_step(messages: Sequence[ChatMessage], *, refused: bool) -> Sequence[Ch
 
 
 _CHANGES = late_pattern(r"^(?!.*(?:todo|plan|memory)).*(?:write|edit|replace|patch|create_file)", re.IGNORECASE)
-"""Names of tools that change files in any client."""
+"""Matches names of tools that change files, in any client."""
 
 
 def _says(text: str) -> Row:
