@@ -1,7 +1,6 @@
-"""The inbox: items that wait for the user, found in the index and read from their notes, and the user's answers.
+"""The inbox: items waiting for the user, found in the index and read from their notes, and the user's answers.
 
-An item's id depends only on its own words, so other edits of the note do not change it. An error is answered by its
-`Resolution:`, any other item by a `[!user]` callout after it that names the item.
+An error is answered by its `Resolution:`; any other item by a `[!user]` callout after it that names the item.
 """
 
 from __future__ import annotations
@@ -40,13 +39,14 @@ class PendingKind(StrEnum):
 
 
 class PendingItem(NamedTuple):
-    """An item that waits for the user, or that was answered.
+    """An item that is waiting for the user or has been answered.
 
-    `id` is the session's id, a dot and six hexadecimal digits of the item's text (with `-2` for a second item with the
-    same text).  `session` is the note's name, `path` its path relative to the vault.  `phase` is the phase's id (""
-    before the first), `line` the item's first line in the note, from 1.  `at` is the start of its phase or else of its
-    session; UTC, or None if unknown.  `title` and `text` are decoded, with all their lines.  `answer` is the answer's
-    text, "" without one.  `verdict` is `answered`, `approved`, `rejected`, `seen` or `mended`, "" for a pending item.
+    `id` is the session's id, a dot and six hex digits that depend only on the item's text (with `-2` for a second item
+    with the same text).  `session` is the note's name, `path` its path relative to the vault.  `phase` is the phase's
+    id ("" before the first phase), `line` the item's first line in the note, from 1.  `at` is the start of its phase,
+    else of its session, in UTC, or None if unknown.  `title` and `text` are decoded, with all their lines.  `answer` is
+    the answer's text, or "".  `verdict` is `answered`, `approved`, `rejected`, `seen` or `mended`, "" for a pending
+    item.
     """
 
     id: str
@@ -68,7 +68,7 @@ _ALL = frozenset(PendingKind)
 
 
 class PendingNote(NamedTuple):
-    """A note with items: its path cell, and its session's start and end as in the index, "" if unknown or not ended."""
+    """A note with items: its path cell, and its session's start and end from the index ("" if unknown or not ended)."""
 
     path: str
     started: str
@@ -78,7 +78,7 @@ class PendingNote(NamedTuple):
 def notes_with_items(
     view: View, project: str = "", kinds: Collection[PendingKind] = _ALL, *, answered: bool = False
 ) -> Iterator[PendingNote]:
-    """The notes with pending items of these kinds, newest session first; with `answered` also answered items."""
+    """Yield the notes with pending items of these kinds, newest session first.  `answered` includes answered items."""
     for shard in view.shards:
         paths = {
             str(row["path"])
@@ -102,7 +102,7 @@ def _ended(row: Row) -> str:
 
 
 def without_repeats(items: Iterable[PendingItem]) -> Iterator[PendingItem]:
-    """Drop repeated pending items of a session, since an agent may ask the same question again."""
+    """Drop repeated pending items of a session: an agent may ask the same question again."""
     seen: set[tuple[str, ...]] = set()
     for item in items:
         key = (item.session, item.kind.value, item.title, item.text)
@@ -115,7 +115,7 @@ def without_repeats(items: Iterable[PendingItem]) -> Iterator[PendingItem]:
 def read_items(
     vault: Vault, found: Iterable[PendingNote], on_error: Callable[[CrucibleError], None]
 ) -> Iterator[PendingItem]:
-    """Yield every item of these notes, including answered ones; notes are read lazily."""
+    """Yield all items in these notes, including answered ones.  Notes are read lazily."""
     for place in found:
         path = path_of_cell(place.path)
         try:
@@ -125,12 +125,12 @@ def read_items(
 
 
 def items_of(note: Note, path: str = "") -> list[PendingItem]:
-    """A note's items in order; `path` is relative to the vault."""
+    """Return a note's items in order; `path` is relative to the vault."""
     return [item._replace(path=path) for item, _ in _placed(note)]
 
 
 def find_entry(note: Note, name: str) -> list[tuple[PendingItem, Entry]]:
-    """The items named `name`, or else with that prefix, and their entries; all for ""."""
+    """Return the items named `name`, or else with that prefix, and their entries; all items if `name` is ""."""
     found = [(item.id.removeprefix(f"{note.name}."), item, entry) for item, entry in _placed(note)]
     named = [one for one in found if one[0] == name] or [one for one in found if one[0].startswith(name)]
     return [(item, entry) for _, item, entry in named]
@@ -145,7 +145,7 @@ def _placed(note: Note) -> list[tuple[PendingItem, Entry]]:
 
 
 def _item(note: Note, phase: Phase | None, entry: Entry, answers: Answers, at: int) -> PendingItem:
-    """An item without its path."""
+    """Return an item without its path."""
     settled = answers.settles(at)
     title = entry.title if isinstance(entry, Callout) else ""
     text = entry.text if isinstance(entry, Callout | Failure) else ""
@@ -167,7 +167,7 @@ def _item(note: Note, phase: Phase | None, entry: Entry, answers: Answers, at: i
 
 
 def _verdict(entry: Entry, answers: Answers, at: int) -> str:
-    """The verdict of the answer that names the item; other answers count as `answered`."""
+    """Return the verdict of the answer that names the item; any other answer counts as `answered`."""
     own = answers.named_answer(at)
     if own is None:
         return "mended" if isinstance(entry, Failure) else "answered"
@@ -205,7 +205,7 @@ class AlreadyAnswered(CrucibleError):
 
 @dataclass(frozen=True, slots=True)
 class GivenAnswer:
-    """The item before the answer, and the number of redactions by rule."""
+    """The item as it was before the answer, and the number of redactions by rule."""
 
     item: PendingItem
     redactions: Mapping[str, int] = field(default_factory=dict)
@@ -228,11 +228,11 @@ _NEEDS = {
 def answer(
     vault: Vault, ref: str, text: str = "", *, verdict: AnswerVerdict = AnswerVerdict.ANSWERED, redact: Redact
 ) -> GivenAnswer:
-    """Answer the item `ref`, which is its id, a prefix of it, or the id of a session with one pending item.
+    """Answer the item `ref`: its id, a prefix of the id, or the id of a session with one pending item.
 
-    Only the verdict `ANSWERED` needs a text.  Only the answer's lines are written, and the count of redactions if there
-    were any.  Raises `ItemNotFound`, `AlreadyAnswered`, `UsageError` for a verdict that the item does not allow,
-    `SessionNotFound`, or `EditRefused` if the answer cannot be inserted.
+    Only the verdict `ANSWERED` needs a text.  Writes only the answer's lines and, if anything was redacted, the
+    redaction counts.  Raises `ItemNotFound`, `AlreadyAnswered`, `UsageError` for a verdict that the item does not
+    allow, `SessionNotFound`, or `EditRefused` if the answer cannot be inserted.
     """
     words, counts = _cleaned(text, redact)
     session, name = _named(vault, ref)
@@ -251,7 +251,7 @@ def answer(
 
 
 def _cleaned(text: str, redact: Redact) -> tuple[str, dict[str, int]]:
-    """Redact the text as given and in normal form, since normalising may join a secret's parts."""
+    """Redact the text as given and in normal form, since normalization may join the parts of a secret."""
     counts: Counter[str] = Counter()
     for form in (str, normal):
         text = form(text)
@@ -264,12 +264,12 @@ def _cleaned(text: str, redact: Redact) -> tuple[str, dict[str, int]]:
 
 
 def _named(vault: Vault, ref: str) -> tuple[str, str]:
-    """The session, and the item's name or prefix in it; "" for the only pending item."""
+    """Return the session, and the item's name or prefix; "" for the only pending item."""
     found = _REFERENCE.fullmatch(ref)
     if not found:
         return ref, ""
     try:
-        # The id of a session may contain a dot, followed by what looks like an item's name.
+        # A session's id may contain a dot, followed by what looks like an item's name.
         vault.find(ref)
     except SessionNotFound:
         return found[1], found[2]
@@ -319,7 +319,7 @@ def _edits(note: Note, item: PendingItem, entry: Entry, verdict: AnswerVerdict, 
 
 
 def _counted(note: Note, counts: Mapping[str, int]) -> list[Edit]:
-    """Edits that add redaction counts to the frontmatter; none if it cannot be edited."""
+    """Return edits that add redaction counts to the frontmatter; none if it cannot be edited."""
     start = find_frontmatter_span(note.source).end
     if not counts or not start:
         return []

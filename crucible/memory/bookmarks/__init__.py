@@ -1,1 +1,1 @@
-"""Bookmarks: where a session stopped, for resuming it; and the tickets that prove a resumption."""
+"""Bookmarks, which record where a session stopped, and the tickets that prove that `cru` resumed a session."""

@@ -1,6 +1,6 @@
-"""Bookmarks, one JSON line each in `.crucible/memory/bookmarks.jsonl`; old ones are shortened to a summary.
+"""Bookmarks, one JSON line each in `.crucible/memory/bookmarks.jsonl`.  Old ones are shortened to a summary.
 
-Files are listed as `digest path`, like in `sha1sum`: a digest after a name such as `token.py` would look like a secret.
+Files are listed as `digest path`, as by `sha1sum`: a digest after a name such as `token.py` would look like a secret.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ from crucible.vault.logs.jsonl_store import (
 )
 
 MOST_FILES = 200
-"""Maximum number of files in a bookmark; those touched last are kept."""
+"""Maximum number of files in a bookmark; the most recently touched ones are kept."""
 
 _CLOSED = ("completed", "cancelled", "deleted")
-"""Statuses of closed tasks; only the first is ours, users and agents write the others."""
+"""Statuses of closed tasks.  Crucible writes only the first; users and agents write the others."""
 
 
 class StopReason(StrEnum):
-    """The reason for the bookmark."""
+    """Why a bookmark was made."""
 
     PAUSED = "paused"
     """A user or agent paused the session."""
@@ -63,12 +63,12 @@ class StopReason(StrEnum):
 class Bookmark:
     """Where a session stopped.
 
-    `id` is unique in a vault. `phase` and `phase_name` are "" for a session without phases. `task` is the id of the
-    task in progress, else of the first open task, or ""; `task_number` is its number, from 1, of `task_count`. `branch`
-    and `head` (a commit, 40 or 64 hex digits) are git's, or "". `files` maps the files that the session touched to the
-    git blob id (SHA-1) of their content, "" for a missing file; `more_files` counts those that did not fit. `compacted`
-    is the one-line summary of an old bookmark that was shortened, which has no note, blockers, files, branch and head;
-    it is "" for all others.
+    `id` is unique in a vault.  `phase` and `phase_name` are "" if the session has no phases.  `task` is the id of the
+    task in progress, else of the first open task, else ""; `task_number` is its number, from 1, out of `task_count`.
+    `branch` and `head` (a commit, 40 or 64 hex digits) come from git, or are "".  `files` maps the files that the
+    session touched to the git blob id (SHA-1) of their content, "" for a missing file; `more_files` counts those beyond
+    the limit.  `compacted` is the one-line summary of an old bookmark that was shortened and no longer has a note,
+    blockers, files, branch or head; it is "" otherwise.
     """
 
     id: str
@@ -105,7 +105,7 @@ def open_tasks(session: Session) -> tuple[NumberedTask, ...]:
 
 
 def current_task(session: Session) -> NumberedTask | None:
-    """The first task in progress, else the first open one; None if there is none."""
+    """Return the first task in progress, else the first open one, else None."""
     found = open_tasks(session)
     return next((one for one in found if one.task.status == "in_progress"), found[0] if found else None)
 
@@ -115,7 +115,7 @@ BOOKMARKS = "bookmarks.jsonl"
 _TEXTS = ("phase", "phase_name", "task", "task_name", "note", "project", "compacted")
 _NUMBERS = ("task_number", "task_count", "more_files")
 _PLAIN = (*_TEXTS, *_NUMBERS, "branch", "head")
-"""Fields that are written unchanged unless empty."""
+"""Fields that are written unchanged, or omitted if empty."""
 _DIGEST = late_pattern(r"(?:~?[0-9a-f]{40}|\?)?\Z")
 _NOT_THERE = "-"
 
@@ -128,25 +128,26 @@ class LoadedBookmarks(NamedTuple):
 
 
 def append_bookmark(root: Path, bookmark: Bookmark, *, fsync: bool = True) -> None:
-    """Append a bookmark to the file of the vault at `root`, and wait for the disk.
+    """Append a bookmark to the file of the vault at `root`, and wait until it is on disk.
 
-    Raises `LockTimeout`, `OutsideVault`, and `VaultError` if it cannot be written; the file does not change then.
+    Raises `LockTimeout`, `OutsideVault`, and `VaultError` if the file cannot be written; the file is unchanged in all
+    three cases.
     """
     append_line(root, BOOKMARKS, _fields(bookmark), fsync=fsync)
 
 
 def load_bookmarks(root: Path, session_id: str = "") -> LoadedBookmarks:
-    """All bookmarks by time and id, without duplicates.  Lines without `session_id` are not parsed."""
+    """Return all bookmarks by time and id, without duplicates.  Lines without `session_id` are not parsed."""
     needle = f'"{session_id}"'.encode("utf-8", "surrogatepass") if session_id else b""
     found, problems = read_lines(root, BOOKMARKS, _bookmark, needle)
-    # A git merge may bring back a line that was shortened on the other side.
+    # A git merge may restore a line that the other side shortened.
     whole = {one.id for one in found if not one.compacted}
     found = [one for one in found if not (one.compacted and one.id in whole)]
     return LoadedBookmarks(tuple(sorted(found, key=_age)), tuple(problems))
 
 
 def latest(root: Path, session_id: str) -> Bookmark | None:
-    """A session's newest bookmark; lines of other sessions are not parsed."""
+    """Return a session's newest bookmark; lines of other sessions are not parsed."""
     own = (one for one in load_bookmarks(root, session_id).found if one.session == session_id)
     return max(own, key=_age, default=None)
 
@@ -169,7 +170,7 @@ def follow_rename(root: Path, old_id: str, new_id: str, *, fsync: bool = True) -
 def shorten_bookmarks(root: Path, ids: Collection[str], *, fsync: bool = True) -> int:
     """Shorten the bookmarks with these ids to a summary, and return their number.
 
-    Invalid lines stay. Raises what `rewrite_lines` raises; the file does not change then.
+    Invalid lines are kept.  Raises what `rewrite_lines` raises; the file is then unchanged.
     """
     count = 0
 
@@ -184,7 +185,7 @@ def shorten_bookmarks(root: Path, ids: Collection[str], *, fsync: bool = True) -
 
 
 def bytes_of(bookmark: Bookmark) -> int:
-    """The number of bytes of a bookmark's line."""
+    """Return the size of a bookmark's line in bytes."""
     return len(orjson.dumps(_fields(bookmark))) + 1
 
 
@@ -204,7 +205,7 @@ def _shortened(line: bytes, ids: Collection[str]) -> bytes:
 
 
 def _summary(one: Bookmark) -> str:
-    """`2026-02-22: Tests, task 3 of 5 (Write it): the limiter works; blocked: no API key`."""
+    """Return a summary: `2026-02-22: Tests, task 3 of 5 (Write it): the limiter works; blocked: no API key`."""
     task = f"task {one.task_number} of {one.task_count} ({one.task_name})" if one.task_number else ""
     place = ", ".join(filter(None, (one.phase_name or one.phase, task))) or str(one.why)
     blocked = (f"blocked: {text}" for text in one.blockers)
@@ -223,7 +224,7 @@ def _age(bookmark: Bookmark) -> tuple[float, str]:
 
 
 def _fields(bookmark: Bookmark) -> dict[str, object]:
-    """The fields of a line, without empty ones."""
+    """Return the fields for a line, without empty ones."""
     head = {
         "id": bookmark.id,
         "session": bookmark.session,
@@ -274,7 +275,7 @@ def _branch(fields: Mapping[str, object]) -> str:
 
 
 def _file(line: str) -> tuple[str, str]:
-    """`(path, digest)`."""
+    """Split a line into `(path, digest)`."""
     digest, _, path = line.partition(" ")
     digest = "" if digest == _NOT_THERE else digest
     if not _DIGEST.match(digest) or not is_inner_path(path):

@@ -1,6 +1,6 @@
-"""Make a bookmark of a session: its open work, its project's changed files, and the state of git, without secrets.
+"""Make a bookmark of a session: its open work, the files it touched, and the state of git, without secrets.
 
-Git and files are optional, since bookmarks are also made after a client died, in any folder.
+Git and files are optional: bookmarks are also made after a client died, in any folder.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ from crucible.vault.notes.vault import Vault
 from crucible.vault.notes.walk import note_name
 
 LONGEST_NOTE, LONGEST_BLOCKER = 8_000, 1_000
-"""Maximum code points; longer texts are cut and end in `…`."""
+"""Maximum code points; longer text is cut and ends in `…`."""
 
 _LONGEST_NAME = 300
 _NOT_OURS = frozenset({".git", ".crucible"})
-"""Folders that git and Crucible change on their own."""
+"""Folders that git and Crucible change themselves."""
 _ELSEWHERE = late_pattern(r"~[^/\\]*[/\\]|[A-Za-z]:|\\\\|[A-Za-z][A-Za-z0-9+.-]*://")
-"""The beginning of a home folder, a Windows drive or host, or a URL."""
+"""The beginning of a home folder path, a Windows drive or host, or a URL."""
 _LINE_END = late_pattern(r"[ \t]*\n[ \t]*")
 
 
@@ -52,10 +52,10 @@ def make_bookmark(
 ) -> Bookmark:
     """Write a bookmark of the session's current state, and return it.
 
-    Without a note and blockers, those of the last bookmark are repeated until a new phase begins. `folder` is the
-    working directory of the agent and its subagents; without it the bookmark has no files and no state of git. `now` is
-    aware. Raises `VaultError` if the scan for secrets fails or the vault cannot be written, `LockTimeout`,
-    `OutsideVault`, and `BadSessionId` for a note whose name is no id.
+    If `note` and `blockers` are empty, those of the last bookmark are repeated, unless a new phase has begun.  `folder`
+    is the working directory of the agent and its subagents; without it, the bookmark has no files and no git state.
+    `now` is timezone-aware.  Raises `VaultError` if the scan for secrets fails or the vault cannot be written,
+    `LockTimeout`, `OutsideVault`, and `BadSessionId` if the note's name is not a valid id.
     """
     line = partial(_line, redact)
     place = _Place() if folder is None else _place(_touched(vault, session), folder, line)
@@ -89,7 +89,7 @@ def make_bookmark(
 
 
 def _phase_of(session: Session) -> Phase | None:
-    """The phase at which a paused session is to be resumed, else the last one."""
+    """Return the phase at which to resume a paused session, else the last phase."""
     phases = {phase.id: phase for phase in session.all_phases()}
     point = session.resume_point if session.status is Status.PAUSED else None
     return phases.get(point or "") or next(reversed(phases.values()), None)
@@ -103,7 +103,7 @@ class _Words(NamedTuple):
 
 
 def _last_words(vault: Vault, session: Session) -> _Words:
-    """The texts of the last bookmark unless a phase began after it, so that a client's end does not hide them."""
+    """Return the note and blockers of the last bookmark, which a client's end must not hide; empty in a new phase."""
     last = latest(vault.root, session.id)
     if last is None:
         return _Words()
@@ -126,7 +126,7 @@ class _Place(NamedTuple):
 
 
 def _touched(vault: Vault, session: Session) -> list[str]:
-    """The touched files of subagents whose notes exist, then the session's own."""
+    """Return the files touched by subagents whose notes exist, then those touched by the session itself."""
     ids = {one.session for one in session.subagents}
     found: list[str] = []
     for path in vault.session_paths() if ids else ():
@@ -141,7 +141,7 @@ def _place(touched: Iterable[str], folder: Path, line: Callable[..., str]) -> _P
     here = Path(os.path.realpath(folder))
     root = repository.root if repository else here
     paths = _inner_paths(touched, here, root)
-    # A path with a secret would name another file after redaction.
+    # After redaction, a path with a secret would name a different file.
     kept = [path for path in paths[-MOST_FILES:] if line(path, len(path)) == path]
     files = {path: digest_of(root / path) for path in kept}
     branch, head = (repository.branch, repository.head) if repository else ("", "")
@@ -149,9 +149,9 @@ def _place(touched: Iterable[str], folder: Path, line: Callable[..., str]) -> _P
 
 
 def _inner_paths(paths: Iterable[str], here: Path, root: Path) -> list[str]:
-    """The paths of files below `root`, relative to it, newest last."""
+    """Return the paths of files below `root`, relative to it, newest last."""
     found: dict[str, None] = {}
-    # Paths in a call are relative to the working directory or, in patches, to the repository's root.
+    # Paths in a call are relative to the working directory or, in patches, to the root of the repository.
     bases = tuple(dict.fromkeys((str(here), str(root))))
     top = os.path.join(root, "")
     for path in paths:
@@ -166,14 +166,14 @@ def _inner_paths(paths: Iterable[str], here: Path, root: Path) -> list[str]:
 
 
 def _inner_path(real: str, top: str) -> str:
-    """The path relative to `top`; "" for a folder, a file outside the project, and git's own files."""
+    """Return the path relative to `top`; "" for a folder, a file outside the project, or git's own files."""
     if not real.startswith(top) or os.path.isdir(real):
         return ""
     inner = real[len(top) :].replace(os.sep, "/")
     return inner if is_inner_path(inner) and not _NOT_OURS & {*inner.split("/")} else ""
 
 
-# --- texts ------------------------------------------------------------------------------------------------------------
+# --- text -------------------------------------------------------------------------------------------------------------
 
 
 def _once(redact: Redact, text: str) -> str:
@@ -184,13 +184,13 @@ def _once(redact: Redact, text: str) -> str:
 
 
 def _block(redact: Redact, text: str) -> str:
-    """Redact a text, and scan it again without control characters, which may have split a secret."""
+    """Redact text, then scan it again without control characters, which may have split a secret."""
     plain = _once(redact, text)
     return plain if plain == text else _once(redact, plain)
 
 
 def _line(redact: Redact, text: str, limit: int = _LONGEST_NAME) -> str:
-    """One line without secrets; line ends become `⏎`."""
+    """Return text as one line without secrets; line breaks become `⏎`."""
     block = _block(redact, text) if text else ""
     return cut(normal_line(_LINE_END.sub("⏎", block.strip(" \t\n"))), limit)
 
@@ -202,14 +202,14 @@ _NOT_DONE = frozenset({Outcome.FAILED, Outcome.REJECTED})
 
 _CUT = "…"
 _UNCERTAIN = ("⏎", "[REDACTED:", "\ufffd", "\0")
-"""Replacements of line ends, secrets and bytes, so that the file has another name."""
+"""Replacements for line breaks, secrets and bytes: a name with one of these differs from the file's name."""
 
 
 def touched_files(session: Session) -> tuple[str, ...]:
-    """The touched files in the order of their last change; paths are absolute or relative to the agent's folder.
+    """Return the touched files in the order of their last change; paths are absolute or relative to the agent's folder.
 
-    The calls of inline subagents count; failed and rejected calls do not. Paths that are cut or changed in the note are
-    omitted, since they may name other files.
+    Includes calls of inline subagents, but not failed or rejected calls.  Paths that are shortened or altered in the
+    note are skipped: they may name other files.
     """
     found: dict[str, None] = {}
     for call in _calls(session.all_entries()):
@@ -239,7 +239,7 @@ def _paths(call: ToolCall) -> list[str]:
 
 
 def _is_certain(path: str) -> bool:
-    """Return whether a text is a complete path; for a tool without a path it is JSON or a patch's first line."""
+    """Return whether text is a complete path.  For a tool without a path, it is JSON or the first line of a patch."""
     if not path.strip() or path.endswith(_CUT) or any(mark in path for mark in _UNCERTAIN):
         return False
     return not path.startswith(('{"', "*** "))

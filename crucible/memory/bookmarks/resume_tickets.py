@@ -1,8 +1,7 @@
-"""Tickets that prove that `cru` started a client's session to resume another one; and renames of sessions.
+"""Renames of sessions, and tickets, which prove that `cru` started a client's session to resume another one.
 
-The first prompt contains the ticket's token, and an import looks it up here. An unknown token is plain text, so foreign
-text cannot claim a note. Tickets are in `.crucible/memory/resumes.jsonl`, since another machine may import the session.
-The token's key is `id`: as `token` it would look like a secret.
+The first prompt has the ticket's token.  Imports look it up in `.crucible/memory/resumes.jsonl`, which machines share;
+unknown tokens are ignored, so untrusted text cannot claim a note.
 """
 
 from __future__ import annotations
@@ -37,8 +36,9 @@ _TOKEN = late_pattern(r"[A-Za-z0-9][A-Za-z0-9-]{7,79}\Z")
 class Ticket:
     """The record that `client` was started at `at` to continue `session`.
 
-    `token` has letters, digits and `-`. `native` is the id of the client's own session if that is resumed, "" for a new
-    one. `phase` is the name of the phase that it continues, or "".
+    `token` has letters, digits and `-`; it is stored as `id`, since `token` would look like a secret.  `native` is the
+    id of the client's own session that is resumed, "" for a new one.  `phase` is the name of the phase to continue, or
+    "".
     """
 
     token: str
@@ -59,7 +59,7 @@ def issue_ticket(
     phase: str = "",
     fsync: bool = True,
 ) -> Ticket:
-    """Issue a new ticket, and wait for the disk.
+    """Issue a new ticket, and wait until it is on disk.
 
     Raises `BadSessionId`, `LockTimeout`, `OutsideVault` and `VaultError`; nothing is written then.
     """
@@ -72,26 +72,26 @@ def issue_ticket(
 
 
 def find_ticket(root: Path, token: str) -> Ticket | None:
-    """The ticket with this token; None if it was never issued in this vault."""
+    """Return the ticket with this token, or None if it was never issued in this vault."""
     if not _TOKEN.match(token):
         return None
     found, _ = read_lines(root, RESUMES, _ticket, f'"{token}"'.encode())
-    # Only the oldest line with a token is genuine: a later one is forged, or comes from a manual merge.
+    # Only the oldest line with a token is genuine: later ones are forged or come from a manual merge.
     return min((one for one in found if one.token == token), key=lambda one: one.at, default=None)
 
 
 def has_tickets(root: Path) -> bool:
-    """Return whether any ticket may have been issued; only checks the file's size."""
+    """Return whether any ticket may have been issued.  Only checks the file's size."""
     return has_lines(root, RESUMES)
 
 
 def sessions_with_tickets(root: Path) -> set[str]:
-    """The ids, at that time, of all sessions that a client was started to continue."""
+    """Return the ids (before renames) of all sessions that a client was started to continue."""
     return {one.session for one in read_lines(root, RESUMES, _ticket)[0]}
 
 
 def _new_token() -> str:
-    """Make a token of four short words, since a long word would be redacted as a secret in the client's log."""
+    """Return a token of four short words: a long word would be redacted as a secret in the client's log."""
     word = secrets.token_hex(12)
     return "-".join(word[at : at + 6] for at in range(0, len(word), 6))
 
@@ -110,7 +110,7 @@ def _ticket(fields: Mapping[str, object]) -> Ticket:
 
 RENAMES = "renames.jsonl"
 CAPTURES = "captures.jsonl"
-"""Proposed captures, written by `commands.capture`: a line has the id that its session had at that time."""
+"""Proposed captures, written by `commands.capture`.  A line has the session's id at that time."""
 
 
 def keep_rename(root: Path, old_id: str, new_id: str, *, fsync: bool = True) -> None:
@@ -124,18 +124,18 @@ def keep_rename(root: Path, old_id: str, new_id: str, *, fsync: bool = True) -> 
 
 
 def current_session_id(root: Path, session_id: str) -> str:
-    """The current id of a session; the same if it was never renamed."""
+    """Return the current id of a session, which is the same if it was never renamed."""
     return _end(_renames(root), session_id)
 
 
 def earlier_session_ids(root: Path, session_id: str) -> list[str]:
-    """The ids that a session had before it was renamed to this one."""
+    """Return the ids that a session had before it was renamed to this one."""
     known = _renames(root)
     return [name for name in known if name != session_id and _end(known, name) == session_id]
 
 
 def _proposed_of(root: Path, session_id: str) -> list[str]:
-    """The session if it has proposals, else nothing; its earlier ids were recorded when it was renamed."""
+    """Return the session's id if it has proposals, else nothing.  Earlier ids were recorded by its renames."""
     needle = f'"{session_id}"'.encode("utf-8", "surrogatepass")
     named, _ = read_lines(root, CAPTURES, session_of, needle)
     return [session_id] if session_id in named or earlier_session_ids(root, session_id) else []

@@ -22,13 +22,13 @@ from crucible.vault.notes.vault import Vault
 
 ANNOUNCED = "Memory approaching limit. Compacting {count} old entries…"
 REACHED = "Milestone reached. Compacting {count} old entries of memory…"
-"""The announcements before compacting, by size and by milestone."""
+"""The message before compacting, by trigger: size or milestone."""
 _STAY = 4
-"""The divisor of the limit: a quarter of it stays in full, so that the next line does not exceed it again."""
+"""Divisor of the limits: a quarter stays in full, so that the next line does not exceed the limit again."""
 
 
 class Compacted(NamedTuple):
-    """The numbers of shortened bookmarks and todos."""
+    """The number of shortened bookmarks and todos."""
 
     bookmarks: int = 0
     todos: int = 0
@@ -44,11 +44,11 @@ def compact(
     *,
     milestone: str | None = None,
 ) -> Compacted:
-    """Shorten old entries if there are too many, and all entries of the project `milestone`, which reached one.
+    """Shorten old entries if there are too many, and all entries of the project `milestone`, which reached a milestone.
 
     `live` returns the ids of active and paused sessions, and is only called if needed: the newest bookmark of each, and
-    of each project, stays in full.  `announce` gets a line before anything is written.  Raises `VaultError`; a file
-    that cannot be rewritten does not change.
+    of each project, is kept in full.  `announce` gets a line before anything is written.  Raises `VaultError` if a file
+    cannot be rewritten; that file is then unchanged.
     """
     settings, root = vault.settings.memory, vault.root
     old, closed = _old_bookmarks(root, settings, live, milestone), _old_todos(root, settings, milestone)
@@ -63,7 +63,7 @@ def compact(
 
 
 def live_sessions(view: View) -> frozenset[str]:
-    """The ids of active and paused sessions in the index, including subagents'."""
+    """Return the ids of active and paused sessions in the index, including subagents."""
     return frozenset(
         str(row["id"])
         for status in ("active", "paused")
@@ -98,7 +98,7 @@ def _beyond(
     count: int,
     milestone: str | None,
 ) -> frozenset[str]:
-    """The ids of the entries to shorten among `found`, oldest first; `count` is the number of entries in their file."""
+    """Return the ids of entries to shorten in `found`, oldest first; `count` is the number of entries in their file."""
     sizes = [*accumulate(map(bytes_of, reversed(found)))]
     staying = frozenset(one.id for one in found)
     if count > settings.max_entries or sum(sizes[-1:]) > settings.max_bytes:

@@ -1,7 +1,7 @@
 """Compose a session's history from its findings, tasks and open questions, without a model.
 
-Each thing is listed once. A section lists at most `MOST` items, those with the highest confidence, then the latest;
-its last line counts the rest.
+Duplicates are dropped.  A section keeps the items with the highest confidence, then the latest; its last line counts
+the rest.
 """
 
 from __future__ import annotations
@@ -42,29 +42,29 @@ MOST = {
     "questions": 8,
     "further": 12,
 }
-"""Maximum number of items of each section."""
+"""Maximum number of items in each section."""
 STARTED = "Started: "
-"""The prefix of a task that was begun and is not finished."""
+"""The prefix of a task that was started but not finished."""
 PAUSED = "Paused: "
 """The prefix of the line with the reason for a pause."""
 THEN = "Open when the session ended; "
-"""The prefix of the line that counts the sessions that followed."""
+"""The prefix of the line that counts later sessions."""
 
 _POINTS = 6
 _REPORTS = 3
 _LONGEST_REQUEST = 50
 _LONGEST = 60
-"""Maximum words of a text that is no finding."""
+"""Maximum words of text that is not a finding."""
 _PARAGRAPH = late_pattern(r"\n[ \t]*\n")
 _LETTER = late_pattern(r"\w")
 _COMPARABLE = 20
-"""Minimum letters of a text to be searched in other ones."""
+"""Minimum letters of a text to search for in other items."""
 _VERBS = {"in_progress": "Continue", "pending": "To do", "blocked": "Blocked"}
 _NO_EVIDENCE = RecordedCalls()
 
 
 _Listed: TypeAlias = "tuple[str, HistoryLine]"
-"""A line and its section."""
+"""An item and its section."""
 
 
 def compose_entry(
@@ -78,11 +78,12 @@ def compose_entry(
     time_worked: timedelta | None = None,
     following: LaterSessions = NOTHING,
 ) -> HistoryEntry:
-    """Compose the history of a session; no text has an absolute path.
+    """Compose the history of a session, without absolute paths.
 
-    `evidence` has the recorded calls. `blockers` are those of the session's last bookmark. `roots` are folders of its
-    project that `evidence` lacks. `children` are its subagents' sessions. `time_worked` is computed from the note by
-    default. `following` is the work of later sessions of the project; items that it settles are no longer open.
+    `evidence` has the recorded calls.  `blockers` come from the session's last bookmark.  `roots` are folders of its
+    project that are missing from `evidence`.  `children` are the sessions of its subagents.  `time_worked` is computed
+    from the note by default.  `following` is the work of later sessions of the project; items settled there are no
+    longer open.
     """
     lasted = worked(session) if time_worked is None else time_worked
     entry = HistoryEntry(
@@ -118,7 +119,7 @@ def _agent(session: Session) -> str:
 
 
 def _once(listed: Sequence[_Listed]) -> list[_Listed]:
-    """Drop duplicates, and texts that another item of the section contains."""
+    """Drop duplicates, and items whose text is contained in another item of the section."""
     first: dict[tuple[str, str], HistoryLine] = {}
     for part, line in listed:
         first.setdefault((part, bare(line.text)), line)
@@ -141,7 +142,7 @@ def _most(
 
 
 def _listed(session: Session, kept: frozenset[str]) -> Iterator[_Listed]:
-    """The request, then decisions, corrections, failures and outcomes."""
+    """Yield the request, then decisions, corrections, failures and outcomes."""
     if words := _request(session):
         yield "request", HistoryLine(words, finding="request")
     yield from filter(None, (_of_finding(one, kept) for one in without_guesses(findings_of(session)) if _is_main(one)))
@@ -152,12 +153,12 @@ _MAIN = (Kind.CORRECTION, Kind.DECISION, Kind.OUTCOME, Kind.FAILURE)
 
 
 def _is_main(one: Finding) -> bool:
-    """False for a finding that is listed under its second kind."""
+    """Return whether a finding is listed here, and not under its second kind."""
     return one.also not in _MAIN or (one.kind in _MAIN and _MAIN.index(one.kind) < _MAIN.index(one.also))
 
 
 def _of_finding(one: Finding, kept: frozenset[str], of: str = "") -> _Listed | None:
-    """A decision, a correction or a failure as a line; `of` is the name of its subagent."""
+    """Return a decision, a correction or a failure as an item; `of` is the name of its subagent."""
     match one.kind:
         case Kind.DECISION:
             known = one.id in kept or bare(one.summary) in kept
@@ -173,7 +174,7 @@ def _of_finding(one: Finding, kept: frozenset[str], of: str = "") -> _Listed | N
 
 
 def _with(text: str, *remarks: str) -> str:
-    """A text with remarks in parentheses."""
+    """Add remarks in parentheses to a text."""
     about = ", ".join(filter(None, remarks))
     return f"{text} ({about})" if about else text
 
@@ -183,7 +184,7 @@ def _points(*texts: str) -> tuple[str, ...]:
 
 
 def _of_children(children: Sequence[Session], kept: frozenset[str]) -> Iterator[_Listed]:
-    """Decisions, corrections and open ends of subagents' sessions, with the subagent's name."""
+    """Yield decisions, corrections and open ends from subagents' sessions, with the subagent's name."""
     for child in children:
         name = f"subagent {child.title or child.id}"
         for one in without_guesses(findings_of(child)):
@@ -197,7 +198,7 @@ def _of_children(children: Sequence[Session], kept: frozenset[str]) -> Iterator[
 
 
 def _request(session: Session) -> str:
-    """The prompt that the title quotes, else the first that is no answer; of a long one only the first paragraph."""
+    """Return the prompt quoted in the title, else the first that is not an answer; if long, its first paragraph."""
     first = [one.words for one in entries_of(session) if isinstance(one, Intervention) and not one.note]
     answers = [bare(one.summary) for one in without_guesses(findings_of(session)) if one.kind == Kind.DECISION]
     title = bare(session.title)
@@ -211,10 +212,10 @@ def _request(session: Session) -> str:
 
 
 def _done(session: Session) -> Iterator[HistoryLine]:
-    """Milestones; outcomes with the finished tasks that they cover; other finished and started tasks; the summary.
+    """Yield milestones; outcomes with the finished tasks they cover; other finished and started tasks; the summary.
 
-    Subagents' reports are listed if there is no outcome. Finished tasks are omitted if a review named the outcomes,
-    since it knew the tasks, too.
+    Subagents' reports are listed if there is no outcome.  Finished tasks are omitted if a review named the outcomes:
+    the review already considered them.
     """
     found, tasks = without_guesses(findings_of(session)), session.tasks
     outcomes = [one for one in found if one.kind == Kind.OUTCOME and _is_main(one)]
@@ -241,13 +242,13 @@ def _done(session: Session) -> Iterator[HistoryLine]:
 
 
 def _covers(one: Finding, text: str) -> bool:
-    """True if an outcome has most of the words of a text."""
+    """Return whether an outcome contains most of the words of a text."""
     words = words_of(" ".join((one.summary, one.details, *one.points)))
     return overlap(words_of(text), words, "first") >= 2 / 3
 
 
 def _name(task: Task) -> str:
-    """The name of a task as in a note: `task-001`."""
+    """Return the name of a task as in a note: `task-001`."""
     if task.id.isdigit():
         return f"task-{task.id}"
     return task.id if task.id.casefold().startswith("task") else f"task {task.id}"
@@ -261,7 +262,7 @@ def _gist(text: str, words: int = _LONGEST) -> str:
 
 
 def open_questions(session: Session) -> Iterator[HistoryLine]:
-    """Unanswered questions and unresolved errors for the user, then open ends with their context."""
+    """Yield unanswered questions and unresolved errors for the user, then open ends with their context."""
     for one in questions_in(entries_of(session), session):
         if not one.is_settled:
             text = f"Unresolved: {one.text}" if one.kind == "error" else one.text
@@ -272,15 +273,15 @@ def open_questions(session: Session) -> Iterator[HistoryLine]:
 
 
 def _part_of(line: HistoryLine) -> str:
-    """The section of an open end: one that is no question is work for the next session."""
+    """Return the section of an open end: a question, or else work for the next session."""
     asks = line.finding.startswith("inbox-") or line.text.endswith("?")
     return "questions" if asks else "further"
 
 
 def _rest(session: Session, blockers: Sequence[str], following: LaterSessions) -> Iterator[_Listed]:
-    """Open questions, unfinished tasks, open ends, blockers, and the reason for a pause if it adds anything.
+    """Yield unfinished tasks, open questions and open ends, blockers, and the reason for a pause if it adds anything.
 
-    Items that this session or a later one settled are omitted.  The last line counts the later sessions.
+    Items settled in this session or a later one are omitted.  The last line counts the later sessions.
     """
     outcomes = (one for one in without_guesses(findings_of(session)) if one.kind == Kind.OUTCOME and _is_main(one))
     own = [text for one in outcomes for text in (one.summary, *one.points)]
@@ -293,7 +294,7 @@ def _rest(session: Session, blockers: Sequence[str], following: LaterSessions) -
     open_ = [
         line
         for line in asked
-        # Outcomes of this session do not settle questions to the user.
+        # Outcomes of this session do not settle questions for the user.
         if not (following if line.finding.startswith("inbox-") else since).settles(line.text)
         and not any(bare(task.content) in bare(line.text) for task in unfinished)
     ]
@@ -312,7 +313,7 @@ def _rest(session: Session, blockers: Sequence[str], following: LaterSessions) -
 
 
 def _unfinished(waiting: Sequence[Task]) -> Iterator[HistoryLine]:
-    """Unfinished tasks, those in progress first, with the tasks that they wait for."""
+    """Yield unfinished tasks, those in progress first, with the tasks they depend on."""
     known = {task.id: task for task in waiting}
     for task in sorted(waiting, key=lambda task: task.status != "in_progress"):
         needs = [_name(known[one]) for one in task.depends_on if one in known]
@@ -322,5 +323,5 @@ def _unfinished(waiting: Sequence[Task]) -> Iterator[HistoryLine]:
 
 
 def _names(text: str, task: Task) -> bool:
-    """True if a text names the task by its id."""
+    """Return whether a text mentions the task by its id."""
     return bool(re.search(rf"(?i)\btask[ #-]{{1,2}}{re.escape(task.id)}\b", text))

@@ -1,6 +1,6 @@
-"""The history of a session as values, and a shortener for the paths in its texts.
+"""The history of a session as values, and a function that shortens the paths in its text.
 
-Every text is one line, so that a user can edit or delete an item by its line.
+All text is in single lines, so that a user can edit or delete an item by its line.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from crucible.documents.markdown.containment import cut, normal_line
 LONGEST = 1000
 """Maximum characters of a line; the full text is in the session's note."""
 MOST_CAPTURES = 5
-"""Maximum number of captures in a history: approved ones first, then suggested ones."""
+"""Maximum number of captures shown in a history: approved ones first, then suggested, then skipped ones."""
 WHY = "Why: "
 """The prefix of the sub-point with an item's reason."""
 _LONGEST_VALUE = 400
 _READ = 8 * LONGEST
-"""Characters of a text that are searched for paths and secrets."""
+"""Maximum characters of a text to search for paths and secrets."""
 
 HEADINGS: Mapping[str, str] = MappingProxyType(
     {
@@ -36,13 +36,13 @@ HEADINGS: Mapping[str, str] = MappingProxyType(
         "further": "Next Session",
     }
 )
-"""Sections of an entry, in order, and their level-2 headings."""
+"""The sections of an entry, in order, and their level-2 headings."""
 
 
 class HistoryLine(NamedTuple):
-    """An item of a section: its text, its reason ("" if unknown), its sub-points, and the id of its origin.
+    """An item in a section: its text, its reason ("" if unknown), its sub-points, and the id of its origin.
 
-    `finding` is a finding's id, or `task-3` and the like; "" for a line that a user wrote. The note does not show it.
+    `finding` is a finding's id, or for example `task-3`; "" for a line that a user wrote.  It is not shown in the note.
     """
 
     text: str
@@ -61,7 +61,7 @@ class Capture(NamedTuple):
 
 
 class Captures(NamedTuple):
-    """Proposals by the user's answer; `suggested` are unanswered."""
+    """Proposals by the user's answer; `suggested` ones have no answer yet."""
 
     suggested: tuple[Capture, ...] = ()
     approved: tuple[Capture, ...] = ()
@@ -77,7 +77,7 @@ class Captures(NamedTuple):
 
 
 def _known(one: Capture) -> tuple[str, str]:
-    """The key of a capture: its summary without case and spacing, or else its id."""
+    """Return the key of a capture: its type, and its summary without case and spacing, or else its id."""
     return one.type, " ".join(one.summary.casefold().split()) or one.id
 
 
@@ -86,11 +86,11 @@ NO_CAPTURES = Captures()
 
 @dataclass(frozen=True, slots=True)
 class HistoryEntry:
-    """One session's history.
+    """The history of one session.
 
-    Times are aware, UTC, in whole seconds. `agent` is `name@version`. Tasks begin with their ids in the session. Files
-    are relative to the project. `author` is the model that wrote the note, in notes of older versions. The sections are
-    those of `HEADINGS`.
+    Times are in UTC, in whole seconds.  `agent` is `name@version`.  Tasks begin with their ids in the session.  Files
+    are relative to the project.  `author` is the model that wrote the note, in notes of older versions.  The sections
+    are those in `HEADINGS`.
     """
 
     session_id: str
@@ -132,7 +132,7 @@ def lines_of(entry: HistoryEntry, part: str) -> tuple[HistoryLine, ...]:
 def with_lines(
     entry: HistoryEntry, change: Callable[[str, tuple[HistoryLine, ...]], Iterable[HistoryLine]]
 ) -> HistoryEntry:
-    """Change each section by a function of its name and its lines."""
+    """Replace the lines of each section with `change(section, lines)`."""
     parts: dict[str, Any] = {part: tuple(change(part, lines_of(entry, part))) for part in HEADINGS}
     return replace(entry, **parts)
 
@@ -141,7 +141,7 @@ _BOLD = late_pattern(r"\*\*([^*]+)\*\*( \([^()*]*\))?")
 
 
 def tidy_line(line: HistoryLine) -> HistoryLine:
-    """The line without Markdown emphasis, cut to its limits; its text is "" if nothing remains."""
+    """Return the line without Markdown emphasis, cut to the limits; its text is "" if nothing is left."""
     text = _cut(line.text, LONGEST)
     while bold := _BOLD.fullmatch(text):
         text = _cut(bold[1] + (bold[2] or ""), LONGEST)
@@ -152,7 +152,7 @@ def tidy_line(line: HistoryLine) -> HistoryLine:
 
 
 def tidy_entry(entry: HistoryEntry) -> HistoryEntry:
-    """The entry with texts as single lines of limited length, without empty or duplicate items."""
+    """Return the entry with text in single lines of limited length, without empty or duplicate items."""
     short: dict[str, Any] = {name: _value(getattr(entry, name)) for name in TEXTS}
     if short["title"] == short["session_id"]:
         short["title"] = ""
@@ -170,7 +170,7 @@ def tidy_entry(entry: HistoryEntry) -> HistoryEntry:
 
 
 def shortened_entry(entry: HistoryEntry, shorten: Callable[[str], str]) -> HistoryEntry:
-    """The entry with all texts passed through `shorten`, which removes paths or secrets."""
+    """Apply `shorten`, which removes paths or secrets, to all text in the entry."""
 
     def short(text: str) -> str:
         return shorten(text[:_READ]) if text else ""
@@ -187,7 +187,7 @@ def shortened_entry(entry: HistoryEntry, shorten: Callable[[str], str]) -> Histo
 
 
 def shortened_captures(captures: Captures, shorten: Callable[[str], str]) -> Captures:
-    """The captures with their summaries passed through `shorten`."""
+    """Apply `shorten` to the summaries of the captures."""
     groups = (tuple(one._replace(summary=shorten(one.summary)) for one in group) for group in captures)
     return Captures(*groups)
 
@@ -216,10 +216,10 @@ def _lines(lines: Iterable[HistoryLine]) -> tuple[HistoryLine, ...]:
 Shorten = Callable[[str], str]
 
 _TOPS = "home|Users|root|tmp|var|private|opt|etc|usr|mnt|media|srv|proc|run|Volumes|Library|Applications|workspaces?|nix|builds|github|snap"
-"""Top-level folders of file systems that do not begin the path of an API."""
+"""Top-level folders of file systems, which do not begin the path of an API."""
 _END = r"\s\"'`<>|*?,;()\[\]{}"
 _OPTION = r"""(?<=[\s"'`(]-[A-Z])|(?<=\A-[A-Z])"""
-"""After an option such as `-I`, which is written without a blank before its path."""
+"""After an option such as `-I`, which is not separated from its path by a blank."""
 _PATH = late_pattern(
     rf"""(?:(?<![\w.~/\\:%@-])|(?<=:)(?=/(?:home|Users|root)/)|{_OPTION})(?:file://)?(?P<path>
       (?:[A-Za-z]:[\\/]|\\\\[\w.-]+[\\/])(?:[^{_END}:]*)    # a drive's, a server's
@@ -232,18 +232,18 @@ _PATH = late_pattern(
 _VERB = late_pattern(r"\b(?:GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS|curl|URL|url|endpoint|route|https?)[ :`\"']*\Z")
 _HOME = late_pattern(r"(?:[A-Za-z]:)?/(?:home|Users)/[^/]+(?:/|\Z)|/root(?:/|\Z)|~[^/]+(?:/|\Z)")
 _KEPT = 2
-"""How many final parts of a path outside the project are kept."""
+"""Number of final components kept from a path outside the project."""
 
 
 def shortener(roots: Sequence[str] = (), home: str = "") -> Shorten:
-    """Return a function that shortens paths in a text; `roots` are the project's folders, most important first."""
+    """Return a function that shortens the paths in a text.  `roots` are the project's folders, most important first."""
     known = [root.replace("\\", "/").rstrip("/") for root in (*roots, home)]
     tops = [root for root in dict.fromkeys(known) if root]
     inside = _inside(tops) if tops else None
     owner = known[-1] if known[-1] not in known[:-1] else ""
 
     def from_root(found: re.Match[str]) -> str:
-        """Remove the root before an inner path; the root itself becomes its name."""
+        """Remove the root from the path of a file inside it; the root itself is replaced with its name."""
         root = found["root"].replace("\\", "/")
         if found["rest"]:
             return ""
@@ -260,7 +260,7 @@ def shortener(roots: Sequence[str] = (), home: str = "") -> Shorten:
 
 
 def _inside(tops: Sequence[str]) -> re.Pattern[str]:
-    """The pattern of roots before inner paths; Windows roots may have either slash."""
+    """Return the pattern for roots before inner paths.  Windows roots may have either slash."""
     names = "|".join(re.escape(top).replace("/", r"[\\/]") for top in sorted(tops, key=len, reverse=True))
     return re.compile(
         rf"(?:(?<![\w.~/\\-])|{_OPTION})(?:file://)?(?P<root>{names})(?:(?P<rest>[\\/])(?=[^\s/\\`'\"])|[\\/]?(?![\w-]|\.\w|[\\/]))"

@@ -1,6 +1,6 @@
 """The notes in `history/`: write, list, search, move and prune them.
 
-An existing note is updated, never overwritten. Notes are pruned only if git or the trash can restore them.
+An existing note is updated, never overwritten.  A note is pruned only if git or the trash can restore it.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ NEVER = datetime.min.replace(tzinfo=UTC)
 
 
 class HistoryNote(NamedTuple):
-    """A history note; `entry` is None if it cannot be parsed, and `problems` say why."""
+    """A history note.  If it cannot be parsed, `entry` is None and `problems` say why."""
 
     note: Note
     entry: HistoryEntry | None
@@ -51,12 +51,12 @@ class HistoryNote(NamedTuple):
 
     @property
     def at(self) -> datetime:
-        """When the session began, or else ended; `NEVER` if unknown."""
+        """When the session began or, if unknown, ended; `NEVER` if both are unknown."""
         return (self.entry and (self.entry.started or self.entry.ended)) or NEVER
 
 
 class HistoryFilter(NamedTuple):
-    """A filter; None or "" filters nothing.  `until` is excluded; `agent` is a name, with or without version."""
+    """A filter; None or "" matches all.  `until` is exclusive; `agent` is a name with or without version."""
 
     since: datetime | None = None
     until: datetime | None = None
@@ -70,15 +70,15 @@ class HistoryFilter(NamedTuple):
 
 
 def keep_entry(vault: Vault, entry: HistoryEntry, place: str = "") -> Path:
-    """Write the note, or update an existing one; `place` is the path of the session's note.
+    """Write or update the history note of a session; `place` is the path of the session's note.
 
-    Raises `EditRefused` if another note has this path, `BadSessionId` for an id that cannot be a file name, and
+    Raises `EditRefused` if another note has this path, `BadSessionId` for an id that is not a valid file name, and
     `VaultError` if the note cannot be written.
     """
     path = entry_path(vault, entry.session_id)
     if not path.is_file():
         files.make_folders(vault.root, path.parent)
-        with suppress(NoteExists):  # another process was faster
+        with suppress(NoteExists):  # another process created it first
             create_note(vault, path, Source(render_history(entry, place)).to_bytes())
             return path
     try:
@@ -89,9 +89,9 @@ def keep_entry(vault: Vault, entry: HistoryEntry, place: str = "") -> Path:
 
 
 def add_captures(vault: Vault, session_id: str, captures: Captures) -> Path | None:
-    """Update the captures in a session's history unless a user edited them; None if there is no history.
+    """Update the captures in a session's history, unless a user edited them; None if there is no history.
 
-    Answered captures of the note stay. Suggested ones are replaced, since a user may have reworded a proposal.
+    Answered captures in the note are kept.  Suggested ones are replaced, since a user may have reworded a proposal.
     """
     path = entry_path(vault, session_id)
     if not path.is_file():
@@ -112,7 +112,7 @@ def add_captures(vault: Vault, session_id: str, captures: Captures) -> Path | No
 
 
 def move_entry(vault: Vault, old_id: str, new_id: str) -> Path:
-    """Move the history of a renamed session, and return its path.  If it was already moved, only its id is updated.
+    """Move the history of a renamed session, and return its path.  If already moved, only its id is updated.
 
     Raises `NoteExists` if another note has the new path, `OutsideVault`, `VaultError`, `LockTimeout`, and what
     `Vault.update` raises.
@@ -134,7 +134,7 @@ def move_entry(vault: Vault, old_id: str, new_id: str) -> Path:
 
 
 def entry_path(vault: Vault, session_id: str) -> Path:
-    """The path of a session's history.  Raises `BadSessionId` for an id that cannot be a file name."""
+    """Return the path of a session's history.  Raises `BadSessionId` for an id that is not a valid file name."""
     check_session_id(session_id)
     return vault.root / HISTORY / f"{session_id}.md"
 
@@ -149,12 +149,12 @@ def load_entry(vault: Vault, path: Path) -> HistoryNote:
 
 
 def load_entries(vault: Vault, on_error: OnError | None = None) -> Iterator[HistoryNote]:
-    """Read all notes of the folder; errors are passed to `on_error`."""
+    """Read all notes in the folder; errors are passed to `on_error`."""
     return _ENTRIES.load(vault, load_entry, on_error)
 
 
 def list_entries(notes: Iterable[HistoryNote], only: HistoryFilter) -> list[HistoryNote]:
-    """The notes with an entry that match a filter, newest first."""
+    """Return the notes whose entry matches a filter, newest first."""
     found = [one for one in notes if one.entry and _matches(one, one.entry, only)]
     found.sort(key=lambda one: (one.at, one.note.name), reverse=True)
     return found if only.limit is None else found[: only.limit]
@@ -172,7 +172,7 @@ def _matches(one: HistoryNote, entry: HistoryEntry, only: HistoryFilter) -> bool
 
 
 def search_entries(notes: Iterable[HistoryNote], words: str) -> list[HistoryNote]:
-    """The notes that contain all of these words, ignoring case, newest first."""
+    """Return the notes that contain all of these words, ignoring case, newest first."""
     terms = words.casefold().split()
 
     def matches(entry: HistoryEntry) -> bool:
@@ -193,11 +193,11 @@ def _searched_text(entry: HistoryEntry) -> str:
 # --- removing ---------------------------------------------------------------------------------------------------------
 
 _MOST_DAYS = 10_000_000
-"""More days than `datetime` can subtract from now."""
+"""Maximum number of days; more would be out of range for `datetime`."""
 
 
 def too_many(notes: Iterable[HistoryNote], now: datetime, most: int, days: int) -> list[HistoryNote]:
-    """The notes beyond a number, or older than a number of days, oldest first; 0 is no limit.
+    """Return the notes beyond the newest `most`, or older than `days`, oldest first; 0 means no limit.
 
     Notes that cannot be read, and notes of unknown age, are kept.
     """
@@ -210,7 +210,7 @@ def too_many(notes: Iterable[HistoryNote], now: datetime, most: int, days: int) 
 
 
 def prune(vault: Vault, notes: Sequence[HistoryNote], removed: Callable[[Path, str], None], on_error: OnError) -> None:
-    """Remove each note and call `removed` with its path and where it is now; notes that changed meanwhile stay."""
+    """Remove notes, and call `removed` with each path and its new location.  Notes changed in the meantime are kept."""
     for one in notes:
         path = one.note.path
         try:
@@ -222,7 +222,7 @@ def prune(vault: Vault, notes: Sequence[HistoryNote], removed: Callable[[Path, s
 
 
 def _discard(root: Path, path: Path) -> str:
-    """Remove a note and return where it is now.  Raises `VaultError` and keeps a note that could not be restored."""
+    """Remove a note, and return its new location.  If it could not be restored, keep it and raise `VaultError`."""
     if not _is_committed(root, path):
         _to_trash(path)
         return "in the trash"
@@ -234,19 +234,19 @@ def _discard(root: Path, path: Path) -> str:
 
 
 def _is_committed(root: Path, path: Path) -> bool:
-    """True if the last commit of the vault's repository has the file with the same bytes."""
+    """Return whether the last commit of the vault's repository has this file with the same content."""
     name = os.path.relpath(path, root).replace(os.sep, "/")
     kept = run_git(root, "rev-parse", "-q", "--verify", f"HEAD:./{name}")
     return bool(kept) and kept == f"{digest_of(path)}\n"
 
 
 def _to_trash(path: Path) -> None:
-    # The import takes 12 ms and reads the environment.
+    # Importing this takes 12 ms and reads the environment.
     from send2trash import send2trash  # noqa: PLC0415
 
     try:
         send2trash(path)
-    except Exception as error:  # each system raises its own errors
+    except Exception as error:  # each platform raises its own errors
         reason = " ".join(str(getattr(error, "strerror", None) or error).split())[:200]
         raise VaultError(
             f"{path}: not removed: it is not in git, and moving it to the trash failed: {reason or type(error).__name__}",

@@ -1,8 +1,7 @@
-"""Render a history as a note, and read it back; a comment at the end marks the items that we wrote.
+"""Render a history as a note, and parse it again; a comment at the end marks the items that Crucible wrote.
 
-An item is `- text`, followed by ` - Why: reason` and ` - sub-point`. `read_entry(render_history(entry)).entry` is the
-entry again, except that a note does not show `finding`. Histories by EDI, with `date` and `start_time` but no `type`,
-are read, too.
+An item is `- text`, ` - Why: reason`, ` - sub-point`.  Also reads EDI's notes, with `date` and `start_time` but no
+`type`.
 """
 
 from __future__ import annotations
@@ -42,7 +41,7 @@ from crucible.memory.history.history import (
 )
 
 _FORMER = "told_from"
-"""A key in notes that a model wrote in older versions: the digest of its prompt."""
+"""A key in notes that a model wrote in older versions; its value is the digest of the model's prompt."""
 _DIGITS = 8
 _KEY = r"[\w./:@+-]{1,160}"
 _LINE = late_pattern(rf"%% crucible wrote:((?: {_KEY}=[0-9a-f]{{8}})*) %%[ \t]*")
@@ -51,9 +50,9 @@ _MARKER = late_pattern(r"\A[ \t]*(?:(?:[-*+]|[0-9]{1,9}[.)])[ \t]+)?")
 
 
 def item_keys(entry: HistoryEntry) -> dict[str, HistoryLine]:
-    """The lines of all sections by key: the section, and the finding's id or else a digest of the text.
+    """Return the lines of all sections by key: the section, and the finding's id or else a digest of the text.
 
-    The keys in a note's marks are the same.
+    The marks in a note use the same keys.
     """
     found: dict[str, HistoryLine] = {}
     for part in HEADINGS:
@@ -68,7 +67,7 @@ def item_keys(entry: HistoryEntry) -> dict[str, HistoryLine]:
 
 
 def item_mark(rows: Sequence[str]) -> str:
-    """The digest of an item's lines without indentation and list markers."""
+    """Return the digest of an item's lines, without indentation and list markers."""
     return _digest("\n".join(_MARKER.sub("", row).rstrip() for row in rows))
 
 
@@ -78,17 +77,17 @@ def value_mark(key: str, value: Value) -> str:
 
 
 def render_marks(marks: Mapping[str, str]) -> str:
-    """The comment line with the marks, sorted, so that equal marks give equal lines."""
+    """Return the comment line with the marks, sorted so that equal marks give equal lines."""
     return " ".join(["%% crucible wrote:", *(f"{key}={marks[key]}" for key in sorted(marks)), "%%"])
 
 
 def is_marks_line(line: str) -> bool:
-    """True for a comment line with marks."""
+    """Return whether this is a comment line with marks."""
     return bool(_LINE.fullmatch(line))
 
 
 def read_marks(lines: Sequence[str]) -> dict[str, str] | None:
-    """The marks of all such lines, since a git merge may have left two; None without any."""
+    """Return the marks from all comment lines, since a git merge may have left two; None if there are none."""
     found = [match[1].split() for line in lines if (match := _LINE.fullmatch(line))]
     if not found:
         return None
@@ -106,21 +105,21 @@ _HEADING = late_pattern(r"(#{1,2})[ \t]+(.*?)[ \t]*")
 _ITEM = late_pattern(r"([ \t]*)(?:[-*+]|[0-9]{1,9}[.)])[ \t]+(.*)")
 _EMPHASIZED = ("done", "decisions")
 _LONGEST_HEAD = 100
-"""Maximum characters of a text in bold."""
+"""Maximum characters of text in bold."""
 _HEAD = late_pattern(r"([^*]+?)( \([^()*]*\))?")
 _BOLD = late_pattern(r"\*\*([^*]+)\*\*( \([^()*]*\))?")
 _NO_TARGET = late_pattern(r"[\[\]|#^\\\x00-\x1f]|%%")
 
 
 class ReadHistory(NamedTuple):
-    """An entry, None if the note is no history, and the note's problems."""
+    """An entry (None if the note is not a history) and the note's problems."""
 
     entry: HistoryEntry | None
     problems: tuple[Problem, ...] = ()
 
 
 class HistoryItem(NamedTuple):
-    """An item of a section in a note: its lines from `first` up to, not including, `end`, from 0, and its mark."""
+    """An item of a section in a note: its lines from `first` to `end` (from 0, `end` excluded), and its mark."""
 
     part: str
     line: HistoryLine
@@ -133,9 +132,9 @@ class HistoryItem(NamedTuple):
 
 
 def render_history(entry: HistoryEntry, place: str = "") -> str:
-    """The whole note with the marks of its content.
+    """Render the entire note, including the marks for its content.
 
-    `place` is the path of the session's note in the vault, needed for a link, since both notes have the same name.
+    `place` is the path of the session's note in the vault.  The link needs it because both notes have the same name.
     """
     tidy = tidy_entry(entry)
     values = properties_of(tidy)
@@ -156,7 +155,7 @@ def render_history(entry: HistoryEntry, place: str = "") -> str:
 
 
 def render_item(part: str, line: HistoryLine, number: int, form: int = FORMAT) -> list[str]:
-    """The rows of an item of a section; `form` is the note's `format`."""
+    """Render an item of a section; `form` is the note's `format`."""
     below = [f"{WHY}{contain_line(line.why, form=form, before=line.text)}"] if line.why else []
     below += [contain(one, form=form, before=line.text) for one in line.points]
     text = contain(line.text, form=form, after=" ".join((line.why, *line.points)))
@@ -167,7 +166,7 @@ def render_item(part: str, line: HistoryLine, number: int, form: int = FORMAT) -
 
 
 def _with_bold_head(text: str) -> str:
-    """The text in bold, except for parentheses at its end."""
+    """Return the text in bold, except for parentheses at the end."""
     head = _HEAD.fullmatch(text)
     if head is None or len(head[1]) > _LONGEST_HEAD or head[1].count("`") % 2 or "\\" in head[1][-1:]:
         return text
@@ -175,7 +174,7 @@ def _with_bold_head(text: str) -> str:
 
 
 def properties_of(entry: HistoryEntry) -> dict[str, Value]:
-    """The properties of a tidy entry in order, without empty ones."""
+    """Return the properties of a tidy entry in order, without empty ones."""
     values = {name: _shown(getattr(entry, name)) for name in PROPERTIES}
     kept = {key: value for key, value in values.items() if value not in (None, "", [])}
     return {"type": NOTE_TYPE, **kept}
@@ -198,7 +197,7 @@ def _shown(value: object) -> Value:
 
 
 def _listed(captures: Captures) -> list[tuple[str, Capture]]:
-    """At most `MOST_CAPTURES` captures: the latest approved ones, then suggested, then skipped ones."""
+    """Return up to `MOST_CAPTURES` captures: the latest approved ones, then suggested, then skipped ones."""
     found = [("approved", one) for one in captures.approved[-MOST_CAPTURES:]]
     found += [("suggested", one) for one in captures.suggested]
     found += [("skipped", one) for one in captures.skipped]
@@ -211,7 +210,7 @@ def _capture(one: Capture, outcome: str) -> dict[str, Value]:
 
 
 def _place(path: str) -> str:
-    """The path as a link target; "" if it cannot be one."""
+    """Return the path as a link target; "" if it cannot be one."""
     return "" if _NO_TARGET.search(path) else path.removesuffix(".md")
 
 
@@ -226,13 +225,16 @@ def _can_be_linked(session: str) -> bool:
 
 
 def is_history(values: Mapping[str, Value]) -> bool:
-    """True for the properties of a history: ours has a `type`, one by EDI has `session_id` and `date`."""
+    """Return whether a note is a history: ours have a `type`, EDI's have `session_id` and `date`."""
     kind = values.get("type")
     return kind == NOTE_TYPE or (kind is None and bool(values.get("session_id") and values.get("date")))
 
 
 def read_entry(source: Source, name: str = "") -> ReadHistory:
-    """The entry of a note; `name` is that of its file, without `.md`."""
+    """Parse the entry in a note; `name` is the file name without `.md`.
+
+    `read_entry(render_history(entry)).entry` equals `entry`, except for `finding`, which a note does not show.
+    """
     found = find_frontmatter(source)
     properties = _Properties(source, found)
     if not found.present or not is_history(found.values):
@@ -257,7 +259,7 @@ def read_entry(source: Source, name: str = "") -> ReadHistory:
 
 
 class _Properties(FieldReader):
-    """The typed properties of a history note; wrong types are problems."""
+    """The typed properties of a history note; values of the wrong type are reported as problems."""
 
     def line(self, key: str) -> str:
         return unescape_links(self.text(key) or "")
@@ -266,7 +268,7 @@ class _Properties(FieldReader):
         return tuple(map(unescape_links, self.texts(key)))
 
     def moment(self, key: str, clock: str) -> datetime | None:
-        """The time in `key`, or the `date` with the time of day in `clock`."""
+        """Return the time in `key`, or the `date` with the time of day in `clock`."""
         if key in self.values or "date" not in self.values:
             return self.time(key)
         found = parse_time(f"{self.text('date')}T{self.text(clock) or '00:00:00'}")
@@ -280,7 +282,7 @@ class _Properties(FieldReader):
         found: dict[str, list[Capture]] = {outcome: [] for outcome in Captures._fields}
         for item in items:
             fields = {key: unescape_links(str(one)) for key, one in item.items()} if isinstance(item, dict) else {}
-            # The older form without `outcome` lists approved captures only.
+            # The older form without `outcome` only lists approved captures.
             group = found.get(fields.get("outcome", "approved"))
             if "type" not in fields or group is None:
                 self.complain("captures", "a list of maps with a type and an outcome")
@@ -290,7 +292,7 @@ class _Properties(FieldReader):
 
 
 def read_items(lines: Sequence[str], start: int = 0, form: int = FORMAT) -> Iterator[HistoryItem]:
-    """The items of the known sections, including a user's paragraphs; text in fences is no item."""
+    """Yield the items of the known sections, including a user's paragraphs, but no text in code fences."""
     fenced = _fenced(lines, start)
     headings = [*_headings(lines, start, fenced), ("", len(lines))]
     for (part, above), (_, end) in pairwise(headings):
@@ -306,7 +308,7 @@ def read_items(lines: Sequence[str], start: int = 0, form: int = FORMAT) -> Iter
 
 
 def find_sections(lines: Sequence[str], start: int = 0) -> dict[str, int]:
-    """The line of the first heading of each known section, from 0."""
+    """Return the line (from 0) of the first heading of each known section."""
     found: dict[str, int] = {}
     for part, at in _headings(lines, start, _fenced(lines, start)):
         if part:
@@ -320,7 +322,7 @@ def _fenced(lines: Sequence[str], start: int) -> frozenset[int]:
 
 
 def _headings(lines: Sequence[str], start: int, fenced: frozenset[int]) -> Iterator[tuple[str, int]]:
-    """Each heading that ends a section: the part that it begins ("" for an unknown one), and its line."""
+    """Yield each heading that ends a section: the section it begins ("" if unknown), and its line."""
     for at in range(start, len(lines)):
         if lines[at][:1] == "#" and at not in fenced and (heading := _HEADING.fullmatch(lines[at])):
             name = heading[2].rstrip("# \t").lower()
@@ -328,7 +330,7 @@ def _headings(lines: Sequence[str], start: int, fenced: frozenset[int]) -> Itera
 
 
 def _is_apart(line: str) -> bool:
-    """True if a line ends an item: blank, a heading, a comment, a quote, a callout, or a conflict marker."""
+    """Return whether a line ends an item: blank, a heading, a comment, a quote, a callout, or a conflict marker."""
     return not line.strip() or line.startswith(("%%", "#", ">", "<<<<<<<", "=======", "|||||||"))
 
 
@@ -339,7 +341,7 @@ def _continues_item(line: str) -> bool:
 
 
 def _read_item(lines: Sequence[str], form: int) -> HistoryLine:
-    """Parse an item with its sub-points; a line without a list marker continues the line above it."""
+    """Parse an item with its sub-points.  A line without a list marker continues the previous line."""
     parts: list[str] = []
     for line in lines:
         item = _ITEM.fullmatch(line)

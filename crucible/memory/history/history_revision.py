@@ -1,7 +1,7 @@
-"""Update a history note from its session, and keep every edit of a user.
+"""Update a history note from its session, keeping all edits by users.
 
-The note's marks identify the items and properties that we wrote. What a user changed or added stays; an item that has a
-mark but is gone was deleted by a user, and stays deleted.
+The note's marks identify what Crucible wrote.  An item that has a mark but is gone was deleted by a user, and stays
+deleted.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ _Marks = dict[str, str]
 
 
 def revised(source: Source, entry: HistoryEntry) -> Source:
-    """The note updated to the session's current history.
+    """Update the note to the session's current history.
 
-    A note without marks belongs to the user and does not change.  Raises `EditRefused` for a note that is no history.
+    A note without marks belongs to the user and is not changed.  Raises `EditRefused` if the note is not a history.
     """
     if not is_history(find_frontmatter(source).values):
         raise EditRefused("line 1: type is not `history`, so the note was not changed")
@@ -52,7 +52,7 @@ def revised(source: Source, entry: HistoryEntry) -> Source:
 
 
 def own_entry(source: Source, name: str = "") -> HistoryEntry | None:
-    """The entry with only the lines that we wrote, each with its `finding`; None if the note has no marks."""
+    """Return the entry with only the lines that Crucible wrote, each with its `finding`; None without marks."""
     entry, marks = read_entry(source, name).entry, read_marks(source.lines)
     if entry is None or marks is None:
         return None
@@ -65,7 +65,7 @@ def _named(item: HistoryItem, key: str) -> HistoryLine:
 
 
 def with_property(source: Source, key: str, value: Value) -> Source:
-    """The note with this property set; unchanged if a user edited the property, or if the note has no marks."""
+    """Set a property of the note, unless a user edited the property or the note has no marks."""
     marks = read_marks(source.lines)
     if marks is None:
         return source
@@ -74,7 +74,7 @@ def with_property(source: Source, key: str, value: Value) -> Source:
 
 
 def _with_property(source: Source, key: str, value: Value, marks: _Marks) -> Source:
-    """Set or remove a property and its mark, unless a user changed or deleted it."""
+    """Set or remove a property and its mark, unless a user changed or deleted the property."""
     found = find_frontmatter(source)
     is_ours = marks.get(key) == value_mark(key, found.values[key]) if key in found.values else key not in marks
     if not is_ours:
@@ -95,13 +95,13 @@ def _items(source: Source) -> list[HistoryItem]:
 
 
 def _key(item: HistoryItem, marks: Mapping[str, str]) -> str:
-    """The key of an item that we wrote; "" for a user's."""
+    """Return the key of an item that Crucible wrote; "" for a user's item."""
     keys = (key for key, mark in marks.items() if mark == item.mark and key.startswith(f"{item.part}/"))
     return next(keys, "")
 
 
 def _with_items(source: Source, current: Mapping[str, HistoryLine], marks: _Marks) -> Source:
-    """Replace or delete the items that we wrote, and add new ones."""
+    """Replace or delete the items that Crucible wrote, and add new ones."""
     form, before = format_of(find_frontmatter(source).values), dict(marks)
     counts, ends, edits, seen = dict.fromkeys(HEADINGS, 0), dict[str, int](), list[Edit](), set[str]()
 
@@ -135,7 +135,7 @@ def _with_items(source: Source, current: Mapping[str, HistoryLine], marks: _Mark
 
 
 def _of_fresh(source: Source, ends: Mapping[str, int], fresh: Mapping[str, str]) -> Iterator[Edit]:
-    """Add new items below the last one of their section; a missing section is added before the next one."""
+    """Add new items after the last item of their section; a missing section is added before the next one."""
     sections = find_sections(source.lines, find_frontmatter(source).lines.end)
     bottom = next(at for at, line in enumerate(source.lines) if is_marks_line(line))
     parts, line_end = [*HEADINGS], source.newline
@@ -162,7 +162,7 @@ def _without_empty(source: Source) -> Source:
 
 
 def _of_marks(source: Source, marks: Mapping[str, str]) -> Iterator[Edit]:
-    """Write the marks into the first line with marks, and delete any other."""
+    """Write the marks to the first line with marks, and delete any other such line."""
     text = render_marks(marks)
     for at, line in enumerate(source.lines):
         if is_marks_line(line):

@@ -1,4 +1,4 @@
-"""Compose a session's history from its note by rules, and store it; earlier captures stay listed."""
+"""Compose a session's history from its note, without a model, and store it.  Earlier captures stay listed."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _ATTEMPTS = 5
 class MadeHistory(NamedTuple):
     """A session's history: its note, its content, and whether the note is new.
 
-    `is_left` is true if the note was not changed, since a user took it over.
+    `is_left` is True if the note was not changed because a user took it over.
     """
 
     path: Path
@@ -60,7 +60,7 @@ def compose_from_note(
 ) -> HistoryEntry:
     """Compose the history of the session in `note`, without secrets and absolute paths.
 
-    `roots` are folders of its project, `following` is the work of the project's later sessions.
+    `roots` are folders of the session's project; `following` is the work of the project's later sessions.
     """
     session = note.session
     marks = [one for one in load_bookmarks(vault.root).found if one.session == session.id]
@@ -85,18 +85,18 @@ def make_history(
     captures: Captures = NO_CAPTURES,
     roots: Sequence[str] = (),
 ) -> MadeHistory:
-    """Write the history of the session in `note`, or update it.
+    """Write or update the history of the session in `note`.
 
-    A history that a user took over is not changed. `captures` are added to those in the history, `roots` are folders of
-    the session's project. In a history from an older version, a model's texts are replaced like our own. Raises what
-    `keep_entry` raises, and `NoteUnreadable`.
+    A history that a user took over is not changed.  `captures` are added to those in the history; `roots` are folders
+    of the session's project.  In a history from an older version, text written by a model is replaced like our own.
+    Raises what `keep_entry` raises, and `NoteUnreadable`.
     """
     session, path = note.session, entry_path(vault, note.session.id)
     evidence, before = load_recorded_calls(vault.root, session.id), _source_of(vault, path)
     marks = read_marks(before.lines) if before else {}
     old = own_entry(before, session.id) if before else None
     is_theirs = bool(before and marks is None and read_entry(before).entry)
-    # Only the session's own folders, so that a capture has the same words wherever the command runs.
+    # Use only the session's own folders, so that captures have the same text wherever the command runs.
     shorten = shortener(evidence.roots)
     listed = old.captures if old else NO_CAPTURES
     joined = shortened_captures(listed, shorten).joined(shortened_captures(captures, shorten))
@@ -109,7 +109,7 @@ def make_history(
 def refresh_history(
     vault: Vault, path: Path, *, now: datetime, redact: Redact, roots: Sequence[str] = ()
 ) -> Path | None:
-    """Update the history that covers the session at `path` after an answer, and return its note; None without one.
+    """Update the history that covers the session at `path` after an answer, and return its note; None if there is none.
 
     A subagent's session is covered by its parent's history.  Todos in memory that the answer settled are marked done.
     Raises what `make_history` and `remember` raise.
@@ -123,13 +123,13 @@ def refresh_history(
             remember(vault, note.session, now=now, redact=redact, roots=roots)
         if _has_history(vault, note):
             found = make_history(vault, note, redact=redact, roots=roots).path
-        if files.holds(path, seen.data):  # else another answer came meanwhile
+        if files.holds(path, seen.data):  # otherwise, another answer was written in the meantime
             break
     return found
 
 
 def _covering_note(vault: Vault, note: Note) -> Note:
-    """The note whose history covers this session: its own if it has one or no parent, else its parent's."""
+    """Return the note whose history covers this session: its own if it has one or no parent, else its parent's."""
     for _ in range(_MOST_PARENTS):
         parent = note.session.parent
         if not parent or _has_history(vault, note):
@@ -144,7 +144,7 @@ def _covering_note(vault: Vault, note: Note) -> Note:
 def _has_history(vault: Vault, note: Note) -> bool:
     try:
         return entry_path(vault, note.session.id).is_file()
-    except BadSessionId:  # a user changed the id to one that cannot be a file name
+    except BadSessionId:  # a user changed the id to one that is not a valid file name
         return False
 
 
@@ -152,7 +152,7 @@ def _has_history(vault: Vault, note: Note) -> bool:
 
 
 def _children(vault: Vault, note: Note) -> Iterator[Session]:
-    """The readable sessions of its subagents."""
+    """Yield the sessions of its subagents that can be read."""
     for ref in note.session.subagents:
         with suppress(CrucibleError):
             beside = note.path.with_name(f"{ref.session}.md")
@@ -160,14 +160,14 @@ def _children(vault: Vault, note: Note) -> Iterator[Session]:
 
 
 def _blockers(marks: Sequence[Bookmark], session: Session) -> Sequence[str]:
-    """The blockers of the last bookmark that has any, unless it belongs to an earlier phase."""
+    """Return the blockers of the last bookmark that has any; none if that bookmark belongs to an earlier phase."""
     last = session.phases[-1].id if session.phases else ""
     blocked = [one for one in marks if one.blockers]
     return blocked[-1].blockers if blocked and blocked[-1].phase.partition(".")[0] == last else ()
 
 
 def _source_of(vault: Vault, path: Path) -> Source | None:
-    """The note's source; None if it cannot be read, which the write will report."""
+    """Return the note's source; None if it cannot be read, which the write will report."""
     with suppress(CrucibleError):
         return vault.read(path).source if path.is_file() else None
     return None

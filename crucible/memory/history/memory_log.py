@@ -1,8 +1,7 @@
 """Decisions, lessons and todos across sessions, one JSON line each in `.crucible/memory/`.
 
-Lines are only appended, and the newest line of an id counts: an item that is done, or that its note no longer has, gets
-a later line with `done`. Only finished todos may be shortened. The notes are authoritative: a session may be remembered
-again at any time.
+Lines are append-only; the newest line of an id counts.  The notes are authoritative, so a session can always be
+remembered again.
 """
 
 from __future__ import annotations
@@ -57,12 +56,12 @@ FILES: Mapping[MemoryKind, str] = MappingProxyType({kind: f"{kind}s.jsonl" for k
 
 
 class Memory(NamedTuple):
-    """A decision, a lesson or a todo; each text is one line without secrets.
+    """A decision, a lesson or a todo.  Each text is one line without secrets.
 
-    `why` is a decision's reason, or the cause and resolution of a failure; "" if unknown. `at` is when it was stated,
-    or when it was found to be `done`. `phase` and `finding` are ids in the session's note; for a task `finding` is
-    `task-3`. `source` is that of the finding, or `task` or `question`. `compacted` is the summary that replaces all
-    lines of a finished todo.
+    `why` is a decision's reason, or the cause and resolution of a failure; "" if unknown.  `at` is when it was stated.
+    A later line with `done`, written when an item is finished or gone from its note, has the time of that check.
+    `phase` and `finding` are ids in the session's note; for a task, `finding` is for example `task-3`.  `source` is the
+    finding's source, or `task` or `question`.  `compacted` is the summary that replaces all lines of a finished todo.
     """
 
     id: str
@@ -90,16 +89,16 @@ class LoadedMemories(NamedTuple):
 _WORD = late_pattern(r"\w+")
 _SUMMARY = 240
 _LATER = timedelta(microseconds=1)
-"""How much later the time of a replacing line is."""
+"""The time by which a replacement is later than the line it replaces."""
 
 
 def key_of(text: str) -> str:
-    """The key by which texts count as equal: their words, ignoring case, punctuation and spacing."""
+    """Return the key for comparing texts: their words, ignoring case, punctuation and spacing."""
     return " ".join(_WORD.findall(text.casefold())) or normal_line(text)
 
 
 def memory_id(session: str, kind: MemoryKind, text: str) -> str:
-    """The id of a text of a session, equal on every machine, so that a git merge yields no duplicates."""
+    """Return an id for a text in a session, equal on every machine, so that a git merge creates no duplicates."""
     key = f"{session}\0{kind}\0{key_of(text)}".encode("utf-8", "surrogatepass")
     return f"{kind[0]}-{hashlib.blake2s(key, digest_size=6).hexdigest()}"
 
@@ -112,8 +111,8 @@ def load_memories(
 ) -> LoadedMemories:
     """Load the lines of a kind, of one project or session if given; none if there is no file.
 
-    If `newest` is given, only that many of the latest lines are read. Raises `OutsideVault`, and `VaultError` if the
-    file cannot be read.
+    With `newest`, only that many of the latest lines are read.  Raises `OutsideVault`, and `VaultError` if the file
+    cannot be read.
     """
     needle = orjson.dumps(session or project) if session or project else b""
     found, problems = read_lines(root, FILES[kind], partial(_memory, kind), needle, newest)
@@ -123,7 +122,7 @@ def load_memories(
 
 
 def append_memories(root: Path, memories: Iterable[Memory], *, fsync: bool = True) -> None:
-    """Append lines, with one write for each kind.  Raises what `append_lines` raises."""
+    """Append lines, with one write per kind.  Raises what `append_lines` raises."""
     lines: dict[MemoryKind, list[Mapping[str, object]]] = {}
     for one in memories:
         lines.setdefault(one.kind, []).append(_fields(one))
@@ -132,7 +131,7 @@ def append_memories(root: Path, memories: Iterable[Memory], *, fsync: bool = Tru
 
 
 def move_memories(root: Path, old_id: str, new_id: str, *, fsync: bool = True) -> int:
-    """Append the lines of a renamed session under its new id, and return their number.  Can be repeated."""
+    """Append the lines of a renamed session with its new id, and return their number.  Can be repeated."""
     moved = [
         one._replace(session=new_id, at=one.at + _LATER)
         for kind in MemoryKind
@@ -144,12 +143,12 @@ def move_memories(root: Path, old_id: str, new_id: str, *, fsync: bool = True) -
 
 
 def bytes_of(memory: Memory) -> int:
-    """The number of bytes of a memory's line."""
+    """Return the size of a memory's line in bytes."""
     return len(orjson.dumps(_fields(memory))) + 1
 
 
 def shorten_todos(root: Path, ids: Collection[str], *, fsync: bool = True) -> int:
-    """Replace the lines of finished todos by one summary each, and return their number.  Other lines do not change."""
+    """Replace the lines of finished todos with one summary each, and return their number.  Other lines are kept."""
     finished: list[Memory] = []
 
     def change(lines: Sequence[bytes]) -> list[bytes]:
@@ -177,7 +176,7 @@ def _summarised(one: Memory) -> Memory:
 
 
 def _newest(found: Iterable[Memory]) -> list[Memory]:
-    """The newest line of each id, oldest first; of two with the same time, the one that is done."""
+    """Return the newest line of each id, oldest first; of two with the same time, the one that is done."""
     newest: dict[str, Memory] = {}
     for one in found:
         other = newest.get(one.id)
@@ -194,7 +193,7 @@ def _order(one: Memory) -> tuple[datetime, bool, bool, str, str, Memory]:
 
 
 def _fields(one: Memory) -> dict[str, object]:
-    """The fields of a line, without empty ones."""
+    """Return the fields for a line, without empty ones."""
     fields = one._asdict() | {"kind": str(one.kind), "at": time_text(one.at)}
     return {name: value for name, value in fields.items() if value}
 
@@ -230,9 +229,9 @@ def remember(
 ) -> tuple[Memory, ...]:
     """Add the sessions' findings and open tasks to the vault's memory, and return the new lines.
 
-    Each file is read and written once for any number of sessions. `roots` are the project's folders, since absolute
-    paths are removed. `now` is aware. Raises `BadSessionId`, `LockTimeout`, `OutsideVault`, and `VaultError` if the
-    scan for secrets fails or a file cannot be written.
+    Each file is read and written once, even for several sessions.  `roots` are the project's folders, for removing
+    absolute paths.  `now` is timezone-aware.  Raises `BadSessionId`, `LockTimeout`, `OutsideVault`, and `VaultError` if
+    the scan for secrets fails or a file cannot be written.
     """
     clean = _cleaner(redact, shortener(roots))
     names = {check_session_id(one.id) for one in sessions}
@@ -256,7 +255,7 @@ def _key(one: Memory) -> tuple[str, MemoryKind, str]:
 
 
 def completes_milestone(session: Session) -> bool:
-    """True if the session is completed and has a milestone or finished all its tasks."""
+    """Return whether the session is completed, and has a milestone or has finished all its tasks."""
     if session.status is not Status.COMPLETED:
         return False
     is_reached = next(milestones(session.all_entries()), None) is not None
@@ -264,7 +263,7 @@ def completes_milestone(session: Session) -> bool:
 
 
 def _memories(session: Session, now: datetime, clean: Callable[[str], str]) -> Iterator[Memory]:
-    """The memory lines of a session's current note, cleaned and with their ids."""
+    """Yield the memory lines from a session's current note, cleaned and with ids."""
     for one in _stated(session, now):
         texts: dict[str, Any] = {name: clean(getattr(one, name)) for name in _CLEANED}
         at = min(one.at, now) if one.at.tzinfo else now
@@ -275,7 +274,7 @@ _CLEANED = ("text", "why", "by", "phase", "project", "finding")
 
 
 def _stated(session: Session, now: datetime) -> Iterator[Memory]:
-    """The note's findings, open tasks and unanswered items."""
+    """Yield the note's findings, open tasks and unanswered items."""
     phases = {phase.id: phase.ended or phase.started for phase in session.all_phases()}
     last = next(filter(None, reversed(phases.values())), None) or session.ended or session.started or now
     blank = Memory("", MemoryKind.TODO, "", session.id, last, project=session.project or "")
@@ -304,10 +303,10 @@ def _stated(session: Session, now: datetime) -> Iterator[Memory]:
 
 
 def _cleaner(redact: Redact, shorten: Callable[[str], str]) -> Callable[[str], str]:
-    """Return a function that makes one line of a text, without secrets and absolute paths."""
+    """Return a function that converts text to one line without secrets and absolute paths."""
 
     def clean(text: str) -> str:
-        # Control characters may have split a secret, so the text is scanned again without them.
+        # Control characters may have split a secret, so scan again without them.
         try:
             plain = normal_line(redact(text)[0])
             line = plain if plain == text else normal_line(redact(plain)[0])

@@ -1,7 +1,6 @@
-"""A stand-up report: the outcomes, decisions and open ends of sessions since a day, by project.
+"""A stand-up report: the outcomes, decisions and open ends of sessions since a date, by project.
 
-A session lists a few lines of each kind (`KINDS`): outcomes with a commit or pull request first, then those with most
-parts; explicit decisions before replies to an offer. Phases that ended before the report's period do not count.
+Sessions list a few lines of each kind.  Outcomes with a commit or pull request, and explicit decisions, come first.
 """
 
 from __future__ import annotations
@@ -17,17 +16,17 @@ from crucible.memory.history.composition import STARTED
 from crucible.memory.history.history import HistoryEntry, HistoryLine
 
 KINDS = {"outcomes": ("Done", 4), "decisions": ("Decided", 2), "open": ("Open", 2)}
-"""The kinds of lines with their label and the maximum number for each session."""
+"""The kinds of lines with their label and the maximum number per session."""
 _NO_PROJECT = "No project"
 _LIGHT = (False, 0)
 _OMITTED = ("more", "following", "paused", "tasks")
-"""The `finding` of lines that make no sense without the rest of the history."""
+"""The `finding` of lines that only make sense with the rest of the history."""
 
 
 class Reported(NamedTuple):
-    """A session's history, last activity, lines by kind, and how many lines of each kind were omitted.
+    """A session's history, last activity, lines by kind, and the number of omitted lines of each kind.
 
-    `is_followed` is true if the project has later sessions, which may have settled the open ends.
+    `is_followed` is True if the project has later sessions, which may have settled the open ends.
     """
 
     entry: HistoryEntry
@@ -39,13 +38,16 @@ class Reported(NamedTuple):
 
 
 def is_within(session: Session, since: datetime, until: datetime | None) -> bool:
-    """True if the session was active in this period."""
+    """Return whether the session was active in this period."""
     begun, last = session.started or _last(session), _last(session)
     return bool(begun and last and last >= since and (until is None or begun < until))
 
 
 def reported(session: Session, entry: HistoryEntry, since: datetime) -> Reported | None:
-    """The lines of a session since then, from its history; None without any."""
+    """Return the session's lines since a time, from its history; None if there are none.
+
+    Phases that ended earlier do not count.
+    """
     old = {one.id for phase in _over(session, since) for one in findings_by_phase(session).get(phase.id, ())}
     weights = {
         one.id: (one.source not in (Source.REPLY, Source.SUMMARY), len(one.points)) for one in findings_of(session)
@@ -77,7 +79,7 @@ def _last(session: Session) -> datetime | None:
 
 
 def _over(session: Session, since: datetime) -> Iterator[Phase]:
-    """The phases that ended before `since`, by their own end or by the start of the next phase."""
+    """Yield the phases that ended before `since`, by their own end or by the start of the next phase."""
     phases = [*session.all_phases()]
     for phase, following in zip(phases, [*phases[1:], None], strict=False):
         end = phase.ended or (following.started if following else None)
@@ -89,7 +91,7 @@ def _over(session: Session, since: datetime) -> Iterator[Phase]:
 
 
 def render_report(found: Sequence[Reported], local: Callable[[datetime], datetime], *, markdown: bool = False) -> str:
-    """Render the report as text or Markdown by project, oldest first; `local` converts to the reader's zone."""
+    """Render the report as text or Markdown, by project, oldest first.  `local` converts to the user's time zone."""
     rows: list[str] = []
     ordered = sorted(found, key=_place)
     for project, group in groupby(ordered, key=lambda one: one.entry.project):

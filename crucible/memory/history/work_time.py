@@ -1,7 +1,6 @@
-"""The time worked on a session, without breaks, and its modified files and used skills.
+"""The time worked on a session, without breaks, and the files it modified and skills it used.
 
-A break begins with a stop that a bookmark records and ends with the next activity, or is a gap between phases that is
-longer than the idle time.
+A break is a gap between phases longer than the idle time, or lasts from a bookmarked stop to the next activity.
 """
 
 from __future__ import annotations
@@ -37,17 +36,17 @@ Covers: TypeAlias = "Callable[[datetime, datetime], bool]"
 
 _STOPS = frozenset((StopReason.PAUSED, StopReason.ENDED, StopReason.IDLE, StopReason.DIED))
 _AFTERWARDS = frozenset((StopReason.IDLE, StopReason.DIED))
-"""Bookmarks made later by a check: work had stopped at the activity before them."""
+"""Reasons for bookmarks made later by a check: work had stopped at the last activity before them."""
 _WITHIN = frozenset((StopReason.PAUSED, StopReason.IDLE))
-"""Stops that also count inside a phase, since a recorded phase lasts until the next one begins."""
+"""Stops that also count inside a phase: a recorded phase lasts until the next one begins."""
 _AT_WORK = frozenset((StopReason.PAUSED, StopReason.TASK))
-"""Bookmarks made during work."""
+"""Reasons for bookmarks made during work."""
 
 
 def worked(session: Session, bookmarks: Iterable[Bookmark] = (), quiet: timedelta = QUIET) -> timedelta | None:
-    """The time worked, from the note and the session's `bookmarks`; None if its start or end is unknown.
+    """Return the time worked, from the note and the session's `bookmarks`; None if its start or end is unknown.
 
-    A gap of more than `quiet` between two phases, before the first or after the last is a break.
+    A gap of more than `quiet` between two phases, before the first or after the last, is a break.
     """
     marks = sorted(bookmarks, key=lambda one: one.at)
     times = _times(session.all_phases())
@@ -69,7 +68,7 @@ def worked(session: Session, bookmarks: Iterable[Bookmark] = (), quiet: timedelt
 
 
 def _until_stop(span: Span, stops: Iterable[Bookmark]) -> timedelta:
-    """The duration of a span between two signs of work up to its first stop."""
+    """Return the time from the beginning of a span to the first stop in it, or to its end."""
     begin, end = span
     found = (begin if one.why in _AFTERWARDS else one.at for one in stops if begin <= one.at < end)
     return min(found, default=end) - begin
@@ -80,9 +79,9 @@ def _times(phases: Iterable[Phase]) -> set[datetime]:
 
 
 def _spans(session: Session, first: datetime, last: datetime) -> tuple[Covers, Covers]:
-    """Two functions: whether a span lies in a phase, and in the open time after a phase without an end.
+    """Return functions that check whether a span is in a phase, and in the open time after a phase without an end.
 
-    Such a phase lasts until the next one.  If no phase has a time, the whole session is open.
+    That open time lasts until the next phase.  If no phase has a time, the entire session is open.
     """
     found = [(_times((phase, *phase.subphases)), phase.ended) for phase in session.phases]
     timed = [(min(times), max(times), ended) for times, ended in found if times]
@@ -92,7 +91,7 @@ def _spans(session: Session, first: datetime, last: datetime) -> tuple[Covers, C
 
 
 def _cover(spans: Sequence[Span]) -> Covers:
-    """Return a function that returns whether one of the spans contains another span."""
+    """Return a function that checks whether one of the spans contains a given span."""
     ordered = sorted(spans)
     begins = [begin for begin, _ in ordered]
     ends = [*accumulate((end for _, end in ordered), max)]
@@ -111,11 +110,11 @@ _NOT_DONE = frozenset((Outcome.FAILED, Outcome.REJECTED))
 _CUT = "…"
 _TEMPORARY = late_pattern(r"(?<![\w.])(?:/private)?/(?:tmp|var/folders)/[^\s'\"`;|&<>]+")
 _ELSEWHERE = ("~", "/")
-"""How the name of a file outside the project begins."""
+"""Prefixes of the names of files outside the project."""
 
 
 def entries_of(session: Session) -> Iterator[Entry]:
-    """All entries in order, including those of inline subagents except their prompts, which no user wrote."""
+    """Yield all entries in order, including those of inline subagents except their prompts, which no user wrote."""
     yield from _with_inline(session.preamble)
     yield from _with_inline(session.all_entries())
 
@@ -128,10 +127,10 @@ def _with_inline(entries: Iterable[Entry]) -> Iterator[Entry]:
 
 
 def modified_files(session: Session, evidence: RecordedCalls) -> tuple[str, ...]:
-    """The modified files of the project, in the order of their first change.
+    """Return the files modified in the project, in the order of their first change.
 
-    Files outside the project, temporary files, files that were deleted after their creation or reverted, and names that
-    are cut in the note are omitted.
+    Skips files outside the project, temporary files, files that were created and deleted again or reverted, and names
+    that are shortened in the note.
     """
     files, found, made = Files(), dict[str, None](), set[str]()
     acts = (
@@ -141,7 +140,7 @@ def modified_files(session: Session, evidence: RecordedCalls) -> tuple[str, ...]
         for act in acts_of(call, evidence, files)
         if not act.what.endswith(_CUT)
         and not act.what.startswith(_ELSEWHERE)
-        # If the project's folder is unknown, only the file's name is kept.
+        # If the project's folder is unknown, only file names are kept.
         and not any(path.endswith(f"/{act.what}") for path in _TEMPORARY.findall(call.call))
     )
     for act in acts:
@@ -156,7 +155,7 @@ def modified_files(session: Session, evidence: RecordedCalls) -> tuple[str, ...]
 
 
 def used_skills(session: Session) -> tuple[str, ...]:
-    """The skills of a session in the order of their first use."""
+    """Return the skills used in a session, in the order of their first use."""
     found: dict[str, None] = {}
     for call in _calls(session):
         if call.call[:6].lower() == "skill " and call.outcome not in _NOT_DONE:

@@ -1,1 +1,1 @@
-"""Knowledge items: add, list, check, change and recall the notes of `knowledge/`."""
+"""Knowledge items: add, list, check, change and recall the notes in `knowledge/`."""

@@ -1,6 +1,6 @@
-"""Add a knowledge item: redact it, compare it with known items, and write its note if there is room.
+"""Add a knowledge item: redact it, compare it with existing items, and write its note if there is room.
 
-All of this happens under one lock, so that two processes that add the same item write one note.
+Runs under one lock, so that two processes that add the same item write only one note.
 """
 
 from __future__ import annotations
@@ -42,15 +42,15 @@ from crucible.vault.notes.vault import Note, Vault
 from crucible.vault.notes.walk import KNOWLEDGE, OnError
 
 _TITLE, _LONGEST = 100, 200
-"""Maximum code points of a title that is made from the text, and of any title."""
+"""Maximum code points of a title made from the text, and of any title."""
 KNOWLEDGE_BASE = Path(__file__).with_name("Knowledge.base")
-"""The items as tables in Obsidian; `{days}` is the age at which an item needs verification."""
+"""A table of items for Obsidian; `{days}` is the age at which an item needs verification."""
 _OTHER_FOLDERS = ("workflows", "cases")
 _Value = TypeVar("_Value", Item, ItemSource, FailureCause, Verification)
 
 
 def provenance_in(note: Note, phase: str, origin: Origin = Origin.SESSION) -> ItemSource:
-    """A session, or a phase of it, as the source of an item.  Raises `UsageError` for an unknown phase."""
+    """Return a session, or a phase of it, as the source of an item.  Raises `UsageError` for an unknown phase."""
     if not phase:
         return ItemSource(origin, note.name)
     found = find_phase(note, phase)
@@ -58,7 +58,7 @@ def provenance_in(note: Note, phase: str, origin: Origin = Origin.SESSION) -> It
 
 
 class SimilarChoice(StrEnum):
-    """What to do with an item that is similar to another one."""
+    """What to do with an item that is similar to an existing one."""
 
     MERGE = "merge"
     KEEP_BOTH = "keep_both"
@@ -66,7 +66,7 @@ class SimilarChoice(StrEnum):
 
 
 class AddOutcome(StrEnum):
-    """The outcome of adding: a new note, merged, already known, similar so that a choice is needed, or no room."""
+    """The outcome of adding: a new note, merged, already exists, similar so that a choice is needed, or no room."""
 
     ADDED = "added"
     MERGED = "merged"
@@ -79,8 +79,9 @@ class AddOutcome(StrEnum):
 class Added:
     """The result of adding an item.
 
-    `id` and `path` are those of the note that has it now, or empty; `alike` are similar items, most similar first, and
-    `choices` are the possible choices. `why` and `warnings` are messages; `redactions` counts by rule.
+    `id` and `path` identify the note that now has the item, or are empty.  `alike` are similar items, most similar
+    first; `choices` are the possible choices.  `why` and `warnings` are messages; `redactions` counts redactions by
+    rule.
     """
 
     outcome: AddOutcome
@@ -107,8 +108,9 @@ def add_item(
 ) -> Added:
     """Write the item as `knowledge/<slug of its title>.md`, or return why not.
 
-    An item with the same title is skipped unless merged; a similar one needs a `choice`; `SimilarChoice.MERGE` merges
-    it into the most similar one. Raises `VaultError` if it cannot be written; read errors are passed to `on_error`.
+    An item with the same title is skipped unless merged; a similar one needs a `choice`.  `SimilarChoice.MERGE` merges
+    into the most similar item.  Raises `VaultError` if the note cannot be written; read errors are passed to
+    `on_error`.
     """
     clean, redactions = redacted(item, redact)
     clean = _completed(clean, vault, now)
@@ -120,7 +122,7 @@ def add_item(
 
 
 def _completed(item: Item, vault: Vault, now: datetime) -> Item:
-    """The item with a title, times and a confidence."""
+    """Add a title, times and a confidence to the item."""
     if item.title == UNTITLED:
         item = replace(item, title=title_of(item.text))
     if item.title == UNTITLED:
@@ -130,7 +132,7 @@ def _completed(item: Item, vault: Vault, now: datetime) -> Item:
         confidence = type_weight(WeightFacts.of(item), vault.settings.knowledge)
     return replace(
         item,
-        title=cut(item.title, _LONGEST),  # after redaction, since the scanner does not find half a secret
+        title=cut(item.title, _LONGEST),  # after redaction, since the scanner does not find truncated secrets
         created=item.created or now,
         updated=item.updated or now,
         confidence=min(confidence, 1.0),
@@ -138,7 +140,7 @@ def _completed(item: Item, vault: Vault, now: datetime) -> Item:
 
 
 def title_of(text: str) -> str:
-    """The first sentence of a text, cut to the length of a title."""
+    """Return the first sentence of a text, cut to the length of a title."""
     begin = text.lstrip("\n #>-*")
     end = LINE_END.search(begin, 1)
     return cut(" ".join(begin[: end.start() if end else None].split()), _TITLE)
@@ -190,7 +192,7 @@ def _merged_into(vault: Vault, into: ItemNote, item: Item, alike: tuple[SimilarI
 
 
 def _written(vault: Vault, item: Item, notes: Sequence[ItemNote]) -> tuple[str, Path]:
-    """Write a new note under a name that no other item, workflow or case has, so that links are unique."""
+    """Write a new note with a name that no other item, workflow or case has, so that links are unique."""
     taken = {one.id.casefold() for one in notes}
     folder = vault.root / KNOWLEDGE
     slug, data = slug_of(item.title), Source(render_item(item)).to_bytes()
@@ -208,13 +210,13 @@ def _written(vault: Vault, item: Item, notes: Sequence[ItemNote]) -> tuple[str, 
 
 
 def merge_items(vault: Vault, into: ItemNote, other: ItemNote, now: datetime) -> str:
-    """Merge `other` into `into`, and retire `other` with a link to it; return a message.
+    """Merge `other` into `into`, and retire `other` with a link to the merged item; return a message.
 
-    Raises `UsageError` if both are the same note, or for a note without a valid item.
+    Raises `UsageError` if both are the same note, or if a note has no valid item.
     """
     if into.note.path == other.note.path or into.item is None or other.item is None:
         raise UsageError(f"{into.id} and {other.id}: not two items", "`cru knowledge list` tells the items")
-    # Recorded in the target, so that a merge that is repeated after an interruption counts nothing twice.
+    # Recorded in the target, so that repeating an interrupted merge counts nothing twice.
     item = replace(other.item, merged=(*other.item.merged, other.id))
 
     def edits(note: Note) -> list[Edit]:
@@ -231,7 +233,7 @@ def merge_items(vault: Vault, into: ItemNote, other: ItemNote, now: datetime) ->
 
 
 def redacted(item: Item, redact: Redact) -> tuple[Item, dict[str, int]]:
-    """The item with all texts redacted, and the number of redactions by rule."""
+    """Redact all text of the item; also return the number of redactions by rule."""
     counts: Counter[str] = Counter()
 
     def clean(text: str) -> str:

@@ -1,6 +1,6 @@
-"""Change an item of knowledge: count a use, verify, retire, restore or merge it.
+"""Change a knowledge item: count a use, verify, retire, restore or merge it.
 
-Each change touches only its own lines, under the note's lock, so that no count and no edit of a user is lost.
+Each change edits only its own lines, under the note's lock, so that no count or user edit is lost.
 """
 
 from __future__ import annotations
@@ -27,10 +27,11 @@ from crucible.vault.notes.vault import Note, Vault
 
 
 def merged(old: Item, new: Item, now: datetime) -> Item:
-    """The old item with the new one merged into it.
+    """Merge the new item into the old one, and return the result, which is active.
 
-    Its title, type and scope stay; new texts follow its own, preceded by the new title if it differs. Tags are joined
-    and counters added; the higher confidence, the earlier creation and the later use are kept. The result is active.
+    The old title, type and scope are kept.  New text is added after the old text, preceded by the new title if it
+    differs.  Tags are joined and counters added; the higher confidence, the earlier creation and the later use are
+    kept.
     """
     words = "" if normal_title(old.title) == normal_title(new.title) else new.title
     sessions = (*old.also_from, new.source.session, *new.also_from)
@@ -79,7 +80,7 @@ def _latest(one: datetime | None, other: datetime | None) -> datetime | None:
 
 
 def merge_edits(source: Source, name: str, new: Item, now: datetime) -> list[Edit]:
-    """Edits that merge an item into the note's item.  Raises `EditRefused` if the result would not read back."""
+    """Return edits that merge an item into the note's item.  Raises `EditRefused` if the result is not readable."""
     old = read_item(source, name).item
     if old is None:
         raise EditRefused(f"{name}: no item of knowledge", "`cru knowledge check` says what is wrong with it")
@@ -91,7 +92,7 @@ def merge_edits(source: Source, name: str, new: Item, now: datetime) -> list[Edi
 
 
 def change_edits(source: Source, old: Item, new: Item) -> list[Edit]:
-    """Edits of the properties in which two items differ, each by its own lines."""
+    """Return edits for the properties in which two items differ, one edit per property."""
     found = find_frontmatter(source)
     before, after = properties_of(old), properties_of(new)
     edits: list[Edit] = []
@@ -111,7 +112,7 @@ def _shows(source: Source, edits: Sequence[Edit], name: str, expected: Item) -> 
 
 
 def _added_texts(source: Source, old: Item, new: Item) -> list[Edit]:
-    """Insert new texts after the last line of their part; new parts go last, with their headings."""
+    """Insert new text after the last line of its part; new parts are added at the end, with headings."""
     found, chunks = find_frontmatter(source), body_of(source).chunks
     before, edits = parts_of(old), list[Edit]()
     added = {part: text for part, text in parts_of(new).items() if text != before[part]}
@@ -129,9 +130,9 @@ _COUNTERS = ("use_count", "useful_count")
 
 
 def count_use(vault: Vault, path: Path, now: datetime, *, useful: bool) -> Item:
-    """Count a use and whether it helped, editing only the counters and `last_used`; return the item.
+    """Count a use and whether it helped, and return the item.  Edits only the counters and `last_used`.
 
-    Raises `EditRefused`, with the line, if a counter is no number.
+    Raises `EditRefused`, with the line, if a counter is not a number.
     """
 
     def used(item: Item) -> Item:
@@ -144,7 +145,7 @@ def count_use(vault: Vault, path: Path, now: datetime, *, useful: bool) -> Item:
 def verify_item(vault: Vault, path: Path, now: datetime, verification: Verification, redact: Redact) -> Item:
     """Record a verification: how, by whom, when (`now` by default), and whether it passed.
 
-    A passed one updates the item's age; a failed one stays recorded in `failed_checks`.
+    If it passed, the item's age is reset; if it failed, it stays recorded in `failed_checks`.
     """
     how, by = redact(verification.how)[0], redact(verification.by)[0]
     shown = Verification(verification.passed, how, by, verification.at or now)
@@ -158,14 +159,14 @@ def verify_item(vault: Vault, path: Path, now: datetime, verification: Verificat
 
 
 def _failed(shown: Verification) -> str:
-    """A failed verification as a line: when, by whom and how."""
+    """Return a failed verification as a line: when, by whom and how."""
     when = format_time(shown.at) if shown.at else ""
     head = " by ".join(filter(None, (when, shown.by)))
     return ": ".join(filter(None, (head, shown.how)))
 
 
 def retire_item(vault: Vault, path: Path, now: datetime, because: str = "", redact: Redact | None = None) -> Item:
-    """Remove the item from recall; its note stays, with the time and the reason."""
+    """Exclude the item from recall.  Its note is kept, with the time and the reason."""
     reason = redact(because)[0] if redact else because
 
     def retired(item: Item) -> Item:
@@ -175,12 +176,12 @@ def retire_item(vault: Vault, path: Path, now: datetime, because: str = "", reda
 
 
 def restore_item(vault: Vault, path: Path) -> Item:
-    """Add a retired item to recall again."""
+    """Make a retired item available to recall again."""
     return _changed(vault, path, lambda item: replace(item, status=ItemStatus.ACTIVE, retired=None, retired_because=""))
 
 
 def _changed(vault: Vault, path: Path, change: Callable[[Item], Item], numbers: tuple[str, ...] = ()) -> Item:
-    """Change an item and return it; `numbers` are properties that must be numbers."""
+    """Change an item and return it.  `numbers` are properties that must be numbers."""
     after: Item | None = None
 
     def edits(note: Note) -> list[Edit]:
@@ -204,11 +205,11 @@ def _no_item(note: Note, problems: tuple[Problem, ...]) -> UsageError:
     return UsageError(f"{note.path}:{line}: no item of knowledge: {why}", "mend the note in an editor")
 
 
-# --- asking ----------------------------------------------------------------------------------------------------------
+# --- feedback --------------------------------------------------------------------------------------------------------
 
 
 def should_ask(vault: Vault, one_in: int) -> bool:
-    """Return whether to ask if an item helped: at every `one_in`-th use, counted in the vault's cache; never for 0."""
+    """Return whether to ask if an item helped: every `one_in`-th use, counted in the vault's cache; never if 0."""
     if one_in <= 0:
         return False
     folder = files.make_folders(vault.root, vault.root / ".crucible" / "cache")
@@ -219,7 +220,7 @@ def should_ask(vault: Vault, one_in: int) -> bool:
         return False
     try:
         os.write(descriptor, b".")
-        # The position after our own byte, even if another process writes.
+        # The position after our own byte, even if another process is writing.
         return os.lseek(descriptor, 0, os.SEEK_CUR) % one_in == 0
     except OSError:
         return False

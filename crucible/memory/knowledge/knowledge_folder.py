@@ -1,4 +1,4 @@
-"""The knowledge items in `knowledge/`: list, find and check them, and compute statistics. Read-only."""
+"""The knowledge items in `knowledge/`: list, find and check them, and compute statistics.  Read-only."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from crucible.vault.notes.walk import KNOWLEDGE, OnError, note_name
 
 
 class ItemNote(NamedTuple):
-    """The note of an item; `item` is None if it cannot be parsed, and `problems` say why."""
+    """The note of an item.  If it cannot be parsed, `item` is None and `problems` say why."""
 
     note: Note
     item: Item | None
@@ -39,12 +39,12 @@ class ItemNote(NamedTuple):
 
     @property
     def id(self) -> str:
-        """The id of the item: the file's name without `.md`."""
+        """The id of the item: the file name without `.md`."""
         return self.note.name
 
 
 class ItemFilter(NamedTuple):
-    """A filter; empty fields and None filter nothing.  Retired items are excluded by default."""
+    """A filter; empty fields and None match all.  Retired items are excluded by default."""
 
     types: frozenset[ItemType] = frozenset()
     tags: frozenset[str] = frozenset()
@@ -54,7 +54,7 @@ class ItemFilter(NamedTuple):
 
 
 class ItemRow(NamedTuple):
-    """An item of a list; `to_verify` is true if it is old and was not verified since, or was disproved."""
+    """An item in a list.  `to_verify` is True if it is old and has not been verified since, or has been disproved."""
 
     id: str
     path: str
@@ -77,12 +77,12 @@ def load_item(vault: Vault, path: Path) -> ItemNote:
 
 
 def load_items(vault: Vault, on_error: OnError | None = None) -> Iterator[ItemNote]:
-    """Read all notes of the folder, including those that are no items; errors are passed to `on_error`."""
+    """Read all notes in the folder, including those that are not items; errors are passed to `on_error`."""
     return _ITEMS.load(vault, load_item, on_error)
 
 
 def items_by_id(notes: Iterable[ItemNote]) -> dict[str, Item]:
-    """The valid items by id; of several notes with the same name the first."""
+    """Return the valid items by id; the first one if several notes have the same name."""
     found: dict[str, Item] = {}
     for one in notes:
         if one.item:
@@ -93,7 +93,7 @@ def items_by_id(notes: Iterable[ItemNote]) -> dict[str, Item]:
 def list_items(
     vault: Vault, notes: Iterable[ItemNote], only: ItemFilter, now: datetime, settings: KnowledgeSettings
 ) -> list[ItemRow]:
-    """The items that match a filter, by weight, heaviest first."""
+    """Return the items that match a filter, by descending weight."""
     rows = (_row(vault, one, one.item, now, settings) for one in notes if one.item and _matches(one.item, only))
     listed = [row for row in rows if row.to_verify or not only.to_verify]
     return sorted(listed, key=lambda row: (-row.weight.total, row.id))
@@ -116,17 +116,17 @@ def _matches(item: Item, only: ItemFilter) -> bool:
 
 
 class ItemProblem(NamedTuple):
-    """A problem of a note; `path` is relative to the vault."""
+    """A problem in a note; `path` is relative to the vault."""
 
     path: str
     problem: Problem
 
 
 class KnowledgeStats(NamedTuple):
-    """Statistics of all items; `by_type` and `by_scope` count active ones.
+    """Statistics about all items; `by_type` and `by_scope` count active ones.
 
     `used` are the most used items, `never_useful` those that never helped, `stale` those that need verification;
-    `rooms` are the scopes with items, fullest first; `unread` counts notes that are no items.
+    `rooms` are the scopes with items, fullest first; `unread` counts notes that are not items.
     """
 
     active: int
@@ -147,7 +147,7 @@ class KnowledgeStats(NamedTuple):
 
 
 def check_items(vault: Vault) -> Iterator[ItemProblem]:
-    """All problems of the notes, by path and line; a file that cannot be read has one on line 1."""
+    """Yield all problems in the notes, by path and line; a file that cannot be read has one on line 1."""
     unread: list[CrucibleError] = []
     sessions = vault.session_ids()
     names: dict[str, str] = {}
@@ -196,7 +196,7 @@ def _of_item(one: ItemNote, sessions: set[str]) -> Iterator[Problem]:
 def stats_of(
     vault: Vault, notes: Iterable[ItemNote], now: datetime, settings: KnowledgeSettings, most: int = 10
 ) -> KnowledgeStats:
-    """The statistics of the items; each list has at most `most` rows."""
+    """Return statistics about the items; each list has up to `most` rows."""
     notes = [*notes]
     rows = list_items(vault, notes, ItemFilter(), now, settings)
     items = [row.item for row in rows]

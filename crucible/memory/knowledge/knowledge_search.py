@@ -1,6 +1,6 @@
 """Knowledge items for search: list them, return their text, and weigh them for a viewer.
 
-A cache, `.crucible/cache/knowledge.json`, has each note by its stamp, so that unchanged notes are not read.
+`.crucible/cache/knowledge.json` caches each note by its stamp, so that unchanged notes are not read.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _SCHEMA = 1
 
 
 class _Card(NamedTuple):
-    """An item in the cache; `words` is a digest of its searchable text, "" if it is not searched."""
+    """An item in the cache.  `words` is a digest of its searchable text, "" if it is not searchable."""
 
     stamp: str
     words: str
@@ -39,7 +39,7 @@ class _Card(NamedTuple):
 
 
 class ItemShelf:
-    """Implements `ItemCatalog` for `knowledge/`.  Items that `viewer` may not see weigh 0, so search omits them."""
+    """Implements `ItemCatalog` for `knowledge/`.  Items that `viewer` may not see weigh 0, so search skips them."""
 
     def __init__(self, vault: Vault, viewer: Audience = EVERYTHING) -> None:
         self._vault = vault
@@ -48,7 +48,7 @@ class ItemShelf:
         """The items by id; several notes may have the same name."""
 
     def stamps(self) -> Mapping[str, str]:
-        """The digest of every active item's text, by its note's path."""
+        """Return a digest of each active item's text, by the path of its note."""
         cards = self._refreshed()
         self._cards = {}
         for path, card in cards.items():
@@ -57,18 +57,19 @@ class ItemShelf:
         return {path: card.words for path, card in cards.items() if card.words}
 
     def facts(self) -> Mapping[str, tuple[Audience, WeightFacts]]:
-        """The audience and the weight's facts of every active item, by its note's path."""
+        """Return each active item's audience and the facts for its weight, by the path of its note."""
         return {path: (card.place, card.facts) for path, card in self._refreshed().items() if card.words}
 
     def document(self, name: str) -> Document | None:
-        """The item of a note; None if it is gone, retired or invalid."""
+        """Return the item in a note; None if it is gone, retired or invalid."""
         item = self._item(self._vault.root / name)
         return _document(name, note_name(name.rpartition("/")[2]), item) if item and item.active else None
 
     def weigh(self, identity: str, now: datetime) -> tuple[float, Mapping[str, float]]:
-        """The weight of an item, and its factors by type, freshness and usefulness; 0 if the viewer must not see it."""
+        """Return an item's weight, and its factors by type, freshness and usefulness; 0 if hidden from the viewer."""
         cards = self._cards.get(identity, [])
-        # It is unknown which of several notes of one name was found, so the viewer must be allowed to see all of them.
+        # Several notes may have this name.  It is unknown which one was found, so the viewer must be allowed to see
+        # all.
         if not cards or not all(sees(self._viewer, card.place) for card in cards):
             return 0.0, {}
         weight = weigh(cards[0].facts, now, self._vault.settings.knowledge)
@@ -81,7 +82,7 @@ class ItemShelf:
         known = _load(self._vault.root)
         found = dict(self._scanned(known))
         if found != known and (found or known):
-            with suppress(CrucibleError):  # a read-only vault has no cache
+            with suppress(CrucibleError):  # a read-only vault cannot have a cache
                 files.make_folders(self._vault.root, path.parent)
                 files.write_atomic(path, orjson.dumps({"schema": _SCHEMA, "items": found}, tuple), fsync=False)
         return found
@@ -92,13 +93,13 @@ class ItemShelf:
             name = self._vault.relative(path)
             with suppress(OSError):
                 status = path.stat()
-                # Copying a note over another may keep its size and time of change.
+                # If a note was copied over another, its size and modification time may be the same.
                 stamp = f"{status.st_size}-{status.st_mtime_ns}-{status.st_ctime_ns}-{status.st_ino}"
                 card = known.get(name)
                 yield name, card if card and card.stamp == stamp else self._read(path, stamp)
 
     def _item(self, path: Path) -> Item | None:
-        """The item of a note; None if it is invalid, which `cru knowledge check` reports."""
+        """Return the item in a note; None if it is invalid, which `cru knowledge check` reports."""
         # Late: a query about unchanged notes reads none, and this import is slow.
         from crucible.memory.knowledge.knowledge_folder import load_item  # noqa: PLC0415
 
@@ -126,7 +127,7 @@ def _digest(item: Item) -> str:
 
 
 def _load(root: Path) -> dict[str, _Card]:
-    """The cached items; none if the cache is damaged or has another version."""
+    """Return the cached items; none if the cache is damaged or from another version."""
     try:
         cache = orjson.loads(files.read_bytes(files.inside(root, root / _CACHE))[0])
         if cache["schema"] != _SCHEMA:

@@ -1,6 +1,6 @@
-"""The brief of a session: its callout in the note, the last phase that it covers, and its length in words.
+"""The brief of a session: its callout in the note, the last phase it covers, and its length in words.
 
-A phase is found by name, then by id, since ids change when an earlier phase is added or removed.
+A phase is found by name, then by id: ids change when an earlier phase is added or removed.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from crucible.documents.session.task_block import is_task_milestone
 from crucible.documents.session.waiting import DONE, Answers, inbox_words
 
 MOST_WORDS = 300
-"""Maximum words of a brief, by `count_words`."""
+"""Maximum words of a brief, as counted by `count_words`."""
 
 _LONGEST = 24
-"""Maximum code points of a word; a longer run counts as several words."""
+"""Maximum code points of a word; longer runs count as several words."""
 
 # Scripts without blanks between words: Thai to Khmer, kana, ideographs, hangul, and wide forms.
 _WORD = late_pattern(
@@ -35,9 +35,9 @@ _WORD = late_pattern(
 
 @dataclass(frozen=True, slots=True)
 class Brief:
-    """A brief: decoded Markdown, and the last phase that it covers, such as `phase-12 "Tests"`, or "".
+    """A brief: decoded Markdown, and the last phase it covers, such as `phase-12 "Tests"`, or "".
 
-    `covers` has the phase's name, too, since ids change when users add or remove phases; see `count_covered`.
+    `covers` includes the phase's name because ids change when users add or remove phases; see `count_covered`.
     """
 
     text: str
@@ -48,7 +48,7 @@ class Brief:
 class BriefUpdate:
     """The result of an update.
 
-    `brief` is the brief that is now in the note, or None; `problem` says why a due update was not written, or is "".
+    `brief` is the brief now in the note, or None.  `problem` says why a necessary update was not written, or is "".
     """
 
     brief: Brief | None
@@ -57,12 +57,12 @@ class BriefUpdate:
 
 
 def count_words(text: str) -> int:
-    """Count words; long runs count once for each 24 code points, letters of scripts without blanks count singly."""
+    """Count words.  Long runs count one word per 24 code points; in scripts without blanks, each letter is a word."""
     return sum(1 for _ in _WORD.finditer(text))
 
 
 def cut_words(text: str, limit: int) -> str:
-    """Cut a text to at most `limit` words; a cut text ends in `…`."""
+    """Cut text to at most `limit` words; cut text ends in `…`."""
     end = 0
     for number, found in enumerate(_WORD.finditer(text), 1):
         if number > limit:
@@ -73,7 +73,7 @@ def cut_words(text: str, limit: int) -> str:
 
 
 _NAME_LIMIT, _NAME_READ = 60, 1000
-"""Maximum code points of a phase's name in a brief, and those that are read."""
+"""Maximum code points of a phase's name in a brief, and of the name to read."""
 
 _REACHED = frozenset(("milestone", DONE))
 _COVERS = late_pattern(r"Covers:[ \t]*(.*)")
@@ -81,7 +81,7 @@ _NAMED = late_pattern(r'(?:phase-)?(\d{1,9})(?:\.\d+)?\b[ \t]*(?:"(.*)")?$')
 
 
 def covering(phase: Phase) -> str:
-    """The value of `covers` for a brief up to this phase: `phase-12 "Tests"`."""
+    """Return the value of `covers` for a brief up to this phase: `phase-12 "Tests"`."""
     return f'{phase.id.partition(".")[0]} "{_short(phase)}"'
 
 
@@ -90,9 +90,10 @@ def _short(phase: Phase) -> str:
 
 
 def count_covered(session: Session, covers: str) -> int:
-    """The number of phases that a brief covers.
+    """Return the number of phases that a brief covers.
 
-    A phase whose name is gone was renamed or removed; then one phase may be covered twice, but none is missed.
+    If the phase's name is gone, the phase was renamed or removed.  Then a phase may be covered twice, but none is
+    missed.
     """
     named = _NAMED.match(covers)
     number, name = (int(named[1]), named[2]) if named else (len(session.phases), covers.strip('" \t'))
@@ -105,7 +106,10 @@ def count_covered(session: Session, covers: str) -> int:
 
 
 def phase_number(session: Session, phase_id: str) -> int:
-    """The number of a phase or of a sub-phase's phase, from 1; 0 for "".  Raises `UsageError` if unknown."""
+    """Return the number (from 1) of a phase, or of the phase that contains a sub-phase; 0 for "".
+
+    Raises `UsageError` for an unknown id.
+    """
     if not phase_id:
         return 0
     ids = [phase.id for phase in session.phases]
@@ -115,9 +119,9 @@ def phase_number(session: Session, phase_id: str) -> int:
 
 
 def due_phase(session: Session, covers: str) -> str:
-    """The id of the last finished phase if the brief does not cover it, "" if the brief is up to date.
+    """Return the id of the last finished phase if the brief does not cover it, else "".
 
-    The last phase of a session that has not ended is not finished.
+    In a session that has not ended, the last phase is not finished.
     """
     ended = session.status in (Status.COMPLETED, Status.FAILED)
     finished = len(session.phases) - (0 if ended else 1)
@@ -125,9 +129,9 @@ def due_phase(session: Session, covers: str) -> str:
 
 
 def find_brief(session: Session) -> Brief | None:
-    """The brief before the note's first phase, with a user's edits.
+    """Return the brief before the note's first phase, including edits by users.
 
-    A brief without a `Covers:` line was written by a user: it covers no phase, and is extended.
+    A brief without a `Covers:` line was written by a user: it covers no phase, and will be extended.
     """
     callout = find_brief_callout(session)
     if callout is None:
@@ -140,9 +144,9 @@ def find_brief(session: Session) -> Brief | None:
 
 
 def set_brief(source: Source, session: Session, brief: Brief) -> list[Edit]:
-    """Edits that set the note's brief: replace its callout, or add one under the title; none if it is unchanged.
+    """Return edits that replace the brief's callout, or add it below the title; none if the brief is unchanged.
 
-    Raises `EditRefused` as `set_brief_callout` does.
+    Raises `EditRefused` like `set_brief_callout`.
     """
     first = f"Covers: {normal_line(brief.covers)}".rstrip(" ")
     text = normal(brief.text)
@@ -150,12 +154,12 @@ def set_brief(source: Source, session: Session, brief: Brief) -> list[Edit]:
 
 
 def stated_goal(session: Session) -> str:
-    """The text above the first phase, or ""."""
+    """Return the text above the first phase, or ""."""
     return "\n\n".join(entry.text for entry in session.preamble if isinstance(entry, Prose))
 
 
 def milestones(entries: Iterable[Entry]) -> Iterator[str]:
-    """Milestones and finished tasks, without our own messages about the task list."""
+    """Yield milestones and finished tasks, without Crucible's own messages about the task list."""
     for entry in entries:
         if isinstance(entry, Callout) and entry.kind in _REACHED and not is_task_milestone(entry.text):
             yield ": ".join(filter(None, (entry.title, entry.text)))
@@ -182,7 +186,7 @@ def questions_in(entries: Iterable[Entry], session: Session) -> Iterator[OpenQue
 
 
 def first_request(session: Session) -> tuple[str, str]:
-    """The user's first prompt and the id of its phase; "" and "" without one."""
+    """Return the user's first prompt and the id of its phase, or "" and ""."""
     for phase in session.all_phases():
         for entry in phase.entries:
             if isinstance(entry, Intervention) and entry.words.strip():

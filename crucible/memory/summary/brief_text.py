@@ -1,7 +1,6 @@
-"""The text of a brief: sections of items within a word limit, extended by findings without a model, and its update.
+"""The text of a brief: sections of items within a word limit, extended from findings without a model.
 
-Users edit briefs, so parsing is lenient: a line outside all sections is kept as their own text. The note says which
-phase its brief covers, so the next update catches up after a failure.
+Users edit briefs, so parsing is lenient: a line outside all sections is kept as their own text.
 """
 
 from __future__ import annotations
@@ -53,19 +52,21 @@ _TURNS = (
     (1000, ("Decisions", "Preferences", "Results", "Open questions", "Decisions", "Results")),
     (3, ("Fixed", "Reports")),
 )
-"""Groups of sections, each with the maximum items of a section: the sections take turns to keep their newest items."""
+"""Groups of sections, with the maximum items per section.  Within a group, sections take turns in keeping their newest
+items."""
 _OWN_SHARE = 0.6
-"""The maximum share of the user's own text in a brief with sections."""
+"""Maximum share of the user's own text in a brief with sections."""
 _ITEM_WORDS = 60
-"""Maximum words of an item; only items that users wrote can be longer."""
+"""Maximum words of an item; only items that users wrote may be longer."""
 _FRAME_WORDS = 8
-"""Maximum words of a section's heading and of its line about older items."""
+"""Maximum words of a section's heading and its line about older items."""
 _WIDEST = 30
-"""Code points per word; in longer texts every run of blanks becomes one blank."""
+"""Code points per word; in longer text, each run of blanks is replaced with one blank."""
 _READ = 50_000
-"""Maximum code points of a brief that are read."""
+"""Maximum code points of a brief to read."""
 _COMPARABLE, _ALIKE = 15, 60
-"""Minimum letters and digits of a text that is searched in others, and how many are compared, as its end may be cut."""
+"""Minimum letters and digits of a text to search for in others, and how many of them to compare, since the end of the
+text may be cut off."""
 
 _HEAD = late_pattern(r"[ \t]*\*\*(.+?):?\*\*:?[ \t]*$")
 _MARK = late_pattern(r"[ \t]*[-*+][ \t]+")
@@ -75,24 +76,24 @@ _NO_WORD = late_pattern(r"[\W_]+")
 
 
 class ShownTexts:
-    """Texts that were shown, compared by letters and digits alone."""
+    """Text that has been shown, compared by letters and digits only."""
 
     def __init__(self, texts: Iterable[str] = ()) -> None:
         self._texts = dict.fromkeys(map(bare, texts))
         self._all = "\n".join(self._texts)
 
     def has(self, text: str) -> bool:
-        """True if the text was shown, alone or, unless it is short, within a longer one."""
+        """Return whether the text has been shown, alone or (unless it is short) as part of a longer text."""
         words = bare(text)
         return words in self._texts or (len(words) >= _COMPARABLE and words in self._all)
 
     def is_in(self, text: str) -> bool:
-        """True if this text is one of the shown ones, or contains the beginning of one that is not short."""
+        """Return whether the text has been shown, or contains the beginning of a shown text that is not short."""
         words = bare(text)
         return words in self._texts or any(len(one) >= _COMPARABLE and one[:_ALIKE] in words for one in self._texts)
 
     def add(self, text: str) -> bool:
-        """Add a text; return False if it was shown before or is empty."""
+        """Add a text; return False if it has already been shown or is empty."""
         if self.has(text) or not (words := bare(text)):
             return False
         self._texts[words] = None
@@ -101,13 +102,13 @@ class ShownTexts:
 
 
 def bare(text: str) -> str:
-    """The letters and digits of a text in lower case, or the text itself if it has none."""
+    """Return the letters and digits of a text in lower case, or the text itself if it has none."""
     return _NO_WORD.sub("", text).casefold() or text.strip()
 
 
 @dataclass(slots=True)
 class BriefDigest:
-    """A parsed brief: the user's own text, the items of each section, oldest first, and the numbers of omitted ones."""
+    """A parsed brief: the user's own text, the items of each section, oldest first, and the number of omitted ones."""
 
     own: str = ""
     items: dict[str, list[str]] = field(default_factory=lambda: {name: [] for name in SECTIONS})
@@ -136,7 +137,7 @@ def read_digest(text: str) -> BriefDigest:
 
 
 def render_digest(digest: BriefDigest, limit: int) -> str:
-    """The text in at most `limit` words: the newest items, and the number of older ones in each section."""
+    """Render the brief in at most `limit` words: the newest items, and the number of older ones in each section."""
     filled = [name for name in SECTIONS if digest.items[name] or digest.earlier[name]]
     own = digest.own if len(digest.own) <= limit * _WIDEST else _BLANKS.sub(" ", digest.own)
     own = cut_words(own, round(limit * _OWN_SHARE) if filled else limit)
@@ -150,7 +151,7 @@ def render_digest(digest: BriefDigest, limit: int) -> str:
 
 
 def _kept(digest: BriefDigest, room: int) -> dict[str, list[str]]:
-    """The items that fit into `room` words, chosen by turns, the newest of each section first."""
+    """Return the items that fit into `room` words: sections take turns, newest items first."""
     kept: dict[str, list[str]] = {name: [] for name in SECTIONS}
     for most, group in _TURNS:
         turns = deque(group)
@@ -170,28 +171,28 @@ def _kept(digest: BriefDigest, room: int) -> dict[str, list[str]]:
 
 _DECISIONS, _RESULTS, _FIXED, _REPORTS, _PREFERENCES, _QUESTIONS = SECTIONS
 _LAST_READ = 2000
-"""Code points at a text's end that are read for its last paragraph."""
+"""Maximum code points to read at the end of a text for its last paragraph."""
 _HEAD_WORDS = 3
-"""Words of `[!abstract] Brief`, plus one."""
+"""The words of `[!abstract] Brief`, plus one."""
 
 
 def room_for(covers: str) -> int:
-    """The words available for a brief's text in a callout of `MOST_WORDS`."""
+    """Return the number of words available for a brief's text in a callout of `MOST_WORDS`."""
     return MOST_WORDS - count_words(f"Covers: {covers}") - _HEAD_WORDS
 
 
 def extend_brief(session: Session, old: Brief | None, until: str) -> Brief:
     """Add the phases after `old.covers`, up to and including the phase id `until`, to the brief.
 
-    The result has at most `MOST_WORDS` and is deterministic.  The text of `old` stays, except for questions that were
-    answered since.  Raises `UsageError` for an unknown phase id.
+    The result is deterministic and has at most `MOST_WORDS`.  The text of `old` is kept, except for questions that have
+    been answered.  Raises `UsageError` for an unknown phase id.
     """
     digest, covers = extend_digest(session, old, until)
     return Brief(render_digest(digest, room_for(covers)), covers)
 
 
 def extend_digest(session: Session, old: Brief | None, until: str) -> tuple[BriefDigest, str]:
-    """Like `extend_brief` before shortening; also returns the value of `covers`."""
+    """Like `extend_brief`, but before shortening; also returns the value of `covers`."""
     end = phase_number(session, until)
     digest, covers = read_digest(old.text if old else ""), old.covers if old else ""
     start = count_covered(session, covers)
@@ -212,7 +213,7 @@ def extend_digest(session: Session, old: Brief | None, until: str) -> tuple[Brie
 
 
 def _news(session: Session, start: int, end: int) -> Iterator[tuple[str, str, str]]:
-    """The new items of these phases: the section, the text by which an item is recognised, and the item."""
+    """Yield the new items of these phases: the section, the text that identifies the item, and the item."""
     found = _placed(session)
     for phase in session.phases[start:end]:
         own = [one for part in (phase, *phase.subphases) for one in found.get(part.id, ())]
@@ -224,7 +225,7 @@ def _news(session: Session, start: int, end: int) -> Iterator[tuple[str, str, st
 
 
 def _placed(session: Session) -> dict[str, list[Finding]]:
-    """The findings by phase; one without a phase goes to that of the next finding of its kind, else to the last."""
+    """Return the findings by phase.  One without a phase joins the next finding of its kind, else the last phase."""
     quoted = findings_by_phase(session)
     phases = {one.id: phase for phase, found in quoted.items() for one in found}
     after: dict[str, str] = {}
@@ -246,16 +247,16 @@ _SECTION = {
     Kind.OPEN_END.value: _QUESTIONS,
     Kind.REPORT.value: _REPORTS,
 }
-"""The section of each kind of finding; other kinds are results."""
+"""The section for each kind of finding; other kinds are results."""
 
 
 def _item_of(one: Finding) -> tuple[str, str]:
-    """The section of a finding, and its item."""
+    """Return the section for a finding, and its item."""
     item = one.summary
     if one.kind == Kind.FAILURE:
         cause = f" (cause: {cut_at_sentence(one.cause)})" if one.cause else ""
         fixed = f"{item}{cause}" + (f" → {cut_at_sentence(one.resolution)}" if one.resolution else "")
-        # A failed check matters less than a failure that a user or agent reported.
+        # A failed check matters less than a failure reported by a user or agent.
         return (_FIXED, fixed) if one.source == Source.FIX else (_RESULTS, f"Fixed: {fixed}")
     if one.kind == Kind.REPORT:
         item = f"{one.by.partition('@')[0]}: {item}"
@@ -267,14 +268,14 @@ def _item_of(one: Finding) -> tuple[str, str]:
 
 
 def _last_paragraph(phase: Phase) -> Iterator[str]:
-    """The last paragraph of a phase, for phases without findings."""
+    """Yield the last paragraph of a phase, for phases without findings."""
     text = next((one.text for one in reversed([*phase.all_entries()]) if isinstance(one, Prose)), "")
     if last := cut_at_sentence(text[-_LAST_READ:].rstrip().rpartition("\n\n")[2]):
         yield f"{cut_at_sentence(phase.name)}: {last}"
 
 
 def _asked(session: Session) -> Iterator[tuple[int, str, bool]]:
-    """Questions and errors of the phases: the index of the phase, the item, and whether it is settled."""
+    """Yield questions and errors in the phases: the index of the phase, the item, and whether it is settled."""
     placed = [(at, entry) for at, phase in enumerate(session.phases) for entry in phase.all_entries()]
     for one in questions_in((entry for _, entry in placed), session):
         label = "Unresolved" if one.kind == "error" else "Asked"
@@ -285,17 +286,17 @@ def _asked(session: Session) -> Iterator[tuple[int, str, bool]]:
 
 
 def update_brief(vault: Vault, session_id: str | Path, *, redact: Redact) -> BriefUpdate:
-    """Extend a note's brief to every finished phase, if it does not cover them yet.
+    """Extend a note's brief to all finished phases, if it does not cover them yet.
 
-    A failure to write is the result's `problem`.  Raises `SessionNotFound`, `NoteUnreadable` and the like for a note
-    that cannot be read.
+    A failure to write is returned as `problem`.  Raises `SessionNotFound`, `NoteUnreadable` and similar errors if the
+    note cannot be read.
     """
     path = vault.find(session_id) if isinstance(session_id, str) else session_id
     return _update(vault, vault.read(path), redact)
 
 
 def renew_brief(vault: Vault, path: Path, before: Session, *, redact: Redact) -> BriefUpdate:
-    """Like `update_brief`, but also rebuild the covered part, unless the brief in `before` was edited by a user."""
+    """Like `update_brief`, but also rebuild the part already covered, unless a user edited the brief in `before`."""
     old = find_brief(before)
     until = _covered(before, old) if old else ""
     is_ours = bool(old and until and old == _fresh(before, until, redact))
@@ -314,20 +315,20 @@ def renew_brief(vault: Vault, path: Path, before: Session, *, redact: Redact) ->
 
 
 def _covered(session: Session, brief: Brief) -> str:
-    """The id of the last phase that a brief covers; "" if it is not in the note."""
+    """Return the id of the last phase that a brief covers; "" if that phase is not in the note."""
     count = count_covered(session, brief.covers)
     return session.phases[count - 1].id if count else ""
 
 
 def _fresh(session: Session, until: str, redact: Redact) -> Brief:
-    """The brief up to a phase, built from scratch."""
+    """Build the brief up to a phase from scratch."""
     covers = _covering(session, until, redact)
     text = _redacted(extend_brief(session, None, until).text, redact)
     return Brief(cut_words(text, room_for(covers)), covers)
 
 
 def update_briefs(vault: Vault, paths: Iterable[Path], *, redact: Redact) -> Iterator[str]:
-    """Update the briefs of notes, except subagents', whose reports are in their parents' notes; yield problems.
+    """Update the briefs of notes and yield problems.  Subagents' notes are skipped: the parent's note has their report.
 
     Notes that are gone or cannot be read are skipped.
     """
@@ -354,7 +355,7 @@ def _problem(name: str, error: CrucibleError) -> str:
 
 
 def _extract(vault: Vault, path: Path, old: Brief | None, redact: Redact) -> BriefUpdate:
-    """Extend the brief of the note as it is under its lock, redacted and within the word limit."""
+    """Extend the brief in the locked note, redacted and within the word limit."""
 
     def intention(note: Note) -> list[Edit]:
         current = find_brief(note.session)
@@ -370,7 +371,7 @@ def _extract(vault: Vault, path: Path, old: Brief | None, redact: Redact) -> Bri
 
 
 def _redacted(text: str, redact: Redact) -> str:
-    """Redact a text.  Raises `CrucibleError` if the scan for secrets fails."""
+    """Redact text.  Raises `CrucibleError` if the scan for secrets fails."""
     try:
         return normal(redact(text)[0])
     except Exception as error:
@@ -378,6 +379,6 @@ def _redacted(text: str, redact: Redact) -> str:
 
 
 def _covering(session: Session, until: str, redact: Redact) -> str:
-    """The value of `covers` up to a phase, without the phase's name if that contains a secret."""
+    """Return the value of `covers` up to a phase, without the phase's name if the name contains a secret."""
     covers = covering(session.phases[phase_number(session, until) - 1])
     return covers if _redacted(covers, redact) == covers else covers.partition(" ")[0]

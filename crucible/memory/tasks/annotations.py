@@ -1,6 +1,6 @@
 """Annotations: a YAML file for each task, `.crucible/tasks/{session}.{task}.yaml`.
 
-Edits keep a user's comments and unknown keys. Callers redact texts first.
+Edits keep a user's comments and unknown keys.  Callers must redact text first.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _LISTS = ("patterns", "failures", "decisions")
 _INHERITED = ("from_task_id", "decision", "rationale", "finding")
 _CHOICE = ("summary", "rationale", "finding", "kind", "propagate")
 _KEYS = {"kind": "type"}
-"""Fields with another name in the file."""
+"""Fields whose name in the file is different."""
 
 
 def values_of(annotation: Annotation) -> dict[str, Value]:
@@ -59,7 +59,7 @@ def values_of(annotation: Annotation) -> dict[str, Value]:
 
 
 def annotation_of(ref: Ref, values: Mapping[str, Value]) -> Annotation:
-    """The annotation with these fields; the task is `ref`, whatever `task_id` says."""
+    """Return the annotation with these fields.  The task is `ref`, even if `task_id` differs."""
     recall = _map(values.get("recall_context"))
     execution = _map(values.get("execution_context"))
     patterns, failures, decisions = (_ids(recall.get(name)) for name in _LISTS)
@@ -83,7 +83,7 @@ def _lines(texts: Sequence[str]) -> list[Value]:
 
 
 def _written(one: Inherited | TaskDecision, names: Sequence[str]) -> Value:
-    """The fields by name, without empty ones, except for an empty rationale, which a user may fill in."""
+    """Return the fields by name, without empty ones, except an empty rationale, which a user may fill in."""
     fields: dict[str, Value] = {}
     for name in names:
         value = getattr(one, name)
@@ -96,7 +96,7 @@ def _written(one: Inherited | TaskDecision, names: Sequence[str]) -> Value:
 
 def _choice(one: Mapping[str, Value]) -> TaskDecision:
     kind = None
-    with suppress(ValueError):  # a user's own kind
+    with suppress(ValueError):  # a kind that a user made up
         kind = DecisionKind(_text(one.get("type")))
     mark = one.get("propagate")
     summary, rationale, finding = (_text(one.get(key)) for key in ("summary", "rationale", "finding"))
@@ -112,14 +112,14 @@ def _map(value: Value) -> Mapping[str, Value]:
 
 
 def _maps(value: Value, needed: str) -> list[Mapping[str, Value]]:
-    """The maps of a list with the field `needed`; a plain text counts as a map of that field."""
+    """Return the maps in a list that have the field `needed`; a plain string counts as a map with that field."""
     items = value if isinstance(value, list) else []
     found: list[Mapping[str, Value]] = [{needed: one} if isinstance(one, str) else _map(one) for one in items]
     return [one for one in found if _text(one.get(needed))]
 
 
 def _text(value: Value) -> str:
-    """A scalar as text; numbers and booleans as YAML writes them."""
+    """Return a scalar as text; numbers and booleans as YAML writes them."""
     if value is None or isinstance(value, (list, dict)):
         return ""
     return value if isinstance(value, str) else write_scalar(value)
@@ -132,16 +132,16 @@ def _time(value: Value) -> datetime | None:
 
 
 LARGEST = 1 << 20
-"""Maximum bytes of an annotation."""
+"""Maximum size of an annotation in bytes."""
 
-# No dots, so that the last dot of a name separates session and task; no capitals, since some file systems ignore case.
+# No dots: the last dot of a name separates session and task.  No capitals: some file systems ignore case.
 _PLAIN = late_pattern(r"[a-z0-9_-]{1,64}\Z")
 _FENCE = "---\n"
 _OPENED = late_pattern(r"---[ \t]*[\r\n]")
 
 
 class _File(NamedTuple):
-    """An annotation's bytes, its text in fences like frontmatter, and the opening fence if it was added."""
+    """An annotation's bytes, its text between fences like frontmatter, and the opening fence if it was added."""
 
     data: bytes
     source: Source
@@ -149,22 +149,22 @@ class _File(NamedTuple):
 
 
 class AnnotationFolder(NamedTuple):
-    """The folder of a vault's annotations; `folder` is relative to `root`, in `.crucible`."""
+    """The folder with a vault's annotations.  `folder` is relative to `root`, in `.crucible`."""
 
     root: Path
     folder: str = ".crucible/tasks"
 
 
 def shelf_of(vault: Vault) -> AnnotationFolder:
-    """The folder of annotations in the vault's settings."""
+    """Return the annotation folder from the vault's settings."""
     return AnnotationFolder(vault.root, vault.settings.tasks.annotations_dir)
 
 
 def annotation_path(shelf: AnnotationFolder, ref: Ref) -> Path:
-    """The path of the task's annotation, unique for each task.
+    """Return the path of the task's annotation, which is unique for each task.
 
-    An id that cannot be a file name is replaced by `~` and its hash. Raises `BadSessionId`, and `OutsideVault` for a
-    symlink.
+    An id that is not a valid file name is replaced with `~` and its hash.  Raises `BadSessionId`, and `OutsideVault`
+    for a symlink.
     """
     check_session_id(ref.session)
     name = ref.id
@@ -178,7 +178,7 @@ def annotation_path(shelf: AnnotationFolder, ref: Ref) -> Path:
 
 
 def read_annotation(shelf: AnnotationFolder, ref: Ref) -> tuple[Annotation | None, list[Problem]]:
-    """The task's annotation, or None, and its problems.
+    """Return the task's annotation, or None, and its problems.
 
     Raises what `annotation_path` raises, and `NoteUnreadable`.
     """
@@ -187,7 +187,7 @@ def read_annotation(shelf: AnnotationFolder, ref: Ref) -> tuple[Annotation | Non
         return None, []
     file = _load(path)
     frontmatter = find_frontmatter(file.source)
-    # An added fence is not a line of the file.
+    # An added fence does not count as a line of the file.
     shift = 1 if file.above else 0
     problems = [one._replace(line=max(one.line - shift, 1)) for one in frontmatter.problems]
     return annotation_of(ref, frontmatter.values), problems
@@ -196,8 +196,8 @@ def read_annotation(shelf: AnnotationFolder, ref: Ref) -> tuple[Annotation | Non
 def annotate(shelf: AnnotationFolder, annotation: Annotation, *, fsync: bool = True) -> Path:
     """Write the annotation of a task that has none yet, and return its path.
 
-    Raises `NoteExists` if there is one, which does not change; `VaultError` if it cannot be written or is too large to
-    be read again; and what `annotation_path` raises.
+    Raises `NoteExists`, without changing the file, if there is one; `VaultError` if it cannot be written or would be
+    too large to read again; and what `annotation_path` raises.
     """
     path = annotation_path(shelf, annotation.ref)
     block = render_frontmatter(values_of(annotation))
@@ -210,11 +210,11 @@ def annotate(shelf: AnnotationFolder, annotation: Annotation, *, fsync: bool = T
 def change_annotation(
     shelf: AnnotationFolder, new: Annotation, change: Callable[[Annotation], Annotation], *, fsync: bool = True
 ) -> Annotation:
-    """Let `change` edit the task's annotation, or `new` if it has none, and write the changed fields under a lock.
+    """Apply `change` to the task's annotation, or to `new` if there is none, and write the changed fields under a lock.
 
-    The lines of unchanged fields and unknown keys do not change by a byte. Raises `VaultError` if the annotation would
-    be too large to be read again, `EditRefused` if a field's lines cannot be found, `LockTimeout`, and `NoteChanged` if
-    an editor saved meanwhile.
+    All other lines stay the same to the byte.  Raises `VaultError` if the annotation would be too large to read again,
+    `EditRefused` if a field's lines cannot be found, `LockTimeout`, and `NoteChanged` if an editor saved the file in
+    the meantime.
     """
     ref = new.ref
     path = annotation_path(shelf, ref)
@@ -235,7 +235,7 @@ def change_annotation(
 
 
 def move_annotations(shelf: AnnotationFolder, old: str, new: str, *, fsync: bool = True) -> None:
-    """Move a session's annotations to its new id; existing files of the new id stay.
+    """Move a session's annotations to its new id; existing files with the new id are kept.
 
     Raises `BadSessionId`, `OutsideVault` and `VaultError`.
     """
@@ -243,14 +243,14 @@ def move_annotations(shelf: AnnotationFolder, old: str, new: str, *, fsync: bool
     folder = files.inside(Path(os.path.realpath(shelf.root)), Path(os.path.realpath(shelf.root)) / shelf.folder)
     for path in sorted(folder.glob(f"{glob.escape(old)}.*.yaml")):
         task = path.name.removeprefix(f"{old}.")
-        # The id of another session may begin with this id and a dot.
+        # Another session's id may begin with this id and a dot.
         if task.count(".") == 1 and not path.is_symlink():
             with suppress(NoteExists):
                 files.move_exclusive(path, folder / f"{new}.{task}", fsync=fsync)
 
 
 def _edited(file: _File, before: Annotation, after: Annotation) -> Source:
-    """Change one key after the other, since each edit moves the following lines."""
+    """Change the keys one at a time, since each edit moves the following lines."""
     source = file.source
     old, new, written = values_of(before), values_of(after), find_frontmatter(source).values
     for key, value in new.items():
@@ -261,7 +261,7 @@ def _edited(file: _File, before: Annotation, after: Annotation) -> Source:
 
 
 def _blend(written: Value, old: Value, new: Value) -> Value:
-    """The new value for a key with the value `written`, which was read as `old`; unknown parts of it stay."""
+    """Return the new value for a key whose value `written` was parsed as `old`; unknown parts are kept."""
     if new == old:
         return written
     if isinstance(written, dict) and isinstance(old, dict) and isinstance(new, dict):

@@ -1,6 +1,6 @@
 """Add decisions to the task that was in progress, and pass them on to the tasks that depend on it.
 
-A mark on a decision says whether it is passed on; without a mark its kind does. Inherited decisions are not passed on.
+A mark on a decision, or else its kind, determines whether it is passed on.  Inherited decisions are not passed on.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from crucible.vault.events.event_reader import EventRecord, read_records
 from crucible.vault.notes.vault import Vault
 
 _RECORDED = ("decision", "error")
-"""Record types that agents write and that are also findings."""
+"""Types of records that agents write and that are also findings."""
 _LAST = datetime.max.replace(tzinfo=UTC)
 
 
@@ -50,7 +50,7 @@ class _Span(NamedTuple):
 
 
 def task_findings(root: Path, session: Session) -> Mapping[str, tuple[Finding, ...]]:
-    """The findings of each task by its id, using the session's event log in the vault at `root`."""
+    """Return each task's findings by task id, using the session's event log in the vault at `root`."""
     return findings_by_task(session, _records(root, session) if any(one.started for one in session.tasks) else ())
 
 
@@ -60,10 +60,10 @@ def _records(root: Path, session: Session) -> Iterator[EventRecord]:
 
 
 def findings_by_task(session: Session, records: Iterable[EventRecord] = ()) -> Mapping[str, tuple[Finding, ...]]:
-    """The findings of each task by its id, in order; `records` are the session's events.
+    """Return each task's findings by task id, in order; `records` are the session's events.
 
-    Of several tasks in progress, a finding belongs to the one that began last. If none was in progress, it belongs to
-    the task that was in progress in its sub-phase, else to none.
+    If several tasks were in progress, a finding belongs to the one that began last.  If none was, it belongs to the
+    task in progress at the start of its sub-phase, if any.
     """
     tasks = sorted(_spans(session.tasks), key=lambda one: one.begun)
     findings = findings_of(session) if tasks else ()
@@ -74,7 +74,7 @@ def findings_by_task(session: Session, records: Iterable[EventRecord] = ()) -> M
         turn, part = starts.get(one.phase.partition(".")[0]), starts.get(one.phase)
         moment = moments.get(one.id) or (turn if one.rows else part)
         task = _open_at(moment, turn or moment, tasks) if moment else ""
-        # An edit in the turn's first sub-phase may settle a decision: it belongs to the task that began there.
+        # An edit in the turn's first sub-phase may settle a decision, which then belongs to the task that began there.
         if not task and one.rows and turn and part and one.phase.endswith(".1"):
             task = _open_at(part, turn, tasks)
         if task:
@@ -83,10 +83,9 @@ def findings_by_task(session: Session, records: Iterable[EventRecord] = ()) -> M
 
 
 def _open_at(moment: datetime, turn: datetime, tasks: list[_Span]) -> str:
-    """The task that was in progress at a moment of a turn; "" for none.
+    """Return the task that was in progress at a moment of a turn, or "".
 
-    A task does not count if another one began after it and ended before the turn: an agent forgot to complete the
-    first.
+    A task is ignored if another one began later and ended before the turn: the agent forgot to complete it.
     """
     forgotten = max((one.begun for one in tasks if one.over <= turn), default=None)
     fits = (one for one in reversed(tasks) if one.begun <= moment <= one.over)
@@ -94,7 +93,7 @@ def _open_at(moment: datetime, turn: datetime, tasks: list[_Span]) -> str:
 
 
 def _spans(tasks: Iterable[Task]) -> Iterator[_Span]:
-    """The time of each task; one that was postponed or dropped was in progress until the next one began."""
+    """Yield the time of each task.  One that was postponed or dropped was in progress until the next one began."""
     begun = [(time, task) for task in tasks if (time := parse_time(task.started or ""))]
     starts = sorted(time for time, _ in begun)
     for start, task in begun:
@@ -105,7 +104,7 @@ def _spans(tasks: Iterable[Task]) -> Iterator[_Span]:
 
 
 def _moments(findings: Iterable[Finding], records: Iterable[EventRecord]) -> dict[str, datetime]:
-    """The time of each finding by its id, as far as the records have it."""
+    """Return the time of each finding by id, if the records have it."""
     by_row: dict[str, list[str]] = {}
     recorded: list[Finding] = []
     for one in findings:
@@ -121,22 +120,22 @@ def _moments(findings: Iterable[Finding], records: Iterable[EventRecord]) -> dic
         content = record.values.get("content") if record.type in _RECORDED else None
         if isinstance(content, str):
             names += [one.id for one in recorded if quotes_words(one, content)]
-        # Times in a note are whole seconds.
+        # Times in a note are in whole seconds.
         found.update(dict.fromkeys(names, record.time.replace(microsecond=0)))
     return found
 
 
 MOST_DEPENDENTS = 100
-"""Maximum number of dependent tasks that are updated, nearest first; others inherit when they are picked up."""
+"""Maximum number of dependent tasks to update, nearest first; others inherit when they are taken up."""
 
 
 def is_inherited(choice: TaskDecision, kinds: Collection[DecisionKind] = FLOWING) -> bool:
-    """True if dependent tasks inherit the decision."""
+    """Return whether dependent tasks inherit the decision."""
     return choice.propagate if choice.propagate is not None else choice.kind is None or choice.kind in kinds
 
 
 def dependents_of(ref: Ref, tasks: Sequence[OpenTask]) -> tuple[OpenTask, ...]:
-    """The unfinished tasks that depend on this task, directly or indirectly, nearest first."""
+    """Return the unfinished tasks that depend on this task, directly or indirectly, nearest first."""
     waiting: dict[str, list[OpenTask]] = {}
     for task in tasks:
         for need in task.needs if task.ref.session == ref.session else ():
@@ -146,7 +145,7 @@ def dependents_of(ref: Ref, tasks: Sequence[OpenTask]) -> tuple[OpenTask, ...]:
 
 
 def sources_of(task: OpenTask, tasks: Sequence[OpenTask]) -> tuple[OpenTask, ...]:
-    """The completed tasks that this task depends on, directly or indirectly, nearest first."""
+    """Return the completed tasks that this task depends on, directly or indirectly, nearest first."""
     known = {one.ref.id: one for one in tasks if one.ref.session == task.ref.session}
     needs = {**{name: one.needs for name, one in known.items()}, task.ref.id: task.needs}
     found = _reached(task.ref.id, lambda here: [known[need] for need in needs[here] if need in known])
@@ -154,7 +153,7 @@ def sources_of(task: OpenTask, tasks: Sequence[OpenTask]) -> tuple[OpenTask, ...
 
 
 def _reached(start: str, following: Callable[[str], Iterable[OpenTask]]) -> list[OpenTask]:
-    """All tasks that can be reached with `following` from the task `start`, nearest first."""
+    """Return all tasks that `following` reaches from the task `start`, nearest first."""
     seen, front = {start}, [start]
     found: list[OpenTask] = []
     for here in front:  # grows during the iteration
@@ -167,7 +166,7 @@ def _reached(start: str, following: Callable[[str], Iterable[OpenTask]]) -> list
 
 
 def inherited_from(annotation: Annotation, kinds: Collection[DecisionKind] = FLOWING) -> tuple[Inherited, ...]:
-    """The task's own decisions in the form in which its dependents inherit them."""
+    """Return the task's own decisions in the form that its dependents inherit."""
     return tuple(
         Inherited(annotation.ref.id, normal_line(one.summary), normal(one.rationale), one.finding)
         for one in annotation.choices
@@ -186,7 +185,7 @@ def flow_down(
 ) -> Iterator[tuple[Ref, str]]:
     """Add a completed task's decisions to the tasks that depend on it; yield each failure.
 
-    `clean` removes secrets that a user wrote into the annotation.
+    `clean` removes secrets that a user may have written into the annotation.
     """
     try:
         own, _ = read_annotation(shelf, ref)
@@ -209,7 +208,7 @@ def _inherit(given: Sequence[Inherited], old: Annotation) -> Annotation:
 
 
 def joined(there: Sequence[Inherited], more: Iterable[Inherited]) -> tuple[Inherited, ...]:
-    """Add inherited decisions to those of a task, without duplicates; known ones keep their words."""
+    """Add inherited decisions to those of a task, without duplicates; existing ones keep their wording."""
     new = (one for one in more if not any(one.is_same(other) for other in there))
     return (*there, *dict.fromkeys(new))
 
@@ -218,7 +217,7 @@ def joined(there: Sequence[Inherited], more: Iterable[Inherited]) -> tuple[Inher
 
 
 def pass_on_decisions(vault: Vault, session: Session, *, now: datetime, redact: Redact) -> Iterator[str]:
-    """Add each task's decisions to its annotation, and pass on those of completed tasks; yield failures.
+    """Add decisions to their tasks' annotations, and pass on those of completed tasks; yield failures.
 
     Repeating this changes nothing.
     """
@@ -247,7 +246,7 @@ def _note_decisions(
     made = task_findings(vault.root, session)
     shelf, ids = shelf_of(vault), {_words(one): one.finding for one in decisions}
     noted = {task: _noted(shelf, task.ref) for task in tasks}
-    # A decision that a user annotated, or moved to another task, belongs to that task.
+    # A decision that a user annotated or moved to another task belongs to that task.
     known = {name for choices in noted.values() for one in choices for name in (one.finding, _words(one))}
     for task, choices in noted.items():
         mine = {one.id for one in made.get(task.ref.id, ())}
@@ -265,7 +264,7 @@ def _decide(ids: Mapping[str, str], new: Sequence[TaskDecision], old: Annotation
 
 
 def _words(choice: TaskDecision) -> str:
-    """The key of a decision: its letters and digits, since a finding's summary has no Markdown marks."""
+    """Return the key of a decision: its letters and digits, since a finding's summary has no Markdown syntax."""
     return "".join(filter(str.isalnum, choice.summary.casefold()))
 
 

@@ -1,4 +1,4 @@
-"""The state of all tasks for lists and briefings, from the index, the client's own lists and the annotations."""
+"""The state of all tasks, for lists and briefings, from the index, clients' own task lists and annotations."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from crucible.vault.index.schema import Row, View, path_of_cell, shard_of, split
 from crucible.vault.notes.walk import read_head
 
 _OPEN_TASK_INDEX = ("pending", "in_progress")
-"""The statuses by which open tasks out of scope are counted; a user's own statuses are not counted there."""
+"""Statuses that count as open for tasks out of scope; statuses that users made up are not counted there."""
 
 
 class TaskScope(NamedTuple):
-    """A filter by project, session (id or unique prefix) and start; "" and None filter nothing."""
+    """A filter by project, session (id or unique prefix) and start; "" and None match all."""
 
     project: str = ""
     session: str = ""
@@ -38,7 +38,7 @@ EVERYTHING = TaskScope()
 
 
 class Owner(NamedTuple):
-    """The session of a list; `path` is relative to the vault, `parent` is the session that started a subagent.
+    """The session of a list.  `path` is relative to the vault; `parent` is the session that started a subagent.
 
     `problems` is the number of problems in the note.
     """
@@ -52,7 +52,7 @@ class Owner(NamedTuple):
 
 
 class FoundTasks(NamedTuple):
-    """Tasks, newest session first; all sessions in scope by id; the number of open tasks out of scope."""
+    """Tasks, newest session first; all sessions in scope by id; and the number of open tasks out of scope."""
 
     tasks: tuple[OpenTask, ...] = ()
     owners: Mapping[str, Owner] = {}
@@ -60,7 +60,7 @@ class FoundTasks(NamedTuple):
 
 
 def gather(view: View, scope: TaskScope = EVERYTHING) -> FoundTasks:
-    """The tasks in scope.  Raises `SessionNotFound` and `AmbiguousSession` for the scope's session."""
+    """Return the tasks in scope.  Raises `SessionNotFound` and `AmbiguousSession` for the scope's session."""
     if scope.session:
         row = find_row(view, scope.session)
         return _found([row], view.rows("tasks", [shard_of(str(row["started"] or ""))], [str(row["id"])]))
@@ -78,7 +78,7 @@ def gather(view: View, scope: TaskScope = EVERYTHING) -> FoundTasks:
 
 
 def tasks_with_prefix(view: View, beginning: str) -> FoundTasks:
-    """All tasks of sessions whose id starts with `beginning`, of all sessions for ""."""
+    """Return all tasks of sessions whose id starts with `beginning`; of all sessions if it is ""."""
     rows = [
         row
         for row in view.rows("sessions", None, [beginning] if beginning else [])
@@ -100,7 +100,7 @@ def _found(sessions: Iterable[Row], rows: Iterable[Row]) -> FoundTasks:
 
 
 def _paths_of_open(view: View) -> Iterator[str | int | None]:
-    """The path of the note of each open task, of every session."""
+    """Yield the note's path for each open task of any session."""
     for word in _OPEN_TASK_INDEX:
         yield from (row["path"] for row in view.rows("tasks", None, [word]) if row["status"] == word)
 
@@ -133,17 +133,17 @@ def _text(cell: str | int | None) -> str | None:
 
 
 MOST_LISTS = 500
-"""Maximum number of lists that are read, the latest ones."""
+"""Maximum number of lists to read, latest first."""
 
 _SOURCE = late_pattern(rb"\bclaude-code:([A-Za-z0-9._-]{1,128})(?![\w./-])")
 _UNFINISHED = ("active", "paused")
-"""Statuses with which the client's list counts; once a session has ended, its note is more reliable."""
+"""Statuses with which the client's list counts; after a session has ended, its note is more reliable."""
 
 
 def lists_in(client_folder: Path, since: datetime | None = None) -> dict[str, Path]:
-    """The folders of a client's lists that changed `since`, by name, newest first; no symlinks.
+    """Return the folders of a client's lists changed `since`, by name, newest first; symlinks are skipped.
 
-    `client_folder` is the client's own (`~/.claude`); it may be missing.
+    `client_folder` is the client's own folder (`~/.claude`), which may be missing.
     """
     found: list[tuple[float, str, Path]] = []
     with suppress(OSError), os.scandir(client_folder / "tasks") as entries:
@@ -166,8 +166,8 @@ def with_stores(
 ) -> tuple[FoundTasks, tuple[str, ...]]:
     """Add the client's current lists to the tasks; also return read errors, one line each.
 
-    `root` is the vault's. A list of a session that is not in `found` is omitted. A list of no known session is added if
-    `is_wanted` returns true for its name.
+    `root` is the vault's.  Lists of known sessions that are not in `found` are skipped.  A list of no known session is
+    added if `is_wanted(name)` is true.
     """
     waiting = lists_in(client_folder, since)
     if not waiting:
@@ -194,7 +194,7 @@ def with_stores(
     for name, folder in foreign.items():
         tasks, wrong = read_store(folder, name)
         problems += wrong
-        # Tasks of a list that several sessions share are in their notes, too.
+        # Tasks in a list shared by several sessions are also in their notes.
         new = [task for task in tasks if (task.ref.id, task.content) not in known]
         if new:
             owners[name] = Owner(name, "")
@@ -203,7 +203,7 @@ def with_stores(
 
 
 def _named(root: Path, owners: Iterable[Owner], lists: Mapping[str, Path]) -> dict[str, str]:
-    """The list of each session, from the heads of their notes; reads no more notes than needed."""
+    """Return the list of each session, from the heads of their notes.  Reads no more notes than necessary."""
     named: dict[str, str] = {}
     for owner in owners:
         if len(named) == len(lists):
@@ -217,7 +217,7 @@ def _named(root: Path, owners: Iterable[Owner], lists: Mapping[str, Path]) -> di
 
 
 class ClientLists(NamedTuple):
-    """The client's folder (`~/.claude`), None to skip it, and the unclaimed lists to include (None for all)."""
+    """The client's folder (`~/.claude`), or None to skip it, and the unclaimed lists to include (None for all)."""
 
     folder: Path | None = None
     sessions: Collection[str] | None = None
@@ -228,7 +228,7 @@ _OPEN = (Stage.PENDING, Stage.IN_PROGRESS)
 
 
 class Overview(NamedTuple):
-    """The state of the tasks in scope: `status` lists the shown ones and counts all, `recall` is for the shown ones.
+    """The state of the tasks in scope.  `status` lists the shown tasks and counts all; `recall` is for the shown ones.
 
     `older` counts the open tasks of sessions out of scope; `troubles` are read errors, one line each.
     """
@@ -246,7 +246,7 @@ def tasks_now(
     root: Path,
     client: ClientLists = NO_CLIENT,
 ) -> tuple[FoundTasks, tuple[str, ...]]:
-    """The tasks in scope from notes and the client's lists, and read errors; `root` is the vault's."""
+    """Return the tasks in scope from notes and the client's lists, and read errors; `root` is the vault's."""
     found = gather(view, scope)
     if client.folder is None:
         return found, ()
@@ -266,7 +266,10 @@ def overview(
     *,
     alive: Collection[str] | None = None,
 ) -> Overview:
-    """The state of the tasks in scope, at most `most` shown; tasks of sessions that are not `alive` count as older."""
+    """Return the state of the tasks in scope, with at most `most` shown.
+
+    Tasks of sessions that are not in `alive` count as older.
+    """
     found, troubles = tasks_now(view, scope, shelf.root, client)
     if alive is not None:
         found = _only(found, alive)
@@ -278,7 +281,7 @@ def overview(
 
 
 def _only(found: FoundTasks, alive: Collection[str]) -> FoundTasks:
-    """The tasks of these sessions and their subagents, and of lists without a session."""
+    """Return the tasks of these sessions and their subagents, and of lists without a session."""
     owners = found.owners
     over = {one.id for one in owners.values() if one.id not in alive and one.parent not in alive}
     kept = tuple(task for task in found.tasks if task.ref.session not in over)
@@ -287,6 +290,6 @@ def _only(found: FoundTasks, alive: Collection[str]) -> FoundTasks:
 
 
 def shown_tasks(status: TasksStatus) -> tuple[OpenTask, ...]:
-    """All tasks of the four lists, in order."""
+    """Return all tasks in the four lists, in order."""
     unfinished = (*status.in_progress, *status.ready, *status.blocked)
     return (*(one.task for one in unfinished), *status.recent)

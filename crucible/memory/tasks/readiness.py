@@ -1,7 +1,6 @@
-"""Sort tasks into in progress, ready and blocked, with the tasks that they wait for.
+"""Sort tasks into in progress, ready and blocked, with the tasks they depend on.
 
-Ids are local to a session's list. A task waits for tasks that are neither completed nor dropped; an unknown id is
-reported and blocks nothing. Tasks in a circle are blocked, and the circle is reported once.
+Ids are local to a session's list.  Unknown ids are reported, but do not block.  Tasks in a cycle are blocked.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from typing import NamedTuple
 from crucible.memory.tasks.task import OpenTask, Ref, Stage
 
 MOST_RECENT = 10
-"""Maximum number of completed tasks that are listed; the count includes all."""
+"""Maximum number of completed tasks to list; the count includes all."""
 
 _OVER = (Stage.COMPLETED, Stage.DROPPED)
 _PRIORITIES = {"high": 0, "medium": 1, "low": 2}
@@ -22,7 +21,7 @@ _Graph = list[list[int]]
 
 
 class ListedTask(NamedTuple):
-    """A task with the unfinished tasks that it waits for, and the ids in its needs that are not in its list."""
+    """A task with the unfinished tasks it depends on, and the ids in its needs that are missing from its list."""
 
     task: OpenTask
     waits_for: tuple[OpenTask, ...] = ()
@@ -32,8 +31,8 @@ class ListedTask(NamedTuple):
 class TasksStatus(NamedTuple):
     """The state of all tasks.  Dropped tasks and older completed ones are in no list.
 
-    `completed`, `in_progress_count` and `pending` count every task that is not dropped; `left_out` counts the
-    unfinished tasks that were cut from the lists. A circle begins with its first task in the given order.
+    `completed`, `in_progress_count` and `pending` count all tasks that are not dropped; `left_out` counts the
+    unfinished tasks cut from the lists.  A cycle begins with its first task in the given order.
     """
 
     in_progress: tuple[ListedTask, ...] = ()
@@ -48,7 +47,7 @@ class TasksStatus(NamedTuple):
 
 
 def status_of(tasks: Sequence[OpenTask]) -> TasksStatus:
-    """The state of the tasks: by priority, then in the given order; completed tasks newest first."""
+    """Return the state of the tasks: by priority, then in the given order; completed tasks newest first."""
     graph = _graph(tasks)
     rings = sorted(sorted(ring) for ring in _rings(graph))
     turning = {index for ring in rings for index in ring}
@@ -76,7 +75,7 @@ def status_of(tasks: Sequence[OpenTask]) -> TasksStatus:
 
 
 def cut_status(status: TasksStatus, most: int) -> TasksStatus:
-    """At most `most` tasks in all four lists: in progress, ready, blocked, then completed."""
+    """Limit the four lists together to `most` tasks: in progress, ready, blocked, then completed."""
     room = max(most, 0)
     lists: list[tuple[ListedTask, ...]] = []
     for whole in (status.in_progress, status.ready, status.blocked):
@@ -95,7 +94,7 @@ def cut_status(status: TasksStatus, most: int) -> TasksStatus:
 
 
 def circles_of(tasks: Sequence[OpenTask]) -> tuple[tuple[OpenTask, ...], ...]:
-    """Circles of unfinished tasks that wait for each other or themselves, to warn when a task is added."""
+    """Return the cycles of unfinished tasks that depend on each other or themselves, to warn about a new task."""
     rings = sorted(sorted(ring) for ring in _rings(_graph(tasks)))
     return tuple(tuple(tasks[index] for index in ring) for ring in rings)
 
@@ -109,14 +108,14 @@ def _when(task: OpenTask) -> datetime:
         time = datetime.fromisoformat(task.completed or "")
     except ValueError:
         return _LONG_AGO
-    # A time without a zone is taken as UTC: the local zone is not known here.
+    # A time without a zone is assumed to be UTC: the local zone is not available here.
     return time if time.tzinfo else time.replace(tzinfo=UTC)
 
 
 def _graph(tasks: Sequence[OpenTask]) -> _Graph:
-    """For each task the indexes of the unfinished tasks that it needs; finished tasks need nothing.
+    """Return, for each task, the indexes of the unfinished tasks it needs; finished tasks need nothing.
 
-    A duplicate id refers to all tasks that have it.
+    A duplicate id refers to all tasks with that id.
     """
     places: dict[Ref, list[int]] = {}
     for index, task in enumerate(tasks):
@@ -131,7 +130,7 @@ def _graph(tasks: Sequence[OpenTask]) -> _Graph:
 
 
 def _rings(graph: _Graph) -> list[list[int]]:
-    """The strongly connected components with a circle (Kosaraju's algorithm, iterative since chains can be long)."""
+    """Return the strongly connected components with a cycle (Kosaraju's algorithm, iterative for long chains)."""
     back: _Graph = [[] for _ in graph]
     for node, needs in enumerate(graph):
         for need in needs:

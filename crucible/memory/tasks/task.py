@@ -1,8 +1,4 @@
-"""Tasks across sessions, and their annotations, as values; read from a session's note and from the client's files.
-
-Claude Code keeps a file for each task, `tasks/<list>/<id>.json` in its folder; a list is named after its session, or
-shared by several sessions, and may be removed at any time.
-"""
+"""Tasks across sessions and their annotations, as values; read from a session's note and from the client's files."""
 
 from __future__ import annotations
 
@@ -28,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class Stage(StrEnum):
-    """The stage of a task. `DROPPED` tasks were cancelled or deleted: they are not shown and block nothing."""
+    """The stage of a task.  `DROPPED` tasks were cancelled or deleted: they are not shown and do not block others."""
 
     PENDING = "pending"
     IN_PROGRESS = "in_progress"
@@ -44,16 +40,16 @@ _WORDS: Mapping[str, Stage] = {
     "canceled": Stage.DROPPED,
     "deleted": Stage.DROPPED,
 }
-"""The statuses of notes, clients and users; any other status is pending."""
+"""Statuses used by notes, clients and users; any other status means pending."""
 
 
 def stage_of(word: str) -> Stage:
-    """The stage of a status; an unknown status is pending, so that no task is lost."""
+    """Return the stage for a status.  An unknown status means pending, so that no task is lost."""
     return _WORDS.get(word.strip().lower().replace("-", "_").replace(" ", "_"), Stage.PENDING)
 
 
 class Ref(NamedTuple):
-    """The reference of a task: ids are unique only within a session."""
+    """A reference to a task: ids are unique only within a session."""
 
     session: str
     id: str
@@ -64,10 +60,10 @@ class Ref(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class OpenTask:
-    """A task of a session's list.
+    """A task in a session's list.
 
-    `needs` are ids in the same list; `held` is true if the list marks it as blocked; `started` and `completed` are as
-    written, or None.
+    `needs` are ids in the same list; `held` is True if the list marks the task as blocked; `started` and `completed`
+    are as written, or None.
     """
 
     ref: Ref
@@ -87,7 +83,7 @@ def listed_task(ref: Ref, content: str, status: str, **more: Any) -> OpenTask:
 
 
 class DecisionKind(StrEnum):
-    """The subject of a decision, as written in settings and annotations."""
+    """The subject of a decision, as named in settings and annotations."""
 
     TECHNOLOGY = "technology_choice"
     API = "api_design"
@@ -101,7 +97,7 @@ FLOWING = (DecisionKind.TECHNOLOGY, DecisionKind.API, DecisionKind.ARCHITECTURE)
 
 
 def kinds_named(names: Iterable[str]) -> tuple[DecisionKind, ...]:
-    """The kinds that a setting names; unknown names are ignored."""
+    """Return the kinds named in a setting; unknown names are ignored."""
     return tuple(kind for kind in DecisionKind if kind.value in names)
 
 
@@ -109,8 +105,8 @@ def kinds_named(names: Iterable[str]) -> tuple[DecisionKind, ...]:
 class TaskDecision:
     """A decision made during a task.
 
-    `finding` is the id of the finding in the session's note, "" if a user or agent annotated the decision. `propagate`
-    says explicitly whether dependent tasks inherit it.
+    `finding` is the finding's id in the session's note, or "" if a user or agent annotated the decision.  `propagate`
+    explicitly sets whether dependent tasks inherit it.
     """
 
     summary: str
@@ -130,7 +126,7 @@ class Inherited:
     finding: str = ""
 
     def is_same(self, other: Inherited) -> bool:
-        """True if both are the same decision, even if a user reworded one."""
+        """Return whether both are the same decision, even if a user reworded one."""
         if self.from_task_id != other.from_task_id:
             return False
         return self.decision == other.decision or bool(self.finding and self.finding == other.finding)
@@ -138,7 +134,7 @@ class Inherited:
 
 @dataclass(frozen=True, slots=True)
 class Recalled:
-    """The ids that recall found for a task, and the query; without a `query` recall was never asked."""
+    """The ids that recall found for a task, and the query; "" if recall has not been queried."""
 
     patterns: tuple[str, ...] = ()
     failures: tuple[str, ...] = ()
@@ -148,7 +144,7 @@ class Recalled:
 
 @dataclass(frozen=True, slots=True)
 class Annotation:
-    """The annotation of a task; the fields are those of its file, in order."""
+    """The annotation of a task.  The fields are those in its file, in order."""
 
     ref: Ref
     description: str
@@ -161,9 +157,9 @@ class Annotation:
 
 
 LARGEST_TASK = 1 << 20
-"""Maximum bytes of a task's file."""
+"""Maximum size of a task's file in bytes."""
 MOST_TASKS = 10_000
-"""Maximum number of files that are read for one list."""
+"""Maximum number of files to read for one list."""
 
 _FLAGS = (
     os.O_RDONLY
@@ -191,9 +187,10 @@ def tasks_of(session: Session) -> tuple[OpenTask, ...]:
 
 
 def read_store(folder: Path, session_id: str) -> tuple[tuple[OpenTask, ...], list[Problem]]:
-    """Read the tasks of a client's list as those of the session, by number, and the problems of invalid files.
+    """Read a client's task list as tasks of the session, in numeric order; also return problems in invalid files.
 
-    A missing or unreadable folder has no tasks, since the client may remove it at any time.
+    Claude Code has a file for each task, `tasks/<list>/<id>.json`.  A missing or unreadable folder counts as empty,
+    since the client may remove it at any time.
     """
     problems: list[Problem] = []
     found: dict[str, Mapping[str, object]] = {}
@@ -214,8 +211,8 @@ def read_store(folder: Path, session_id: str) -> tuple[tuple[OpenTask, ...], lis
 def join_lists(noted: Iterable[OpenTask], stored: Iterable[OpenTask]) -> tuple[OpenTask, ...]:
     """Join both lists in the note's order, followed by tasks that only the client has.
 
-    The client's files are newer while it runs, and the note is newer after a manual change, so the later stage counts,
-    and the needs of both. Content, priority and times are the note's if it has them.
+    The client's files are newer while it is running; the note is newer after a manual change.  So the later stage
+    counts, and the needs of both.  Content, priority and times come from the note if it has them.
     """
     later = {task.ref: task for task in stored}
     joined = [_join(task, later.pop(task.ref, None)) for task in noted]
@@ -239,7 +236,7 @@ def _join(noted: OpenTask, stored: OpenTask | None) -> OpenTask:
 
 
 def _names(folder: Path) -> list[str]:
-    """The file names of a folder, none for a symlink."""
+    """Return the file names in a folder; none if the folder is a symlink."""
     with suppress(OSError):
         if not folder.is_symlink():
             return sorted(os.listdir(folder))[:MOST_TASKS]
@@ -267,7 +264,7 @@ def _reason(error: Exception) -> str:
 
 
 def _needs(rows: Mapping[str, Mapping[str, object]]) -> dict[str, list[str]]:
-    """The ids that each task waits for, from its own `blockedBy` and from the `blocks` of other tasks."""
+    """Return the ids that each task depends on, from its own `blockedBy` and other tasks' `blocks`."""
     needs = {ident: _words(row.get("blockedBy")) for ident, row in rows.items()}
     for ident, row in rows.items():
         for other in _words(row.get("blocks")):
@@ -285,7 +282,7 @@ def _text(value: object) -> str:
 
 
 def _word(value: object) -> str:
-    """An id; some programs write it as a number."""
+    """Return an id as a string; some programs write ids as numbers."""
     return str(value) if isinstance(value, int) and not isinstance(value, bool) else _text(value)
 
 
@@ -294,23 +291,23 @@ def _words(value: object) -> list[str]:
 
 
 def _order(ident: str) -> tuple[int, str]:
-    """The sort key of an id: numbers by value (length, then digits), then all other ids."""
+    """Return the sort key of an id: numbers by value (length, then digits), then all other ids."""
     plain = ident.isascii() and ident.isdecimal()
     return (len(ident.lstrip("0")) if plain else 1 << 30, ident)
 
 
 _MARK = late_pattern(r"[.#]")
 _SHOWN = 10
-"""Maximum number of tasks that a message names."""
+"""Maximum number of tasks to name in a message."""
 
 
 def session_prefix(called: str) -> str:
-    """A prefix of the session's id in a task's name, whichever dot separates the two."""
+    """Return the part of a task's name that begins the session's id, up to the first dot or `#`."""
     return _MARK.split(called, maxsplit=1)[0]
 
 
 def find_task(called: str, tasks: Sequence[OpenTask], session: str = "") -> OpenTask:
-    """Find a task by name or unique prefix; `session` is the current one, whose tasks need no prefix.
+    """Find a task by name or unique prefix.  Tasks of `session`, the current session, need no prefix.
 
     Raises `VaultError` if there is none, and `UsageError` with the candidates if there are several.
     """
@@ -327,7 +324,7 @@ def find_task(called: str, tasks: Sequence[OpenTask], session: str = "") -> Open
 
 
 def _of_split(called: str, tasks: Sequence[OpenTask]) -> Iterator[OpenTask]:
-    """The tasks with exactly this id in sessions with this prefix; the longest possible prefix counts."""
+    """Yield the tasks with exactly this id in sessions with this prefix; the longest possible prefix counts."""
     for mark in reversed(list(_MARK.finditer(called))):
         session, ident = called[: mark.start()], called[mark.end() :]
         found = [t for t in tasks if t.ref.id == ident and t.ref.session.startswith(session)]

@@ -1,4 +1,4 @@
-"""Ask a model to break a description into tasks; without a usable answer the description is the only task."""
+"""Ask a model to break a description into tasks.  Without a usable answer, the description is the only task."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ LONGEST = 200
 
 
 VARIABLES = frozenset({"rules", "wish", "there", "refused"})
-"""The variables that a template must print; `there` is "" in a session without tasks, `refused` at first."""
+"""The variables that a template must output.  `there` is "" in a session without tasks; `refused` is "" at first."""
 
 
 RULES = """\
@@ -49,7 +49,7 @@ _OTHERS = 30
 
 
 class Piece(NamedTuple):
-    """One of the tasks, and the indexes (from 0) of the tasks that must be completed before it."""
+    """A task, and the indexes (from 0) of the tasks that must be completed before it."""
 
     content: str
     after: tuple[int, ...] = ()
@@ -57,14 +57,14 @@ class Piece(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Breakdown:
-    """The tasks; or, with a `problem`, the description as the only one."""
+    """The tasks; or, if there is a `problem`, the description as the only task."""
 
     pieces: tuple[Piece, ...]
     problem: str = ""
 
 
 def find_template(settings: VaultSettings) -> Renderer:
-    """The vault's template `tasks.md.j2` if the user trusted it, else the built-in one."""
+    """Return the vault's template `tasks.md.j2` if the user trusts it, else the built-in one."""
     return load_template(settings, TEMPLATE, names=VARIABLES, required=VARIABLES)
 
 
@@ -79,8 +79,8 @@ def break_down(
 ) -> Breakdown:
     """Ask a model to break the description `wish` into tasks; `there` are the existing ones.
 
-    Both are cut to the `budget`; they and the answer are redacted. Nothing that the model does raises an error; raises
-    only what rendering the template raises.
+    Both are cut to the `budget`; they and the answer are redacted.  Failures of the model never raise an exception;
+    only rendering the template can.
     """
     seen = text_cleaner(redact)
     lines = [f"- {quote_line(seen(task.content), LONGEST)}" for task in there[-_OTHERS:]]
@@ -98,7 +98,7 @@ def break_down(
 
 
 def _read(text: str, seen: Callable[[str], str]) -> tuple[Piece, ...]:
-    """Parse the tasks of an answer, or raise `Refused`; texts are redacted again, since escapes may hide secrets."""
+    """Parse the tasks in an answer, or raise `Refused`.  Text is redacted again, since escapes may hide secrets."""
     row = next((row for row in objects_in(text) if "tasks" in row), None)
     if row is None:
         raise Refused(["it holds no JSON object with `tasks`: answer with one, and with nothing else"])
@@ -131,7 +131,7 @@ def _wrong(number: int, row: object, count: int) -> Iterator[str]:
 
 
 def _circular(pieces: Sequence[Piece]) -> Iterator[str]:
-    """Complaints about tasks that wait for each other."""
+    """Yield an error for each cycle of tasks."""
     tasks = [
         OpenTask(Ref("s", str(at)), one.content, needs=tuple(map(str, one.after))) for at, one in enumerate(pieces)
     ]

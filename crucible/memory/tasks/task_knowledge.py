@@ -1,7 +1,6 @@
-"""Knowledge for a task: search once and keep the ids in its annotation; render the context for the agent that takes it.
+"""Knowledge for a task: search once, store the ids in its annotation, and render the context for the agent.
 
-A task is searched for when it is added, when its session ends, or when it is picked up, unless its annotation already
-has a query.
+The search runs when a task is added, its session ends, or it is taken up, unless its annotation already has a query.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ from crucible.search.recall import MOST, Event, EventKind, Hit, Question, Recall
 from crucible.vault.notes.vault import Vault
 
 LIMIT = 5
-"""Maximum number of kept results, of all kinds together."""
+"""Maximum number of results to keep, of all kinds together."""
 
 
 _LISTS = {
@@ -37,11 +36,11 @@ _LISTS = {
 
 
 _SOUGHT = frozenset({EventKind.KNOWLEDGE, EventKind.DECISION})
-"""Knowledge items, and decisions of sessions, of which most vaults have more."""
+"""Knowledge items, and decisions in sessions, which most vaults have more of."""
 
 
 class AnnotatedTasks(NamedTuple):
-    """Tasks that were searched for, with their results, and tasks that failed, with the reason."""
+    """The tasks searched for, with their results, and the tasks that failed, with the reason."""
 
     asked: tuple[tuple[Ref, Recalled], ...] = ()
     failed: tuple[tuple[Ref, str], ...] = ()
@@ -50,10 +49,10 @@ class AnnotatedTasks(NamedTuple):
 def annotate_new(
     vault: Vault, tasks: Iterable[OpenTask], recall: Recall, *, now: datetime, redact: Redact
 ) -> AnnotatedTasks:
-    """Search once for each unfinished task, and keep the results in its annotation.
+    """Search once for each unfinished task, and store the results in its annotation.
 
-    Several processes may run this at the same time. A task that fails does not affect the others, and is tried again
-    the next time.
+    Several processes may run this concurrently.  A task that fails does not affect the others, and is retried next
+    time.
     """
     asked: list[tuple[Ref, Recalled]] = []
     failed: list[tuple[Ref, str]] = []
@@ -85,7 +84,7 @@ def _recalled(vault: Vault, ref: Ref, words: str, recall: Recall, now: datetime)
     lists: dict[str, list[str]] = {name: [] for name in _LISTS.values()}
     count = 0
     for hit in answer.hits:
-        # An agent knows the decisions of its own session.
+        # An agent already knows the decisions in its own session.
         kind = _list_of(vault, hit) if hit.event.session != ref.session else None
         if kind and count < LIMIT:
             lists[kind].append(hit.event.id)
@@ -94,7 +93,7 @@ def _recalled(vault: Vault, ref: Ref, words: str, recall: Recall, now: datetime)
 
 
 def _list_of(vault: Vault, hit: Hit) -> str | None:
-    """The annotation's list for a hit; None for an item that is not useful for tasks."""
+    """Return the annotation's list for a hit; None if the item is not useful for tasks."""
     if hit.event.kind is not EventKind.KNOWLEDGE:
         return "decisions"
     if not hit.path:  # only the server has this item, so its type is unknown
@@ -115,7 +114,7 @@ seems to come from. Keep to what was decided in the tasks before; ask the user w
 VARIABLES = frozenset(
     {"label", "id", "task", "inherited", "discoveries", "recalled", "own", "lookup"},
 )
-"""The variables of the template, all texts; parts between `task` and `lookup` may be ""."""
+"""The variables of the template, all strings.  Those between `task` and `lookup` may be ""."""
 
 _ITEM = 1500
 """Maximum code points of a knowledge item or a decision."""
@@ -125,7 +124,7 @@ _MOST = 20
 
 
 class TaskText(NamedTuple):
-    """The text, and the problem of the vault's own template, or ""."""
+    """The text, and the problem with the vault's own template, or ""."""
 
     text: str
     problem: str = ""
@@ -134,7 +133,7 @@ class TaskText(NamedTuple):
 def task_text(
     settings: VaultSettings, pickup: Pickup, items: Sequence[Event] = (), waits_for: Sequence[OpenTask] = ()
 ) -> TaskText:
-    """The context, rendered with the vault's own template, or with the built-in one if that fails."""
+    """Render the context with the vault's own template or, if that fails, with the built-in one."""
     values = context_of(pickup, items, waits_for)
     try:
         template = load_template(settings, TEMPLATE, names=VARIABLES, required={"label", "task"})
@@ -144,7 +143,7 @@ def task_text(
 
 
 def context_of(pickup: Pickup, items: Sequence[Event], waits_for: Sequence[OpenTask] = ()) -> dict[str, str]:
-    """The template's values; `items` are current texts of recalled items, `waits_for` the unfinished prerequisites."""
+    """Return the template's values.  `items` are recalled items with current text, `waits_for` open prerequisites."""
     note = pickup.annotation
     ref = pickup.task.ref
     called = quote_span(str(ref))

@@ -1,4 +1,4 @@
-"""Gather what is known for a task: its annotation, inherited decisions, and discoveries of other tasks."""
+"""Gather the context of a task: its annotation, inherited decisions, and discoveries from other tasks."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ LONGEST = 500
 
 
 MOST_DISCOVERIES = 20
-"""Maximum number of discoveries, the newest ones."""
+"""Maximum number of discoveries to keep, newest first."""
 
 
 class Discovery(NamedTuple):
-    """A discovery in one line; `task_id` is "" if the agent gave none, `seq` is the number of its record."""
+    """A discovery in one line.  `task_id` is "" if the agent gave none; `seq` is the number of its record."""
 
     text: str
     task_id: str
@@ -37,10 +37,9 @@ class Discovery(NamedTuple):
 def discoveries_for(
     records: Iterable[EventRecord], task_id: str = "", beside: Iterable[EventRecord] = ()
 ) -> tuple[Discovery, ...]:
-    """The newest `MOST_DISCOVERIES` discoveries of other tasks, oldest first, without duplicates.
+    """Return the newest `MOST_DISCOVERIES` discoveries from other tasks, oldest first, without duplicates.
 
-    Records of the task `task_id` itself are skipped; `beside` are records of other sessions, with task ids of their
-    own.
+    Records of the task `task_id` itself are skipped; `beside` are records of other sessions, where task ids differ.
     """
     own = (one for one in _tagged(records) if not task_id or one.task_id != task_id)
     found: dict[str, Discovery] = {}
@@ -69,14 +68,14 @@ def _discovery(record: EventRecord) -> Discovery:
 
 
 def _words(value: object) -> tuple[str, ...]:
-    """The words of a value that is one word or a list, since agents write both; an id may be a number."""
+    """Return the words in a value that is one word or a list, since agents write both; ids may be numbers."""
     items = value if isinstance(value, list) else [value]
     words = [str(one) if isinstance(one, int) else one for one in items if isinstance(one, (str, int))]
     return tuple(filter(None, (normal_line(word) for word in words)))
 
 
 class RecallCounts(NamedTuple):
-    """The numbers of recalled items of each kind in a task's annotation."""
+    """The number of recalled items of each kind in a task's annotation."""
 
     patterns: int = 0
     failures: int = 0
@@ -84,7 +83,7 @@ class RecallCounts(NamedTuple):
 
 
 class Pickup(NamedTuple):
-    """All that is known for a task; `troubles` are read errors, one line each."""
+    """The context of a task; `troubles` are read errors, one line each."""
 
     task: OpenTask
     annotation: Annotation | None = None
@@ -94,7 +93,7 @@ class Pickup(NamedTuple):
 
 
 def recall_counts(shelf: AnnotationFolder, refs: Iterable[Ref]) -> tuple[dict[Ref, RecallCounts], tuple[str, ...]]:
-    """The counts of the tasks that have an annotation, and read errors, one line each."""
+    """Return the counts of the tasks that have an annotation, and read errors, one line each."""
     counts: dict[Ref, RecallCounts] = {}
     troubles: list[str] = []
     for ref in refs:
@@ -119,11 +118,11 @@ def pick_up(
     kinds: Collection[DecisionKind] = FLOWING,
     beside: Iterable[EventRecord] = (),
 ) -> Pickup:
-    """Gather what is known for a task from its annotation and those of the completed tasks that it depends on.
+    """Gather the context of a task from its annotation and those of the completed tasks it depends on.
 
-    The latter are read, too, since the task may have been added or changed after those were completed. Writes nothing,
-    and never raises for an unreadable annotation. `records` are the events of the session, except for those of the task
-    itself; `beside` are the events of sessions that work with it. Discoveries come from these only.
+    The dependencies are read even if decisions were passed on: the task may have been added or changed after they were
+    completed.  Writes nothing, and never raises for an unreadable annotation.  `records` are the session's events, and
+    `beside` the events of related sessions; discoveries come from these only, except those of the task itself.
     """
     troubles: list[str] = []
     own = _read(shelf, task.ref, troubles)

@@ -47,7 +47,7 @@ Weigh = Callable[[str], tuple[float, Mapping[str, float]] | None]
 
 
 class Hints(NamedTuple):
-    """Hints of a question: events of a kind that it hints at, by path and number, and times that it names."""
+    """Hints in a question: events of a kind it hints at, by path and number, and times it mentions."""
 
     events: frozenset[tuple[str, int]] = frozenset()
     times: tuple[NamedTime, ...] = ()
