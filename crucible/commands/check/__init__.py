@@ -1,1 +1,1 @@
-"""Check a vault: problems of session notes, and secrets in what is kept or about to be committed."""
+"""Check a vault for problems in session notes, and for secrets in stored or staged files."""

@@ -1,13 +1,7 @@
-"""Find secrets in the vault, or in what the next commit adds to it; nothing is changed and no secret is printed.
+"""Find secrets in the vault, or in what the next commit adds to it. Changes nothing and prints no secrets.
 
-Notes and other files are scanned whole, since a private key has many lines. Event logs, archives and the spool are
-scanned line by line, since they are long: their values are scanned as they were before they were encoded as JSON.
-File names are scanned too, and reported without the secret. `core.secrets` defines what a secret looks like.
-
-For a commit only added lines count: git's own list of changes says which they are, so old secrets do not block it. If
-git fails, `SecretsError` is raised and the caller refuses the commit.
-
-Codes reported here: `secret` (the message is the rule), `secret-in-name`, `unreadable`.
+Notes are scanned as a unit, records line by line with their JSON values decoded. For commits, only added lines count.
+Codes reported: `secret` (the message is the rule), `secret-in-name`, `unreadable`.
 """
 
 from __future__ import annotations
@@ -39,14 +33,14 @@ _ARCHIVED = ".jsonl.zst"
 _DERIVED = {"cache", "index"}
 """Folders in `.crucible` that are rebuilt from the notes and never committed."""
 _OURS = OWN_FIELDS | {"call", "message", "subagent", "session", "event", "transcript", "said", "id"}
-"""Fields of our records that hold ids, hashes and places. Their names must not count: a record's `key` is a hash, not
-the secret that a `key` is elsewhere."""
+"""Fields of our records that hold ids, hashes and positions. Their names do not mark secrets: a record's `key`, for
+example, is a hash."""
 _OF_OURS = re.compile(r"\.crucible/(?:flight|spool|archive)/")
-"""Files with our records; in other JSON lines every name counts."""
+"""Matches files with our records; in other JSON lines, every field name counts."""
 
 
 class Found(NamedTuple):
-    """A secret, or something that could not be read.  `path` is from the vault's root, `line` counts from 1."""
+    """A secret, or something that could not be read. `path` is relative to the vault's root; `line` counts from 1."""
 
     path: str
     line: int
@@ -57,9 +51,9 @@ class Found(NamedTuple):
 def check_secrets(
     vault: Vault, notes: Sequence[Path] = (), progress: Progress = lambda _done, _total: None
 ) -> list[Found]:
-    """Every secret in these notes and their event logs, or in the whole vault, sorted by path and line.
+    """Return the secrets in these notes and their event logs, or in the entire vault, sorted by path and line.
 
-    The whole vault is every note and the files in `.crucible`: settings, templates, memory, tasks, event logs,
+    The entire vault means every note and the files in `.crucible`: settings, templates, memory, tasks, event logs,
     archives and the spool. Raises `SecretsError` if the scanner cannot run.
     """
     scanner = Scanner(vault.settings.secrets)
@@ -77,7 +71,7 @@ def check_secrets(
 
 
 def found_in_text(scanner: Scanner, path: str, text: str, first: int = 1) -> Iterator[tuple[Found, int]]:
-    """Each secret with the line where it ends; the text begins at line `first`."""
+    """Yield each secret with the line where it ends; the text begins at line `first`."""
     for start, part in _parts(text):
         for secret in scanner.find(part):
             begin = first + text.count("\n", 0, start + secret.start)
@@ -87,11 +81,11 @@ def found_in_text(scanner: Scanner, path: str, text: str, first: int = 1) -> Ite
 
 _SESSION = re.compile(r"---\r?\ntype: session\r?\n")
 _JOINT = re.compile(r"^\#{1,6} .*$|^- `.*?` → ", re.MULTILINE)
-"""Headings and tool calls of a session note: what follows them is from another event."""
+"""Matches headings and tool calls in a session note; what follows them comes from another event."""
 
 
 def _parts(text: str) -> Iterator[tuple[int, str]]:
-    """The parts of a session note that were events, as an import scanned them; any other text as one part."""
+    """Yield the parts of a session note that were single events, as an import scanned them; other text is one part."""
     at = 0
     if _SESSION.match(text):
         for joint in _JOINT.finditer(text):
@@ -105,7 +99,7 @@ def _parts(text: str) -> Iterator[tuple[int, str]]:
 
 
 def found_in_lines(scanner: Scanner, path: str, lines: Iterable[tuple[int, bytes]]) -> Iterator[Found]:
-    """Each secret in numbered lines of JSON; a line that is not JSON is scanned as text."""
+    """Yield each secret in numbered lines of JSON. A line that is not JSON is scanned as text."""
     ours = _OURS if _OF_OURS.match(path) else frozenset[str]()
     for number, line in lines:
         rules = _rules_in(scanner, line, ours)
@@ -116,7 +110,7 @@ def found_in_lines(scanner: Scanner, path: str, lines: Iterable[tuple[int, bytes
 
 
 def _rules_in(scanner: Scanner, line: bytes, ours: Collection[str]) -> list[str] | None:
-    """The rules that match in a record; None if it cannot be parsed."""
+    """Return the rules that match in a record, None if the record cannot be parsed."""
     try:
         record = orjson.loads(line)
     except ValueError:
@@ -125,27 +119,27 @@ def _rules_in(scanner: Scanner, line: bytes, ours: Collection[str]) -> list[str]
         return None
     named = {name: value for name, value in record.items() if name not in ours}
     _, counts = redact_value(scanner, [named, *(record[name] for name in record if name in ours)])
-    # Values that are nested this deep are scanned without their names.
+    # Deeply nested values are scanned without their field names, so the line must be scanned as text.
     return None if "too-deep" in counts else list(counts)
 
 
 def found_in_name(scanner: Scanner, name: str, path: str) -> Iterator[Found]:
-    """Each secret in a file's name; `path` is the redacted name."""
+    """Yield each secret in a file's name; `path` is the redacted name."""
     yield from (Found(path, 1, "secret-in-name", secret.rule) for secret in scanner.find(name))
 
 
 def decoded(data: bytes) -> str:
-    """Decode UTF-8 or UTF-16; other bytes become U+FFFD, which no secret contains."""
+    """Decode UTF-8 or UTF-16. Invalid bytes become U+FFFD, which no secret contains."""
     return data.decode("utf-16" if is_wide(data) else "utf-8", errors="replace")
 
 
 def is_wide(data: bytes) -> bool:
-    """True if the data is UTF-16, as the shell of Windows writes files."""
+    """True if the data is UTF-16, as written by Windows PowerShell."""
     return data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
 
 
 def _of_notes(vault: Vault, notes: Iterable[Path]) -> list[Path]:
-    """These notes, and the files of their event logs and archives."""
+    """Return these notes, and the files of their event logs and archives."""
     paths = list[Path]()
     for note in dict.fromkeys(notes):
         paths.append(note)
@@ -157,7 +151,7 @@ def _of_notes(vault: Vault, notes: Iterable[Path]) -> list[Path]:
 
 
 def _kept_beside(vault: Vault) -> list[Path]:
-    """Every file in `.crucible` that is not derived from other files."""
+    """Return every file in `.crucible` that is not derived from other files."""
     folder = vault.root / ".crucible"
     try:
         entries = sorted(folder.iterdir())
@@ -169,9 +163,9 @@ def _kept_beside(vault: Vault) -> list[Path]:
 
 
 def _files_below(folder: Path) -> list[Path]:
-    """The files below a folder, sorted.
+    """Return the files below a folder, sorted.
 
-    Links to folders are not followed: their targets are listed or outside the vault.
+    Symlinks to folders are not followed: their targets are listed anyway or are outside the vault.
     """
     return sorted(Path(where) / name for where, _, names in os.walk(folder) for name in names)
 
@@ -220,7 +214,7 @@ _DIFF = (
     "--no-relative",
     "--ignore-submodules=none",
 )
-"""A diff that the user's git settings do not change."""
+"""A diff command that is independent of the user's git settings."""
 
 _LINK_TO_COMMIT = b"160000"
 _HUNK = re.compile(rb"@@ -\d+(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
@@ -228,7 +222,7 @@ _HINT = "nothing was committed; `git commit --no-verify` commits without looking
 
 
 class _Staged(NamedTuple):
-    """A staged file: its path from the top of the repository, the id of its blob, and git's status letter."""
+    """A staged file: its path from the repository's top level, the id of its blob, and git's status letter."""
 
     path: bytes
     blob: bytes
@@ -236,9 +230,9 @@ class _Staged(NamedTuple):
 
 
 def check_staged(vault: Vault, here: Path) -> list[Found]:
-    """Every secret in lines that the next commit adds to the vault's files.
+    """Return the secrets in lines that the next commit adds to the vault's files.
 
-    Git is called in `here`, since the environment of a git hook has paths relative to it.
+    Git runs in `here`, since a git hook's environment has paths relative to that folder.
     """
     scanner = Scanner(vault.settings.secrets)
     git = _Git(here)
@@ -262,7 +256,7 @@ def check_staged(vault: Vault, here: Path) -> list[Found]:
 def _found_in_staged(
     scanner: Scanner, staged: _Staged, data: bytes, added: Collection[int] | None, prefix: str
 ) -> Iterator[Found]:
-    """Each secret in lines that were added; `added` has their numbers, None for all lines."""
+    """Yield each secret in added lines; `added` has their numbers, None for all lines."""
     if is_wide(data):  # git counts its lines differently
         added = None
     name = os.fsdecode(staged.path)
@@ -278,7 +272,7 @@ def _found_in_staged(
 
 
 def _found_in_staged_text(scanner: Scanner, shown: str, data: bytes) -> Iterator[tuple[Found, int]]:
-    """Each secret of a file, with the line where it ends."""
+    """Yield each secret in a file, with the line where it ends."""
     if shown.endswith(".jsonl"):
         yield from ((s, s.line) for s in found_in_lines(scanner, shown, enumerate(data.split(b"\n"), 1)))
     else:
@@ -286,18 +280,18 @@ def _found_in_staged_text(scanner: Scanner, shown: str, data: bytes) -> Iterator
 
 
 def _staged(raw: bytes) -> Iterator[_Staged]:
-    """Parse `git diff --raw -z`: `:old mode, new mode, old id, new id, status` and the path, each ended by a NUL."""
+    """Parse `git diff --raw -z`: `:old mode, new mode, old id, new id, status` and the path, each terminated by NUL."""
     parts = raw.split(b"\0")
     for head, path in zip(parts[::2], parts[1::2], strict=False):
         _, mode, _, blob, status = head.split(b" ")
-        # The change of a submodule is a commit of another repository and adds no bytes to this one.
+        # A submodule change is a commit in another repository and adds no bytes to this one.
         yield _Staged(path, b"" if mode == _LINK_TO_COMMIT else blob, status.decode()[:1])
 
 
 def _added_lines(diff: bytes) -> list[Collection[int]]:
-    """The numbers of the added lines of each file, in the order of the diff, which must have no context lines.
+    """Return the numbers of the added lines in each file, in the order of the diff, which must have no context lines.
 
-    A hunk's header says how many lines follow, so no line's text is taken for a header.
+    A hunk's header gives the number of lines that follow, so no line's text is mistaken for a header.
     """
     added: list[Collection[int]] = []
     inside: set[int] = set()
@@ -322,7 +316,7 @@ class _Git:
 
     def __call__(self, *args: str, given: bytes | None = None) -> bytes:
         command = ["git", "-c", "core.quotePath=false", *args]
-        # The user's context lines would add old lines to the diff.
+        # Context lines set by the user would add old lines to the diff.
         env = {name: value for name, value in os.environ.items() if name != "GIT_DIFF_OPTS"}
         try:
             done = subprocess.run(command, cwd=self._here, input=given, capture_output=True, check=False, env=env)
@@ -334,7 +328,7 @@ class _Git:
         return done.stdout
 
     def contents(self, blobs: list[bytes]) -> Iterator[bytes]:
-        """The bytes of each blob, in order; b"" for a submodule."""
+        """Yield the bytes of each blob, in order; b"" for a submodule."""
         named = [blob for blob in blobs if blob]
         output = self("cat-file", "--batch", given=b"".join(blob + b"\n" for blob in named)) if named else b""
         at = 0

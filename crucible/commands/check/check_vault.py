@@ -1,9 +1,6 @@
-"""Check session notes and report their problems; nothing is changed.
+"""Check session notes and report their problems, such as broken links and duplicate ids. Changes nothing.
 
-Owns the problems that only several notes show: broken and ambiguous links, ids that two notes share or that differ
-from the file name, subagents and parents that do not name each other. The reader of a note reports all others.
-
-Codes reported here: `unreadable-note`, `unreadable-folder`, `broken-link`, `ambiguous-link`, `id-not-file-name`,
+Codes reported: `unreadable-note`, `unreadable-folder`, `broken-link`, `ambiguous-link`, `id-not-file-name`,
 `duplicate-id`, `duplicate-source`, `subagent-without-parent`, `parent-without-subagent`.
 """
 
@@ -27,26 +24,26 @@ from crucible.vault.notes.vault import Note, Vault
 _IMAGES = ("avif", "bmp", "gif", "jpeg", "jpg", "png", "svg", "webp")
 _MEDIA = ("3gp", "flac", "m4a", "mp3", "ogg", "wav", "mkv", "mov", "mp4", "ogv", "webm")
 _ATTACHMENTS = {*_IMAGES, *_MEDIA, "pdf", "base", "canvas", "css", "csv", "txt"}
-"""Suffixes of files that Obsidian embeds; they are not notes, so the link table does not have them."""
+"""Suffixes of files that Obsidian embeds. They are not notes, so the link table does not include them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A problem and the note it is in."""
+    """A problem and the note that contains it."""
 
     path: Path
     problem: Problem
 
 
 def link_table(vault: Vault) -> LinkTable:
-    """The table of every note in the vault, by its path from the root."""
+    """Return a table of every note in the vault, by path relative to the root."""
     return LinkTable(map(vault.relative, vault.note_paths()))
 
 
 def check_sessions(vault: Vault, paths: Sequence[Path] = ()) -> list[Finding]:
-    """The problems of these notes, or of all session notes, sorted by path and line.
+    """Return the problems in these notes, or in all session notes, sorted by path and line.
 
-    All session notes are read in any case, since a shared id or a missing parent shows only in another note.
+    All session notes are read in any case, since a duplicate id or a missing parent can only be found in other notes.
     """
     findings: list[Finding] = []
 
@@ -69,7 +66,7 @@ def check_sessions(vault: Vault, paths: Sequence[Path] = ()) -> list[Finding]:
 
 
 def _read_all(vault: Vault, paths: Iterable[Path], findings: list[Finding]) -> Iterator[tuple[str, Note]]:
-    """Each readable note with its path from the vault's root."""
+    """Yield each readable note with its path relative to the vault's root."""
     for path in paths:
         try:
             yield vault.relative(path), vault.read(path)
@@ -79,7 +76,7 @@ def _read_all(vault: Vault, paths: Iterable[Path], findings: list[Finding]) -> I
 
 @dataclass(frozen=True, slots=True)
 class _Relations:
-    """The parts of a note that other notes refer to; kept for all notes, while the notes are read one at a time."""
+    """The parts of a note that other notes refer to. Kept for all notes, although notes are read one at a time."""
 
     path: Path
     name: str
@@ -109,10 +106,10 @@ class _Relations:
 
 @dataclass(frozen=True, slots=True)
 class _References:
-    """How notes refer to each other, by paths from the vault's root.
+    """How notes refer to each other, by paths relative to the vault's root.
 
-    `by_id` and `by_source` map ids and sources to their notes, `named_by` a note to those that name it as their
-    subagent, `parent` a note to its parent.
+    `by_id` and `by_source` map ids and sources to notes, `named_by` maps a note to those that list it as their
+    subagent, and `parent` maps a note to its parent.
     """
 
     by_id: Mapping[str, Sequence[str]]
@@ -167,12 +164,12 @@ def _id_problems(at: str, one: _Relations, references: _References) -> Iterator[
 
 def _link_problems(at: str, note: Note, properties: Frontmatter, links: LinkTable) -> Iterator[Problem]:
     span = properties.span if properties.present else Span(0, 0)
-    # Parsing what hides links takes half of the time of a check, and most session notes have no links.
+    # Parsing the syntax that hides links takes half the time of a check, and most session notes have no links.
     text = note.source.text
     linked = text.find("[[", span.end) >= 0 or text.find("](", span.end) >= 0
     body_links = find_links(note.source, span.end) if linked else []
     for link in [*find_property_links(note.source, span), *body_links]:
-        # In a note of the first format, a link such as `[a](b)` is an agent's text.
+        # In notes of the first format, a link such as `[a](b)` is text from an agent.
         if not link.target or (link.kind == "md" and format_of(properties.values) < FORMAT):
             continue
         line = note.source.line_of(link.span.start) + 1
@@ -184,7 +181,7 @@ def _link_problems(at: str, note: Note, properties: Frontmatter, links: LinkTabl
 
 
 def is_attachment(link: Link) -> bool:
-    """True if the link leads to a picture or another file that is not a note."""
+    """True if the link points to a picture or another file that is not a note."""
     return PurePosixPath(link.target).suffix.lower()[1:] in _ATTACHMENTS
 
 
@@ -201,6 +198,6 @@ def _parent_problems(at: str, one: _Relations, references: _References) -> Itera
 
 
 def _key_line(note: Note, properties: Frontmatter, key: str) -> int:
-    """The line of a frontmatter key, counted from 1; 1 if the note does not have the key."""
+    """Return the line of a frontmatter key, counted from 1; 1 if the note does not have the key."""
     span = properties.keys.get(key)
     return note.source.line_of(span.start) + 1 if span else 1

@@ -1,6 +1,6 @@
 """Align the drafts of several sessions: pair equal steps, and add branches to steps that only some sessions have.
 
-Steps are compared by what was done to which files, by kinds of work, and by name.
+Steps are compared by their actions and files, by kinds of work, and by name.
 """
 
 from __future__ import annotations
@@ -40,12 +40,12 @@ _KINDS = {
     Deed.FETCH: _LOOK,
     Deed.PLAN: "",
 }
-"""Deeds that count as one kind; any other deed is its own kind, and "" is ignored."""
+"""Deeds that count as one kind. A deed mapped to "" is ignored; any other deed is its own kind."""
 
 
 @dataclass(frozen=True, slots=True)
 class Traits:
-    """The name of a step, and what it and all steps below it did."""
+    """The name of a step, and what the step and its descendants did."""
 
     key: str
     words: frozenset[str]
@@ -54,7 +54,7 @@ class Traits:
 
 
 def traits_of(step: DraftStep) -> Traits:
-    """Return the traits of a step; lookups count only if nothing else was done."""
+    """Return the traits of a step. Lookups count only if nothing else was done."""
     done = frozenset(trait for one in step.walk() for act in one.acts for trait in _done(act))
     worked = frozenset(trait for trait in done if trait[0] != _LOOK)
     words = frozenset(filter(None, map(key_of, step.name.split())))
@@ -65,7 +65,7 @@ def _done(act: Act) -> Iterator[tuple[str, str]]:
     """Yield an act's kind with each of its targets."""
     kind = _KINDS.get(act.deed, act.deed.value)
     if kind:
-        # All checks write data of one name, so compare what they read.
+        # All checks write data with the same name, so compare what they read.
         data = act.writes if kind == _CHANGE else act.reads
         yield from ((kind, target.casefold()) for target in [one.name for one in data] or [act.what])
 
@@ -73,7 +73,7 @@ def _done(act: Act) -> Iterator[tuple[str, str]]:
 def best_pairs(left: Sequence[Sequence[Traits]], right: Sequence[Traits]) -> list[tuple[int, int]]:
     """Return the pairs of positions with the highest total similarity, in order and without crossings.
 
-    `left` has the traits of several sessions for each step.
+    `left` has the traits from several sessions for each step.
     """
     best = [[0.0] * (len(right) + 1)]
     for several in left:
@@ -114,7 +114,7 @@ _ARROW = late_pattern(r"\s*(?:→|[-=]>)\s*")
 
 @dataclass(slots=True)
 class _Column:
-    """A step of the workflow: the draft step of each session, the columns below it, and its conditional branches."""
+    """A step of the workflow: each session's draft step, the columns below it, and its conditional branches."""
 
     members: dict[str, DraftStep]
     traits: list[Traits]
@@ -130,7 +130,7 @@ class _Column:
 
 
 def align(drafts: Sequence[Draft]) -> tuple[DraftStep, ...]:
-    """Merge drafts into the steps of one workflow; a session that occurs twice counts once."""
+    """Merge drafts into the steps of one workflow. A session that occurs twice counts once."""
     given = {draft.session: draft for draft in reversed(drafts)}
     order = list(dict.fromkeys(draft.session for draft in drafts))
     if len(given) == 1:
@@ -144,7 +144,7 @@ def align(drafts: Sequence[Draft]) -> tuple[DraftStep, ...]:
 
 
 def _aligned(sequences: Mapping[str, Sequence[DraftStep]]) -> list[_Column]:
-    """Align the steps of one level session by session, then those below each."""
+    """Align the steps of one level session by session, then the steps below each."""
     columns: list[_Column] = []
     for session, steps in sequences.items():
         columns = _with(columns, session, steps)
@@ -156,7 +156,7 @@ def _aligned(sequences: Mapping[str, Sequence[DraftStep]]) -> list[_Column]:
 
 
 def _with(columns: Sequence[_Column], session: str, steps: Sequence[DraftStep]) -> list[_Column]:
-    """Add a session to the columns; steps without a partner go between those of their neighbours."""
+    """Add a session to the columns. Steps without a counterpart are inserted between those of their neighbours."""
     own = [_Column({session: step}, [traits_of(step)]) for step in steps]
     woven: list[_Column] = []
     done = taken = 0
@@ -170,7 +170,7 @@ def _with(columns: Sequence[_Column], session: str, steps: Sequence[DraftStep]) 
 
 
 def _as_group(step: DraftStep) -> DraftStep:
-    """Make a step a group like its counterparts: its own work becomes its only child."""
+    """Convert a step to a group like its counterparts: its own work becomes its only child."""
     if step.children or not (step.acts or step.takes or step.report):
         return step
     work = replace(
@@ -193,7 +193,7 @@ def _walk(columns: Iterable[_Column]) -> Iterator[_Column]:
 
 
 def _name(every: Sequence[_Column]) -> None:
-    """Name each column as most of its sessions do; columns with more sessions choose first."""
+    """Name each column as most of its sessions do. Columns with more sessions choose first."""
     names, reports = Names(), Names(str.casefold, "_")
     for column in sorted(every, key=lambda column: -len(column.members)):
         column.name = names.claim(_most(step.name for step in column.members.values()) or "Step")
@@ -206,7 +206,7 @@ _H = TypeVar("_H", bound=Hashable)
 
 
 def _most(values: Iterable[_H | None]) -> _H | None:
-    """Return the most frequent value, the first of several; None if there is none."""
+    """Return the most frequent value (the first one in a tie), None if there is none."""
     counted = Counter(value for value in values if value)
     return max(counted, key=counted.__getitem__, default=None)
 
@@ -215,10 +215,9 @@ def _most(values: Iterable[_H | None]) -> _H | None:
 
 
 def _branch(every: Sequence[_Column], everyone: frozenset[str]) -> None:
-    """Add a branch to each step that only some sessions have, or a remark to it if no step comes before.
+    """Add a branch to each step that only some sessions have, or a remark if no earlier step can lead to it.
 
-    The branch starts at the last step before it that these sessions and others have, at a group only if there is
-    no other.
+    The branch starts at the last earlier step that both these and other sessions have, preferably not a group.
     """
     nexts = _nexts(every)
     ends = [at + sum(1 for _ in _walk([column])) for at, column in enumerate(every)]
@@ -238,7 +237,7 @@ def _branch(every: Sequence[_Column], everyone: frozenset[str]) -> None:
 
 
 def _nexts(every: Sequence[_Column]) -> list[dict[int, set[str]]]:
-    """Return for each column its next columns, with the sessions that went there; `len(every)` is the end."""
+    """Return each column's next columns, with the sessions that continued there; `len(every)` is the end."""
     following: dict[str, int] = {}
     nexts: list[dict[int, set[str]]] = [{} for _ in every]
     for at in range(len(every) - 1, -1, -1):
@@ -251,7 +250,7 @@ def _nexts(every: Sequence[_Column]) -> list[dict[int, set[str]]]:
 def _ways(
     every: Sequence[_Column], source: int, targets: Sequence[int], nexts: Mapping[int, set[str]]
 ) -> Iterator[tuple[str, _Column]]:
-    """Yield a condition for each target.  If no session simply went on, the branch of most sessions is `Otherwise`."""
+    """Yield a condition for each target. If every session took a branch, the most common one is `Otherwise`."""
     went_on = any(at == len(every) or every[at].sessions >= every[source].sessions for at in nexts)
     main: set[str] = set()
     if not went_on:
@@ -268,7 +267,7 @@ def _ways(
 
 
 def _opening(column: _Column) -> str:
-    """Return the condition that names the user's words that started this step; "" if there are none."""
+    """Return a condition that names the user's words that started this step, "" if there are none."""
     for step in column.members.values():
         for one in step.walk():
             for remark in one.remarks:
@@ -278,7 +277,7 @@ def _opening(column: _Column) -> str:
 
 
 def _failure(column: _Column, sessions: Iterable[str]) -> str:
-    """Return the condition that names what failed last in this step in these sessions; "" if nothing did."""
+    """Return a condition that names the last failure in this step in these sessions, "" if nothing failed."""
     for session in sorted(sessions):
         step = column.members[session]
         acts = [act for one in step.walk() for act in one.acts if act.outcome is Outcome.FAILED and key_of(act.what)]
@@ -299,7 +298,7 @@ def _listed(sessions: Iterable[str]) -> str:
 
 
 class _Merger:
-    """Merges columns to steps; `order` is the order of the sessions as given."""
+    """Merges columns into steps; `order` has the sessions in the given order."""
 
     def __init__(self, order: Sequence[str], every: Sequence[_Column]) -> None:
         self._order = order
@@ -311,7 +310,7 @@ class _Merger:
         }
 
     def step(self, column: _Column) -> DraftStep:
-        """Return the step of a column."""
+        """Return the step for a column."""
         steps = list(column.members.values())
         below = tuple(self.step(part) for part in column.below)
         return DraftStep(
@@ -342,7 +341,7 @@ class _Merger:
 
 
 def _remarks(steps: Sequence[DraftStep]) -> Iterator[Remark]:
-    """Yield each remark once; of equal ones, those with a reason."""
+    """Yield remarks without duplicates, preferring those with a reason."""
     by_text: defaultdict[tuple[RemarkKind, str], dict[str, Remark]] = defaultdict(dict)
     for remark in (remark for step in steps for remark in step.remarks):
         by_text[remark.kind, normal_line(remark.text)].setdefault(normal_line(remark.why), remark)
@@ -351,7 +350,7 @@ def _remarks(steps: Sequence[DraftStep]) -> Iterator[Remark]:
 
 
 def _not_below(remarks: Iterable[Remark], below: Sequence[DraftStep]) -> Iterator[Remark]:
-    """Yield the remarks that the steps below do not have."""
+    """Yield the remarks that no step below has."""
     known = {
         (remark.kind, normal_line(remark.text), why)
         for child in below
@@ -365,7 +364,7 @@ def _not_below(remarks: Iterable[Remark], below: Sequence[DraftStep]) -> Iterato
 
 
 def _acts(steps: Sequence[DraftStep]) -> tuple[Act, ...]:
-    """Return all acts without duplicates; of equal ones, a successful one."""
+    """Return all acts without duplicates, preferring successful ones."""
     acts: dict[tuple[object, ...], Act] = {}
     for act in (act for step in steps for act in step.acts):
         key = (act.deed, act.what, act.reads, act.writes)

@@ -46,7 +46,7 @@ from crucible.documents.session.titles import untagged
 from crucible.documents.workflow.workflow import Datum, Grade, RunStatus, Workflow, key_of
 
 _EXAMPLE = 80
-"""Most code points of a parameter's example.  Cut after redaction, since half a secret is not recognized."""
+"""Maximum code points of a parameter's example. Cut after redaction, since a truncated secret is not recognized."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,9 +59,9 @@ class RecordedSession:
 
 
 def codify(recorded: Sequence[RecordedSession], redact: Redact) -> Workflow:
-    """Make one workflow from sessions, titled after the first.
+    """Build one workflow from sessions, titled after the first.
 
-    Sessions without work are dropped from its `sessions`; if none has any, the workflow has no steps.
+    Sessions without work are dropped from the workflow's `sessions`. If no session has work, the workflow has no steps.
     """
     requests = [TreeBuilder(one.session, one.children, one.evidence).requests() for one in recorded]
     names = Counter(name for nodes in requests for name in {key_of(node.name) for node in nodes})
@@ -80,7 +80,7 @@ def codify(recorded: Sequence[RecordedSession], redact: Redact) -> Workflow:
 
 
 def draft_session(session: Session, nodes: list[Node], again: Collection[str] = ()) -> Draft:
-    """Draft the steps of a session; `again` are the keys of requests that other sessions have too."""
+    """Draft the steps of a session. `again` has the keys of requests that also occur in other sessions."""
     title = cut_at_word(normal_line(untagged(session.title)), 120) or "Untitled"
     kept, parameters, title = repeatable_requests(title, nodes, parameters_of(session, nodes), again)
     for node in kept:
@@ -103,9 +103,10 @@ def _worth_keeping(nodes: Sequence[Node]) -> Sequence[Node]:
 
 
 class _Drafter:
-    """Makes steps of nodes, in order.
+    """Converts nodes to steps, in order.
 
-    `_owed` are the reports that each agent, by its number, received and has not used yet; `_last` is its last output.
+    `_owed` has the reports that each agent (by number) received and has not used yet; `_last` has each agent's last
+    output.
     """
 
     def __init__(self, parameters: Sequence[Parameter]) -> None:
@@ -117,7 +118,7 @@ class _Drafter:
         self._last: dict[int, Datum] = {}
 
     def step(self, node: Node, above: int) -> DraftStep:
-        """Return the step of a node; `above` is the number of the agent that receives its report."""
+        """Return the step for a node; `above` is the number of the agent that receives the node's report."""
         own = list(_own(node, node.by))
         name = self._names.claim(_name(node, own) or "Step")
         report = None
@@ -158,7 +159,7 @@ class _Drafter:
         return self._made(node, work, name, self._reports.get(id(work)))
 
     def _made(self, node: Node, work: Stretch, name: str, report: Datum | None) -> DraftStep:
-        """Return the step of a stretch of work."""
+        """Return the step for a stretch of work."""
         report, takes = self._handed(name, node.by, work.acts, report)
         return DraftStep(
             name,
@@ -175,7 +176,7 @@ class _Drafter:
     def _handed(
         self, name: str, by: int, acts: Sequence[Act], report: Datum | None
     ) -> tuple[Datum | None, tuple[Datum, ...]]:
-        """Return the report and the inputs of work; work that reads nothing takes the agent's last output."""
+        """Return the report and the inputs of work. Work that reads nothing takes the agent's last output."""
         takes = tuple(self._owed.pop(by, ())) if acts else ()
         if not takes and by in self._last and (acts or report) and not any(act.reads for act in acts):
             takes = (self._last[by],)
@@ -186,7 +187,7 @@ class _Drafter:
         return report, takes
 
     def _findings(self, name: str, by: int, acts: Sequence[Act]) -> Datum | None:
-        """Return the findings of work that wrote no file, as input of the same agent's next work."""
+        """Return the findings of work that wrote no file, as input for the same agent's next work."""
         if not acts or any(act.writes for act in acts):
             return None
         is_run = any(act.deed is Deed.RUN for act in acts)
@@ -199,7 +200,7 @@ class _Drafter:
 
 
 def _own(node: Node, by: int) -> Iterator[Stretch]:
-    """Yield the stretches of work that a node's own agent did, in the node and its sub-phases."""
+    """Yield the stretches of work by a node's own agent, in the node and its sub-phases."""
     for part in node.parts:
         if isinstance(part, Stretch):
             yield part
@@ -213,12 +214,12 @@ def _name(node: Node, own: Sequence[Stretch]) -> str:
 
 
 def _remarks(node: Node, name: str) -> tuple[Remark, ...]:
-    """Return the node's remarks, without a prompt that says the same as the step's name."""
+    """Return the node's remarks, except a prompt that equals the step's name."""
     return tuple(one for one in node.remarks if not (one.kind is RemarkKind.ASKED and _says(name, one.text)))
 
 
 def _says(name: str, text: str) -> bool:
-    """True if a text equals the name, apart from punctuation at the end."""
+    """True if a text equals the name, ignoring punctuation at the end."""
     return normal_line(text).rstrip(" .!").casefold() == name.rstrip(" .!").casefold()
 
 
@@ -232,7 +233,7 @@ _T = TypeVar("_T")
 
 
 def _clean(drafted: Draft, redact: Redact) -> Draft:
-    """Redact a draft, and replace values by their parameters; each text is scanned once."""
+    """Redact a draft, and replace values with their parameters. Each text is scanned once."""
 
     @cache
     def clean(text: str) -> str:
@@ -250,7 +251,7 @@ def _clean(drafted: Draft, redact: Redact) -> Draft:
 
 
 class _Cleaner:
-    """Redacts steps and keeps their names unique; `used` are the parameters that occur in a text."""
+    """Redacts steps and keeps their names unique; `used` collects the parameters that occur in the text."""
 
     def __init__(self, clean: Callable[[str], str], parameters: Sequence[Parameter]) -> None:
         self._clean = clean
@@ -283,7 +284,7 @@ class _Cleaner:
         return with_parameters(self._clean(text), self._values)
 
     def _text(self, value: _T, clean: Callable[[str], str]) -> _T:
-        """Clean every text in a value."""
+        """Clean all text in a value."""
         found: Any = value
         if isinstance(value, tuple):
             found = tuple(self._text(one, clean) for one in value)
@@ -300,13 +301,13 @@ class _Cleaner:
         return AgentRef(self._word(agent.name, "agent") or "agent", self._word(agent.version, "version"))
 
     def _word(self, text: str | None, kind: Literal["agent", "version", "channel"]) -> str | None:
-        """Redact a word of a heading; the result is one word too."""
+        """Redact a word in a heading; the result is also a single word."""
         clean = self._clean(text or "")
         return text if not text or clean == text else slug(clean, kind) or None
 
 
 def fold(node: Node) -> None:
-    """Drop noise and dead ends from a node and all below it, and join lookups with the next stretch of work."""
+    """Drop noise and dead ends from a node and its descendants, and join lookups with the next stretch of work."""
     for part in node.parts:
         if isinstance(part, Node):
             fold(part)
@@ -318,7 +319,7 @@ def fold(node: Node) -> None:
 def _joined(parts: Sequence[Stretch | Node]) -> list[Stretch | Node]:
     """Move lookups into the next stretch that changed, ran or checked something, else into the last one.
 
-    If only nodes below did so, the lookups are dropped.
+    If only nodes below have such a stretch, the lookups are dropped.
     """
     own = [part for part in parts if isinstance(part, Stretch)]
     homes = [stretch for stretch in own if not stretch.only_looked()]
@@ -344,9 +345,9 @@ _Key = tuple[Act | Deed, str, int]
 
 
 def without_dead_ends(acts: Iterable[Act]) -> list[Act]:
-    """Return acts without noise, repeats and dead ends; each check occurs once, and again after each merge.
+    """Return acts without noise, repeats and dead ends. Each check occurs once, and again after each merge.
 
-    Dead ends are refused and failed calls, and reverted edits.
+    Dead ends are refused or failed calls, and reverted edits.
     """
     kept: dict[_Key, Act] = {}
     merges = 0
@@ -360,7 +361,7 @@ def without_dead_ends(acts: Iterable[Act]) -> list[Act]:
             kept = {key: one for key, one in kept.items() if one.deed not in CHANGING or not set(one.writes) <= gone}
         elif act.outcome is not Outcome.FAILED:
             merges += is_merge(act)
-            if act.deed is Deed.RUN:  # keep the last one, as of `git push`
+            if act.deed is Deed.RUN:  # keep the last run, such as the last `git push`
                 _keep_last(kept, (act, "", 0), act)
             kept.setdefault((act, "", 0), act)
     return list(kept.values())

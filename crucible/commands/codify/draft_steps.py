@@ -1,4 +1,4 @@
-"""The two forms of a session's work: nodes, as it happened, and draft steps for a workflow; and the names of steps."""
+"""Nodes (a session's work as it happened), draft steps for a workflow, and the names of steps."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from crucible.documents.workflow.workflow import Datum, Grade, RunStatus, key_of
 
 
 class RemarkKind(StrEnum):
-    """The kind of a line in a step's prose; `workflow_assembly` has the labels."""
+    """The kind of a line in a step's prose; `workflow_assembly` defines the labels."""
 
     ASKED = "asked"
     CONSTRAINT = "constraint"
@@ -31,14 +31,14 @@ class RemarkKind(StrEnum):
     RUN = "run"
     CHECK = "check"
     ONLY_IN = "only-in"
-    """The sessions that had this step, in a workflow of several, if no earlier step could lead to it."""
+    """The sessions with this step, if other sessions lack it and no earlier step can lead to it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Remark:
-    """A line of a step's prose: foreign text, decoded, with its reason `why` and its `points`.
+    """A line in a step's prose: decoded untrusted text, with the reason `why` and its `points`.
 
-    `finding` is the id of its finding, "" for the user's words and for commands.
+    `finding` is the id of the finding, "" for the user's words and for commands.
     """
 
     kind: RemarkKind
@@ -50,7 +50,7 @@ class Remark:
 
 @dataclass(frozen=True, slots=True)
 class StepRun:
-    """One session's execution of a step: its start, duration and cost, as far as known."""
+    """One session's execution of a step: start, duration and cost, as far as known."""
 
     session: str
     status: RunStatus = RunStatus.SUCCESS
@@ -60,7 +60,7 @@ class StepRun:
     tokens: int | None = None
 
     def plus(self, other: StepRun) -> StepRun:
-        """Add the figures of work that belongs to this run."""
+        """Add the figures from work that belongs to this run."""
         return replace(
             self,
             started=self.started or other.started,
@@ -83,10 +83,10 @@ class Branch:
 
 @dataclass(frozen=True, slots=True)
 class DraftStep:
-    """A step of a draft; names are unique in a draft by `key_of`.
+    """A step of a draft. Names are unique in a draft by `key_of`.
 
-    `report` is an output that is no file: a subagent's report, or the findings or output of work that wrote no file.
-    `takes` are reports that it received.  A step with children has no acts.
+    `report` is an output that is not a file: a subagent's report, or the findings or output of work that wrote no file.
+    `takes` has the reports that the step received. A step with children has no acts.
     """
 
     name: str
@@ -102,7 +102,7 @@ class DraftStep:
     runs: tuple[StepRun, ...] = ()
 
     def walk(self) -> Iterator[DraftStep]:
-        """Yield the step, then every step below it, in order."""
+        """Yield the step, then its descendants, in order."""
         yield self
         for child in self.children:
             yield from child.walk()
@@ -129,14 +129,14 @@ class Draft:
 # --- kinds of work ---------------------------------------------------------------------------------------------------
 
 NOISE = frozenset({Deed.PLAN, Deed.DELEGATE})
-"""An agent's own bookkeeping.  Delegation is noise too, since the delegated work is a step."""
+"""An agent's own bookkeeping. Delegation counts as noise, since the delegated work is a step itself."""
 LOOKING = frozenset({Deed.READ, Deed.SEARCH, Deed.FETCH})
 PROVING = frozenset({Deed.TEST, Deed.CHECK, Deed.BUILD})
-"""Acts that show whether work is right; a step in which one failed is critical."""
+"""Acts that show whether work is correct; a step in which one failed is critical."""
 CHANGING = frozenset({Deed.WRITE, Deed.EDIT, Deed.DELETE})
 MERGES = ("git merge ", "git rebase ", "git pull", "git cherry-pick ")
 CONFLICT = "conflict"
-"""The verdict of a merge with conflicts."""
+"""The verdict on a merge with conflicts."""
 STOPPED = frozenset({Outcome.REJECTED, Outcome.INTERRUPTED})
 
 
@@ -146,7 +146,7 @@ def succeeded(act: Act) -> bool:
 
 
 def is_merge(act: Act) -> bool:
-    """True if other work was merged, after which all checks run again."""
+    """True if other work was merged; all checks then run again."""
     return act.command.startswith(MERGES) and "--abort" not in act.command
 
 
@@ -155,7 +155,7 @@ def is_merge(act: Act) -> bool:
 
 @dataclass(slots=True)
 class Stretch:
-    """One agent's uninterrupted work; `is_critical` if a check failed, `last_failed` if its last call did."""
+    """One agent's uninterrupted work. `is_critical`: a check failed; `last_failed`: the last call failed."""
 
     acts: list[Act] = field(default_factory=list)
     is_critical: bool = False
@@ -169,7 +169,7 @@ class Stretch:
             self.last_failed = other.last_failed
 
     def only_looked(self) -> bool:
-        """Return whether nothing was changed, run or checked."""
+        """True if nothing was changed, run or checked."""
         return all(act.deed in LOOKING | NOISE for act in self.acts)
 
 
@@ -177,9 +177,9 @@ class Stretch:
 class Node:
     """A request with the phases that continue it, a sub-phase, or a subagent's work; `parts` are in order.
 
-    `by` numbers the agent: a report goes to the agent with the same number.  `reports` is true for a subagent,
-    `is_open` if an error stayed unresolved, `is_late` if all of its work followed a reply of the user.  `about`
-    is the title of a subagent's note.
+    `by` numbers the agent; a report goes to the agent with the same number. `reports` is True for a subagent, `is_open`
+    if an error was not resolved, `is_late` if all of the work followed a reply by the user. `about` is the title of a
+    subagent's note.
     """
 
     name: str
@@ -195,7 +195,7 @@ class Node:
     parts: list[Stretch | Node] = field(default_factory=list)
 
     def stretch(self) -> Stretch:
-        """Return the stretch at the end, to add work to; creates one after a node."""
+        """Return the last stretch, to add work to. Creates one if the last part is a node."""
         if not self.parts or isinstance(self.parts[-1], Node):
             self.parts.append(Stretch())
         last = self.parts[-1]
@@ -203,7 +203,7 @@ class Node:
         return last
 
     def add(self, remark: Remark) -> None:
-        """Add a remark unless it is there already."""
+        """Add a remark unless the node already has it."""
         if remark not in self.remarks:
             self.remarks.append(remark)
 
@@ -212,27 +212,27 @@ class Node:
         return [part for part in self.parts if isinstance(part, Stretch)]
 
     def has_work(self) -> bool:
-        """Return whether anything was done in it or delegated."""
+        """True if the node did or delegated any work."""
         return any(isinstance(p, Node) or any(a.deed not in NOISE for a in p.acts) for p in self.parts)
 
     def only_looked(self) -> bool:
-        """Return whether nothing in it or below it was changed, run or checked."""
+        """True if nothing in the node or its descendants was changed, run or checked."""
         return all(part.only_looked() for part in self.parts)
 
     def failed(self) -> bool:
-        """True if an error stayed unresolved, or if the last of its own work failed."""
+        """True if an error was not resolved, or if the node's own work ended in a failure."""
         return self.is_open or any(stretch.last_failed for stretch in self.stretches()[-1:])
 
     def all_stretches(self) -> list[Stretch]:
-        """Return its own stretches and all below it."""
+        """Return the stretches of the node and its descendants."""
         return [stretch for one in self.walk() for stretch in one.stretches()]
 
     def acts(self) -> list[Act]:
-        """Return the acts in it and below it."""
+        """Return the acts of the node and its descendants."""
         return [act for stretch in self.all_stretches() for act in stretch.acts]
 
     def walk(self) -> Iterator[Node]:
-        """Yield the node and all nodes below it."""
+        """Yield the node and its descendants."""
         yield self
         for part in self.parts:
             if isinstance(part, Node):
@@ -240,16 +240,16 @@ class Node:
 
 
 CHANGES = Datum("changes", "Files")
-"""Placeholder for the files that a step changes, which differ in each run."""
+"""Placeholder for the files that a step changes, which differ between runs."""
 ANY, CHOSEN = "Carry out the request", "Make the changes that the user chooses"
-"""Names of steps whose requests do not describe the work."""
+"""Names for steps whose requests do not describe the work."""
 _LONGEST = 80
 _APOSTROPHE = late_pattern(r"['’]")
 _WORD = late_pattern(r"\w+")
 
 
 class Names:
-    """Makes names unique: later names with the same key get a number."""
+    """Makes names unique by appending a number to later names with the same key."""
 
     def __init__(self, key: Callable[[str], str] = key_of, joint: str = " ") -> None:
         self._key = key
@@ -258,7 +258,7 @@ class Names:
         self._last: dict[str, int] = {}
 
     def claim(self, name: str) -> str:
-        """Return the name, with a number if it is taken."""
+        """Return the name, with a number if it is already used."""
         first = key = self._key(name)
         found = name
         while key in self._taken:
@@ -270,13 +270,13 @@ class Names:
 
 
 def tidy_name(name: str) -> str:
-    """Shorten a name to one line; "" without a letter or digit, since no marker could match it."""
+    """Shorten a name to one line. "" if it has no letter or digit, since no marker could match it."""
     short = cut_at_word(normal_line(name), _LONGEST)
     return short if any(map(str.isalnum, short)) else ""
 
 
 def slug_of(name: str, kind: str) -> str:
-    """Return a name of one word for a step's output: `find_how_retries_done_report`."""
+    """Return a one-word name for a step's output: `find_how_retries_done_report`."""
     words = _WORD.findall(_APOSTROPHE.sub("", key_words(name, 32)).casefold())
     return "_".join([*(words[:-1] if words[-1:] == [kind] else words), kind])
 
@@ -288,7 +288,7 @@ _PROOFS = {Deed.TEST: "the tests", Deed.CHECK: "the checks"}
 
 
 def work_name(acts: Sequence[Act]) -> str:
-    """Describe work in a few words: `Edit limiter.py and run the tests`; "" if it has no name."""
+    """Describe work in a few words, such as `Edit limiter.py and run the tests`; "" if nothing describes it."""
     parts = [*_changes(acts), *_proofs(acts)] or [*_others(acts)]
     joined = join_words(parts)
     return tidy_name(joined[:1].upper() + joined[1:])
@@ -300,7 +300,7 @@ def join_words(words: Sequence[str]) -> str:
 
 
 def _changes(acts: Sequence[Act]) -> Iterable[str]:
-    """Yield phrases for the changed files, each by the first deed to it."""
+    """Yield phrases for the changed files, each by the first deed on it."""
     done: dict[str, Deed] = {}
     for act in acts:
         if act.deed in _VERBS:

@@ -1,4 +1,4 @@
-"""Choose the requests worth repeating, and generalize their work: drop file names and texts of this run only."""
+"""Choose the requests worth repeating, and generalize their work: drop file names and text specific to this run."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ from crucible.documents.workflow.workflow import key_of
 
 
 def generalize(nodes: Sequence[Node]) -> None:
-    """Keep the acts that another run can repeat, on the files that it changes."""
+    """Keep the acts that another run can repeat, with the files that such a run changes."""
     checks = [act for node in nodes for act in node.acts() if act.deed in PROVING]
     complete = {act.what: act.deed for act in checks if succeeded(act) and generalized_check(act) == act.what}
     is_changed = False
@@ -65,7 +65,7 @@ def generalize(nodes: Sequence[Node]) -> None:
 
 
 def _is_part(act: Act, complete: Mapping[str, Deed]) -> bool:
-    """True for a check of a part or a folder if a complete check of its kind ran too; for a build, of any kind."""
+    """True for a check of a part or a folder if a full check of the same kind (for a build, any kind) ran too."""
     folder, _, command = act.what.rpartition(" && ")
     if folder and command in complete:
         return True
@@ -74,7 +74,7 @@ def _is_part(act: Act, complete: Mapping[str, Deed]) -> bool:
 
 
 def _unmended(acts: Iterable[Act], node: Node) -> Iterator[Act]:
-    """Yield acts without merges that only fixed a rejected push or had a conflict, unless the user asked for them."""
+    """Yield acts, except merges that only fixed a rejected push or had a conflict, unless the user asked for them."""
     words = " ".join([node.name, *(one.text for one in node.remarks)]).casefold()
     is_asked = any(verb in words for verb in ("merge", "rebase", "pull ", "conflict"))
     is_refused = False
@@ -85,7 +85,7 @@ def _unmended(acts: Iterable[Act], node: Node) -> Iterator[Act]:
 
 
 def _generalized(act: Act, text: str, *, is_changed: bool) -> Act:
-    """Generalize an act: it reads and writes only what its step names, the results of checks, and changes."""
+    """Generalize an act: keep only reads and writes of what the step names, check results, and changes."""
     reads = (CHANGES,) if is_changed and (act.reads or act.deed in PROVING) else ()
     writes = [one for one in act.writes if one.name in text or (act.deed is Deed.EDIT and _is_top(one.name, text))]
     if act.deed in PROVING:
@@ -99,13 +99,13 @@ def _generalized(act: Act, text: str, *, is_changed: bool) -> Act:
 
 
 def _is_top(file: str, text: str) -> bool:
-    """True for a text file at the top of the project, such as its changelog, if the request explains the change."""
+    """True for a text file at the project's top level, such as a changelog, if the request explains the change."""
     is_any = text.startswith((ANY, CHOSEN)) or any(f"{{{{{name}}}}}" in text for name in INPUTS)
     return not is_any and "/" not in file and not is_specific(file)
 
 
 _FEW = 6
-"""Most words of a later request that may name its step; a step with a longer one is named after its work."""
+"""Maximum words of a later request that may name its step; a step with a longer one is named after its work."""
 
 
 _Repeatable: TypeAlias = tuple[list[Node], tuple[Parameter, ...], str]
@@ -115,9 +115,9 @@ _Repeatable: TypeAlias = tuple[list[Node], tuple[Parameter, ...], str]
 def repeatable_requests(
     title: str, nodes: Sequence[Node], parameters: Sequence[Parameter], again: Collection[str]
 ) -> _Repeatable:
-    """Return the requests worth repeating; nodes without a user's words are steps already and stay unchanged.
+    """Return the requests worth repeating. Nodes without user prompts are already steps and stay unchanged.
 
-    `again` are the keys of requests that several sessions have.
+    `again` has the keys of requests that occur in several sessions.
     """
     if not any(_asked(node) for node in nodes):
         return list(nodes), tuple(parameters), title
@@ -129,7 +129,7 @@ def _asked(node: Node) -> str:
 
 
 class _Repeater:
-    """Chooses requests; `_pending` is work that is only kept if a repeated step follows."""
+    """Chooses requests. `_pending` is work that is kept only if a repeatable step follows."""
 
     def __init__(self, parameters: Sequence[Parameter], again: Collection[str]) -> None:
         self._parameters = parameters
@@ -166,7 +166,7 @@ class _Repeater:
         return self._kept, (*self._parameters, *self._given.values()), title
 
     def _title(self, title: str) -> str:
-        """Return the session's own title, unless it names one-time work."""
+        """Return the session's own title, unless it describes one-time work."""
         if not self._kept:
             return title
         first, *others = self._kept
@@ -210,7 +210,7 @@ class _Repeater:
         is_changed = any(act.deed in CHANGING and succeeded(act) for act in acts)
         commands = [one for one in command_remarks(filter(succeeded, acts)) if one.kind is not RemarkKind.CHECK]
         is_handed_on = publishes(acts)
-        if self._last_changed is not None:  # later talk only adds to the work
+        if self._last_changed is not None:  # later prompts only add to the work
             repeats = is_handed_on or (bool(words.lead) and _delegates(node))
         else:
             looks = any(one.kind is RemarkKind.LOOK for one in commands)
@@ -247,7 +247,7 @@ class _Repeater:
         self._pending = []
 
     def _worded(self, node: Node, words: SplitRequest) -> None:
-        """Name a request by its own words; a pasted log is replaced by the check that the words name."""
+        """Name a request by its own words. A pasted log is replaced by the check that the words name."""
         lead, given = words.lead, words.given
         name = name_of(lead) if given or "{{" in lead else node.name
         if not lead or (self._kept and len(lead.split()) > _FEW):
@@ -269,7 +269,7 @@ class _Repeater:
         return f"{words.lead} {{{{{words.given.name}}}}}".strip()
 
     def _generalize(self, node: Node, name: str, asked: str) -> None:
-        """Keep only the words of a step that apply to another run."""
+        """Keep only the words of a step that apply to other runs."""
         others = [one for one in node.remarks if one.kind is not RemarkKind.ASKED]
         kept = (reusable_remark(one, is_one_off=id(node) in self._one_off) for one in others)
         node.remarks = [*([Remark(RemarkKind.ASKED, asked)] if asked else []), *filter(None, kept)]
@@ -298,12 +298,12 @@ def _repeats(node: Node) -> bool:
 
 
 def _reports(node: Node) -> bool:
-    """True if some of its work was delegated."""
+    """True if some of the work was delegated."""
     return any(one.reports for one in node.walk())
 
 
 def _named_check(node: Node, lead: str) -> str:
-    """Return the command of a check that a request names, as `fix lint errors` names `make lint`."""
+    """Return the command of the check that a request names: `make lint` for `fix lint errors`."""
     words = {key_of(word).removesuffix("s") for word in lead.split()}
     checks = (act.what for act in node.acts() if act.deed in PROVING and act.outcome is Outcome.OK)
     return next((what for what in checks if words & {key_of(word) for word in what.split()}), "")
@@ -315,7 +315,7 @@ def _delegates(node: Node) -> bool:
 
 
 def _ended_red(node: Node) -> bool:
-    """True if work was published although its last check failed, so that a fix follows."""
+    """True if work was published although the last check had failed; a fix follows later."""
     acts = node.acts()
     last = next((act for act in reversed(acts) if act.deed in PROVING), None)
     return last is not None and last.outcome is Outcome.FAILED and publishes(acts)
@@ -347,7 +347,7 @@ def _joined(parts: Iterable[Stretch | Node]) -> list[Stretch | Node]:
 
 
 def _delegate(node: Node, *, is_one_off: bool) -> None:
-    """Keep subagents whose step names a kind of work; the work of the others becomes the request's own."""
+    """Keep subagents whose step names a kind of work. The work of the others becomes the request's own."""
     can_tell = not is_one_off or _delegates(node)
     parts: list[Stretch | Node] = []
     for part in node.parts:
@@ -362,14 +362,14 @@ def _delegate(node: Node, *, is_one_off: bool) -> None:
 
 
 def _says_its_kind(part: Node, *, can_tell: bool) -> bool:
-    """True if a task names a kind of work and no code; the title of its note may replace it."""
+    """True if a task names a kind of work and no code; the title of its note may replace the task."""
     if is_specific(part.name) or is_specific(_asked(part)) or len(_asked(part)) > LONGEST:
         part.name, part.remarks = part.about if can_tell else "", []
     return bool(name_of(part.name)) and not is_specific(part.name)
 
 
 def _absorb(before: Node, node: Node) -> None:
-    """Add the checks and the corrections of commands of a request that continues a step to that step."""
+    """Merge a request that continues a step into that step: its checks and its corrections of commands."""
     before.run = before.run.plus(node.run)
     for one in filter(None, (reusable_remark(one, is_one_off=True) for one in node.remarks)):
         if one.kind is RemarkKind.CONSTRAINT:
@@ -387,7 +387,7 @@ def _absorb(before: Node, node: Node) -> None:
 
 
 def _red_at_first(acts: Iterable[Act]) -> Iterator[str]:
-    """Yield the checks that failed before any change: their output says what to fix."""
+    """Yield the checks that failed before any change; their output shows what to fix."""
     for act in acts:
         if act.deed in CHANGING and succeeded(act):
             return

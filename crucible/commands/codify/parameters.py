@@ -1,4 +1,4 @@
-"""Find what varies between runs of a workflow and becomes `{{parameters}}`: values by form, and texts of the user.
+"""Find what varies between runs of a workflow and becomes `{{parameters}}`: values by form, and text from the user.
 
 A value is a parameter if it looks like an address, id, version or path and the user named it, or if it is the branch.
 """
@@ -36,7 +36,7 @@ _LOOKED_UP = late_pattern(
 )
 _SAME = {"number": "pull_request", "release": "version"}
 _NUMBERED = r"#|\b[Vv]ersion v?|\bPR #?|\bpr [a-z]+ |\bissue [a-z]+ |/pulls?/|/issues/|/merge_requests/"
-"""Text before a number that shows that it is an id."""
+"""Matches text before a number that identifies the number as an id."""
 _MEANINGS = {
     "pull_request_url": "the pull request's address",
     "url": "an address that the request names",
@@ -52,13 +52,13 @@ _MEANINGS = {
     "base_branch": "another branch that the request names",
 }
 _USED = frozenset({"id", "date", "path", "commit"})
-"""Kinds of values that count only if a call used them, since pasted logs are full of them."""
+"""Kinds of values that count only if a call used them, since pasted logs contain many."""
 _TRUNKS = frozenset({"main", "master", "develop", "trunk", "HEAD"})
 _MOST, _READ = 8, 20_000
 
 
 def parameters_of(session: Session, nodes: Iterable[Node]) -> tuple[Parameter, ...]:
-    """Return the parameters of a session's requests, at most eight, in order of appearance."""
+    """Return the parameters in a session's requests, at most eight, in order of appearance."""
     nodes = [one for node in nodes for one in node.walk()]
     asked = [one.text[:_READ] for node in nodes for one in node.remarks if one.kind is RemarkKind.ASKED]
     asked += [one.text for node in nodes for one in node.remarks if one.kind is RemarkKind.CONSTRAINT]
@@ -94,7 +94,7 @@ def _formed(forms: re.Pattern[str], text: str) -> Iterator[tuple[str, str]]:
 
 
 def with_parameters(text: str, parameters: Sequence[Parameter]) -> str:
-    """Replace values by `{{name}}`, longest first; a bare number only after words such as `PR`."""
+    """Replace values with `{{name}}`, longest first; a bare number only after words such as `PR`."""
     names = {one.value: one.name for one in parameters if one.value in text}
     if not names:
         return text
@@ -119,24 +119,24 @@ _FILLED = late_pattern(r"\{\{([a-z_]+?)(?:_url)?(?:_\d+)?\}\}")
 
 
 def without_parameters(text: str) -> str:
-    """Remove the parameters from a text."""
+    """Remove the parameters from text."""
     return _FILLED.sub("", text)
 
 
 def in_words(text: str) -> str:
-    """Replace each parameter by words: `the pull request`."""
+    """Replace each parameter with words, such as `the pull request`."""
     named = _NAMED.sub(lambda found: f"the {found[1].replace('_', ' ')}", text)
     return _TWICE.sub(r"\1", named)
 
 
 _LONGEST_LINE = 120
 LONGEST = 200
-"""Most code points of a request that names a kind of work; longer ones describe the work itself."""
+"""Maximum code points of a request that names a kind of work; longer ones describe the work itself."""
 _SPECIFIC = late_pattern(
     r"`[^`]+`|\"[^\"]{3,}\"|(?<!\w)(?!Git(?:Hub|Lab))\w*[a-z0-9][A-Z]|\w_\w|\w\(|\b(?!e\.g|i\.e)\w+\.(?!(?:md|txt|ya?ml|toml|json)\b)[a-z]{1,4}\b"
     r"|\b\d+(?:[-,.:]\d+)*\b|::|=>?"
 )
-"""Names of code or of a numbered item, which another run would not have."""
+"""Matches names in code and numbered items, which another run would not have."""
 _HEADING = late_pattern(r"(?m)^#{1,6} ")
 _LOGGED = late_pattern(r"(?m)\w\.\w+:\d+(?::\d+)?\b|^\s*(?:---|[A-Z]\w*Error:|error:|FAIL)|Exit code \d")
 _ITEM = late_pattern(r"(?m)^\s*(?:[-*+•]|\d+[.)])\s")
@@ -146,7 +146,7 @@ _REFUSED = late_pattern(r"refused: (\w+)")
 
 
 class Input(NamedTuple):
-    """A parameter that replaces a text of the user."""
+    """A parameter that replaces text from the user."""
 
     name: str
     meaning: str
@@ -169,7 +169,7 @@ class SplitRequest(NamedTuple):
 
 
 def is_specific(text: str) -> bool:
-    """True if a text names a part of the code or a numbered item."""
+    """True if text names a part of the code or a numbered item."""
     return bool(_SPECIFIC.search(without_parameters(text)))
 
 
@@ -197,13 +197,13 @@ def _input_of(text: str) -> Input:
 
 
 def reusable_remark(one: Remark, *, is_one_off: bool) -> Remark | None:
-    """Return a remark if it applies to the step's next run, without reasons that do not; else None."""
+    """Return a remark that applies to the step's next run, without reasons that do not apply; else None."""
     if one.kind not in (RemarkKind.CONSTRAINT, RemarkKind.DECIDED, RemarkKind.DID, RemarkKind.LEARNED):
         return one
     if one.kind is RemarkKind.DID or one.kind is RemarkKind.LEARNED:
         return one if one.finding.startswith("environment") else None
     refused = _REFUSED.search(one.why) if one.kind is RemarkKind.CONSTRAINT else None
-    if refused:  # a rejected command shows how to work, a rejected edit only how this code should be
+    if refused:  # a rejected command shows how to work; a rejected edit only shows how this code should be
         is_command = refused[1].casefold() in SHELLS and len(one.text) <= _LONGEST_LINE
         return replace(one, why=one.why.partition(". Then: ")[0]) if is_command else None
     text = one.text.strip('" ')
@@ -213,6 +213,6 @@ def reusable_remark(one: Remark, *, is_one_off: bool) -> Remark | None:
 
 
 def name_of(lead: str) -> str:
-    """Return a step's name from the words of its request; "" if they give none."""
+    """Return a step's name from the words of its request, "" if they provide none."""
     name = prompt_name(in_words(_GIVEN.sub("", lead))) if lead else ""
     return tidy_name(name) if name != UNTITLED else ""

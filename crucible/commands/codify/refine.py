@@ -1,6 +1,6 @@
 """Ask an agent to refine a draft: clear names, missing types, decidable conditions.
 
-If no answer passes `refine_check`, the draft stays unchanged.
+If no answer passes `refine_check`, the draft is kept unchanged.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ from crucible.documents.session.session import (
 from crucible.documents.workflow.workflow import Step, Workflow
 
 _PHASE, _TEXT, _RESULT = 6000, 1500, 200
-"""Most code points of a phase, of one text in it, and of a call's result."""
+"""Maximum code points of a phase, of one text in it, and of a call's result."""
 
 
 def phase_text(phase: Phase, seen: Callable[[str], str]) -> str:
-    """Return a phase as text in which only our own labels start a line; `seen` redacts each text before it is cut."""
+    """Return a phase as text in which only our labels start a line. `seen` redacts each text before it is cut."""
     text = "\n".join(line for entry in phase.all_entries() for line in _entry_lines(entry, seen) if line)
     return f"PHASE {normal_line(seen(phase.name))[:200]}:\n{shorten(text, _PHASE)}"
 
@@ -97,14 +97,14 @@ Keep:
 - data inside of the project: no name that the draft has not begins with `/` or `~`, or holds `..`;
 - agents and channels: no others than the draft has. No command in a condition that the draft has not.
 Leave out frontmatter, session-toon blocks and diagrams: they are put in afterwards. No step may wait for itself, however far round."""
-"""The prompt's rules.  `{s3}` is an example; the draft's ids may look different."""
+"""The prompt's rules. `{s3}` is an example; the draft's ids may look different."""
 
 _VARIABLES = frozenset({"rules", "sessions", "draft", "refused"})
 
 
 @dataclass(frozen=True, slots=True)
 class Refined:
-    """The refined workflow, or the draft with the `problem` of the last answer; `answers` are all answers."""
+    """The refined workflow, or the draft with the `problem` of the last answer. `answers` has all answers."""
 
     workflow: Workflow
     problem: str = ""
@@ -125,9 +125,9 @@ def refine(
     redact: Callable[[str], tuple[str, object]],
     budget: Budget = BUDGET,
 ) -> Refined:
-    """Ask for a refined workflow as `ask_checked` does; never raises for an agent's failure or answer.
+    """Ask for a refined workflow with `ask_checked`. Never raises for an agent's failure or answer.
 
-    Sessions are cut to the `budget`; the draft is shown in full.  `codify` already redacted its names.
+    Sessions are cut to the `budget`; the draft is shown in full. `codify` has already redacted its names.
     """
     if not draft.steps:
         return Refined(draft, "it has no step that could be refined")
@@ -138,7 +138,7 @@ def refine(
     shown = quoted_data("\n\n".join(budget.fit(one, len(texts)) for one in texts))
     came = ask_checked(
         asker,
-        # Every text of the draft is redacted.  Redacting all of it at once would damage ids.
+        # Each text of the draft is redacted separately: redacting the complete draft would damage ids.
         lambda refused: template.render(rules=RULES, sessions=shown, draft=quoted_data(tagged.text), refused=refused),
         lambda text, _: accept(document_of(text), tagged, seen),
         seen,
@@ -149,7 +149,7 @@ def refine(
 
 
 def _named(complaint: str, tagged: Tagged) -> str:
-    """Add the names of the steps to their ids in a complaint."""
+    """Add step names after the ids in an error."""
 
     def name(found: re.Match[str]) -> str:
         step = tagged.steps.get(int(found[1]))
@@ -159,7 +159,7 @@ def _named(complaint: str, tagged: Tagged) -> str:
 
 
 def _seen(step: Step, seen: Callable[[str], str]) -> Step:
-    """Redact a step.  Its prose is contained again, since removing an invisible character may open a comment."""
+    """Redact a step. Its prose is escaped again, since removing an invisible character may open a comment."""
     prose = seen(step.prose)
     return replace(
         step,

@@ -1,7 +1,7 @@
 """Check an agent's answer to a draft, and merge it with the draft's facts.
 
-A draft is shown with an id (`{s3}`) at each heading, to find its steps in the answer.  An answer must not drop or
-change a decision or a correction, nor add prose, agents, commands or paths outside the project.
+Each heading of a draft is shown with an id (`{s3}`), to find its step in the answer. An answer must not drop or
+change decisions or corrections, and must not add prose, agents, commands or paths outside the project.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _AFAR = late_pattern(r"\A\s*(?:[/\\~]|[A-Za-z]:|file:)|\.\.", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class Tagged:
-    """A draft's text with ids, without frontmatter and markers; `steps` are the draft's steps by number."""
+    """A draft's text with ids, without frontmatter and markers; `steps` has the draft's steps by number."""
 
     draft: Workflow
     text: str
@@ -56,11 +56,11 @@ class Tagged:
 
 
 def tag(draft: Workflow) -> Tagged:
-    """Return the draft as an agent sees it."""
+    """Return the draft as shown to an agent."""
     bare = replace(draft, sessions=(), properties={}, steps=tuple(map(_unmarked, draft.steps)))
     source = Source(render_workflow(bare))
     text = source.text[find_frontmatter_span(source).end :].strip("\n") + "\n"
-    # Foreign text may hold what looks like one of our ids.
+    # Untrusted text may contain what looks like one of our ids.
     words = (f"s{'x' * more}" for more in itertools.count())
     word = next(word for word in words if not re.search(rf"\{{{word}\d", text))
     lines = text.split("\n")
@@ -83,7 +83,7 @@ _START = late_pattern(
 def document_of(answer: str) -> str:
     """Return the workflow in an answer: the content of a `markdown` fence, else the text from the first heading on."""
     start = _START.search(answer)
-    if start is None or answer.startswith("---"):  # has frontmatter, which `accept` refuses
+    if start is None or answer.startswith("---"):  # `accept` refuses frontmatter
         return answer.strip("\n") + "\n"
     if mark := start["mark"]:
         *inner, _ = re.split(rf"(?m)^{mark}[ \t]*$", answer[start.end() :])
@@ -97,9 +97,9 @@ def document_of(answer: str) -> str:
 
 
 def accept(text: str, tagged: Tagged, clean: Callable[[str], str] = str) -> Workflow:
-    """Return the workflow of an answer's document; raises `Refused`.
+    """Return the workflow in an answer's document. Raises `Refused`.
 
-    `clean` redacts each text that the draft does not have, one by one: in the complete text, an id after `token:` would
+    `clean` redacts text that is not in the draft, piece by piece: in the complete document, an id after `token:` would
     look like a secret.
     """
     if find_frontmatter_span(Source(text)).end:
@@ -131,7 +131,7 @@ def accept(text: str, tagged: Tagged, clean: Callable[[str], str] = str) -> Work
 
 
 def _retargeted(step: Step, renamed: Mapping[str, str], keys: set[str]) -> Step:
-    """Rename targets that still have a step's name in the draft."""
+    """Rename targets that still use the name of a step in the draft."""
     flows = (
         flow if key_of(flow.target) in keys else replace(flow, target=renamed.get(key_of(flow.target), flow.target))
         for flow in step.flows
@@ -141,7 +141,7 @@ def _retargeted(step: Step, renamed: Mapping[str, str], keys: set[str]) -> Step:
 
 
 def errors_of(workflow: Workflow) -> list[str]:
-    """Return a line for each error of a workflow."""
+    """Return a line for each error in a workflow."""
     return [
         f"{f'line {one.place.line}: ' if one.place.line else ''}{one.code}: {one.message}"
         for one in check_workflow(workflow, build_graph(workflow))
@@ -170,7 +170,7 @@ def _unreadable(found: Workflow) -> list[str]:
 
 
 def _lost_lines(found: Workflow, tagged: Tagged, origins: Mapping[int, Sequence[Step]]) -> Iterator[str]:
-    """Yield a complaint for each step that lost decisions or corrections."""
+    """Yield an error for each step that lost decisions or corrections."""
     for number, origin in tagged.steps.items():
         kept = {item for item in _items_of(origin.prose) if item.startswith(_KEPT)}
         holders = [step for step in found.walk() if origin in origins[step.place.line]]
@@ -196,7 +196,7 @@ def _items_of(prose: str) -> list[str]:
 
 
 def _made_up(found: Workflow, draft: Workflow) -> Iterator[str]:
-    """Yield a complaint for words, agents, channels, commands and data that the draft does not have."""
+    """Yield an error for words, agents, channels, commands and data that the draft does not have."""
     known = {item for prose in (draft.preamble, *(step.prose for step in draft.walk())) for item in _items_of(prose)}
     texts = [("the preamble", found.preamble), *((f"“{step.name}”", step.prose) for step in found.walk())]
     for where, prose in texts:
@@ -215,7 +215,7 @@ def _made_up(found: Workflow, draft: Workflow) -> Iterator[str]:
             yield f"“{step.name}” names an agent that the draft has not"
         if step.channel not in channels:
             yield f"“{step.name}” names a channel that the draft has not"
-        # Commands in conditions run with the workflow.
+        # A run executes commands in conditions.
         if any(
             flow.condition and "`" in flow.condition.text for flow in step.flows if flow.condition not in conditions
         ):
@@ -237,7 +237,7 @@ def _data(step: Step) -> Iterator[Datum]:
 
 
 class _Merger:
-    """Puts the draft's facts into an answer, and cleans texts that the draft does not have."""
+    """Puts the draft's facts into an answer, and cleans text that the draft does not have."""
 
     def __init__(self, draft: Workflow, origins: Mapping[int, Sequence[Step]], clean: Callable[[str], str]) -> None:
         self._draft = draft
@@ -277,7 +277,7 @@ class _Merger:
         )
 
     def _agent(self, named: AgentRef | None, own: Sequence[AgentRef]) -> AgentRef | None:
-        """Return the draft's agent with this name, with its version."""
+        """Return the draft's agent with this name, including the version."""
         if named is None:
             return own[0] if own else None
         name = named.name.casefold()
@@ -299,7 +299,7 @@ class _Merger:
         return replace(datum, name=self._line(datum.name), type=self._line(datum.type) if datum.type else None)
 
     def _condition(self, flow: Flow) -> Condition | None:
-        """Clean a condition; a command is the draft's and stays unchanged."""
+        """Clean a condition. A command comes from the draft and stays unchanged."""
         if (
             flow.condition is None
             or flow.condition.text in self._known
@@ -319,7 +319,7 @@ def _texts(draft: Workflow) -> Iterator[str]:
 
 
 def _marker(row: Marker, origin: Step, name: str) -> Marker:
-    """Return the row with its step's new name."""
+    """Return the row with the step's new name."""
     if key_of(row.phase) != origin.key or key_of(row.phase) == key_of(name):
         return row
     return Marker({**row.values, "phase": phase_name(name)})

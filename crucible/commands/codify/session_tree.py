@@ -1,4 +1,4 @@
-"""Read a session's phases and subagents as nodes, each with its work and findings.
+"""Convert a session's phases and subagents to nodes with their work and findings.
 
 A prompt that only answers, continues or corrects belongs to the request before it.
 """
@@ -46,7 +46,7 @@ _ORDER = [*_REMARKS]
 
 
 def add_findings(node: Node, found: Sequence[Finding]) -> None:
-    """Add a phase's findings, except open ends, reports and commits, which are commands."""
+    """Add a phase's findings, except open ends, reports and commits. Commits are commands."""
     kept = [one for one in found if one.kind in _ORDER and one.source != Source.COMMIT]
     corrected = {normal_line(one.summary).strip('"') for one in kept if one.kind == Kind.CORRECTION}
     kept = [one for one in kept if one.kind != Kind.DECISION or one.summary not in corrected]
@@ -69,17 +69,17 @@ def _remark(one: Finding) -> Remark:
 
 
 DEEPEST = 4
-"""Levels of steps below the first, since a heading has at most six marks."""
+"""Maximum levels of steps below the first, since a heading has at most six marks."""
 _FEW = 2
-"""Most words of a prompt that names no work, such as `go on`, `yes please` or `thanks`."""
+"""Maximum words of a prompt that names no work, such as `go on`, `yes please` or `thanks`."""
 _LONGEST, _SHORT = 4000, 120
 _ANSWERS = frozenset({Source.REPLY, Source.OPTION})
 _CONFLICT = ("CONFLICT (", "Automatic merge failed")
-"""What git prints for a merge with conflicts."""
+"""Git's output for a merge with conflicts."""
 
 
 class _Target(NamedTuple):
-    """The node that entries are added to, its depth, and the session and records that they come from."""
+    """The node that entries are added to, its depth, and the session and records that the entries come from."""
 
     node: Node
     depth: int
@@ -88,7 +88,7 @@ class _Target(NamedTuple):
 
 
 class TreeBuilder:
-    """Builds the nodes of one session and its subagents."""
+    """Builds the nodes for one session and its subagents."""
 
     def __init__(
         self, session: Session, children: Mapping[str, Session | None], evidence: Callable[[str], RecordedCalls]
@@ -150,7 +150,7 @@ class TreeBuilder:
     # --- entries -----------------------------------------------------------------------------------------------------
 
     def _entries(self, at: _Target, entries: Sequence[Entry]) -> None:
-        """Add entries; the work of subagents that are too deep for a step of their own comes last."""
+        """Add entries. The work of subagents too deep for their own step comes last."""
         waiting = [(at, entries)]
         for here, part in waiting:
             for entry in part:
@@ -215,7 +215,7 @@ class TreeBuilder:
         return None if entry.mode is Mode.INLINE else self._children.get(entry.link or "")
 
     def _child_phases(self, at: _Target, child: Session) -> None:
-        """Add a subagent's phases: one phase is the step itself, several are steps below it."""
+        """Add a subagent's phases. A single phase becomes the step itself; several become steps below it."""
         own = [phase for phase in _phases_of(child) if phase.entries or phase.subphases]
         if len(own) <= 1 or at.depth >= DEEPEST:
             found = findings_by_phase(child)
@@ -226,7 +226,7 @@ class TreeBuilder:
         below = self._requests(child, at.depth + 1, at.node.by)
         at.node.parts += below
         counted = [node.run.tokens for node in below if node.run.tokens is not None]
-        if counted:  # else they would be counted twice
+        if counted:  # otherwise they would be counted twice
             rest = (at.node.run.tokens or 0) - sum(counted)
             at.node.run = replace(at.node.run, tokens=rest if rest > 0 else None)
 
@@ -235,7 +235,7 @@ class TreeBuilder:
 
 
 def _judged(acts: Sequence[Act], call: ToolCall, evidence: RecordedCalls) -> tuple[Act, ...]:
-    """Add the verdict of a call's output to its acts; it makes a check of the one command that printed it."""
+    """Add the verdict from a call's output to its last check, or to its only command, which then counts as a test."""
     result = evidence.result(call)
     if call.outcome is Outcome.FAILED and any(mark in (result or call.result) for mark in _CONFLICT):
         return tuple(replace(act, outcome=Outcome.OK, verdict=CONFLICT) for act in acts)
@@ -306,7 +306,7 @@ def _first_words(phase: Phase) -> str:
 
 
 def _phase_name(phase: Phase, words: str) -> str:
-    """Return a phase's name; one without words is named after its prompt."""
+    """Return a phase's name; if the name has no words, return one made from the prompt."""
     name = untagged(phase.name)
     return prompt_name(words) if words and (name == UNTITLED or not any(map(str.isalnum, name))) else name
 
@@ -323,7 +323,7 @@ def _goes_on(before: Node, phase: Phase, words: str, found: Sequence[Finding]) -
 
 
 def _phases_of(session: Session) -> Sequence[Phase]:
-    """Return a session's phases; work before the first one is added to it."""
+    """Return a session's phases. Work before the first phase is added to that phase."""
     loose = tuple(entry for entry in session.preamble if not isinstance(entry, Prose | Callout))
     if not loose:
         return session.phases
@@ -341,7 +341,7 @@ def _is_task(session: Session, phase: Phase) -> bool:
 
 
 def _task(entry: Subagent, child: Session | None, shown: str) -> str:
-    """Return a subagent's task as far as known; `shown` is its callout's text."""
+    """Return a subagent's task as far as known; `shown` is the callout's text."""
     if child is None:
         return entry.task or shown
     text = "\n".join(part.text for part in child.preamble if isinstance(part, Prose))
@@ -354,7 +354,7 @@ def _agent_name(task: str, entry: Subagent) -> str:
 
 
 def _channel(child: Session | None) -> str | None:
-    """Return a note's channel in the form of a heading."""
+    """Return a note's channel in the format of a heading."""
     return (slug(child.channel, "channel") or None) if child and child.channel else None
 
 
@@ -365,7 +365,7 @@ def _phase_run(session: str, phase: Phase) -> StepRun:
 
 
 def _subagent_run(session: str, child: Session | None, tokens: int | None) -> StepRun:
-    """Return the figures of a subagent's own note, else those of its parent's."""
+    """Return the figures from a subagent's own note, else from the parent's."""
     if child is None:
         return StepRun(session, tokens=tokens)
     known = child.duration()

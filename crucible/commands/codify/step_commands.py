@@ -1,6 +1,6 @@
 """Choose the commands in a step's prose: those to run again, checks with their results, and lookups.
 
-A command is kept if it has an effect outside the step's files; a lookup if it reads from elsewhere or names a
+A command is kept if it has an effect outside the step's files. A lookup is kept if it reads from elsewhere or names a
 parameter.
 """
 
@@ -36,16 +36,16 @@ _LOOKS = frozenset(
 )
 """Subcommands of these programs that only show something."""
 _SENDS = frozenset("-X --method -f -F --field --raw-field --input -d --data".split())  # noqa: SIM905
-"""Options with which `gh api` and the like change something."""
+"""Options with which commands such as `gh api` change something."""
 _VARIABLE = late_pattern(r"\$\{?[A-Za-z_]")
-"""A variable of a loop or an earlier assignment, whose value is lost."""
+"""Matches a variable from a loop or an earlier assignment, whose value is lost."""
 _ASKS = frozenset({"--help", "-h", "--version"})
 _SELECTS = frozenset({"-run", "-k", "--filter", "--test"})
-"""Options that name tests."""
+"""Options that select tests."""
 _MODE = late_pattern(r"-.*=\D|-c\Z")
-"""Options that make a check a different one."""
+"""Matches options that turn a check into a different one."""
 _AMOUNT = late_pattern(r"-v+|-q+|--?\w+=\d+\w?")
-"""Options that set how much is printed, or how often."""
+"""Matches options that control how much is printed, or how often."""
 _MORE_WORDS = frozenset({"run", "exec", "tool"})
 _SHOWS = frozenset({"diff", "log", "show"})
 _TAKES_FILES = frozenset({"add", "rm", "restore", "stage", "reset"})
@@ -55,7 +55,7 @@ _RANGE = late_pattern(r"(?!.*:|.*\b(?=[a-f]*\d)[0-9a-f]{6,}\b)(?:origin/|.*[\w}]
 _KEYED = late_pattern(r"(\w+)=.*\s", re.DOTALL)
 _ID = late_pattern(r"\b\d{6,}\b")
 _LONG = 40
-"""Code points from which on an option's value counts as a text that varies between runs."""
+"""Minimum code points of an option's value that counts as text that varies between runs."""
 _TEXTS = {"-m": "message", "--message": "message", "-t": "title", "--title": "title", "-b": "body", "--body": "body"}  # fmt: skip
 
 
@@ -91,7 +91,7 @@ def _is_file(word: str) -> bool:
 
 
 def _typed(part: ShellCommand, words: Iterable[str]) -> str:
-    """Return a command with other words, in its folder."""
+    """Return a command with other words, in its original folder."""
     text = command_text(part._replace(words=tuple(words), fed=None))
     return f"cd {part.folder} && {text}" if part.folder else text
 
@@ -106,7 +106,7 @@ def _varied(word: str, option: str) -> str:
 
 
 def generalized_check(act: Act) -> str:
-    """Return a check with `{{tests}}` or `{{files}}` for the code that it was given, and with all its options."""
+    """Return a check with all its options, and with `{{tests}}` or `{{files}}` in place of the code it was run on."""
     return _generalized_check(act.what, is_test=act.deed is Deed.TEST)
 
 
@@ -129,7 +129,7 @@ def _generalized_check(command: str, *, is_test: bool) -> str:
 
 
 def _is_part(word: str, option: str, words: Sequence[str]) -> bool:
-    """True for a test, a file of the checked language or a folder, but not for an option's value."""
+    """True for a test, a file in the checked language or a folder, but not for an option's value."""
     if word[:1] in ("-", "/") or "=" in word or word.startswith("./...") or option in ("-o", "-f"):
         return False
     if "::" in word or is_test_file(word):
@@ -156,7 +156,7 @@ def _looks(words: Sequence[str]) -> bool:
 
 
 def has_effect(act: Act) -> bool:
-    """True for a successful command that changed something, and for a script of the project."""
+    """True for a successful command that changed something, and for a project script."""
     if act.deed is not Deed.RUN or act.outcome is Outcome.FAILED:
         return False
     words = _words(act)
@@ -185,7 +185,7 @@ def _folder(act: Act) -> str:
 
 
 def _looks_up(act: Act, parameters: Sequence[str]) -> bool:
-    """True for an MCP tool that only shows something and was given a parameter's value."""
+    """True for an MCP tool that only shows something and received a parameter's value."""
     tool = act.what.partition(" ")[0].split("_")
     return act.deed is Deed.OTHER and bool(_LOOKS.intersection(tool)) and any(value in act.what for value in parameters)
 
@@ -211,13 +211,13 @@ def _by_forge(act: Act) -> bool:
 
 
 def commands_name(acts: Iterable[Act]) -> str:
-    """Return a step's name from its version control commands: `Commit and push`."""
+    """Return a step's name from its version control commands, such as `Commit and push`."""
     verbs = [verb for verb in dict.fromkeys(map(_handed_on, acts)) if verb and verb != "api"][:3]
     return join_words(verbs).capitalize()
 
 
 def command_remarks(acts: Iterable[Act], parameters: Sequence[str] = ()) -> Iterator[Remark]:
-    """Yield a remark for each command worth repeating, by its last run; checks come before commits."""
+    """Yield a remark for each command worth repeating, by its last run. Checks come before commits."""
     acts = tuple(acts)
     found: dict[tuple[str, ...], Remark] = {}
     is_changed = any(act.deed in CHANGING for act in acts)
@@ -244,7 +244,7 @@ def command_remarks(acts: Iterable[Act], parameters: Sequence[str] = ()) -> Iter
 
 
 def _checked_first(lines: Iterable[Remark]) -> list[Remark]:
-    """Move checks from after a commit to before it, up to the next merge."""
+    """Move checks after a commit to before the commit, up to the next merge."""
     sorted_: list[Remark] = []
     commit: int | None = None
     for one in lines:

@@ -1,6 +1,6 @@
 """Assemble draft steps into a workflow: prose, data flow and marker rows.
 
-Foreign text is contained in one line after a label, so that it never becomes a heading, a flow or a fence.
+Untrusted text is put in one line after a label, so that it never becomes a heading, a flow or a fence.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from crucible.documents.workflow.workflow import Cell, Condition, Datum, Flow, M
 from crucible.documents.workflow.workflow_markup import phase_name
 
 MOST = 8
-"""Most inputs or outputs of a step, not counting those that it must have because it changes them."""
+"""Maximum inputs or outputs of a step; required ones may exceed it."""
 
 
 @dataclass(slots=True)
 class InOut:
-    """The inputs and outputs of a step by casefolded name; `kept` must not be cut."""
+    """The inputs and outputs of a step by casefolded name; those in `kept` must not be cut."""
 
     inputs: dict[str, Datum]
     outputs: dict[str, Datum]
@@ -32,7 +32,7 @@ class InOut:
 
 
 def flows_of(steps: Sequence[DraftStep]) -> list[InOut]:
-    """Return the inputs and outputs of each step, both empty for a step that did nothing."""
+    """Return the inputs and outputs of each step; both are empty for a step that did nothing."""
     found = [_raw(step) for step in steps]
     shared = Counter(key for one in found for key in {*one.inputs, *one.outputs})
     names = Names(str.casefold, "_")
@@ -83,7 +83,7 @@ def _settle(found: Iterable[InOut], shared: Mapping[str, int], request: Datum) -
 
 
 def _most(data: Mapping[str, Datum], must: Iterable[str], shared: Mapping[str, int]) -> Iterator[tuple[str, Datum]]:
-    """Return the required data and those that most steps share, in order."""
+    """Yield the required data and those shared by most steps, in order."""
     if len(data) <= MOST:
         return iter(data.items())
     kept = {key for key in must if key in data}
@@ -93,7 +93,7 @@ def _most(data: Mapping[str, Datum], must: Iterable[str], shared: Mapping[str, i
 
 
 def _put_types(found: Iterable[InOut]) -> None:
-    """Spell each name as at its first use, and keep its type only there."""
+    """Spell each name as in its first use, and keep its type only there."""
     found = list(found)
     types: dict[str, str] = {}
     names: dict[str, str] = {}
@@ -119,7 +119,7 @@ LABELS = {
     RemarkKind.ONLY_IN: "Only in",
 }
 _ORDER = [*LABELS]
-"""The order of the lines; commands stay in the order of their runs."""
+"""The order of the lines. Commands keep the order of their runs."""
 
 _COMMANDS = frozenset({RemarkKind.LOOK, RemarkKind.RUN, RemarkKind.CHECK})
 _COMMAND = late_pattern(r"`[^`]+`")
@@ -127,14 +127,14 @@ _BACKTICK = late_pattern(r"\\?`")
 _WORD = late_pattern(r"[^\W_]")
 _WRITTEN = late_pattern(r"\{\{([a-z_]+)\}\}")
 _MOST = {RemarkKind.LEARNED: 5, RemarkKind.LOOK: 5, RemarkKind.RUN: 8, RemarkKind.CHECK: 5}
-"""Most lines of a kind; other kinds have no limit."""
+"""Maximum lines per kind; other kinds have no limit."""
 _LONGEST_COMMAND, _LONGEST_LINE = 240, 300
 
 
 def assemble(
     title: str, steps: Sequence[DraftStep], sessions: Sequence[str], parameters: Sequence[Parameter] = ()
 ) -> Workflow:
-    """Build the workflow of draft steps, in the order in which they were done."""
+    """Build the workflow from draft steps, in the order in which they were done."""
     drafts = [draft for step in steps for draft in step.walk()]
     flows = iter(flows_of(drafts))
     commands = [one.text for draft in drafts for one in draft.remarks if one.kind in _COMMANDS]
@@ -143,7 +143,7 @@ def assemble(
 
 
 def _preamble(parameters: Sequence[Parameter], commands: Iterable[str]) -> Iterator[str]:
-    """Yield the parameters of a run with their values in the sessions, and those that its agent fills in."""
+    """Yield the parameters of a run with their values in the sessions, and those that the agent fills in."""
     values: dict[str, list[Parameter]] = {}
     for one in parameters:
         values.setdefault(one.name, []).append(one)
@@ -158,7 +158,7 @@ def _preamble(parameters: Sequence[Parameter], commands: Iterable[str]) -> Itera
 
 
 def _step(draft: DraftStep, flows: Iterator[InOut]) -> Step:
-    """Build a step and all steps below it; `flows` has one item for each, in order."""
+    """Build a step and its descendants; `flows` has one item for each, in order."""
     flow = next(flows)
     return Step(
         draft.name,
@@ -176,7 +176,7 @@ def _step(draft: DraftStep, flows: Iterator[InOut]) -> Step:
 
 
 def _prose(remarks: Sequence[Remark]) -> Iterator[str]:
-    """Yield a list item for each remark, grouped by kind; long requests are quoted below their item."""
+    """Yield a list item for each remark, grouped by kind. Long requests are quoted below their item."""
     commands = [one for one in remarks if one.kind in _COMMANDS]
     others = sorted((one for one in remarks if one.kind not in _COMMANDS), key=lambda one: _ORDER.index(one.kind))
     left = Counter(_MOST)
@@ -188,7 +188,7 @@ def _prose(remarks: Sequence[Remark]) -> Iterator[str]:
 
 
 def _line(remark: Remark) -> str:
-    """Return a remark as Markdown; "" if it is not worth a line."""
+    """Return a remark as Markdown, "" if it is not worth a line."""
     text = normal_line(remark.text)
     if not _WORD.search(text):
         return ""
@@ -221,7 +221,7 @@ def _flows(draft: DraftStep, flow: InOut) -> Iterator[Flow]:
 
 
 def _condition(text: str) -> str:
-    """Return a condition that parses back: a command in backticks, or words without any, which could hide the arrow."""
+    """Return a condition that parses back: a command in backticks, or words without any, since they could hide the arrow."""
     return text if _COMMAND.fullmatch(text) and is_inert(text[1:-1]) else _BACKTICK.sub("'", text)
 
 
@@ -229,7 +229,7 @@ def _condition(text: str) -> str:
 
 
 def _marker(draft: DraftStep, run: StepRun, flow: InOut) -> Marker:
-    """Return the marker row of one session's execution; unknown values are null."""
+    """Return the marker row for one session's execution; unknown values are null."""
     agent = run.agent or draft.agent
     values: dict[str, Cell] = {
         "phase": phase_name(draft.name),

@@ -1,7 +1,7 @@
 """Save a codified workflow, and let the user edit its draft first.
 
-A file is never replaced if the user edited it or a run wrote rows to it: the property `codified` holds a digest of the
-rest. No text is lost if an editor fails or empties the draft, or if saving is refused.
+Without `force`, files that the user edited or a run added rows to are not replaced: the property `codified` holds a
+digest of the rest. No text is lost if editing or saving fails.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _NUMBERED = r"-([2-9]|[1-9]\d{1,8})"
 
 
 class SavedWorkflow(NamedTuple):
-    """The path of a workflow; `changed` is true if the file was written."""
+    """The path of a workflow; `changed` is True if the file was written."""
 
     path: Path
     changed: bool
@@ -57,7 +57,7 @@ def stamped(text: str) -> str:
 
 
 def is_untouched(source: Source) -> bool:
-    """True if a note is unchanged since it was written, apart from line ends, which git may change."""
+    """True if a note is unchanged since it was written, ignoring line endings, which git may change."""
     return is_stamped(source, _KEY, (_SESSIONS,))
 
 
@@ -71,11 +71,11 @@ def sessions_of(source: Source) -> frozenset[str]:
 
 
 def save_workflow(vault: Vault, text: str, slug: str, *, force: bool = False) -> SavedWorkflow:
-    """Write a stamped note as `workflows/<slug>.md`, or `<slug>-2.md` and so on if that is another workflow's.
+    """Write a stamped note to `workflows/<slug>.md`, or to `<slug>-2.md` and so on if another workflow has that name.
 
-    A note of the same sessions is replaced if it is unchanged, or with `force`; else raises `NoteChanged`.
+    A note from the same sessions is replaced if it is unchanged, or with `force`; otherwise raises `NoteChanged`.
     """
-    # Choose and take a name in one step; saving locks the note itself.
+    # Choose and take a name under one lock; saving locks the note itself.
     with vault.locked(vault.root / WORKFLOWS / slug):
         folder = files.make_folders(vault.root, vault.root / WORKFLOWS)
         sessions = sessions_of(Source(text))
@@ -88,10 +88,10 @@ def save_workflow(vault: Vault, text: str, slug: str, *, force: bool = False) ->
 
 
 def save_workflow_as(vault: Vault, path: Path, text: str, *, force: bool = False) -> SavedWorkflow:
-    """Write a text to a file that the user named, in the vault or outside; symlinks are followed.
+    """Write text to a file named by the user, inside or outside the vault; symlinks are followed.
 
-    An existing file is replaced if it is empty or an unchanged note of the same sessions, or with `force`; else raises
-    `NoteExists` or `NoteChanged`.  A session's note is never replaced.
+    An existing file is replaced if it is empty or an unchanged note from the same sessions, or with `force`; otherwise
+    raises `NoteExists` or `NoteChanged`. A session's note is never replaced.
     """
     refuse_secret(path.stem, vault.settings.secrets)
     real = Path(os.path.realpath(path))
@@ -136,7 +136,7 @@ _LINK = late_pattern(r"\[\[(.+)\]\]", re.DOTALL)
 
 
 def _notes(vault: Vault, folder: Path, slug: str) -> Iterator[Note]:
-    """Yield the readable notes with the slug's name or a numbered one, in order."""
+    """Yield the readable notes named after the slug, with or without a number, in order."""
     called = re.compile(rf"{re.escape(slug)}(?:{_NUMBERED})?\.md")
     try:
         found = [match for name in os.listdir(folder) if (match := called.fullmatch(name))]
@@ -200,7 +200,7 @@ def _check_place(path: Path, real: Path) -> None:
 
 
 def _turn(vault: Vault, real: Path) -> AbstractContextManager[object]:
-    """Return the lock of a note in the vault; other files are only compared before they are replaced."""
+    """Return the lock for a note in the vault; other files are only compared before they are replaced."""
     return vault.locked(real) if real.is_relative_to(vault.root) else nullcontext()
 
 
@@ -217,7 +217,7 @@ def _bytes_of(text: str, path: Path) -> bytes:
 
 _FOLDER = Path(".crucible", "cache", "drafts")
 _MOST = 50
-"""Most problems listed at the top of a draft."""
+"""Maximum problems listed at the top of a draft."""
 
 
 class Choice(Enum):
@@ -232,11 +232,11 @@ class DraftEditor(Protocol):
     """The user and their editor."""
 
     def edit(self, path: Path) -> str:
-        """Edit the file; return the editor's failure, or ""."""
+        """Edit the file; returns the editor's failure, "" if there was none."""
         ...
 
     def tell(self, line: str) -> None:
-        """Show a line, which may hold foreign text."""
+        """Show a line, which may contain untrusted text."""
         ...
 
     def choose(self, problems: Sequence[Diagnostic], *, sure: bool) -> Choice:
@@ -258,7 +258,7 @@ def place_draft(vault: Vault, slug: str, text: str) -> Path:
 
 
 def edit_draft(path: Path, text: str, editor: DraftEditor) -> str | None:
-    """Return the text to save, or None to quit; in both cases the draft file has the last text."""
+    """Return the text to save, or None to quit. In both cases the draft file contains the last text."""
     choice, drafted = Choice.EDIT, text
     problems = problems_of(text)
     while choice is Choice.EDIT:
@@ -273,7 +273,7 @@ def edit_draft(path: Path, text: str, editor: DraftEditor) -> str | None:
 
 
 def _followed(text: str, drafted: str) -> str:
-    """Rename marker rows and targets after their steps; a row below a new heading shows its step's new name."""
+    """Rename marker rows and targets after their steps. A row under a changed heading gets the step's new name."""
     old = {step.key: step.name for step in read_workflow(Source(drafted), "").walk()}
     steps = list(read_workflow(Source(text), "").walk())
     keys = {step.key for step in steps}
@@ -296,7 +296,7 @@ _WAY = late_pattern(r"(.*(?:→|->)[ \t]*proceed to )(\S.*?)[ \t]*\Z")
 
 
 def problems_of(text: str) -> tuple[Diagnostic, ...]:
-    """Return the problems of a workflow by place."""
+    """Return the problems in a workflow, sorted by position."""
     workflow = read_workflow(Source(text), "")
     return check_workflow(workflow, build_graph(workflow))
 
@@ -328,7 +328,7 @@ _NOT_IN_A_COMMENT = late_pattern(r"\s+|%(?=%)|[\x00-\x1f\x7f-\x9f]")
 
 
 def with_problems(text: str, problems: Sequence[Diagnostic]) -> str:
-    """Put a comment for each problem above the text: `%% line:col: message %%`, lines counted with the comments."""
+    """Put a comment for each problem above the text: `%% line:col: message %%`. Line numbers include the comments."""
     shown = problems[:_MOST]
     if not shown:
         return text
@@ -337,7 +337,7 @@ def with_problems(text: str, problems: Sequence[Diagnostic]) -> str:
 
 
 def without_problems(text: str) -> str:
-    """Remove those comments."""
+    """Remove the comments added by `with_problems`."""
     return _TOLD.sub("", text, count=1)
 
 

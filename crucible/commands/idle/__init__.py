@@ -1,1 +1,1 @@
-"""Pause active sessions that have been quiet for the idle time."""
+"""Pause active sessions after the idle time."""

@@ -1,8 +1,7 @@
 """Check for idle sessions while another command runs.
 
-A check is due every few minutes at most, so a command normally pays only for reading one file time. The check asks
-the index for active sessions and imports `idle_timeout`, which pauses them, only if one is quiet. Nothing here
-raises, since the command has other work to do.
+Checks run at most every few minutes; in between, a command only reads one file time. `idle_timeout`, which pauses
+sessions, is imported only if one seems idle. Nothing here raises, so that the command is not affected.
 """
 
 from __future__ import annotations
@@ -20,10 +19,10 @@ Whence = Callable[[], tuple[str, Mapping[str, Sequence[str]]]]
 """Returns the working directory ("" for none) and the user's projects with their folders, for the bookmarks."""
 
 _SECONDS = 180.0
-"""Time between two checks; the idle time if that is shorter."""
+"""Seconds between two checks; the idle time if that is shorter."""
 _STAMP = os.path.join(".crucible", "cache", "idle")
 _FEW = 500
-"""Without an index, a vault with more notes than this is not checked."""
+"""Maximum notes in a vault for it to be checked if it has no index."""
 
 
 def is_due(root: str | os.PathLike[str], settings: VaultSettings) -> bool:
@@ -37,9 +36,9 @@ def is_due(root: str | os.PathLike[str], settings: VaultSettings) -> bool:
 
 
 def look(index: Index, now: datetime, whence: Whence = lambda: ("", {}), *, is_true: bool = False) -> list[str]:
-    """Pause idle sessions if a check is due; the changed notes' paths from the vault's root.
+    """Pause idle sessions if a check is due; returns the changed notes' paths, relative to the vault's root.
 
-    With `is_true` the index is up to date, because the caller watches the vault, and is not compared with the disk.
+    `is_true` means that the caller watches the vault, so the index is up to date and is not compared with the disk.
     """
     try:
         if not is_due(index.root, index.settings) or not _is_cheap(index) or not _stamped(index.root):
@@ -51,7 +50,7 @@ def look(index: Index, now: datetime, whence: Whence = lambda: ("", {}), *, is_t
 
 
 def look_at(view: View, index: Index, now: datetime, whence: Whence = lambda: ("", {})) -> list[str]:
-    """Like `look`, with a `view` of the index that is up to date."""
+    """Like `look`, with an up-to-date `view` of the index."""
     try:
         if not is_due(index.root, index.settings) or not _stamped(index.root):
             return []
@@ -61,12 +60,12 @@ def look_at(view: View, index: Index, now: datetime, whence: Whence = lambda: ("
 
 
 def _active(view: View) -> list[Row]:
-    """The active sessions, subagents' too."""
+    """Return the active sessions, including subagents'."""
     return [row for row in view.rows("sessions", needles=["active"]) if row["status"] == "active"]
 
 
 def _is_cheap(index: Index) -> bool:
-    """True if there is an index, or few notes to build one from."""
+    """True if there is an index, or if there are few notes to build one from."""
     if index.is_kept():
         return True
     count = 0
@@ -78,11 +77,11 @@ def _is_cheap(index: Index) -> bool:
 
 
 def _stamped(root: str) -> bool:
-    """Touch the stamp file before a check; False if that fails, as in a read-only vault."""
+    """Touch the stamp file before a check; False if that fails, for example in a read-only vault."""
     path = os.path.join(root, _STAMP)
     try:
         if os.path.realpath(path) != os.path.join(os.path.realpath(root), _STAMP):
-            return False  # a symlink leads outside the vault
+            return False  # a symlink may lead outside the vault
         os.makedirs(os.path.dirname(path), exist_ok=True)
         with open(path, "ab"):
             os.utime(path)
@@ -103,7 +102,7 @@ def _pause_quiet(index: Index, rows: list[Row], now: datetime, whence: Whence) -
 
 
 def _modified(path: str) -> float:
-    """The modification time of a file; infinity if there is none."""
+    """Return a file's modification time, infinity if the file does not exist."""
     try:
         return os.stat(path).st_mtime
     except OSError:

@@ -1,7 +1,7 @@
-"""Pause a session that is active and has been quiet for the idle time, and store a bookmark.
+"""Pause active sessions that have been inactive for the idle time, and store a bookmark.
 
-A sign of activity is the note's modification time, a phase's start or end, a hook call, or a process that holds the
-session. Of two processes that check at once, one pauses the session. `idle_check` decides when to check.
+Activity is a change of the note, a phase's start or end, a hook call, or a process that holds the session. If two
+processes check at the same time, only one pauses the session. `idle_check` decides when to check.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from crucible.vault.notes.vault import Note, Vault
 _Place: TypeAlias = "tuple[str, Mapping[str, Sequence[str]]]"
 
 _LONGEST = 0.5
-"""Seconds for one check; after a long time there may be many idle sessions, and the rest is left to the next check."""
+"""Maximum seconds for one check. If many sessions are idle, the rest is left to the next check."""
 _PATIENCE = 0.2
 """Seconds to wait for a note's lock; a note that is being written is not idle."""
 
@@ -47,12 +47,12 @@ def pause_idle(
     now: datetime,
     whence: _Place = ("", MappingProxyType({})),
 ) -> list[str]:
-    """Pause the sessions at `paths` (from the vault's root) that are active and idle.
+    """Pause the sessions at `paths` (relative to the vault's root) that are active and idle.
 
-    Returns the paths of those paused.
+    Returns the paths of the paused ones.
 
-    `whence` is the working directory, stored in bookmarks of its project's sessions, and the user's projects. Raises
-    `VaultError` if secrets cannot be redacted; then nothing is written.
+    `whence` is the working directory, stored in bookmarks for its project's sessions, and the user's projects. Raises
+    `VaultError` if secrets cannot be redacted; nothing is written then.
     """
     redact = redact_of(settings.secrets)
     vault = Vault(Path(root), settings._replace(lock_seconds=min(_PATIENCE, settings.lock_seconds)))
@@ -65,13 +65,13 @@ def pause_idle(
             if _pause(vault, vault.root / path, now, redact, whence):
                 paused.append(path)
     if vault.touched:
-        with suppress(CrucibleError, OSError):  # the next query brings the index up to date
+        with suppress(CrucibleError, OSError):  # the next query updates the index
             Index(vault.root, settings).refresh(vault.touched)
     return paused
 
 
 def _pause(vault: Vault, path: Path, now: datetime, redact: Redact, whence: _Place) -> bool:
-    """Pause a session and store its bookmark; False if it is not idle, or another process paused it."""
+    """Pause a session and store a bookmark; False if it is not idle or another process paused it."""
     before: Note | None = None
 
     def intention(note: Note) -> list[Edit]:
@@ -107,7 +107,7 @@ def _edits(note: Note, vault: Vault, now: datetime) -> list[Edit]:
 
 
 def _activity(note: Note, vault: Vault, now: datetime) -> Iterator[datetime]:
-    """The times of activity: the note was written, a phase began or ended, a hook was called."""
+    """Yield the times of activity: changes of the note, starts and ends of phases, and hook calls."""
     yield datetime.fromtimestamp(note.stamp.mtime_ns / 1e9, UTC)
     for phase in note.session.all_phases():
         # A time in the future, from another clock or a typo, would keep the session active for years.
@@ -116,7 +116,7 @@ def _activity(note: Note, vault: Vault, now: datetime) -> Iterator[datetime]:
 
 
 def _hook_calls(session: Session, root: Path) -> Iterator[datetime]:
-    """The last hook call of each native session; an agent may work for hours in one turn."""
+    """Yield the last hook call of each native session, since an agent may work for hours in one turn."""
     for source in session.sources:
         client, _, native = source.partition(":")
         native = native.partition("/")[0]  # a subagent's id follows

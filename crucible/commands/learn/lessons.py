@@ -1,4 +1,4 @@
-"""What a case teaches: the turns before, the turns that were right, and those that were wrong."""
+"""Convert a case to a lesson: the turns before, the right turns to learn and, if known, the wrong ones."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ REFUSED = "[the user rejected this call]"
 
 @dataclass(frozen=True, slots=True)
 class Lesson:
-    """A conversation: the turns `before`, then the `right` turns, and the `wrong` ones if known.
+    """A conversation: the turns `before`, the `right` turns after them and, if known, the `wrong` ones.
 
     `no_answer` is the text for unknown results.
     """
@@ -34,7 +34,7 @@ class Lesson:
     wrong: tuple[CaseTurn, ...] = ()
     no_answer: str = NO_ANSWER
     one_answer: bool = True
-    """True if `right` is one answer, and no long piece of work."""
+    """True if `right` is a single answer rather than a long piece of work."""
 
 
 def lesson_of(case: Case) -> Lesson | None:
@@ -100,7 +100,7 @@ def _of_delegation(body: Delegation) -> Lesson | None:
 
 
 def _begun(goal: str, place: Place, turns: tuple[CaseTurn, ...], state: str = "") -> tuple[CaseTurn, ...]:
-    """Put the goal and the state before turns, unless they begin with that goal."""
+    """Put the goal and the state before turns, unless the turns begin with that goal."""
     first = turns[0] if turns else None
     if first and first.role is Role.USER and (not goal.strip() or first.text.strip() == goal.strip()):
         goal, turns = first.text, turns[1:]
@@ -111,5 +111,5 @@ def _begun(goal: str, place: Place, turns: tuple[CaseTurn, ...], state: str = ""
 
 
 def quoted(label: str, text: str) -> str:
-    """Return a text as data: below a label, in a fence that the text cannot close."""
+    """Return text as data: under a label, in a fence that the text cannot close."""
     return f"{label}:\n\n{fenced(text, 'text')}"

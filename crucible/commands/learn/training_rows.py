@@ -1,15 +1,6 @@
 """Cases as rows of training data, in the shapes that trainers load.
 
-shape              columns                          a row for                          made for
-messages           messages                         every lesson                       TRL's SFT, OpenAI's chat files
-tools              messages, tools                  complete lessons with a call       function calling
-prompt-completion  prompt, completion               every lesson except workflows      TRL's SFT on the answer only
-preference         prompt, chosen, rejected         corrections, verified puzzles      TRL's DPO
-sharegpt           conversations (`from`, `value`)  every lesson                       Axolotl, LLaMA-Factory
-
-A case becomes a `Lesson`, and a lesson becomes the columns of a shape. Readers infer column types from the first rows,
-so only `messages` and `tools`, which `datasets` reads as JSON values, hold objects with varying keys. The other shapes
-hold only text: a call is `<tool_call>` with JSON and a result is `<tool_response>`, the format of Hermes and Qwen.
+A case becomes a `Lesson`, and a lesson becomes the columns of a `Shape`.
 """
 
 from __future__ import annotations
@@ -177,7 +168,19 @@ def _json(value: object) -> str:
 
 
 class Shape(StrEnum):
-    """The layout of rows."""
+    """The layout of rows.
+
+    shape              columns                          a row for                          made for
+    messages           messages                         every lesson                       TRL's SFT, OpenAI's chat files
+    tools              messages, tools                  complete lessons with a call       function calling
+    prompt-completion  prompt, completion               every lesson except workflows      TRL's SFT on the answer only
+    preference         prompt, chosen, rejected         corrections, verified puzzles      TRL's DPO
+    sharegpt           conversations (`from`, `value`)  every lesson                       Axolotl, LLaMA-Factory
+
+    Readers infer column types from the first rows, so only `messages` and `tools`, which `datasets` reads as JSON
+    values, hold objects with varying keys. The other shapes hold only text: a call is `<tool_call>` with JSON and a
+    result is `<tool_response>`, the format of Hermes and Qwen.
+    """
 
     MESSAGES = "messages"
     PREFERENCE = "preference"

@@ -1,15 +1,6 @@
 """Rename a session: its file, its id, and every link to it in the vault.
 
-The order is: plan, move the file, then edit the notes one by one. A note that changes meanwhile is planned again; a
-note that cannot be read or written is reported, and the others are still edited. `vault.notes.links` decides which
-links mean the session. Aliases, headings and code stay as they are.
-
-Two references that are not links change too: a subagent's id in its parent's `subagents`, and a title that is the old
-id or its slug.
-
-A journal is kept from before the move until the end, under a lock. If a rename is interrupted, the next command that
-opens the vault finishes it; otherwise a rename to a third id would leave links to the first one. A rename that could
-not write some notes counts as finished: run it again.
+First plan, then move the file, then edit each note; a journal lets the next command finish an interrupted rename.
 """
 
 from __future__ import annotations
@@ -60,7 +51,7 @@ from crucible.vault.notes.walk import note_name
 class RenameReport:
     """The result of a rename.
 
-    `path` is the note's new path, `changed` the notes that were edited, `links` the number of links changed in them.
+    `path` is the note's new path, `changed` lists the edited notes, `links` is the number of links changed in them.
     `left` lists what was not changed: ambiguous links, events, and notes that could not be read or written.
     """
 
@@ -73,10 +64,11 @@ class RenameReport:
 
 
 def rename_session(vault: Vault, note: Note, new_id: str) -> RenameReport:
-    """Rename the session of `note` to `new_id`; an interrupted rename is finished first.
+    """Rename the session of `note` to `new_id`, after finishing any interrupted rename.
 
-    Raises `UsageError` for a note that is not a session or an invalid id, `NoteExists`, `NoteChanged` and
-    `LockTimeout`, all before anything is changed.
+    Also updates the id in the parent's `subagents`, and a title that equals the old id or its slug. Raises `UsageError`
+    for a note that is not a session or for an invalid id, `NoteExists`, `NoteChanged` and `LockTimeout`, all before
+    anything is changed.
     """
     with _rename_lock(vault, vault.settings.lock_seconds):
         finished = _finish_interrupted(vault)
@@ -84,7 +76,7 @@ def rename_session(vault: Vault, note: Note, new_id: str) -> RenameReport:
 
 
 def rename_named(vault: Vault, ref: str, new_id: str, cwd: Path | None = None) -> RenameReport:
-    """Rename the session that `Vault.find` finds for `ref`; an interrupted rename is finished first.
+    """Rename the session that `Vault.find` returns for `ref`, after finishing any interrupted rename.
 
     `ref` may be the id from before an interrupted rename. If only `new_id` exists, an earlier rename could not write
     some notes, and the remaining links are fixed.
@@ -124,7 +116,7 @@ def finish_rename(vault: Vault) -> RenameReport | None:
 
 
 def _rename_lock(vault: Vault, seconds: float) -> AbstractContextManager[Lock]:
-    """The lock for all renames of a vault, since there is one journal."""
+    """Return the lock for all renames in a vault, which share one journal."""
     return locked(vault.root, journal_path(vault.root), seconds)
 
 
@@ -134,7 +126,9 @@ def _rename(vault: Vault, note: Note, new_id: str) -> RenameReport:
     old = vault.relative(note.path)
     notes, unreadable = _read_all(vault)
     notes[old] = note
-    # Plan before the move: then a taken name changes nothing, and links that are ambiguous now stay as they are.
+    # Plan before the move, so that nothing is changed if the name is taken, and links that are ambiguous now stay as
+    # they
+    # are.
     work = _Rename(vault, old, _beside(old, new_id), notes, unreadable)
     keep_journal(vault, Journal(work.old, work.new))
     try:
@@ -148,7 +142,7 @@ def _rename(vault: Vault, note: Note, new_id: str) -> RenameReport:
 
 
 def _finish_interrupted(vault: Vault) -> RenameReport | None:
-    """Finish the rename in the journal; nothing to do if its note was not moved, or is gone."""
+    """Finish the rename in the journal. Does nothing if the note was not moved or no longer exists."""
     journal = load_journal(vault)
     report = None
     if journal and _has_moved(vault, journal):
@@ -160,7 +154,7 @@ def _finish_interrupted(vault: Vault) -> RenameReport | None:
 
 
 def _has_moved(vault: Vault, journal: Journal) -> bool:
-    """True if the note has its new name.  A move that stopped between its two steps is finished."""
+    """True if the note has its new name. Finishes a move that stopped between its two steps."""
     old, new = (vault.root / name for name in journal)
     if not new.is_file() or new.is_symlink():
         return False
@@ -174,7 +168,7 @@ def _has_moved(vault: Vault, journal: Journal) -> bool:
 
 
 def _fix_remaining(vault: Vault, old_id: str, new_id: str) -> RenameReport | None:
-    """Fix the links that an earlier rename could not write; None if nothing remains."""
+    """Fix the links that an earlier rename could not write; None if there are none."""
     note = vault.load(new_id)
     check_is_session(vault, note)
     new = vault.relative(note.path)
@@ -184,22 +178,22 @@ def _fix_remaining(vault: Vault, old_id: str, new_id: str) -> RenameReport | Non
 
 
 def _resumed(vault: Vault, journal: Journal) -> _Rename:
-    """The rename of a note that has its new name already."""
+    """Return the rename of a note that already has its new name."""
     old, new = (f"{HISTORY}/{name}.md" for name in journal.ids)
     files.finish_move(vault.root / old, vault.root / new)
     notes, unreadable = _read_all(vault)
     before = {journal.old if at == journal.new else at: one for at, one in notes.items()}
     if old not in before:
-        # The history was moved after all links to it were fixed, so mentions of the new id are not links to it.
+        # The history moves after all links to it are fixed, so mentions of the new id are not links to it.
         before.pop(new, None)
     return _Rename(vault, *journal, before, unreadable, was_begun=True)
 
 
 @dataclass(slots=True)
 class _Rename:
-    """A rename in progress; `notes` has the notes by their paths before it, from the vault's root.
+    """A rename in progress. `notes` has the notes by their paths before the rename, relative to the vault's root.
 
-    `was_begun` is True if an earlier run moved the file already.
+    `was_begun` is True if an earlier run already moved the file.
     """
 
     vault: Vault
@@ -221,9 +215,9 @@ class _Rename:
         return _stem(self.old), _stem(self.new)
 
     def update_references(self) -> None:
-        """Do everything except the file's move.
+        """Do everything except move the file.
 
-        The session's own note comes last, so its old id shows an interrupted run.
+        The session's own note comes last, so its old id identifies an interrupted run.
         """
         left = (self.move_events(), copy_bookmarks(self.vault, *self.ids), move_tasks(self.vault, *self.ids))
         self.failed += [each for each in left if each]
@@ -269,7 +263,7 @@ class _Rename:
             self.failed.append(Left(path, Problem("not-written", 1, str(error))))
 
     def edits(self, at: str, note: Note) -> tuple[list[Edit], int]:
-        """The edits of the note's current text, and how many of them change links."""
+        """Return the edits to the note's current text, and how many of them change links."""
         plan = self.plan
         if note.source != self.notes[at].source:
             plan = plan_rename({at: note.source}, self.old, self.new, [o for o in self.notes if o != at])
@@ -277,7 +271,7 @@ class _Rename:
         return [*links, *_other_edits(note, at == self.old and self.is_own(note), *self.ids)], len(links)
 
     def is_own(self, note: Note) -> bool:
-        """True if the id in the renamed note may be changed; if an earlier run began, only the old id may."""
+        """True if the id in the renamed note may be changed. If an earlier run began, only the old id may."""
         old_id = self.ids[0]
         return not self.was_begun or str(note.session.properties.get("session_id", old_id)) == old_id
 
@@ -315,7 +309,7 @@ def _other_edits(note: Note, is_renamed: bool, old_id: str, new_id: str) -> list
 
 
 def _subagent_edits(source: Source, old_id: str, new_id: str) -> list[Edit]:
-    """`session: <old>` of each item of the property `subagents`."""
+    """Return edits of `session: <old>` in each item of the property `subagents`."""
     span = find_frontmatter(source).keys.get("subagents")
     if span is None or old_id not in source.slice(span):
         return []
@@ -326,7 +320,7 @@ def _subagent_edits(source: Source, old_id: str, new_id: str) -> list[Edit]:
     edits = {}
     for node in _sessions(composed.root):
         at = Span(span.start + composed.offset(node.start_mark), span.start + composed.offset(node.end_mark))
-        # A node with an anchor or a tag before its text is left alone.
+        # Skip values with an anchor or a tag before the text.
         if node.value == old_id and source.slice(at).strip("'\"") == old_id:
             edits[at.start] = Edit(at, write_scalar(new_id))
     return list(edits.values())

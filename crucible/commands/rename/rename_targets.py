@@ -1,4 +1,4 @@
-"""What a rename changes besides the notes: the event log, bookmarks, tasks, and the session's history note."""
+"""What a rename changes in addition to the notes: event log, bookmarks, tasks, and the session's history note."""
 
 from __future__ import annotations
 
@@ -48,19 +48,19 @@ def _is_hidden(path: Path) -> bool:
 
 
 def move_events(vault: Vault, old_id: str, new_id: str) -> Left | None:
-    """Rename the session's event log and archive; a failure is returned."""
+    """Rename the session's event log and archive. Returns the failure, if any."""
     folder = vault.root / ".crucible" / "flight" / old_id
     try:
         reason = move_flight(vault.root, old_id, new_id, lock_seconds=vault.settings.lock_seconds)
     except BadSessionId:
-        return None  # users may name a file so that it is not an id; such a session has no events
+        return None  # a file name may not be a valid id; such a session has no events
     except CrucibleError as error:
         reason = str(error)
     return Left(folder, Problem("events-not-moved", 1, reason)) if reason else None
 
 
 def copy_bookmarks(vault: Vault, old_id: str, new_id: str) -> Left | None:
-    """Copy bookmarks and memories to the new id, and let resume tickets find it; a failure is returned."""
+    """Copy bookmarks and memories to the new id, and update resume tickets. Returns the failure, if any."""
     try:
         follow_rename(vault.root, old_id, new_id, fsync=vault.settings.fsync)
         keep_rename(vault.root, old_id, new_id, fsync=vault.settings.fsync)
@@ -72,7 +72,7 @@ def copy_bookmarks(vault: Vault, old_id: str, new_id: str) -> Left | None:
 
 
 def move_tasks(vault: Vault, old_id: str, new_id: str) -> Left | None:
-    """Move the annotations of the session's tasks; a failure is returned."""
+    """Move the annotations of the session's tasks. Returns the failure, if any."""
     shelf = shelf_of(vault)
     try:
         move_annotations(shelf, old_id, new_id, fsync=vault.settings.fsync)
@@ -84,16 +84,16 @@ def move_tasks(vault: Vault, old_id: str, new_id: str) -> Left | None:
 
 
 class MovedHistory(NamedTuple):
-    """The number of links changed, by the notes' paths from the vault's root, and what could not be changed."""
+    """The numbers of links changed, by note path relative to the vault's root, and what could not be changed."""
 
     links: Mapping[str, int]
     left: tuple[Left, ...] = ()
 
 
 def move_history(vault: Vault, old_id: str, new_id: str, notes: Mapping[str, Note]) -> MovedHistory:
-    """Move the history note of the session with `old_id`; `notes` are the vault's notes as they are now, by path.
+    """Move the history note of the session with `old_id`; `notes` has the vault's current notes by path.
 
-    Nothing is done if there is no history, or another kind of note at its path.
+    Does nothing if there is no history, or if another kind of note is at its path.
     """
     old, new = (f"{HISTORY}/{name}.md" for name in (old_id, new_id))
     try:
@@ -111,7 +111,7 @@ def move_history(vault: Vault, old_id: str, new_id: str, notes: Mapping[str, Not
 
 
 def _finish(vault: Vault, old_id: str, new_id: str) -> MovedHistory:
-    """After a move, or if there was nothing to move: update a history that still has the old id."""
+    """Update a history that still has the old id, after a move or if there was nothing to move."""
     new = f"{HISTORY}/{new_id}.md"
     if not (vault.root / new).is_file():
         return MovedHistory({})
@@ -124,7 +124,7 @@ def _finish(vault: Vault, old_id: str, new_id: str) -> MovedHistory:
 
 
 def _update_links(vault: Vault, note: Note, at: str, names: tuple[str, str], planned: list[Edit]) -> int:
-    """Change the links of one note; a note that changed meanwhile is planned again."""
+    """Change the links in one note. If the note has changed since, plan it again."""
     edits = planned
 
     def plan_edits(now: Note) -> list[Edit]:
