@@ -84,7 +84,7 @@ def mask_comments(source: Source, first: int = 0) -> tuple[list[str], list[Probl
 @cache
 def _parser() -> MarkdownIt:
     """A parser with block rules only, since inline tokens have no offsets."""
-    # Late: tidy notes need no markdown-it, and it takes as long to load as click.
+    # Imported late: tidy notes do not need it, and it takes as long to load as click.
     from markdown_it import MarkdownIt  # noqa: PLC0415
 
     parser = MarkdownIt("commonmark")

@@ -36,7 +36,7 @@ OUTCOMES = {
     CallEnd.REJECTED: Outcome.REJECTED,
     CallEnd.INTERRUPTED: Outcome.INTERRUPTED,
 }
-"""The outcome of a call in a note, by how the client reported it."""
+"""Maps the outcome that a client reports for a call to the outcome in a note."""
 
 
 def agent_ref(name: str, version: str = "") -> AgentRef:

@@ -143,7 +143,7 @@ class PendingCalls:
         place().add_call(call)
 
     def answer(self, event: ToolReturned, place: OpenPlace) -> None:
-        """Record a call's result, or the end of delegated work that was reported as a result."""
+        """Record a call's result, which may end delegated work."""
         delegation = self._delegated.get(event.call)
         if delegation:
             delegation.answer(shorten_paths(event.text, self.folder), OUTCOMES[event.end])

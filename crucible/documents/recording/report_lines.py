@@ -89,7 +89,7 @@ _LIMIT = 300
 _INTRODUCTION = 400
 """Maximum code points of an introduction, which is prose above the first heading or rule."""
 _EARLY = 5
-"""A rule within the first 1/`_EARLY` of a report ends its introduction."""
+"""Divisor: a rule within the first fifth of a report ends its introduction."""
 _LABEL = late_pattern(r"(?:^|(?<=[\s*_]))Summary:[*_]*\s*")
 _LEADS_ON = late_pattern(r":[\s*_]*\Z")
 _ENDS = late_pattern(r"[.:;,!?…][\s*_`)]*\Z")

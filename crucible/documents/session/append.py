@@ -87,7 +87,7 @@ class Place(NamedTuple):
 
 @dataclass(frozen=True)
 class Appended:
-    """The edits to `before`, the id of the last phase or sub-phase after them, and its position if it is certain."""
+    """The edits to `before`, the id of the last phase or sub-phase afterwards, and its position if known."""
 
     before: Source
     edits: tuple[Edit, ...]
@@ -146,7 +146,7 @@ def _append_narrow(source: Source, name: str, plan: Plan, start: int, place: Pla
 
 
 def read_head(source: Source, name: str) -> Session:
-    """A session with only its properties."""
+    """Read only the properties of a session."""
     found = find_frontmatter(source)
     return Session(**read_fields(FieldReader(source, found), name, found.present))
 
@@ -288,7 +288,7 @@ _LARGEST = 16_000_000
 """Maximum code points of a note to scan for its last phase."""
 _FENCE_LINE = late_pattern(r"\n( *)(`{3,}|~{3,})([^\n]*)")
 _HTML_LINE = late_pattern(r"\n {0,3}<")
-# Whether a heading begins a summary or a phase depends on more than the heading.
+# A heading alone does not show whether it begins a summary or a phase.
 _PHASE_LINE = late_pattern(r"\n( {0,3})##(?:(?=\n|\Z)|[ \t]+(?=([sS\u017f][uU][mM]{2}[aA][rR][yY][ \t#]*(?:\n|\Z))?))")
 
 

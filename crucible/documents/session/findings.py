@@ -100,7 +100,7 @@ class Kind(StrEnum):
 
 
 class Source(StrEnum):
-    """The way in which a finding was detected."""
+    """How a finding was detected."""
 
     QUESTION = "answered question"
     PLAN = "approved plan"

@@ -25,7 +25,7 @@ _PHASE_ID = r"phase-[0-9]{1,6}(?:\.[0-9]{1,6})?"
 _GROUNDS = rf"(?:{_NAME}), (?:{_CONFIDENCE})(?:, {_PHASE_ID})?(?:, rows?(?: [A-Za-z0-9_-]+)+)?"
 
 GROUNDS_END = Rule("grounds", rf"\({_GROUNDS}", r"\)$", "")
-r"""For the text of an item: an ending that would be read as its grounds is written `(reply, 0.9\)`."""
+r"""Escapes the end of an item's text that would be read as grounds: `(reply, 0.9\)`."""
 
 SOURCE_LINE = late_pattern(rf"Source: *({_GROUNDS})[ \t]*$")
 """The source label of a callout.  A line that does not match is text."""

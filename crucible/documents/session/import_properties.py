@@ -166,7 +166,7 @@ class SyncPoint:
 
     @property
     def found(self) -> bool:
-        """True if the row was seen."""
+        """True if the row has been found."""
         return self._line > 0
 
     def is_behind(self, event: Event) -> bool:
@@ -182,7 +182,7 @@ class SyncPoint:
         return at.line > self._line or (at.row != "" and not self._is_synced(event))
 
     def pass_by(self, event: Event) -> None:
-        """Process an event that is already in the note or was just recorded."""
+        """Check if a processed event is the row that the note contains last."""
         if self._synced and not self._line and self._is_synced(event):
             self._line = event.at.line
 

@@ -268,7 +268,7 @@ def render_phase(phase: Phase, level: int = 2, form: int = FORMAT) -> list[str]:
 
 
 def render_session(session: Session) -> str:
-    """The text of a new note, with LF line ends and a final newline."""
+    """Render a new note, with LF line endings and a final newline."""
     form = session.format
     parts = [[render_title(session.title or session.id, form)], render_body(session.preamble, form)]
     if session.tasks:

@@ -161,7 +161,7 @@ def _item_edits(source: Source, note: Session, fates: _Fates, count: int) -> Ite
 
 
 def _is_all_ours(note: Session) -> bool:
-    """True if the block has only its head and items."""
+    """True if the block has nothing but its head and items."""
     held = 1 + sum(item.lines.end - item.lines.first for item in note.findings)
     return held == note.findings_lines.end - note.findings_lines.first
 

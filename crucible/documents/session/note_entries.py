@@ -36,7 +36,7 @@ MARKS = {
     Outcome.INTERRUPTED: "⏹",
     Outcome.PENDING: "⏳",
 }
-"""The first character of the result of a call that did not succeed."""
+"""The first character of a result, for calls that did not succeed."""
 
 _OUTCOMES = {mark: outcome for outcome, mark in MARKS.items()}
 _CALL = late_pattern(r"[-*+] +`([^`]+)` (?:→|->)(?: (.*))?$")

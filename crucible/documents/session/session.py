@@ -148,7 +148,7 @@ class Subagent:
     """`[!subagent]`: delegated work.
 
     `link` is the target of the wikilink or embed (a session id).  `text` is the rest of the callout.  `task` and
-    `entries` are only used in mode `inline`.
+    `entries` are used only in mode `inline`.
     """
 
     agent: AgentRef

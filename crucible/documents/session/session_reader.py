@@ -239,7 +239,7 @@ class Body:
             self._extend_run(first, block.end)
 
     def _read_phase_fields(self, block: Block) -> int:
-        """Read leading `key:: value` lines; return the first line that is not one."""
+        """Read the fields (`key:: value`) at the start; return the first line that is not a field."""
         fields = self.section.fields
         at = block.first
         while at < block.end and (found := FIELD.match(self.lines[at])) and found[1] not in fields:

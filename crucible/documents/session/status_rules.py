@@ -15,7 +15,7 @@ CLOSED_REASON = "the client was closed"
 """Pause reason if `cru` started the client and only sees that it has exited."""
 
 DIED_REASON = "the client ended without a word"
-"""Pause reason if the client exited with an error."""
+"""Pause reason if `cru` started the client and the client failed."""
 
 IDLE_REASON = "nothing happened for the idle time"
 """Pause reason of an active session without events for the idle time."""
@@ -32,18 +32,18 @@ class Turn(Enum):
     """The state of a transcript's last turn."""
 
     UNASKED = auto()
-    """A prompt without any answer yet."""
+    """The prompt has no answer yet."""
     OPEN = auto()
     ANSWERED = auto()
-    """No prompt waits for an answer: it was answered, or the user took it back."""
+    """No prompt waits for an answer: the last one was answered, or the user withdrew it."""
     INTERRUPTED = auto()
     FAULTED = auto()
     MOVED = auto()
-    """No prompt is unanswered; the user may have withdrawn the last one."""
+    """The client continued in another native session."""
 
 
 CLOSED = (Turn.ANSWERED, Turn.FAULTED, Turn.MOVED)
-"""The agent has finished and was not stopped by the user."""
+"""States in which the agent has finished and was not stopped by the user."""
 
 
 class Client(Enum):

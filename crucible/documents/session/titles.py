@@ -23,7 +23,7 @@ _MARKS = late_pattern(r"\s*(?:\[[\w.-]{1,40}:[^\[\]\n]{0,80}\]\s*)+")
 _URL = late_pattern(r"<?https?://([^\s<>)\]]+)>?")
 _PLAN = late_pattern(r"\A\s*Implement the following plan:?\s*", re.IGNORECASE)
 
-# Output of a terminal or a log, rather than a user's words.
+# Output of a terminal or a log, not a user's words.
 _LOG = late_pattern(
     r"""^(?:
         \s*[\[(]?\d{4}-\d\d-\d\d[T ]\d | \s*\[?\d\d:\d\d:\d\d | Traceback\ \( | \s+File\ " | \s*at\ \S+\ \( |
