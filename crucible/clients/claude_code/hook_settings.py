@@ -117,7 +117,7 @@ def _interpreter_of(program: Path) -> str | None:
     return os.fsdecode(words[0]) if words else None
 
 
-# --- texts -----------------------------------------------------------------------------------------------------------
+# --- file contents ---------------------------------------------------------------------------------------------------
 
 
 def with_hooks(text: str | None, command: str) -> str:

@@ -146,7 +146,7 @@ def _has_parent(row: dict[str, Any]) -> bool:
     return bool(row.get("parentUuid") or row.get("logicalParentUuid"))
 
 
-# --- files beside it -------------------------------------------------------------------------------------------------
+# --- other sessions in the folder ------------------------------------------------------------------------------------
 
 
 def _beside(path: Path, since: datetime) -> Iterator[tuple[Path, _Head]]:

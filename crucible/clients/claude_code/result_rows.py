@@ -270,7 +270,7 @@ def report(state: State, event: SubagentReturned) -> bool:
 
 
 def _orphan(state: State, result: Result) -> SubagentStarted | None:
-    """Start a subagent whose call is missing, with the task named in its report."""
+    """Start a subagent whose call is missing, with the task from the call's result."""
     given = as_dict(result.raw)
     if result.call in state.calls or not (as_str(given.get("agentId")) and isinstance(given.get("content"), list)):
         return None

@@ -1,6 +1,6 @@
 """Run a client in the user's terminal until the client ends.
 
-Meanwhile the terminal and its keys belong to the client; requests to end are forwarded to it.
+While it runs, it owns the terminal and its keys; requests to end are forwarded to it.
 """
 
 from __future__ import annotations

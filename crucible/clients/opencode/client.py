@@ -59,7 +59,7 @@ def _mcp_places(env: Mapping[str, str], home: Path, project: Path | None) -> tup
 
 
 def _read_answer(rows: list[dict[str, Any]], model: str) -> Answer | None:
-    """Read the texts of the last message of `opencode run --format json`, and the usage of all its steps."""
+    """Read the text of the last message of `opencode run --format json`, and the usage of all its steps."""
     if not any("sessionID" in row and ("part" in row or "error" in row) for row in rows):
         return None
     parts = [(row.get("type"), part) for row in rows if isinstance(part := row.get("part"), dict)]

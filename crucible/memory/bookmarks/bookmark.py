@@ -99,7 +99,7 @@ class NumberedTask(NamedTuple):
 
 
 def open_tasks(session: Session) -> tuple[NumberedTask, ...]:
-    """The tasks that are not closed."""
+    """Return the tasks that are not closed."""
     numbered = (NumberedTask(number, task) for number, task in enumerate(session.tasks, 1))
     return tuple(one for one in numbered if one.task.status not in _CLOSED)
 

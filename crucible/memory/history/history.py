@@ -68,7 +68,7 @@ class Captures(NamedTuple):
     skipped: tuple[Capture, ...] = ()
 
     def joined(self, later: Captures) -> Captures:
-        """Merge with later ones without duplicates: approved ones stay approved, answered ones are not suggested."""
+        """Merge with later captures, without duplicates.  Approvals win; answered captures are no longer suggested."""
         approved = {_known(one): one for one in (*self.approved, *later.approved)}
         skipped = {_known(one): one for one in (*self.skipped, *later.skipped) if _known(one) not in approved}
         answered = approved.keys() | skipped.keys()
@@ -124,7 +124,7 @@ PROPERTIES = tuple(one.name for one in fields(HistoryEntry) if one.name not in H
 
 
 def lines_of(entry: HistoryEntry, part: str) -> tuple[HistoryLine, ...]:
-    """The lines of the section `part`, a key of `HEADINGS`."""
+    """Return the lines of the section `part`, a key of `HEADINGS`."""
     lines: tuple[HistoryLine, ...] = getattr(entry, part)
     return lines
 

@@ -143,7 +143,7 @@ def entry_path(vault: Vault, session_id: str) -> Path:
 
 
 def load_entry(vault: Vault, path: Path) -> HistoryNote:
-    """The entry of a note."""
+    """Return the entry in a note."""
     note = vault.read(path)
     return HistoryNote(note, *read_entry(note.source, note.name))
 

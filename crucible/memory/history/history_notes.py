@@ -72,7 +72,7 @@ def item_mark(rows: Sequence[str]) -> str:
 
 
 def value_mark(key: str, value: Value) -> str:
-    """The digest of a property."""
+    """Return the digest of a property."""
     return _digest("\n".join(render_entry(key, value)))
 
 

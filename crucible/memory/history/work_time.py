@@ -103,7 +103,7 @@ def _cover(spans: Sequence[Span]) -> Covers:
     return covers
 
 
-# --- files and skills -----------------------------------------------------------------------------------------------
+# --- files and skills ------------------------------------------------------------------------------------------------
 
 _CHANGES = frozenset((Deed.WRITE, Deed.EDIT, Deed.DELETE))
 _NOT_DONE = frozenset((Outcome.FAILED, Outcome.REJECTED))

@@ -176,7 +176,7 @@ class OpenQuestion(NamedTuple):
 
 
 def questions_in(entries: Iterable[Entry], session: Session) -> Iterator[OpenQuestion]:
-    """The questions to the user and the errors among these entries."""
+    """Yield the questions to the user and the errors in these entries."""
     found = [*entries]
     answers = Answers(found, logged=bool(session.sources))
     for at, name in answers.names.items():

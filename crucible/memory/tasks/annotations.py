@@ -38,7 +38,7 @@ _KEYS = {"kind": "type"}
 
 
 def values_of(annotation: Annotation) -> dict[str, Value]:
-    """All fields by name, in the order of the file."""
+    """Return all fields by name, in the order of the file."""
     recalled = annotation.recalled
     made = annotation.created_at
     return {

@@ -171,7 +171,7 @@ _FLAGS = (
 
 
 def tasks_of(session: Session) -> tuple[OpenTask, ...]:
-    """The tasks of a session's note, in order."""
+    """Return the tasks in a session's note, in order."""
     return tuple(
         listed_task(
             Ref(session.id, task.id),

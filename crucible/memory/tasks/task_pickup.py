@@ -105,7 +105,7 @@ def recall_counts(shelf: AnnotationFolder, refs: Iterable[Ref]) -> tuple[dict[Re
 
 
 def recalled_ids(recalled: Recalled) -> tuple[str, ...]:
-    """All recalled ids, in the order of the annotation."""
+    """Return all recalled ids, in the order of the annotation."""
     return (*recalled.patterns, *recalled.failures, *recalled.decisions)
 
 
