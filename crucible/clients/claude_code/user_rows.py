@@ -339,7 +339,7 @@ def _notices(state: State, spoken: Spoken, at: At) -> None:
 
 
 def _returned(state: State, notice: Notice, at: At) -> bool:
-    """Emit the subagent's report in a notice; return whether the report was new."""
+    """Emit the subagent's report in a notice.  Returns False if the report is known or no subagent matches."""
     call = notice.call if notice.call in state.agents else call_of(state, notice.task)
     end = background_end(notice.status) or CallEnd.OK
     text = notice.text or (notice.summary if end is CallEnd.FAILED else "")

@@ -1,7 +1,7 @@
 """Read prompts, answers and reasoning in Codex's rollouts.
 
-The API and the interface both log them; whichever comes first is emitted.  Newer rows classify text with the user role
-(`content_item_kinds`); in older rows, the first words show whether the user typed it.
+Each is logged by both the API and the interface; the first copy is emitted.  Newer rows classify text with the user
+role (`content_item_kinds`); in older rows, the first words show whether the user typed it.
 """
 
 from __future__ import annotations

@@ -322,7 +322,7 @@ def _thoughts(message: _Message) -> Iterator[Event]:
 def _usage(message: _Message) -> Iterator[UsageCounted]:
     """Yield a message's token counts.
 
-    `input` includes `cached`.  Whether it includes the tokens of tools' prompts shows in the total.
+    `input` includes `cached`.  The total shows whether it also includes the tokens of tools' prompts.
     """
     tokens = message.row.get("tokens")
     if not isinstance(tokens, dict):

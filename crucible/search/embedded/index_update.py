@@ -43,7 +43,10 @@ _Entry: TypeAlias = "tuple[str, Derived | None, str]"
 
 
 class CurrentNotes(NamedTuple):
-    """The hashes of all notes by path, or None if nothing has changed since `token`; "" is no token."""
+    """The hashes of all notes by path, or None if nothing has changed since `token`.
+
+    `token` is "" if the note index is incomplete.
+    """
 
     token: str
     hashes: Mapping[str, str] | None
