@@ -19,7 +19,7 @@ if TYPE_CHECKING:
         add_entry,
         add_phase,
         attach,
-        open,  # noqa: A004  `crucible.open` reads as `gzip.open` does
+        open,  # noqa: A004  `crucible.open` is named like `gzip.open`
         read_note,
         read_transcript,
         record,

@@ -1,4 +1,4 @@
-"""The public API. `crucible` offers these names as its own and loads this module when one is first used."""
+"""The public API.  `crucible` exports these names, and imports this module when one of them is first used."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class SessionRow:
 class Vault:
     """A vault of session notes. Open one with `crucible.open`.
 
-    Nothing is cached: each call reads the vault again and sees changes made by other programs.
+    Notes are not cached: each call sees the changes that other programs have made.
     """
 
     def __init__(self, root: Path) -> None:
@@ -152,7 +152,7 @@ def _time(cell: object) -> datetime | None:
     return datetime.fromisoformat(cell) if isinstance(cell, str) and cell else None
 
 
-def open(path: str | os.PathLike[str]) -> Vault:  # noqa: A001  `crucible.open` reads as `gzip.open` does
+def open(path: str | os.PathLike[str]) -> Vault:  # noqa: A001  `crucible.open` is named like `gzip.open`
     """Open the vault in a folder; a leading `~` is expanded. Raises `VaultNotFound` and `VaultError`."""
     return Vault(Path(path).expanduser())
 

@@ -1,4 +1,4 @@
-"""`cru bookmark list`, `cru bookmark show` and `cru bookmark add`."""
+"""The commands `cru bookmark list`, `show` and `add`."""
 
 from __future__ import annotations
 

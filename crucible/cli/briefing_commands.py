@@ -331,7 +331,7 @@ def _write(digest: Digest) -> None:
 
 
 def _complain(found: DigestResult) -> int:
-    """Report what could not be read; returns the exit code."""
+    """Report what could not be read; returns the exit code, 3 if anything is missing."""
     for source in found.failed:
         warn(f"left out: {source.name}: {source.failure}")
     for kind, problem in found.problems:

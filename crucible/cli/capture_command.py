@@ -137,7 +137,7 @@ def _edited(candidate: Candidate) -> Candidate | None:
         except click.ClickException as error:
             warn(clean_line(error.format_message()))
             return None
-        except (OSError, UnicodeError) as error:  # a full disk, or an editor that saved something other than text
+        except (OSError, UnicodeError) as error:  # a full disk, or the editor saved a file that is not text
             warn(f"{clean_line(str(error))}; it stays as it was")
             return None
         if text is None:

@@ -41,7 +41,7 @@ _File = TypeVar("_File", PuzzleFile, SolutionFile)
 
 
 class _PlayOptions(NamedTuple):
-    """The agent that answers, if any, and the number of hints."""
+    """The agent that answers, if any, and the number of hints to show."""
 
     named: str | None
     answer: str | None
@@ -116,7 +116,7 @@ def _answer(puzzle: PuzzleFile, options: _PlayOptions, door: Door) -> str:
 
 
 def _stdin() -> TextIO:
-    """Standard input, with invalid bytes replaced."""
+    """Return standard input, with invalid bytes replaced."""
     reconfigure = getattr(sys.stdin, "reconfigure", None)
     if reconfigure:
         reconfigure(errors="replace")

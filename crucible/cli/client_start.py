@@ -28,7 +28,7 @@ from crucible.vault.index.schema import split_list
 from crucible.vault.notes.vault import Vault
 
 _PLACE = "{briefing}"
-"""The placeholder for the briefing in a command line."""
+"""The placeholder for the briefing in the user's command line."""
 _NAMES = ", ".join(CLIENTS)
 
 
@@ -178,5 +178,5 @@ def _start_line(told: MadeBriefing, chosen: _Chosen) -> str:
 def _environment(vault: Vault, *, briefed: bool) -> dict[str, str]:
     """Return the client's environment: it selects this vault and, if `briefed`, keeps hooks from briefing again."""
     told = {**os.environ, "CRUCIBLE_VAULT": str(vault.root)}
-    told.pop("CRU_SESSION", None)  # it may name another session
+    told.pop("CRU_SESSION", None)  # it may name a different session
     return told | ({BRIEFED_ENVIRONMENT: "1"} if briefed else {})

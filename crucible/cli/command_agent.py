@@ -83,7 +83,7 @@ def agent_named(named: str | None, option: str, purpose: str, *, has_with: bool 
 
 
 def agent_if_any(named: str | None, option: str) -> Program | None:
-    """Like `agent_named`, but None if no agent is configured."""
+    """Like `agent_named`, but returns None if no agent is configured."""
     if os.environ.get(OWN_ENVIRONMENT):
         raise UsageError("an agent that cru asked may not ask another", f"leave {option} out")
     settings = user_settings().agents
@@ -160,7 +160,7 @@ _TOKENS_IN, _TOKENS_OUT = 4000, 500
 
 
 class _Price(NamedTuple):
-    """Dollars per million tokens, for prompts and for answers."""
+    """Prices in dollars per million tokens, for prompts and for answers."""
 
     model: str
     sent: float
@@ -168,7 +168,7 @@ class _Price(NamedTuple):
 
 
 _PRICES = (_Price("Claude Sonnet 5.5", 2.0, 10.0), _Price("Haiku 4.5", 1.0, 5.0))
-"""From https://platform.claude.com/docs/models."""
+"""Source: https://platform.claude.com/docs/models."""
 _PRICES_SEEN = "2026-11"
 _AT_END = "agents.at_end"
 

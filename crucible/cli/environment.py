@@ -23,7 +23,7 @@ def settings_path() -> str:
 
 
 def user_settings() -> UserSettings:
-    """The user's settings."""
+    """Load the user's settings."""
     return load_user_settings(settings_path(), os.path.expanduser("~"))
 
 

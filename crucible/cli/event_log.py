@@ -1,4 +1,4 @@
-"""`cru flight list`, `cru flight show` and `cru flight purge`."""
+"""`cru flight list`, `show` and `purge`: sessions' event logs."""
 
 from __future__ import annotations
 

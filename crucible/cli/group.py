@@ -46,14 +46,14 @@ Exit codes: 0 done, 1 failed, 2 wrong usage, 3 problems found.
 
 
 def load_command(target: str) -> click.Command:
-    """Import a command by its target in the table."""
+    """Import a command by its target, `module:function`."""
     module, _, name = target.partition(":")
     command: click.Command = getattr(import_module(f"crucible.cli.{module}"), name)
     return command
 
 
 class LazyGroup(click.Group):
-    """A group of the commands in the table whose names begin with `prefix`."""
+    """A group whose commands are those in the table with names that begin with `prefix`."""
 
     def __init__(self, name: str, prefix: str, **settings: Any) -> None:
         super().__init__(name, **settings)
@@ -67,13 +67,13 @@ class LazyGroup(click.Group):
         return (GROUPS.get(full) or COMMANDS[full]).help
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """The names of subcommands and subgroups, in the order of the table."""
+        """Return the names of subcommands and subgroups, in the order of the table."""
         depth = len(self.prefix.split())
         names = (key.split() for key in COMMANDS)
         return list(dict.fromkeys(n[depth] for n in names if n[:depth] == self.prefix.split()))
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Import a command's module; a group needs no import."""
+        """Return a command after importing its module; a group needs no import."""
         full = self._full(cmd_name)
         if full in COMMANDS:
             entry = COMMANDS[full]
@@ -85,12 +85,12 @@ class LazyGroup(click.Group):
         return None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """List the commands in the help, from the table alone."""
+        """List the commands in the help, using only the table."""
         with formatter.section("Commands"):
             formatter.write_dl([(name, self._help_of(name)) for name in self.list_commands(ctx)])
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        """Complete names from the table alone, then options."""
+        """Complete command names, using only the table, then options."""
         from click.shell_completion import CompletionItem  # noqa: PLC0415  only needed for shell completion
 
         names = [n for n in self.list_commands(ctx) if n.startswith(incomplete)]
@@ -111,7 +111,7 @@ class LazyGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Suggest similar names for an unknown command."""
+        """Suggest similar names if the command is unknown."""
         name = args[0]
         if self.get_command(ctx, name) is None and not name.startswith("-") and not ctx.resilient_parsing:
             import difflib  # noqa: PLC0415  slow, and only needed for a wrong name
@@ -193,7 +193,7 @@ def _with_examples(group: Group) -> str:
 
 
 def _option_typed_after(name: str) -> bool:
-    """True if the command line being completed has an option after the command `name`."""
+    """True if the command line to complete has an option after the command `name`."""
     line = os.environ.get("COMP_WORDS", "")
     return any(word.startswith("-") for word in line.rpartition(f" {name} ")[2].split())
 

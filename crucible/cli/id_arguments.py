@@ -92,7 +92,7 @@ SESSION = IdType(_sessions)
 CASE = IdType(partial(_notes_in, CASE_FOLDER))
 ITEM = IdType(partial(_notes_in, KNOWLEDGE))
 TASK = IdType(_open_tasks)
-"""`SESSION.TASK`, or the task's id alone in the current session."""
+"""An id of the form `SESSION.TASK`, or only the task's id for a task of the current session."""
 WORKFLOW = IdType(_workflows, "workflow", or_file=True)
 """Also accepts the slug of a workflow's title."""
 

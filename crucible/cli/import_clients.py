@@ -57,7 +57,7 @@ class _TranscriptPath(GivenPath):
 
 
 def _options(command: Callable[..., int]) -> Callable[..., int]:
-    """Add the options of every import command."""
+    """Add the options that all import commands share."""
     for option in (
         click.pass_obj,
         format_option("table", "json"),
@@ -74,7 +74,7 @@ def _options(command: Callable[..., int]) -> Callable[..., int]:
 
 
 def _import(vault: Vault, options: ImportOptions, searches: Sequence[Search]) -> Sequence[ImportReport]:
-    """Import what the searches find, then process the hooks' backlog and update the sessions' histories."""
+    """Import what the searches find, process the hooks' backlog, and update the histories of the sessions."""
 
     def say_stopped(reports: Sequence[ImportReport]) -> None:
         if not options.dry_run:
@@ -189,7 +189,7 @@ def _own_folder(dialect: Dialect) -> Path:
 
 _COUNTS = ("created", "updated", "unchanged", "unreadable")
 _FOLDER = 12
-"""The minimum width of a folder on a narrow terminal."""
+"""The minimum width of the folder column on a narrow terminal."""
 
 
 def _write_one(client: str, report: ImportReport, format_: str, *, dry_run: bool) -> None:
@@ -207,7 +207,7 @@ def _write_one(client: str, report: ImportReport, format_: str, *, dry_run: bool
 
 
 def _write_report(report: ImportReport) -> None:
-    """Write what was not imported to stderr, then the ids of imported sessions to stdout."""
+    """Report what was not imported on stderr, then write the ids of imported sessions to stdout."""
     for row in report.unreadable:
         _say_unreadable(row)
     for path in report.empty:

@@ -1,4 +1,4 @@
-"""`cru inbox list` and `answer`: questions and approvals that wait for the user."""
+"""`cru inbox list` and `answer`: questions and approvals waiting for the user."""
 
 from __future__ import annotations
 
@@ -202,7 +202,7 @@ def _update_history(vault: Vault, done: GivenAnswer, redact: Redact) -> None:
         refresh_history(vault, path, now=now, redact=redact, roots=roots)
     except CrucibleError as error:
         _say_history_stale(done, f"{error}{f' ({error.hint})' if error.hint else ''}")
-    except Exception as error:  # noqa: BLE001  an error in an old note must not look like a failed answer
+    except Exception as error:  # noqa: BLE001  an error in an old note must not make the answer look failed
         _say_history_stale(done, f"{type(error).__name__}: {' '.join(str(error).split())[:200]}")
 
 

@@ -88,7 +88,7 @@ def _check_place(*, user: bool, project: bool) -> None:
 
 
 def _register(door: Door, client: str, *, project: bool, remove: bool) -> None:
-    """Add our server and its instructions to a client's files, or remove both."""
+    """Add our server and its instructions to a client's files, or remove both, file by file."""
     parts = parts_of(client, _program(door, shared=project), os.environ, Path.home(), _folder(project=project))
     shared = _shared_files(client, parts, _folder(project=project)) if remove else {}
     # One file at a time, so that changes before an error are still reported.
@@ -145,7 +145,7 @@ def _is_registered(servers: Part) -> bool:
 
 
 def _say_still_installed(*, project: bool, mcp: bool) -> None:
-    """After a removal from Claude Code, report what is still installed: the hooks or the server."""
+    """After a removal from Claude Code, report whether its hooks or our server are still installed."""
     folder, more = _folder(project=project), " --project" if project else ""
     if mcp and _has_hooks(folder):
         say(f"the hooks stay; `cru install claude-code{more} --remove` takes them out")

@@ -58,7 +58,7 @@ def select_sessions(vault: Vault, refs: Sequence[str], filters: Mapping[str, Any
         rows = list(view.rows("sessions"))
         if refs:
             return rows, [row for row in rows if path_of_cell(str(row["path"])) in named]
-        if every and not narrowed:  # including sessions that are each other's subagents
+        if every and not narrowed:  # including sessions that are subagents of each other
             return rows, rows
         known = {row["id"] for row in rows}
         # Subagents come with their parents.  One whose parent has a note is selected by itself only with `--children`.

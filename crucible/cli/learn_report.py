@@ -66,7 +66,7 @@ class CaseTally:
             yield case
 
     def report_problem(self, problem: CrucibleError) -> None:
-        """Report a problem once."""
+        """Report a problem, unless it has been reported before."""
         if str(problem) not in self._told:
             self._told.add(str(problem))
             self.problems += 1

@@ -16,7 +16,7 @@ from crucible.vault.index.time_filters import parse_when
 
 
 def format_option(*formats: str) -> Callable[[Any], Any]:
-    """`--format` with these choices; the first is the default."""
+    """Return the option `--format` with these choices; the first is the default."""
     return click.option(
         "--format",
         "format_",
@@ -28,12 +28,12 @@ def format_option(*formats: str) -> Callable[[Any], Any]:
 
 
 def one_of(kinds: Iterable[StrEnum]) -> click.Choice[str]:
-    """The values of an enumeration as choices."""
+    """Return the values of an enumeration as choices."""
     return click.Choice([kind.value for kind in kinds])
 
 
 def flag(name: str, help_: str, parameter: str | None = None) -> Callable[[Any], Any]:
-    """An option without a value."""
+    """Return an option without a value."""
     return click.option(*filter(None, (name, parameter)), is_flag=True, help=help_)
 
 
@@ -43,12 +43,12 @@ def only_option(name: str, parameter: str, kinds: Iterable[StrEnum]) -> Callable
 
 
 def limit_option(help_: str = "At most so many.", *, least: int = 1) -> Callable[[Any], Any]:
-    """`-n`, the maximum number of results."""
+    """Return the option `-n`, the maximum number of results."""
     return click.option("-n", "--limit", type=click.IntRange(min=least), metavar="N", help=help_)
 
 
 def with_options(options: Iterable[Callable[[Any], Any]]) -> Callable[[Any], Any]:
-    """Add options to a command, in the order of its help."""
+    """Add options to a command; its help lists them in this order."""
 
     def add(command: Any) -> Any:
         # Decorators are applied from the bottom up.
@@ -85,13 +85,13 @@ class _Local(tzinfo):
 
 
 def local_now() -> datetime:
-    """The current time in this machine's time zone."""
+    """Return the current time in this machine's time zone."""
     # Convert by way of UTC, since local times are ambiguous in the hour that is repeated in autumn.
     return datetime.now().astimezone().replace(tzinfo=_Local())
 
 
 class Moment(click.ParamType):  # type: ignore[type-arg]  # older clicks take none
-    """A date, a time or an age; without a time zone, this machine's is used."""
+    """A date, a time or an age; times without a zone are in this machine's time zone."""
 
     name = "when"
 
@@ -108,12 +108,12 @@ END = Moment(end=True)
 
 
 def since_option(help_: str) -> Callable[[Any], Any]:
-    """`--since`, the earliest time."""
+    """Return the option `--since`, the earliest time."""
     return click.option("--since", type=BEGIN, metavar="WHEN", help=help_)
 
 
 def until_option(help_: str) -> Callable[[Any], Any]:
-    """`--until`, the latest time."""
+    """Return the option `--until`, the latest time."""
     return click.option("--until", type=END, metavar="WHEN", help=help_)
 
 
@@ -179,6 +179,6 @@ class PassingOn(click.Command):
 
 
 def client_arguments(ctx: click.Context) -> tuple[str, ...]:
-    """The arguments after `--`."""
+    """Return the arguments after `--`."""
     more: tuple[str, ...] = ctx.meta[_MORE]
     return more

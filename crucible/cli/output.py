@@ -1,4 +1,4 @@
-"""Write data to stdout and messages to stderr, without characters that control a terminal."""
+"""Write data to stdout and messages to stderr, without control characters that affect a terminal."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def write_json_lines(lines: Iterable[bytes]) -> None:
 
 
 def write_json(value: object, *, indent: bool = True) -> None:
-    """Write one JSON document to stdout in UTF-8, whatever the terminal's encoding; on one line unless indented."""
+    """Write one JSON document to stdout, always in UTF-8; on a single line unless `indent`."""
     import orjson  # noqa: PLC0415  needed for only one of the formats
 
     try:
@@ -100,14 +100,14 @@ def write_json(value: object, *, indent: bool = True) -> None:
 
 
 def _escaped(data: bytes) -> bytes:
-    """Equivalent JSON that is safe to show on a terminal."""
+    """Return equivalent JSON that is safe to show on a terminal."""
     if data.isascii() and b"\x7f" not in data:
         return data
     return _UNSEEN.sub(lambda m: f"\\u{ord(m[0]):04x}", data.decode()).encode()
 
 
 def say(line: str, style: str = "", *, color: bool | None = None) -> None:
-    """Write one message line to stderr; `color` is for callers outside click's context."""
+    """Write one message line to stderr; `color` is for callers that have no click context."""
     click.secho(clean_line(line), err=True, fg=style or None, reset=bool(style), color=color)
 
 
@@ -215,7 +215,7 @@ class ReadingLine:
             click.echo("\r\x1b[K", err=True, nl=False)
 
     def show(self, done: int, total: int) -> None:
-        """Update the line; called after some or all notes."""
+        """Update the line, if there are enough notes to show it."""
         if total >= self._least and sys.stderr.isatty():
             self._shown = True
             click.echo(f"\rreading notes: {done:,} of {total:,}", err=True, nl=False)

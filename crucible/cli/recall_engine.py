@@ -23,7 +23,7 @@ from crucible.vault.notes.vault import Vault
 _VARIABLE = "CRUCIBLE_RECALL_BACKEND"
 """Also defined in `search.postgres.address`, which is only imported for a server."""
 _OWN = ("", "embedded")
-"""Values of the setting that mean no server."""
+"""Values of the setting that select the vault's own index."""
 
 ALL_PROJECTS = flag("--all-projects", "Of every project, also in a folder that is one's.", "everything")
 
@@ -77,7 +77,7 @@ def open_recall(
 
 
 def has_server() -> bool:
-    """True if the settings or the environment may name a team's server."""
+    """True if the settings or the environment seem to name a team's server."""
     return user_settings().recall.backend not in _OWN or _VARIABLE in os.environ
 
 

@@ -1,4 +1,4 @@
-"""Write what recall found as text, JSON, TOON or paths, with links that open in Obsidian."""
+"""Write what recall found as text, JSON, TOON or paths; text links open in Obsidian."""
 
 from __future__ import annotations
 
@@ -239,7 +239,7 @@ def _session_line(hit: SessionHit, *, room: int, explain: bool) -> str:
 
 
 class _Word(NamedTuple):
-    """A word as shown, and its width in columns."""
+    """A word as displayed, and its width in columns."""
 
     shown: str
     width: int
@@ -263,7 +263,7 @@ def _words(text: str, room: int) -> Iterator[_Word]:
 def _wrapped(
     words: Iterable[_Word], room: int, indent: str = _INDENT, *, first: str | None = None, bold: bool = False
 ) -> Iterator[str]:
-    """Wrap words into lines of `room` columns; 0 gives one line."""
+    """Wrap words into lines of at most `room` columns; 0 does not wrap."""
     line: list[str] = []
     used, begin = 0, indent if first is None else first
     for word in words:

@@ -37,7 +37,7 @@ def describe(command: click.Command, name: str, parent: click.Context | None = N
 
 
 def _reference_text() -> str:
-    """The text of `docs/cli.md`."""
+    """Return the text of `docs/cli.md`."""
     return render_template("cli-reference.md.j2", commands=list(describe(build_root(), "cru")))
 
 

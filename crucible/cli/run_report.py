@@ -71,7 +71,7 @@ OUTCOME_WORDS = {
     JobOutcome.STOPPED: "stopped",
     JobOutcome.LEFT: "not begun",
 }
-"""The word shown for each outcome of a step."""
+"""The words that describe each outcome of a step."""
 
 
 def _ended(outcome: JobResult) -> str:
@@ -154,7 +154,7 @@ _GRADES = {Grade.PLAIN: "", Grade.CRITICAL: " !", Grade.OPTIONAL: " ?"}
 
 
 def write_plan(found: CheckedWorkflow, plan: Plan, executors: Executors, format_: str) -> None:
-    """Write each step in order: its agent, inputs, outputs and conditions."""
+    """Write the steps in order, each with its agent, inputs, outputs and conditions."""
     if format_ == "json":
         write_json(_plan(found, plan, executors))
         return
@@ -168,7 +168,7 @@ def write_plan(found: CheckedWorkflow, plan: Plan, executors: Executors, format_
 
 
 def write_report(found: CheckedWorkflow, report: RunReport, session_id: str, format_: str) -> None:
-    """Write how each step ended, and the run's session."""
+    """Write how each step ended, and the id of the run's session."""
     if format_ == "json":
         steps = [_outcome(outcome) for outcome in report.outcomes]
         write_json(
@@ -262,7 +262,7 @@ def _outcome(outcome: JobResult) -> dict[str, object]:
 
 
 class ContinuedRun(NamedTuple):
-    """A run to continue: its session, and its successful steps by index."""
+    """A run to continue: its session, and the results of its successful steps by index."""
 
     session: Session
     earlier: Mapping[int, EarlierResult]
@@ -284,7 +284,7 @@ def find_continued_run(vault: Vault, found: CheckedWorkflow, plan: Plan, first: 
 
 
 def open_session(vault: Vault, found: CheckedWorkflow, continued: ContinuedRun | None) -> Recorder:
-    """Open the session of a continued run, or a new one."""
+    """Open the session of a continued run, or begin a new one."""
     workflow = found.note.workflow
     if continued:
         return record.open(continued.session.id, vault=vault, **recording_place())

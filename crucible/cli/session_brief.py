@@ -1,4 +1,4 @@
-"""`cru session brief`."""
+"""`cru session brief`: update and show a session's brief."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`cru session check`: report problems of session notes, or secrets in them."""
+"""`cru session check`: report problems in session notes, or secrets in the vault."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def _secrets(vault: Vault, sessions: tuple[str, ...]) -> list[Found]:
 
 
 def _git_folder(vault: Vault) -> Path:
-    """The folder to run git in.  Paths that git passes to a hook are relative to the hook's working directory."""
+    """Return the folder to run git in: paths that git passes to a hook are relative to its working directory."""
     in_hook = "GIT_INDEX_FILE" in os.environ or "GIT_DIR" in os.environ
     return Path(absolute_path(".")) if in_hook else vault.root
 
@@ -86,7 +86,7 @@ def _say_what_to_do(vault: Vault) -> None:
 
 @contextmanager
 def _counting() -> Iterator[Progress]:
-    """A progress line on a terminal's stderr, erased at the end."""
+    """Show a progress line on a terminal's stderr, and erase it at the end."""
     shown = sys.stderr.isatty()
 
     def show(done: int, total: int) -> None:

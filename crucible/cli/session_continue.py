@@ -283,7 +283,7 @@ def _wait_for_client(
 ) -> int:
     # Direct the client's hooks and its log to this vault and this session.
     env = {**place.env, "CRUCIBLE_VAULT": str(vault.root), RESUMING_ENVIRONMENT: plan.session.id}
-    env.pop("CRU_SESSION", None)  # it may name another session
+    env.pop("CRU_SESSION", None)  # it may name a different session
     if not plan.chosen.client:
         env["CRU_SESSION"] = plan.session.id
     try:
@@ -366,7 +366,7 @@ def _is_newer(dialect: Dialect, transcript: Transcript, then: datetime) -> bool:
 
 
 def _update_brief(vault: Vault, session_id: str) -> None:
-    """Update the brief, as hooks do for clients that have them."""
+    """Update the brief: for clients with hooks, the hooks do this."""
     try:
         problem = update_brief(vault, session_id, redact=redact_of(vault.settings.secrets)).problem
     except CrucibleError as error:

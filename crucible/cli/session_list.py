@@ -60,7 +60,7 @@ class _Column(NamedTuple):
 
 
 class _Plan(NamedTuple):
-    """The layout of a table: the width of names, the columns, and the width of bars (0 for none)."""
+    """The layout of a table: the width of names, the columns, and the width of bars (0: no bars)."""
 
     names: int
     columns: Mapping[str, _Column]
@@ -84,7 +84,7 @@ def _plain(stats: Stats) -> dict[str, Any]:
 
 
 def _table(stats: Stats, room: int | None, *, color: bool) -> list[str]:
-    """The lines of the table: heading, groups and total; a last line names columns that did not fit the terminal."""
+    """Return the lines of the table: heading, groups and total; the last line names columns that did not fit."""
     names = [stats.by or "", *(clean_line(group.name or "-") for group in stats.groups), "total"]
     longest = min(broadest(names), _LONGEST_NAME)
     plan = _Plan(longest, _columns(stats, exact=True), 0) if room is None else _plan(stats, longest, room)
@@ -112,7 +112,7 @@ def _plan(stats: Stats, longest: int, room: int) -> _Plan:
 
 
 def _plans(stats: Stats, longest: int) -> Iterable[_Plan]:
-    """Layouts from widest to narrowest: shorten numbers, omit columns, cut names, then drop bars."""
+    """Yield layouts from widest to narrowest: shorten numbers, omit columns, cut names, then drop the bars."""
     exact, short = _columns(stats, exact=True), _columns(stats, exact=False)
     cut = min(longest, _SHORTEST_NAME)
     for length in (_SHORTEST_BAR, 0) if stats.groups and _can_draw() else (0,):
@@ -194,7 +194,7 @@ def _short_rate(value: float) -> str:
 
 
 class _Looks(NamedTuple):
-    """The headings of a column and the format of its numbers."""
+    """The headings of a column, and the format of its numbers."""
 
     head: str
     exact: Callable[[float], str]

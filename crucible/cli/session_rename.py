@@ -1,4 +1,4 @@
-"""`cru session rename`."""
+"""`cru session rename`: give a session a new id."""
 
 from __future__ import annotations
 

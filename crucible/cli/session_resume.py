@@ -132,7 +132,7 @@ def _last_paused(vault: Vault) -> Note:
     others, _ = index.ask(lambda view: newest_rows(view, project))
     for row in others:
         if row["status"] == "active" and is_held(vault.root, str(row["id"])):
-            return vault.read(vault.root / path_of_cell(str(row["path"])))  # the error names the process that holds it
+            return vault.read(vault.root / path_of_cell(str(row["path"])))  # the error names the lock's holder
     raise _none_paused(project, others)
 
 

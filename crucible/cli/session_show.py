@@ -1,4 +1,4 @@
-"""`cru session show`."""
+"""`cru session show`: show sessions as text, Markdown or JSON."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def show(door: Door, /, sessions: tuple[str, ...], wanted: str | None, format_: 
 def _each(
     vault: Vault, refs: Sequence[str], wanted: str | None, failed: Callable[[CrucibleError], None]
 ) -> Iterator[_Shown]:
-    """Load each session once; report those that cannot be loaded."""
+    """Load each session once, and report those that cannot be loaded."""
     seen: set[Path] = set()
     for ref in refs:
         try:
@@ -112,7 +112,7 @@ def _write_terminal(door: Door, vault: Vault, each: Iterable[_Shown], *, several
 
 
 def _write_markdown(door: Door, vault: Vault, each: Iterable[_Shown], *, several: bool) -> None:
-    """Write the exact bytes of the notes."""
+    """Write the notes byte for byte."""
     for note, phase in each:
         source = note.source
         shown = source if phase is None else Source(source.slice(source.span_of(phase.lines)))
@@ -153,7 +153,7 @@ _LABELS = {
 
 
 def _write_findings(_: Door, vault: Vault, each: Iterable[_Shown], *, several: bool) -> None:
-    """Write the kind and summary of each finding, and its details indented."""
+    """Write the kind and summary of each finding, with its details indented below."""
     for number, (note, phase) in enumerate(each):
         if several:
             write("\n" * bool(number) + f"==> {vault.relative(note.path)} <==")

@@ -57,7 +57,7 @@ def finish(
     ask: Ask | None = None,
     updates: bool = False,
 ) -> StopResult:
-    """Run `after_stop` for the session whose note is at `path`; `asker` is an agent, `ask` asks the user."""
+    """Run `after_stop` on the note at `path`, then compact memory; `asker` is an agent, `ask` asks the user."""
     project = ""
     # The first step below reports an error in the note.
     with suppress(CrucibleError):

@@ -150,7 +150,7 @@ def console_for(door: Door) -> Console:
 
 
 def draw(view: View) -> Group:
-    """Draw a whole session."""
+    """Draw an entire session."""
     return Group(*_note(view))
 
 

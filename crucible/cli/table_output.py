@@ -18,9 +18,9 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def dump_rows(rows: Sequence[Mapping[str, object]], name: str = "") -> str:
-    """Encode rows with the same keys as a TOON table named `name`, indented by two spaces.
+    """Encode rows with the same keys as a TOON table called `name`, indented by two spaces.
 
-    Lists would lose the table form, so their items are joined with `, `.
+    A list in a cell would break the table form, so its items are joined with `, `.
     """
     flat = [{key: _flat(value) for key, value in row.items()} for row in rows]
     return toons.dumps({name: flat} if name else flat)
@@ -82,9 +82,9 @@ def write_rows(
 def write_index_rows(
     rows: Sequence[Row], columns: Sequence[str], format_: str, name: str, door: Door, more: str = ""
 ) -> None:
-    """Like `write_rows`, for rows of the index; their TOON cells are written as the index stores them.
+    """Like `write_rows`, for rows of the index; TOON cells are written as stored in the index.
 
-    A table on a terminal also has the column `more`, if there is room for it.
+    A table on a terminal also has the column `more` if there is room for it.
     """
     if format_ != "table":
         shown: list[dict[str, Any]] = [{column: row[column] for column in columns} for row in rows]

@@ -128,7 +128,7 @@ def _records(vault: Vault, opened: OpenedTask) -> tuple[list[EventRecord], list[
 def _observations(vault: Vault, sessions: Iterable[str]) -> list[EventRecord]:
     found: list[EventRecord] = []
     for session in sessions:
-        with suppress(CrucibleError):  # a damaged part is skipped
+        with suppress(CrucibleError):  # damaged parts are skipped
             found += (one for one in read_records(vault.root, session) if one.type == "observation")
     return found
 
@@ -218,7 +218,7 @@ def annotate(
 def _annotate(
     vault: Vault, opened: OpenedTask, choice: TaskDecision, found: str, now: datetime, redact: Redact
 ) -> None:
-    """Add the decision and the discovery to the task's annotation."""
+    """Add the decision and the discovery to the annotation of the task."""
 
     def add(old: Annotation) -> Annotation:
         choices, discoveries = old.choices, old.discoveries

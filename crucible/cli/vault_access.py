@@ -68,7 +68,7 @@ def here() -> Path | None:
 
 
 def find_note(vault: Vault, ref: str) -> Path:
-    """Find a session by id, path or unique id prefix; raises `UsageError` for a note that Obsidian hides."""
+    """Find a session by id, path or unique id prefix; raises `UsageError` if the path is hidden in Obsidian."""
     path = vault.find(ref, here())
     if any(part.startswith(".") for part in PurePosixPath(vault.relative(path)).parts):
         raise UsageError(f"{ref}: hidden, no session", f"sessions are the notes in {vault.sessions}")
@@ -76,7 +76,7 @@ def find_note(vault: Vault, ref: str) -> Path:
 
 
 def load_note(vault: Vault, ref: str) -> Note:
-    """Find a session as `find_note` does, and read it."""
+    """Find a session with `find_note`, and read its note."""
     return vault.read(find_note(vault, ref))
 
 

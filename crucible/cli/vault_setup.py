@@ -1,4 +1,4 @@
-"""`cru init` and `cru trust`."""
+"""`cru init` and `cru trust`: set up a vault, and accept what it asks for."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`cru watch`."""
+"""`cru watch`: follow the sessions folder."""
 
 from __future__ import annotations
 
@@ -74,12 +74,12 @@ def _print(news: WatchStarted | NoteChange | WatchNotice, folder: str) -> None:
 
 
 class _Terminated(BaseException):
-    """The process received SIGTERM."""
+    """Raised when the process receives SIGTERM."""
 
 
 @contextmanager
 def _ended_quietly() -> Iterator[None]:
-    """End the block normally on SIGTERM, which service managers send."""
+    """End the block normally on SIGTERM, the signal that service managers send."""
 
     def end(_number: int, _frame: FrameType | None) -> None:
         raise _Terminated

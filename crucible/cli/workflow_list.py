@@ -31,7 +31,7 @@ _SHOWN = 10
 
 @dataclass(frozen=True, slots=True)
 class CheckedWorkflow:
-    """A workflow's note, its graph, and its diagnostics in the order of the note."""
+    """A workflow's note, its graph, and its diagnostics in note order."""
 
     note: WorkflowNote
     graph: Graph
@@ -40,7 +40,7 @@ class CheckedWorkflow:
 
 @dataclass(frozen=True, slots=True)
 class UnreadableWorkflow:
-    """A note that cannot be read; `shown` is its path for messages."""
+    """A note that cannot be read; `shown` is its path as shown in messages."""
 
     path: Path
     shown: str
@@ -61,7 +61,7 @@ class WorkflowFinder:
             self._none = error
 
     def load(self, ref: str) -> WorkflowNote:
-        """Load a workflow; raises `VaultNotFound` for a name without a vault."""
+        """Load a workflow; raises `VaultNotFound` for a mere name if there is no vault."""
         try:
             return read_workflow_note(self.vault, find_workflow(self.vault, ref, here()))
         except CrucibleError:
@@ -92,7 +92,7 @@ def _read(vault: Vault, path: Path) -> WorkflowNote | UnreadableWorkflow:
 
 
 def checked(note: WorkflowNote) -> CheckedWorkflow:
-    """Build the graph and run the checks."""
+    """Build a workflow's graph and check it."""
     graph = build_graph(note.workflow)
     return CheckedWorkflow(note, graph, check_workflow(note.workflow, graph))
 
@@ -186,7 +186,7 @@ def validate(door: Door, workflows: tuple[str, ...], *, format_: str) -> int:
 
 
 def _named(shelf: WorkflowFinder, refs: Iterable[str], wrong: list[CrucibleError]) -> Iterable[WorkflowNote]:
-    """Load each workflow once; report those that cannot be loaded."""
+    """Load each workflow once, and report those that cannot be loaded."""
     seen = set()
     for ref in refs:
         try:

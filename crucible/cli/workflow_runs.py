@@ -1,4 +1,4 @@
-"""`cru workflow sessions` and `history`: marker rows of all workflows, and the runs of one."""
+"""`cru workflow sessions` and `history`: the marker rows of all workflows, and the runs of one workflow."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ _SHOWN = 10
 
 
 class _PlacedRow(NamedTuple):
-    """A row and the path of its note for messages."""
+    """A marker row, and the path of its note for messages."""
 
     path: str
     row: MarkerRow
@@ -171,7 +171,7 @@ def _say_unknown(rows: Sequence[MarkerRow], named: Iterable[str]) -> None:
 
 
 def _say_unknown_values(rows: Sequence[MarkerRow], query: MarkerQuery) -> None:
-    """Report filter values that no row has."""
+    """Report filter values that occur in no row."""
     for column in ("agent", "channel", "status", "phase"):
         value = getattr(query, column)
         if value and rows and not select_rows(rows, MarkerQuery(**{column: value})):
@@ -181,7 +181,7 @@ def _say_unknown_values(rows: Sequence[MarkerRow], query: MarkerQuery) -> None:
 
 
 def _matching(every: Sequence[_PlacedRow], query: MarkerQuery) -> list[_PlacedRow]:
-    """The matching rows, newest first; rows excluded only for their missing time are counted on stderr."""
+    """Return the matching rows, newest first; report how many were excluded only because they have no time."""
     paths = {id(found.row): found.path for found in every}
     fitting = select_rows((found.row for found in every), query._replace(since=None, until=None))
     rows = select_rows(fitting, query)

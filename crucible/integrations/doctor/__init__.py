@@ -11,7 +11,7 @@ class CheckState(StrEnum):
 
     GOOD = "good"
     NOTE = "note"
-    """Nothing is wrong, but it may be worth knowing."""
+    """Not a problem, but may be worth knowing."""
     BAD = "bad"
 
 

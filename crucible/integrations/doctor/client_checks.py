@@ -60,7 +60,7 @@ def check_hooks(
 
 
 def _entries(found: Installed, option: str, search: str | None) -> Iterator[CheckResult]:
-    """Check that a settings file has all entries, and that the programs they call exist."""
+    """Check that a settings file has all of our hooks, and that the programs they call exist."""
     fix = f"cru install claude-code {option}"
     gone = tuple(filter(None, (missing_program(command, search) for command in found.commands)))
     if gone:
@@ -213,7 +213,7 @@ def _configured(settings: AgentSettings, env: Mapping[str, str]) -> CheckResult:
 
 
 def _agent_name(settings: AgentSettings, env: Mapping[str, str]) -> tuple[str, str]:
-    """Return the name of the program or model ("" for none), and why it cannot be started.
+    """Return the name of the program or model ("" for none), and the reason why it cannot be started ("" if it can).
 
     Arguments are not shown, because they may contain a key.
     """

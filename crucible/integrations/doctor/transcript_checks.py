@@ -148,7 +148,7 @@ _FIX = "revoke these secrets, then delete the sessions in the client; `cru` neve
 def check_client_secrets(
     natives: Iterable[ClientSession], settings: SecretSettings, show: Show
 ) -> Iterator[CheckResult]:
-    """Yield one finding per client with logs.  Only one event is in memory at a time."""
+    """Yield one finding for each client with logs.  Only one event is in memory at a time."""
     readable = [native for native in natives if not native.reason]
     looked = Counter(native.dialect.name for native in readable)
     found: dict[str, dict[Path, Counter[str]]] = {}
@@ -191,5 +191,5 @@ def _finding(title: str, sessions: int, files: dict[Path, Counter[str]]) -> Chec
 
 
 def _counts_text(kinds: Counter[str]) -> str:
-    """`3 github-token, 1 password`, the most frequent first."""
+    """Return counts such as `3 github-token, 1 password`, the most frequent first."""
     return ", ".join(f"{count} {rule}" for rule, count in sorted(kinds.items(), key=lambda each: (-each[1], each[0])))

@@ -1,4 +1,4 @@
-"""Check that the vault can be written, and find unfinished work in it: renames, spool, sessions, old formats."""
+"""Check that the vault is writable, and find unfinished work: renames, spool, sessions, notes in old formats."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def check_settings(faults: Iterable[CrucibleError], warnings: Iterable[str]) -> 
 
 
 def check_trust(asks: Sequence[Ask]) -> Iterator[CheckResult]:
-    """Report what the vault asks for, and whether the user accepted it."""
+    """Report what the vault asks for, and whether the user has accepted it."""
     broken = tuple(f"{ask.name}: {ask.fault}" for ask in asks if ask.fault)
     if broken:
         yield notice("trust", "what this vault asks for and cannot have is ignored", "", broken)

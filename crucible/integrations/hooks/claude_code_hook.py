@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 CLIENT = "claude-code"
 _PATIENCE = 5.0
-"""Seconds to wait for the payload."""
+"""Maximum seconds to wait for the payload."""
 _LARGEST = 1 << 28
 _PHASE_ENDS = frozenset(("SessionStart", "Stop", "StopFailure", "PreCompact", "SessionEnd"))
 _COMPACTION_WAIT = 15.0
@@ -104,7 +104,7 @@ def _without_surrogates(text: str) -> str:
 
 
 class _Context:
-    """The options that the scanner of `json` reads."""
+    """The context that the scanner of the `json` package needs."""
 
     strict = False
     object_hook = object_pairs_hook = None
@@ -152,7 +152,7 @@ def _flat_head(text: str) -> str:
 
 
 def _has_more() -> bool:
-    """Return whether there is more data, or the end of the input."""
+    """Return whether more data, or the end of the input, can be read now."""
     return os.name == "posix" and bool(select.select([0], [], [], 0)[0])
 
 

@@ -80,7 +80,7 @@ def _started(pid: int) -> float | None:
     try:
         stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
         if stat[0] == "Z":
-            return None  # a zombie
+            return None  # a zombie process
         boot = next(
             line for line in Path("/proc/stat").read_text(encoding="ascii").split("\n") if line.startswith("btime")
         )

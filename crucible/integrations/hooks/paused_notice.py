@@ -45,11 +45,11 @@ _TRIED = 5
 """Maximum sessions to try: an index row may be older than its note."""
 _BLOCKERS = 5
 _TITLE, _NAME, _WORDS = 120, 80, 200
-"""Maximum lengths in characters."""
+"""Maximum characters of a title, of a name, and of other text."""
 
 
 def units(text: str) -> int:
-    """Return the size of a text in UTF-16 units, as the client counts."""
+    """Return the size of text in UTF-16 units, which the client counts."""
     return len(text.encode("utf-16-le", "replace")) // 2
 
 
@@ -120,7 +120,7 @@ def _first(vault: Vault, paused: Iterable[Paused], start: ClientStart, *, whole:
     for _, session_row in zip(range(_TRIED), paused, strict=False):
         try:
             note = vault.read(vault.root / session_row.path)
-            name = check_session_id(note.name)  # the block has a command with this id
+            name = check_session_id(note.name)  # the block contains a command with this id
             is_whole = whole or len(note.source.text) <= _READ_WHOLE
             session = note.session if is_whole else read_head(note.source, note.name)
         except CrucibleError:  # missing or damaged: `cru session check` reports it

@@ -46,7 +46,7 @@ class ImportedSession:
     cwd: str = ""
 
     def take(self, session_id: str, note: Note | None, cwd: str) -> None:
-        """Store the values; this is the callback `ImportOptions.met`."""
+        """Store the values; `ImportOptions.met` calls this."""
         self.id, self.note, self.cwd = session_id, note, cwd
 
 
@@ -98,7 +98,7 @@ def _is_bookmarked(vault: Vault, session: Session, why: StopReason) -> bool:
 
 
 def _folder(cwd: str) -> Path | None:
-    """Return the client's folder if it exists on this machine."""
+    """Return the client's folder if it exists on this machine, else None."""
     folder = Path(cwd)
     return folder if cwd and folder.is_absolute() and folder.is_dir() else None
 

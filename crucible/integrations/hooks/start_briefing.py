@@ -52,8 +52,8 @@ class StartPlace(NamedTuple):
 def brief_start(place: StartPlace, notice: str, early: Callable[[str], object]) -> str:
     """Return the block for a client's start.
 
-    `notice` is the text about a paused session, which is returned alone if the briefing is empty or too long.
-    `early` is called with the unfinished block before recall is asked.
+    `notice` is the text about a paused session; it is returned alone if the briefing is empty or too long.
+    `early` is called with the unfinished block before recall is queried.
     """
     vault, start, settings, quoter = place.vault, place.start, place.vault.settings, place.quoter
     folder = project_folder(Path(start.cwd), place.user.projects, start.project)

@@ -32,7 +32,7 @@ LONGEST = 2.0
 def greet(root: str, client: str, session: str, cwd: str) -> None:
     """Print the block for a client that starts in `cwd`.
 
-    If that takes too long, print the unfinished block and end the process.
+    After `LONGEST` seconds, print the unfinished block and end the process.
     """
     made: list[str] = []
     in_time = _set_deadline(root, made)
@@ -50,7 +50,7 @@ def _print(text: str) -> None:
 
 
 def _set_deadline(root: str, made: Sequence[str]) -> Callable[[], object]:
-    """Start the timer; return a function that stops it.  At the deadline the last text in `made` is printed."""
+    """Start a timer; return a function that stops it.  At the deadline, the last text in `made` is printed."""
 
     def end(*_: object) -> None:
         log_fault(root, "greeting", TimeoutError(f"no answer within {LONGEST:g} s"))
@@ -87,7 +87,7 @@ class _Client(NamedTuple):
 
 
 def _greeting(root: str, user: UserSettings, client: _Client, early: Early) -> str:
-    """Return the block; `early` is called with an unfinished one before the slower parts."""
+    """Return the block; `early` is called with an unfinished version before the slower parts."""
     settings = load_vault_settings(root, user)
     project = project_of(client.cwd, user.projects)
     notices, briefs = settings.resume.at_start != "off", settings.briefing.at_start

@@ -83,7 +83,7 @@ _QUIET_SECONDS = 60.0
 _GIVEN_UP_SECONDS = 86400.0
 """Seconds after a session's last event until its missing transcript is no longer expected."""
 _MISSING = "missing"
-"""The state of a session without a transcript."""
+"""The state of a session that has no transcript."""
 _MARKS = frozenset(("SessionStart", "PreCompact", "Stop", "StopFailure", "SessionEnd"))
 """Events whose hooks the client waits for, so they are in order in the spool."""
 _MAX_LOGGED = 5
@@ -100,7 +100,7 @@ def write_down(root: Path) -> None:
         with syncing(str(root)) as lock:
             if not lock.held:
                 break
-            os.utime(root / ".crucible" / "spool" / "lock")  # shows `cru doctor` that hooks run
+            os.utime(root / ".crucible" / "spool" / "lock")  # shows `cru doctor` that the hooks work
             stopped += sync_vault(root, user, tried)
             _purge_events(root, user)
         # A hook that found the lock taken has not started a process, so check for its lines again.
@@ -156,7 +156,7 @@ def sync_vault(root: Path, user: UserSettings, tried: dict[str, int]) -> list[St
             _bring_briefs_up_to_date(vault)
         end_all(vault, user, stopped)
         _refresh(vault)
-        # Our working directory is the client's.
+        # The working directory of this process is the client's.
         look(Index(vault.root, vault.settings), datetime.now(UTC), lambda: (_working_directory(), user.projects))
     return stopped
 

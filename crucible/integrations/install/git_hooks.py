@@ -57,7 +57,7 @@ crucible_check {folder} || exit 1
 
 
 class Hook(NamedTuple):
-    """The path of the hook, which may not exist, and the vault's folder relative to the top of the repository."""
+    """The path of the hook (which may not exist), and the vault's folder relative to the top of the repository."""
 
     path: Path
     top: Path
@@ -167,7 +167,7 @@ def _spliced(data: bytes, span: tuple[int, int], block: bytes) -> bytes:
 
 
 def _is_editable_script(path: Path, data: bytes) -> bool:
-    """Return whether a hook is a shell script that git runs; disabled hooks and links to other files are not edited."""
+    """Return whether our block can be added to a hook: an executable shell script that is not a link."""
     return bool(_SHELL.match(data)) and b"\0" not in data and os.access(path, os.X_OK) and not path.is_symlink()
 
 
@@ -204,7 +204,7 @@ def _create(path: Path, data: bytes) -> None:
 
 
 def _make_executable(path: Path) -> None:
-    """Make a file executable for all who may read it."""
+    """Make a file executable for everyone who may read it."""
     try:
         mode = path.stat().st_mode
         path.chmod(mode | (mode & 0o444) >> 2)

@@ -1,4 +1,4 @@
-"""Register `cru mcp` in clients' settings, with instructions that tell their agents when to use it."""
+"""Register `cru mcp` in clients' settings, and add instructions for their agents on when to use it."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _BOM = "\ufeff"
 
 
 class Marks(NamedTuple):
-    """The unique lines before and after a block."""
+    """The unique lines that begin and end a block."""
 
     opening: str
     closing: str
@@ -65,7 +65,7 @@ def _line_end(text: str) -> str:
 
 
 def _place(text: str, marks: Marks) -> tuple[int, int] | None:
-    """Return the offsets of the block with its marks.
+    """Return the start and end of the block with its marks; None if there is no block.
 
     Raises `UsageError` for an opening mark without a closing one.
     """
@@ -111,11 +111,11 @@ class Part:
     entry: Callable[[str], Any] | None = None
 
     def install(self) -> bool:
-        """Add our part; return whether the file changed.  Raises `VaultError` if it cannot be changed."""
+        """Add our part; return whether the file has changed.  Raises `VaultError` if it cannot be changed."""
         return changed(self.path, self.put_in)
 
     def uninstall(self) -> bool:
-        """Remove our part; return whether the file changed."""
+        """Remove our part; return whether the file has changed."""
         return changed(self.path, self.take_out, self.folders)
 
 
@@ -232,7 +232,7 @@ def _with_toml(program: Sequence[str], text: str | None) -> str:
     }
     if text is not None and _place(text, _TOML_MARKS) is None and _server_in(_read_toml(text)) is not None:
         raise UsageError(f"mcp_servers.{_NAME}: is there already, and is not ours", "take it out by hand")
-    # A JSON string is a TOML string, except for escapes that these values do not need.
+    # A JSON string is also a TOML string, except for escapes that do not occur here.
     lines = [f"[mcp_servers.{_NAME}]", *(f"{key} = {_toml(value)}" for key, value in entry.items())]
     new = with_block(text, "\n".join(lines), _TOML_MARKS)
     if _server_in(_read_toml(new)) != entry:

@@ -29,9 +29,9 @@ _E = TypeVar("_E", bound=StrEnum)
 
 @dataclass(frozen=True, slots=True)
 class NewItem:
-    """A client's arguments for a new item; only `type`, and a title or a text, are required.
+    """A client's arguments for a new item; only `type`, and a title or text, are required.
 
-    `failure` has `category`, `root_cause`, `preventable_with` and `resolution`.  `choice` says what to do if a
+    `failure` may have `category`, `root_cause`, `preventable_with` and `resolution`.  `choice` says what to do if a
     similar item exists.
     """
 
@@ -148,7 +148,7 @@ def _audience_text(item: Item) -> str:
 
 
 def feedback(context: ServerContext, ref: str, *, useful: bool) -> str:
-    """Record that an item was used, and whether it helped."""
+    """Record that an item was used and whether it helped."""
     if "#" in ref:
         raise UsageError("an event of a session takes no feedback", "it is for items of knowledge, whose ids have no #")
     vault = vault_of(context)
@@ -191,7 +191,7 @@ def show_item(context: ServerContext, ref: str) -> str:
 
 
 def _plain_id(ref: str) -> str:
-    """Return the id of an item; paths are rejected, so that clients can read nothing else."""
+    """Return an item's id; paths are rejected, so that clients can read nothing else."""
     name = checked("id", ref.strip(), _LONGEST_LINE)
     if not name or "/" in name or "\\" in name or "\0" in name:
         raise UsageError(f"{name[:60]!r} is no item's id", "recall_search(event_types=['knowledge']) tells them")

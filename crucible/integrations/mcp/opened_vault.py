@@ -23,7 +23,7 @@ from crucible.vault.notes.vault import Vault
 
 
 def now() -> datetime:
-    """Return the time in UTC."""
+    """Return the current time in UTC."""
     return datetime.now(UTC)
 
 
@@ -71,6 +71,6 @@ def open_own(context: ServerContext, viewer: Viewer | None = None) -> EmbeddedRe
 
 
 def viewer_of(context: ServerContext) -> Viewer:
-    """Return the audience whose knowledge is visible; everything without a project."""
+    """Return the audience whose knowledge is visible; without a project, all knowledge is."""
     project = context.viewer
     return Viewer(ItemScope.PROJECT, project) if project else EVERYTHING

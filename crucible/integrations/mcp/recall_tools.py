@@ -92,14 +92,14 @@ class RecallTools:
         shown = found.hits[offset : offset + limit]
         hits = [_line(quoting, at, hit) for at, hit in enumerate(shown, offset + 1)]
         sessions = [_session(quoting, each) for each in found.sessions[:limit]] if not offset else []
-        # With the maximum number of hits there may be more.
+        # If the maximum number of hits was found, there may be more.
         known = len(found.hits) + (len(found.hits) == MOST)
         more = page(known, offset, limit, MOST)
         ways = "Around one: recall_timeline(anchor=id). Whole texts: recall_get(ids)." if hits else ""
         return answer(_headline(found, len(shown)), [*hits, *sessions], [more, ways])
 
     def timeline(self, anchor: str, before: int, after: int) -> str:
-        """Return an event and those around it."""
+        """Return an event and its neighbours."""
         bounded("before", before, 0, _FAR), bounded("after", after, 0, _FAR)
         anchor = checked("anchor", anchor.strip(), 400)
         with self._turn:
@@ -147,7 +147,7 @@ class RecallTools:
         return replace(found, hits=tuple(fits))
 
     def _opened(self, project: str = "") -> Recall:
-        """Return recall for the current vault and viewer, or for a project if one is named."""
+        """Return recall for the current vault and viewer, or for the named project."""
         context = replace(self._context, asked=project) if project else self._context
         key = (context.root(), context.viewer)
         if self._recall is None or self._recall[0] != key:
@@ -159,7 +159,7 @@ class RecallTools:
 
 
 def _is_of(project: str, event: Event) -> bool:
-    """Return whether an event may be shown for `project`: knowledge of other projects was not requested."""
+    """Return whether a hit belongs to the requested project, as far as it is knowledge."""
     return not project or event.kind is not EventKind.KNOWLEDGE or event.project in ("", project)
 
 

@@ -26,7 +26,7 @@ _NO_LABEL = str.maketrans("[],", "();")
 
 
 def answer(told: Sequence[str], quoted: Iterable[str], more: Sequence[str] = ()) -> str:
-    """Join our lines, the quoted blocks in one fence between our marks, and our lines about further results."""
+    """Join our own lines, the quoted blocks in one fence between our marks, and our lines about further results."""
     inside = fence(quoted)
     marked = [RECALLED, PREFACE, inside, RECALLED_END] if inside else []
     return "\n".join(line for line in (*told, *marked, *more) if line)

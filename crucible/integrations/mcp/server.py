@@ -47,14 +47,14 @@ if TYPE_CHECKING:
 
 @asynccontextmanager
 async def standard_streams() -> AsyncIterator[tuple[ReadStream[Any], WriteStream[SessionMessage]]]:
-    """Yield the streams for the server to read from and write to."""
+    """Yield the streams that the server reads from and writes to."""
     lines = _Lines(_own_input())
     async with stdio_server(stdin=lines) as (read, write):
         yield _Answering(read, write, lines.waiting), write
 
 
 def refusal_of(line: str) -> JSONRPCError | None:
-    """Return the error for a line that the library rejected or took for a notification; None if no reply is due."""
+    """Return the error for a line that the library rejected or mistook for a notification; None if no reply is due."""
     if not line.strip():
         return None
     try:
@@ -90,7 +90,7 @@ def _error(id_given: str | int | None, code: int, message: str) -> JSONRPCError:
 
 
 def _own_input() -> TextIOWrapper:
-    """Return the client's input; replace standard input by an empty one, for handlers and their subprocesses."""
+    """Return the client's input; replace standard input with an empty one, for handlers and their subprocesses."""
     wire = os.dup(0)
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)

@@ -34,7 +34,7 @@ class Caller(NamedTuple):
 
     @property
     def speaker(self) -> str:
-        """`name@version`."""
+        """The client as `name@version`."""
         return f"{self.agent}@{self.version}" if self.version else self.agent
 
 
@@ -76,7 +76,7 @@ class ServerContext:
             return self.asked
         try:
             vault = self.root()
-        except VaultNotFound:  # a team's server can be asked without a vault
+        except VaultNotFound:  # a team's server can be queried without a vault
             vault = ""
         return named_project_of(self.cwd, self.user.projects, vault)
 

@@ -33,7 +33,7 @@ _LOOKUP = "Also the tools: session_show(id, phase), recall_search, recall_get."
 
 
 def newest(context: ServerContext, limit: int = 20) -> list[Row]:
-    """Return the rows of the newest sessions."""
+    """Return the newest sessions as rows of the index."""
     rows, _ = index_of(vault_of(context)).ask(lambda view: select(view, SessionQuery(limit=limit)))
     return rows
 

@@ -56,9 +56,9 @@ class RunningSessions:
         """The id of the last session that was logged to by default."""
 
     def recorder(self, named: str, caller: Caller) -> Recorder:
-        """Return the recorder for a new entry.
+        """Return the recorder for a new entry in the named or current session.
 
-        Raises `SessionNotFound`, `SessionEnded` or `UsageError` with a hint.
+        Raises `SessionNotFound`, `SessionEnded` or `UsageError`, each with a hint.
         """
         context, vault = self._context, vault_of(self._context)
         with self._turn:
