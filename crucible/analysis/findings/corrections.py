@@ -1,10 +1,8 @@
-"""Corrections: the user stops a call or the agent, and says what to do instead; and tables of words to read replies.
+"""Corrections: the user stops a call or the agent, and says what to do instead.
 
-Corrections are refusals with a comment, refusals and interruptions that the next prompt explains, and prompts after
-which the agent admits a mistake.  A prompt that only sounds like a correction does not count.
-
-Words decide only here.  In a language that is missing from the tables, the findings that depend on these words are
-lost.
+Also tables of words for reading replies.  Corrections are refusals with a comment, refusals and interruptions that the
+next prompt explains, and prompts after which the agent admits a mistake.  In a language that the tables lack, findings
+that depend on words are lost.
 """
 
 from __future__ import annotations
@@ -29,14 +27,14 @@ _PUNCTUATION = ".,:;!"
 _YES = "yes y yeah yep yup ok okay sure please go do agreed correct right exactly  ja jawohl klar gerne bitte mach  oui vas  si sí  sim  да  はい  好 是"
 _NO = frozenset(["no", "n", "nope", "nein", "non", "não", "нет", "いいえ", "不"])
 _GO_AHEAD = _NO | frozenset(_YES.split())
-"""First words that accept or reject an offer."""
+"""First words of a reply that accept or reject an offer."""
 _CONCEDES = late_pattern(
     r"\W*(?:(?:you(?:'|\u2019| a)re (?:absolutely |completely |totally )?right(?! to )|my mistake|I was wrong)"
     r"|du hast recht|sie haben recht|(?:tu as|vous avez) raison|tienes raz[o\u00f3]n|hai ragione|voc\u00ea tem raz\u00e3o|masz racj\u0119"
     r"|\u0442\u044b \u043f\u0440\u0430\u0432|\u0432\u044b \u043f\u0440\u0430\u0432\u044b|\u4f60\u8bf4\u5f97\u5bf9|\u304a\u3063\u3057\u3083\u308b\u901a\u308a)",
     re.IGNORECASE,
 )
-"""How an agent begins its answer to a correction."""
+"""Phrases with which an agent begins its answer to a correction."""
 _OFFER = late_pattern(
     r"(?:(?:(?:do|would) you )?(?:want|like) (?:me|us) to|(?:shall|should|can|may) (?:i|we)|soll(?:en)? (?:ich|wir))\s+",
     re.IGNORECASE,
@@ -47,7 +45,7 @@ _NARRATES = late_pattern(
     rf"{_BEFORE}(?:let(?:['\u2019]s| me| us)?\b|i(?:\b|['\u2019])|(?:we )?need to\b|ich\b|lass)",
     re.IGNORECASE,
 )
-"""Phrases with which an agent speaks about itself rather than the code."""
+"""Phrases in which an agent talks about itself, not about the code."""
 _ANNOUNCES = late_pattern(
     rf"{_BEFORE}(?:let me|let['\u2019]s|i(?:['\u2019]ll| will| need to| should| have to|['\u2019]m going to)|(?:we )?need to)"
     r"\s+(?:(?:also|just|now)\s+)?",
@@ -62,18 +60,18 @@ _ARTICLE = late_pattern(r"A\s+[a-z]")
 _POINT = late_pattern(r"(?m)^[ \t]*\(?([A-Ha-h]|\d{1,2})[.):][ \t]*(.*)$")
 _BEGINS, _ENDS = late_pattern(r"\s*(?:[^\w\s.]|\.(?!\s+[a-z])|\Z)"), late_pattern(r"(?:[^\w\s']|\A)\s*\Z")
 _BETWEEN = 6
-"""Most code points between two marks that are named together."""
+"""Maximum code points between two marks that are named together."""
 SHORT, LONG = 60, 200
 """Maximum code points of a short reply, and of a reply that may name an option."""
 
 
 def is_go_ahead(text: str) -> bool:
-    """True if a reply begins with a yes or a no."""
+    """True if a reply begins with yes or no."""
     return _first(text) in _GO_AHEAD
 
 
 def is_no(text: str) -> bool:
-    """True if a reply begins with a no."""
+    """True if a reply begins with no."""
     return _first(text) in _NO
 
 
@@ -83,7 +81,7 @@ def _first(text: str) -> str:
 
 
 def beyond_yes(text: str) -> str:
-    """The words of a reply, without those that accept or reject."""
+    """Return the words of a reply, except those that accept or reject."""
     return " ".join(word for word in text.split() if word.strip(_PUNCTUATION).casefold() not in _GO_AHEAD)
 
 
@@ -93,12 +91,12 @@ def is_bare(text: str) -> bool:
 
 
 def offered_in(question: str) -> str:
-    """The offer in a question, as a request: `Shall I add a test?` offers to `Add a test`; "" if it offers nothing."""
+    """Return the offer in a question as a request: `Shall I add a test?` gives `Add a test`; "" without an offer."""
     return _request(_OFFER, question, " ?\uff1f")
 
 
 def has_alternatives(question: str) -> bool:
-    """True if a question names several things, so that a yes to it is ambiguous."""
+    """True if a question names several things, so that answering yes is ambiguous."""
     return bool(_OR.search(question))
 
 
@@ -108,7 +106,7 @@ def narrates(sentence: str) -> bool:
 
 
 def announced(sentence: str) -> str:
-    """The next action that an agent announces, as a request; "" if there is none."""
+    """Return the next action that an agent announces, as a request; "" if there is none."""
     return _request(_ANNOUNCES, sentence, " .:")
 
 
@@ -124,18 +122,18 @@ def concedes(text: str) -> bool:
 
 
 def _expanded(found: re.Match[str]) -> str:
-    """All numbers of a range such as `1-4`."""
+    """Return all numbers in a range such as `1-4`."""
     return ", ".join(str(number) for number in range(int(found[1]), int(found[2]) + 1)) or found[0]
 
 
 def one_by_one(text: str) -> dict[str, str]:
-    """A reply's words about each option, by mark, if it answers several; else empty."""
+    """Return a reply's words about each option, by mark, if it answers several; otherwise empty."""
     found = {mark.upper(): words.strip() for mark, words in _POINT.findall(text)}
     return found if len(found) > 1 else {}
 
 
 def picked(text: str, marks: Collection[str]) -> list[str]:
-    """The options (`A`, `2`) that a reply names first; `A` before a word is an article.
+    """Return the options (`A`, `2`) that a reply names first.  `A` before a word is an article.
 
     A reply that answers the options one by one picks none.
     """
@@ -175,9 +173,9 @@ CONCEDED = Pattern("the agent concedes", Source.REPLY, 21, 23)
 _THEN = 160
 _MARKS = ".,:;!?'\"`()"
 _SAME = 0.6
-"""The share of a prompt's words that the next one repeats if the user only rephrased it."""
+"""Minimum share of the previous prompt's words that the next prompt repeats if the user only rephrased it."""
 _LONGEST = 400
-"""Maximum code points of a prompt that explains a refusal; a longer one, or one of many lines, is a new task."""
+"""Maximum code points in a prompt that explains a refusal.  A longer one, or one with many lines, is a new task."""
 
 
 @dataclass(slots=True)
@@ -188,7 +186,7 @@ class _Found:
     what: str
     then: str = ""
     is_certain: bool = True
-    """False for words that are a correction only if the agent admits a mistake."""
+    """False for words that count as a correction only if the agent admits a mistake."""
 
 
 class Corrections:
@@ -199,7 +197,7 @@ class Corrections:
         self._found: list[_Found] = []
         self._unanswered: list[_Found] = []
         self._stopped: tuple[Pattern, str, str] | None = None
-        """The stopped call or turn, until the next prompt explains it."""
+        """The stopped call or turn, kept until the next prompt explains it."""
 
     def _add(self, pattern: Pattern, words: str, what: str, *rows: str, is_certain: bool = True) -> None:
         found = _Found(pattern, first_line(words, SUMMARY - 2), list(rows), what, is_certain=is_certain)
@@ -207,7 +205,7 @@ class Corrections:
         self._found.append(found)
 
     def refused(self, call: ObservedCall | None, words: str, row: str) -> None:
-        """The user refused a call, with or without a comment."""
+        """Record that the user refused a call, with or without a comment."""
         what = f"refused: {_shown(call, self._story.roots)}" if call else "refused"
         if is_question(words):
             self._add(CONCEDED, words, what, row, is_certain=False)
@@ -217,23 +215,23 @@ class Corrections:
             self._stopped = (WORDLESS, what, row)
 
     def sent_back(self, plan: str, row: str) -> None:
-        """The next prompt rejects a plan that was not part of a call."""
+        """Record a rejected plan that was not part of a call; the next prompt is the correction."""
         self._stopped = (REFUSED, f"refused: plan {plan_of(plan).title}", row)
 
     def interrupted(self, row: str) -> None:
-        """The user stopped the agent; an interruption that is part of a refusal does not count twice."""
+        """Record that the user stopped the agent.  An interruption that is part of a refusal does not count again."""
         turn = self._story.now
         if self._stopped is None and (turn.worked or turn.first.text):
             doing = first_line(turn.last.text, _THEN) if turn.last.text else "a call"
             self._stopped = (STOPPED, f"interrupted: {doing}", row)
 
     def steered(self, text: str, row: str) -> None:
-        """The user sent a message while the agent worked."""
+        """Record a message that the user sent while the agent was working."""
         if _is_short(text):
             self._add(CONCEDED, text, "said while it worked", row, is_certain=False)
 
     def prompted(self) -> None:
-        """Take the prompt after a stop as the correction, unless it is a plan, long, or repeats the stopped prompt."""
+        """Take the prompt after a stop as the correction, unless it is a plan, is long, or repeats the stopped one."""
         turn, stopped = self._story.now, self._stopped
         self._stopped, self._unanswered = None, []
         text, row = turn.prompt.text, turn.prompt.row
@@ -253,11 +251,11 @@ class Corrections:
         return text == before or overlap(long_words(before), long_words(text), "first") >= _SAME
 
     def went_on(self) -> None:
-        """The agent continued without a new prompt, so the stop has no explanation."""
+        """Record that the agent continued without a new prompt, so the stop has no explanation."""
         self._stopped = None
 
     def replied(self, reply: Utterance) -> None:
-        """Keep the agent's reaction; drop words that turn out to be no correction."""
+        """Keep the agent's reaction, and drop words that turn out not to be a correction."""
         for found in self._unanswered:
             found.then = statements(reply.text, _THEN)
             found.rows.append(reply.row)
@@ -266,7 +264,7 @@ class Corrections:
         self._found = [found for found in self._found if found.is_certain]
 
     def noted(self) -> list[FindingItem]:
-        """The corrections so far."""
+        """Return the corrections so far."""
         return [
             FindingItem(
                 Kind.CORRECTION,
@@ -280,7 +278,7 @@ class Corrections:
 
 
 def _details(found: _Found) -> str:
-    """The stopped call or turn, then the agent's reaction, as sentences."""
+    """Return the stopped call or turn, then the agent's reaction, as sentences."""
     if not found.what or not found.then:
         return found.what or found.then
     what = found.what.rstrip(" :")
@@ -292,7 +290,7 @@ def _is_short(text: str) -> bool:
 
 
 def _shown(call: ObservedCall, roots: tuple[str, ...]) -> str:
-    """A call in a few words: the first line of a plan or a command, with paths relative to the project."""
+    """Return a call in a few words: the first line of a plan or command, with paths relative to the project."""
     line = call.summary.strip("# \n").partition("\n")[0]
     for root in roots:
         line = shorten_paths(line, root)

@@ -1,7 +1,7 @@
 """Decisions (answered questions, approved plans, picked options, replies to offers) and instructions.
 
 A possible decision is pending until the agent's next action is known, since permission to commit is not a decision.
-About half of the instructions are decisions; structure does not show which.
+About half of all instructions are decisions, but structure does not show which.
 """
 
 from __future__ import annotations
@@ -80,13 +80,13 @@ class Decisions:
         self._story = story
         self._waiting: list[_Waiting] = []
         self._rows: tuple[str, ...] = ()
-        """The rows of the last prompt and of the text that it replies to."""
+        """The rows of the last prompt and of the text it answers."""
         self._plans: set[str] = set()
 
     # --- recorded by the client ----------------------------------------------------------------------------------
 
     def questions(self, event: QuestionsAnswered) -> list[Decision]:
-        """A decision for each answered question."""
+        """Return a decision for each answered question."""
         return [
             replace(decision_of(choice), grounds=ANSWERED.on(event.at.row))
             for choice in event.choices
@@ -94,7 +94,7 @@ class Decisions:
         ]
 
     def plan(self, event: PlanSettled) -> list[Decision]:
-        """A decision for a plan that was approved, or left without a comment to begin in a new context."""
+        """Return a decision for a plan that was approved, or was left without a comment to start in a new context."""
         if event.approved is False:
             return []
         return self._plan(APPROVED if event.approved else LEFT_PLAN, event.text, event.at.row)
@@ -110,7 +110,7 @@ class Decisions:
     # --- replies -------------------------------------------------------------------------------------------------
 
     def prompted(self, plan: str) -> list[Decision]:
-        """Begin a new turn; `plan` is the plan in its prompt, or ""."""
+        """Begin a new turn.  `plan` is the plan in its prompt, or ""."""
         turn = self._story.now
         settled = self.ended()
         if plan:
@@ -121,7 +121,7 @@ class Decisions:
         return settled
 
     def _reply(self, text: str, offered: str) -> Iterator[_Waiting]:
-        """The decisions of a prompt about the agent's offer right before it."""
+        """Yield the decisions in a prompt about the agent's offer right before it."""
         asked = closing_question(offered)
         if found := list(self._picked(text, asked)):
             yield from found
@@ -129,7 +129,10 @@ class Decisions:
             yield from _answered(text, offered, asked)
 
     def _picked(self, text: str, asked: ClosingQuestion | None) -> Iterator[_Waiting]:
-        """The options that a reply names, or its words about each; several numbers may refer to an earlier list."""
+        """Yield the options that a reply names, or its words about each.
+
+        Several numbers may refer to an earlier list.
+        """
         lists = self._story.offered
         if asked and lists and (replies := one_by_one(text)) and replies.keys() <= lists[0].by_mark.keys():
             yield from _each(replies, lists[0].by_mark)
@@ -145,12 +148,12 @@ class Decisions:
     # --- what followed -------------------------------------------------------------------------------------------
 
     def edited(self) -> list[Decision]:
-        """Files changed: confirm the pending decisions."""
+        """Confirm the pending decisions, since files were changed."""
         waiting, self._waiting = self._waiting, []
         return [] if concedes(self._story.now.first.text) else list(map(self._settled, waiting))
 
     def committed(self) -> None:
-        """The prompt only requested or allowed a commit: drop other pending decisions."""
+        """Drop the other pending decisions: the prompt only requested or allowed a commit."""
         self._waiting = [one for one in self._waiting if one.pattern in (PICKED, EACH)]
 
     def ended(self) -> list[Decision]:
@@ -168,7 +171,7 @@ class Decisions:
 
 
 def _each(replies: Mapping[str, str], offers: Mapping[str, Option]) -> Iterator[_Waiting]:
-    """A reply's words about each option; a bare yes or no only if the option is a question."""
+    """Yield a reply's words about each option.  A bare yes or no counts only if the option is a question."""
     for mark, reply in replies.items():
         one = offers[mark]
         about = f"{one.label}: {one.description}" if one.description else one.label
@@ -179,13 +182,16 @@ def _each(replies: Mapping[str, str], offers: Mapping[str, Option]) -> Iterator[
 def _choice(
     text: str, offers: Mapping[str, Option], marks: list[str], asked: ClosingQuestion | None
 ) -> Iterator[_Waiting]:
-    """The options with these marks; for an option that is a question (`Something else?`), the reply itself."""
+    """Yield the options with these marks.
+
+    For an option that is a question (`Something else?`), yield the reply itself.
+    """
     if any(is_question(offers[mark].label) for mark in marks):
         if asked:
             yield _Waiting(PICKED, _pair(asked.question, text))
         return
     chosen = " + ".join(offers[mark].label for mark in marks)
-    # Numbered items may be done one after another: only `2` or `Option 2` rejects the rest.
+    # Numbered items may be done one after another, so only `2` or `Option 2` rejects the rest.
     is_only = len(marks) == 1 and (
         marks[0].isalpha() or (text.count(" ") < _TWO and text.rstrip(" .!").endswith(marks[0]))
     )
@@ -200,7 +206,7 @@ def _choice(
 
 
 def _answered(text: str, offered: str, asked: ClosingQuestion) -> Iterator[_Waiting]:
-    """A decision from a question and its reply, if both together name what was decided."""
+    """Yield a decision from a question and its reply, if both together say what was decided."""
     whole = f"{asked.first} {asked.question}".strip()
     is_open = asked.first or has_alternatives(whole)
     if is_go_ahead(text) and is_bare(text):
@@ -221,12 +227,12 @@ def _answered(text: str, offered: str, asked: ClosingQuestion) -> Iterator[_Wait
 
 
 def _shares(text: str, other: str) -> bool:
-    """True if both texts share a long, and therefore rare, word."""
+    """True if both strings share a long, and therefore rare, word."""
     return any(len(word) > _LONG_WORD for word in long_words(text) & long_words(other))
 
 
 def _pair(about: str, reply: str) -> str:
-    """A question and its reply in one line."""
+    """Return a question and its reply on one line."""
     question = cut_at_word(about, SUMMARY - len(_TO) - min(len(reply), SUMMARY - _REPLY))
     return f"{question}{_TO}{first_line(reply, SUMMARY - len(question) - len(_TO))}"
 
@@ -234,7 +240,7 @@ def _pair(about: str, reply: str) -> str:
 INSTRUCTED = Pattern("instruction with a stated approach", Source.REPLY, 21, 49)
 
 _APPROACH, _REASON = 100, 300
-"""Minimum code points of an approach, and maximum of the reason made from it."""
+"""Minimum code points in an approach, and maximum code points in the reason made from it."""
 
 
 class Instructions:
@@ -245,7 +251,7 @@ class Instructions:
         self._found: list[FindingItem] = []
 
     def edited(self, settled: bool) -> None:
-        """Files changed; `settled` is true if the prompt is already a decision."""
+        """Record that files were changed.  `settled` is True if the prompt is already a decision."""
         turn = self._story.now
         text, approach = turn.prompt.text, turn.approach
         is_first = turn.edits == 1 and not settled and not turn.red and turn.kind is PromptKind.TYPED
@@ -264,5 +270,5 @@ class Instructions:
             )
 
     def noted(self) -> list[FindingItem]:
-        """The instructions so far."""
+        """Return the instructions so far."""
         return list(self._found)

@@ -1,6 +1,6 @@
-"""Detect the findings of a session from its events, passed one by one; also its open ends.
+"""Detect the findings and open ends of a session from its events, passed one by one.
 
-Events may come in any order and contain any text; nothing here raises.
+Events may come in any order and contain any text; nothing here raises an error.
 """
 
 from __future__ import annotations
@@ -72,25 +72,25 @@ class OpenEnds:
         self._tasks: dict[str, tuple[str, str, str]] = {}
 
     def planned(self, event: PlanSettled) -> None:
-        """A plan that is not approved is open until a file is edited."""
+        """Record a plan.  If it is not approved, it is open until a file is edited."""
         self._plan = None if event.approved else (event.text[:6000], event.at.row)
 
     def edited(self) -> None:
-        """An edit begins the plan."""
+        """Record an edit, which begins the plan."""
         self._plan = None
 
     def listed(self, tasks: tuple[TaskState, ...], row: str) -> None:
-        """The task list was replaced."""
+        """Record a new task list, which replaces the old one."""
         self._tasks = {task.id: (task.content, task.status, row) for task in tasks[:200]}
 
     def changed(self, event: TaskChanged) -> None:
-        """One task was created or changed."""
+        """Record that a task was created or changed."""
         content, status, row = self._tasks.get(event.id, ("", "pending", event.at.row))
         if len(self._tasks) < 200 or event.id in self._tasks:
             self._tasks[event.id] = (event.content or content, event.status or status, row)
 
     def noted(self) -> list[FindingItem]:
-        """The open ends so far."""
+        """Return the open ends so far."""
         return [
             FindingItem(Kind.OPEN_END, text, details or None, pattern.on(row))
             for pattern, text, details, row in self._open()
@@ -99,7 +99,7 @@ class OpenEnds:
     def _open(self) -> Iterator[tuple[Pattern, str, str, str]]:
         turn = self._story.now
         if turn.kind is PromptKind.TASK:
-            return  # its parent has the result
+            return  # the parent has the result
         if turn.last.text and not turn.worked and is_question(turn.last.text):
             yield self._question(turn.last)
         if self._plan:
@@ -119,7 +119,10 @@ class OpenEnds:
             yield LISTED, f"{_TASKS}{names}", "; ".join(more), remaining[-1][1]
 
     def _question(self, last: Utterance) -> tuple[Pattern, str, str, str]:
-        """The last question with its subject; its details are the items that it numbers, or else the last text."""
+        """Return the last question and its subject.
+
+        The details are the items that it numbers, or else the last text.
+        """
         asked = closing_question(last.text) or ClosingQuestion(
             first_line(last.text.rpartition("\n")[2], SUMMARY), "", ()
         )
@@ -151,7 +154,7 @@ class OpenEnds:
 
 
 class Detector:
-    """Detect the findings of one transcript.
+    """Detects the findings in one transcript.
 
     Callouts are returned as soon as they are certain; the items of the findings block are available at any time.
     """
@@ -166,7 +169,7 @@ class Detector:
         self._open_ends = OpenEnds(self._story)
 
     def noted(self) -> tuple[FindingItem, ...]:
-        """The items of the findings block so far."""
+        """Return the items of the findings block so far."""
         return (
             *self._corrections.noted(),
             *self._instructions.noted(),
@@ -175,7 +178,7 @@ class Detector:
         )
 
     def add(self, event: Event) -> Sequence[Decision | Failure]:
-        """Process the next event; return the callouts that it completes."""
+        """Process the next event, and return the callouts that it completes."""
         held = self._story.held
         if not held:
             return self._add(event)

@@ -1,6 +1,6 @@
 """Failures: a failed command, the agent's explanation, the edits, and the same command passing again.
 
-All failed runs of a command until it passes are one failure.
+All failed runs of a command before it passes count as one failure.
 """
 
 from __future__ import annotations
@@ -40,14 +40,14 @@ PASTED = Pattern("pasted log, then edits", Source.EDITS, 14, 19)
 _NO_RERUN = (CONFLICT, REMOTE, PASTED)
 
 _MOST = 40
-"""The maximum number of failures without a fix that are kept."""
+"""Maximum number of failures without a fix to keep."""
 _CONFLICT = late_pattern(r"^CONFLICT \(.*$", re.MULTILINE)
 _REMOTE = late_pattern(r"^\S[^\n]{0,300}?Z[ \t]+(--- FAIL.*|FAIL\b.*|##\[error\].*|E  .*)$", re.MULTILINE)
 
 
 @dataclass(slots=True, eq=False)
 class _Run:
-    """A failed command: its first output, and the explanations and edits since."""
+    """A failed command: its first output, and the explanations and edits since then."""
 
     pattern: Pattern
     key: str
@@ -60,16 +60,16 @@ class _Run:
     runs: int = 1
     cause: Utterance = NOTHING
     thought: Utterance = NOTHING
-    """The cause in the agent's text, and in its first reasoning."""
+    """The cause in the agent's text, and the cause in its first reasoning."""
     change: str = ""
     """The agent's text right before its first edit."""
     files: dict[str, None] = field(default_factory=dict)
     is_over: bool = False
-    """True if the command failed in another way after the edits, so later text and edits belong to that failure."""
+    """True if the command failed differently after the edits, so later text and edits belong to the new failure."""
 
 
 class Failures:
-    """The failures of one session, each returned when it is fixed."""
+    """The failures of one session.  Each is returned when it is fixed."""
 
     def __init__(self, story: TurnHistory) -> None:
         self._story = story
@@ -92,7 +92,7 @@ class Failures:
                 run.thought = Utterance(_why(text[:4000], run), row)
 
     def edited(self, call: ObservedCall) -> list[Failure]:
-        """Record changed files, and settle the failures that have no command to rerun."""
+        """Record changed files, and settle failures that have no command to run again."""
         for run in self._open:
             if run.is_over:
                 continue
@@ -102,7 +102,7 @@ class Failures:
         return self._settle([run for run in self._open if run.pattern in _NO_RERUN and run.parts <= run.files.keys()])
 
     def prompted(self) -> None:
-        """Look for a log in the prompt; drop failures without a command that the previous turn did not settle."""
+        """Look for a log in the prompt, and drop failures without a command that the previous turn did not settle."""
         self._open = [run for run in self._open if run.pattern not in _NO_RERUN]
         turn = self._story.now
         for run in self._open:
@@ -171,18 +171,18 @@ class Failures:
 
 
 _SUMS_UP = late_pattern(r"(?:FAIL|ok|exit status|\d+ issues:|\* \w+: \d+)(?=\s|\Z)")
-"""A line that reports a failure without naming what failed."""
+"""Lines that report a failure without naming what failed."""
 _BY_SHELL = late_pattern(
     r"\s*(?:Error: )?(?:Exit code:? -?\d+\s+)?(?:\(eval\)|(?:\S*/)?(?:ba|z|da|k)?sh)(?::[\w-]*)?:(?: line)? ?\d+: "
 )
-"""A shell's own error: no such folder, no such command or an open quote."""
+"""A shell's own errors: no such folder, no such command, or an open quote."""
 _TEMPORARY = late_pattern(r"(?<![\w.])(?:/private)?/(?:tmp|var/folders)/\S*/(?=[^\s/])")
 _TIMING = late_pattern(r"[ \t]*\(?\b\d+\.\d+ ?m?s\b\)?|\b\d{4}[-/]\d\d[-/]\d\d[T ][\d:.Z]+[ \t]*")
 _PATH = late_pattern(r"\S+[/.]\S+")
 
 
 def _verdict(call: ObservedCall, text: str) -> str:
-    """The result line of the call in the note, without the parts that differ from run to run."""
+    """Return the call's result line as in the note, without parts that differ from run to run."""
     return _tidy(result_line(f"Bash {one_line(call.script, 2000)}", text, Outcome.FAILED, limit=2 * SUMMARY))
 
 
@@ -190,18 +190,18 @@ _TEST = late_pattern(r"^[ \t]*(?:--- FAIL:|FAILED|\u2715)[ \t]+(\S+)", re.MULTIL
 
 
 def _tidy(text: str) -> str:
-    """A line without temporary folders, times and colours."""
+    """Return a line without temporary folders, times and colours."""
     return _TIMING.sub("", _TEMPORARY.sub("", " ".join(text.split()))).strip(" :;")
 
 
 def _conflicting(found: str) -> str:
-    """The file that a line of `git merge` names last."""
+    """Return the file that is named last in a line from `git merge`."""
     named = _PATH.findall(found)
     return base_name(named[-1].rstrip(".")) if named else found
 
 
 def _pasted(prompt: str) -> str:
-    """The user's own words, and the first line of the log that names an error."""
+    """Return the user's own words, and the first line of the log that names an error."""
     log = log_lines(prompt)
     own = [one for one in prompt.split("\n") if one.strip() and one not in log]
     wrong = next((one for one in log if reports_error(one)), "")
@@ -215,7 +215,7 @@ def _failure(run: _Run) -> Failure:
     files = ", ".join(list(run.files)[:6])
     if run.pattern in (FIXED, PIPED):
         fix = f"{_announced(run)}fixed in {files}; {run.key} passed after {run.runs + 1} runs"
-    else:  # except for a merge, nothing proves the fix
+    else:  # except after a merge, nothing proves the fix
         fix = f"fixed in {files}" if run.pattern is CONFLICT else f"changed {files}"
     return Failure(
         cut_at_word(run.text, SUMMARY),
@@ -226,13 +226,13 @@ def _failure(run: _Run) -> Failure:
 
 
 def _announced(run: _Run) -> str:
-    """The fix that the agent announced, if it names something in the failure or the code."""
+    """Return the fix that the agent announced, if it names something in the failure or the code."""
     actions = (_CLAUSE.split(announced(one), 1)[0] for one in prose(run.change))
     return next((f"{what}; " for what in actions if what and _is_about(what, run)), "")
 
 
 def _why(text: str, run: _Run) -> str:
-    """The sentences of a text without the agent's next action; "" if none is about the failure."""
+    """Return the sentences of a text, except the agent's next action; "" if none is about the failure."""
     found = [_CLAUSE.split(one, 1)[-1] if narrates(one) else one for one in prose(text)]
     found = [
         one
@@ -244,19 +244,19 @@ def _why(text: str, run: _Run) -> str:
 
 
 def _is_about(sentence: str, run: _Run) -> bool:
-    """True if a sentence adds something and names a part of the code or the failure; `I fix both issues` does not."""
+    """True if a sentence adds something and names part of the code or the failure; `I fix both issues` does not."""
     known = _known(sentence, run)
     return bool(known or _NAMED.search(sentence)) and bool(_stems(sentence) - known - _VERDICTS)
 
 
 def _known(sentence: str, run: _Run) -> set[str]:
-    """The stems that a sentence shares with the failure or its files."""
+    """Return the stems that a sentence shares with the failure or its files."""
     about = " ".join((run.text.removeprefix(f"{run.key}: "), *run.signature, *run.files))
     return _stems(sentence) & _stems(about) - _VERDICTS
 
 
 def _stems(text: str) -> set[str]:
-    """The beginnings of a text's words, and of the parts of its names."""
+    """Return the stems of the words in a text, including the parts of identifiers."""
     return {one[:_STEM].casefold() for one in _PARTS.findall(text)}
 
 
@@ -264,7 +264,7 @@ _STEM = 5
 _PARTS = late_pattern(r"[A-Z]?[^\W\d_A-Z]{4,}|[A-Z]{3,}|\d{2,}|(?<!\S)[^\w\s]{2,}(?!\S)")
 _CAUSE, _FEW = 300, 3
 _VERDICTS = frozenset({"error", "fail", "faile", "issue", "lint", "test", "tests", "build", "merge", "confl"})
-"""Stems that every report of a failure contains."""
+"""Stems that every failure report contains."""
 _CLAUSE = late_pattern(r"(?: [-\u2013\u2014]|:) ")
 _NAMED = late_pattern(r"\w[._/]\w|[a-z][A-Z]|\w\(")
-"""Marks of a name in the code."""
+"""Signs of a name in the code."""

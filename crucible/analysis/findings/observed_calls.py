@@ -1,4 +1,4 @@
-"""Read a tool call of any client as an edit, a shell command or neither, and recognise the output of failed commands.
+"""Read any client's tool call as an edit, a shell command or neither, and recognise the output of failed commands.
 
 The output is needed because a pipe may hide the exit code.
 """
@@ -18,7 +18,7 @@ from crucible.core.patterns import late_pattern
 
 
 def word_set(text: str) -> frozenset[str]:
-    """The words of a table."""
+    """Return the words in a table."""
     return frozenset(text.split())
 
 
@@ -39,9 +39,9 @@ _PATCHES = ("input", "patch", "patchText", "content")
 _DELETED = late_pattern(r"^\*\*\* Delete File: (.+?)[ \t\r]*$", re.MULTILINE)
 _PATCHED = late_pattern(r"^\*\*\* (?:Add|Update|Delete) File: (.+?)[ \t\r]*$", re.MULTILINE)
 _MOST = 40
-"""The maximum number of files, and of keys, that are kept for one call."""
+"""Maximum number of files, and of keys, kept for one call."""
 _LONGEST = 20_000
-"""Maximum code points of a script that are read."""
+"""Maximum code points read from a script."""
 _MOST_LINES = 400
 
 
@@ -51,10 +51,10 @@ Lines = frozenset[tuple[str, str]]
 
 @dataclass(slots=True)
 class ObservedCall:
-    """A call; `summary` is its command, path or first argument, `approach` the agent's text right before it.
+    """A call.  `summary` is its command, path or first argument; `approach` is the agent's text right before it.
 
-    `files` are those that it edits, `gone` those that it deletes, `restored` those that it resets to the commit.
-    `is_whole` is true if it writes a whole file.
+    `files` are those that it edits, `gone` those that it deletes, and `restored` those that it resets to the commit.
+    `is_whole` is True if it writes an entire file.
     """
 
     row: str
@@ -102,7 +102,7 @@ def _text(arguments: Mapping[str, object], *names: str) -> str:
 
 
 def changes_in(arguments: Mapping[str, object]) -> list[tuple[str, str, str]]:
-    """The file, the old text and the new text of each part of an edit."""
+    """Return the file, the old text and the new text for each part of an edit."""
     path = _text(arguments, *_PATHS)
     return list(_edits(path, arguments) if path else _patches(_text(arguments, *_PATCHES)))
 
@@ -127,7 +127,7 @@ def _patches(patch: str) -> Iterator[tuple[str, str, str]]:
 
 
 def _lines(changes: Sequence[tuple[str, str, str]], at: int) -> Lines:
-    """The old (`at` is 1) or the new (2) lines of changes."""
+    """Return the old (`at` is 1) or new (2) lines in changes."""
     found = ((one[0], line.strip()) for one in changes for line in one[at].split("\n"))
     return frozenset(islice(found, _MOST_LINES))
 
@@ -136,12 +136,12 @@ _DOT_FOLDER = late_pattern(r"(?:^|[/\\])\.\w[^/\\]*[/\\]")
 
 
 def _own(files: tuple[str, ...], roots: tuple[str, ...]) -> tuple[str, ...]:
-    """Drop the client's own files: those in a dot folder outside the project's folders."""
+    """Drop the client's own files, which are in a dot-folder outside the project's folders."""
     return tuple(path for path in files if path.startswith(roots) or not _DOT_FOLDER.search(path))
 
 
 def base_name(path: str) -> str:
-    """A file's name without its folders."""
+    """Return a file's name without its folders."""
     return re.split(r"[/\\]", path)[-1]
 
 
@@ -159,7 +159,7 @@ _RUNNERS = word_set(
     mise npm pnpm yarn make just task uv docker poetry bundle bun deno turbo nx
     """
 )
-"""Commands that run another command or a task, so that one more argument belongs to the key."""
+"""Commands that run another command or a task, so that one more argument is part of the key."""
 _WORD = late_pattern(r"[\w@][\w:@.-]*")
 
 
@@ -192,7 +192,7 @@ _COMMITS = late_pattern(r"\bgit\b[^\n|;&]{0,80}\b(?:commit|push|add)\b|\b(?:gh p
 
 
 def _written(part: ShellCommand) -> Iterator[str]:
-    """The files that a command patches, edits in place, or writes from its here-document."""
+    """Yield the files that a command patches, edits in place, or writes from its here-document."""
     if part.words[:1] == ("apply_patch",):
         yield from _PATCHED.findall(part.fed or " ".join(part.words[1:]))
     elif part.words[:1] == ("sed",) and any(word.startswith("-i") for word in part.words[1:3]):
@@ -208,28 +208,28 @@ _UNDO = (
     (("git", "restore"), Deed.REVERT),
     (("git", "reset", "--hard"), Deed.REVERT),
 )
-"""Commands that delete files, or reset them to the commit."""
+"""Commands that delete files or reset them to the commit."""
 
 
 def _undone(part: ShellCommand) -> Iterator[tuple[Deed, Sequence[str]]]:
-    """The files that a command deletes or resets; `.` means all."""
+    """Yield the files that a command deletes or resets; `.` means all files."""
     for words, deed in _UNDO:
         if part.words[: len(words)] == words:
             rest = part.words[len(words) :]
             names = [word for word in rest if not word.startswith("-")]
-            if deed is Deed.DELETE or len(names) == len(rest):  # with `--staged` the files stay as they are
+            if deed is Deed.DELETE or len(names) == len(rest):  # with `--staged`, the files are not changed
                 yield deed, ["."] if words[-1] == "--hard" else names
 
 
 def _places(names: Iterable[str], part: ShellCommand, roots: tuple[str, ...]) -> Iterator[str]:
-    """The possible paths of a command's files, since a script may start in any root; "" for the whole project."""
+    """Yield the possible paths of a command's files, since a script may start in any root; "" is the entire project."""
     for name in names:
         yield "" if name == "." else normpath(name)
         yield from (normpath(join(root, part.folder, name)) for root in roots)
 
 
 def keys_of(call: ObservedCall) -> tuple[str, ...]:
-    """The keys of a call's commands in order; commands with equal keys are the same command."""
+    """Return the keys of a call's commands, in order.  Commands with equal keys count as the same command."""
     return tuple(dict.fromkeys(key for part in parse_script(call.script) if (key := _key(part))))[-_MOST:]
 
 
@@ -240,9 +240,9 @@ _TESTED = late_pattern(
 
 
 def red_in(call: ObservedCall, text: str) -> tuple[str, tuple[str, ...]]:
-    """The key of the command that printed a failed call's output, and the keys of the commands that passed before it.
+    """Return the key of the command that printed a failed call's output, and of the commands that passed before it.
 
-    For `lint && test`, a line that only tests print shows that the tests failed and the commands before them passed.
+    In `lint && test`, a line that only tests print shows that the tests failed and the earlier commands passed.
     """
     keys = keys_of(call)
     are_tests = bool(_TESTED.search(text[-_LOOKED_AT:]))
@@ -252,16 +252,16 @@ def red_in(call: ObservedCall, text: str) -> tuple[str, tuple[str, ...]]:
 
 
 def checks_in(call: ObservedCall) -> tuple[str, ...]:
-    """The keys of the commands that test, check or build."""
+    """Return the keys of the commands that test, check or build."""
     parts = (part for part in parse_script(call.script) if kind_of(plain_words(part.words)) is not None)
     keys = (_key(part) for part in parts)
     return tuple(dict.fromkeys(key for key in keys if key and key not in INTERPRETERS))[-_MOST:]
 
 
 def _key(part: ShellCommand) -> str:
-    """The key of a command: the program and its first arguments; "" for commands that only show or move files.
+    """Return the key of a command: the program and its first arguments; "" for commands that only show or move files.
 
-    For checks and builds, files are no part of the key.
+    For checks and builds, the key does not include files.
     """
     words = plain_words(part.words)
     if not words or part.piped or words[0] in _NO_PROGRAM:
@@ -286,7 +286,7 @@ _LINE = late_pattern(
     r"|\S+\.\w+(?:[:(]\d+){1,2}\)?:"
 )
 _PREFIX = late_pattern(r"^\[[\w:./-]{1,40}\] ")
-"""The prefix that a task runner puts before each line of a task."""
+"""The prefix that a task runner adds to each line of a task's output."""
 _EXIT = late_pattern(r"\s*(?:Error: )?Exit code:? -?\d+")
 _VARIES = late_pattern(r"\(?\b\d[\d.]*(?:ms|s)?\b\)?|:\d+")
 _LOOKED_AT = 60_000
@@ -307,33 +307,33 @@ _ERROR = late_pattern(r"[ \t]*(?:\w*Error|error|fatal|panic): ")
 
 
 def is_log(text: str) -> bool:
-    """True if a prompt contains lines of a terminal or a log."""
+    """True if a prompt contains lines from a terminal or a log."""
     return is_red(text) or bool(_LOG.search(text[:20_000]))
 
 
 def reports_error(line: str) -> bool:
-    """True if a line of a log reports an error."""
+    """True if a line in a log reports an error."""
     return bool(_RED.match(line) or _LINE.match(line) or _ERROR.match(line))
 
 
 def log_lines(text: str) -> list[str]:
-    """The lines of a prompt from the first to the last line of a terminal or a log."""
+    """Return the lines of a prompt from the first to the last line that comes from a terminal or a log."""
     lines = [one for one in text[:20_000].split("\n") if one.strip()]
     found = [at for at, one in enumerate(lines) if _LOG.match(one) or _RED.match(one)]
     return lines[found[0] : found[-1] + 2] if found else []
 
 
 def red_lines(text: str, most: int = 5) -> list[str]:
-    """The lines that name what failed, or else the last lines."""
+    """Return the lines that name what failed, or else the last lines."""
     lines = [_PREFIX.sub("", each).strip()[:400] for each in text[-_LOOKED_AT:].split("\n") if each.strip()]
     found = [each for each in lines if _LINE.match(each)]
     return (found or [each for each in lines if not _EXIT.match(each)][-most:])[:most]
 
 
 def signature(lines: list[str]) -> frozenset[str]:
-    """The lines of a failure without times and positions; failures with a common line are the same failure.
+    """Return the lines of a failure without times and positions.  Failures with a line in common are the same failure.
 
-    Lines of one or two words, such as `FAIL shop`, end every failed run, so they count only without any others.
+    Lines of one or two words, such as `FAIL shop`, end every failed run, so they count only if there are no others.
     """
     stable = [_VARIES.sub("", each)[:200] for each in lines]
     return frozenset([each for each in stable if len(each.split()) > 2] or stable)

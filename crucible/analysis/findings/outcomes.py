@@ -1,7 +1,7 @@
 """Outcomes: one for each turn that changed files or recorded work, with its commits, pull requests and checks.
 
-The head is a commit's subject, a pull request's title or a sentence of the agent; the points are from its closing text.
-A commit in the next turn without edits belongs to the same outcome. Work that was undone later is not an outcome.
+The head is a commit's subject, a pull request's title or a sentence by the agent; the points are from its closing text.
+A commit in the next turn, without edits, belongs to the same outcome.  Work that was later undone is not an outcome.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from crucible.documents.session.findings import SUMMARY, Kind, Source, cut_at_se
 from crucible.documents.session.session import FindingItem
 
 _POINT, _BRIEF = 160, 40
-"""Maximum code points of a point, and of a point that needs its label."""
+"""Maximum code points in a point, and in a point that needs its label."""
 _TITLED_CLOSING_TEXT = late_pattern(r"\w+(?: \w+)?:\s")
 _NAME = late_pattern(r"\w[\w./-]{5,}\w")
 _SHORT = 5
@@ -44,12 +44,11 @@ def reported_work(
     written: str = "",
     goes_on: bool = False,
 ) -> tuple[str, Sequence[str]]:
-    """The head and the points of a closing text about work on `files`.
+    """Return the head and the points of a closing text about work on `files`.
 
-    Questions, the prompt's words and `known` points are dropped.
-
-    A sentence that names something `written` is about the fix rather than the problem.  If the agent continued after
-    the text (`goes_on`), the last sentence announces the next work and is dropped.
+    Questions, words from the prompt `asked`, and `known` points are dropped.  A sentence that names something `written`
+    is about the fix, not the problem.  If the agent continued after the text (`goes_on`), the last sentence announces
+    the next work and is dropped.
     """
     read = _Text(text, files, asked, written, goes_on=goes_on)
     found = [cut_at_sentence(one, _POINT) for one in read.points()]
@@ -73,7 +72,7 @@ def reported_work(
 
 
 def point_key(point: str) -> str:
-    """The first words of a point, which identify it."""
+    """Return the first words of a point, which identify it."""
     return plain(point).casefold()[:60]
 
 
@@ -82,7 +81,7 @@ def _is_informative(one: str) -> bool:
 
 
 class _Text:
-    """A closing text: its sections, the names of the edited files, and the words of its turn."""
+    """A closing text: its sections, the names of the edited files, and the words in its turn."""
 
     def __init__(self, text: str, files: Collection[str], asked: str, written: str, *, goes_on: bool) -> None:
         found = sections(text)
@@ -101,14 +100,14 @@ class _Text:
         return names_code(one) or len(words & self.words) > 1 or any(len(word) > _SHORT for word in words & self._asked)
 
     def lead(self, points: Sequence[str]) -> str:
-        """The sentence that introduces the first list, if it is about the turn or the list is too short without it."""
+        """Return the sentence that introduces the first list, if it is about the turn or the list is too short."""
         after = next(iter(self.sections), TextSection())
         is_short = after is self.main and (after.is_of is Part.ROW or 0 < len("".join(points[:1])) < _BRIEF)
         is_lead = after.is_led and not self.first.items and (is_short or self.is_about(after.label))
         return after.label if is_lead else ""
 
     def points(self) -> list[str]:
-        """The items of the main list, then one point for each other section whose label names an edited file."""
+        """Return the items of the main list, then one point for each other section whose label names an edited file."""
         main, is_lead = self.main, self.main.is_led and self.main is self.sections[0]
         named = [
             one
@@ -123,14 +122,17 @@ class _Text:
         return [*items, *(labelled(one.label, self._items(one)) for one in named if one is not main)]
 
     def _items(self, section: TextSection) -> list[str]:
-        """The items of a section; of paragraphs about a problem and its fix, those that name something written."""
+        """Return the items of a section.
+
+        If it has paragraphs about a problem and its fix, return those about the fix.
+        """
         items = section.points()
         if section.is_of is not Part.PROSE:
             return items
         return [one for one in items if not _TITLED_CLOSING_TEXT.match(one) or self.is_written(one)] or items
 
     def is_written(self, one: str) -> bool:
-        """True if a sentence names an edited file, or something in its new lines."""
+        """True if a sentence names an edited file or something in its new lines."""
         named = (name for name in _NAME.findall(one) if names_code(name))
         return self._has_file(one) or any(name in self._written for name in named)
 
@@ -138,7 +140,7 @@ class _Text:
         return any(name in text for name in self._names)
 
     def _is_own(self, main: TextSection) -> bool:
-        """True if the list follows the first sentences directly, and no other section may report the work."""
+        """True if the list directly follows the first sentences, and no other section may report the work."""
         if main not in self.sections or self._has_file(main.label):
             return bool(main.items)
         at = self.sections.index(main)
@@ -159,7 +161,7 @@ REQUEST = Pattern("pull request", Source.COMMIT, 8, 8)
 
 _MOST, _CHECKS, _POINTS = 12, 6, 7
 _SAME, _LIKE = 0.6, 0.4
-"""The share of common words that makes two lines equal, and a commit part of an earlier outcome."""
+"""Minimum share of common words for two lines to be equal, and for a commit to be part of an earlier outcome."""
 _CREATES = late_pattern(r"\b(?:gh pr|glab mr) create\b")
 _TITLED = late_pattern(r"""--title[ =](["'])(.+?)\1""")
 _COMMIT = late_pattern(r"^\[([^\]\n]+?) ([0-9a-f]{7,40})\] (.+)$", re.MULTILINE)
@@ -171,16 +173,16 @@ _RESETS = late_pattern(r"\bgit\b[^\n|;&]{0,80}\breset\b[^\n|;&]{0,40} HEAD(?:~(\
 
 @dataclass(slots=True, eq=False)
 class _Proof:
-    """A commit or pull request of a turn: `text` is its subject or title, `name` its id or URL."""
+    """A commit or pull request from a turn.  `text` is its subject or title, `name` its id or URL."""
 
     pattern: Pattern
     text: str
     name: str
     row: str
     is_undone: bool = False
-    """True if the commit was reset; its work may be in another commit."""
+    """True if the commit was reset; the work may be in another commit."""
     is_lost: bool = False
-    """True if its work is lost too."""
+    """True if the work is lost as well."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,22 +191,22 @@ class _Found:
 
     recorded: tuple[_Proof, ...] = ()
     checks: Mapping[str, str] = field(default_factory=dict)
-    """Checks since the last edit: "" if the last run passed, else the script that failed and did not pass since."""
+    """Checks since the last edit: "" if the last run passed, else the script that failed and has not passed since."""
     row: str = ""
     """The row of the closing text."""
     head: str = ""
-    """Its first sentence."""
+    """The first sentence of the closing text."""
     points: tuple[str, ...] = ()
     trace: Trace = field(default_factory=Trace)
 
     @property
     def proofs(self) -> tuple[_Proof, ...]:
-        """The work that is not undone."""
+        """Return the commits and pull requests that are not undone."""
         return tuple(one for one in self.recorded if not one.is_undone)
 
     @property
     def words(self) -> set[str]:
-        """The words of the closing text."""
+        """Return the words in the closing text."""
         return long_words(" ".join((self.head, *self.points)))
 
     @property
@@ -215,7 +217,7 @@ class _Found:
 
 
 class Outcomes:
-    """The outcomes of one session; that of the current turn is kept apart, since it may change."""
+    """The outcomes of one session.  The current turn's outcome is kept apart, since it may change."""
 
     def __init__(self, story: TurnHistory) -> None:
         self._story = story
@@ -223,7 +225,7 @@ class Outcomes:
         self._now = _Found()
         self._commits: list[_Proof] = []
         self._known: set[str] = set()
-        """The keys of points of earlier turns, since a growing summary repeats them."""
+        """The keys of points from earlier turns, since a growing summary repeats them."""
 
     def ended(self) -> None:
         """End a turn."""
@@ -233,7 +235,7 @@ class Outcomes:
             self._known.update(map(point_key, self._found[-1].points))
 
     def edited(self) -> None:
-        """Files changed, so earlier checks prove nothing."""
+        """Record that files were changed, so earlier checks prove nothing."""
         self._now = replace(self._now, checks={})
 
     def returned(self, call: ObservedCall, text: str, row: str) -> None:
@@ -243,14 +245,14 @@ class Outcomes:
             self.failed(call, text)
             now = self._now
         elif self._story.now.edits:
-            # A run of other tests does not replace the failed ones.
+            # A run of other tests does not replace the failed run.
             passed = {key: "" for key in checks_in(call) if now.checks.get(key, "") in ("", call.script)}
             now = replace(now, checks={**now.checks, **passed})
         made: list[_Proof] = []
         for address in requests_in(call.script, text):
             title = _TITLED.search(call.script)
             made.append(_Proof(REQUEST, first_line(title[2], SUMMARY) if title else "", address, row))
-        # Commits after `git init` belong to another repository, such as one that a test makes.
+        # Commits after `git init` belong to another repository, such as one that a test creates.
         if "git " in call.script and "git init" not in call.script:
             commits = [
                 _Proof(COMMIT, first_line(subject, SUMMARY), name[:9], row)
@@ -263,7 +265,7 @@ class Outcomes:
         self._rename(text)
 
     def _undo(self, script: str, made: list[_Proof]) -> None:
-        """Mark the commits that a command amends, resets or reverts as undone."""
+        """Mark commits as undone if a command amends, resets or reverts them."""
         reset = _RESETS.search(script)
         if made and self._commits and _AMENDS.search(script):
             self._commits.pop().is_undone = True
@@ -278,7 +280,7 @@ class Outcomes:
         self._commits += made
 
     def _rename(self, text: str) -> None:
-        """Update the ids of commits from git's output, since a rebase changes them."""
+        """Update commit ids from git's output, since a rebase changes them."""
         known = {proof.text: proof for proof in self._commits if proof.text in text}
         if known:
             for name, subject in reversed(_LOGGED.findall(text[-20_000:])):
@@ -292,11 +294,11 @@ class Outcomes:
         self._now = replace(self._now, checks={**self._now.checks, red: call.script})
 
     def noted(self) -> list[FindingItem]:
-        """The outcomes so far, including that of the current turn."""
+        """Return the outcomes so far, including the current turn's."""
         return [_noted(each) for each in self._with() if each.is_reported]
 
     def _with(self) -> list[_Found]:
-        """The outcomes with that of the current turn."""
+        """Return the outcomes with the current turn's."""
         turn, now = self._story.now, self._of_turn()
         last = self._found[-1] if self._found else None
         if last and not turn.edits and _records(now, last):
@@ -320,7 +322,7 @@ class Outcomes:
 
 
 def _records(now: _Found, last: _Found) -> bool:
-    """True if the commits of this turn record the last outcome, which has none yet."""
+    """True if the commits in this turn record the work of the last outcome, which has no commits yet."""
     if any(proof.pattern is COMMIT for proof in last.proofs):
         return False
     shared = ((long_words(proof.text), long_words(proof.text) & last.words) for proof in now.proofs)
@@ -328,9 +330,9 @@ def _records(now: _Found, last: _Found) -> bool:
 
 
 def _noted(found: _Found) -> FindingItem:
-    """An item of the findings block, without points that repeat its head."""
+    """Return an item for the findings block, without points that repeat its head."""
     proofs, words = found.proofs, found.words
-    # The subject closest to the closing text is best; git's own merge messages carry no information.
+    # The subject closest to the closing text is best.  Git's own merge messages carry no information.
     named = [proof.text for proof in proofs if not proof.text.startswith("Merge ")]
     subject = max(named, key=lambda text: len(long_words(text) & words), default="")
     head = first_line(subject or found.head or proofs[0].text or f"PR {proofs[0].name}", SUMMARY)
@@ -343,7 +345,7 @@ def _noted(found: _Found) -> FindingItem:
 
 
 def _proof(found: _Found, head: str) -> Iterator[str]:
-    """Commits, pull requests, and the checks that passed after the last edit."""
+    """Yield commits, pull requests, and the checks that passed after the last edit."""
     for proof in found.proofs:
         if proof.name not in head:
             text = proof.text if proof.text != head else ""
@@ -353,12 +355,12 @@ def _proof(found: _Found, head: str) -> Iterator[str]:
 
 
 def commits_in(text: str) -> list[tuple[str, str, str]]:
-    """Branch, short id and subject of each commit that `git commit` reported."""
+    """Return the branch, short id and subject of each commit that `git commit` reported."""
     return _COMMIT.findall(text[-20_000:])
 
 
 def requests_in(script: str, text: str) -> list[str]:
-    """The URL of the pull request that a command created, if it did."""
+    """Return the URL of the pull request that a command created, if it did."""
     found = _REQUEST.search(text) if _CREATES.search(script) else None
     return [found[0].strip()] if found else []
 

@@ -1,4 +1,4 @@
-"""The layout of an agent's text: sentences, sections with lists, options, closing question, and plans."""
+"""The layout of an agent's text: sentences, sections with lists, options, the closing question, and plans."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from crucible.documents.recording.report_lines import Block, Part, blocks_of
 from crucible.documents.session.findings import SUMMARY, cut_at_sentence, is_introduction, meaningful, plain, sentences
 
 _HEAD, _TAIL = 9000, 5000
-"""Code points that are kept from the start and the end of a text."""
+"""Code points to keep from the start and the end of a text."""
 _ENOUGH_FIRST_SENTENCES = 60
-"""Minimum code points of a text that is not extended by its list."""
+"""Minimum code points in a text that needs no list to complete it."""
 
 _FENCED = late_pattern(r"^[ \t]*(`{3,}|~{3,})[^\n]*\n.*?(?:^[ \t]*\1[`~]*[ \t]*$|\Z)", re.DOTALL | re.MULTILINE)
 _BULLET = late_pattern(r"(?:\A|[ \t,;:.]*\n)\s*[-*+•][ \t]+")
@@ -25,12 +25,12 @@ _MANY = 3
 
 
 def trimmed(text: str) -> str:
-    """A text without its middle if it is too long to keep."""
+    """Return a text without its middle if it is too long to keep."""
     return text.strip() if len(text) <= _HEAD + _TAIL else f"{text[:_HEAD].strip()}\n\n…\n\n{text[-_TAIL:].strip()}"
 
 
 def first_line(text: str, limit: int) -> str:
-    """The first sentences of a text without code blocks and list marks, as one line of at most `limit` code points."""
+    """Return a text's first sentences, without code blocks and list marks, on a line of at most `limit` code points."""
     return cut_at_sentence(_BULLET.sub("; ", _FENCED.sub("\n", text).strip()).removeprefix("; "), limit)
 
 
@@ -40,12 +40,12 @@ def names_code(text: str) -> bool:
 
 
 def says_what(text: str, long: int = 8) -> bool:
-    """True if a text names something in the code, or has several long words: not `do that` or `make this change`."""
+    """True if a text names something in the code or has several long words; `do that` and `make this change` do not."""
     return names_code(text) or sum(len(word) >= long for word in set(_WORD.findall(text))) >= _MANY
 
 
 def statements(text: str, limit: int) -> str:
-    """The sentences of a text, without those that only introduce a list or a call."""
+    """Return the sentences of a text, except those that only introduce a list or a call."""
     parts = [one for one in prose(text) if not is_introduction(one)]
     if sum(map(len, meaningful(parts))) < _ENOUGH_FIRST_SENTENCES:
         items = "; ".join(plain(block.text) for block in blocks_of(text) if block.kind is Part.ITEM)
@@ -54,7 +54,7 @@ def statements(text: str, limit: int) -> str:
 
 
 def prose(text: str) -> list[str]:
-    """The sentences of a text's paragraphs, or of its list if it has none."""
+    """Return the sentences in a text's paragraphs, or in its list if it has no paragraphs."""
     blocks = blocks_of(text)
     kinds = [kind for kind in (Part.PROSE, Part.ITEM) if any(block.kind is kind for block in blocks)]
     return [one for block in blocks if block.kind in kinds[:1] for one in sentences(block.text)]
@@ -66,7 +66,7 @@ def is_question(text: str) -> bool:
 
 
 def join_fitting(mark: str, parts: Sequence[str], limit: int = SUMMARY) -> tuple[str, Sequence[str]]:
-    """Join as many parts as fit in one line, at least one; return the line and the other parts."""
+    """Join as many parts as fit on one line, at least one.  Return the line and the remaining parts."""
     head, count = "", 0
     while count < len(parts) and (not count or len(head) + len(mark) + len(parts[count]) <= limit):
         head = f"{head}{mark if count else ''}{parts[count]}"
@@ -75,18 +75,18 @@ def join_fitting(mark: str, parts: Sequence[str], limit: int = SUMMARY) -> tuple
 
 
 FEW = 3
-"""Maximum blanks in a text that is too short on its own."""
+"""Maximum spaces in a text that is too short on its own."""
 _REASON, _ENOUGH = 300, 60
-"""Maximum and minimum code points of a reason."""
+"""Maximum and minimum code points in a reason."""
 _MARKED = late_pattern(
     r"\s*[*_`]*(?P<word>[^\W\d_]{3,}[ \t]+)?\(?#?(?P<mark>[A-H]|\d{1,2})(?![\w/-])"
     r"(?P<end>[*_`]*(?:[.):]+[*_`]*(?=\s)|[ \t]*\|)|[*_`]*(?=\s))"
 )
-"""The beginning of a heading, bullet, row or paragraph with a number or letter: `Option A:`, `**2.**`."""
+"""The start of a heading, bullet, row or paragraph with a number or letter: `Option A:`, `**2.**`."""
 
 
 def _marked(block: Block) -> tuple[str, str, str]:
-    """The word and the number or letter of a block, and the text after them; no mark if it has none."""
+    """Return the word and the number or letter that mark a block, and the text after them.  The mark may be ""."""
     if block.mark.isalnum():
         return "", block.mark, block.text
     found = _MARKED.match(block.text)
@@ -111,9 +111,9 @@ _UNDER_BOLD, _LEAD, _OUTER = 7, 8, -9
 
 @dataclass(slots=True, eq=False)
 class TextSection:
-    """A label, the sentences of its paragraphs, and its list; the first section of a text has no label.
+    """A label, the sentences of its paragraphs, and its list.  The first section in a text has no label.
 
-    `rank` is the level of a heading, 7 for a bold line, 8 for a sentence that ends in a colon.
+    `rank` is the level of a heading, 7 for a bold line, or 8 for a sentence that ends in a colon.
     """
 
     label: str = ""
@@ -121,7 +121,7 @@ class TextSection:
     said: list[str] = field(default_factory=list)
     items: list[Block] = field(default_factory=list)
     is_apart: bool = False
-    """True if the label is a paragraph of its own."""
+    """True if the label is a separate paragraph."""
 
     @property
     def is_titled(self) -> bool:
@@ -135,11 +135,11 @@ class TextSection:
 
     @property
     def is_of(self) -> Part | None:
-        """The kind of the list: items, rows, or paragraphs that begin with a bold name; None without a list."""
+        """Return the kind of list: items, rows, or paragraphs that begin with a bold name.  None without a list."""
         return self.items[0].kind if self.items else None
 
     def points(self) -> list[str]:
-        """The rows or top-level items of the list; an item that only introduces others includes them."""
+        """Return the rows or top-level items of the list.  An item that only introduces others includes them."""
         items = [item for item in self.items if item.kind is not Part.ROW or item.kind is self.is_of]
         top = min((item.indent for item in items), default=0)
         parts: list[list[str]] = []
@@ -152,7 +152,7 @@ class TextSection:
 
 
 def sections(text: str) -> list[TextSection]:
-    """The sections of a text."""
+    """Return the sections of a text."""
     found = [TextSection()]
     for block in blocks_of(text):
         if block.kind is Part.HEADING:
@@ -165,7 +165,7 @@ def sections(text: str) -> list[TextSection]:
 
 
 def _add(found: list[TextSection], block: Block) -> None:
-    """Add a paragraph: a label, an item, a part of an item, or the sentences before its questions."""
+    """Add a paragraph: a label, an item, part of an item, or the sentences before its questions."""
     now = found[-1]
     if _BOLD.match(block.text):
         found.append(TextSection(_NUMBER.sub("", plain(block.text), 1), _UNDER_BOLD))
@@ -183,12 +183,12 @@ def _add(found: list[TextSection], block: Block) -> None:
 
 
 def labelled(label: str, items: Sequence[str]) -> str:
-    """A label with its items."""
+    """Return a label with its items."""
     return ": ".join(filter(None, (label.rstrip(":"), "; ".join(items))))
 
 
 def _joined(parts: Sequence[str]) -> str:
-    """An item, with its sub-items if it only introduces them: it ends in a colon, or is a name."""
+    """Return an item, with its sub-items if it only introduces them: it ends in a colon or is a name."""
     if len(parts) == 1 or not (is_introduction(parts[0]) or parts[0].count(" ") <= FEW):
         return parts[0]
     return labelled(parts[0], parts[1:])
@@ -198,7 +198,7 @@ def _joined(parts: Sequence[str]) -> str:
 
 _LABEL = late_pattern(r"(.{3,100}?)(?:\s+[-\u2013\u2014]+\s+|:\s+|\.\s+|[.:]?\Z)")
 _DONE = late_pattern(r"[\u2705\u2611\u2713\u2714]|~~|\[[xX]\]")
-"""The marks of a finished item."""
+"""Marks of a finished item."""
 _TWO = 2
 
 
@@ -210,14 +210,14 @@ class Option(NamedTuple):
 
 
 class Options(NamedTuple):
-    """A list of options by their marks; `is_last` if at most one paragraph follows it."""
+    """A list of options by their marks.  `is_last` is True if at most one paragraph follows the list."""
 
     by_mark: Mapping[str, Option]
     is_last: bool
 
 
 def options(text: str) -> Sequence[Options]:
-    """The lists of options of a text by letter or number, the last one first; finished items do not count."""
+    """Return a text's lists of options with letters or numbers, last list first.  Finished items do not count."""
     blocks = blocks_of(text)
     lists: dict[tuple[str, str, bool], list[dict[str, int]]] = {}
     for at, block in enumerate(blocks):
@@ -272,7 +272,7 @@ def _is_closed(text: str) -> bool:
 
 
 class ClosingQuestion(NamedTuple):
-    """A question, the question right before it in its paragraph, and the other sentences of the paragraph."""
+    """A question, the question right before it in its paragraph, and the other sentences in the paragraph."""
 
     question: str
     first: str
@@ -280,14 +280,17 @@ class ClosingQuestion(NamedTuple):
 
     @property
     def context(self) -> str:
-        """The rest of the paragraph."""
+        """Return the rest of the paragraph."""
         return cut_at_sentence(" ".join(self.near), _REASON)
 
 
 def closing_question(text: str) -> ClosingQuestion | None:
-    """The last question of the last paragraph, or the list of questions at the end; a list of offers may follow it."""
+    """Return the last question in the last paragraph, or the list of questions at the end.
+
+    A list of offers may follow.
+    """
     blocks = blocks_of(text)
-    if blocks and blocks[-1].kind is Part.ITEM:  # a line right below an item belongs to it, unless it asks
+    if blocks and blocks[-1].kind is Part.ITEM:  # a line directly below an item is part of it, unless it is a question
         blocks += [one for one in blocks_of(text.rstrip().rpartition("\n")[2]) if one.kind is Part.PROSE]
     last = max((at for at, block in enumerate(blocks) if block.kind is Part.PROSE), default=-1)
     paragraph = sentences(blocks[last].text) if last >= 0 else []
@@ -320,8 +323,8 @@ class Plan(NamedTuple):
 def plan_of(text: str) -> Plan:
     """Read a plan.
 
-    Its decision is its first sentence if that begins like its title or another heading, else its title and its steps.
-    The reason is its first longer paragraph.
+    The decision is the first sentence if it begins like the title or another heading; otherwise it is the title and the
+    steps.  The reason is the first long paragraph.
     """
     blocks = blocks_of(text[:_PLAN])
     headings = [block for block in blocks if block.kind is Part.HEADING]
@@ -342,7 +345,7 @@ def plan_of(text: str) -> Plan:
 
 
 def _steps(headings: Sequence[Block]) -> Sequence[str]:
-    """The last headings that are numbered from one, unless most of them only name a file."""
+    """Return the last headings that are numbered from one, unless most of them only name a file."""
     steps: list[str] = []
     for one in headings:
         word, mark, rest = _marked(one)
@@ -353,5 +356,5 @@ def _steps(headings: Sequence[Block]) -> Sequence[str]:
 
 
 def _begins(text: str) -> str:
-    """The first word of a text."""
+    """Return the first word in a text."""
     return plain(text).partition(" ")[0].casefold().rstrip(":")

@@ -1,4 +1,4 @@
-"""The state that all patterns share: the current and the previous turn, and the confidence of a pattern."""
+"""State that all patterns share: the current and the previous turn, and the confidence of a pattern."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from crucible.documents.session.session import Grounds
 
 _MOST_FILES, _MOST_LINES, _MOST_TURNS, _LISTS = 400, 2000, 200, 8
 _LEFT = 0.1
-"""The share of a turn's lines that must remain for the turn to count."""
+"""Minimum share of a turn's lines that must remain for the turn to count."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,21 +31,21 @@ NOTHING = Utterance("", "")
 
 @dataclass(slots=True)
 class Trace:
-    """The lines that a turn wrote and that still exist; `most` is their original number."""
+    """The lines that a turn wrote and that still exist.  `most` is their original number."""
 
     left: set[tuple[str, str]] = field(default_factory=set)
     before: set[tuple[str, str]] = field(default_factory=set)
-    """The lines that it removed."""
+    """The lines that the turn removed."""
     most: int = 0
     is_committed: bool = False
 
     @property
     def is_lost(self) -> bool:
-        """True if hardly any of the turn's edits remain."""
+        """True if almost none of the turn's edits remain."""
         return len(self.left) < _LEFT * self.most
 
     def change(self, call: ObservedCall) -> None:
-        """Apply a later call: a reworded line still counts, unless it has its original text again."""
+        """Apply a later call.  A reworded line still counts, unless the rewording restores the original text."""
         whole = {one for one in self.left if call.is_whole and one[0] in call.files}
         for old in self.left & (call.removed | whole) - call.added:
             self.left.discard(old)
@@ -53,7 +53,7 @@ class Trace:
         self.without(call.gone)
 
     def add(self, call: ObservedCall) -> None:
-        """Apply a call of the turn itself; without lines, its files count."""
+        """Apply a call from the turn itself.  If its lines are unknown, its files count instead."""
         self.before |= call.removed
         if len(self.left) < _MOST_LINES:
             self.left |= call.added or {(path, "") for path in call.files}
@@ -61,7 +61,7 @@ class Trace:
         self.is_committed = False
 
     def without(self, files: Sequence[str]) -> None:
-        """Drop files, folders or everything ("") that were deleted or restored."""
+        """Drop files or folders ("" for everything) that were deleted or restored."""
         if files:
             self.left = {one for one in self.left if not any(_is_in(one[0], path) for path in files)}
 
@@ -71,13 +71,13 @@ class SessionTurn:
     """A prompt and the agent's work on it.
 
     `closing` is the last text after the last edit that is not much shorter than the text before it.  `approach` is the
-    agent's text right before its first edit.  `red` is true if a command failed before the first edit.
+    agent's text right before its first edit.  `red` is True if a command failed before the first edit.
     """
 
     prompt: Utterance = NOTHING
     kind: PromptKind = PromptKind.TYPED
     answers: Utterance = NOTHING
-    """The agent's last text before the prompt, if no call followed it."""
+    """The agent's last text before the prompt, if no call came in between."""
     first: Utterance = NOTHING
     last: Utterance = NOTHING
     approach: Utterance = NOTHING
@@ -86,7 +86,7 @@ class SessionTurn:
     trace: Trace = field(default_factory=Trace)
     edits: int = 0
     calls_since: int = 0
-    """The calls after the last text."""
+    """The number of calls since the last text."""
     red: bool = False
     interrupted: bool = False
     worked: bool = False
@@ -101,12 +101,12 @@ def _is_in(file: str, path: str) -> bool:
 
 
 def _is_like(one: tuple[str, str], other: tuple[str, str]) -> bool:
-    """True if two lines of a file share more than half of their words."""
+    """True if two lines in a file share more than half of their words."""
     return one[0] == other[0] and overlap(long_words(one[1]), long_words(other[1]), "larger") > 0.5
 
 
 class TurnHistory:
-    """The current turn (`now`), the previous one (`before`), and the calls without a result."""
+    """The current turn (`now`), the previous one (`before`), and the calls that have no result yet."""
 
     def __init__(self) -> None:
         self.now = SessionTurn()
@@ -117,11 +117,11 @@ class TurnHistory:
         self._traces = [self.now.trace]
         self._latest = NOTHING
         self.offered: Sequence[Options] = ()
-        """The lists of options that the prompt may pick from."""
+        """The lists of options from which the prompt may pick."""
         self.lists: list[Mapping[str, Option]] = []
-        """These options and those of earlier turns, newest first."""
+        """These lists and those from earlier turns, newest first."""
         self.held: Utterance | None = None
-        """A slash command; it becomes a turn when the agent starts to work on it."""
+        """A slash command.  It becomes a turn when the agent starts to work on it."""
 
     def prompted(self, text: str, row: str, kind: PromptKind) -> None:
         """Begin a new turn."""
@@ -135,11 +135,11 @@ class TurnHistory:
         self._latest = NOTHING
 
     def rewound(self) -> None:
-        """The user withdrew the last prompt, so it expects no answer."""
+        """Record that the user withdrew the last prompt, so it expects no answer."""
         self.now.kind, self.now.last = PromptKind.COMMAND, NOTHING
 
     def replied(self, text: str, row: str) -> Utterance:
-        """Record a text of the agent."""
+        """Record a text by the agent."""
         turn, reply = self.now, Utterance(trimmed(text), row)
         turn.first = turn.first if turn.first.text else reply
         turn.last = self._latest = reply
@@ -149,7 +149,7 @@ class TurnHistory:
         return reply
 
     def used(self, key: str, call: ObservedCall) -> None:
-        """Record a call; the text right before it is its approach."""
+        """Record a call.  The text right before it is its approach."""
         call.approach = self._latest.text
         if not call.files or self.now.edits:
             self._latest = NOTHING
@@ -185,16 +185,19 @@ class TurnHistory:
 
 
 _ROW, _PREFIXED = 8, 20
-"""Characters of a row id that a note keeps; ids that begin with a kind and the time (`prt_1fff0b2c…`) need more."""
+"""Characters of a row id to keep in a note.
+
+An id that begins with a kind and the time (`prt_1fff0b2c…`) needs more.
+"""
 
 
 def short_row(row: str) -> str:
-    """The first characters of a row id, as written in notes."""
+    """Return the first characters of a row id, as written in notes."""
     return row[: _PREFIXED if "_" in row[:_ROW] else _ROW]
 
 
 class Pattern(NamedTuple):
-    """One way to detect a finding: of `read` findings that were checked by hand, `true` were correct."""
+    """A way to detect a finding.  `read` of its findings were checked by hand, and `true` of them were correct."""
 
     name: str
     source: Source
@@ -202,6 +205,6 @@ class Pattern(NamedTuple):
     read: int
 
     def on(self, *rows: str) -> Grounds:
-        """The grounds of a finding that is based on these rows."""
+        """Return the grounds for a finding that is based on these rows."""
         kept = tuple(dict.fromkeys(short_row(row) for row in rows if row))
         return Grounds(self.source, round((self.true + 1) / (self.read + 2), 2), kept)

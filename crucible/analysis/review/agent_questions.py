@@ -1,7 +1,7 @@
-"""Ask the user's agent, within one time-out and token budget, and check its answers.
+"""Ask the user's agent, within one timeout and token budget, and check its answers.
 
-`ask_checked` asks once more if an answer fails the check.  Agents never cause it to raise; the result has a `problem`,
-one line.
+`ask_checked` asks once more if an answer fails the check.  Agents never cause it to raise: the result has a one-line
+`problem` instead.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ from crucible.vault.logs.spending import Spending, keep_answer
 
 
 class TimeUsedUp(AgentFailed):
-    """A program was not asked because earlier questions used up the time-out."""
+    """A program was not asked because earlier questions used up the timeout."""
 
 
 @dataclass
 class AskTotals:
-    """Totals over all questions of a command: seconds used, tokens and cost, answers by model, and problems."""
+    """Totals over all questions in a command: seconds used, tokens and cost, answers by model, and problems."""
 
     used: float = 0.0
     spent: Spending = field(default_factory=Spending)
@@ -49,10 +49,10 @@ class AskTotals:
 
 @dataclass(frozen=True, slots=True)
 class Agent:
-    """An asker whose questions share the program's time-out and whose answers' cost is recorded.
+    """An asker whose questions share the program's timeout, and whose costs are recorded.
 
-    Only the seconds in which the program runs count, since the user may be asked something in between.  Each answer's
-    tokens and cost are recorded in the vault at `root` (None to record nothing), with the time from `now`, the
+    Only the seconds in which the program runs count, since the user may be asked something in between.  The tokens and
+    cost of each answer are recorded in the vault at `root` (None to record nothing), with the time from `now`, the
     `purpose` and the id of the `session`.
     """
 
@@ -65,16 +65,16 @@ class Agent:
     so_far: AskTotals = field(default_factory=AskTotals)
 
     def about(self, purpose: str, session: str = "") -> Agent:
-        """The same agent, with shared time and totals, for another purpose."""
+        """Return this agent for another purpose, with shared time and totals."""
         return replace(self, purpose=purpose, session=session)
 
     def renewed(self) -> Agent:
-        """Give the agent its whole time-out again, for the next of several sessions or cases."""
+        """Return this agent with its full timeout again, for the next of several sessions or cases."""
         self.so_far.used = 0.0
         return self
 
     def ask(self, prompt: str) -> Answer:
-        """Ask the program.  Raises `TimedOut` when the time-out is used up, and `TimeUsedUp` for later questions."""
+        """Ask the program.  Raises `TimedOut` when the timeout is used up, and `TimeUsedUp` for later questions."""
         answer = self._asked(prompt)
         self.so_far.spent = self.so_far.spent.plus(Spending.of(answer))
         self.so_far.models[answer.model] += 1
@@ -103,16 +103,16 @@ class Agent:
 
     @property
     def spent(self) -> Spending:
-        """Tokens and cost of all answers so far."""
+        """Return the tokens and cost of all answers so far."""
         return self.so_far.spent
 
     @property
     def problems(self) -> tuple[str, ...]:
-        """Failures to record a cost, one line each."""
+        """Return the failures to record a cost, one line each."""
         return tuple(self.so_far.problems)
 
     def spent_line(self) -> str:
-        """`asked claude-haiku-4-5 twice: 8,210 tokens in, 940 out, $0.013`; "" if there was no answer."""
+        """Return `asked claude-haiku-4-5 twice: 8,210 tokens in, 940 out, $0.013`; "" if there was no answer."""
         if not self.spent.count:
             return ""
         models = " and ".join(name or "an agent" for name in self.so_far.models)
@@ -124,7 +124,7 @@ def _times(count: int) -> str:
 
 
 def spent_text(spent: Spending) -> str:
-    """`8,210 tokens in, 940 out, $0.013`, with the number of answers without a price if there are any."""
+    """Return `8,210 tokens in, 940 out, $0.013`, with the number of answers without a price, if any."""
     is_counted, is_priced = spent.tokens_in or spent.tokens_out, spent.unpriced < spent.count
     if not is_counted and not is_priced:
         return "tokens and cost unknown"
@@ -136,24 +136,24 @@ def spent_text(spent: Spending) -> str:
 
 
 def _dollars(cost: float) -> str:
-    """Dollars with two decimals, or with three below ten cents."""
+    """Format dollars with two decimals, or three below ten cents."""
     return f"${cost:,.2f}" if cost >= 0.1 or not cost else f"${cost:.3f}"
 
 
 _WIDEST = 16
-"""The maximum code points of a token, by which long texts are cut before they are counted."""
+"""Maximum code points assumed per token.  Used to cut long text before counting."""
 
 
 class Budget(NamedTuple):
-    """The maximum tokens of records, sessions and descriptions in one prompt."""
+    """Maximum tokens of records, sessions and descriptions in one prompt."""
 
     tokens: int = AgentSettings().budget_tokens
     counter: Counter = Estimate()
 
     def fit(self, text: str, parts: int = 1) -> str:
-        """Shorten a text to its head and tail within one of `parts` equal shares of the budget.
+        """Shorten a text to its head and tail, within one of `parts` equal shares of the budget.
 
-        Redact first, since the scanner does not find half a secret.
+        Redact first, since the scanner does not find a truncated secret.
         """
         most = max(1, self.tokens // max(1, parts))
         limit = min(len(text), most * _WIDEST)
@@ -169,22 +169,22 @@ BUDGET = Budget()
 
 
 def budget_of(settings: AgentSettings) -> Budget:
-    """The user's budget.  Raises `CrucibleError` if the tokenizer cannot be loaded."""
+    """Return the user's budget.  Raises `CrucibleError` if the tokenizer cannot be loaded."""
     return Budget(settings.budget_tokens, counter_of(settings.tokenizer))
 
 
 MAX_ANSWER = 100_000
-"""Maximum code points of an answer that are read."""
+"""Maximum code points read from an answer."""
 _TRIES = 2
 _LONGEST = 400
-"""Maximum code points of a problem."""
+"""Maximum code points in a problem."""
 _MOST_COMPLAINTS = 20
 _NO_TEXT = "\ufffd"
 _Value = TypeVar("_Value")
 
 
 class Refused(Exception):
-    """An answer that cannot be used; each of the `complaints` is one line."""
+    """An answer that cannot be used.  Each of the `complaints` is one line."""
 
     def __init__(self, complaints: Iterable[str]) -> None:
         self.complaints = tuple(complaints)
@@ -193,7 +193,7 @@ class Refused(Exception):
 
 @dataclass(frozen=True, slots=True)
 class AskResult(Generic[_Value]):
-    """The value, or None with a `problem`, and all answers."""
+    """A value, or None with a `problem`, and all answers."""
 
     value: _Value | None
     problem: str = ""
@@ -201,12 +201,12 @@ class AskResult(Generic[_Value]):
 
 
 def text_cleaner(redact: Callable[[str], tuple[str, object]]) -> Callable[[str], str]:
-    """Return a function that cleans prompts and answers: normal form, no secrets, no invisible characters."""
+    """Return a function that normalises prompts and answers, and removes secrets and invisible characters."""
     return lambda text: redact(visible(text))[0]
 
 
 def visible(text: str) -> str:
-    """A text in normal form, without invisible characters."""
+    """Return a text in normal form, without invisible characters."""
     return normal(UNSEEN.sub("", text))
 
 
@@ -226,10 +226,10 @@ def ask_checked(
 ) -> AskResult[_Value]:
     """Ask an agent with `prompt("")`, and once more if its answer is refused or the program fails.
 
-    After a refusal `prompt` gets the complaints and the refused answer, within `budget`.  After a time-out nothing is
-    asked again, since the user has waited long enough.  `read` gets the answer's text, cleaned by `seen`, and the
-    model's name; it returns a value or raises `Refused`.  If `read_as` is given, it cleans the text instead, and `read`
-    must redact what it keeps. Raises only what `prompt` and `seen` raise on their own.
+    After a refusal, `prompt` gets the complaints and the refused answer, within `budget`.  After a timeout the agent is
+    not asked again, since the user has waited long enough.  `read` gets the answer's text, cleaned by `seen`, and the
+    model's name; it returns a value or raises `Refused`.  If `read_as` is given, it cleans the text instead of `seen`,
+    and `read` must redact what it keeps.  Raises only what `prompt` and `seen` themselves raise.
     """
     answers: list[Answer] = []
     problem = refused = ""
@@ -261,14 +261,14 @@ def _text_of(answer: Answer, prompt: str, seen: Callable[[str], str]) -> str:
     if OWN_MARK in given:
         raise Refused(["it repeats the prompt"])
     text = seen(given)
-    # Also replaces lone surrogates.  The agent may repeat one that was in the prompt.
+    # Also replaces lone surrogates.  The agent may repeat a replacement character that was in the prompt.
     if _NO_TEXT in text and _NO_TEXT not in prompt:
         raise Refused(["it is not text"])
     return text
 
 
 def _read(text: str, answer: Answer, read: Callable[[str, str], _Value]) -> _Value:
-    """Call `read`; refuse an answer whose values are nested too deeply, too large or not numbers."""
+    """Call `read`.  Refuses an answer whose values are nested too deeply, too large or not numbers."""
     try:
         return read(text, normal_line(answer.model)[:100])
     except (ValueError, ArithmeticError, RecursionError) as error:
@@ -276,7 +276,7 @@ def _read(text: str, answer: Answer, read: Callable[[str, str], _Value]) -> _Val
 
 
 def _refusal(complaints: Iterable[str], text: str, seen: Callable[[str], str], budget: Budget) -> str:
-    """The complaints and the refused answer, quoted and indented so that only our labels begin a line."""
+    """Return the complaints and the refused answer, quoted and indented so that only our labels begin a line."""
     lines = [f"- {normal_line(seen(one))[:500]}" for one in [*complaints][:_MOST_COMPLAINTS]]
     wrong, shown = "\n".join(lines), hang(budget.fit(seen(text)))
     return quoted_data(f"[what was wrong]\n{wrong}\n[the answer]\n  {shown}")

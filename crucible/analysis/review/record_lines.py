@@ -1,7 +1,7 @@
-"""Make the lines of a review's record from a session's events, for every client.
+"""Build the lines of a review's record from a session's events, for any client.
 
-The lines contain the user's messages and decisions, the agent's texts except short announcements, failed commands with
-their fixes, commits, edited files, subagents' reports, and the final state.  Other calls and outputs are omitted.
+They contain the user's messages and decisions, the agent's texts except short announcements, failed commands with their
+fixes, commits, edited files, subagents' reports, and the final state.  Other calls and outputs are omitted.
 """
 
 from __future__ import annotations
@@ -56,14 +56,14 @@ from crucible.core.patterns import ANSI
 from crucible.documents.session.findings import cut_at_sentence, is_introduction
 
 _LONG = 60
-"""Maximum code points of an announcement, which carries little information."""
+"""Maximum code points in an announcement, which carries little information."""
 _SHORT = 160
-"""Maximum code points of a prompt that counts as a reply to the text before it."""
+"""Maximum code points in a prompt that counts as a reply to the text before it."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReviewEvent:
-    """An event with the ids of its row and of its phase in the note."""
+    """An event with the id of its row, and the id of its phase in the note."""
 
     event: Event
     row: str
@@ -71,7 +71,7 @@ class ReviewEvent:
 
 
 def lines_of(events: Iterable[ReviewEvent]) -> list[RecordLine]:
-    """The lines in the order of the events, without events of subagents."""
+    """Return the lines in the order of the events, without subagents' events."""
     reader = _Reader()
     for placed in events:
         if not placed.event.at.agent:
@@ -96,11 +96,11 @@ _BRIEF = (300, 160, 90)
 
 @dataclass(slots=True)
 class _Red:
-    """A command that failed and did not pass since."""
+    """A command that failed and has not passed since."""
 
     runs: int = 0
     is_fixed: bool = False
-    """True once files changed after it."""
+    """True once files have changed since the failure."""
     files: dict[str, None] = field(default_factory=dict)
 
 
@@ -127,7 +127,7 @@ class _Reader:
         self._after_red = False
         self._thought: tuple[str, str] | None = None
         self._prompts: dict[str, int] = {}
-        """The turn of each long prompt by its end, to mark repetitions."""
+        """The turn of each long prompt, by the end of its text, to mark repetitions."""
         self._uncommitted: dict[str, str] = {}
         self._tasks: dict[str, tuple[str, str]] = {}
         self._plan_is_open = False
@@ -252,7 +252,10 @@ class _Reader:
         self._last = (self._row, "the agent's text")
 
     def _end_turn(self) -> None:
-        """Mark the turn's last text, and the longest if the last is short, as closing texts; add the edited files."""
+        """Mark the turn's last text as closing text, and the longest too if the last is short.
+
+        Add the edited files.
+        """
         turn = self._turn
         if turn.texts:
             last = turn.texts[-1]
@@ -353,7 +356,7 @@ class _Reader:
     # --- the final state ---
 
     def ended(self) -> list[RecordLine]:
-        """All lines; the last one is the final state."""
+        """Return all lines.  The last one is the final state."""
         last = self._last
         self._end_turn()
         if self._closing:

@@ -1,7 +1,7 @@
 """The instructions for an agent that reviews a session, and the check of its answer against the record.
 
-A finding is dropped if it refers to no line, has no text, or names something that is neither in the record nor in the
-note. A decision that no line settles becomes an instruction, a failure without a fix an open end.
+A finding is dropped if it refers to no line, has no text, or names something that is in neither the record nor the
+note.  A decision that no line settles becomes an instruction; a failure without a fix becomes an open end.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from crucible.documents.markdown.containment import cut, normal_line
 from crucible.documents.session.findings import Kind, cut_at_sentence, sentences
 
 MOST = 30
-"""Maximum number of findings of an answer that are read."""
+"""Maximum number of findings read from an answer."""
 MOST_FACTS = 4
-"""Maximum number of environment facts of a session."""
+"""Maximum number of environment facts in a session."""
 
 RULES = f"""\
 Below, in a fence, is the record of a coding session between a user and an agent, shortened. Write down what a colleague who continues this work
@@ -68,7 +68,7 @@ Rules
    with "also": "correction". A bug that the user brought as the task: an outcome with "also": "failure" if its cause is told.
 6. Never write secrets or names of persons, nor copy more than five words in a row from a text.
 7. Last, go through the user's lines from first to last: what did each settle, reject or leave unanswered? Then go through END."""
-"""Instructions that are part of every prompt, also with a vault's own template."""
+"""Instructions that are part of every prompt, even if a vault has its own template."""
 
 
 _KINDS: Mapping[str, Kind] = {
@@ -83,8 +83,8 @@ _MOST_ROWS, _ROWS_OF_LINE = 8, 2
 class Claim:
     """A finding from an agent that passed the check.
 
-    `rows` belong to the lines that it refers to, in the order of its references, and to edits of the files that it
-    names. `quote` is a sentence from one of these lines, word for word.
+    `rows` are those of the lines that the finding refers to, in the order of the references, and of edits to files that
+    it names.  `quote` is a sentence from one of these lines, word for word.
     """
 
     kind: Kind
@@ -97,28 +97,28 @@ class Claim:
 
 
 class Claims(NamedTuple):
-    """The claims of an answer that passed the check, and the number of those that did not."""
+    """The claims in an answer that passed the check, and the number of claims that did not."""
 
     kept: tuple[Claim, ...] = ()
     dropped: int = 0
 
 
 class KnownText:
-    """The text of the record and the note; everything that a finding names must be in it."""
+    """The text of the record and the note.  Everything that a finding names must occur in it."""
 
     def __init__(self, *texts: str) -> None:
         self._text = "\n".join(texts).casefold()
         self._stems = stems_of(self._text)
 
     def holds(self, claim: str) -> bool:
-        """True if the text has every name of a claim, and half of its longer words (a third for a short text)."""
+        """True if the text contains every name in a claim, and half of its longer words (a third in a short text)."""
         if not all(self._has(name) for name in _names(claim)):
             return False
         words, share = stems_of(claim), 3 if len(self._stems) < _FEW_WORDS else 2
         return share * len(words & self._stems) >= len(words)
 
     def _has(self, name: str) -> bool:
-        """True if a name, or each part of a list such as `read/write`, is in the text."""
+        """True if the text contains a name, or each part of a list such as `read/write`."""
         folded = name.casefold()
         if folded in self._text or _PLACE.search(folded):
             return folded in self._text
@@ -129,16 +129,16 @@ _NAME = late_pattern(r"`([^`]{1,200})`|(\S{2,200})")
 _MARKS = "\"'`*_.,;:!?()[]{}<>“”‘’…"
 _IS_NAME = late_pattern(r"\d\d|\w[._/:\\@#$~=+]\w|[a-z][A-Z]|[A-Za-z]\d|\d[A-Za-z]|://|^--?\w|\w\(|[/\\][\w.]")
 _PLACE = late_pattern(r"://|^[~/\\]|\.\.[/\\]|@")
-"""A URL, an absolute path or an e-mail address must be in the text as a whole."""
+"""A URL, an absolute path or an e-mail address, which must occur in the text as one piece."""
 _PARTS = late_pattern(r"[/,;|()\[\]{}\"'`*]+")
 _WORD = late_pattern(r"[^\W\d_]{4,}")
 _STEM = 4
 _FEW_WORDS = 150
-"""A text with fewer stems than this lacks many words that a summary needs."""
+"""Minimum number of stems in a long text.  A shorter text lacks many words that a summary needs."""
 
 
 def _names(text: str) -> Iterator[str]:
-    """The names in a text: words in backticks, or with digits, dots, slashes or mixed case."""
+    """Yield the names in a text: words in backticks, or with digits, dots, slashes or mixed case."""
     for found in _NAME.finditer(text):
         if found[1]:
             yield found[1].strip()
@@ -149,7 +149,7 @@ def _names(text: str) -> Iterator[str]:
 
 
 def stems_of(text: str) -> frozenset[str]:
-    """The first letters of the longer words of a text."""
+    """Return the first letters of the longer words in a text."""
     return frozenset(word[:_STEM] for word in _WORD.findall(text.casefold()))
 
 
@@ -157,10 +157,10 @@ def stems_of(text: str) -> frozenset[str]:
 
 
 def read_answer(text: str, record: ReviewRecord, known: KnownText, seen: Callable[[str], str] = visible) -> Claims:
-    """The claims of an answer, in order.
+    """Return the claims in an answer, in order.
 
-    Raises `Refused` if the answer has no list of findings, or if none of them passes the check.  `seen` cleans each
-    text again, since JSON escapes can hide a secret or invisible characters from the cleaning of the whole answer.
+    Raises `Refused` if the answer has no list of findings, or if no finding passes the check.  `seen` cleans each
+    string again, since JSON escapes can hide secrets or invisible characters when the full answer is cleaned.
     """
     row = next((row for row in objects_in(text) if "findings" in row), None)
     listed = row["findings"] if row is not None else None
@@ -219,7 +219,10 @@ def _numbers(value: object) -> list[int]:
 
 
 def _rows(lines: Sequence[RecordLine], record: ReviewRecord, text: str) -> tuple[str, ...]:
-    """The rows of the lines; if the text names files edited in their turns, only the last edit of each file."""
+    """Return the rows of the lines.
+
+    For files that the text names and the turns edited, return only each file's last edit.
+    """
     turns = {line.turn for line in lines}
     edited = [
         rows[-1]
@@ -234,7 +237,7 @@ def _rows(lines: Sequence[RecordLine], record: ReviewRecord, text: str) -> tuple
 
 
 def _grounded(kind: Kind, lines: Sequence[RecordLine], record: ReviewRecord) -> Kind:
-    """The kind that the lines support."""
+    """Return the kind that the lines support."""
     if kind is Kind.DECISION and not (any(line.settles for line in lines) or _is_done(lines, record)):
         return Kind.INSTRUCTION
     if kind is Kind.FAILURE and not _is_done(lines, record):
@@ -250,7 +253,7 @@ _LONGEST_QUOTE = 160
 def _quote(lines: Sequence[RecordLine], claim: str) -> str:
     """Quote the sentence closest to a claim: the user's, then the agent's, then a failed command's output.
 
-    A quote with few words is followed by the next one; there are at most two.
+    A quote with few words is followed by the next one, up to two.
     """
     quotes: list[str] = []
     for tags, name in ((_USER, "user"), (_AGENT, "agent"), ((Tag.FAIL,), "output")):
@@ -267,7 +270,7 @@ _ENOUGH_STEMS = 3
 
 
 def _closest(text: str, claim: str) -> str:
-    """The sentence of a text that shares the most words with a claim."""
+    """Return the sentence in a text that shares the most words with a claim."""
     words = long_words(claim)
     found = (one for part in text.split("\n") for one in sentences(part))
     return max(found, key=lambda one: len(long_words(one) & words), default="")
@@ -277,7 +280,7 @@ _DONE = (Tag.EDITED, Tag.MEND, Tag.PASSES, Tag.COMMIT, Tag.NOTED)
 
 
 def _is_done(lines: Sequence[RecordLine], record: ReviewRecord) -> bool:
-    """True if something was edited, passed or committed in one of the lines' turns, or in the turn after it."""
+    """True if something was edited, passed or committed in the turn of one of the lines, or in the turn after it."""
     turns = {turn for line in lines for turn in (line.turn, line.turn + 1)}
     return any(line.tag in _DONE and line.turn in turns for line in record.lines.values())
 

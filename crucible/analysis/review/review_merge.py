@@ -1,7 +1,7 @@
 """Merge an agent's claims into a note's findings block, without duplicates.
 
-If the detector found the same thing, claim and item become one: callouts and the user's words stay, other items get the
-agent's text.  Items that a user wrote, edited or deleted stay that way.  Another review replaces only earlier claims.
+If the detector found the same thing, claim and item become one: callouts and the user's words stay; other items get the
+agent's text.  Items that a user wrote, edited or deleted are left alone.  A new review replaces only earlier claims.
 """
 
 from __future__ import annotations
@@ -25,32 +25,32 @@ _CONFIDENCE = {
     Kind.OPEN_END: 0.91,
     Kind.ENVIRONMENT: 0.88,
 }
-"""The precision of each kind, measured with labelled real sessions; see `docs/agents.md`.
+"""The precision for each kind, measured on labelled real sessions; see `docs/agents.md`.
 
-For environment facts it is the share that the labels list as any kind.
+For environment facts, a fact counts as correct if the labels list it as any kind.
 """
 _ORDER = {str(kind): at for at, kind in enumerate(_CONFIDENCE)}
 _LIKE, _SAME = 0.2, 0.6
-"""Minimum similarity of two texts about the same thing, with a common row and without one."""
+"""Minimum similarity of two texts about the same thing: with a common row, and without one."""
 _MOST_ROWS = 8
 
 
 class Detected(NamedTuple):
-    """The detector's findings in the events: items of the findings block, and callouts."""
+    """The detector's findings in the events: items for the findings block, and callouts."""
 
     items: Sequence[FindingItem] = ()
     callouts: Sequence[Decision | Failure] = ()
 
 
 class AgentItem(NamedTuple):
-    """An agent's item; `was` is the detector's item that it replaced."""
+    """An agent's item.  `was` is the detector's item that it replaced."""
 
     item: FindingItem
     was: FindingItem | None = None
 
 
 class MergedFindings(NamedTuple):
-    """The items of the block, the agent's among them, and the agent's earlier items that a user deleted or reworded."""
+    """All items of the block, including the agent's, and earlier agent's items that a user deleted or reworded."""
 
     items: tuple[FindingItem, ...]
     from_agent: tuple[AgentItem, ...] = ()
@@ -59,9 +59,9 @@ class MergedFindings(NamedTuple):
 
 @dataclass(slots=True, eq=False)
 class _Thing:
-    """Something already known: the item of the block at index `at`, a callout, or something that a user deleted.
+    """Something already known: the block's item at index `at`, a callout, or something that a user deleted.
 
-    `detected` is the detector's item, or None if a user wrote it, so that it stays.
+    `detected` is the detector's item, or None for an item that a user wrote and that therefore stays.
     """
 
     kinds: Collection[str]
@@ -75,7 +75,10 @@ class _Thing:
 def merge_claims(
     session: Session, claims: Sequence[Claim], detected: Detected, earlier: Sequence[AgentItem], source: str
 ) -> MergedFindings:
-    """The findings block after a review; `earlier` are the items of the last review, `source` is that of new ones."""
+    """Merge claims into the findings block after a review.
+
+    `earlier` are the items of the last review; `source` is the source of new items.
+    """
     found = {_lines(item): normal_item(item) for item in detected.items}
     items = [*_without(earlier, session.findings, found)]
     things = [*_present(session, items, found), *_gone(session, items, found, detected.callouts, earlier)]
@@ -95,7 +98,7 @@ def merge_claims(
 
 
 def _lines(item: FindingItem) -> tuple[str, ...]:
-    """The lines of an item in a note."""
+    """Return the lines of an item in a note."""
     return tuple(render_item(item))
 
 
@@ -104,7 +107,7 @@ def _rows(item: FindingItem | Decision | Failure) -> tuple[str, ...]:
 
 
 def _key(item: FindingItem) -> tuple[str, str]:
-    """What identifies a detector's item while the session continues: its kind and first row."""
+    """Return what identifies a detector's item while the session continues: its kind and first row."""
     return item.kind, next(iter(_rows(item)), item.text)
 
 
@@ -118,7 +121,10 @@ def _kinds(item: FindingItem) -> tuple[str, ...]:
 def _without(
     earlier: Sequence[AgentItem], items: Sequence[FindingItem], found: dict[tuple[str, ...], FindingItem]
 ) -> Iterator[FindingItem]:
-    """The items without those of the last review; the detector's items that it replaced are back, as detected now."""
+    """Yield the items without those of the last review.
+
+    Detector's items that it had replaced return, as detected now.
+    """
     reviewed, present = {_lines(one.item): one for one in earlier}, {_lines(item) for item in items}
     missing = {_key(item): item for lines, item in found.items() if lines not in present}
     for item in items:
@@ -132,7 +138,7 @@ def _without(
 def _present(
     session: Session, items: Sequence[FindingItem], found: dict[tuple[str, ...], FindingItem]
 ) -> Iterator[_Thing]:
-    """The items of the block, and the findings in callouts."""
+    """Yield the items of the block, and the findings in callouts."""
     for at, item in enumerate(items):
         yield _Thing(_kinds(item), _rows(item), item.text, at, item if _lines(item) in found else None)
     for finding in findings_of(replace(session, findings=())):
@@ -147,7 +153,7 @@ def _gone(
     callouts: Iterable[Decision | Failure],
     earlier: Sequence[AgentItem],
 ) -> Iterator[_Thing]:
-    """Findings of the detector or an agent that a user deleted or reworded, so that the note no longer has them."""
+    """Yield findings of the detector or an agent that are no longer in the note: a user deleted or reworded them."""
     present = {_lines(item) for item in (*session.findings, *items)}
     for item in (*found.values(), *(one.item for one in earlier)):
         if _lines(item) not in present:
@@ -166,7 +172,7 @@ def _gone(
 def _pairs(claims: Sequence[Claim], things: Sequence[_Thing]) -> Iterator[tuple[Claim, _Thing]]:
     """Pair each claim with the thing that it is about, the most similar first.
 
-    Each thing is paired once, except for deleted things.
+    Each thing is paired only once, except for deleted things.
     """
     scored = [
         (score, -at, -number, claim, thing)
@@ -184,7 +190,7 @@ def _pairs(claims: Sequence[Claim], things: Sequence[_Thing]) -> Iterator[tuple[
 
 
 def _score(claim: Claim, thing: _Thing) -> float:
-    """How similar a claim and a thing are; 0 if they are different things."""
+    """Return how similar a claim and a thing are; 0 if they are different things."""
     kinds = {_group(kind) for kind in (claim.kind, claim.also) if kind}
     if not kinds & {_group(kind) for kind in thing.kinds}:
         return 0.0
@@ -195,12 +201,12 @@ def _score(claim: Claim, thing: _Thing) -> float:
 
 
 def _group(kind: str) -> str:
-    """The kind for comparisons: a decision and an instruction may be about the same thing."""
+    """Return the kind for comparisons.  A decision and an instruction may be about the same thing."""
     return Kind.DECISION if kind == Kind.INSTRUCTION else kind
 
 
 def _joined(item: FindingItem, claim: Claim, source: str) -> FindingItem:
-    """A detector's item with the agent's claim about it; a correction keeps the user's words."""
+    """Return a detector's item with the agent's claim about it.  A correction keeps the user's words."""
     kind = claim.also if claim.also and claim.also == item.kind else claim.kind
     also = claim.kind if kind == claim.also else claim.also
     rows = tuple(dict.fromkeys((*_rows(item), *claim.rows)))[:_MOST_ROWS]

@@ -1,6 +1,6 @@
 """The record of a session in a review's prompt: numbered lines, shortened to a token budget.
 
-Each line has its rows of the transcript, so that an answer can refer to them by the line's number.
+Each line has the ids of its rows in the transcript, so that an answer can refer to rows by line number.
 """
 
 from __future__ import annotations
@@ -77,9 +77,9 @@ _SETTLES = frozenset(
 class RecordLine:
     """One line.  Its text is cut to `caps[level]` code points; 0 omits the line.
 
-    `worth` is from 0 to 100; lines with the lowest worth are cut first.  `rows` are row ids of the transcript, `phase`
-    is the id of a phase of the note.  `settles` is true if the line can prove a decision.  `edits` has the rows of each
-    file's edits, if the line lists files.
+    `worth` is from 0 to 100; lines with the lowest worth are cut first.  `rows` are row ids in the transcript, `phase`
+    is the id of a phase in the note.  `settles` is True if the line can prove a decision.  If the line lists files,
+    `edits` has the rows of each file's edits.
     """
 
     tag: Tag
@@ -98,12 +98,12 @@ class RecordLine:
 
     @property
     def has_words(self) -> bool:
-        """False for a refusal without a comment."""
+        """True unless the line is a refusal without a comment."""
         return self.tag is not Tag.REFUSED or SAID in self.text
 
     @property
     def shown(self) -> str:
-        """The text at its current length, with later lines indented so that none looks like a line of the record."""
+        """Return the text at its current length. Indents later lines, so none looks like a line of the record."""
         cap = self.caps[self.level]
         if not cap or len(self.text) <= cap:
             return hang(self.text) if cap else ""
@@ -120,9 +120,9 @@ class ReviewRecord:
 
 
 def fit(lines: Iterable[RecordLine], budget: int, counter: Counter, show: Callable[[str], str] = str) -> ReviewRecord:
-    """Cut the lines, the least important first, until they have at most `budget` tokens; then drop the oldest lines.
+    """Cut the lines, the least important first, to at most `budget` tokens; then drop the oldest lines.
 
-    `show` is applied to each text first.
+    `show` is first applied to each text.
     """
     live = [line for line in lines if line.text.strip()]
     for line in live:
@@ -147,7 +147,7 @@ def fit(lines: Iterable[RecordLine], budget: int, counter: Counter, show: Callab
 
 
 class _Whole:
-    """The tokens of all lines, with turns' headings, the note on omitted lines and the third digit of line numbers."""
+    """Counts the tokens of all lines, turn headings, the note on omitted lines, and the third digit of line numbers."""
 
     def __init__(self, sizes: list[int], turns: Sequence[int]) -> None:
         self.sizes = sizes
@@ -159,7 +159,7 @@ class _Whole:
         return self._total + _TURN * (2 + len(self._left)) + max(0, self._shown - _TWO_DIGITS)
 
     def resize(self, at: int, size: int) -> None:
-        """Set the size of a line; 0 if it is omitted."""
+        """Set the size of a line; 0 omits it."""
         self._total += size - self.sizes[at]
         if self.sizes[at] and not size:
             self._shown -= 1
@@ -173,7 +173,7 @@ class _Whole:
 _TURN, _TWO_DIGITS = 4, 99
 """Tokens of a turn's heading, and the highest line number with two digits."""
 _STEP = 9
-"""Added to the worth of a line for each cut, so that other lines are cut before it is cut again."""
+"""Added to a line's worth for each cut, so that other lines are cut before the same line is cut again."""
 
 
 def _next(line: RecordLine) -> int:
@@ -181,7 +181,7 @@ def _next(line: RecordLine) -> int:
 
 
 def _size(line: RecordLine, counter: Counter) -> int:
-    """The tokens of a line with its tag and a number."""
+    """Return the tokens of a line with its tag and a number."""
     return counter.count(f"[99] {line.tag}: {line.shown}\n") if line.shown else 0
 
 
@@ -201,11 +201,11 @@ _SPACES = late_pattern(r"[ \t]+")
 _EMPTY = late_pattern(r"\n\s*\n+")
 _REMINDER = late_pattern(r"<(system-reminder|ide_\w+)>.*?(?:</\1>|\Z)", re.DOTALL)
 _READ = 30_000
-"""Maximum code points of a text that are read."""
+"""Maximum code points read from a text."""
 
 
 def tidy(text: str, code: int) -> str:
-    """A text without blank lines and table rulers, and with at most `code` lines of each code block."""
+    """Return a text without blank lines and table rulers, and with at most `code` lines of each code block."""
     text = text if len(text) <= _READ else f"{text[: _READ * 2 // 3]}\n…\n{text[-_READ // 3 :]}"
     text = _CODE.sub(lambda found: _code(found[3], code), _REMINDER.sub("", text))
     return _EMPTY.sub("\n", _SPACES.sub(" ", _RULER.sub("", text))).strip()
@@ -217,7 +217,7 @@ def _code(inner: str, most: int) -> str:
 
 
 def outline(plan: str) -> str:
-    """The headings, items and first sentences of a plan."""
+    """Return the headings, items and first sentences of a plan."""
     lines = []
     for block in blocks_of(plan[:_READ]):
         if block.kind is Part.HEADING:
@@ -231,7 +231,7 @@ _FEW_LINES = 3
 
 
 def gist(report: str) -> str:
-    """The headings, items and last paragraphs of a report, or all of it if it is only prose."""
+    """Return the headings, items and last paragraphs of a report, or all of it if it is only prose."""
     blocks = [block for block in blocks_of(report[:_READ]) if block.kind not in (Part.RULE, Part.QUOTE)]
     last = len(blocks) - _FEW_LINES
     marked = [block for at, block in enumerate(blocks) if block.kind is not Part.PROSE or at >= last]
@@ -239,14 +239,14 @@ def gist(report: str) -> str:
 
 
 def described(used: ToolUsed, call: ObservedCall, roots: Sequence[str]) -> str:
-    """A call as one line; an edit with the beginning of its new text."""
+    """Return a call as one line; for an edit, with the beginning of its new text."""
     line = cut_at_sentence(call_line(used.name, used.arguments, roots[0] if roots else ""), 200)
     new = next((new for _, _, new in changes_in(used.arguments) if new.strip()), "") if call.files else ""
     return f"{line}: {cut_at_sentence(new, 220)}" if new else line
 
 
 def change(used: ToolUsed) -> str:
-    """The first lines that an edit removes and adds."""
+    """Return the first lines that an edit removes and adds."""
     for _, old, new in changes_in(used.arguments):
         before, after = old.split("\n"), new.split("\n")
         gone = [line.strip() for line in before if line not in after and len(line.strip()) > 3]
@@ -261,7 +261,7 @@ _TRAILER = late_pattern(r"^[\w-]+: \S.*$", re.MULTILINE)
 
 
 def body_of(script: str) -> str:
-    """The body of the commit message in a command, without trailers; "" if there is none."""
+    """Return the body of the commit message in a command, without trailers; "" if there is none."""
     found = _HERE.search(script)
     body = _TRAILER.sub("", found[2].partition("\n")[2]) if found else ""
     return f" :: {cut_at_sentence(body, 500)}" if body.strip() else ""

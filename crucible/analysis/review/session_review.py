@@ -1,7 +1,7 @@
 """Ask an agent what mattered in a session, check its answer, and keep the supported claims in the note.
 
 The prompt shows the events as a record within a token budget.  Claims are checked against the record and the note.
-Agents never cause an error here: a failure is one line, and the note does not change.
+Agents never cause an error here: a failure is reported in one line, and the note does not change.
 """
 
 from __future__ import annotations
@@ -55,7 +55,10 @@ _CALL = (300, 160, 0)
 
 
 def lines_of_note(session: Session) -> list[RecordLine]:
-    """The lines of a note, for sessions without events.  Their rows are ids of phases, since a note has no row ids."""
+    """Return the lines for a session without events, from its note.
+
+    Their rows are phase ids: a note has no row ids.
+    """
     lines = [
         RecordLine(Tag.NOTED, one, ("start",), worth, caps) for _, one, worth, caps in _entry_lines(session.preamble)
     ]
@@ -104,19 +107,19 @@ def _entry_lines(entries: tuple[Entry, ...]) -> Iterator[tuple[Tag, str, int, tu
 
 
 FINDINGS = "findings"
-"""The type of the event log's entry with an agent's answer."""
+"""The type of the event-log entry that stores an agent's answer."""
 TEMPLATE = "findings.md.j2"
 _VARIABLES = frozenset({"rules", "session", "record", "refused"})
 _LEFT_FOR_REFUSAL = 150
-"""Tokens."""
+"""Tokens to leave for the refusal of an answer."""
 _LEAST_RECORD = 300
 _LONGEST_MODEL = 40
 
 
 class ReviewResult(NamedTuple):
-    """The model and the numbers of kept and dropped findings; or the `problem`, one line.
+    """The model and the numbers of kept and dropped findings, or a one-line `problem`.
 
-    `is_known` is true if no agent was asked: the session is a subagent's or empty, or has no new events since the last
+    `is_known` is True if no agent was asked: the session is a subagent's or empty, or has no new events since the last
     answer.
     """
 
@@ -128,7 +131,7 @@ class ReviewResult(NamedTuple):
 
     @property
     def line(self) -> str:
-        """`claude-haiku-4-5 found 12 things, 1 more was dropped`; "" if no agent was asked or there was a problem."""
+        """Return `claude-haiku-4-5 found 12 things, 1 more was dropped`; "" if there is a problem or nothing was asked."""
         if self.is_known or self.problem:
             return ""
         more = f", {self.dropped} more {'was' if self.dropped == 1 else 'were'} dropped" if self.dropped else ""
@@ -137,7 +140,10 @@ class ReviewResult(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ReviewMaterial:
-    """What is known of a session before a review; `digest` is the hash of the record in the last review's prompt."""
+    """What is known about a session before a review.
+
+    `digest` is the hash of the record in the last review's prompt.
+    """
 
     events: tuple[ReviewEvent, ...] = ()
     detected: Detected = field(default_factory=Detected)
@@ -145,7 +151,7 @@ class ReviewMaterial:
 
 
 def material_of(root: Path, session_id: str) -> ReviewMaterial:
-    """Read the event log of a session."""
+    """Read a session's event log."""
     kept = [*_records(root, session_id)]
     events = tuple(ReviewEvent(event, record.row or record.key, record.phase) for event, record in events_of(kept))
     detector = Detector()
@@ -158,12 +164,12 @@ def material_of(root: Path, session_id: str) -> ReviewMaterial:
 
 
 def _last_review(kept: Sequence[Kept]) -> Mapping[str, object]:
-    """The event log's entry of the last review; empty if there is none."""
+    """Return the event log's entry for the last review; empty if there is none."""
     return next((record.values for record in reversed(kept) if record.type == FINDINGS), {})
 
 
 def _earlier(root: Path, session_id: str) -> list[AgentItem]:
-    """The items of the last review."""
+    """Return the items from the last review."""
     stored = _last_review(_records(root, session_id)).get("items")
     pairs = map(_items, stored if isinstance(stored, list) else [])
     return [AgentItem(*pair[:2]) for pair in pairs if pair]
@@ -177,7 +183,7 @@ def _records(root: Path, session_id: str) -> list[Kept]:
 
 
 def _items(value: object) -> tuple[FindingItem, ...]:
-    """Parse items of an entry of the event log, where each is a text as in the note."""
+    """Parse the items in an entry of the event log, where each is a string as in the note."""
     texts = value if isinstance(value, list) else []
     found = (read_item_lines(one.split("\n")) for one in texts if isinstance(one, str))
     return tuple(item for item in found if item)
@@ -197,10 +203,10 @@ def review(
     budget: Budget = BUDGET,
     again: bool = True,
 ) -> ReviewResult:
-    """Review the session whose note is `ref`; without `again` only if it has new events.
+    """Review the session whose note is `ref`.  Without `again`, only if it has new events.
 
-    Subagents' sessions are not reviewed, since the parent's record has their reports.  Raises only what reading the
-    note raises.
+    Subagents' sessions are not reviewed, since the parent's record includes their reports.  Raises only what reading
+    the note raises.
     """
     note = vault.read(vault.find(ref) if isinstance(ref, str) else ref)
     session = note.session
@@ -226,7 +232,7 @@ def review(
 def _prompts(
     vault: Vault, session: Session, material: ReviewMaterial, seen: Callable[[str], str], budget: Budget
 ) -> tuple[ReviewRecord, Callable[[str], str]]:
-    """The record, and a function that makes the prompt for a refusal, never with more tokens than the budget."""
+    """Return the record, and a function that builds the prompt for a refusal within the token budget."""
     count = budget.counter.count
     most = budget.tokens - count(f"{OWN_MARK}\n")  # the mark is put before each prompt
     template = load_template(vault.settings, TEMPLATE, names=_VARIABLES, required=_VARIABLES)
@@ -262,7 +268,7 @@ _SMALLEST = 100
 
 
 class _Answer(NamedTuple):
-    """The claims of an answer, its model, and the digest of the record in the prompt."""
+    """The claims in an answer, its model, and the digest of the record in the prompt."""
 
     claims: Claims
     model: str
@@ -277,7 +283,7 @@ def _keep(vault: Vault, note: Note, material: ReviewMaterial, answer: _Answer, n
 
     def intention(current: Note) -> list[Edit]:
         nonlocal found
-        # Another process may have reviewed the session meanwhile.
+        # Another process may have reviewed the session in the meantime.
         session, earlier = current.session, _earlier(vault.root, current.session.id)
         if earlier and not session.findings:  # a user deleted the block
             found = MergedFindings((), (), tuple(earlier))

@@ -1,1 +1,1 @@
-"""Read tool calls and shell commands as acts, the same for every client."""
+"""Read tool calls and shell commands as acts, in the same form for every client."""

@@ -1,4 +1,4 @@
-"""Types of files by name, and the kind of a command: test, check or build."""
+"""File types by name, and the kind of a command: test, check or build."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _BY_NAME = {
 
 
 def type_of(path: str) -> str | None:
-    """The type of a file by its name: `Python` for `src/limiter.py`; None if unknown."""
+    """Return the type of a file by its name: `Python` for `src/limiter.py`; None if unknown."""
     return _type_of(path.rpartition("/")[2])
 
 
@@ -67,9 +67,9 @@ _RUNNERS = {
     "rye": "run", "conda": "run", "mamba": "run", "bundle": "exec", "pipx": "run", "mise": "exec", "direnv": "exec",
     "coverage": "run", "dotenv": "run", "pixi": "run",
 }  # fmt: skip
-"""Commands that run another command in an environment, and the subcommand that does so."""
+"""Commands that run another command in an environment, and the subcommands that do so."""
 _MAX_NESTED = 6
-"""How many runners may be nested."""
+"""Maximum number of nested runners."""
 _VALUED = frozenset(
     [
         "--with",
@@ -90,7 +90,7 @@ INTERPRETERS: Mapping[str, str] = {
     "python": "py", "node": "js", "nodejs": "js", "tsx": "ts", "ts-node": "ts", "bun": "ts", "deno": "ts", "ruby": "rb", "perl": "pl",
     "php": "php", "lua": "lua", "Rscript": "r", "julia": "jl", "bash": "sh", "sh": "sh", "zsh": "sh", "dash": "sh", "ksh": "sh",
 }  # fmt: skip
-"""Commands that run a script, and the file extension of their language."""
+"""Commands that run a script, and the file extension of its language."""
 _PYTHON = late_pattern(r"(?:python|pypy)w?[\d.]*(?:\.exe)?|py")
 _MANAGERS = frozenset({"npm", "yarn", "pnpm", "bun"})
 
@@ -98,8 +98,8 @@ _MANAGERS = frozenset({"npm", "yarn", "pnpm", "bun"})
 def plain_words(words: Sequence[str]) -> tuple[str, ...]:
     """Strip runners and paths from a command.
 
-    `uv run python -m pytest -q` is `pytest -q`, `./node_modules/.bin/jest` is `jest`, and every version of Python is
-    `python`.  The arguments of a script are not changed.
+    `uv run python -m pytest -q` becomes `pytest -q`, `./node_modules/.bin/jest` becomes `jest`, and every version of
+    Python becomes `python`.  The arguments of a script are not changed.
     """
     rest = list(words)
     for _ in range(_MAX_NESTED):
@@ -117,7 +117,7 @@ def plain_words(words: Sequence[str]) -> tuple[str, ...]:
 
 
 def _inner_command(name: str, words: list[str]) -> list[str] | None:
-    """The command that a runner runs; None if this is no runner."""
+    """Return the command that a runner runs; None if this is not a runner."""
     if _PYTHON.fullmatch(name) and "-m" in words[1:8]:
         at = words.index("-m", 1)
         earlier = words[1:at]
@@ -156,7 +156,7 @@ _TEST_STEM = late_pattern(r"(?:tests?[_-].*|.*[_.-](?:tests?|specs?)|tests?|runt
 
 
 def kind_of(words: Sequence[str]) -> ToolKind | None:
-    """Whether a command, given as its `plain_words`, tests, checks or builds; None if it does none of these."""
+    """Return whether a command, given as its `plain_words`, tests, checks or builds; None if it does none of these."""
     return _kind_of(tuple(words))
 
 
@@ -176,7 +176,7 @@ def _kind_of(words: tuple[str, ...]) -> ToolKind | None:
         return found
     if name in ALONE:
         return None if name in _TASKED and rest and not _makes_files(rest) else ALONE[name]
-    if is_test_file(words[0]) or (name == "node" and "--test" in words[1:4]):  # a script of its own: ./run_tests.sh
+    if is_test_file(words[0]) or (name == "node" and "--test" in words[1:4]):  # a script in the project: ./run_tests.sh
         return TEST
     if name in INTERPRETERS:
         return TEST if _runs_a_test(words) else None
@@ -184,7 +184,7 @@ def _kind_of(words: tuple[str, ...]) -> ToolKind | None:
 
 
 def is_known_tool(name: str) -> bool:
-    """Return whether a command of this name can test, check, build or format."""
+    """Return whether a command with this name can test, check, build or format."""
     return name in VERBS or name in ALONE or name in _FORMATTERS
 
 
@@ -209,12 +209,12 @@ def _word_kind(name: str, word: str) -> ToolKind | None:
 
 
 def _task(word: str) -> ToolKind | None:
-    """The kind of a task by its name: `test`, `test:unit`, `lint-fix`, `build_all`."""
+    """Return the kind of a task by its name: `test`, `test:unit`, `lint-fix`, `build_all`."""
     return TASKS.get(word) or next((TASKS[part] for part in re.split(r"[:_./-]", word[:80]) if part in TASKS), None)
 
 
 def _managed(name: str, rest: list[str]) -> ToolKind | None:
-    """The kind of a package manager's command: `npm run lint`, `yarn build`, `pnpm test`."""
+    """Return the kind of a package manager's command: `npm run lint`, `yarn build`, `pnpm test`."""
     runs = rest[1:2] if rest[:1] in (["run"], ["run-script"], ["workspace"]) else []
     if runs:
         return _task(runs[0]) or ALONE.get(runs[0])
@@ -246,5 +246,5 @@ _CODE = (frozenset(_ENDINGS) - frozenset(_NO_CODE.split())) | {"Makefile", "Dock
 
 
 def languages_of(words: Sequence[str]) -> frozenset[str]:
-    """The types of files that a command checks or builds by default; all types of code for tools such as `make`."""
+    """Return the file types that a command checks or builds by default; all types of code for tools such as `make`."""
     return _LANGUAGES_OF.get(words[0], _CODE) if words else _CODE

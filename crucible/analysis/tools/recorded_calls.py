@@ -1,6 +1,6 @@
 """Find the full arguments and results of a note's tool calls in the event log.
 
-A note has one line for each call.  Records are matched by that line, in order, preferring those with the same outcome.
+A note has one line per call.  Records are matched by that line, in order, preferring those with the same outcome.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from crucible.vault.events.event_reader import EventRecord, read_records
 
 @dataclass(slots=True)
 class _RecordedCall:
-    """A tool call of the event log."""
+    """A tool call in the event log."""
 
     name: str
     arguments: Mapping[str, object]
@@ -33,17 +33,17 @@ class _RecordedCall:
 
 
 class RecordedPrompt(NamedTuple):
-    """A recorded prompt: its row, and the text that a slash command expands to."""
+    """A recorded prompt: its row, and the text to which a slash command expands."""
 
     row: str = ""
     expansion: str = ""
 
 
 class RecordedCalls:
-    """The recorded calls of a session, queried in the order of its note: equal lines get one record each, in order.
+    """The recorded calls of a session, queried in the order of its note.  Equal lines get one record each, in order.
 
-    `whole` is true if there are recorded calls and none has truncated arguments.
-    `roots` are the folders that the session ran in, in order.
+    `whole` is True if there are recorded calls and none has truncated arguments.  `roots` are the folders in which the
+    session ran, in order.
     """
 
     def __init__(
@@ -67,27 +67,27 @@ class RecordedCalls:
             waiting.reverse()
 
     def arguments(self, call: ToolCall) -> Mapping[str, object] | None:
-        """The full arguments of a call; None if it was not recorded."""
+        """Return the full arguments of a call; None if it was not recorded."""
         record = self._record_of(call)
         return record.arguments if record else None
 
     def name(self, call: ToolCall) -> str:
-        """The tool's name as its client writes it."""
+        """Return the tool's name as its client writes it."""
         record = self._record_of(call)
         return record.name if record else call.tool
 
     def result(self, call: ToolCall) -> str | None:
-        """The full result of a call; None if it was not recorded."""
+        """Return the full result of a call; None if it was not recorded."""
         record = self._record_of(call)
         return record.result if record else None
 
     def row(self, call: ToolCall) -> str:
-        """The id of the transcript's row with the result; "" if it was not recorded."""
+        """Return the id of the transcript row that has the result; "" if the call was not recorded."""
         record = self._record_of(call)
         return record.row if record else ""
 
     def prompt(self, words: str) -> RecordedPrompt:
-        """Take the next prompt with these words, and drop those before it."""
+        """Take the next prompt with these words, and drop the prompts before it."""
         key = _prompt_key(words)
         at = next((at for at, (other, _) in enumerate(self._prompts) if other == key), None)
         if at is None:
@@ -97,7 +97,7 @@ class RecordedCalls:
         return found
 
     def folder(self, call: ToolCall) -> str:
-        """The folder that the session ran in when the call was made; "" if unknown."""
+        """Return the folder in which the session ran when the call was made; "" if unknown."""
         record = self._record_of(call)
         return record.folder if record else ""
 
@@ -121,7 +121,7 @@ class RecordedCalls:
 
 
 def load_recorded_calls(vault_root: Path, session_id: str) -> RecordedCalls:
-    """Read the recorded calls of a session from its event log.  Never raises: unreadable records are omitted."""
+    """Read a session's recorded calls from its event log.  Never raises: unreadable records are omitted."""
     records: list[EventRecord] = []
     if not may_have_records(vault_root, session_id):
         return RecordedCalls()
@@ -133,7 +133,7 @@ def load_recorded_calls(vault_root: Path, session_id: str) -> RecordedCalls:
 
 
 def recorded_calls_of(records: Iterable[EventRecord], *, complete: bool = True) -> RecordedCalls:
-    """The recorded calls of event records, given in the order of events."""
+    """Return the recorded calls in event records, given in the order of events."""
     calls: list[tuple[str, _RecordedCall]] = []
     used: dict[tuple[str, str], _RecordedCall] = {}
     roots: list[str] = []
@@ -164,7 +164,7 @@ def recorded_calls_of(records: Iterable[EventRecord], *, complete: bool = True) 
 
 
 def _self_reported(values: Mapping[str, object]) -> tuple[str, _RecordedCall]:
-    """A call that an agent without a log recorded with `cru record`."""
+    """Return a call that an agent recorded with `cru record` because its client keeps no transcript."""
     name, command = _text(values, "tool") or "tool", _text(values, "command")
     path = _text(values, "path")
     arguments = _mapping(values.get("args")) or ({"path": path} if path else {"command": command})
@@ -180,7 +180,7 @@ def _self_reported(values: Mapping[str, object]) -> tuple[str, _RecordedCall]:
 
 
 def _prompt_key(words: str) -> str:
-    """The beginning of a prompt as a search key."""
+    """Return the beginning of a prompt as a search key."""
     return "".join(filter(str.isalnum, words[:400]))[:80]
 
 

@@ -1,4 +1,4 @@
-"""The files of a session: their paths relative to the project as data names, and which were written so far."""
+"""The files of a session: their paths relative to the project, as names of data, and which were written so far."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from crucible.documents.workflow.workflow import Datum
 _LONGEST = 160
 _SHOWN = 200
 _MOST = 64
-"""Maximum number of files of one type that a command without arguments reads."""
+"""Maximum number of files per type that a command without arguments reads."""
 
 _ILLEGAL = late_pattern(r"[`,;|<>\"*?\\]|::+|\[\[+|\]\]+|%%+")
 _ARROW = late_pattern(r"[-=]+>|[→⟶⇒➔➜]")
@@ -27,7 +27,7 @@ _BLANKS = late_pattern(r"\s+")
 def datum_name(text: str) -> str:
     """Turn a text into the name of a datum: one line without commas, backticks, arrows and `::`; "" if nothing is left.
 
-    An arrow becomes `-`, other illegal characters `_`.  Blanks stay, since names are written as code spans.
+    An arrow becomes `-`, other illegal characters become `_`.  Spaces are kept, since names are written as code spans.
     """
     name = _BLANKS.sub(" ", UNSEEN.sub("", normal_line(text[:_LONGEST_PATH])))
     name = _ILLEGAL.sub("_", _ARROW.sub("-", name)).lstrip(" :").rstrip(" .:")
@@ -46,9 +46,9 @@ _DRIVE = late_pattern(r"[A-Za-z]:[\\/]")
 
 
 class Files:
-    """The files known so far; `roots` are the folders that absolute paths are made relative to, the project's first.
+    """The files known so far.  Absolute paths are made relative to `roots`, of which the first is the project's folder.
 
-    Share one with the session's subagents, so that each knows the files that the others wrote.
+    Share one object with the session's subagents, so that each sees the files that the others wrote.
     """
 
     def __init__(self, roots: Sequence[str] = ()) -> None:
@@ -63,17 +63,17 @@ class Files:
     # --- names -------------------------------------------------------------------------------------------------------
 
     def add_root(self, root: str) -> None:
-        """Add a folder that absolute paths are made relative to."""
+        """Add a folder to which absolute paths are made relative."""
         folder = _slashes(root).rstrip("/")
         if folder and folder not in self.roots:
             self.roots.append(folder)
 
     def shown(self, text: str) -> str:
-        """A text in one line of at most 200 code points, with paths relative to the first root."""
+        """Return a text on one line of at most 200 code points, with paths relative to the first root."""
         return one_line(self.seen_from("", text), _SHOWN)
 
     def seen_from(self, folder: str, text: str) -> str:
-        """A text with its paths relative to a folder of the project; "" is the project's folder."""
+        """Return a text with its paths relative to a folder in the project; "" is the project's folder."""
         if not self.roots or self.roots[0] not in text:
             return text
         back = "../" * (folder.count("/") + 1) if folder else ""
@@ -85,7 +85,7 @@ class Files:
         )
 
     def folder_of(self, folder: str) -> str:
-        """A folder relative to the project; "" for the project's folder, and for one that is outside or unknown."""
+        """Return a folder relative to the project; "" for the project's folder, or if it is outside or unknown."""
         if not folder:
             return ""
         path = posixpath.normpath(normal_line(_slashes(folder)))
@@ -101,11 +101,11 @@ class Files:
         return "$" in path or (_is_absolute(path) and not is_known)
 
     def is_root(self, folder: str) -> bool:
-        """Return whether a folder is the first root, which relative paths start from."""
+        """Return whether a folder is the first root, from which relative paths start."""
         return _slashes(folder).rstrip("/") in self.roots[:1] or folder in (".", "./")
 
     def path_of(self, path: str, folder: str = "") -> str:
-        """The name of a file; "" for anything else: a glob, a variable, a device, a URL, a folder with a trailing `/`.
+        """Return a file's name; "" for anything else, such as a glob, a variable, a device, a URL or a path ending in `/`.
 
         A relative path starts from `folder`, which is relative or absolute.
         """
@@ -167,22 +167,22 @@ class Files:
             self._tests[type_of(gone)].pop(gone, None)
 
     def written(self, types: Iterable[str]) -> tuple[str, ...]:
-        """The files of these types that were written or changed, in that order; the last 64 of each type."""
+        """Return the files of these types that were written or changed, in that order; at most the last 64 per type."""
         found = (pair for kind in sorted(types) for pair in islice(reversed(self._written[kind].items()), _MOST))
         return tuple(name for name, _ in sorted(found, key=lambda pair: pair[1]))
 
     def tests(self, types: Iterable[str]) -> tuple[str, ...]:
-        """The known test files of these types, at most 64 of each."""
+        """Return the known test files of these types, at most 64 of each."""
         return tuple(name for kind in sorted(types) for name in islice(self._tests[kind], _MOST))
 
 
 def as_datum(name: str) -> Datum:
-    """A file as a datum with its type."""
+    """Return a file as a datum with its type."""
     return Datum(name, type_of(name))
 
 
 def _slashes(path: str) -> str:
-    """The path with slashes if it is a Windows path."""
+    """Return a path with slashes if it is a Windows path."""
     return path.replace("\\", "/") if _DRIVE.match(path) or "/" not in path else path
 
 

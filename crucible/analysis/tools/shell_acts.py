@@ -26,10 +26,10 @@ from crucible.documents.workflow.workflow import Datum
 
 
 def command_acts(script: str, files: Files, outcome: Outcome = Outcome.OK) -> tuple[Act, ...]:
-    """The acts of a script, command by command; without any, one act `PLAN`, or `RUN` if it changed unknown files.
+    """Return the acts of a script, command by command.
 
-    `files` collects the files that were written.  It is unknown which command of a script failed, so all acts have the
-    call's outcome.
+    Without any: one act, `PLAN`, or `RUN` if unknown files changed.  `files` collects the files that were written.
+    Since it is unknown which command in a script failed, all acts have the call's outcome.
     """
     acts: list[Act] = []
     fallback = Deed.PLAN
@@ -65,7 +65,7 @@ def _acts(part: ShellCommand, files: Files) -> list[Act]:
 
 
 def _with(act: Act, reads: Iterable[Datum] | None = None, writes: Iterable[Datum] | None = None) -> Act:
-    """The act with other data, without duplicates."""
+    """Return the act with other data, without duplicates."""
     return replace(
         act,
         reads=act.reads if reads is None else tuple(dict.fromkeys(reads)),
@@ -74,12 +74,12 @@ def _with(act: Act, reads: Iterable[Datum] | None = None, writes: Iterable[Datum
 
 
 def _redirected(step: Command, name: str, *, adds: bool) -> Act:
-    """The act of redirecting a command's output to a file."""
+    """Return the act of redirecting a command's output to a file."""
     return (change_file if adds and name in step.files else write_file)(step.files, name)
 
 
 def _command_acts(step: Command) -> Iterator[Act]:
-    """The acts of a command without its redirections."""
+    """Yield the acts of a command, except its redirections."""
     name = step.words[0]
     if name in ("apply_patch", "patch") or step.words[:2] == ("git", "apply"):
         return _patch(step)
@@ -97,13 +97,16 @@ def _command_acts(step: Command) -> Iterator[Act]:
 
 
 def _patch(step: Command) -> Iterator[Act]:
-    """A patch in a here-document or an argument names its files; for one in a file only the command is known."""
+    """Yield an act for each file in a patch from a here-document or an argument.
+
+    For a patch file, yield only the command.
+    """
     acts = patch_acts("\n".join([*step.words[1:2], step.part.fed or ""]), step.files, step.part.folder)
     return iter(acts) if acts else _run(step)
 
 
 def _run(step: Command) -> Iterator[Act]:
-    """Any other command: it reads the script that it runs and the known files among its arguments."""
+    """Yield the act of any other command, which reads the script that it runs and the known files in its arguments."""
     ending = INTERPRETERS.get(step.words[0], "")
     code = _code(step) if ending else None
     reads = _run_files(step, ending, code)
@@ -117,7 +120,7 @@ def _run(step: Command) -> Iterator[Act]:
 
 
 def _inline_code_acts(step: Command, code: str, imported: Iterable[str]) -> list[Act]:
-    """The acts of inline code that writes or changes files."""
+    """Return the acts of inline code that writes or changes files."""
     touched = _touched_files(code)
     reads, writes = step.names(touched.reads), step.names(touched.writes)
     acts = [(change_file if name in reads else write_file)(step.files, name) for name in writes]
@@ -128,7 +131,7 @@ def _inline_code_acts(step: Command, code: str, imported: Iterable[str]) -> list
 
 
 def _run_files(step: Command, ending: str, code: str | None) -> tuple[str, ...]:
-    """The script that is run, then the known files among the arguments."""
+    """Return the script that is run, then the known files in the arguments."""
     files = step.files
     scripts = list(_scripts(step, ending)) if code is None else step.names(_touched_files(code).reads)
     given = step.names(word.partition("::")[0] for word in step.words[1:] if word[:1] != "-")
@@ -137,14 +140,14 @@ def _run_files(step: Command, ending: str, code: str | None) -> tuple[str, ...]:
 
 
 def _inputs(words: Sequence[str]) -> Iterator[str]:
-    """The values of options that name an input file in most commands: `-f FILE`, `--config FILE`."""
+    """Yield the values of options that name an input file in most commands: `-f FILE`, `--config FILE`."""
     for at, word in enumerate(words[1:-1], 1):
         if word in ("-f", "--file", "--config", "--input", "-i", "-r", "--requirement"):
             yield words[at + 1]
 
 
 def _scripts(step: Command, ending: str) -> Iterator[str]:
-    """The file that is run: `app.py` for `python app.py`, `run.sh` for `./run.sh`, a known file for a module's name."""
+    """Yield the file that is run: `app.py` for `python app.py`, `run.sh` for `./run.sh`, a module's file if known."""
     path = step.part.words[0]
     if ending:
         path = next((word for word in step.words[1:] if word[:1] not in ("-", "") and word != "run"), "")
@@ -157,7 +160,7 @@ def _scripts(step: Command, ending: str) -> Iterator[str]:
 
 
 def _code(step: Command) -> str | None:
-    """The inline code of an interpreter, from an argument or a here-document; None if it runs a file."""
+    """Return an interpreter's inline code, from an argument or a here-document; None if it runs a file."""
     for at, word in enumerate(step.words[1:], 1):
         if word in ("-c", "-e", "--eval", "-r", "-E", "-p"):
             return "\n".join(step.words[at + 1 : at + 2])
@@ -167,7 +170,10 @@ def _code(step: Command) -> str | None:
 
 
 def _checked(step: Command, kind: ToolKind) -> Act:
-    """A check reads the files among its arguments, else all written files of its languages; a test reads both."""
+    """Return the act of a check.  Without files in its arguments, it reads all written files in its languages.
+
+    A test reads both.
+    """
     files, languages = step.files, languages_of(step.words)
     named = list(_checked_files(step, kind))
     for name in named:
@@ -181,7 +187,7 @@ def _checked(step: Command, kind: ToolKind) -> Act:
 
 
 def _checked_files(step: Command, kind: ToolKind) -> Iterator[str]:
-    """The files among the arguments, and the command itself if it is a script."""
+    """Yield the files in the arguments, and the command itself if it is a script."""
     if kind is TEST and step.words[0] not in INTERPRETERS:
         yield from _scripts(step, "")
     for word in step.words[1:]:
@@ -216,7 +222,7 @@ class _Touched(NamedTuple):
 
 
 def _touched_files(code: str) -> _Touched:
-    """The paths that code reads and writes: `open("a")`, `Path("a").write_text(…)`, `writeFileSync("a", …)`."""
+    """Return the paths that code reads and writes: `open("a")`, `Path("a").write_text(…)`, `writeFileSync("a", …)`."""
     code = code[:_MOST_TEXT]
     named = dict(_SET.findall(code))
     reads: dict[str, None] = {}
@@ -230,7 +236,7 @@ def _touched_files(code: str) -> _Touched:
 
 
 def _uses(code: str, named: dict[str, str]) -> Iterator[tuple[str, bool, bool]]:
-    """Each path, whether it is written, and whether it is read."""
+    """Yield each path, whether it is written, and whether it is read."""
     for found in _OPENED.finditer(code):
         mode = found["mode"] or "r"
         if path := found["text"] or named.get(found["name"], ""):

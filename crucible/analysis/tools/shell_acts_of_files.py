@@ -24,7 +24,7 @@ def _nothing(_: Command) -> Iterator[Act]:
 
 
 def _run(step: Command) -> Iterator[Act]:
-    """A run without data."""
+    """Yield a run without data."""
     return iter((run_act(step),))
 
 
@@ -35,7 +35,10 @@ def _reads(step: Command, words: Iterable[str]) -> Iterator[Act]:
 
 
 def _read(valued: str, *, skip: int = 0, given_by: str = "") -> ActsOf:
-    """A command that prints files: `skip` arguments come before them, unless an option in `given_by` replaces those."""
+    """Read a command that prints files.
+
+    `skip` arguments precede them, unless an option in `given_by` replaces those.
+    """
 
     def read(step: Command) -> Iterator[Act]:
         named = any(word[:1] == "-" and word[:2] != "--" and set(word[1:]) & set(given_by) for word in step.words[1:])
@@ -45,7 +48,7 @@ def _read(valued: str, *, skip: int = 0, given_by: str = "") -> ActsOf:
 
 
 def _sed(step: Command) -> Iterator[Act]:
-    """`sed -i` and `perl -pi` change files; without the flag `sed` prints them and `perl` runs a script."""
+    """Read `sed` and `perl`, which change files with `-i`; otherwise `sed` prints files and `perl` runs a script."""
     flags = [word for word in step.words[1:] if word[:1] == "-"]
     changes = any(word.startswith("--in-place") or _is_in_place(word) for word in flags)
     given = any(
@@ -53,7 +56,7 @@ def _sed(step: Command) -> Iterator[Act]:
         for word in flags
     )
     plain = arguments_of(step.words, "ef")
-    # In `-pi -e CODE` and `-ne CODE` the code is an option's value that looks like a file.
+    # In `-pi -e CODE` and `-ne CODE`, the code is an option's value that looks like a file.
     skip = 1 if not given or any(len(word) > 2 and word[1] != "-" and word.endswith("e") for word in flags) else 0
     if not changes:
         if step.words[0] == "perl":
@@ -74,7 +77,7 @@ def _tee(step: Command) -> Iterator[Act]:
 
 
 def _copy(step: Command) -> Iterator[Act]:
-    """`cp` and `mv`: the target is a file, or the folder of a file with the source's name."""
+    """Read `cp` and `mv`.  The target is a file, or the folder for a file with the source's name."""
     plain = arguments_of(step.words, "tSm")
     if len(plain) < 2:
         return
@@ -116,7 +119,7 @@ def _list(step: Command) -> Iterator[Act]:
 
 
 def _grep(step: Command) -> Iterator[Act]:
-    """A search reads the files among its arguments; names in its output need not be files."""
+    """Read a search, which reads the files in its arguments.  Names in its output need not be files."""
     given = any(word in ("-e", "-f", "--files") or word.startswith(("--regexp", "--file=")) for word in step.words)
     words = arguments_of(step.words, "efABCmdDgtTj")
     named = [name for name in step.names(words[0 if given else 1 :]) if name in step.files or type_of(name)]
@@ -152,9 +155,9 @@ _LISTS = {
         ),
     )
 }
-"""Subcommands of `git` that may change something, with the arguments with which they only show."""
+"""Subcommands of `git` that may change something, with the arguments that make them only show information."""
 _SHOWS_ALONE = {"stash": -1, "symbolic-ref": 1, "config": 1, "reflog": 1}
-"""How many arguments the subcommand may have and still only show something; -1 for never, 0 by default."""
+"""Maximum arguments with which the subcommand only shows information; -1 if it never does, 0 by default."""
 
 
 def _only_shows(verb: str, words: Sequence[str]) -> bool:
@@ -193,14 +196,14 @@ def _git(step: Command) -> Iterator[Act]:
 
 
 def _from_elsewhere(words: Sequence[str]) -> bool:
-    """True if files are set to the content of a revision or of one side of a merge."""
+    """True if files are set to the content from a revision or from one side of a merge."""
     if any(word.startswith(("--source", "--ours", "--theirs", "-s")) for word in words):
         return True
     return "--" in words and any(word[:1] != "-" for word in words[1 : words.index("--")])
 
 
 def _restored(step: Command, words: Sequence[str]) -> list[str]:
-    """The files that `git checkout -- FILE` and `git restore FILE` restore; without `--` only known files."""
+    """Return the files that `git checkout -- FILE` and `git restore FILE` restore; without `--`, only known files."""
     if words[0] == "restore":
         flags = {word for word in words if word[:1] == "-"}
         if flags & {"--staged", "-S"} and not flags & {"--worktree", "-W"}:
@@ -255,4 +258,4 @@ FILE_COMMANDS: Mapping[str, ActsOf] = {
     "touch": _touch,
     "git": _git,
 }
-"""The functions that read these commands, by name."""
+"""The functions that read these commands, by command name."""

@@ -1,7 +1,7 @@
 """Split a shell script into simple commands.
 
-Nothing is run or expanded: `$NAME` is kept.  Any text parses, in one pass; an open quote or here-document ends with the
-text.
+Nothing is run or expanded: `$NAME` stays as it is.  Any text can be parsed, in one pass.  An unclosed quote or
+here-document ends with the text.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import NamedTuple
 from crucible.core.patterns import late_pattern
 
 _SHORT = 1000
-"""Maximum code points of a script whose commands are cached."""
+"""Maximum code points in a script whose commands are cached."""
 _DEEPEST = 4
 """Maximum depth of nested scripts and substitutions."""
 
@@ -23,9 +23,10 @@ _DEEPEST = 4
 class ShellCommand(NamedTuple):
     """One simple command.
 
-    `words` are its words without quotes, redirections and wrappers such as `sudo`; `settings` the `A=b` before them.
-    `takes`, `gives` and `adds` are the files after `<`, `>` and `>>`.  `fed` is the text of its here-document. `folder`
-    is where earlier `cd` commands led, "" for the script's own folder.  `piped` is true if it reads from a pipe.
+    `words` are its words without quotes, redirections and wrappers such as `sudo`; `settings` are the `A=b` before
+    them.  `takes`, `gives` and `adds` are the files after `<`, `>` and `>>`.  `fed` is the text of its here-document.
+    `folder` is where earlier `cd` commands led, or "" for the script's own folder.  `piped` is True if it reads from a
+    pipe.
     """
 
     words: tuple[str, ...] = ()
@@ -39,7 +40,10 @@ class ShellCommand(NamedTuple):
 
 
 def parse_script(script: str, folder: str = "") -> tuple[ShellCommand, ...]:
-    """All commands of a script in order; those of a substitution or nested script come before their command."""
+    """Return all commands in a script, in order.
+
+    Those in a substitution or nested script precede the command around them.
+    """
     if len(script) > _SHORT:
         return tuple(_parts(script, folder, 0))
     return _cached_parts(script, folder)
@@ -47,7 +51,7 @@ def parse_script(script: str, folder: str = "") -> tuple[ShellCommand, ...]:
 
 @lru_cache(maxsize=512)
 def _cached_parts(script: str, folder: str) -> tuple[ShellCommand, ...]:
-    """Cached, since a session runs the same commands many times, and several callers parse them."""
+    """Parse and cache: a session runs the same commands many times, and several callers parse them."""
     return tuple(_parts(script, folder, 0))
 
 
@@ -140,7 +144,7 @@ class _Scanner:
         self._folders: list[str] = []
 
     def drafts(self) -> Iterator[_Draft]:
-        """The commands, line by line, since a here-document follows the line of its command."""
+        """Yield the commands line by line, since a here-document follows the line of its command."""
         held: list[_Draft] = []
         at, text = 0, self._text
         if _PLAIN.fullmatch(text):  # most scripts are plain words
@@ -150,7 +154,7 @@ class _Scanner:
                 at = _line_end(text, at)
                 continue
             token = _TOKEN.match(text, at)
-            if token is None:  # cannot be: the pattern matches any character
+            if token is None:  # impossible: the pattern matches any character
                 break
             kind, at = token.lastgroup or "", token.end()
             if kind == "line":
@@ -238,7 +242,7 @@ class _Scanner:
         return bool(self._waiting) and self._waiting[-1][0] is draft
 
     def _read_documents(self, at: int) -> int:
-        """Read the here-documents that the previous line announced; return where they end."""
+        """Read the here-documents that the previous line announced.  Return the position where they end."""
         for draft, name, tabs in self._waiting:
             lines: list[str] = []
             while at < len(self._text):
@@ -258,7 +262,7 @@ _INNER = late_pattern(r"""\\.|\$\(|["'`()]|<<-?[ \t]*(?P<quote>['"]?)(?P<name>[A
 
 
 def _closing(text: str, at: int, closer: str) -> int:
-    """The position after the `closer` of a quote or bracket opened before `at`; the text's end if it is missing."""
+    """Return the position after the `closer` of a quote or bracket opened before `at`; if missing, the text's end."""
     opened = [closer]
     while opened and (found := _INNER.search(text, at)) is not None:
         sign, at, inside = found[0], found.end(), opened[-1]
@@ -280,7 +284,7 @@ def _closing(text: str, at: int, closer: str) -> int:
 
 
 def _after_document(text: str, at: int, name: str) -> int:
-    """The position after a here-document; the end of the text if it is not closed."""
+    """Return the position after a here-document; the end of the text if it is not closed."""
     while (at := text.find(f"\n{name}", at)) >= 0:
         at += len(name) + 1
         if text[at : at + 1] in ("", "\n", "\r", ")"):
@@ -304,7 +308,7 @@ def _line_end(text: str, at: int) -> int:
 
 
 def _changed_folder(folder: str, words: Sequence[str]) -> str:
-    """The folder after `cd` with these arguments."""
+    """Return the folder after `cd` with these arguments."""
     to = next((word for word in words if not word.startswith("-")), "")
     if to.startswith(("/", "~")) or not folder:
         return to
@@ -318,13 +322,13 @@ _WRAPPERS = {
     "command": "", "builtin": "", "exec": "a", "stdbuf": "ioe", "setsid": "", "xargs": "nIPdLsE", "watch": "n",
     "caffeinate": "t", "chronic": "", "unbuffer": "",
 }  # fmt: skip
-"""Commands that run another, and their short options that take a value."""
+"""Commands that run another command, and their short options that take a value."""
 
 _SHELLS = frozenset("bash sh zsh dash ksh fish ash".split())  # noqa: SIM905
 
 
 def _unwrapped(words: Sequence[str]) -> Sequence[str]:
-    """The command without wrappers: `sudo -u me timeout 9 make test` is `make test`."""
+    """Return the command without wrappers: `sudo -u me timeout 9 make test` becomes `make test`."""
     at = 0
     while at < len(words):
         wrapper = words[at].rpartition("/")[2]
@@ -351,7 +355,7 @@ def _after_options(words: Sequence[str], at: int, valued: str) -> int:
 
 
 def _script_of(part: ShellCommand) -> str | None:
-    """The inline script of a shell or `eval`; None for any other command, and for a script in a file."""
+    """Return the inline script of a shell or `eval`; None for any other command, and for a script in a file."""
     if not part.words:
         return None
     name = part.words[0].rpartition("/")[2]

@@ -13,28 +13,28 @@ from crucible.core.patterns import late_pattern
 
 
 class Command(NamedTuple):
-    """A command to read as acts; `words` are its `plain_words`."""
+    """A command to read as acts.  `words` are its `plain_words`."""
 
     part: ShellCommand
     words: tuple[str, ...]
     files: Files
 
     def names(self, words: Iterable[str]) -> list[str]:
-        """The files among these words."""
+        """Return the names of the files among these words."""
         found = (self.files.path_of(word, self.part.folder) for word in words)
         return list(dict.fromkeys(name for name in found if name))
 
     @property
     def shown(self) -> str:
-        """The command with paths relative to the project."""
+        """Return the command with paths relative to the project."""
         return self.files.shown(command_text(self.part))
 
     @property
     def repeated(self) -> str:
-        """The command as a user would type it in the project's folder, with `cd` if it ran in another one.
+        """Return the command as a user would type it in the project's folder, with `cd` if it ran in another one.
 
-        A program outside the project becomes its name, and settings with absolute paths are dropped; arguments are
-        kept.
+        The path of a program outside the project is reduced to the program's name, and settings with absolute paths are
+        dropped; arguments are kept.
         """
         folder = self.files.folder_of(self.part.folder)
         settings = [self.files.seen_from(folder, text) for text in self.part.settings]
@@ -47,13 +47,13 @@ class Command(NamedTuple):
 
     @property
     def typed(self) -> str:
-        """Like `repeated`, but also with `cd` to a folder outside the project."""
+        """Return the command like `repeated`, but also with `cd` to a folder outside the project."""
         is_outside = self.part.folder and self.files.is_outside(self.part.folder)
         return f"cd {shlex.quote(self.part.folder)} && {self.repeated}" if is_outside else self.repeated
 
 
 def leads_out(text: str) -> bool:
-    """Return whether a text has an absolute path, which is valid on one machine only."""
+    """Return whether a text has an absolute path, which is valid only on one machine."""
     return bool(_ABSOLUTE.search(text))
 
 
@@ -65,7 +65,7 @@ ActsOf: TypeAlias = Callable[[Command], Iterator[Act]]
 
 
 def arguments_of(words: Sequence[str], valued: str = "") -> list[str]:
-    """The arguments without options; `valued` are the short options that take the next word as their value."""
+    """Return the arguments without options.  `valued` are the short options whose value is the next word."""
     found: list[str] = []
     at = 1
     while at < len(words):
@@ -81,33 +81,33 @@ def arguments_of(words: Sequence[str], valued: str = "") -> list[str]:
 
 
 def outputs_of(words: Sequence[str], short: str = "-o") -> Iterator[str]:
-    """The files named by `-o FILE` and `--output FILE`."""
+    """Yield the files named by `-o FILE` and `--output FILE`."""
     for at, word in enumerate(words):
         if word in (short, "--output", "--out", "--outfile", "--output-document") and words[at + 1 :]:
             yield words[at + 1]
 
 
 def run_act(step: Command, reads: Iterable[str] = (), writes: Iterable[str] = ()) -> Act:
-    """The act of running a command."""
+    """Return the act of running a command."""
     data = tuple(map(as_datum, reads)), tuple(map(as_datum, writes))
     return Act(Deed.RUN, step.shown, *data, command=step.typed)
 
 
 def write_file(files: Files, name: str) -> Act:
-    """The act of writing a whole file."""
+    """Return the act of writing an entire file."""
     files.write(name)
     return Act(Deed.WRITE, name, (), (as_datum(name),))
 
 
 def change_file(files: Files, name: str) -> Act:
-    """The act of editing a file."""
+    """Return the act of editing a file."""
     files.write(name)
     datum = as_datum(name)
     return Act(Deed.EDIT, name, (datum,), (datum,))
 
 
 def patch_acts(patch: str, files: Files, folder: str = "") -> list[Act]:
-    """The acts of a patch, file by file; none if the text is no patch."""
+    """Return the acts of a patch, file by file; none if the text is not a patch."""
     acts: list[Act] = []
     for one in patched_files(patch):
         if name := files.path_of(one.path, folder):
@@ -134,13 +134,13 @@ def _patched(files: Files, verb: str, name: str, origin: str) -> Iterator[Act]:
 
 
 def command_text(part: ShellCommand) -> str:
-    """The command as a user would type it, without redirections."""
+    """Return the command as a user would type it, without redirections."""
     words = (word if _SAFE.fullmatch(word) else shlex.quote(word) for word in part.words)
     return " ".join([*map(_setting_text, part.settings), *words])
 
 
 def _setting_text(setting: str) -> str:
-    """A setting with its value quoted again; variables in it are still expanded."""
+    """Return a setting with its value quoted again.  Variables in it are still expanded."""
     name, _, value = setting.partition("=")
     if value and not _SAFE.fullmatch(value.replace("$", "")):
         value = '"' + _QUOTED.sub(r"\\\g<0>", value) + '"' if "$" in value else shlex.quote(value)
@@ -155,7 +155,7 @@ _SAFE = late_pattern(r"[\w@%+=:,./*?~\[\]{}^!-]+")
 
 
 class Patched(NamedTuple):
-    """One file of a patch: `verb` is `Add`, `Update`, `Delete` or `Move`; `origin` is the path before a move."""
+    """One file in a patch.  `verb` is `Add`, `Update`, `Delete` or `Move`; `origin` is the path before a move."""
 
     verb: str
     path: str
@@ -167,7 +167,7 @@ _MOVED = late_pattern(r"\*\*\* Move to: (.+?)[ \t\r]*")
 
 
 def patched_files(patch: str) -> Iterator[Patched]:
-    """The files of an `apply_patch`, or of a unified diff."""
+    """Yield the files in an `apply_patch` or a unified diff."""
     verb = path = moved = before = ""
     mark = "*** " if "*** Begin Patch" in patch or _HEAD.search(patch) else "+++ "
     for line in [*patch.split("\n"), f"{mark}End"]:
@@ -183,7 +183,7 @@ def patched_files(patch: str) -> Iterator[Patched]:
 
 
 def _head(line: str, before: str) -> tuple[str, str]:
-    """The verb and path that a header line names; `before` is the path of a diff's `---` line."""
+    """Return the verb and path that a header line names.  `before` is the path in a diff's `---` line."""
     if head := _HEAD.fullmatch(line):
         return head[1], head[2]
     if not line.startswith("+++ ") or not before:
@@ -195,6 +195,6 @@ def _head(line: str, before: str) -> tuple[str, str]:
 
 
 def _diffed(line: str) -> str:
-    """The path in `--- a/limiter.py` or `+++ b/limiter.py`."""
+    """Return the path in `--- a/limiter.py` or `+++ b/limiter.py`."""
     path = line[4:].partition("\t")[0].strip()
     return path[2:] if path.startswith(("a/", "b/")) else path

@@ -12,7 +12,7 @@ from crucible.documents.workflow.workflow import Datum
 
 
 class Deed(StrEnum):
-    """The kind of act of a tool call, or of one command of a shell script."""
+    """The kind of act of a tool call, or of one command in a shell script."""
 
     READ = "read"
     WRITE = "write"
@@ -36,8 +36,8 @@ class Act:
 
     `what` is its object in one line: the file's path, the command, the query.  `reads` and `writes` are its input and
     output data, by file (path relative to the project, never absolute) or by kind (`test_results::TestReport`); an
-    edited file is in both.  `REVERT` restores committed files, `PLAN` is an agent's own bookkeeping (task lists, plans,
-    waiting).  `verdict` is the last line that a check printed, if requested.  `command` is the whole command as a user
+    edited file is in both.  `REVERT` restores committed files; `PLAN` is an agent's own bookkeeping (task lists, plans,
+    waiting).  `verdict` is the last line that a check printed, if requested.  `command` is the full command as a user
     would type it in the project's folder.
     """
 
@@ -51,7 +51,7 @@ class Act:
 
 
 class ToolKind(NamedTuple):
-    """The kind of act of a command, and the data that it produces."""
+    """The kind of act that a command performs, and the data that it produces."""
 
     deed: Deed
     gives: Datum
@@ -86,7 +86,7 @@ ALONE: Mapping[str, ToolKind] = {
     **dict.fromkeys(_ALONE_TYPES.split(), TYPES),
     **dict.fromkeys(_ALONE_BUILD.split(), BUILD),
 }
-"""Commands with one kind, whatever their arguments are."""
+"""Commands with one kind, whatever their arguments."""
 
 TASKS: Mapping[str, ToolKind] = {
     **dict.fromkeys(("test", "tests", "check-tests", "unit", "integration", "e2e", "spec", "specs", "coverage"), TEST),
@@ -94,7 +94,7 @@ TASKS: Mapping[str, ToolKind] = {
     **dict.fromkeys(("typecheck", "type-check", "types", "tsc", "mypy", "typing"), TYPES),
     **dict.fromkeys(("build", "compile", "dist", "bundle", "package", "all"), BUILD),
 }
-"""Kinds by the name of a project's own task: `make lint`, `npm run build`."""
+"""Kinds by the name of a task that the project defines: `make lint`, `npm run build`."""
 
 _VERBS = """
     make check:test
@@ -148,14 +148,17 @@ _VERBS = """
     hardhat test compile
     forge test build
 """
-"""Commands with the subcommands that test, check or build; a colon precedes the kind if `TASKS` lacks them."""
+"""Commands with the subcommands that test, check or build.
+
+A colon precedes the kind if `TASKS` lacks the subcommand.
+"""
 VERBS: Mapping[str, Mapping[str, ToolKind]] = {
     name: {word: TASKS[kind or word] for word, _, kind in (entry.partition(":") for entry in words)}
     for name, *words in (line.split() for line in _VERBS.strip().split("\n"))
 }
 """Kinds by command and subcommand."""
 RUN_TASKS = frozenset({"make", "gmake", "just", "ninja", "task", "mise", "invoke", "tox", "nox", "turbo", "nx"})
-"""Commands whose arguments are a project's own tasks."""
+"""Commands whose arguments are tasks that the project defines."""
 
 LANGUAGES = {
     "Python": """
@@ -212,4 +215,4 @@ LANGUAGES = {
         markdownlint markdownlint-cli2 vale mkdocs
     """,
 }
-"""The commands of each language, by the types of its files."""
+"""The commands for each language, by file type."""

@@ -1,6 +1,6 @@
 """Read the acts of tool calls, and the moments of a session.
 
-A call is read by its tool's name and recorded arguments, or by the note's line if it was not recorded.
+A call is read from its tool's name and recorded arguments, or from its line in the note if it was not recorded.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from crucible.documents.session.session import Entry, Intervention, Outcome, Ses
 
 
 class _Call(NamedTuple):
-    """A call to read; `arguments` are empty if it was not recorded, `rest` is its line without the tool's name."""
+    """A call to read.  `arguments` are empty if it was not recorded; `rest` is its line without the tool's name."""
 
     arguments: Mapping[str, object]
     tool: str
@@ -32,7 +32,7 @@ class _Call(NamedTuple):
     files: Files
 
     def text(self, *names: str) -> str:
-        """The first of these arguments that is a non-empty text."""
+        """Return the first of these arguments that is a non-empty string."""
         if not self.arguments:
             return ""
         found = (self.arguments.get(name) for name in names)
@@ -47,9 +47,9 @@ _ReadActs: TypeAlias = Callable[[_Call], Iterator[Act]]
 
 
 def acts_of(call: ToolCall, evidence: RecordedCalls, files: Files) -> tuple[Act, ...]:
-    """The acts of a call, at least one; for a call that cannot be read, an act with the tool's name.  Never raises.
+    """Return the acts of a call, at least one.  For a call that cannot be read, the act has the tool's name.
 
-    Read the calls of a session in order: `files` collects the files that they name.
+    Never raises.  Read the calls of a session in order: `files` collects the files that they name.
     """
     for root in evidence.roots:
         files.add_root(root)
@@ -72,7 +72,7 @@ def acts_of(call: ToolCall, evidence: RecordedCalls, files: Files) -> tuple[Act,
 
 
 def _fallback_act(call: _Call, deed: Deed) -> Act:
-    """The act of a call that has only its line, such as reading a folder, or a tool of an MCP server."""
+    """Return the act of a call that has only its line, such as reading a folder, or a tool of an MCP server."""
     text = call.rest if deed is not Deed.OTHER else f"{call.tool} {call.rest}"
     return Act(deed, call.files.shown(text.strip()))
 
@@ -83,19 +83,19 @@ _PATHS = "file_path filePath absolute_path notebook_path path filename file targ
 
 
 def _name(call: _Call) -> str:
-    """The file that a call is about; agents that record their own calls may pass it as the command."""
+    """Return the file that a call is about.  Agents that record their own calls may pass it as the command."""
     path = call.text(*_PATHS) or (call.text("command") if call.arguments.keys() == {"command"} else "")
     path = path or ("" if call.arguments else _path_in(call.rest))
     return call.files.path_of(path.removeprefix("file://"), _folder(call))
 
 
 def _folder(call: _Call) -> str:
-    """The folder that a call's relative paths start from; "" is the project's folder."""
+    """Return the folder from which a call's relative paths start; "" is the project's folder."""
     return "" if not call.folder or call.files.is_root(call.folder) else call.folder
 
 
 def _path_in(rest: str) -> str:
-    """The path in a line with one argument; "" if the line was cut."""
+    """Return the path in a line with one argument; "" if the line was cut."""
     return "" if rest.endswith("…") else rest
 
 
@@ -131,7 +131,7 @@ def _patch(call: _Call) -> Iterator[Act]:
 
 
 def _edit_by_command(call: _Call) -> Iterator[Act]:
-    """The text editor of the API: `view`, `create`, `str_replace`, `insert`."""
+    """Read a call of the API's text editor: `view`, `create`, `str_replace`, `insert`."""
     reader = {"view": _read, "create": _write}.get(call.text("command"), _edit)
     return reader(call)
 
@@ -153,7 +153,7 @@ def _shell(call: _Call) -> Iterator[Act]:
 
 
 def _script(call: _Call) -> str:
-    """The command as it was typed; a line that was cut loses its last, incomplete word."""
+    """Return the command as it was typed.  A line that was cut loses its last, incomplete word."""
     for name in _SCRIPTS:
         value = call.arguments.get(name)
         if isinstance(value, str) and value.strip():
@@ -177,7 +177,7 @@ def _command_line(words: list[str]) -> str:
 
 
 def _search(call: _Call) -> Iterator[Act]:
-    """A search reads the file in its arguments; names in its output need not be files."""
+    """Read a search, which reads the file in its arguments.  Names in its output need not be files."""
     given = call.files.path_of(call.text("path", "dir_path"), _folder(call))
     reads = (as_datum(given),) if given in call.files else ()
     yield Act(Deed.SEARCH, call.shown, reads)
@@ -200,7 +200,7 @@ def _delegate(call: _Call) -> Iterator[Act]:
 
 
 def _stdin(call: _Call) -> Iterator[Act]:
-    """Input for a running command; empty input only waits for the command."""
+    """Read input for a running command.  Empty input only waits for the command."""
     typed = call.text("chars", "input")
     yield Act(Deed.RUN if typed.strip() else Deed.PLAN, call.files.shown(typed or call.rest))
 
@@ -215,7 +215,7 @@ _MEANS = {"n": "\n", "t": "\t", "r": "\r"}
 
 
 def _program(call: _Call) -> Iterator[Act]:
-    """A program of Codex that calls its tools: `await tools.exec_command({cmd: "ls"})`."""
+    """Read a Codex program that calls tools: `await tools.exec_command({cmd: "ls"})`."""
     program = call.text("input", "code", "script") or _CUT_END.sub("", call.rest).replace("⏎", "\n")
     acts: list[Act] = []
     for found in _CODE_CALL.finditer(program):
@@ -229,7 +229,7 @@ def _program(call: _Call) -> Iterator[Act]:
 
 
 def _other(call: _Call) -> Iterator[Act]:
-    """An unknown tool: a command, if an agent recorded one by its name."""
+    """Read a call of an unknown tool, which is a command if an agent recorded it under that name."""
     if is_command(call.tool) and call.tool != call.tool.upper():
         return iter(command_acts(f"{call.tool} {_script(call)}", call.files, call.outcome))
     return iter(())
@@ -254,7 +254,7 @@ _BY_NAME: Mapping[_ReadActs, str] = {
 }
 _READERS: Mapping[str, _ReadActs] = {name: reader for reader, names in _BY_NAME.items() for name in names.split()}
 SHELLS = frozenset(_BY_NAME[_shell].split())
-"""The tools that run commands, in any client, in lower case."""
+"""The tools that run commands in any client, in lower case."""
 _FALLBACK: Mapping[_ReadActs, Deed] = {
     _read: Deed.READ,
     _write: Deed.WRITE,
@@ -266,7 +266,10 @@ _FETCHES = "fetch search_web web_search navigate browse crawl scrape get_url htt
 
 
 def _reader_of(tool: str) -> _ReadActs:
-    """The function that reads calls of this tool; of MCP tools, only those that fetch are known (`mcp__fetch__get`)."""
+    """Return the function that reads calls of this tool.
+
+    Of MCP tools, only those that fetch are known (`mcp__fetch__get`).
+    """
     if (found := _READERS.get(tool)) is not None:
         return found
     if (found := _READERS.get("_".join(reversed(tool.split("_"))))) is not None:  # `file_write`
@@ -282,12 +285,12 @@ CHANGES = frozenset((Deed.WRITE, Deed.EDIT, Deed.DELETE))
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """An entry, or one call of a list of calls.
+    """An entry, or one call in a list of calls.
 
-    `at` is its index in the session, from 0, `phase` the id of its phase or sub-phase, `line` its line in the note,
-    from 1. For a call, `arguments` is None if they were not recorded, `result` is the full text if recorded, and `tool`
-    its name as the client writes it.  `row` is the id of the transcript's row with the result or with the user's words,
-    `expansion` the text that a slash command expands to; both are "" if not recorded.
+    `at` is its index in the session, from 0; `phase` is the id of its phase or sub-phase; `line` is its line in the
+    note, from 1.  For a call, `arguments` is None if they were not recorded, `result` is the full text if recorded, and
+    `tool` is its name as the client writes it.  `row` is the id of the transcript row with the result or the user's
+    words, and `expansion` is the text to which a slash command expands; both are "" if not recorded.
     """
 
     at: int
@@ -305,7 +308,7 @@ class Moment:
 
     @property
     def outcome(self) -> Outcome | None:
-        """The outcome of a call; None for other moments."""
+        """Return the outcome of a call; None for other moments."""
         return self.call.outcome if self.call else None
 
     @property
@@ -315,19 +318,19 @@ class Moment:
 
     @property
     def commands(self) -> tuple[str, ...]:
-        """The commands that it ran."""
+        """Return the commands that the call ran."""
         return tuple(act.what for act in self.acts if act.deed in RUNS)
 
     @property
     def changed(self) -> tuple[str, ...]:
-        """The files that it changed."""
+        """Return the files that the call changed."""
         return tuple(act.what for act in self.acts if act.deed in CHANGES and act.what) if self.passed else ()
 
 
 def moments_of(session: Session, evidence: RecordedCalls) -> list[Moment]:
-    """Every moment of a session in the order of its note, except the preamble and the work of inline subagents.
+    """Return all moments of a session in the order of its note, except the preamble and the work of inline subagents.
 
-    `evidence` is used up in order: pass a new one each time.
+    `evidence` is used up in order, so pass a new one each time.
     """
     files = Files(evidence.roots)
     found: list[Moment] = []
