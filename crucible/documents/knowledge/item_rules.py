@@ -151,14 +151,14 @@ _AROUND = ".,;:!?\"'`’‘“”„«»()[]{}<>*_~…–—|"
 # Scripts without spaces between words: each character counts as a word.
 _SIGNS = late_pattern("([\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff])")
 _FEWEST = 4
-"""Minimum words of the shorter text to measure overlap against; below it, the longer text is used."""
+"""Minimum words of the shorter text to compare against it; with fewer words, compare against the longer text."""
 _LONGEST = 8
 """Maximum ratio of lengths to measure overlap against the shorter text, since a very long text contains every word."""
 _NAMED = 3
 
 
 Similar: TypeAlias = "Callable[[str, int], Sequence[tuple[str, float]]]"
-"""Find items similar to a text: ids with a likeness from 0 to 1, best first.  Must not raise for any text."""
+"""A search for items similar to a text: ids with a likeness from 0 to 1, best first.  Must not raise."""
 
 
 class SimilarItem(NamedTuple):

@@ -56,7 +56,7 @@ _BLOCK_END = late_pattern(r"\n[ \t]*\n(?=[^\s>])")
 
 
 def seal_rendered(text: str, before: str = "", after: str = "") -> str:
-    """Split marks that plugins find in rendered text.  `before` and `after` is the text rendered next to it."""
+    """Split marks that plugins find in rendered text.  `before` and `after` are the text rendered next to it."""
     if "%" in text:
         text = _RAW.sub("< ", text)
     if ":" not in text or not _COLONS.search(text):

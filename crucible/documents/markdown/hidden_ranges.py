@@ -112,7 +112,7 @@ _STARTS = frozenset(" \t#>-+*_=`~<0123456789")
 """First characters of lines that may be more than plain text."""
 
 _QUOTE = -1
-_MAX_NESTING = 100  # bounds the checks of a blank line against all open lists
+_MAX_NESTING = 100  # bounds the cost of a blank line, which is checked against all open lists
 
 
 class _Open(NamedTuple):

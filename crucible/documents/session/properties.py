@@ -74,7 +74,7 @@ def link_to(session_id: str) -> str:
 
 
 class FieldReader:
-    """Read typed values from one frontmatter.  Each invalid value is added to `problems`."""
+    """Read typed values from frontmatter.  Each invalid value adds a problem to `problems`."""
 
     def __init__(self, source: Source, found: Frontmatter) -> None:
         self.source = source

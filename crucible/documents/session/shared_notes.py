@@ -136,7 +136,7 @@ def _last(phases: Sequence[Phase]) -> datetime | None:
 def with_note_status(note: Session, base: Session, now: Session) -> Session:
     """Return `base` with the note's status if an import may change that status.
 
-    This is so if an import of any native session wrote it, if this session is new in the note, or if `cru` resumed it.
+    It may if an import wrote that status, if this native session is new in the note, or if `cru` resumed it.
     """
     joins = source_of(now) not in note.sources
     resumed = any(phase.name.startswith(RESUMED) for phase in now.phases[len(base.phases) :])

@@ -119,7 +119,7 @@ def _is_short(name: str) -> bool:
 
 
 _ASKED_IN = 12
-"""Lines at the end of a text to search for a question, which may be followed by its options."""
+"""Maximum lines at the end of a text to search for a question, which may be followed by its options."""
 _ITEM = late_pattern(r"^(?:Option\s+)?([0-9]{1,2}|[A-Za-z])[.):]\s+(?=\S)")
 
 

@@ -36,7 +36,7 @@ class Edge(NamedTuple):
 
     @property
     def is_stale(self) -> bool:
-        """True if all data of the edge is stale, so that other edges imply its order."""
+        """True if all data of the edge is stale, so that other edges already imply the edge."""
         return bool(self.data) and len(self.stale) == len(self.data)
 
     @property

@@ -130,7 +130,7 @@ def _duplicate_outputs(graph: Graph) -> Iterator[Diagnostic]:
 
 
 def _above(graph: Graph, at: int) -> set[int]:
-    """The steps above a step."""
+    """The ancestors of a step."""
     above: set[int] = set()
     while graph.parents[at] >= 0:
         at = graph.parents[at]
