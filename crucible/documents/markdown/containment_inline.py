@@ -96,7 +96,6 @@ def _halve(match: re.Match[str]) -> str:
     return run[len(run) // 2 :] if len(run) % 2 == 0 else run
 
 
-# A link with a plain tail is kept.  Any other might end inside a code span, even some lines further on, and every
 # A link with a plain tail is kept.  Any other link could end within a code span, even on a later line, and swap opening
 # and closing backticks after it.
 _PLAIN = r"[^\s()\\`<>\[\]\0]"

@@ -1,7 +1,7 @@
 """Find the entries of a session that wait for the user, and their answers.
 
-If in doubt, an entry waits.  A prompt directly below, later words or a decision on the same subject, or an answer with
-its name answer a question.  Any later prompt settles a finished task, `Resolution:` an error.
+If in doubt, an entry waits.  A question is answered by a prompt directly below, by later words or a decision on the
+same subject, or by an answer with its name.  Any later prompt settles a finished task; `Resolution:` settles an error.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _ANSWERED = late_pattern(r"^[ \t>]*answer(?:ed)?:[ \t]*\S", re.IGNORECASE | re.M
 _WORD = late_pattern(r"[^\W_]{4,}")
 _LONGEST = 4000
 _SHARED = 2
-"""Minimum shared words of an answer and its question; also half of the question's, or all if it has fewer."""
+"""Minimum words that an answer shares with its question; it also needs half of them, or all if there are fewer."""
 
 
 def answer_note(verdict: str, name: str) -> str:

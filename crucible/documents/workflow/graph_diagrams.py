@@ -1,7 +1,7 @@
 """Render a workflow's graph as a Mermaid flowchart or as DOT.
 
 Steps with children are groups; edges have their data as labels and are dotted if conditional; stale edges are omitted.
-Above Mermaid's limits, only (the first of) the top steps are drawn.
+Above Mermaid's limits, only the top steps are drawn, and if necessary only the first of these.
 """
 
 from __future__ import annotations

@@ -172,7 +172,7 @@ def _agent(agent: AgentRef) -> str:
 
 
 def _attributes(step: Step) -> dict[str, str]:
-    """The attributes: an agent that its suffix cannot express, the channel, and the effect of a failure."""
+    """The attributes: the agent if a suffix cannot express it, the channel, and the effect of a failure."""
     found: dict[str, str] = {}
     if step.agent and str(step.agent) != _agent(step.agent):
         version = slug(step.agent.version or "", "version")
