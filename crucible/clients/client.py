@@ -78,12 +78,12 @@ class Answer:
 class ClientProfile:
     """The static facts about one client.
 
-    `name` is its name in a note's `sources`, and with `_` for `-` its folder here. `program` is its executable and the
-    name that users type, `package` its npm package. `logs_folder` is where it keeps its sessions; the folder need not
-    exist. `import_paths` and `import_examples` are for the help of `cru import`. `give_context` passes text,
-    which is also in a file, to a new session.  `file_tools` read or change files. `asking_tools` ask the user, so
-    their result is the user's answer. `retention_days` is the age at which the client deletes its logs, None if it
-    keeps them.
+    `name` is its name in a note's `sources` and, with `_` for `-`, its package in `crucible.clients`.  `program` is its
+    executable and the name that users type, `package` its npm package.  `logs_folder` is where it keeps its sessions;
+    the folder need not exist.  `import_paths` and `import_examples` are for the help of `cru import`.  `give_context`
+    passes text, which is also in a file, to a new session.  `file_tools` read or change files.  `asking_tools` ask the
+    user, so their result is the user's answer.  `retention_days` is the age at which the client deletes its logs, None
+    if it keeps them.
 
     The other fields are empty for a client that cannot be resumed or asked.  `native` and `asked` are the arguments
     that name a session and pass a prompt in a terminal.  `piped` and `piped_native` are all arguments when there is no

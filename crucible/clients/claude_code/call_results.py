@@ -79,7 +79,7 @@ class _Result(NamedTuple):
 
 
 def facts_of_use(name: str, arguments: Mapping[str, Any]) -> dict[str, object]:
-    """Return facts from a call's arguments, for subagents' calls, whose results are not structured."""
+    """Return facts from a call's arguments; needed for calls made by subagents, whose results are not structured."""
     if name == "Write":
         return {"lines": line_count(arguments.get("content"))}
     if name == "Edit":
