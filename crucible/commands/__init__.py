@@ -1,1 +1,1 @@
-"""One package per use case; they never import each other."""
+"""One package per use case; these packages never import each other."""

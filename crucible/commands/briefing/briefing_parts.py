@@ -179,7 +179,7 @@ def aim_of(workflow: Workflow) -> Aim:
 
 
 def _leaning(named: Sequence[str], steps: Sequence[str]) -> Leaning:
-    """Compare how many names plan and how many execute; names of the workflow itself count three times."""
+    """Compare how many names suggest planning and how many execution; the workflow's own names count three times."""
     plans, executes = stems(_PLANNING_WORDS), stems(_EXECUTING_WORDS)
     words = [stems(text) for text in (*named, *named, *named, *steps)]
     more = sum(bool(one & plans) - bool(one & executes) for one in words)

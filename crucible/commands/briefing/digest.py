@@ -44,7 +44,7 @@ _GROUPS = MappingProxyType(
 
 
 class DigestRequest(NamedTuple):
-    """The project ("" for the whole vault), its folder if known, and the aim of a workflow about to run."""
+    """The project ("" for the entire vault), its folder if known, and the aim of a workflow about to run."""
 
     now: datetime
     project: str = ""

@@ -125,7 +125,7 @@ def find_known(vault: Vault, view: View | None, project: str, now: datetime) -> 
 
 
 class Sources:
-    """Reads the sources of a briefing; `failed` lists those that could not be read."""
+    """Reads the sources of a briefing; `failed` lists the sources that could not be read."""
 
     def __init__(self, quoter: Quoter) -> None:
         self._quoter = quoter
@@ -164,7 +164,7 @@ def with_kept(
 
 
 def with_memory(vault: Vault, known: ProjectFacts, project: str) -> ProjectFacts:
-    """Add memory lines of sessions that are not in the index."""
+    """Add memory lines for sessions that are not in the index."""
     indexed = known.others | {str(row["id"]) for row in known.sessions}
     facts, problems = list(known.facts), list[tuple[MemoryKind, Problem]]()
     for kind in MemoryKind:
@@ -261,7 +261,7 @@ def _of_index(view: View, rows: Sequence[Row]) -> Iterator[Fact]:
 
 
 def _order(row: Row) -> tuple[bool, int]:
-    """Sort findings named by an agent first, in note order, then the others, last first."""
+    """Return a sort key: findings from an agent first, in note order, then the others, last first."""
     line, is_first = int(row["line"] or 0), is_from_model(str(row["source"]))
     return not is_first, line if is_first else -line
 

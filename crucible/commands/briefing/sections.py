@@ -74,10 +74,8 @@ _WRITTEN = (Source.CALLOUT, "history", "task", "question", "")
 def conventions_of(known: ProjectFacts) -> list[tuple[Fact, int]]:
     """Return the project's conventions with the number of sessions that mention each.
 
-    The most frequent come first, then the newest.
-
-    A correction counts if it was recorded explicitly or made in several sessions, since a single one may be a special
-    case.
+    The most frequent come first, then the newest. A correction counts if it was recorded explicitly or made in several
+    sessions: a single one may be a special case.
     """
     groups: list[tuple[Fact, frozenset[str], set[str]]] = []
     for one in known.of(Kind.CORRECTION, Kind.ENVIRONMENT):

@@ -159,7 +159,7 @@ class _CaptureRun:
         self._whole = budget_of(minutes, vault.settings.capture.friction)
 
     def budget(self) -> QuestionBudget:
-        """The session's budget after the prompts of all processes."""
+        """The session's remaining budget, counting the prompts of all processes."""
         return self._whole.after(*load_known(self._vault.root, self._session.id).spent)
 
     def save(self, saver: Saver, proposals: Iterable[CaptureProposal]) -> None:
@@ -232,7 +232,7 @@ class _CaptureRun:
     def finish(self, waiting: Sequence[CaptureProposal], answer: OfferAnswer) -> Captured:
         """Log the answers and return the result.
 
-        Candidates without an answer are logged as suggested, except for a task.
+        Candidates without an answer are logged as suggested, except at a task's end.
         """
         skipped = tuple(one for one in waiting if one.key in answer.skipped)
         deferred = tuple(one for one in waiting if one.key in answer.deferred)

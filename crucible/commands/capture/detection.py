@@ -260,7 +260,7 @@ def _found(session: Session, moments: Sequence[Moment]) -> Iterator[Candidate]:
                 continue
             yield Candidate(
                 CandidateKind.SELF_CORRECTION if report and _is_self_correction(report) else kind,
-                # Half of the instructions are not decisions, so they are never preselected.
+                # About half of all instructions are not decisions, so none is preselected.
                 PROPOSED if is_instruction else min(one.confidence, text.confidence),
                 " ".join(text.title.split()),
                 phase,

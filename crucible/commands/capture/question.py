@@ -29,7 +29,6 @@ class Offer(NamedTuple):
     """One question to the user.
 
     `task` is the task that ended, "" at a session's end. Candidates can be deferred only at a task's end.
-
     `left` is the remainder of the session's question budget.
     """
 
@@ -232,7 +231,7 @@ def _with(text: str, path: Path, key: str, value: bool | float) -> str:
 
 
 def _ways(text: str, key: str, value: str) -> Iterator[str]:
-    """Yield texts that may set the key: with its value replaced, or added after the header or dotted keys, or at the end.
+    """Yield versions of the text that may set the key: by replacing its value or adding a line.
 
     A new key goes directly after the header, so that it cannot end up in a later table.
     """

@@ -62,7 +62,7 @@ def traits_of(step: DraftStep) -> Traits:
 
 
 def _done(act: Act) -> Iterator[tuple[str, str]]:
-    """Yield an act's kind with each of its targets."""
+    """Yield the act's kind paired with each of its targets."""
     kind = _KINDS.get(act.deed, act.deed.value)
     if kind:
         # All checks write data with the same name, so compare what they read.

@@ -1,6 +1,6 @@
 """Turn recorded sessions into one workflow: draft each session, redact it, align the drafts, assemble the steps.
 
-Pure: reads no file and no clock.
+The functions do no I/O and do not read the clock.
 """
 
 from __future__ import annotations

@@ -141,7 +141,7 @@ STOPPED = frozenset({Outcome.REJECTED, Outcome.INTERRUPTED})
 
 
 def succeeded(act: Act) -> bool:
-    """Return whether an act succeeded."""
+    """True if an act succeeded."""
     return act.outcome is Outcome.OK
 
 
@@ -208,7 +208,7 @@ class Node:
             self.remarks.append(remark)
 
     def stretches(self) -> list[Stretch]:
-        """Return the node's own stretches, without those of nodes below."""
+        """Return the node's own stretches, excluding the nodes below."""
         return [part for part in self.parts if isinstance(part, Stretch)]
 
     def has_work(self) -> bool:

@@ -175,7 +175,7 @@ class TreeBuilder:
             yield at, entry.entries
 
     def _is_new(self, entry: Subagent) -> bool:
-        """Return False for a second callout of the same note."""
+        """Return False for a second callout that links to the same note."""
         is_new = entry.mode is Mode.INLINE or not entry.link or entry.link not in self._seen
         self._seen.add(entry.link or "")
         return is_new

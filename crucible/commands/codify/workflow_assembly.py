@@ -221,7 +221,7 @@ def _flows(draft: DraftStep, flow: InOut) -> Iterator[Flow]:
 
 
 def _condition(text: str) -> str:
-    """Return a condition that parses back: a command in backticks, or words without any, since they could hide the arrow."""
+    """Return a condition that parses back: a command in backticks, or words without any."""
     return text if _COMMAND.fullmatch(text) and is_inert(text[1:-1]) else _BACKTICK.sub("'", text)
 
 

@@ -26,7 +26,7 @@ _FEW = 500
 
 
 def is_due(root: str | os.PathLike[str], settings: VaultSettings) -> bool:
-    """True if the last check was some minutes ago."""
+    """True if enough time has passed since the last check."""
     try:
         age = time.time() - os.stat(os.path.join(root, _STAMP)).st_mtime
     except OSError:

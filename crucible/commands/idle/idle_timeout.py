@@ -49,10 +49,9 @@ def pause_idle(
 ) -> list[str]:
     """Pause the sessions at `paths` (relative to the vault's root) that are active and idle.
 
-    Returns the paths of the paused ones.
-
     `whence` is the working directory, stored in bookmarks for its project's sessions, and the user's projects. Raises
     `VaultError` if secrets cannot be redacted; nothing is written then.
+    Returns the paths of the paused sessions.
     """
     redact = redact_of(settings.secrets)
     vault = Vault(Path(root), settings._replace(lock_seconds=min(_PATIENCE, settings.lock_seconds)))

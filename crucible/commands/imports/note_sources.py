@@ -80,7 +80,7 @@ class SourceTable:
                 )
 
     def plan(self, name: str) -> None:
-        """Reserve the name of a note to be written."""
+        """Reserve the name for a note that will be written."""
         self._names.add(name.casefold())
 
     def add(self, source: str, path: Path) -> None:

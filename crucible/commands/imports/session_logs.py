@@ -186,7 +186,7 @@ class SessionLogs:
         events = (self._redact(event)[0] for event in self._events(agent))
         last = find_last_second(old.note, (e for e in events if e.at.agent == agent))
         if not agent:
-            self._strands.clear()  # logs inside the trunk's file are read again too
+            self._strands.clear()  # logs inside the trunk's file are also read again
         self._strands[agent] = old.reread(self._open, last)
         self._read_events(agent, again=True)
         self._report_lost_mark(self.transcript.path_of(agent), self._strands[agent], last)

@@ -309,7 +309,7 @@ def _update(vault: Vault, table: SourceTable, options: ImportOptions, planned: P
         return merge(fresh.source, fresh.session, planned.base, planned.now, is_guest=recorder.is_guest)
 
     def refresh_edits(fresh: Note) -> list[Edit]:
-        """Upgrade a note of an older version, unless it holds several sessions."""
+        """Return the edits that upgrade a note of an older version, unless it holds several sessions."""
         if strand.text is None or recorder.is_guest or has_other_sources(fresh.session, strand.source):
             return []
         return refresh(fresh.source, fresh.session, planned.now, strand.text)

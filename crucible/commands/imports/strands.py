@@ -160,7 +160,7 @@ class Strand:
 
     @property
     def base(self) -> Draft:
-        """The part of this log that the note already holds: all of it if there is no news."""
+        """The part of this log that the note already holds: all of it if no events are new."""
         return self.recorder.base or self.recorder.draft()
 
     @property
@@ -382,5 +382,5 @@ def _assigned(event: SubagentReturned, agent: str) -> SubagentReturned:
 
 
 def _at_line(result: SubagentReturned, line: int) -> SubagentReturned:
-    """Place a result after a line of the subagent's own file."""
+    """Return the result, placed after a line of the subagent's own file."""
     return replace(result, at=replace(result.at, line=line))

@@ -31,7 +31,7 @@ class CaseType(StrEnum):
 
 
 class Difficulty(StrEnum):
-    """The effort that a case took, by its failed calls and by all its calls."""
+    """How hard a case was, by its number of failed calls and of all calls."""
 
     EASY = "easy"
     MEDIUM = "medium"
@@ -176,7 +176,7 @@ BODIES: Mapping[CaseType, type[Body]] = {
 
 
 def type_of(body: Body) -> CaseType:
-    """Return the type of a body."""
+    """Return the type of case that a body belongs to."""
     return next(one for one, kind in BODIES.items() if isinstance(body, kind))
 
 
@@ -222,7 +222,7 @@ _T = TypeVar("_T")
 
 
 def field_names(kind: type) -> tuple[str, ...]:
-    """Return the names of a dataclass's fields in order."""
+    """Return the field names of a dataclass in order."""
     return tuple(each.name for each in fields(kind))
 
 
@@ -350,7 +350,7 @@ _FEW, _MANY = 3, 12
 
 
 def difficulty_of(turns: Iterable[CaseTurn]) -> Difficulty:
-    """Easy: at most one failed call and three calls.  Hard: at least three failed calls or twelve calls."""
+    """Return the difficulty. Easy: at most one failed call and three calls; hard: three failed calls or twelve in all."""
     turns = list(turns)
     failed = sum(turn.failed for turn in turns)
     calls = sum(len(turn.calls) for turn in turns)

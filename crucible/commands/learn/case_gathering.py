@@ -107,7 +107,7 @@ class Gatherer:
 
     @property
     def reviewed(self) -> Collection[str]:
-        """The ids of sessions that have notes in `cases/`, including sessions that were deleted."""
+        """The ids of sessions that have notes in `cases/`, including deleted sessions."""
         return self._kept.keys()
 
     def gather(self, path: Path) -> SessionCases:
@@ -344,7 +344,7 @@ def _is_whole(turns: Iterable[CaseTurn]) -> bool:
 
 
 def _names(texts: Iterable[str]) -> set[str]:
-    """Return the names of files and identifiers in texts: words with an extension, a `_` or an inner capital."""
+    """Return the file names and identifiers in texts: words with an extension, a `_` or an inner capital."""
     return {name for text in texts for name in _NAME.findall(text)}
 
 

@@ -223,7 +223,7 @@ class ParsedCase(NamedTuple):
 
 
 def is_case(found: Frontmatter) -> bool:
-    """Return whether a note with this frontmatter is a case."""
+    """True if a note with this frontmatter is a case."""
     return found.values.get("type") == "case"
 
 

@@ -85,7 +85,7 @@ def puzzle_file_names(case: Case) -> tuple[str, str]:
 
 
 def render_puzzle_file(case: Case) -> str:
-    """Render the puzzle without its answer; raises `UsageError` for a case of another type."""
+    """Render the puzzle without its answer. Raises `UsageError` for a case of another type."""
     puzzle = _puzzle_of(case)
     properties: dict[str, Value] = {
         "type": "puzzle",
@@ -204,7 +204,7 @@ def _check(row: Mapping[str, Any]) -> RubricCheck:
 def exports_folder(root: Path) -> Path:
     """Create the vault's `exports/puzzles/`, with a `.gitignore` in `exports/`.
 
-    Raises `OutsideVault` if a symlink leads out of the vault, and `VaultError`.
+    Raises `OutsideVault` if a symlink leads out of the vault, or another `VaultError`.
     """
     exports = files.make_folders(root, root / "exports")
     with suppress(NoteExists):

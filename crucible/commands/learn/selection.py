@@ -40,7 +40,7 @@ class SelectedCases(NamedTuple):
 _WORD = late_pattern(r"\w+")
 _RUN, _KEYS, _ALIKE = 3, 16, 0.8
 _MOST = 64
-"""Maximum cases to compare with a case per key, so that the time stays linear."""
+"""Maximum cases stored per key for comparison, so that the time stays linear."""
 
 
 def select_cases(
@@ -105,7 +105,7 @@ _HINT = "such as --split train=0.9,test=0.1"
 
 
 class SessionRelations(NamedTuple):
-    """A session with its related ones: its parent, the session it continues, and those that continue it."""
+    """A session and its relations: its parent, the session it continues, and the sessions that continue it."""
 
     session: str
     others: tuple[str, ...] = ()

@@ -56,12 +56,12 @@ class SessionEnded(CrucibleError):
 
 
 def utc_now() -> datetime:
-    """The current time in UTC."""
+    """Return the current time in UTC."""
     return datetime.now(UTC)
 
 
 def aware(time: datetime) -> datetime:
-    """The time in UTC; a naive time counts as UTC."""
+    """Return the time in UTC; a naive time counts as UTC."""
     return time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)
 
 
@@ -98,7 +98,7 @@ class Writer:
         self.redact = redact or redact_of(vault.settings.secrets)
         self.warnings: list[str] = []
         self.surroundings: tuple[str, Mapping[str, Sequence[str]]] = ("", {})
-        """The working directory of the recording program ("" for none), and the user's projects with their folders."""
+        """The recording program's working directory ("" for none), and the user's projects with their folders."""
         self.rests = False
         """True if this writer's last write paused or ended the session."""
         self._last: tuple[Source, Place | None] | None = None

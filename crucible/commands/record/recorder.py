@@ -253,9 +253,8 @@ class Recorder(Verbs):
     def end(self, summary: str = "", *, failed: bool = False, at: datetime | None = None) -> list[str]:
         """End the session as completed or failed.
 
-        Returns a line for each follow-up step, such as updating the parent.
-
-        Without `at`, a session that has been inactive for the idle time ends at its last activity.
+        Without `at`, a session that has been inactive for the idle time ends at its last activity. Returns a line for
+        each follow-up step, such as updating the parent.
         """
         status = Status.FAILED if failed else Status.COMPLETED
         text = summary or self.summary or ""

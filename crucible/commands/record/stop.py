@@ -123,9 +123,7 @@ def pause_session(
 ) -> str:
     """Set the status `paused` with the resume point and reason, and store a bookmark and a brief.
 
-    Returns the phase's id.
-
-    A completed or failed session is paused only with `reopens`.
+    A completed or failed session is paused only with `reopens`. Returns the phase's id.
     """
     why = clean.line(reason) or None
 
@@ -156,9 +154,7 @@ def end_session(
 ) -> list[str]:
     """End the session: set status, summary and the end of the last phase, store a bookmark, then run the steps.
 
-    Returns the lines from the steps.
-
-    `when` is the time of the call. Without `ended`, the session ends at its last activity.
+    `when` is the time of the call. Without `ended`, the session ends at its last activity. Returns the steps' lines.
     """
     text, now = clean.optional(summary), whole_second(ended or _last_activity(writer, when))
     parent: str | None = None

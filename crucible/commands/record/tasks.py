@@ -1,4 +1,4 @@
-"""Tasks of a recorded session: parse items, add tasks, and change their status.
+"""The tasks of a recorded session: parse items, add tasks, and change their status.
 
 A change makes a paused session active only if it is the caller's own. Ended sessions get no new tasks, but their open
 tasks can be completed.

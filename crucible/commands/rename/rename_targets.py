@@ -77,7 +77,7 @@ def move_tasks(vault: Vault, old_id: str, new_id: str) -> Left | None:
     try:
         move_annotations(shelf, old_id, new_id, fsync=vault.settings.fsync)
     except BadSessionId:
-        return None  # as above
+        return None  # not a valid id, as above
     except CrucibleError as error:
         return Left(vault.root / shelf.folder, Problem("annotations-not-moved", 1, str(error)))
     return None

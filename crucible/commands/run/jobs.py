@@ -146,7 +146,7 @@ class JobResult:
 
     @property
     def status(self) -> RunStatus:
-        """The status of its marker row; a failed optional step counts as skipped."""
+        """The status for the job's marker row; a failed optional step counts as skipped."""
         if self.outcome is JobOutcome.DONE:
             return RunStatus.SUCCESS
         if self.outcome is JobOutcome.FAILED:

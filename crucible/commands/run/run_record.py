@@ -31,7 +31,7 @@ _ATTEMPTS = 20
 
 
 class StepRef(NamedTuple):
-    """A reference to a step that survives edits of the note: the `number`-th step (from 0) with this key."""
+    """A step reference that stays valid when the note is edited: the `number`-th step (from 0) with this key."""
 
     key: str
     number: int = 0
