@@ -33,7 +33,7 @@ ROWS_PER_FILE = 100
 class ImportOptions:
     """The options of an import. `now` is timezone-aware.
 
-    - `since`: skip sessions whose last event is earlier
+    - `since`: skip sessions whose last event is before this time
     - `only_project`, `only_session`: import only sessions of this project, or only the session with this id
     - `projects`: the folders of each project, by name
     - `redact`: replaces the redactor of the vault's settings

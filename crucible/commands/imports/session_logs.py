@@ -143,7 +143,7 @@ class SessionLogs:
             self._find_parents()
 
     def _join(self) -> None:
-        """If this session resumes another one by a ticket from `cru`, record it in that session's note."""
+        """If a ticket shows that this session resumes another one, record it in the other session's note."""
         continued = self._tickets.first(self._dialect, self.transcript, self.trunk.source)
         if continued is None:
             return

@@ -350,7 +350,7 @@ _FEW, _MANY = 3, 12
 
 
 def difficulty_of(turns: Iterable[CaseTurn]) -> Difficulty:
-    """Return the difficulty. Easy: at most one failed call and three calls; hard: three failed calls or twelve in all."""
+    """Return the difficulty. Easy: up to one failed call and three calls; hard: three failed calls or twelve calls."""
     turns = list(turns)
     failed = sum(turn.failed for turn in turns)
     calls = sum(len(turn.calls) for turn in turns)

@@ -331,7 +331,7 @@ def _line_of(call: CaseCall) -> str:
 
 
 def _resolution(case: Case, puzzle: Puzzle, call: str) -> str:
-    """Return the resolution in words, or the one call that solved it if it runs the same program.
+    """Return the resolution in words, or the single call that solved it if that call runs the same program.
 
     Such a call shows what was wrong with the failed one.
     """

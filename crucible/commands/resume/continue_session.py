@@ -293,7 +293,7 @@ def _last_phase(session: Session) -> str | None:
 
 
 def _reason(end: ClientEnd) -> str:
-    """Return the reason for the pause. If an import may still correct the status, it is one that imports recognize."""
+    """Return the reason for the pause: one that imports recognize if an import may still correct the status."""
     if not end.fault:
         return CLOSED_REASON
     return DIED_REASON if end.is_folded else end.fault

@@ -93,7 +93,7 @@ class Job:
 
     @property
     def conditions(self) -> tuple[Condition, ...]:
-        """The conditions to decide after the job, without duplicates and `Otherwise`."""
+        """The conditions to decide after the job, without duplicates or `Otherwise`."""
         found = (flow.condition for flows in self.conditional for flow in flows)
         return tuple(dict.fromkeys(each for each in found if each and not each.is_otherwise))
 
