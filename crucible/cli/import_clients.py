@@ -1,4 +1,4 @@
-"""`cru import`: one command per client, made from the table of dialects, and one that finds all clients."""
+"""`cru import`: one command per client, made from the table of dialects, and `auto`, which finds all clients."""
 
 from __future__ import annotations
 
@@ -155,7 +155,7 @@ def auto(door: Door, *, paths: tuple[Path, ...], format_: str, **given: Any) -> 
 
 
 def _rows_of_others(dialect: Dialect, paths: Iterable[Path]) -> list[UnreadableRow]:
-    """Return a row for each file that another client wrote, with the command that imports it."""
+    """Return a row for each file written by another client, with the command that imports it."""
     found = ((path, other_writer(dialect, path)) for path in paths)
     return [
         UnreadableRow(path, 0, f"this is {other.title}'s: cru import {other.name} {shlex.quote(str(path))}")

@@ -93,7 +93,7 @@ def _with_subagents(rows: Iterable[Row], selected: Iterable[Row]) -> list[Row]:
 
 
 def linked_sessions(chosen: SelectedSessions) -> list[SessionRelations]:
-    """Return each session with the sessions that its frontmatter links to; a split keeps these together."""
+    """Return each session with the sessions that its frontmatter links to, which a split must keep together."""
 
     def question(view: View) -> list[SessionRelations]:
         ids = {str(row["path"]): str(row["id"]) for row in view.rows("sessions")}

@@ -124,7 +124,7 @@ def continue_in_client(vault: Vault, note: Note, place: Workplace, options: Resu
 
 
 def _check_earlier_names(vault: Vault, session: Session) -> None:
-    """Refuse a session that is locked under a name it had before it was renamed."""
+    """Refuse a session that is locked under an earlier name."""
     others = vault.session_ids()
     for name in earlier_session_ids(vault.root, session.id):
         if name not in others and is_held(vault.root, name):
@@ -346,7 +346,7 @@ def _say_unreadable(rows: Sequence[UnreadableRow], dialect: Dialect) -> None:
 
 
 def _written(dialect: Dialect, native: Native | None, place: Workplace, begun: datetime) -> list[Path]:
-    """Return the client's files that were written since `begun`; only those of `native` if it was continued."""
+    """Return the client's files written since `begun`; if `native` was continued, only its file."""
     folder = dialect.default_folder(place.env, place.home)
     transcripts: Iterable[Transcript] = [native.transcript] if native else []
     if not native and folder.is_dir():

@@ -1,4 +1,4 @@
-"""What commands do after a session stops: update its history, capture, tasks, and compact memory."""
+"""The steps that commands take after a session stops: capture, history, tasks, and compacting memory."""
 
 from __future__ import annotations
 

@@ -255,7 +255,7 @@ def broadest(texts: Sequence[str]) -> int:
 
 
 def aligned(texts: Sequence[str], widest: int | None = None) -> list[str]:
-    """Pad texts to the width of the widest; longer ones than `widest` columns are cut with `…` at the end."""
+    """Pad texts to the width of the widest; texts over `widest` columns are cut and end in `…`."""
     if "".join(texts).isascii() and (widest is None or max(map(len, texts)) <= widest):
         width = max(map(len, texts))
         return [text.ljust(width) for text in texts]

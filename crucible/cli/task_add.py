@@ -143,7 +143,7 @@ def _pieces(
     breaks: bool,
     yes: bool,
 ) -> tuple[Piece, ...]:
-    """Return the tasks to add: one or, with `breaks`, those that the agent proposes if the user agrees."""
+    """Return the tasks to add: one or, with `breaks`, the agent's proposal if the user accepts it."""
     unbroken = (Piece(text),)
     if not breaks:
         return unbroken

@@ -1,4 +1,4 @@
-"""Find tasks: those in scope, one by its name, and those in the client's own lists.
+"""Find tasks by scope or by name, in notes and in the client's own lists.
 
 Keep imports light: listing tasks reads no notes.
 """

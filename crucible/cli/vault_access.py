@@ -25,7 +25,7 @@ def open_vault(door: Door, *, looks: bool = True, finish: bool = True) -> Vault:
     """Open the vault that `vault_root` finds; unknown settings are reported on stderr.
 
     When the command ends, the index rows of the notes it wrote are updated.  With `looks`, sessions that have been idle
-    too long are paused first, except in a dry run; commands that agents wait for do without.
+    too long are paused first, except in a dry run; commands that agents wait for pass False.
     """
     root, settings = vault_place(door, finish=finish)
     vault = Vault(Path(root), settings)

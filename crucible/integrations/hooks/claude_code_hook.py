@@ -239,7 +239,7 @@ def _saves_often(root: str, folder: str, session: str) -> bool:
 
 
 def _start_sync(root: str) -> None:
-    """Start the process that writes notes, unless one is running: that one checks the spool again before it ends."""
+    """Start the process that writes notes, unless one is running: it checks the spool again before it ends."""
     with syncing(root) as lock:
         free = lock.held
     if not free:

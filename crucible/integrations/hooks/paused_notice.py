@@ -116,7 +116,7 @@ def _latest(vault: Vault, name: str) -> Bookmark | None:
 
 
 def _first(vault: Vault, paused: Iterable[Paused], start: ClientStart, *, whole: bool) -> _Found | None:
-    """Return the first session whose note confirms that it is paused and that is not the one starting."""
+    """Return the first session that its note confirms to be paused, skipping the session that starts."""
     for _, session_row in zip(range(_TRIED), paused, strict=False):
         try:
             note = vault.read(vault.root / session_row.path)

@@ -132,7 +132,7 @@ def _purge_events(root: Path, user: UserSettings) -> None:
 
 
 def sync_vault(root: Path, user: UserSettings, tried: dict[str, int]) -> list[StoppedSession]:
-    """Import every session waiting in the spool and, if one has just started, also those that ended or died.
+    """Import every session waiting in the spool; if a session has started, also check those that ended or died.
 
     Then pause sessions that have been idle too long.  Returns the sessions whose clients have ended.
     `tried` maps a session to its spooled size at the last try, so that a failure is not retried immediately.
@@ -238,7 +238,7 @@ def _has_late_rows(root: Path, spooled: Spooled) -> bool:
 def _try(
     vault: Vault, user: UserSettings, spooled: Spooled, tried: dict[str, int], stopped: list[StoppedSession]
 ) -> bool:
-    """Import one session and return whether that succeeded; append it to `stopped` if its client has ended."""
+    """Import a session and return whether that succeeded; if its client has ended, append the session to `stopped`."""
     tried[spooled.session] = spooled.size
     try:
         client = _client_of(spooled)
@@ -316,7 +316,7 @@ def _is_urgent(spooled: Spooled) -> bool:
 
 
 def _transcript_of(spooled: Spooled) -> Path | None:
-    """Return the session's file: the one a hook named or, if the client moved it, one in another project's folder."""
+    """Return the session's transcript; if the client moved it, look in the folders of other projects."""
     name = f"{spooled.session}.jsonl"
     paths = [Path(line.transcript) for line in reversed(spooled.lines) if line.transcript]
     for path in dict.fromkeys(paths):

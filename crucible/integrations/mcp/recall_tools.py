@@ -159,7 +159,7 @@ class RecallTools:
 
 
 def _is_of(project: str, event: Event) -> bool:
-    """Return whether a hit belongs to the requested project, as far as it is knowledge."""
+    """Return whether a hit fits the requested project: knowledge from other projects does not."""
     return not project or event.kind is not EventKind.KNOWLEDGE or event.project in ("", project)
 
 

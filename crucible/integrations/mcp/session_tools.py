@@ -93,7 +93,7 @@ def load_session(context: ServerContext, ref: str) -> tuple[Vault, Note]:
 
 
 def show_session(context: ServerContext, ref: str, phase: str, offset: int) -> str:
-    """Return a session's overview and its phases from index `offset` on, or one phase's text from that character on."""
+    """Return a session's overview and its phases from index `offset` on, or a phase's text from that character on."""
     bounded("offset", offset, 0, 1_000_000_000)
     vault, note = load_session(context, ref)
     quoting = Quoting(redact_of(vault.settings.secrets))

@@ -45,7 +45,7 @@ _ENDED = "the client was closed"
 
 
 class RunningSessions:
-    """The sessions of one server: the client's own, and the one that the server began for it, if any."""
+    """The sessions of one server: the client's own, and the one (if any) that the server began for the client."""
 
     def __init__(self, context: ServerContext) -> None:
         self._context = context
@@ -82,7 +82,7 @@ class RunningSessions:
         return self._context.env.get("CRU_SESSION", "").strip() or self._last
 
     def close(self) -> None:
-        """Pause the session that was begun for the client; if that fails, it is later found to be idle."""
+        """Pause the session begun for the client; errors are ignored, since idle sessions are paused later."""
         if self._own is None:
             return
         with suppress(CrucibleError, OSError):
@@ -101,9 +101,9 @@ class RunningSessions:
     # --- the client's own session ------------------------------------------------------------------------------------
 
     def _native(self, vault: Vault) -> str:
-        """Return the note of Claude Code's current session, after importing it so that the new entry comes last.
+        """Return the note of Claude Code's current session, importing it first so that the new entry comes last.
 
-        Returns "" if no hook reported that session and it has no note: then the user does not want it recorded.
+        Returns "" if the session has no note and no hook reported it: then the user does not want it recorded.
         """
         native = self._context.env.get("CLAUDE_CODE_SESSION_ID", "")
         client = CLIENT.name
