@@ -2,7 +2,7 @@
 
 CrucibleError                  exit 1; `str()` is a one-line message, `.hint` the next step
 ├── UsageError                 exit 2: the request is invalid
-│   ├── BadSessionId           an id with characters that are not allowed
+│   ├── BadSessionId           an invalid session id
 │   └── AmbiguousSession       a prefix that matches several sessions
 ├── SessionNotFound
 ├── WorkflowNotFound           no workflow with this name or path
@@ -62,7 +62,7 @@ class SessionNotFound(CrucibleError):
 
 
 class WorkflowNotFound(CrucibleError):
-    """No workflow with that name or path."""
+    """No workflow with this name or path."""
 
 
 class VaultNotFound(CrucibleError):

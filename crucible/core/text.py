@@ -31,7 +31,7 @@ def stop_words(name: str) -> frozenset[str]:
 
 
 def long_words(text: str) -> set[str]:
-    """Return the words of at least four characters, in lower case; `token_bucket` is one word."""
+    """Return the words with at least four characters, in lower case; `token_bucket` is one word."""
     return set(_LONG_WORD.findall(text.casefold()))
 
 

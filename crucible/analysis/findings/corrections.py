@@ -62,7 +62,7 @@ _BEGINS, _ENDS = late_pattern(r"\s*(?:[^\w\s.]|\.(?!\s+[a-z])|\Z)"), late_patter
 _BETWEEN = 6
 """Maximum code points between two marks that are named together."""
 SHORT, LONG = 60, 200
-"""Maximum code points of a short reply, and of a reply that may name an option."""
+"""Maximum code points in a short reply, and in a reply that may name an option."""
 
 
 def is_go_ahead(text: str) -> bool:

@@ -188,7 +188,7 @@ class Detector:
             settled = self._begin(held.text, held.row, PromptKind.COMMAND)
         return [*settled, *self._add(event)]
 
-    def _add(self, event: Event) -> Sequence[Decision | Failure]:  # noqa: C901, PLR0912 -- one arm an event
+    def _add(self, event: Event) -> Sequence[Decision | Failure]:  # noqa: C901, PLR0912 -- one case per event
         match event:
             case ToolUsed():
                 self._used(event)

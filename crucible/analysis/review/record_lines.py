@@ -1,6 +1,6 @@
 """Build the lines of a review's record from a session's events, for any client.
 
-They contain the user's messages and decisions, the agent's texts except short announcements, failed commands with their
+They contain the user's messages and decisions, the agent's prose except short announcements, failed commands with their
 fixes, commits, edited files, subagents' reports, and the final state.  Other calls and outputs are omitted.
 """
 
@@ -134,7 +134,7 @@ class _Reader:
         self._closing: list[RecordLine] = []
         self._last = ("", "nothing")
 
-    def add(self, placed: ReviewEvent) -> None:  # noqa: C901, PLR0912 -- one arm per event
+    def add(self, placed: ReviewEvent) -> None:  # noqa: C901, PLR0912 -- one case per event
         """Read the next event."""
         self._row, self._phase = placed.row, placed.phase
         match placed.event:

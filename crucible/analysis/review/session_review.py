@@ -131,7 +131,7 @@ class ReviewResult(NamedTuple):
 
     @property
     def line(self) -> str:
-        """Return `claude-haiku-4-5 found 12 things, 1 more was dropped`; "" if there is a problem or nothing was asked."""
+        """Return `claude-haiku-4-5 found 12 things, 1 more was dropped`; "" after a problem or if nothing was asked."""
         if self.is_known or self.problem:
             return ""
         more = f", {self.dropped} more {'was' if self.dropped == 1 else 'were'} dropped" if self.dropped else ""

@@ -105,7 +105,7 @@ class Files:
         return _slashes(folder).rstrip("/") in self.roots[:1] or folder in (".", "./")
 
     def path_of(self, path: str, folder: str = "") -> str:
-        """Return a file's name; "" for anything else, such as a glob, a variable, a device, a URL or a path ending in `/`.
+        """Return a file's name; "" for anything else, such as a glob, a variable, a device, a URL or a folder (`x/`).
 
         A relative path starts from `folder`, which is relative or absolute.
         """

@@ -28,8 +28,8 @@ from crucible.documents.workflow.workflow import Datum
 def command_acts(script: str, files: Files, outcome: Outcome = Outcome.OK) -> tuple[Act, ...]:
     """Return the acts of a script, command by command.
 
-    Without any: one act, `PLAN`, or `RUN` if unknown files changed.  `files` collects the files that were written.
-    Since it is unknown which command in a script failed, all acts have the call's outcome.
+    If there are none, return one act: `RUN` if unknown files changed, else `PLAN`.  `files` collects the files that
+    were written.  Since it is unknown which command in a script failed, all acts have the call's outcome.
     """
     acts: list[Act] = []
     fallback = Deed.PLAN
@@ -172,7 +172,7 @@ def _code(step: Command) -> str | None:
 def _checked(step: Command, kind: ToolKind) -> Act:
     """Return the act of a check.  Without files in its arguments, it reads all written files in its languages.
 
-    A test reads both.
+    A test always reads both.
     """
     files, languages = step.files, languages_of(step.words)
     named = list(_checked_files(step, kind))

@@ -229,7 +229,7 @@ _NOISE = """
     clear exit return read trap ulimit mkdir rmdir chmod chown kill pkill killall ps top jobs fg bg disown umask shift break
     continue history seq yes id env printenv tput stty df free uptime lsof tr dirname basename realpath readlink stat
 """
-"""Commands without data that a workflow would name."""
+"""Commands that neither read nor write data that a workflow would name."""
 _FILTERS = """
     cat tac less more bat batcat nl wc uniq column fold rev strings hexdump od file md5sum sha1sum sha256sum b2sum diff cmp comm
     paste join base64 zcat gunzip

@@ -183,7 +183,7 @@ def _weight_at(text: str, first: int, stop: int) -> Weight:
     if is_piped(text, first, stop):
         return Weight.NONE
     if text.startswith("-D", first):
-        first += 2  # Java's option
+        first += 2  # Java's option `-D`
     before, name = text[max(0, first - 1) : first], text[first:stop]
     if is_verb(name) and not _is_pass(text, first, stop):
         return Weight.NONE

@@ -40,7 +40,7 @@ _PAIRS = (
     "7@@?2>F>6L@<<?9=D=:==L?F;<"  # z
     "887888;;9?>:9;:8@9799<<;BA"  # the start of a word
 )
-"""For each previous letter (a to z, then the start of a word), for each letter: half bits of surprise above `0`."""
+"""For each previous letter (a to z, then the start of a word), each letter's surprise: half bits above `0`."""
 
 _COST = [[(ord(sign) - 48) / 2 for sign in _PAIRS[at : at + 26]] for at in range(0, len(_PAIRS), 26)]
 _START, _LOWER, _UPPER, _DIGIT = range(4)

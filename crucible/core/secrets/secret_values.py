@@ -231,7 +231,7 @@ def _is_key(value: str, weight: Weight) -> bool:
 
 
 _COUNTED = late_pattern(r"(?i)\A[a-z_-]{0,12}(?:012345|12345|abc123|abcdef|a1b2c3)")
-"""A made-up key."""
+"""The beginning of a made-up key."""
 
 
 _WORDY = late_pattern(
@@ -265,7 +265,7 @@ def _has_digit_inside(value: str) -> bool:
     )
 
 
-# --- beside a name by chance --------------------------------------------------------------------------------------
+# --- next to a name by chance -------------------------------------------------------------------------------------
 
 _VERSION = late_pattern(r"v?\d+\.\d")
 

@@ -45,7 +45,7 @@ from crucible.vault.notes.walk import note_name
 Cells = tuple[object, ...]
 
 _HASH_LENGTH = 32
-"""In hexadecimal digits: half of a SHA-256 is enough to tell any two notes apart."""
+"""Hexadecimal digits kept of a note's SHA-256: half of them are enough to tell any two notes apart."""
 
 _ATTEMPTS = 3
 
@@ -107,7 +107,7 @@ def rows_of(note: Note, path: str) -> NoteRows:
         return _rows_of(note, session, path)
     except MemoryError:
         raise
-    except Exception as error:  # a bug with one note must not break the whole index
+    except Exception as error:  # a bug with one note must not break the entire index
         what = f"{type(error).__name__}: {error}".partition("\n")[0]
         raise NoteUnreadable(f"{note.path}: cannot be understood ({what})", "this is a fault in cru") from error
 

@@ -51,7 +51,7 @@ COLUMNS = (
 """Columns of `session list` as JSON and TOON, in this order.  The table's other columns are for filters."""
 
 STATUSES = ("active", "paused", "completed", "failed")
-"""As in `session.Status`, which is slow to import."""
+"""The values of `session.Status`, which is slow to import."""
 
 Check = Callable[[Row], bool]
 

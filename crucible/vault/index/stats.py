@@ -220,7 +220,7 @@ _COLUMNS: Mapping[str | None, str] = {
     "model": "model",
     "month": "started",
 }
-"""The column that determines a session's group."""
+"""The column of `sessions` that determines a session's group."""
 
 GROUPINGS = ("agent", "channel", "status", "model", "month", "phase")
 """The properties by which sessions can be grouped."""

@@ -62,8 +62,8 @@ class KnownNotes:
     def compare(self, refreshed: Refreshed, root: Path, paths: Collection[str] | None) -> list[NoteChange]:
         """Return changes to the notes at `paths` (None for all) and to those that the refresh found, sorted by path."""
         requested = None if paths is None else {*paths, *(change.path for change in refreshed.changes)}
-        # Notes that are new to the index may have been reported before: if it cannot be stored, or is rebuilt, all
-        # notes are new.
+        # A note that is new to the index may already have been reported: after a rebuild, or if the index cannot be
+        # stored, all notes are new.
         kept = not refreshed.unsaved
         changed = {change.path for change in refreshed.changes if kept and change.kind == "changed"}
         # Read all rows first: if one cannot be read, nothing counts as reported.
