@@ -121,8 +121,8 @@ class Recorder(Verbs):
     ) -> str:
         """Add token counts. `used` is the number sent uncached or generated, `output` the generated part of it.
 
-        `cached` is the number read from the cache. The counts are added to the session and the phase, and for a
-        subagent also to the parent's note.
+        `cached` is the number read from the cache. All counts are added to the session, `used` also to the phase, and a
+        subagent's counts also to the parent's note.
         """
         when, clean = self._when(at), self._cleaning()
         check_count(used), check_count(cached), check_count(output)

@@ -254,7 +254,7 @@ def _files(root: Path, found: Repository | None, bookmark: Bookmark) -> tuple[tu
 
 
 def _is_inside(root: Path, name: str) -> bool:
-    """True if the path, with links resolved, is inside the folder."""
+    """True if the path is inside the folder, with symlinks in its parent folders resolved."""
     real = Path(os.path.realpath((root / name).parent)) if is_inner_path(name) else None
     return real is not None and real.is_relative_to(os.path.realpath(root))
 
