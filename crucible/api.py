@@ -204,9 +204,9 @@ def record(
     """Begin a session whose note is written as the work happens; a `with` statement ends it.
 
     `agent` is `name@version`. `project` defaults to the project of the folder `cwd`; "" means none. `goal` appears
-    below the title. `parent` is the id of the session that delegated this one, `continues` the id of the previous
-    session of the same work. Each recorder method returns after its entry is written. Raises `VaultNotFound`,
-    `VaultError` and `SessionNotFound`.
+    below the title. `parent` is the id of the session that delegated this one, `continues` the id of the session that
+    this one continues. Each recorder method returns after its entry is written. Raises `VaultNotFound`, `VaultError`
+    and `SessionNotFound`.
     """
     return start.session(
         title,

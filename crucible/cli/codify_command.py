@@ -99,7 +99,7 @@ _STDOUT = "-"
 
 
 class _Target(NamedTuple):
-    """Where and in which format the workflow is written; None for what was not specified."""
+    """The options for the workflow's destination and format; None if not specified."""
 
     output: str | None
     format: str | None

@@ -193,7 +193,8 @@ def _results(setup: _Setup, now: datetime, *, secrets: bool) -> Iterator[CheckRe
 def _of_hooks(
     root: Path, home: Path, last: datetime | None, waiting: Collection[str], now: datetime
 ) -> Iterator[CheckResult]:
-    # Also check the vault's project.  In the home folder, a project's settings are the user's: report them as --user.
+    # Check the project of the vault as well as the current one.  In the home folder, project and user settings are
+    # the same file, which is reported as --user.
     places = {settings_path(os.environ, home, at): "--project" for at in (project_folder(), root)}
     places |= {settings_path(os.environ, home, None): "--user"}
     yield from check_hooks(

@@ -133,7 +133,7 @@ def auto(door: Door, *, paths: tuple[Path, ...], format_: str, **given: Any) -> 
     searches, unknown = searches_at(paths) if paths else (searches_here(os.environ, Path.home()), ())
     reports = _import(vault, options, searches)
     total = _total(reports, unknown)
-    # Under a given path, list only clients that wrote something there.
+    # If paths are given, list only clients that wrote something there.
     clients = [
         _client(search, report)
         for search, report in zip(searches, reports, strict=True)
@@ -275,7 +275,7 @@ _COMMANDS = {name.replace("-", "_"): _command(dialect) for name, dialect in DIAL
 
 
 def __getattr__(name: str) -> click.Command:
-    """Return a client's command, which the table of commands names like a module attribute."""
+    """Return a client's command; the table of commands refers to it as an attribute of this module."""
     try:
         return _COMMANDS[name]
     except KeyError:

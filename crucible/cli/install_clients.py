@@ -128,7 +128,7 @@ def _taken_out(part: Part, shared: Mapping[Path, str]) -> bool:
 
 
 def _shared_files(client: str, parts: Sequence[Part], folder: Path | None) -> dict[Path, str]:
-    """Return files that another registered client also uses, such as a project's AGENTS.md, with that client's name."""
+    """Map each file that another registered client also uses, such as a project's AGENTS.md, to that client's name."""
     found = {}
     for other in (each for each in MCP_SETTINGS if each != client):
         servers, told = parts_of(other, ("cru", "mcp"), os.environ, Path.home(), folder)
@@ -263,7 +263,7 @@ def claude_code(door: Door, *, user: bool, project: bool, remove: bool, mcp: boo
 
 
 def _hook_command(*, shared: bool) -> str:
-    """Return the hook's command line.  It never fails, since clients show or obey a failing hook.
+    """Return the hook's command line.  It never fails, since clients show a failing hook's error or obey it.
 
     In committed settings it is a bare name, and does nothing for colleagues without `cru`.
     """

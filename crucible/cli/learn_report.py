@@ -202,7 +202,7 @@ def propose_rules(
     write_file: bool,
     yes: bool,
 ) -> bool:
-    """Print a diff, or all corrections as JSON; write the file if requested.  False if a note was unreadable."""
+    """Print a diff, or all corrections as JSON; write the file if asked.  Returns False if a note was unreadable."""
     wrong: list[CrucibleError] = []
     rules = recurring_corrections(_sessions(vault, paths, wrong), redact)
     place = Path(absolute_path(file))

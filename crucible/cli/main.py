@@ -47,7 +47,7 @@ def run() -> NoReturn:
     gc.set_threshold(100_000, 10, 10)
     code = main()
     threading = sys.modules.get("threading")
-    # With exit handlers or other threads, the process exits the normal way.
+    # If there are exit handlers or other threads, the process exits the normal way.
     if atexit._ncallbacks() == 0 and (threading is None or threading.active_count() == 1):  # noqa: SLF001
         with suppress(OSError, AttributeError):  # stderr may be closed
             sys.stderr.flush()

@@ -23,7 +23,7 @@ PROBLEMS_FOUND = 3
 """The exit code of a command that ran and found problems."""
 
 _NARROWEST, _WIDEST = 20, 500
-"""Minimum and maximum width in columns: below, rich shows nothing; above, memory is wasted."""
+"""Minimum and maximum width in columns: rich shows nothing below the minimum, and wastes memory above the maximum."""
 
 _CONTROLS = late_pattern(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 """Control characters for terminals and text direction."""

@@ -67,7 +67,7 @@ def noted_time(at: datetime | None, recorder: Recorder | None = None) -> datetim
 
 
 _AHEAD = timedelta(days=1)
-"""Maximum time in the future: two machines' clocks and time zones differ by less."""
+"""How far in the future a time may be: clocks and time zones of two machines differ by less."""
 _MINUTE = timedelta(minutes=1)
 
 

@@ -379,7 +379,7 @@ class RunRecord:
 
 @contextmanager
 def recording_run(vault: Vault, found: CheckedWorkflow, recorder: Recorder, redact: Redact) -> Iterator[RunRecord]:
-    """Lock the session for the run, and end or pause it afterwards."""
+    """Lock the session during the run, and end or pause it afterwards."""
     with hold_session(vault.root, recorder.id, client="cru-workflow-run", now=datetime.now(UTC)) as held:
         if recorder.read_head().status is not Status.ACTIVE:
             recorder.wake()

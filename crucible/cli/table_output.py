@@ -38,7 +38,7 @@ GAP = "  "
 _WIDEST = 200
 """The maximum width of a cell: one long cell would make every line as long.  Ids have at most 128 characters."""
 _MARKS = 4
-"""Maximum characters per column to measure when text is cut: accents have no width, and text may be huge."""
+"""Maximum characters to measure per column of cut text: accents have no width, and the text may be huge."""
 _LEAST, _LEAST_ID = 12, 20
 """The minimum widths of text columns and of id columns."""
 
@@ -222,7 +222,7 @@ def _write_table(
                 *(click.style(cell, fg=colors[word]) if (word := cell.rstrip()) in colors else cell for cell in cells),
             ]
     head, *lines = joined(shown)
-    # A single write, since ten thousand of them take longer than everything else.
+    # Written in one call, since ten thousand small writes take longer than everything else.
     click.echo("\n".join([click.style(head, bold=True) if color else head, *lines]))
 
 

@@ -223,7 +223,7 @@ def _annotate(
     def add(old: Annotation) -> Annotation:
         choices, discoveries = old.choices, old.discoveries
         if choice.summary:
-            # Of several versions of a decision, the last one counts, including its mark.
+            # If a decision is recorded again, the last version counts, including its mark.
             same = next((one for one in choices if one.summary == choice.summary), choice)
             choices = (*(one for one in choices if one != same), replace(choice, finding=same.finding))
         if found and found not in discoveries:

@@ -61,7 +61,7 @@ class WorkflowFinder:
             self._none = error
 
     def load(self, ref: str) -> WorkflowNote:
-        """Load a workflow; raises `VaultNotFound` for a mere name if there is no vault."""
+        """Load a workflow; raises `VaultNotFound` if there is no vault and `ref` is a name, not a path."""
         try:
             return read_workflow_note(self.vault, find_workflow(self.vault, ref, here()))
         except CrucibleError:

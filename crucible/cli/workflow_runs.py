@@ -189,7 +189,7 @@ def _matching(every: Sequence[_PlacedRow], query: MarkerQuery) -> list[_PlacedRo
         timeless = sum(row.time is None for row in fitting)
         if timeless:
             say(f"{timeless:,} row{'s' * (timeless != 1)} without a time left out", style="yellow")
-    # Sort by note, last rows first, then stably by time, so that rows with equal or unknown times keep this order.
+    # Sort by note, last rows first, then stably by time: rows with equal or unknown times keep this order.
     rows.sort(key=lambda row: (paths[id(row)], -row.at))
     rows.sort(key=lambda row: (row.time is not None, row.time.timestamp() if row.time else 0), reverse=True)
     return [_PlacedRow(paths[id(row)], row) for row in rows]

@@ -18,7 +18,7 @@ def main(root: str) -> None:
         with suppress(OSError, AttributeError):
             os.nice(10)  # the agent's own work comes first
         write_down(Path(root))
-    except Exception as error:  # noqa: BLE001  an entry point without a terminal logs every error
+    except Exception as error:  # noqa: BLE001  this process has no terminal, so it logs every error
         log_fault(root, "sync", error)
 
 

@@ -146,7 +146,7 @@ def _object_in(data: bytearray) -> object:
 
 
 def _flat_head(text: str) -> str:
-    """Return the members before the first nested value as an object: ids come first, and only tools nest deeply."""
+    """Return the members before the first nested value as an object: ids precede deeply nested tool data."""
     begins = [at for mark in ('":{', '":[', '": {', '": [') if (at := text.find(mark)) >= 0]
     return text[: text.rfind(",", 0, min(begins, default=0))] + "}"
 

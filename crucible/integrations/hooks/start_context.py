@@ -73,7 +73,7 @@ Early = Callable[[str], object]
 
 
 def greeting(root: str, user: UserSettings, starting: str, cwd: str, now: datetime) -> str:
-    """Return the block that the settings ask for when a client starts in `cwd`; "" if there is nothing to report.
+    """Return the block for a client that starts in `cwd`; "" if there is nothing to report or the settings turn it off.
 
     `starting` is the new session as named in a note's `sources`; `root` must be a real path, `now` aware.
     """

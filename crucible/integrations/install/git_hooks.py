@@ -86,7 +86,7 @@ def is_installed(hook: Hook) -> bool:
 
 
 def install_hook(hook: Hook, command: Sequence[str]) -> bool:
-    """Check commits with `command`, a program and its first arguments; return whether anything has changed."""
+    """Install a hook that runs `command`, a program and its first arguments; return whether anything has changed."""
     block = _block(hook, command)
     data = _read(hook.path)
     found = None if data is None else _found(data, hook)
