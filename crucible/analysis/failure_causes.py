@@ -362,7 +362,7 @@ def _failed_runs(moments: Sequence[Moment]) -> list[int]:
 
 
 def _changed_since_green(moments: Sequence[Moment]) -> tuple[str, ...]:
-    """Return the files changed since the last moment's command passed before; all changed files if it never passed."""
+    """Return the files changed since the last moment's command last passed; if there are none, all changed files."""
     keys, last = _keys(moments[-1]), len(moments) - 1
     green = (at for at in range(last, -1, -1) if _keys(moments[at]) & keys and not _failed(moments[at]))
     return _changed(moments[next(green, 0) :]) or _changed(moments)

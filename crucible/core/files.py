@@ -36,7 +36,7 @@ _UNSTABLE_READS = 5
 QUIET_NS = 50_000_000
 """Nanoseconds without a write before a file counts as complete.  Editors truncate a file and then write it in parts."""
 _LONGEST_WAIT = 10
-"""Maximum multiple of `QUIET_NS` to wait for a program that keeps writing."""
+"""Maximum time to wait for a program that keeps writing, as a multiple of `QUIET_NS`."""
 
 
 @dataclass(frozen=True, slots=True)

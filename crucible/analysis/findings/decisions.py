@@ -65,7 +65,7 @@ _QUOTED = late_pattern(r"[\"`\u201c]([^\"`\n\u201d]{3,80})[\"`\u201d]")
 
 
 class _Waiting(NamedTuple):
-    """A pending decision of the current turn."""
+    """A pending decision from the current turn."""
 
     pattern: Pattern
     text: str

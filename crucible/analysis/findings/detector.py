@@ -119,10 +119,7 @@ class OpenEnds:
             yield LISTED, f"{_TASKS}{names}", "; ".join(more), remaining[-1][1]
 
     def _question(self, last: Utterance) -> tuple[Pattern, str, str, str]:
-        """Return the last question and its subject.
-
-        The details are the items that it numbers, or else the last text.
-        """
+        """Return the last question with its subject and details: the items that it numbers, or else the last text."""
         asked = closing_question(last.text) or ClosingQuestion(
             first_line(last.text.rpartition("\n")[2], SUMMARY), "", ()
         )

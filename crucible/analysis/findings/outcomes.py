@@ -124,7 +124,7 @@ class _Text:
     def _items(self, section: TextSection) -> list[str]:
         """Return the items of a section.
 
-        If it has paragraphs about a problem and its fix, return those about the fix.
+        Of paragraphs about a problem and its fix, return only those that name something written.
         """
         items = section.points()
         if section.is_of is not Part.PROSE:

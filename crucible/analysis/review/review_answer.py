@@ -221,7 +221,7 @@ def _numbers(value: object) -> list[int]:
 def _rows(lines: Sequence[RecordLine], record: ReviewRecord, text: str) -> tuple[str, ...]:
     """Return the rows of the lines.
 
-    For files that the text names and the turns edited, return only each file's last edit.
+    If the text names files that were edited in the turns of these lines, return only the last edit of each file.
     """
     turns = {line.turn for line in lines}
     edited = [

@@ -50,7 +50,7 @@ class AgentItem(NamedTuple):
 
 
 class MergedFindings(NamedTuple):
-    """All items of the block, including the agent's, and earlier agent's items that a user deleted or reworded."""
+    """All items of the block, including the agent's, and the agent's earlier items that a user deleted or reworded."""
 
     items: tuple[FindingItem, ...]
     from_agent: tuple[AgentItem, ...] = ()
@@ -123,7 +123,7 @@ def _without(
 ) -> Iterator[FindingItem]:
     """Yield the items without those of the last review.
 
-    Detector's items that it had replaced return, as detected now.
+    If an item replaced one of the detector's, yield the detector's item instead, as detected now.
     """
     reviewed, present = {_lines(one.item): one for one in earlier}, {_lines(item) for item in items}
     missing = {_key(item): item for lines, item in found.items() if lines not in present}

@@ -32,7 +32,7 @@ Redact: TypeAlias = "Callable[[str], tuple[str, Mapping[str, int]]]"
 _MARK = late_pattern(r"\[REDACTED:[a-z0-9][a-z0-9-]{0,79}\]")
 _ROUNDS = 8
 _SHORT, _MOST = 64, 16_384
-"""Maximum length of a string cached as clean, and maximum number of them: a session's keys and names recur."""
+"""Maximum length and number of strings cached as clean, since a session's keys and names recur."""
 
 
 class Finding(NamedTuple):

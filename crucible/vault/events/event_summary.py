@@ -34,7 +34,7 @@ COUNTS = {EVENTS: "events_count", TOOLS: "tools_count"}
 """The summary's key for each file's number of records."""
 _NEW = f"{META}.tmp"
 META_FILES = (META, _NEW)
-"""All files of a summary."""
+"""The files in which a summary may be stored."""
 
 
 class Facts(NamedTuple):

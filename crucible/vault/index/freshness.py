@@ -28,7 +28,7 @@ class FolderRows:
     def __init__(self, folder: str, lines: bytes = b"") -> None:
         self.folder = folder
         self._start = 2 + (len(folder) + 1 if folder else 0)
-        """Where the name starts in a line that has no quotes and no bytes that were invalid UTF-8."""
+        """Where the name starts in a line, unless the path is quoted or was not valid UTF-8."""
         self._lines: dict[str, str] = {}
         self._sorted = True
         if lines:

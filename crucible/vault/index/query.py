@@ -179,7 +179,7 @@ def _shards_of(view: View, query: SessionQuery) -> Sequence[str]:
 def _needles_of(query: SessionQuery) -> list[str]:
     """Return strings that every matching line contains, the rarest first.
 
-    Includes only those that TOON never quotes.
+    Strings that TOON might quote are left out.
     """
     # The table has these in lower case; other statuses, and projects, are stored as written.
     status = query.status.lower() if query.status and query.status.lower() in STATUSES else ""

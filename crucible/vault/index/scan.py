@@ -27,7 +27,7 @@ _WORTH_A_PROCESS = 4_000
 """Minimum number of files for which a second process is faster."""
 
 _TYPE, _FILE = 0o170000, stat.S_IFREG
-"""The check of `stat.S_ISREG`, without a function call per note."""
+"""For the same check as `stat.S_ISREG`, but without a function call per note."""
 UNKNOWN: Stamp = (-1, -1, -1, -1)
 """Stamp of anything but a regular file."""
 _WITH_DIR_FD = os.stat in os.supports_dir_fd and hasattr(os, "O_DIRECTORY")
