@@ -1,4 +1,4 @@
-"""Words, sentences and durations in plain text.  Markdown is not interpreted."""
+"""Words and sentences in plain text, and durations as text.  Markdown is not interpreted."""
 
 from __future__ import annotations
 

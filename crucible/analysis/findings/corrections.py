@@ -1,8 +1,7 @@
-"""Corrections: the user stops a call or the agent, and says what to do instead.
+"""Corrections: the user stops a call or the agent, refuses with a comment, or makes the agent admit a mistake.
 
-Also tables of words for reading replies.  Corrections are refusals with a comment, refusals and interruptions that the
-next prompt explains, and prompts after which the agent admits a mistake.  In a language that the tables lack, findings
-that depend on words are lost.
+Holds the tables of words for reading replies.  In a language that the tables lack, findings that depend on words are
+lost.
 """
 
 from __future__ import annotations

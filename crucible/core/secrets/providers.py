@@ -1,8 +1,7 @@
-"""Tokens of known providers: `ghp_…`, `sk-ant-…`, `AKIA…`.
+"""Tokens of known providers: `ghp_…`, `sk-ant-…`, `AKIA…`, even inside words.
 
-The rules are tables in the style of gitleaks: `provider_tokens.txt` (patterns), `token_prefixes.txt` (a fixed prefix
-and a random body) and `service_keys.txt` (keys recognised by a service's name nearby).  Tokens are found even inside
-words.
+The rules are tables in the style of gitleaks: `provider_tokens.txt` (patterns), `token_prefixes.txt` (a prefix and a
+random body) and `service_keys.txt` (keys recognised by a service's name nearby).
 """
 
 from __future__ import annotations

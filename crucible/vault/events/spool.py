@@ -1,4 +1,4 @@
-"""The spool: hooks add one line per call to a file per session, until the session's news is imported into the notes.
+"""The spool: hooks add one line per call to a file per session, until the new events are imported into the notes.
 
 A line in `.crucible/spool/<client>/<session>.jsonl` has ids and paths, but no content.  This module has its own lock,
 since every import delays each hook.
@@ -25,7 +25,7 @@ _FLAGS = os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
 # Opening a named pipe would block forever.
 _FLAGS |= getattr(os, "O_NONBLOCK", 0)
 _LOCK_SECONDS = 1.0
-"""Seconds that a hook waits for a locked file: the process that holds the lock may be stopped."""
+"""Seconds that a hook waits for a locked file: the process that holds the lock may be suspended."""
 
 
 def is_name(text: object) -> bool:

@@ -66,9 +66,9 @@ def _read(view: View, query: SessionQuery, columns: Sequence[str]) -> _Read:
 
 
 def _roots(read: _Read) -> dict[str, str]:
-    """Return the root of each session that has a parent: the session itself if its parent is not in the vault.
+    """Return the root of each session that has a parent.
 
-    In a cycle of parents, the root is the session with the first path.
+    If the parent is not in the vault, the session is its own root.  In a cycle, the root is the first session by path.
     """
     roots: dict[str, str] = {}
     for path in read.parents:
