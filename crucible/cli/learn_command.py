@@ -198,7 +198,7 @@ def learn(door: Door, /, sessions: tuple[str, ...], *, every: bool, format_: str
         redact,
         options.named,
         judge=options.judge,
-        by_rules=options.export == MARKDOWN,  # for rows, it would double the run time
+        by_rules=options.export == MARKDOWN,  # skipped for row exports, where it would double the run time
     )
     gatherer = Gatherer(vault, redact, selection.wanted)
     seen = CaseTally(exporting=options.export is not None)

@@ -167,8 +167,7 @@ def take_out(parsed: Parsed, *nested: Node) -> str | None:
     `nested` are nodes, each inside the next one.  Returns None if nothing else was in the file.
     """
     for inner, outer in pairwise((*nested, parsed.root)):
-        # A bracket that was already there and empty is directly followed by its first member; our own brackets never
-        # are.
+        # In a bracket that was already there and empty, the first member follows directly; in our own it never does.
         if inner.first == outer.start + 1 or len(outer.items) > 1:
             return remove(parsed, outer, inner)
     around = parsed.text[: parsed.root.start], parsed.text[parsed.root.end :]

@@ -58,8 +58,7 @@ def _by_processes(
     from concurrent.futures.process import BrokenProcessPool, ProcessPoolExecutor  # noqa: PLC0415  rare and slow
     from multiprocessing import get_context  # noqa: PLC0415
 
-    # A forked child has our modules loaded, but only one of our threads: locks held by other threads would never be
-    # released.
+    # A forked child has our modules loaded, but only one of our threads, so locks of other threads stay held forever.
     forks = sys.platform == "linux" and threading.active_count() == 1
     pool = ProcessPoolExecutor(processes, get_context("fork" if forks else "spawn"), _begin_worker, (begin,))
     left = iter(chunks)

@@ -155,7 +155,7 @@ class MessageReader:
         return Prompted(at, text.text, kind, images)
 
     def _responses(self, message: _Message) -> Iterator[Event]:
-        """Yield the results of calls that were logged as parts of a user's message."""
+        """Yield call results that were logged as parts of a user's message."""
         for part in filter(is_response, parts_of(message.row.get("content"))):
             response = as_dict(part["functionResponse"])
             call = as_str(response.get("id")) or as_str(response.get("name"))

@@ -5,7 +5,7 @@ imports nothing.
 """
 
 OWN_MARK = "<!-- cru:own-session -->"
-"""Part of the first prompt in a session that `cru` started to ask an agent."""
+"""Marks the first prompt of a session that `cru` itself started in order to query an agent."""
 
 OWN_ENVIRONMENT = "CRUCIBLE_OWN_SESSION"
 """Set in the environment of such a session, to any value.  Hooks inherit it from the client."""

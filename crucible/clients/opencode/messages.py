@@ -59,7 +59,7 @@ _NOT_IN_NOTE = (ContextSeen, Injected, Unknown, Unreadable)
 _WHOLE = (Kind.MESSAGE, Kind.USER, Kind.STEERING)
 _PLANNER = "plan"
 _CACHED = 4
-"""Number of messages to cache: moments of adjacent messages alternate."""
+"""Number of messages to cache, since moments of adjacent messages can interleave."""
 
 
 @dataclass(slots=True)
@@ -105,8 +105,8 @@ def read_session(store: Store, head: Head, agent: str) -> Iterator[Event]:
         yield Rewound(at, reverted or None)
     title = bare_title(head.title)
     if title and not agent:
-        # Use the position of the last row in a note: a title set after an import is then new together with the next
-        # row.
+        # A title has no row of its own, so it gets the position of the last row in the note.  A title that is set after
+        # an import is then picked up with the next row.
         yield Titled(at, title)
 
 

@@ -285,7 +285,7 @@ class _Step(NamedTuple):
 def _step(message: Message, following: Message | None) -> _Step:
     """Return the period of an agent's message.
 
-    A message that has no end but is followed by another was left by a client that crashed.
+    If a message has no end but another one follows, the client crashed, and the period is empty.
     """
     begin, end = created_at(message), _end(message)
     if following is None:

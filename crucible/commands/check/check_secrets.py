@@ -85,7 +85,10 @@ _JOINT = re.compile(r"^\#{1,6} .*$|^- `.*?` → ", re.MULTILINE)
 
 
 def _parts(text: str) -> Iterator[tuple[int, str]]:
-    """Yield the parts of a session note that were single events, as an import scanned them; other text is one part."""
+    """Yield the offset and text of each part to scan.
+
+    A session note is split into its events, as the import scanned them; any other file is one part.
+    """
     at = 0
     if _SESSION.match(text):
         for joint in _JOINT.finditer(text):

@@ -210,7 +210,7 @@ class _Repeater:
         is_changed = any(act.deed in CHANGING and succeeded(act) for act in acts)
         commands = [one for one in command_remarks(filter(succeeded, acts)) if one.kind is not RemarkKind.CHECK]
         is_handed_on = publishes(acts)
-        if self._last_changed is not None:  # later prompts only add to the work
+        if self._last_changed is not None:  # prompts after the first change usually refine it
             repeats = is_handed_on or (bool(words.lead) and _delegates(node))
         else:
             looks = any(one.kind is RemarkKind.LOOK for one in commands)

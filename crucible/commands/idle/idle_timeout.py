@@ -106,7 +106,7 @@ def _edits(note: Note, vault: Vault, now: datetime) -> list[Edit]:
 
 
 def _activity(note: Note, vault: Vault, now: datetime) -> Iterator[datetime]:
-    """Yield the times of activity: changes of the note, starts and ends of phases, and hook calls."""
+    """Yield the times of activity: the last change to the note, starts and ends of phases, and the last hook calls."""
     yield datetime.fromtimestamp(note.stamp.mtime_ns / 1e9, UTC)
     for phase in note.session.all_phases():
         # A time in the future, from another clock or a typo, would keep the session active for years.

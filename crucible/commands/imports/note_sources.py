@@ -234,8 +234,7 @@ class Tickets:
     def _note_of(self, ticket: Ticket) -> Note | None:
         named = [self._read(ticket.session), self._read(current_session_id(self._vault.root, ticket.session))]
         found = [note for note in named if note]
-        # After a rename, another session may have this name. It is not the one meant if it began after the ticket's
-        # issue.
+        # After a rename, another session may have this name. If it began after the ticket was issued, it is not meant.
         earlier = (note for note in found if not (note.session.started and note.session.started > ticket.at))
         return next(earlier, next(iter(found), None))
 

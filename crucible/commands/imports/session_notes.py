@@ -300,7 +300,7 @@ def _write_note(vault: Vault, table: SourceTable, options: ImportOptions, planne
 
 
 def _update(vault: Vault, table: SourceTable, options: ImportOptions, planned: PlannedNote, note: Note) -> Note | None:
-    """Update a note; returns the new version, None if nothing changed."""
+    """Update a note and return the new version, or None if nothing changed; a dry run returns the note unchanged."""
     strand, recorder = planned.strand, planned.strand.recorder
 
     def merge_edits(fresh: Note) -> list[Edit]:

@@ -172,9 +172,8 @@ def _case(timeline: Timeline, part: list[Moment]) -> Case | None:
         bool(one.call) for one in steps
     ):
         return None  # only part of the phase fits
-    # Unlike the phase number, goal and name do not change when earlier phases are added. `with_unique_ids` handles
-    # equal
-    # names.
+    # Unlike the phase's number, its goal and name do not change when earlier phases are added. `with_unique_ids`
+    # handles equal names.
     anchor = f"{goal}\n{_phase(timeline, first).name}"
     begun = next((one.at for one in part if not isinstance(one.entry, Intervention)), first.at)
     is_long = len(goal.split()) >= SENTENCE

@@ -126,9 +126,7 @@ def _rename(vault: Vault, note: Note, new_id: str) -> RenameReport:
     old = vault.relative(note.path)
     notes, unreadable = _read_all(vault)
     notes[old] = note
-    # Plan before the move, so that nothing is changed if the name is taken, and links that are ambiguous now stay as
-    # they
-    # are.
+    # Plan before the move: a taken name raises before anything changes, and links that are already ambiguous are left.
     work = _Rename(vault, old, _beside(old, new_id), notes, unreadable)
     keep_journal(vault, Journal(work.old, work.new))
     try:

@@ -55,7 +55,7 @@ def run_rules() -> dict[str, list[SecretRule]]:
 
 
 def is_random(body: str) -> bool:
-    """Return whether letters and digits look random.  Words have no digits and longer stretches in one case."""
+    """Return whether letters and digits look random.  Words contain no digits and change case less often."""
     digits, cases = any(map(str.isdigit, body)), _UPPER.search(body) and _LOWER.search(body)
     if not digits and not cases:
         return False

@@ -37,8 +37,8 @@ class Rule(NamedTuple):
     r"""A mark that must not be read as structure: a backslash goes between the patterns `before` and `mark`.
 
     `when` limits which marks without a backslash are escaped.  A mark that already has backslashes always gets one
-    more, so reading back needs no context.  Lines begin after `\n`.  `hint` is plain text that every match contains:
-    all of `before`, or else the start of each mark.
+    more, so reading back needs no context.  In patterns, `^` matches only at the start and after `\n`.  `hint` is
+    plain text that every match contains: all of `before`, or else the start of each mark.
     """
 
     name: str

@@ -102,8 +102,8 @@ def _unescape(match: re.Match[str]) -> str:
     return _ESCAPES.get(sign, match[0])
 
 
-# Excludes characters that a TOON reader may treat as markup (one reads `#` as a comment), or that end a line, cell or
-# fence.
+# Excludes characters that end a line, cell or fence, or that a TOON reader may treat as markup (one takes `#` for a
+# comment).
 _BARE = late_pattern(r"[^\s\x00-\x1f\x7f\",:\\\[\]{}|`~#-](?:[^\s\x00-\x1f\x7f\",:\\\[\]{}|`~]|\ (?=[^\s]))*\Z")
 _UNSAFE = late_pattern(r'["\\\x00-\x1f\x7f\x85\u2028\u2029]')
 _SURROGATE = late_pattern("[\ud800-\udfff]")

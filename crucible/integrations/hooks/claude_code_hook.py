@@ -77,7 +77,7 @@ def _take(root: str, payload: Mapping[str, Any]) -> None:
 
 
 def _line(event: str, session: str, payload: Mapping[str, Any]) -> bytes:
-    """Return the event, ids and pointers as JSON; values with white space are not ids and are dropped.
+    """Return the event, its ids and pointers as a line of JSON; pointers that are not valid names are dropped.
 
     Only the length and checksum of the last answer are stored, which is enough to recognize it.
     """

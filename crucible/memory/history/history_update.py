@@ -129,7 +129,7 @@ def refresh_history(
 
 
 def _covering_note(vault: Vault, note: Note) -> Note:
-    """Return the note whose history covers this session: its own if it has one or no parent, else its parent's."""
+    """Return the nearest note, from this one up through its parents, that has a history, else the topmost one found."""
     for _ in range(_MOST_PARENTS):
         parent = note.session.parent
         if not parent or _has_history(vault, note):

@@ -68,8 +68,7 @@ class ItemShelf:
     def weigh(self, identity: str, now: datetime) -> tuple[float, Mapping[str, float]]:
         """Return an item's weight, and its factors by type, freshness and usefulness; 0 if hidden from the viewer."""
         cards = self._cards.get(identity, [])
-        # Several notes may have this name.  It is unknown which one was found, so the viewer must be allowed to see
-        # all.
+        # Several notes may have this name.  It is unknown which one was found, so the viewer must have access to all.
         if not cards or not all(sees(self._viewer, card.place) for card in cards):
             return 0.0, {}
         weight = weigh(cards[0].facts, now, self._vault.settings.knowledge)

@@ -279,8 +279,7 @@ def _filters(searchers: Searchers, side: str, terms: SearchTerms) -> list[tantiv
     given = {field: getattr(question, field) for field in ("session", "agent", "channel", "project")}
     found += [_fact(searchers, side, field, [field_value(value)]) for field, value in given.items() if value]
     if question.project and side == "events":
-        # Keep knowledge items: a project also sees its domain's items and global ones.  Their weight decides which are
-        # shown.
+        # Keep knowledge items: a project also sees its domain's items and global ones; their weights select among them.
         own = [found.pop(), _fact(searchers, side, "kind", [EventKind.KNOWLEDGE.value])]
         found.append(tantivy.Query.boolean_query([(tantivy.Occur.Should, one) for one in own]))
     if question.kinds != frozenset(EventKind) and side == "events":

@@ -99,8 +99,7 @@ def _filters(server: Server, terms: SearchTerms, side: str) -> _Filters:
     given = {field: getattr(question, field) for field in ("session", "agent", "channel", "project")}
     required += [_fact(server, field, [value]) for field, value in given.items() if value]
     if question.project and side == "events":
-        # Keep knowledge items: a project also sees its domain's items and global ones.  Their weight decides which are
-        # shown.
+        # Keep knowledge items: a project also sees its domain's items and global ones; their weights select among them.
         required.append(_Has((*required.pop().some, fact_term("kind", EventKind.KNOWLEDGE.value))))
     if side == "events" and question.kinds != frozenset(EventKind) and _scored_terms(terms):
         required.append(_fact(server, "kind", sorted(kind.value for kind in question.kinds)))

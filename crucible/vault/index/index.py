@@ -63,8 +63,7 @@ def _chunks_read(root: str, requested: Sequence[NoteRequest]) -> Iterator[list[N
     chunks = [(root, requested[at : at + _CHUNK]) for at in range(0, len(requested), _CHUNK)]
     many = len(requested) >= _WORTH_PROCESSES
     if many:
-        # Imported here because a query of an up-to-date index reads no notes, and before forking so that it happens
-        # once.
+        # A query of an up-to-date index reads no notes and must not load this.  Forked processes share it.
         import crucible.vault.index.note_rows  # noqa: F401, PLC0415
     yield from spread(_read_chunk, chunks, cores() if many else 1)
 

@@ -166,8 +166,8 @@ def watch(
 ) -> None:
     """Follow the vault until an exception is raised.  `settle` seconds without events end a burst of changes.
 
-    Changed settings apply only if `user` accepted them.  Raises `VaultError` if another process watches the vault, or
-    if the vault is moved.
+    Changed settings that need acceptance apply only if `user` accepted them.  Raises `VaultError` if another process
+    watches the vault, or if the vault is moved or deleted.
     """
     path = root / _LOCK
     make_folders(root, path.parent)
