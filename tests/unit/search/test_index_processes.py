@@ -153,6 +153,7 @@ def test_a_reader_survives_truncated_index_files(is_written: bool, tmp_path: Pat
         [sys.executable, "-c", _ASK, str(root)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as asker:
         assert _hit_count(asker, "token w3x7") == "5"
+        _wait_for_tantivy(asker.pid)
         names = sorted(path for path in (root / INDEX).rglob("*") if path.suffix in _SEGMENT)
         for name in names:
             if name.exists():  # a damaged part is removed with all its files
@@ -164,6 +165,21 @@ def test_a_reader_survives_truncated_index_files(is_written: bool, tmp_path: Pat
         assert asker.stdin
         asker.stdin.close()
         assert asker.wait(10) == 0
+
+
+def _wait_for_tantivy(pid: int) -> None:
+    """Wait for the thread in which tantivy opens an index once more: nothing can check the files for it."""
+    tasks = Path(f"/proc/{pid}/task")
+    idle = 0
+
+    def are_idle() -> bool:
+        nonlocal idle
+        states = [(task / "stat").read_text().rpartition(")")[2].split()[0] for task in tasks.iterdir()]
+        idle = idle + 1 if set(states) == {"S"} else 0
+        return idle > 10
+
+    if tasks.exists():
+        wait_until(are_idle)
 
 
 _SEGMENT = (".idx", ".term", ".store", ".fast", ".fieldnorm")
