@@ -65,11 +65,12 @@ def test_a_session_that_the_client_will_delete_soon_is_bad(cru: Cru, client: Cli
     assert cru("doctor").exit_code == 3
 
 
-def test_the_clients_own_setting_says_when_it_deletes(cru: Cru, client: Client, home: Path) -> None:
+@pytest.mark.parametrize("days", [365, 10**10, 2**64])
+def test_the_clients_own_setting_says_when_it_deletes(cru: Cru, client: Client, home: Path, days: int) -> None:
     talk(client)
     old = time.time() - 25 * 86400
     os.utime(client.transcript, (old, old))
-    (home / ".claude" / "settings.json").write_text('{"cleanupPeriodDays": 365}')
+    (home / ".claude" / "settings.json").write_text(f'{{"cleanupPeriodDays": {days}}}')
     assert findings(cru, "transcripts") == []
 
 
