@@ -174,8 +174,11 @@ def _wait_for_tantivy(pid: int) -> None:
 
     def are_idle() -> bool:
         nonlocal idle
-        states = [(task / "stat").read_text().rpartition(")")[2].split()[0] for task in tasks.iterdir()]
-        idle = idle + 1 if set(states) == {"S"} else 0
+        states = set()
+        for task in tasks.iterdir():
+            with suppress(OSError):  # the thread has just ended
+                states.add((task / "stat").read_text().rpartition(")")[2].split()[0])
+        idle = idle + 1 if states == {"S"} else 0
         return idle > 10
 
     if tasks.exists():
