@@ -65,6 +65,13 @@ def test_a_session_that_the_client_will_delete_soon_is_bad(cru: Cru, client: Cli
     assert cru("doctor").exit_code == 3
 
 
+def test_a_setting_that_makes_no_sense_is_no_reason_to_stop(cru: Cru, client: Client, home: Path) -> None:
+    talk(client)
+    (home / ".claude" / "settings.json").write_text('{"cleanupPeriodDays": -10000000000}')
+    (found,) = findings(cru, "transcripts")
+    assert "soon" in found["text"]
+
+
 @pytest.mark.parametrize("days", [365, 10**10, 2**64])
 def test_the_clients_own_setting_says_when_it_deletes(cru: Cru, client: Client, home: Path, days: int) -> None:
     talk(client)

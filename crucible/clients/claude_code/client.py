@@ -31,8 +31,6 @@ without tools."""
 _CONTEXT_OPTION = "--append-system-prompt"
 _RETENTION_DAYS = 30
 """Claude Code's default for `cleanupPeriodDays`."""
-_LONGEST_RETENTION = 1_000_000
-"""Maximum number of days, which dates can be compared with; users set huge numbers to keep logs forever."""
 
 
 def home_folder(env: Mapping[str, str], home: Path) -> Path:
@@ -62,7 +60,7 @@ def _retention_days(env: Mapping[str, str], home: Path) -> int:
         days = json.loads((home_folder(env, home) / "settings.json").read_bytes()).get("cleanupPeriodDays")
     except (OSError, ValueError, AttributeError, RecursionError):
         days = None
-    return min(days, _LONGEST_RETENTION) if isinstance(days, int) and not isinstance(days, bool) else _RETENTION_DAYS
+    return days if isinstance(days, int) and not isinstance(days, bool) else _RETENTION_DAYS
 
 
 def _read_answer(rows: list[dict[str, Any]], model: str) -> Answer | None:

@@ -92,7 +92,8 @@ def _missing(
     dialect: Dialect, missing: list[ClientSession], now: datetime, env: Mapping[str, str], home: Path
 ) -> Iterator[CheckResult]:
     days = dialect.retention_days(env, home)
-    soon = [] if days is None else [n for n in missing if _age(n, now) > timedelta(days=days) - _WARNING]
+    # As a number of days, since users keep logs forever with one too large for a timedelta.
+    soon = [] if days is None else [n for n in missing if (_age(n, now) + _WARNING) / timedelta(days=1) > days]
     rest = [native for native in missing if native not in soon]
     fix = f"cru import {dialect.name}"
     if soon:
