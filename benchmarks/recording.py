@@ -1,7 +1,7 @@
 """Recording: adding to a session of 2,000 phases, in turns with adding to an empty one and writing the file.
 
 The bar is 1.3 times the one plus the other.  Both ways are measured: through the Python API in one process, and as whole
-processes of `cru log`.
+processes of `cru record`.
 """
 
 from __future__ import annotations
@@ -88,14 +88,14 @@ def _seconds(action: Callable[[], object]) -> float:
 
 
 def process_times(vault: Vault, rounds: int) -> dict[str, list[float]]:
-    """Seconds of `cru log decision` on each session, and of writing the file."""
+    """Seconds of `cru record decision` on each session, and of writing the file."""
     env = {**environment(vault.root), "CRUCIBLE_VAULT": str(vault.root), "PYTHONPATH": os.getcwd()}
     data = vault.read(vault.find("long")).data
     place = vault.root / "written.md"
     place.write_bytes(data)
 
     def log(name: str) -> Callable[[], float]:
-        command = [sys.executable, "-m", "crucible", "log", "decision", "x", "--session", name]
+        command = [sys.executable, "-m", "crucible", "record", "decision", "x", "--session", name]
         return lambda: _seconds(lambda: subprocess.run(command, env=env, check=True))
 
     actions = {name: log(name) for name in ("empty", "long")}
@@ -119,7 +119,7 @@ def measure(scratch: Path) -> list[Figure]:
     vault = build(scratch / "recording")
     return [
         _figure(f"an addition to {PHASES:,} phases over one to an empty session, API", api_times(vault, 100)),
-        _figure("the same as `cru log`", process_times(vault, 15)),
+        _figure("the same as `cru record`", process_times(vault, 15)),
     ]
 
 

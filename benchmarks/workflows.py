@@ -67,7 +67,7 @@ def web(steps: int) -> str:
 
 
 def validate(text: str) -> int:
-    """How many problems; all that `cru workflow validate` does with a note's text."""
+    """How many problems; all that `cru workflow check` does with a note's text."""
     workflow = read_workflow(Source(text), "w")
     return len(check_workflow(workflow, build_graph(workflow)))
 
@@ -85,7 +85,7 @@ def _growth_of(scratch: Path, name: str, made: Callable[[int], str]) -> list[Fig
     folder.mkdir()
     for key, text in texts.items():
         (folder / f"{key}.md").write_text(text, encoding="utf-8")
-    clocks = {key: clock(("cru", "workflow", "validate", folder / f"{key}.md"), folder) for key in texts}
+    clocks = {key: clock(("cru", "workflow", "check", folder / f"{key}.md"), folder) for key in texts}
     whole = in_turns(clocks, 3)
     return [
         Figure(

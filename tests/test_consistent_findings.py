@@ -60,7 +60,7 @@ def _named(cru: Cru, session: str) -> Iterator[tuple[str, str, str | None]]:
         for line in section if isinstance(section, list) else ():
             if isinstance(line, dict) and _ID.fullmatch(line.get("finding") or "") and "text" in line:
                 yield "history", line["finding"], line["text"]
-    for candidates in json.loads(cru("capture", "--dry-run", session, "--format", "json").stdout).values():
+    for candidates in json.loads(cru("knowledge", "capture", "--dry-run", session, "--format", "json").stdout).values():
         for one in candidates if isinstance(candidates, list) else ():
             if one.get("finding"):
                 # The title of a candidate may be what was done, or the cause: the finding's summary stands below it then.

@@ -28,13 +28,14 @@ LATE = {
         "crucible.integrations.hooks.start_context",
     },
     "crucible.cli.session_resume": {"crucible.cli.session_continue"},
+    "crucible.cli.session_show": {"crucible.cli.session_bookmarks"},
     "crucible.cli.environment": {"crucible.commands.rename.rename", "crucible.vault.notes.vault"},
     "crucible.cli.id_arguments": {
         "crucible.vault.index.index_draft",
         "crucible.vault.index.index_files",
         "crucible.vault.index.schema",
     },
-    "crucible.cli.recall_ask": {"crucible.memory.knowledge.item_status"},
+    "crucible.cli.recall_command": {"crucible.memory.knowledge.item_status"},
     "crucible.cli.task_commands": {"crucible.cli.recall_engine"},
     "crucible.cli.recall_engine": {"crucible.search.postgres.team_recall", "crucible.search.postgres.address"},
     "crucible.integrations.hooks.start_context": {

@@ -20,7 +20,7 @@ import pytest
 import yaml
 
 from crucible.cli.command_table import COMMANDS as TABLE
-from crucible.cli.group import ASKING, LISTING, build_root
+from crucible.cli.group import build_root
 from crucible.clients.registry import DIALECTS
 from crucible.commands.check.check_vault import check_sessions
 from crucible.commands.imports.import_report import ImportOptions, ImportReport
@@ -374,7 +374,7 @@ def test_the_readme_shows_a_step_and_the_plan_of_a_run(copied: Vault) -> None:
 def test_the_workflow_says_what_is_checked_and_has_nothing_wrong(copied: Vault) -> None:
     shown = Cru(copied)("workflow", "show", WORKFLOW, "--format", "markdown").stdout
     assert "- Check: `python3 {{tests}}`\n" in shown
-    assert (Cru(copied)("workflow", "validate").exit_code, f"[[{LIMITER}]]" in shown) == (0, True)
+    assert (Cru(copied)("workflow", "check").exit_code, f"[[{LIMITER}]]" in shown) == (0, True)
 
 
 def test_a_workflow_of_what_was_found_says_what_was_decided_and_corrected(copied: Vault) -> None:
@@ -400,17 +400,17 @@ def test_the_cases_are_what_learning_writes(copied: Vault) -> None:
     cru = Cru(copied)
     assert cru("session", "learn", RETRY, BOOKS, "--export", "markdown").exit_code == 0
     for case, word in CASES.items():
-        assert word is None or cru("cases", word, case).exit_code == 0
+        assert word is None or cru("case", word, case).exit_code == 0
         (EXAMPLE / "cases").mkdir(exist_ok=True)
         _compare_with_the_example(copied, f"cases/{case}.md")
     _compare_with_the_example(copied, "Cases.base")
 
 
 def test_the_cases_of_the_example_are_understood_and_reviewed(copied: Vault) -> None:
-    rows = json.loads(Cru(copied)("cases", "list", "--format", "json").stdout)
+    rows = json.loads(Cru(copied)("case", "list", "--format", "json").stdout)
     words = {"accept": "accepted", "reject": "rejected", None: "proposed"}
     assert {row["id"]: row["status"] for row in rows} == {case: words[word] for case, word in CASES.items()}
-    assert Cru(copied)("cases", "check").exit_code == 0
+    assert Cru(copied)("case", "check").exit_code == 0
 
 
 @pytest.mark.parametrize("name", ["README.md", "docs/learn.md"])
@@ -555,16 +555,15 @@ def test_the_readme_shows_how_to_begin_and_names_every_command() -> None:
     assert len([line for name, line in COMMANDS if name == "README.md"]) >= 5
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     rows = "\n".join(line for line in readme.split("\n") if line.startswith("| `cru "))
-    # The kinds of `cru log` are told in one row.
-    assert "\n| `cru log KIND" in rows
-    assert [name for name in TABLE if f"`cru {name}" not in rows and not name.startswith("log ")] == []
+    # The kinds of `cru record` are told in one row.
+    assert "\n| `cru record KIND" in rows
+    assert [name for name in TABLE if f"`cru {name}" not in rows and not name.startswith("record ")] == []
 
 
-def asked_first(group: click.Group, context: click.Context) -> click.Command:
-    """The command that a group takes what is no other for: `cru recall QUERY`."""
-    found = group.get_command(context, group.list_commands(context)[0])
-    assert found
-    return found
+def listing(command: click.Command, context: click.Context) -> click.Command:
+    """The group's `list`, which it runs where no command is named."""
+    found = command.get_command(context, "list") if isinstance(command, click.Group) else None
+    return found or command
 
 
 @pytest.mark.parametrize(("page", "line"), COMMANDS)
@@ -577,22 +576,18 @@ def test_a_shown_command_and_its_options_exist(page: str, line: str) -> None:
     while words:
         word = words.pop(0)
         if word.startswith("-"):
-            if isinstance(command, click.Group) and context.info_name in ASKING | LISTING:
-                command = asked_first(command, context)
+            command = listing(command, context)
             names = {name for param in command.get_params(context) for name in (*param.opts, *param.secondary_opts)}
             if command.context_settings.get("ignore_unknown_options"):
                 continue  # what it tells of has options of its own
             assert word.partition("=")[0] in names, f"{page}: {line}"
         elif isinstance(command, click.Group):
             found = command.get_command(context, word)
-            if found is None and context.info_name in ASKING:
-                found = asked_first(command, context)
             if found is None:
                 continue  # the value of an option before the command
             context = click.Context(found, info_name=word, parent=context)
             command = found
-    if isinstance(command, click.Group) and context.info_name in LISTING:
-        command = asked_first(command, context)
+    command = listing(command, context)
     assert not isinstance(command, click.Group), f"{page}: {line}"
 
 

@@ -1,4 +1,4 @@
-"""`cru briefing` and `cru memory digest`: what to know before work begins."""
+"""`cru briefing`: what to know before work begins."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from crucible.cli.command_agent import ask_first, with_option
 from crucible.cli.environment import cwd_and_projects, user_settings, vault_place
 from crucible.cli.id_arguments import WORKFLOW
 from crucible.cli.index_access import query_index
-from crucible.cli.options import Door, format_option
+from crucible.cli.options import Door, flag, format_option
 from crucible.cli.output import PROBLEMS_FOUND, say, say_problems, warn, write, write_document, write_json
 from crucible.cli.recall_engine import RecallScope, has_server, open_own_index, open_recall
 from crucible.cli.vault_access import claude_folder, here, index_of, open_vault, project_here
@@ -26,7 +26,7 @@ from crucible.commands.briefing.position import Position, find_position
 from crucible.commands.briefing.project_profile import PROJECTS, profile_path, propose, write_profile
 from crucible.commands.briefing.sections import Type, types_on
 from crucible.commands.resume.choose_session import paused_rows
-from crucible.core.errors import CrucibleError, IndexBroken, NoteExists
+from crucible.core.errors import CrucibleError, IndexBroken, NoteExists, UsageError
 from crucible.core.secrets.redaction import redact_of
 from crucible.core.tokens import counter_of
 from crucible.documents.knowledge.item_rules import EVERYTHING, Audience
@@ -201,6 +201,8 @@ def _recall_of(door: Door, vault: Vault, project: str) -> Callable[[], tuple[Rec
     metavar="NAME",
     help="A workflow that is about to run: what concerns it is kept longest.",
 )
+@flag("--short", "Only a digest of a dozen lines: where work stands, todos, decisions, lessons.")
+@click.option("--lines", type=click.IntRange(1, 1000), metavar="N", help=f"With --short, at most N lines [{LINES}].")
 @with_option
 @format_option("markdown", "json")
 @click.pass_obj
@@ -210,9 +212,12 @@ def briefing(
     project: str | None,
     budget: int | None,
     workflow: str | None,
+    lines: int | None,
     named: str | None,
     format_: str,
-) -> None:
+    *,
+    short: bool,
+) -> int:
     """Say what to know before work begins.
 
     Standing corrections and facts of the project, where the work stands, decisions, tasks, what waits for a human and
@@ -222,6 +227,9 @@ def briefing(
 
     --with first asks an agent what mattered in the last five sessions.
 
+    --short cuts conventions first, then lessons, decisions and todos. With --workflow, a workflow that plans gets more
+    conventions, one that carries something out more decisions. The exit code is 3 if a source could not be read.
+
     The first briefing in a project's folder writes the profile, projects/NAME.md, from its README and manifests; from
     then on it is yours and is never written again.
 
@@ -230,9 +238,16 @@ def briefing(
       cru briefing --project shop --budget 800
       cru briefing --with claude
       cru briefing --workflow release --format json
+      cru briefing --short --lines 10
     """
+    if lines is not None and not short:
+        raise UsageError("--lines is for --short", "--budget limits a whole briefing")
+    if short and budget is not None:
+        raise UsageError("--budget is for a whole briefing", "--lines limits --short")
     if named is not None:
         ask_first(open_vault(door, looks=False), recent_paths(door, project), named)
+    if short:
+        return _show_digest(door, project, workflow, lines or LINES, as_json=format_ == "json")
     made = make_briefing(door, project, budget, workflow)
     found = made.briefing
     for source in found.failed:
@@ -241,9 +256,10 @@ def briefing(
         write_json(_export(made))
     elif found.is_empty:
         of = f" of project {found.project}" if found.project else ""
-        say(f"nothing is known{of} yet; `cru import auto` brings sessions in")
+        say(f"nothing is known{of} yet; `cru import` brings sessions in")
     else:
         write_document(found.text, door)
+    return 0
 
 
 def _export(made: MadeBriefing) -> dict[str, Any]:
@@ -274,36 +290,8 @@ def _sections(found: Briefing) -> list[dict[str, Any]]:
     ]
 
 
-@click.command("digest")
-@click.option(
-    "--workflow",
-    type=WORKFLOW,
-    metavar="NAME",
-    help="A workflow that is about to run: what concerns it comes first.",
-)
-@click.option("--project", metavar="NAME", help="Of this project; by default the working directory's.")
-@click.option(
-    "--lines",
-    type=click.IntRange(1, 1000),
-    default=LINES,
-    show_default=True,
-    metavar="N",
-    help="At most N lines.",
-)
-@format_option("text", "json")
-@click.pass_obj
-def digest(door: Door, /, workflow: str | None, project: str | None, lines: int, format_: str) -> int:
-    """Show in a dozen lines what a session should begin with.
-
-    First where the work stands, then what is to do, what was decided and learned in earlier sessions, and the project's
-    conventions. When lines are few, conventions are left out first, then lessons, decisions and todos. With --workflow
-    what concerns it comes first; one that plans gets more conventions, one that carries something out more decisions.
-    In a folder without a project it is about the whole vault.
-
-    \b
-      cru memory digest
-      cru memory digest --workflow release --lines 10
-    """
+def _show_digest(door: Door, project: str | None, workflow: str | None, lines: int, *, as_json: bool) -> int:
+    """Show the digest of a project; returns the exit code, 3 if a source could not be read."""
     vault = open_vault(door, looks=False)
     aim = aim_named(vault, workflow)[0] if workflow else None
 
@@ -315,7 +303,7 @@ def digest(door: Door, /, workflow: str | None, project: str | None, lines: int,
         return name, digest_of(vault, view, DigestRequest(datetime.now(UTC), name, folder, aim, lines), quoter)
 
     (name, found), _ = query_index(index_of(vault), answer)
-    if format_ == "json":
+    if as_json:
         write_json(_export_digest(name, workflow, aim, found))
     else:
         _write(found.digest)

@@ -1,4 +1,4 @@
-"""`cru cases play`: ask the user or an agent a puzzle, and judge the answer."""
+"""`cru case play`: ask the user or an agent a puzzle, and judge the answer."""
 
 from __future__ import annotations
 
@@ -70,9 +70,9 @@ def play(door: Door, /, file: str, format_: str, **given: Any) -> int:
     The exit code is 0 if it was met or cannot be judged, and 3 if it was not.
 
     \b
-      cru cases play puzzles/limiter.puzzle.md
-      cru cases play limiter.puzzle.md --with claude --hints 1
-      cru cases play limiter.puzzle.md --answer mine.md --format json
+      cru case play puzzles/limiter.puzzle.md
+      cru case play limiter.puzzle.md --with claude --hints 1
+      cru case play limiter.puzzle.md --answer mine.md --format json
     """
     options = _PlayOptions(**given)
     if options.named is not None and options.answer is not None:

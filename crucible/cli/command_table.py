@@ -25,20 +25,15 @@ class Entry(NamedTuple):
 
 
 GROUPS: Mapping[str, Group] = {
-    "bookmark": Group(
-        "Where sessions stood when they stopped: list, show and add.",
-        ('cru bookmark add --note "the test still fails" --blocker "no API key"',),
-    ),
-    "cases": Group(
+    "case": Group(
         "What sessions teach, to be reviewed: list, accept, reject, check and play cases.",
-        ("cru cases list --status proposed",),
+        ("cru case list --status proposed",),
     ),
     "hook": Group("What agents' hooks call; not for you."),
-    "flight": Group(
+    "events": Group(
         "Whole events beside the notes: show them, and put old ones away.",
-        ("cru flight show 2026-11-21-add --type error",),
+        ("cru events show 2026-11-21-add --type error",),
     ),
-    "import": Group("Bring other agents' logs into the vault.", ("cru import auto --since 7d",)),
     "history": Group(
         "What sessions came to: list, show, search and prune.",
         (
@@ -64,13 +59,11 @@ GROUPS: Mapping[str, Group] = {
             "cru knowledge list --to-verify",
         ),
     ),
-    "log": Group(
+    "record": Group(
         "Tell what is being done, in the session that CRU_SESSION names.",
-        ('cru log decision "Token bucket" --rationale "constant memory per key"',),
+        ('cru record decision "Token bucket" --rationale "constant memory per key"',),
     ),
     "install": Group("Put our entries into other programs' settings.", ("cru install claude-code",)),
-    "memory": Group("What a session should begin with, in a dozen lines.", ("cru memory digest --workflow release",)),
-    "recall": Group("Find what was said, decided and learned, over every session."),
     "session": Group(
         "Begin, pause, resume, end, list, count, show, codify, learn from, check and rename sessions.",
         (
@@ -78,6 +71,7 @@ GROUPS: Mapping[str, Group] = {
             "cru session resume",
         ),
     ),
+    "team": Group("Share recall through a team's server.", ("cru team push",)),
     "task": Group(
         "Tasks over all sessions: list, show, add, pick, annotate and end them.",
         (
@@ -97,40 +91,37 @@ GROUPS: Mapping[str, Group] = {
 COMMANDS: Mapping[str, Entry] = {
     "init": Entry("vault_setup:init", "Make a vault, or complete one."),
     "trust": Entry("vault_setup:trust", "Show what the vault asks for, and accept it."),
-    "import claude-code": Entry("import_clients:claude_code", "Import Claude Code's transcripts."),
-    "import codex": Entry("import_clients:codex", "Import Codex's transcripts."),
-    "import opencode": Entry("import_clients:opencode", "Import OpenCode's sessions."),
-    "import gemini": Entry("import_clients:gemini", "Import Gemini CLI's transcripts."),
-    "import auto": Entry("import_clients:auto", "Find every client's sessions and import them."),
+    "import": Entry("import_command:import_sessions", "Import the sessions of every agent found here, or of one."),
     "install claude-code": Entry(
-        "install_clients:claude_code", "Have Claude Code's sessions written down while they run."
+        "install_command:claude_code", "Have Claude Code's sessions written down while they run."
     ),
-    "install codex": Entry("install_clients:codex", "Have Codex's agent recall and tell."),
-    "install opencode": Entry("install_clients:opencode", "Have OpenCode's agent recall and tell."),
-    "install git-hooks": Entry("install_clients:git_hooks", "Refuse to commit a secret."),
+    "install codex": Entry("install_command:codex", "Have Codex's agent recall and tell."),
+    "install opencode": Entry("install_command:opencode", "Have OpenCode's agent recall and tell."),
+    "install git-hooks": Entry("install_command:git_hooks", "Refuse to commit a secret."),
     "hook claude-code": Entry("client_entry:claude_code", "Take one of Claude Code's hook payloads."),
-    "session start": Entry("session_record:start", "Begin a session; prints its id."),
-    "session pause": Entry("session_record:pause", "Stop a session for now."),
+    "session pause": Entry("session_end:pause", "Stop a session for now."),
     "session resume": Entry(
         "session_resume:resume", "Go on with a session, in any client.", "id_arguments:ONE_SESSION"
     ),
-    "session end": Entry("session_record:end", "End a session.", "id_arguments:ONE_SESSION"),
-    "log phase": Entry("log_commands:phase", "Begin a phase."),
-    "log prose": Entry("log_commands:prose", "What the agent said."),
-    "log tool": Entry("log_commands:tool", "A tool call and its result."),
-    "log decision": Entry("log_commands:decision", "What was chosen, and why."),
-    "log error": Entry("log_commands:error", "What went wrong and how it was fixed."),
-    "log user": Entry("log_commands:user", "A human's exact words."),
-    "log subagent": Entry("log_commands:subagent", "Work that goes to a subagent."),
-    "log milestone": Entry("log_commands:milestone", "Significant progress."),
-    "log observation": Entry("log_commands:observation", "Something worth remembering."),
-    "log agent_switch": Entry("log_commands:agent_switch", "Another agent goes on."),
-    "log checkpoint": Entry("log_commands:checkpoint", "A mark to come back to."),
-    "log tasks": Entry("log_commands:tasks", "The task list, or a change to it."),
-    "log tokens": Entry("log_commands:tokens", "Count tokens."),
-    "log decision_needed": Entry("log_commands:decision_needed", "A human is to choose."),
-    "log approval_required": Entry("log_commands:approval_required", "Something waits for a human's yes."),
-    "log task_complete": Entry("log_commands:task_complete", "A task is done."),
+    "session end": Entry("session_end:end", "End a session.", "id_arguments:ONE_SESSION"),
+    "record start": Entry("record_start:start", "Begin a session and print its id."),
+    "record phase": Entry("record_commands:phase", "Begin a phase."),
+    "record prose": Entry("record_commands:prose", "What the agent said."),
+    "record tool": Entry("record_commands:tool", "A tool call and its result."),
+    "record decision": Entry("record_commands:decision", "What was chosen, and why."),
+    "record error": Entry("record_commands:error", "What went wrong and how it was fixed."),
+    "record user": Entry("record_commands:user", "A human's exact words."),
+    "record subagent": Entry("record_commands:subagent", "Work that goes to a subagent."),
+    "record milestone": Entry("record_commands:milestone", "Significant progress."),
+    "record observation": Entry("record_commands:observation", "Something worth remembering."),
+    "record agent-switch": Entry("record_commands:agent_switch", "Another agent goes on."),
+    "record checkpoint": Entry("record_commands:checkpoint", "A mark to come back to."),
+    "record tasks": Entry("record_commands:tasks", "The task list, or a change to it."),
+    "record tokens": Entry("record_commands:tokens", "Count tokens."),
+    "record decision-needed": Entry("record_commands:decision_needed", "A human is to choose."),
+    "record approval-required": Entry("record_commands:approval_required", "Something waits for a human's yes."),
+    "record task-complete": Entry("record_commands:task_complete", "A task is done."),
+    "record bookmark": Entry("session_bookmarks:add", "Keep where a session stands.", "id_arguments:ONE_SESSION"),
     "session list": Entry("session_list:list_sessions", "List sessions, newest first."),
     "session stats": Entry("session_list:stats", "Count sessions, tokens, time and failures."),
     "session show": Entry("session_show:show", "Show sessions.", "id_arguments:SESSIONS"),
@@ -145,7 +136,7 @@ COMMANDS: Mapping[str, Entry] = {
     "session rename": Entry(
         "session_rename:rename", "Give a session another id, and mend every link.", "id_arguments:ONE_SESSION"
     ),
-    "start": Entry("client_start:start", "Brief a client, and launch it."),
+    "launch": Entry("launch_command:launch", "Brief a client, and launch it."),
     "briefing": Entry("briefing_commands:briefing", "Say what to know before work begins."),
     "history list": Entry("history_commands:list_history", "List what sessions came to, newest first."),
     "history show": Entry("history_commands:show_history", "Show what a session came to.", "id_arguments:ONE_SESSION"),
@@ -162,22 +153,16 @@ COMMANDS: Mapping[str, Entry] = {
     ),
     "inbox list": Entry("inbox:list_inbox", "List what waits for a human."),
     "inbox answer": Entry("inbox:answer", "Write an answer into the session's note."),
-    "capture": Entry("capture_command:capture", "Find what is worth keeping of a session.", "id_arguments:ONE_SESSION"),
-    "memory digest": Entry("briefing_commands:digest", "Show decisions, lessons and where work stands."),
-    "bookmark list": Entry("bookmarks:list_bookmarks", "List bookmarks, newest first.", "id_arguments:ONE_SESSION"),
-    "bookmark show": Entry("bookmarks:show_bookmark", "Show where a session stood.", "id_arguments:ONE_SESSION"),
-    "bookmark add": Entry("bookmarks:add_bookmark", "Keep where a session stands.", "id_arguments:ONE_SESSION"),
-    "cases list": Entry("cases:list_cases", "List cases, the newest session's first."),
-    "cases accept": Entry("cases:accept", "Accept cases.", "id_arguments:CASES"),
-    "cases reject": Entry("cases:reject", "Reject cases.", "id_arguments:CASES"),
-    "cases check": Entry("cases:check_cases", "Name what is wrong with cases.", "id_arguments:CASES"),
-    "cases play": Entry("case_play:play", "Ask a puzzle, and judge the answer."),
-    "recall ask": Entry("recall_ask:recall", "Find what was said, decided and learned."),
-    "recall feedback": Entry("knowledge_changes:feedback", "Tell whether an item helped.", "id_arguments:ONE_ITEM"),
-    "recall push": Entry("recall_team:push", "Send what is new to the team's server."),
-    "recall sync": Entry("recall_team:sync", "Push, and remove what is gone."),
-    "recall status": Entry("recall_team:status", "Say what you may see on the server."),
-    "recall set-up": Entry("recall_team:set_up", "Make the server's tables."),
+    "case list": Entry("case_commands:list_cases", "List cases, the newest session's first."),
+    "case accept": Entry("case_commands:accept", "Accept cases.", "id_arguments:CASES"),
+    "case reject": Entry("case_commands:reject", "Reject cases.", "id_arguments:CASES"),
+    "case check": Entry("case_commands:check_cases", "Name what is wrong with cases.", "id_arguments:CASES"),
+    "case play": Entry("case_play:play", "Ask a puzzle, and judge the answer."),
+    "recall": Entry("recall_command:recall", "Find what was said, decided and learned."),
+    "team push": Entry("team_commands:push", "Send what is new to the team's server."),
+    "team sync": Entry("team_commands:sync", "Push, and remove what is gone."),
+    "team status": Entry("team_commands:status", "Say what you may see on the server."),
+    "team setup": Entry("team_commands:setup", "Make the server's tables."),
     "knowledge add": Entry("knowledge_changes:add", "Keep something worth knowing again."),
     "knowledge list": Entry("knowledge:list_knowledge", "List items, the weightiest first."),
     "knowledge show": Entry("knowledge:show_knowledge", "Show an item's note.", "id_arguments:ONE_ITEM"),
@@ -185,16 +170,20 @@ COMMANDS: Mapping[str, Entry] = {
     "knowledge retire": Entry("knowledge_changes:retire", "Take items out of recall.", "id_arguments:ITEMS"),
     "knowledge merge": Entry("knowledge_changes:merge", "Make one of two items.", "id_arguments:ITEMS"),
     "knowledge verify": Entry("knowledge_changes:verify", "Note that an item holds.", "id_arguments:ONE_ITEM"),
+    "knowledge feedback": Entry("knowledge_changes:feedback", "Tell whether an item helped.", "id_arguments:ONE_ITEM"),
+    "knowledge capture": Entry(
+        "knowledge_capture:capture", "Find what is worth keeping of a session.", "id_arguments:ONE_SESSION"
+    ),
     "knowledge stats": Entry("knowledge:stats", "Say what is used, and what never helped."),
     "knowledge check": Entry("knowledge:check_knowledge", "Name what is wrong with items."),
-    "flight list": Entry("event_log:list_flights", "List the sessions that have whole events."),
-    "flight show": Entry("event_log:show_flight", "Show the whole events of a session.", "id_arguments:ONE_SESSION"),
-    "flight purge": Entry("event_log:purge_flights", "Put old whole events away, or delete them."),
+    "events list": Entry("events_commands:list_events", "List the sessions that have whole events."),
+    "events show": Entry(
+        "events_commands:show_events", "Show the whole events of a session.", "id_arguments:ONE_SESSION"
+    ),
+    "events prune": Entry("events_commands:prune", "Put old whole events away, or delete them."),
     "workflow list": Entry("workflow_list:list_workflows", "List workflows by name."),
     "workflow show": Entry("workflow_show:show_workflow", "Show a workflow.", "id_arguments:ONE_WORKFLOW"),
-    "workflow validate": Entry(
-        "workflow_list:validate", "Name what is wrong with workflows.", "id_arguments:WORKFLOWS"
-    ),
+    "workflow check": Entry("workflow_list:check", "Name what is wrong with workflows.", "id_arguments:WORKFLOWS"),
     "workflow graph": Entry("workflow_show:graph", "Draw a workflow's steps.", "id_arguments:ONE_WORKFLOW"),
     "workflow run": Entry("workflow_run:run", "Carry a workflow out.", "id_arguments:ONE_WORKFLOW"),
     "workflow history": Entry(

@@ -12,7 +12,7 @@ import click
 
 from crucible.cli.environment import settings_path as user_settings_file
 from crucible.cli.environment import user_settings, vault_root
-from crucible.cli.install_clients import project_folder
+from crucible.cli.install_command import project_folder
 from crucible.cli.options import Door, flag, format_option
 from crucible.cli.output import PROBLEMS_FOUND, bar, clean_line, in_color, say, write, write_json
 from crucible.clients.claude_code.hook_settings import settings_path

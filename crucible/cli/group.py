@@ -12,22 +12,16 @@ import click
 from crucible import __version__
 from crucible.cli.command_table import COMMANDS, GROUPS, Group
 from crucible.cli.options import Door, GivenPath
-from crucible.core.errors import UsageError
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
 
-ASKING = frozenset({"recall"})
-"""Groups that pass their arguments to their first command unless the arguments begin with another command."""
-LISTING = frozenset({"inbox", "task"})
-"""Groups that run their first command unless another one is named."""
-
 _ABOUT = """The work sessions of coding agents as Obsidian notes.
 
 \b
   cru init ~/notes --default       make a vault and use it everywhere
-  cru import auto                  bring all agents' sessions into it
+  cru import                       bring all agents' sessions into it
   cru install claude-code          have Claude Code's written down from now on
   cru doctor                       see whether all of it works
   cru session list --since 7d      what was done in the last week
@@ -80,7 +74,7 @@ class LazyGroup(click.Group):
             light = ctx.resilient_parsing and entry.completion and not _option_typed_after(cmd_name)
             return load_command(entry.completion if light else entry.target)
         if full in GROUPS:
-            kind = _AskingGroup if full in ASKING else _ListingGroup if full in LISTING else LazyGroup
+            kind = _ListingGroup if f"{full} list" in COMMANDS else LazyGroup
             return kind(cmd_name, full, help=_with_examples(GROUPS[full]))
         return None
 
@@ -122,68 +116,14 @@ class LazyGroup(click.Group):
         return super().resolve_command(ctx, args)
 
 
-class _AskingGroup(LazyGroup):
-    """A group that passes unknown words to its first command: `cru recall QUERY`."""
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Insert the first command's name unless the arguments begin with a command."""
-        names = self.list_commands(ctx)
-        asked = not args or args[0] in (*names, *ctx.help_option_names)
-        if not asked:
-            args = [names[0], *args]
-        return super().parse_args(ctx, args)
-
-    def invoke(self, ctx: click.Context) -> Any:
-        """If a `-word` was taken for an unknown option, explain how to exclude a word."""
-        try:
-            return super().invoke(ctx)
-        except click.NoSuchOption as error:
-            if ctx.invoked_subcommand != self.list_commands(ctx)[0] or error.option_name.startswith("--"):
-                raise
-            raise UsageError(
-                f"no option {error.option_name}",
-                f"a word to be left out stands in quotes with the others: {ctx.command_path} 'retry -jitter'; "
-                f"for options see: {ctx.command_path} --help",
-            ) from None
-
-    def collect_usage_pieces(self, ctx: click.Context) -> list[str]:
-        """Return the first command's arguments, since its name is optional."""
-        return self._first(ctx).collect_usage_pieces(ctx)
-
-    def format_usage(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Show both forms of the call."""
-        super().format_usage(ctx, formatter)
-        formatter.write_usage(ctx.command_path, "COMMAND [ARGS]...", prefix=" " * len("Usage: "))
-
-    def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Show the first command's help."""
-        self._first(ctx).format_help_text(ctx, formatter)
-
-    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Show the first command's options, then all commands."""
-        first = self._first(ctx)
-        first.format_options(click.Context(first, parent=ctx), formatter)
-        self.format_commands(ctx, formatter)
-
-    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        """Complete the group's commands, or the first command's options."""
-        if not incomplete.startswith("-"):
-            return super().shell_complete(ctx, incomplete)
-        first = self._first(ctx)
-        return first.shell_complete(click.Context(first, parent=ctx), incomplete)
-
-    def _first(self, ctx: click.Context) -> click.Command:
-        return load_command(COMMANDS[self._full(self.list_commands(ctx)[0])].target)
-
-
 class _ListingGroup(LazyGroup):
-    """A group that runs its first command if no command is named: `cru inbox --all`."""
+    """A group that runs `list` if no command is named: `cru inbox --all`."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Insert the first command's name if the arguments begin with an option or are empty."""
+        """Insert `list` if the arguments begin with an option or are empty."""
         bare = not args or (args[0].startswith("-") and args[0] not in ctx.help_option_names)
         if bare and not ctx.resilient_parsing:
-            args = [self.list_commands(ctx)[0], *args]
+            args = ["list", *args]
         return super().parse_args(ctx, args)
 
 

@@ -23,7 +23,7 @@ from crucible.cli.output import (
     write_json,
     write_problems,
 )
-from crucible.cli.recall_ask import recall
+from crucible.cli.recall_command import recall
 from crucible.cli.recall_engine import ALL_PROJECTS, RecallScope
 from crucible.cli.table_output import write_paths, write_rows
 from crucible.cli.vault_access import here, open_vault

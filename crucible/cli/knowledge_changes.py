@@ -1,4 +1,4 @@
-"""`cru knowledge add`, `retire`, `merge` and `verify`, and `cru recall feedback`."""
+"""`cru knowledge add`, `retire`, `merge` and `verify`, and `cru knowledge feedback`."""
 
 from __future__ import annotations
 
@@ -292,7 +292,7 @@ def feedback(door: Door, /, item: str, *, useful: bool | None) -> None:
     """Tell that an item of knowledge was used, and whether it helped: its note counts that, and recall weighs it.
 
     \b
-      cru recall feedback retry-with-jitter --useful
+      cru knowledge feedback retry-with-jitter --useful
     """
     if _EVENT.search(item):
         raise UsageError(

@@ -211,7 +211,7 @@ def learn(door: Door, /, sessions: tuple[str, ...], *, every: bool, format_: str
     seen.report(picked.dropped)
     improve.say_spent()
     if selection.wanted.accepted and not seen.cases:
-        say("none of these cases is accepted: `cru cases accept` does that, `cru cases list` tells them")
+        say("none of these cases is accepted: `cru case accept` does that, `cru case list` tells them")
     return PROBLEMS_FOUND if seen.problems or not chosen.complete or improve.problems else 0
 
 

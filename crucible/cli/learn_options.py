@@ -113,7 +113,7 @@ CHOICES = (
     click.option("--min-tokens", type=click.IntRange(min=0), metavar="N", help="Only cases of N tokens or more."),
     click.option("--max-tokens", type=click.IntRange(min=0), metavar="N", help="Only cases of N tokens or fewer."),
     click.option("--verified", is_flag=True, help="Only those whose outcome something showed to be right."),
-    click.option("--accepted", is_flag=True, help="Only those that were accepted: see `cru cases accept`."),
+    click.option("--accepted", is_flag=True, help="Only those that were accepted: see `cru case accept`."),
     click.option(
         "--dedupe",
         type=one_of(Dedupe),

@@ -151,7 +151,7 @@ def say_kept(vault: Vault, kept: WrittenCases, format_: str) -> None:
         f"{len(kept.left)} left as you reviewed or changed them"
     )
     if kept.new or kept.replaced:
-        say("`cru cases list --status proposed` tells them; so does Cases.base in Obsidian")
+        say("`cru case list --status proposed` tells them; so does Cases.base in Obsidian")
 
 
 def say_puzzles(put: WrittenPuzzles, format_: str) -> None:

@@ -40,7 +40,7 @@ def named_session(session: str | None) -> str:
     if not session:
         raise UsageError(
             "no session: neither --session nor CRU_SESSION names one",
-            'export CRU_SESSION=$(cru session start "Fix it")',
+            'export CRU_SESSION=$(cru record start "Fix it")',
         )
     return session
 
@@ -62,7 +62,7 @@ def noted_time(at: datetime | None, recorder: Recorder | None = None) -> datetim
         return begun.astimezone(UTC)
     raise UsageError(
         f"--at {_second(at)}: the session began later, {_second(begun)}",
-        "leave --at out for now; `cru session start --at` begins a session earlier",
+        "leave --at out for now; `cru record start --at` begins a session earlier",
     )
 
 

@@ -65,7 +65,7 @@ def resume(
     Without ID it is the session of this project that was left last of those that are paused; one that has ended needs
     its ID and --force. A client that still has the conversation goes on in it and is told what changed meanwhile; any
     other begins with the context. What is done goes into the same note. A command line gets the context in place of
-    {context}, else on its standard input, and CRU_SESSION for `cru log`.
+    {context}, else on its standard input, and CRU_SESSION for `cru record`.
 
     Where stdout is no terminal and no --with is given, and with --print, the context is printed and nothing changes.
     Without a terminal a client runs as it does in scripts, and what it may do is for its own arguments to say. The exit

@@ -35,12 +35,15 @@ class _Shown(NamedTuple):
 
 
 @click.command
-@click.argument("sessions", metavar="ID...", type=SESSION, nargs=-1, required=True)
+@click.argument("sessions", metavar="ID...", type=SESSION, nargs=-1)
 @click.option("--phase", "wanted", metavar="N", help="Only this phase: 2, or 2.1 for a sub-phase.")
 @flag("--findings", "Only the findings: decisions, corrections, failures, outcomes, open ends, reports.")
+@flag("--bookmarks", "Only the bookmarks: where the sessions stopped, newest first; ID may be a bookmark's.")
 @format_option("terminal", "markdown", "json")
 @click.pass_obj
-def show(door: Door, /, sessions: tuple[str, ...], wanted: str | None, format_: str, *, findings: bool) -> int:
+def show(
+    door: Door, /, sessions: tuple[str, ...], wanted: str | None, format_: str, *, findings: bool, bookmarks: bool
+) -> int:
     """Show sessions: rendered for a terminal, as their exact Markdown, or as JSON.
 
     ID is a session's id, a path, or a beginning of an id that only one session has. What is untidy in the note is
@@ -55,9 +58,14 @@ def show(door: Door, /, sessions: tuple[str, ...], wanted: str | None, format_: 
       cru session show 2026-11-21-add --phase 2.1
       cru session show 2026-11-21-add --format json
       cru session show 2026-11-21-add --findings
+      cru session show 2026-11-21-add --bookmarks
       cru session list --since 7d --format paths -0 | xargs -0r cru session show
     """
     vault = open_vault(door)
+    if bookmarks:
+        return _show_bookmarks(vault, sessions, wanted, format_, findings=findings)
+    if not sessions:
+        raise click.UsageError("Missing argument 'ID...'.")
     if findings and format_ == "markdown":
         raise click.UsageError("--findings has no markdown; use terminal or json")
     write_all = partial(_write_json, findings=findings) if format_ == "json" else _WRITERS[format_, findings]
@@ -68,6 +76,14 @@ def show(door: Door, /, sessions: tuple[str, ...], wanted: str | None, format_: 
     write_all(door, vault, _each(vault, sessions, wanted, wrong.append), several=True)
     # A usage error counts only if there was no other error.
     return min((error.exit_code for error in wrong), default=0)
+
+
+def _show_bookmarks(vault: Vault, sessions: Sequence[str], wanted: str | None, format_: str, *, findings: bool) -> int:
+    from crucible.cli.session_bookmarks import show_bookmarks  # noqa: PLC0415  most calls show notes
+
+    if wanted or findings or format_ == "markdown":
+        raise click.UsageError("--bookmarks excludes --phase, --findings and --format markdown")
+    return show_bookmarks(vault, sessions, format_)
 
 
 def _each(

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import click
 
-from crucible.cli.capture_command import say_captured, terminal_ask
 from crucible.cli.id_arguments import TASK
 from crucible.cli.index_access import query_index
+from crucible.cli.knowledge_capture import say_captured, terminal_ask
 from crucible.cli.options import TEXT, Door, format_option
 from crucible.cli.output import clean, say, warn, write, write_json
 from crucible.cli.recall_engine import RecallScope, open_recall
@@ -280,7 +280,7 @@ def done(door: Door, /, task: str, captures: bool | None, format_: str) -> None:
     """End a task: its decisions go to the tasks that depend on it, and what it taught is kept or asked about.
 
     They are those that were made while it was in progress. Details and bug fixes, as `cru task annotate` marked them, do not go. You are asked on a terminal only, when the task had two decisions or fixed a failure, and within the budget of
-    questions; elsewhere `cru capture` lists what waits. What can be begun now is named.
+    questions; elsewhere `cru knowledge capture` lists what waits. What can be begun now is named.
 
     \b
       cru task done 2026-11-21-add.3

@@ -150,5 +150,5 @@ def find_session(vault: Vault, named: str | None) -> str:
         return found
     raise UsageError(
         "no session: neither --session nor CRU_SESSION names one, and no session of this folder's project is active or paused",
-        'export CRU_SESSION=$(cru session start "Fix it")',
+        'export CRU_SESSION=$(cru record start "Fix it")',
     )

@@ -1,4 +1,4 @@
-"""`cru workflow list` and `validate`; also finds and checks workflows for the other commands."""
+"""`cru workflow list` and `check`; also finds and checks workflows for the other commands."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from crucible.vault.notes.vault import Vault
 from crucible.vault.notes.workflow_notes import WorkflowNote, find_workflow, read_workflow_note, workflow_paths
 
 _SHOWN = 10
-"""Maximum problems that commands other than `validate` list."""
+"""Maximum problems that commands other than `check` list."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +104,7 @@ def say_diagnostics(of: CheckedWorkflow) -> None:
         say(f"{place}: {one.severity}: {one.code}: {one.message}", style="yellow")
     more = len(of.diagnostics) - _SHOWN
     if more > 0:
-        say(f"     … and {more:,} more; `cru workflow validate` names all", style="yellow")
+        say(f"     … and {more:,} more; `cru workflow check` names all", style="yellow")
 
 
 _TABLE = ("name", "title", "steps", "runs", "last_run", "last_status", "problems")
@@ -121,7 +121,7 @@ def list_workflows(door: Door, /, *, format_: str, null: bool) -> int:
     """List workflows by name: their steps, how often they ran, and how the last run ended.
 
     A workflow is a note with `type: workflow` anywhere in the vault, or one in `workflows/` without another type. "problems"
-    counts what `cru workflow validate` says of it. A note that cannot be read is a row with a problem, never absent. The
+    counts what `cru workflow check` says of it. A note that cannot be read is a row with a problem, never absent. The
     exit code is 3 when workflows may be missing, because a folder could not be read.
 
     \b
@@ -149,7 +149,7 @@ def list_workflows(door: Door, /, *, format_: str, null: bool) -> int:
 @click.argument("workflows", metavar="[FILE]...", type=WORKFLOW, nargs=-1)
 @format_option("lines", "json", "toon")
 @click.pass_obj
-def validate(door: Door, workflows: tuple[str, ...], *, format_: str) -> int:
+def check(door: Door, workflows: tuple[str, ...], *, format_: str) -> int:
     """Name what is wrong with workflows as `path:line:column: severity: code: message`; exit code 3 when there is an error.
 
     Found are cycles, with their path, steps that are named and missing, types that disagree along an edge, markers that cannot be
@@ -159,9 +159,9 @@ def validate(door: Door, workflows: tuple[str, ...], *, format_: str) -> int:
     of the vault is checked. A path needs no vault. A FILE that is wrong is named on stderr, and the others are checked all the same.
 
     \b
-      cru workflow validate
-      cru workflow validate release-checklist
-      cru workflow validate docs/pipeline.md --format json
+      cru workflow check
+      cru workflow check release-checklist
+      cru workflow check docs/pipeline.md --format json
     """
     shelf, wrong, complete = WorkflowFinder(door), list[CrucibleError](), True
     if workflows:

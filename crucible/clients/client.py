@@ -80,7 +80,7 @@ class ClientProfile:
 
     `name` is its name in a note's `sources` and, with `_` for `-`, its package in `crucible.clients`.  `program` is its
     executable and the name that users type, `package` its npm package.  `logs_folder` is where it keeps its sessions;
-    the folder need not exist.  `import_paths` and `import_examples` are for the help of `cru import`.  `give_context`
+    the folder need not exist.  `give_context`
     passes text, which is also in a file, to a new session.  `file_tools` read or change files.  `asking_tools` ask the
     user, so their result is the user's answer.  `retention_days` is the age at which the client deletes its logs, None
     if it keeps them.
@@ -98,8 +98,6 @@ class ClientProfile:
     program: str
     package: str = ""
     logs_folder: Callable[[Mapping[str, str], Path], Path]
-    import_paths: str = "PATH is a transcript, or a folder of them."
-    import_examples: tuple[str, ...] = ()
     give_context: Callable[[str, str, Mapping[str, str], Sequence[str]], GivenContext]
     file_tools: frozenset[str]
     asking_tools: frozenset[str]

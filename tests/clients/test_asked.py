@@ -35,8 +35,8 @@ def stage(tmp_path: Path) -> Stage:
     """With a session to which tasks can be added, and a file at home that no prompt may pull in."""
     stage = make_stage(tmp_path)
     (stage.home / "notes.txt").write_text("what nobody may read")
-    session = stage.cru("session", "start", "Billing").strip()
-    stage.cru("log", "error", "The server hung", "--resolution", "a time-out of 5 s", "--session", session)
+    session = stage.cru("record", "start", "Billing").strip()
+    stage.cru("record", "error", "The server hung", "--resolution", "a time-out of 5 s", "--session", session)
     return stage
 
 
@@ -151,7 +151,7 @@ def test_it_reviews_a_session_at_its_end(client: str, stage: Stage, programs: Pr
         assert item.text == "The server hung without a time-out"
         assert item.grounds
         assert item.grounds.source.startswith("model ")
-        assert "The server hung" in stage.cru("capture", session.id, "--dry-run")
+        assert "The server hung" in stage.cru("knowledge", "capture", session.id, "--dry-run")
         assert [row["for"] for row in stage.asked()] == ["findings"]
         harmless(stage, client, model)
 

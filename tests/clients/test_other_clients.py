@@ -96,7 +96,7 @@ def test_every_client_is_found_and_imported_at_once(programs: Programs, tmp_path
             else:
                 play_claude(programs(client), stage, models[client], scenario.says[:1])
     assert not stage.sessions()
-    stage.cru("import", "auto")
+    stage.cru("import")
     mains = {session.sources[0].partition(":")[0]: session for session in stage.mains()}
     assert set(mains) == set(models)
     for client, model in models.items():

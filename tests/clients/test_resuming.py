@@ -111,7 +111,7 @@ def check_whole(stage: Stage, model: ListeningModel, first: int, before: Session
     assert [phase.tokens for phase in main.phases] == [before.tokens_used, model.tokens(first).used]
     assert latest(stage.vault, main.id), "what was kept at the pause stays; an ended session needs no more"
     held = {session.id: stage.note_text(session.id) for session in stage.sessions()}
-    stage.cru("import", "auto")
+    stage.cru("import")
     assert {session.id: stage.note_text(session.id) for session in stage.sessions()} == held
     return main
 

@@ -1,4 +1,4 @@
-"""`cru start` with the real clients: the first request has the briefing once, beside the user's own instructions."""
+"""`cru launch` with the real clients: the first request has the briefing once, beside the user's own instructions."""
 
 from __future__ import annotations
 
@@ -69,10 +69,10 @@ def stage(tmp_path: Path) -> Stage:
 
 
 def through_cru(stage: Stage, client: str, program: Path, *more: str) -> Path:
-    """A program that starts the client with `cru start`, as a user does, and passes on its arguments."""
+    """A program that starts the client with `cru launch`, as a user does, and passes on its arguments."""
     stage.more["PATH"] = f"{program.parent}:{stage.env()['PATH']}"
     path = stage.root / "through-cru"
-    path.write_text(f'#!/bin/sh\nexec cru start --with {NAMED[client]} -- {shlex.join(more)} "$@"\n')
+    path.write_text(f'#!/bin/sh\nexec cru launch --with {NAMED[client]} -- {shlex.join(more)} "$@"\n')
     path.chmod(0o755)
     return path
 

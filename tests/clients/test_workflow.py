@@ -141,7 +141,7 @@ def check_halts_and_finishes(stage: Stage, model: WorkingModel, path: Path, clie
     assert "no luck with" in text
     assert OWN_MARK not in text
     # A client that `cru` started itself is not recorded.
-    stage.cru("import", "auto")
+    stage.cru("import")
     assert {session.id for session in stage.sessions()} == {*known, run.id}
 
 

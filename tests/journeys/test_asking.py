@@ -38,7 +38,7 @@ def configure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Configure:
 
 @pytest.fixture
 def session(cru: Cru) -> str:
-    name = cru("session", "start", "Limit requests", "--project", "shop").stdout.strip()
+    name = cru("record", "start", "Limit requests", "--project", "shop").stdout.strip()
     for words in (
         ("phase", "Work"),
         ("decision", "Use a token bucket", "--rationale", "constant memory"),
@@ -46,7 +46,7 @@ def session(cru: Cru) -> str:
         ("phase", "More"),
         ("task", "Test it"),
     ):
-        assert cru("log", *words, "--session", name).exit_code in (0, 2)
+        assert cru("record", *words, "--session", name).exit_code in (0, 2)
     cru("task", "add", "Test it", "--session", name)
     return name
 

@@ -113,7 +113,7 @@ def test_as_a_process_of_its_own(cru_process: CruProcess, vault: Vault, path: Pa
 def test_several_at_once_and_an_editor_leave_one_brief(cru_process: CruProcess, vault: Vault, path: Path) -> None:
     with ThreadPoolExecutor(4) as pool:
         runs = [pool.submit(cru_process, "--vault", vault.root, "session", "brief", ID) for _ in range(4)]
-        logged = pool.submit(cru_process, "--vault", vault.root, "log", "prose", "And more.", "--session", ID)
+        logged = pool.submit(cru_process, "--vault", vault.root, "record", "prose", "And more.", "--session", ID)
     assert [run.result().returncode for run in runs] == [0] * 4
     assert logged.result().returncode == 0
     text = path.read_text(encoding="utf-8")

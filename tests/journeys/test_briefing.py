@@ -50,7 +50,7 @@ def test_a_briefing_of_another_project_proposes_nothing(cru: Cru, vault: Vault, 
     assert project.is_dir()
     done = cru("briefing", "--project", "ledger")
     assert (done.exit_code, done.stdout) == (0, "")
-    assert done.stderr == "nothing is known of project ledger yet; `cru import auto` brings sessions in\n"
+    assert done.stderr == "nothing is known of project ledger yet; `cru import` brings sessions in\n"
     assert not (vault.root / "projects").exists()
 
 

@@ -1,4 +1,4 @@
-"""`cru capture`: plain and scriptable without a terminal, a question on one."""
+"""`cru knowledge capture`: plain and scriptable without a terminal, a question on one."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def titles(vault: Vault) -> list[str]:
 
 
 def test_what_is_sure_is_kept_and_the_rest_is_listed(cru: Cru, vault: Vault, finds: Finds) -> None:
-    done = cru("capture", ID)
+    done = cru("knowledge", "capture", ID)
     assert done.exit_code == 0
     assert done.stdout == (
         "kept failure: The window slides → knowledge/the-window-slides.md\n"
@@ -96,40 +96,40 @@ def test_what_is_sure_is_kept_and_the_rest_is_listed(cru: Cru, vault: Vault, fin
         "  2 ? [pattern] Take the clock as an argument (0.75)\n"
         "  3 ? [pattern] Name tests after facts (0.65)\n"
     )
-    assert f"cru capture {ID} --accept 1,…" in done.stderr
+    assert f"cru knowledge capture {ID} --accept 1,…" in done.stderr
     assert titles(vault) == ["The window slides"]
 
 
 def test_accept_keeps_what_it_names_and_the_others_never_come_again(cru: Cru, vault: Vault, finds: Finds) -> None:
-    cru("capture", ID)
-    done = cru("capture", ID, "--accept", "1,3")
+    cru("knowledge", "capture", ID)
+    done = cru("knowledge", "capture", ID, "--accept", "1,3")
     assert (done.exit_code, done.stdout.count("kept ")) == (0, 2)
     assert titles(vault) == ["Name tests after facts", "The window slides", "Use a token bucket"]
-    assert cru("capture", ID).stdout == ""
-    assert "nothing in it waits to be kept" in cru("capture", ID).stderr
-    again = cru("capture", ID, "--again")
+    assert cru("knowledge", "capture", ID).stdout == ""
+    assert "nothing in it waits to be kept" in cru("knowledge", "capture", ID).stderr
+    again = cru("knowledge", "capture", ID, "--again")
     assert again.stdout == "  1 ? [pattern] Take the clock as an argument (0.75)\n"
 
 
 @pytest.mark.parametrize(("words", "count"), [("all", 4), ("none", 1), ("1-2", 3)])
 def test_accept_takes_words_and_ranges(cru: Cru, vault: Vault, finds: Finds, words: str, count: int) -> None:
-    assert cru("capture", ID, "--accept", words).exit_code == 0
+    assert cru("knowledge", "capture", ID, "--accept", words).exit_code == 0
     assert len(titles(vault)) == count
 
 
 def test_an_invalid_number_is_reported_and_skips_nothing(cru: Cru, vault: Vault, finds: Finds) -> None:
-    done = cru("capture", ID, "--accept", "7")
+    done = cru("knowledge", "capture", ID, "--accept", "7")
     assert done.exit_code == 2
     assert "'7' is none of them: there are 1 to 3" in done.stderr
     assert "kept failure" in done.stdout
-    assert cru("capture", ID).stdout.count("\n") == 4
-    cru("capture", ID, "--accept", "none")
-    assert cru("capture", ID, "--accept", "1").exit_code == 2
-    assert cru("capture", ID, "--accept", "all").exit_code == 0
+    assert cru("knowledge", "capture", ID).stdout.count("\n") == 4
+    cru("knowledge", "capture", ID, "--accept", "none")
+    assert cru("knowledge", "capture", ID, "--accept", "1").exit_code == 2
+    assert cru("knowledge", "capture", ID, "--accept", "all").exit_code == 0
 
 
 def test_as_json_it_is_all_there_and_candidates_have_names(cru: Cru, vault: Vault, finds: Finds) -> None:
-    told = json.loads(cru("capture", ID, "--format", "json").stdout)
+    told = json.loads(cru("knowledge", "capture", ID, "--format", "json").stdout)
     assert told["session"] == ID
     assert [(one["type"], one["id"], one["silent"]) for one in told["kept"]] == [("failure", "the-window-slides", True)]
     first = told["suggested"][0]
@@ -142,48 +142,48 @@ def test_as_json_it_is_all_there_and_candidates_have_names(cru: Cru, vault: Vaul
     assert (first["phase"], first["line"]) == ("phase-1", 13)
     assert [one["asked_about"] for one in told["suggested"]] == [True, True, False]
     assert told["budget"] == {"limit": 2, "spent": 0, "left": 2, "prompts": 0}
-    done = json.loads(cru("capture", ID, "--accept", first["candidate"], "--format", "json").stdout)
+    done = json.loads(cru("knowledge", "capture", ID, "--accept", first["candidate"], "--format", "json").stdout)
     assert [one["path"] for one in done["kept"]] == ["knowledge/use-a-token-bucket.md"]
     assert len(done["skipped"]) == 2
 
 
 def test_a_dry_run_lists_and_keeps_nothing(cru: Cru, vault: Vault, finds: Finds) -> None:
-    done = cru("capture", ID, "--dry-run")
+    done = cru("knowledge", "capture", ID, "--dry-run")
     assert done.stdout.startswith("would keep failure: The window slides\n  1 ✓ [decision]")
     assert titles(vault) == []
     assert not (vault.root / ".crucible" / "memory" / CAPTURES).exists()
-    assert cru("capture", ID, "--dry-run", "--accept", "all").exit_code == 2
+    assert cru("knowledge", "capture", ID, "--dry-run", "--accept", "all").exit_code == 2
 
 
 def test_without_an_id_it_is_the_environments_or_the_projects_newest(cru: Cru, vault: Vault, finds: Finds) -> None:
     newer = "2026-11-22-next"
     vault.create(newer, NOTE.format(id=newer, started="2026-11-22T20:00:00Z"))
     vault.create("2026-11-23-z", NOTE.format(id="2026-11-23-z", started="2026-11-23T20:00:00Z").replace("shop", "bank"))
-    assert json.loads(cru("capture", "--dry-run", "--format", "json").stdout)["session"] == newer
-    told = cru("capture", "--dry-run", "--format", "json", env={"CRU_SESSION": ID}).stdout
+    assert json.loads(cru("knowledge", "capture", "--dry-run", "--format", "json").stdout)["session"] == newer
+    told = cru("knowledge", "capture", "--dry-run", "--format", "json", env={"CRU_SESSION": ID}).stdout
     assert json.loads(told)["session"] == ID
 
 
 def test_what_was_answered_holds_under_every_name_of_the_session(cru: Cru, vault: Vault, finds: Finds) -> None:
-    cru("capture", ID, "--accept", "none")
+    cru("knowledge", "capture", ID, "--accept", "none")
     for old, new in ((ID, "2026-11-21-bucket"), ("2026-11-21-bucket", "2026-11-21-pail")):
         assert cru("session", "rename", old, new).exit_code == 0
         assert len(captures_of(vault.root, new).skipped) == 3
-        assert cru("capture", new).stdout == ""
+        assert cru("knowledge", "capture", new).stdout == ""
 
 
 def test_without_any_session_it_says_what_to_do(
     cru: Cru, finds: Finds, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(made(tmp_path / "empty"))
-    done = cru("capture")
+    done = cru("knowledge", "capture")
     assert done.exit_code == 2
     assert "the project 'empty' has none" in done.stderr
     assert "cru session list" in done.stderr
 
 
 def test_an_unknown_session_is_reported(cru: Cru) -> None:
-    done = cru("capture", "2026-11-21-nobody")
+    done = cru("knowledge", "capture", "2026-11-21-nobody")
     assert (done.exit_code, done.stdout) == (1, "")
     assert done.stderr.startswith("cru: no session '2026-11-21-nobody'")
 
@@ -193,23 +193,23 @@ def test_a_full_knowledge_base_is_reported_and_the_candidate_stays_pending(
 ) -> None:
     config = vault.root / ".crucible" / "config.toml"
     config.write_text("[knowledge]\nproject_limit = 1\n")
-    done = cru("capture", ID, "--accept", "1")
+    done = cru("knowledge", "capture", ID, "--accept", "1")
     assert done.exit_code == 1
     assert "no room: 1 of 1 items of the project shop" in done.stderr
     config.write_text("")
-    assert "kept decision: Use a token bucket" in cru("capture", ID).stdout
+    assert "kept decision: Use a token bucket" in cru("knowledge", "capture", ID).stdout
 
 
 def test_a_similar_item_is_kept_beside_the_other_if_requested(cru: Cru, vault: Vault, finds: Finds) -> None:
     long = CORRECTION._replace(summary="The window slides with every request")
     finds(long, long._replace(summary="The window slides with every single request", confidence=0.8))
-    first = cru("capture", ID)
+    first = cru("knowledge", "capture", ID)
     assert (
         "not kept, failure: The window slides with every single request: "
         "knowledge/the-window-slides-with-every-request.md says the same" in first.stdout
     )
-    assert cru("capture", ID, "--accept", "1").exit_code == 1
-    assert cru("capture", ID, "--accept", "1", "--if-alike", "keep_both").exit_code == 0
+    assert cru("knowledge", "capture", ID, "--accept", "1").exit_code == 1
+    assert cru("knowledge", "capture", ID, "--accept", "1", "--if-alike", "keep_both").exit_code == 0
     assert len(titles(vault)) == 2
 
 
@@ -220,7 +220,7 @@ def test_foreign_text_steers_no_terminal_and_forges_no_line(cru: Cru, vault: Vau
             detail="a\r\nb\u2028  9 ✓ [decision] forged",
         )
     )
-    done = cru("capture", ID)
+    done = cru("knowledge", "capture", ID)
     told = done.stdout + done.stderr
     assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202e\u2028]", told)
     assert [line for line in told.split("\n") if line.startswith("kept")] == []
@@ -228,7 +228,7 @@ def test_foreign_text_steers_no_terminal_and_forges_no_line(cru: Cru, vault: Vau
 
 
 def test_the_real_detector_finds_what_the_note_marks(cru: Cru) -> None:
-    told = json.loads(cru("capture", ID, "--dry-run", "--format", "json").stdout)
+    told = json.loads(cru("knowledge", "capture", ID, "--dry-run", "--format", "json").stdout)
     assert [one["kind"] for one in told["would_keep"]] == ["decision", "decision"]
 
 
@@ -259,7 +259,7 @@ def test_the_example_of_the_specification_is_listed_as_it_shows_it(cru: Cru, vau
     name = "2026-11-22-orders"
     head = NOTE.format(id=name, started="2026-11-22T20:00:00Z").partition("\n## Write")[0]
     vault.create(name, head + SEED)
-    assert cru("capture", name, "--dry-run").stdout == (
+    assert cru("knowledge", "capture", name, "--dry-run").stdout == (
         "  1 ✓ [failure] charge() deprecated; use processPayment() (0.94)\n"
         "      → The payments API removed charge() in its third version.\n"
         "  2 ✓ [decision] Chose event-driven architecture for OrderService (0.85)\n"
@@ -267,7 +267,7 @@ def test_the_example_of_the_specification_is_listed_as_it_shows_it(cru: Cru, vau
         "  3 ? [observation] Repositories hide the database behind an interface (0.75)\n"
         "      → Abstracts database queries\n"
     )
-    cru("capture", name, "--accept", "all")
+    cru("knowledge", "capture", name, "--accept", "all")
     text = (vault.root / "knowledge" / "chose-event-driven-architecture-for-orderservice.md").read_text()
     assert "Why: Decouples order processing from payment confirmation\n\nInstead of: Synchronous calls" in text
     text = (vault.root / "knowledge" / "charge-deprecated-use-processpayment.md").read_text()
@@ -356,7 +356,7 @@ def terminal(vault: Vault, shop: Path) -> Callable[..., Terminal]:
 
 
 def test_a_number_unticks_a_letter_saves(terminal: Any, vault: Vault) -> None:
-    one = terminal("capture", ID)
+    one = terminal("knowledge", "capture", ID)
     one.answer(ASKS, "2")
     one.answer(ASKS, "x")
     one.answer(ASKS, "s")
@@ -369,7 +369,7 @@ def test_a_number_unticks_a_letter_saves(terminal: Any, vault: Vault) -> None:
 
 
 def test_edit_preferences_and_leaving(terminal: Any, vault: Vault) -> None:
-    one = terminal("capture", ID)
+    one = terminal("knowledge", "capture", ID)
     one.answer(ASKS, "e 1")
     one.answer("Summary", "In my own words")
     one.answer("Detail", "as I think")
@@ -389,7 +389,7 @@ def test_an_editor_takes_summary_and_detail(terminal: Any, vault: Vault, tmp_pat
     editor = tmp_path / "editor"
     editor.write_text('#!/bin/sh\nprintf "From the editor\\n\\nIts detail.\\n" > "$1"\n')
     editor.chmod(0o755)
-    one = terminal("capture", ID, EDITOR=str(editor))
+    one = terminal("knowledge", "capture", ID, EDITOR=str(editor))
     one.answer(ASKS, "e 2")
     one.answer(ASKS, "s")
     assert one.end() == 0
@@ -398,10 +398,10 @@ def test_an_editor_takes_summary_and_detail(terminal: Any, vault: Vault, tmp_pat
 
 def test_a_user_who_leaves_is_asked_again_within_the_budget(terminal: Any, vault: Vault) -> None:
     for keys in ("q", "\x04"):
-        one = terminal("capture", ID)
+        one = terminal("knowledge", "capture", ID)
         one.answer(ASKS, keys)
         assert one.end() == 0
-    last = terminal("capture", ID)
+    last = terminal("knowledge", "capture", ID)
     assert last.end() == 0
     assert ASKS not in last.shown
     assert "the questions of this session are used up" in last.shown
@@ -410,7 +410,7 @@ def test_a_user_who_leaves_is_asked_again_within_the_budget(terminal: Any, vault
 
 
 def test_an_agent_at_a_terminal_is_not_asked(terminal: Any) -> None:
-    one = terminal("capture", ID, CLAUDECODE="1")
+    one = terminal("knowledge", "capture", ID, CLAUDECODE="1")
     assert one.end() == 0
     assert ASKS not in one.shown
 
@@ -419,7 +419,7 @@ def test_an_editor_that_writes_no_text_changes_nothing(terminal: Any, vault: Vau
     editor = tmp_path / "editor"
     editor.write_text('#!/bin/sh\nprintf "\\377\\376\\n" > "$1"\n')
     editor.chmod(0o755)
-    one = terminal("capture", ID, EDITOR=str(editor))
+    one = terminal("knowledge", "capture", ID, EDITOR=str(editor))
     one.answer(ASKS, "e 2")
     one.answer(ASKS, "s")
     assert one.end() == 0
@@ -428,7 +428,7 @@ def test_an_editor_that_writes_no_text_changes_nothing(terminal: Any, vault: Vau
 
 
 def test_a_broken_settings_file_is_reported_in_one_line(terminal: Any, vault: Vault) -> None:
-    one = terminal("capture", ID)
+    one = terminal("knowledge", "capture", ID)
     one.answer(ASKS, "2")
     (vault.root / ".crucible" / "config.toml").write_text("broken = [")
     one.answer(ASKS, "p")
@@ -441,7 +441,7 @@ def test_a_broken_settings_file_is_reported_in_one_line(terminal: Any, vault: Va
 def test_what_could_not_be_kept_is_not_called_nothing(cru: Cru, vault: Vault, finds: Finds) -> None:
     finds(DECISION)
     (vault.root / "knowledge").write_text("in the way")
-    done = cru("capture", ID, "--accept", "all")
+    done = cru("knowledge", "capture", ID, "--accept", "all")
     assert done.exit_code == 1
     assert "not kept" in done.stderr
     assert "nothing in it waits" not in done.stderr

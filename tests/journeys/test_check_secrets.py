@@ -359,7 +359,7 @@ def test_what_to_do_is_said(repository: Path, cru: Cru) -> None:
 
 
 def test_whole_events_archives_and_spools_of_imported_sessions_have_no_finding(vault: Vault, cru: Cru) -> None:
-    assert cru("import", "auto", str(TRANSCRIPTS)).exit_code == 0
+    assert cru("import", str(TRANSCRIPTS)).exit_code == 0
     Client(vault.root, vault.root / "home").call("Stop", said="Done.", call="toolu_01A7bQ9xLk3mNp5RsTu8vWxY")
     _, *later = sorted((vault.root / ".crucible" / "flight").iterdir())
     with hold_events(later[0]) as files:

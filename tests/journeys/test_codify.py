@@ -238,10 +238,10 @@ def test_the_other_dialect_lies_beside_ours(cru: Cru, vault: Vault) -> None:
     assert [row["name"] for row in listed] == ["add-a-rate-limiter"]
     rows = json.loads(cru("workflow", "sessions", "--format", "json").stdout)
     assert {row["workflow"] for row in rows} == {"add-a-rate-limiter"}
-    done = cru("workflow", "validate", "add-a-rate-limiter-crucible")
+    done = cru("workflow", "check", "add-a-rate-limiter-crucible")
     assert "written for the Rust Crucible" in done.stderr
     assert (done.exit_code, done.stdout) == (2, "")
-    assert cru("workflow", "validate").exit_code == 0
+    assert cru("workflow", "check").exit_code == 0
     assert len(workflows(vault)) == 2
 
 

@@ -41,20 +41,18 @@ def test_commands_are_completed(cru_process: CruProcess) -> None:
         "install",
         "hook",
         "session",
-        "log",
-        "start",
+        "record",
+        "launch",
         "briefing",
         "history",
         "report",
         "task",
         "inbox",
-        "capture",
-        "memory",
-        "bookmark",
-        "cases",
+        "case",
         "recall",
+        "team",
         "knowledge",
-        "flight",
+        "events",
         "workflow",
         "index",
         "watch",
@@ -62,12 +60,12 @@ def test_commands_are_completed(cru_process: CruProcess) -> None:
         "doctor",
         "completion",
     ]
-    assert _complete(cru_process, "cru session s") == ["start", "stats", "show"]
+    assert _complete(cru_process, "cru session s") == ["stats", "show"]
     assert _complete(cru_process, "cru session list --format t") == ["table", "toon"]
+    assert _complete(cru_process, "cru import c") == ["claude-code", "codex"]
 
 
-def test_a_question_is_completed_without_its_commands_name(cru_process: CruProcess) -> None:
-    assert _complete(cru_process, "cru recall s") == ["sync", "status", "set-up"]
+def test_a_questions_options_are_completed(cru_process: CruProcess) -> None:
     assert _complete(cru_process, "cru recall --all") == ["--all-projects"]
     assert _complete(cru_process, "cru recall retries --kind de") == ["decision"]
 
@@ -76,8 +74,8 @@ def test_cases_are_completed_from_the_files_names(vault: Vault, cru_process: Cru
     (vault.root / "cases").mkdir()
     for name in ("a-puzzle-00000001", "a-puzzle-00000002", "b-decision-00000003"):
         (vault.root / "cases" / f"{name}.md").write_bytes(b"\xff not even a note")
-    assert _complete(cru_process, "cru cases accept a-", vault) == ["a-puzzle-00000001", "a-puzzle-00000002"]
-    assert _complete(cru_process, "cru cases check a-puzzle-00000001 b", vault) == ["b-decision-00000003"]
+    assert _complete(cru_process, "cru case accept a-", vault) == ["a-puzzle-00000001", "a-puzzle-00000002"]
+    assert _complete(cru_process, "cru case check a-puzzle-00000001 b", vault) == ["b-decision-00000003"]
 
 
 def test_session_ids_are_completed_from_the_files_names(vault: Vault, cru_process: CruProcess) -> None:
@@ -119,7 +117,7 @@ def test_workflows_are_completed_from_the_files_in_their_folder(vault: Vault, cr
     put(vault, "sessions/re.md")
     for words in (
         "cru workflow show re",
-        "cru workflow validate release re",
+        "cru workflow check release re",
         "cru workflow sessions --workflow re",
     ):
         assert _complete(cru_process, words, vault) == ["release", "return"]
@@ -132,7 +130,7 @@ def test_completing_a_workflow_imports_nothing_heavy(vault: Vault, cru_process: 
     put(vault, "workflows/release.md")
     for words in (
         "cru workflow show r",
-        "cru workflow validate r",
+        "cru workflow check r",
         "cru workflow graph r",
         "cru workflow history r",
     ):

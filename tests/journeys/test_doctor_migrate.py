@@ -75,6 +75,6 @@ def test_links_of_an_agent_are_no_broken_links(cru: Cru, vault: Vault) -> None:
 
 
 def test_what_a_project_is_called_is_no_link(cru: Cru) -> None:
-    assert cru("session", "start", "M", "--project", "[[nowhere]]", "--agent", "a@1").exit_code == 0
+    assert cru("record", "start", "M", "--project", "[[nowhere]]", "--agent", "a@1").exit_code == 0
     assert cru("session", "check").exit_code == 0
     assert json.loads(cru("session", "list", "--format", "json").stdout)[0]["project"] == "[[nowhere]]"

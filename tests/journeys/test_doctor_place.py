@@ -196,6 +196,6 @@ def test_a_spool_that_leads_out_of_the_vault_is_a_finding(cru: Cru, vault: Vault
 def test_an_import_reads_no_spool_outside_the_vault(cru: Cru, vault: Vault, tmp_path: Path) -> None:
     (vault.root / ".crucible" / "spool").mkdir(exist_ok=True)
     (vault.root / ".crucible" / "spool" / "claude-code").symlink_to(tmp_path)
-    done = cru("import", "auto")
+    done = cru("import")
     assert done.exit_code == 1
     assert "leads out of the vault" in done.stderr

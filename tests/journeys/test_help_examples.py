@@ -56,12 +56,12 @@ def test_the_help_of_a_group_shows_how_to_use_it(bare_cru: Cru, group: str) -> N
     assert f"\n    cru {group} " in bare_cru(group, "--help").stdout
 
 
-@pytest.mark.parametrize("start", ["import auto", "install claude-code", "doctor", "recall"])
+@pytest.mark.parametrize("start", ["import", "install claude-code", "doctor", "recall"])
 def test_the_first_help_says_how_to_begin(bare_cru: Cru, start: str) -> None:
     assert f"\n    cru {start} " in bare_cru("--help").stdout
 
 
 def test_what_is_wrong_with_an_option_points_to_the_commands_own_help(cru: Cru) -> None:
-    result = cru("log", "tool", "ls", "--session")
+    result = cru("record", "tool", "ls", "--session")
     assert result.exit_code == 2
-    assert "see: cru log tool --help" in result.stderr
+    assert "see: cru record tool --help" in result.stderr

@@ -1,4 +1,4 @@
-"""`cru import` for the other clients, and `cru import auto`."""
+"""`cru import` for the other clients, and `cru import`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from crucible.cli.command_table import COMMANDS
 from crucible.clients.registry import DIALECTS
 from crucible.vault.notes.vault import Vault
 from tests.journeys.test_import import DATA as CLAUDE
@@ -36,12 +35,30 @@ def settle_gemini(home: Path, name: str = "limiter") -> Path:
     return Path(shutil.copytree(GEMINI / name, home / ".gemini"))
 
 
-@pytest.mark.parametrize("name", DIALECTS)
-def test_every_dialect_has_a_command_with_examples(cru: Cru, name: str) -> None:
-    assert f"import {name}" in COMMANDS
-    shown = cru("import", name, "--help").stdout
-    assert shown.count(f"cru import {name}") >= 3
-    assert DIALECTS[name].title in shown
+def test_the_help_names_every_client(cru: Cru) -> None:
+    shown = cru("import", "--help").stdout
+    assert [name for name in DIALECTS if name not in shown] == []
+
+
+@pytest.mark.parametrize("words", [["vim"], ["vim", "/tmp"], ["gemini", "vim"]])
+def test_a_word_that_is_neither_a_client_nor_a_path_is_wrong_usage(vault: Vault, cru: Cru, words: list[str]) -> None:
+    result = cru("import", *words)
+    assert result.exit_code == 2
+    assert "vim: neither a client (claude-code, codex, gemini, opencode) nor a path" in result.stderr
+
+
+@pytest.mark.parametrize("words", [["codex", "gemini"], ["/tmp", "codex"]])
+def test_a_client_is_named_once_and_first(vault: Vault, cru: Cru, words: list[str]) -> None:
+    assert cru("import", *words).exit_code == 2
+
+
+def test_a_folder_may_be_called_like_a_client(
+    vault: Vault, cru: Cru, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "codex").mkdir()
+    (tmp_path / "codex" / "session.jsonl").write_bytes(dump([FIRST, user("u", "hello there"), model("m", "hi")]))
+    monkeypatch.chdir(tmp_path)
+    assert len(json.loads(cru("import", "./codex", "--format", "json").stdout)["created"]) == 1
 
 
 @pytest.mark.parametrize("name", DIALECTS)
@@ -65,27 +82,27 @@ def test_geminis_own_folder_is_read(vault: Vault, cru: Cru, home: Path) -> None:
 def test_odd_names_of_files_are_taken_as_they_are(vault: Vault, cru: Cru, tmp_path: Path, name: str) -> None:
     path = tmp_path / name
     path.write_bytes(dump([FIRST, user("u", "hello there"), model("m", "hi")]))
-    for command in ("gemini", "auto"):
-        report = json.loads(cru("import", command, path, "--format", "json").stdout)
+    for client in (["gemini"], []):
+        report = json.loads(cru("import", *client, path, "--format", "json").stdout)
         assert [len(report["created"]) + len(report["unchanged"]), report["unreadable"]] == [1, []]
 
 
-# --- auto ------------------------------------------------------------------------------------------------------------
+# --- every client ------------------------------------------------------------------------------------------------------------
 
 
 def test_auto_says_when_nothing_is_here(vault: Vault, cru: Cru, home: Path) -> None:
-    result = cru("import", "auto")
+    result = cru("import")
     assert result.exit_code == 0
     assert "no client's sessions found" in result.stderr
     for dialect in DIALECTS.values():
         assert str(dialect.default_folder({}, home)) in result.stderr
-    assert json.loads(cru("import", "auto", "--format", "json").stdout)["clients"] == []
+    assert json.loads(cru("import", "--format", "json").stdout)["clients"] == []
 
 
 def test_auto_finds_every_client_that_is_here(vault: Vault, cru: Cru, home: Path) -> None:
     settle_gemini(home)
     shutil.copytree(CLAUDE / "retry", home / ".claude")
-    report = json.loads(cru("import", "auto", "--format", "json").stdout)
+    report = json.loads(cru("import", "--format", "json").stdout)
     clients = {client["client"]: client for client in report["clients"]}
     assert set(clients) == {"claude-code", "gemini"}
     assert clients["gemini"] == {
@@ -98,13 +115,13 @@ def test_auto_finds_every_client_that_is_here(vault: Vault, cru: Cru, home: Path
         "unreadable": 0,
     }
     assert len(report["created"]) == sum(client["created"] for client in clients.values())
-    again = json.loads(cru("import", "auto", "--format", "json").stdout)
+    again = json.loads(cru("import", "--format", "json").stdout)
     assert (again["created"], sorted(again["unchanged"])) == ([], sorted(report["created"]))
 
 
 def test_auto_tells_a_line_for_each_client(vault: Vault, cru: Cru, home: Path) -> None:
     settle_gemini(home)
-    lines = cru("import", "auto").stdout.splitlines()
+    lines = cru("import").stdout.splitlines()
     assert lines[-3].split() == [
         "client",
         "folder",
@@ -122,7 +139,7 @@ def test_auto_sniffs_what_it_is_given(vault: Vault, cru: Cru, home: Path, tmp_pa
     mixed = tmp_path / "mixed"
     shutil.copytree(GEMINI / "limiter", mixed / "one")
     shutil.copytree(CLAUDE / "retry", mixed / "two")
-    report = json.loads(cru("import", "auto", mixed, "--format", "json").stdout)
+    report = json.loads(cru("import", mixed, "--format", "json").stdout)
     assert report["unreadable"] == []
     assert {c["client"]: c["sessions"] for c in report["clients"]} == {"claude-code": 1, "gemini": 1}
     rows = json.loads(cru("session", "list", "--children", "--format", "json").stdout)
@@ -134,7 +151,7 @@ def test_auto_sniffs_what_it_is_given(vault: Vault, cru: Cru, home: Path, tmp_pa
 def test_auto_names_what_nobody_wrote_and_takes_the_rest(vault: Vault, cru: Cru, home: Path, tmp_path: Path) -> None:
     other, missing = tmp_path / "notes.txt", tmp_path / "missing"
     other.write_text("not a log")
-    result = cru("import", "auto", other, missing, GEMINI / "rewind", "--format", "json")
+    result = cru("import", other, missing, GEMINI / "rewind", "--format", "json")
     report = json.loads(result.stdout)
     assert result.exit_code == 3
     assert [row["path"] for row in report["unreadable"]] == [str(other), str(missing)]
@@ -145,7 +162,7 @@ def test_a_session_that_two_paths_lead_to_is_one(vault: Vault, cru: Cru, home: P
     folder = settle_gemini(home, "rewind")
     (log,) = folder.rglob("session-*.jsonl")
     copy = shutil.copy(log, tmp_path / "copy.jsonl")
-    report = json.loads(cru("import", "auto", folder, log, copy, home, "--format", "json").stdout)
+    report = json.loads(cru("import", folder, log, copy, home, "--format", "json").stdout)
     assert len(report["created"]) == 1
     assert report["clients"][0]["sessions"] == 1
 
@@ -153,16 +170,16 @@ def test_a_session_that_two_paths_lead_to_is_one(vault: Vault, cru: Cru, home: P
 def test_auto_narrows_as_the_others_do(vault: Vault, cru: Cru, home: Path) -> None:
     settle_gemini(home)
     everything = sorted(vault.root.rglob("*"))
-    assert "dry run, nothing written: 2 created" in cru("import", "auto", "--dry-run").stdout
+    assert "dry run, nothing written: 2 created" in cru("import", "--dry-run").stdout
     assert sorted(vault.root.rglob("*")) == everything
-    assert json.loads(cru("import", "auto", "--since", "2100-01-01", "--format", "json").stdout)["created"] == []
-    assert json.loads(cru("import", "auto", "--project", "no-such", "--format", "json").stdout)["created"] == []
+    assert json.loads(cru("import", "--since", "2100-01-01", "--format", "json").stdout)["created"] == []
+    assert json.loads(cru("import", "--project", "no-such", "--format", "json").stdout)["created"] == []
 
 
 def test_an_empty_folder_holds_no_sessions(vault: Vault, cru: Cru, tmp_path: Path) -> None:
     empty = tmp_path / "empty"
     empty.mkdir()
-    result = cru("import", "auto", empty)
+    result = cru("import", empty)
     assert result.exit_code == 0
     assert f"no client's sessions found; looked in: {empty}" in result.stderr
 
@@ -187,13 +204,13 @@ def test_what_another_client_wrote_is_named_with_its_command(
             assert "unknown type" not in result.stderr
 
 
-@pytest.mark.parametrize("client", [*DIALECTS, "auto"])
+@pytest.mark.parametrize("client", [*((name,) for name in DIALECTS), ()])
 def test_a_path_that_is_not_there_is_unreadable_whatever_the_client(
-    vault: Vault, cru: Cru, client: str, tmp_path: Path
+    vault: Vault, cru: Cru, client: tuple[str, ...], tmp_path: Path
 ) -> None:
-    result = cru("import", client, tmp_path / "gone")
+    result = cru("import", *client, tmp_path / "gone")
     assert result.exit_code == 3
-    row, hint = result.stderr.splitlines()
+    row, *hint = result.stderr.splitlines()
     assert row.lower() == f"{tmp_path}/gone: unreadable: no such file or directory".lower()
     assert hint
 

@@ -118,11 +118,11 @@ def test_a_mistyped_choice_is_answered_with_the_words_that_are_taken(known: Vaul
 
 
 def test_an_event_of_a_session_takes_no_feedback(known: Vault, cru: Cru) -> None:
-    refused = cru("recall", "feedback", "2026-11-21-limiter#0123abcd", "--useful")
+    refused = cru("knowledge", "feedback", "2026-11-21-limiter#0123abcd", "--useful")
     assert refused.exit_code == 2
     assert "an event of a session takes no feedback" in refused.stderr
     item(known, "retry-with-jitter").rename(item(known, "retry-in-c#"))
-    assert cru("recall", "feedback", "retry-in-c#", "--useful").exit_code == 0
+    assert cru("knowledge", "feedback", "retry-in-c#", "--useful").exit_code == 0
 
 
 def test_what_is_kept_is_told_by_its_path_and_for_whom(vault: Vault, cru: Cru) -> None:
@@ -164,13 +164,13 @@ def test_recall_finds_knowledge_by_weight_and_feedback_counts(known: Vault, cru:
 
     before = score()
     bytes_before = item(known, "retry-with-jitter").read_text(encoding="utf-8").split("\n")
-    assert cru("recall", "feedback", "retry-with", "--not-useful").exit_code == 0
+    assert cru("knowledge", "feedback", "retry-with", "--not-useful").exit_code == 0
     after = item(known, "retry-with-jitter").read_text(encoding="utf-8").split("\n")
     changed = {line.partition(":")[0] for line in {*after} ^ {*bytes_before}}
     assert changed <= {"use_count", "useful_count", "last_used"}
     assert score() < before
-    assert "--useful, or --not-useful" in cru("recall", "feedback", "retry-with").stderr
-    cru("recall", "feedback", "retry-with", "--useful")
+    assert "--useful, or --not-useful" in cru("knowledge", "feedback", "retry-with").stderr
+    cru("knowledge", "feedback", "retry-with", "--useful")
     told = json.loads(cru("knowledge", "stats", "--format", "json").stdout)
     assert (told["uses"], told["useful"]) == (2, 1)
 

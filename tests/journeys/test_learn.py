@@ -335,8 +335,8 @@ def test_a_pipe_that_closes_early_is_no_failure_of_ours(cru_process: CruProcess,
 def test_rows_made_by_many_processes_are_those_of_one(cru: Cru, vault: Vault, monkeypatch: pytest.MonkeyPatch) -> None:
     cru("session", "learn", "--all", "--export", "markdown")
     yes, no = kept(vault, "puzzle").stem, kept(vault, "correction").stem
-    cru("cases", "accept", yes)
-    cru("cases", "reject", no)
+    cru("case", "accept", yes)
+    cru("case", "reject", no)
     ways = (("--all",), ("--all", "--accepted"), ("--all", "--split", "a=0.5,b=0.5"))
     alone = [cru("session", "learn", *way, "--export", "jsonl") for way in ways]
     monkeypatch.setattr(learning, "_MANY", 1)
@@ -363,7 +363,7 @@ def test_notes_are_written_once_and_then_as_they_were(cru: Cru, vault: Vault) ->
         "same": ALL,
         "left": 0,
     }
-    assert cru("cases", "check").exit_code == 0
+    assert cru("case", "check").exit_code == 0
 
 
 def test_a_note_links_to_its_session_and_phase(cru: Cru, vault: Vault) -> None:
@@ -401,8 +401,8 @@ def test_an_edit_of_a_note_is_what_is_exported(cru: Cru, vault: Vault) -> None:
 def test_rejected_cases_go_nowhere_and_accepted_ones_can_go_alone(cru: Cru, vault: Vault) -> None:
     cru("session", "learn", "--all", "--export", "markdown")
     yes, no = kept(vault, "puzzle").stem, kept(vault, "correction").stem
-    cru("cases", "accept", yes)
-    cru("cases", "reject", no)
+    cru("case", "accept", yes)
+    cru("case", "reject", no)
     rows = export(cru, "--all")
     assert yes in ids(rows)
     assert no not in ids(rows)
@@ -416,7 +416,7 @@ def test_rejected_cases_go_nowhere_and_accepted_ones_can_go_alone(cru: Cru, vaul
 def test_an_accepted_case_outlives_its_session(cru: Cru, vault: Vault) -> None:
     cru("session", "learn", "--all", "--export", "markdown")
     path = kept(vault, "correction")
-    cru("cases", "accept", path.stem)
+    cru("case", "accept", path.stem)
     session = next(one for one in vault.session_paths() if path.stem.startswith(f"{one.stem}-correction-"))
     session.unlink()
     assert path.stem in ids(export(cru, "--all"))
@@ -426,7 +426,7 @@ def test_an_accepted_case_outlives_its_session(cru: Cru, vault: Vault) -> None:
 def test_a_note_that_got_another_name_still_counts(cru: Cru, vault: Vault) -> None:
     cru("session", "learn", "--all", "--export", "markdown")
     path = kept(vault, "correction")
-    cru("cases", "accept", path.stem)
+    cru("case", "accept", path.stem)
     path.rename(path.with_name("The floor of the jitter.md"))
     assert ids(export(cru, "--all", "--accepted")) == [path.stem]
 
@@ -437,7 +437,7 @@ def test_a_note_that_was_moved_or_renamed_is_its_case_still(place: str, review: 
     cru("session", "learn", "--all", "--export", "markdown")
     path = kept(vault, "correction")
     if review:
-        cru("cases", review, path.stem)
+        cru("case", review, path.stem)
     (path.parent / "read").mkdir()
     path.rename(path.parent / place.format(path.stem))
     before = {one: one.read_bytes() for one in path.parent.rglob("*.md")}
@@ -455,8 +455,8 @@ def test_a_review_outlives_that_the_session_is_renamed(cru: Cru, vault: Vault) -
         next(path.stem for path in sorted((vault.root / "cases").glob(f"{session}-{type_}-*.md")))
         for type_ in ("correction", "decision")
     )
-    cru("cases", "reject", no)
-    cru("cases", "accept", yes)
+    cru("case", "reject", no)
+    cru("case", "accept", yes)
     before = export(cru, "--all")
     assert cru("session", "rename", session, "2026-11-21-backoff").exit_code == 0
     after = export(cru, "--all")
@@ -563,7 +563,7 @@ def test_a_session_has_its_files_name_whatever_it_tells(name: str, cru: Cru, vau
     assert rows
     assert not any("/" in row["metadata"]["id"] for row in rows)
     assert cru("session", "learn", "--all", "--export", "markdown").exit_code == 0
-    assert cru("cases", "reject", rows[0]["metadata"]["id"]).exit_code == 0
+    assert cru("case", "reject", rows[0]["metadata"]["id"]).exit_code == 0
     again = [row["metadata"]["id"] for row in export(cru, "--all") if row["metadata"]["session"] == name]
     assert again == ids(rows)[1:]
 
@@ -632,7 +632,7 @@ def test_puzzles_come_with_solutions_and_can_be_played(cru: Cru, tmp_path: Path)
     assert solution in files
     answer = tmp_path / "answer.md"
     answer.write_text(solution.read_text(encoding="utf-8").split("## Rubric")[0], encoding="utf-8")
-    assert cru("cases", "play", puzzle, "--answer", answer).exit_code == 0
+    assert cru("case", "play", puzzle, "--answer", answer).exit_code == 0
 
 
 def test_a_puzzle_that_somebody_changed_stays(cru: Cru, tmp_path: Path) -> None:
@@ -694,8 +694,8 @@ def test_what_wrote_nothing_says_why(cru: Cru, tmp_path: Path) -> None:
     assert none.exit_code == 0
     assert "no puzzle" in none.stderr
     for args in ((), ("--export", "jsonl", "-o", tmp_path / "r"), ("--export", "markdown")):
-        assert "cru cases accept" in cru("session", "learn", "--all", "--accepted", *args).stderr
-    assert "cru cases accept" not in cru("session", "learn", "--all").stderr
+        assert "cru case accept" in cru("session", "learn", "--all", "--accepted", *args).stderr
+    assert "cru case accept" not in cru("session", "learn", "--all").stderr
 
 
 def test_a_side_that_got_no_row_is_named(cru: Cru, tmp_path: Path) -> None:

@@ -51,10 +51,10 @@ def test_a_title_is_shown_where_there_is_room(long: Vault, cru: Cru, cru_process
 
 def test_the_clients_of_an_import_fit_a_terminal(vault: Vault, cru: Cru, cru_process: CruProcess) -> None:
     folders = [str(path) for path in (DATA / "claude-code", DATA / "codex", DATA / "gemini")]
-    shown = on_a_terminal(cru_process, vault, 80, "import", "auto", *folders, "--dry-run")
+    shown = on_a_terminal(cru_process, vault, 80, "import", *folders, "--dry-run")
     heads = next(at for at, line in enumerate(shown) if line.startswith("client "))
     assert max(map(cell_len, shown[heads:-1])) <= 80
-    assert any(folders[0] in line for line in cru("import", "auto", *folders).stdout.splitlines())
+    assert any(folders[0] in line for line in cru("import", *folders).stdout.splitlines())
 
 
 def test_ids_of_one_family_stay_different(long: Vault, cru_process: CruProcess) -> None:

@@ -122,14 +122,14 @@ def test_a_session_that_has_ended_is_refused_with_the_way_on(
     assert (code, out) == (1, "")
     assert f"it is {status}" in err
     assert f"cru session resume {PAUSED} --force" in err
-    assert f"cru session start --continues {PAUSED}" in err
+    assert f"cru record start --continues {PAUSED}" in err
     assert contents(scene) == before
     assert resume(PAUSED, "--print", "--force")[0] == 0
 
 
 def test_a_session_that_continues_another_is_linked_both_ways(scene: Scene, cru: Cru) -> None:
     scene.write(paused_note(status="completed"))
-    new = cru("session", "start", "Go on", "--continues", PAUSED).stdout.strip()
+    new = cru("record", "start", "Go on", "--continues", PAUSED).stdout.strip()
     assert scene.session(new).continues == PAUSED
     assert scene.session().continued_by == new
 

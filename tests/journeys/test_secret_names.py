@@ -47,8 +47,8 @@ def test_a_workflow_s_file_name_with_a_secret_is_refused(vault: Vault, cru: Cru,
 
 @pytest.mark.parametrize("secret", [GITHUB, AWS])
 def test_a_secret_in_a_title_is_redacted_before_a_name_is_made(vault: Vault, cru: Cru, secret: str) -> None:
-    assert cru("session", "start", secret).exit_code == 0
-    assert cru("session", "start", f"Use {secret} now").exit_code == 0
+    assert cru("record", "start", secret).exit_code == 0
+    assert cru("record", "start", f"Use {secret} now").exit_code == 0
     assert cru("knowledge", "add", "decision", f"Use {secret}", "It works.").exit_code == 0
     assert cru("task", "add", secret).exit_code == 0
     lower = secret.lower()[4:]

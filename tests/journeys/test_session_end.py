@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from crucible.cli import session_record as ending
+from crucible.cli import session_end as ending
 from crucible.documents.session.session import Status
 from crucible.vault.notes.vault import Vault
 from tests.running import Cru
@@ -15,13 +15,13 @@ from tests.running import Cru
 
 @pytest.fixture
 def session(cru: Cru) -> str:
-    name = cru("session", "start", "Limit requests", "--project", "shop").stdout.strip()
+    name = cru("record", "start", "Limit requests", "--project", "shop").stdout.strip()
     for words in (
         ("phase", "Work"),
         ("decision", "Use a token bucket", "--rationale", "constant memory"),
         ("error", "Red"),
     ):
-        assert cru("log", *words, "--session", name).exit_code == 0
+        assert cru("record", *words, "--session", name).exit_code == 0
     return name
 
 
@@ -118,7 +118,7 @@ def test_a_session_that_another_process_ends_meanwhile_is_no_failure(
 
 
 def test_a_subagents_end_promises_no_history(cru: Cru, session: str) -> None:
-    child = cru("session", "start", "Part", "--parent", session).stdout.strip()
+    child = cru("record", "start", "Part", "--parent", session).stdout.strip()
     cru("session", "end", child)
     again = cru("session", "end", child)
     assert (again.exit_code, again.stdout) == (0, "")

@@ -28,7 +28,7 @@ def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def started(cru: Cru, title: str, *more: str) -> str:
-    return cru("session", "start", title, *more).stdout.strip()
+    return cru("record", "start", title, *more).stdout.strip()
 
 
 def status(vault: Vault, name: str) -> tuple[str, str | None]:

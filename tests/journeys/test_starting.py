@@ -1,4 +1,4 @@
-"""`cru start`: which client begins, and what it is told."""
+"""`cru launch`: which client begins, and what it is told."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def test_claude_code_is_briefed_beside_its_instructions_and_its_hooks_know(
     recently(vault)
     install(seen, "claude", "codex")
     monkeypatch.setenv("CRU_SESSION", "another")
-    done = cru("start", "--", "--model", "opus")
+    done = cru("launch", "--", "--model", "opus")
     assert done.exit_code == 0, done.stderr
     assert "Starting claude with a briefing on shop of about " in done.stderr
     told = noted(seen)
@@ -87,7 +87,7 @@ def test_claude_code_is_briefed_beside_its_instructions_and_its_hooks_know(
 def test_the_client_that_was_used_last_is_the_one(cru: Cru, vault: Vault, seen: Path) -> None:
     install(seen, "claude", "opencode")
     recently(vault, "opencode")
-    assert "Starting opencode with" in cru("start").stderr
+    assert "Starting opencode with" in cru("launch").stderr
     told = noted(seen)
     assert told["argv"][1:] == []
     assert told["files"][0].startswith("# Briefing: `shop`\n")
@@ -98,16 +98,16 @@ def test_the_client_that_was_used_last_is_the_one(cru: Cru, vault: Vault, seen: 
 def test_one_that_is_gone_gives_way_to_one_that_is_installed(cru: Cru, vault: Vault, seen: Path) -> None:
     recently(vault, "opencode")
     install(seen, "codex")
-    assert "Starting codex with" in cru("start").stderr
+    assert "Starting codex with" in cru("launch").stderr
 
 
 def test_without_any_client_the_line_says_how_to_get_one(cru: Cru, vault: Vault, seen: Path) -> None:
     recently(vault)
-    done = cru("start")
+    done = cru("launch")
     assert done.exit_code == 1
     assert f"none of {', '.join(CLIENTS)} is installed" in done.stderr
     assert "npm install -g @anthropic-ai/claude-code" in done.stderr
-    refused = cru("start", "--with", "codex")
+    refused = cru("launch", "--with", "codex")
     assert (refused.exit_code, "npm install -g @openai/codex" in refused.stderr) == (1, True)
     assert not seen.exists()
 
@@ -115,7 +115,7 @@ def test_without_any_client_the_line_says_how_to_get_one(cru: Cru, vault: Vault,
 def test_any_command_line_gets_it_in_its_place(cru: Cru, vault: Vault, seen: Path) -> None:
     recently(vault)
     install(seen, "agent")
-    done = cru("start", "--with", "agent --context={briefing} -x", "--budget", "400", "--", "more")
+    done = cru("launch", "--with", "agent --context={briefing} -x", "--budget", "400", "--", "more")
     assert done.exit_code == 0, done.stderr
     argv = noted(seen)["argv"]
     assert argv[1].startswith("--context=# Briefing: `shop`\n")
@@ -126,14 +126,14 @@ def test_a_failing_client_is_reported(cru: Cru, vault: Vault, seen: Path, monkey
     recently(vault)
     install(seen, "claude")
     monkeypatch.setenv("ENDS", "7")
-    done = cru("start")
+    done = cru("launch")
     assert done.exit_code == 1
     assert "claude ended with exit code 7" in done.stderr
 
 
 def test_without_anything_known_the_client_gets_no_briefing(cru: Cru, seen: Path) -> None:
     install(seen, "claude")
-    done = cru("start")
+    done = cru("launch")
     assert (done.exit_code, "nothing is known yet" in done.stderr) == (0, True)
     assert noted(seen)["argv"][1:] == []
     assert BRIEFED_ENVIRONMENT not in noted(seen)["env"]
@@ -145,14 +145,14 @@ def test_in_a_folder_without_a_project_the_client_gets_no_briefing(
     recently(vault)
     install(seen, "claude")
     monkeypatch.chdir(tmp_path)
-    done = cru("start")
+    done = cru("launch")
     assert (done.exit_code, "no project" in done.stderr) == (0, True)
     assert noted(seen)["argv"][1:] == []
 
 
 @pytest.mark.parametrize("wish", ["", "'"])
 def test_what_is_no_command_line_is_refused(cru: Cru, wish: str) -> None:
-    assert cru("start", "--with", wish).exit_code == 2
+    assert cru("launch", "--with", wish).exit_code == 2
 
 
 def test_codex_gets_a_string_of_toml_whatever_stands_in_it() -> None:
@@ -174,7 +174,7 @@ def test_settings_of_opencode_that_cannot_be_added_to_are_not_dropped(
     recently(vault)
     install(seen, "opencode")
     monkeypatch.setenv("OPENCODE_CONFIG_CONTENT", known)
-    done = cru("start", "--with", "opencode")
+    done = cru("launch", "--with", "opencode")
     assert (done.exit_code, seen.exists()) == (2, False)
     assert "OPENCODE_CONFIG_CONTENT: no JSON object" in done.stderr
 

@@ -135,7 +135,7 @@ def test_a_task_is_found_by_a_beginning_and_a_wrong_name_is_refused(cru: Cru, ch
 def test_without_a_session_add_says_what_to_do(cru: Cru, chain: str) -> None:
     failed = cru("task", "add", "x", env={"CRU_SESSION": ""})
     assert failed.exit_code == 2
-    assert "cru session start" in failed.stderr
+    assert "cru record start" in failed.stderr
     assert cru("task", "add", " ").exit_code == 2
     assert "no task '9'" in cru("task", "add", "x", "--depends-on", "9").stderr
     assert cru("task", "add", "x", "--depends-on", f"{chain}.1").stdout == f"{chain}.4\n"
@@ -168,7 +168,7 @@ def test_subagents_see_what_those_beside_them_found(cru: Cru, vault: Vault, chai
         child.add_tasks(f"Help {name}")
         ids.append(child.id)
     more = ("--tag", "parallel-discovery", "--task", "1", "--applies-to", "stripe")
-    assert cru("log", "observation", "Stripe answers 429", *more, env={"CRU_SESSION": ids[0]}).exit_code == 0
+    assert cru("record", "observation", "Stripe answers 429", *more, env={"CRU_SESSION": ids[0]}).exit_code == 0
     assert "> [!observation] parallel-discovery, task 1\n> Stripe answers 429" in vault.load(ids[0]).source.text
     for picked in (f"{ids[1]}.1", f"{chain}.2"):
         assert "Stripe answers 429\n  for: stripe" in cru("task", "pick", picked).stdout

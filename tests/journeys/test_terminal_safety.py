@@ -67,8 +67,8 @@ COMMANDS = [
     "session learn s", "session learn s --export jsonl --shape tools -o -", "session learn s --export jsonl -o -",
     "recall red", "recall red --format json", "knowledge list", "knowledge show item", "knowledge check", "knowledge stats",
     "history list", "history show s", "history search why", "workflow list", "workflow show flow", "workflow show flow --format markdown",
-    "workflow validate", "workflow graph flow", "inbox", "task", "task show s.1", "task pick s.1", "briefing", "memory digest", "bookmark list",
-    "flight list", "cases list", "doctor", "index show sessions", "session show nothing", "session rename s con", "capture s --dry-run",
+    "workflow check", "workflow graph flow", "inbox", "task", "task show s.1", "task pick s.1", "briefing", "briefing --short", "session show s --bookmarks",
+    "events list", "case list", "doctor", "index show sessions", "session show nothing", "session rename s con", "knowledge capture s --dry-run",
     f"session show {ESC}", f"session show --{ESC}", f"{ESC}", f"task show {ESC}", f"import claude-code {ESC}",
 ]  # fmt: skip
 

@@ -72,8 +72,8 @@ def run(clone: Path, cru_process: CruProcess) -> Run:
 
 def noted(run: Run, clone: Path) -> str:
     """The note's text after a secret was logged."""
-    session = run("session", "start", "Look").stdout.strip()
-    assert run("log", "decision", f"Use {TOKEN} now", env={"CRU_SESSION": session}).returncode == 0
+    session = run("record", "start", "Look").stdout.strip()
+    assert run("record", "decision", f"Use {TOKEN} now", env={"CRU_SESSION": session}).returncode == 0
     return (clone / "sessions" / f"{session}.md").read_text()
 
 
@@ -120,8 +120,8 @@ def test_a_strangers_rules_neither_hang_nor_redact_everything(run: Run, stranger
     say(stranger, "[secrets.rules]\nall = '.+'\nslow = '(.*a){30}$'\n")
     git(clone, "pull", "-q")
     begun = time.monotonic()
-    session = run("session", "start", "Look").stdout.strip()
-    run("log", "prose", "a" * 2000 + "!", env={"CRU_SESSION": session})
+    session = run("record", "start", "Look").stdout.strip()
+    run("record", "prose", "a" * 2000 + "!", env={"CRU_SESSION": session})
     assert time.monotonic() - begun < 20
     assert "a" * 2000 in (clone / "sessions" / f"{session}.md").read_text()
 
@@ -153,10 +153,10 @@ def test_a_stranger_has_no_file_shown_to_agents(run: Run, stranger: Path, clone:
 def test_a_stranger_deletes_no_events(run: Run, stranger: Path, clone: Path) -> None:
     say(stranger, '[flight]\nafter = "delete"\nretention_days = 0\n')
     git(clone, "pull", "-q")
-    session = run("session", "start", "Look").stdout.strip()
-    run("log", "decision", "Kept", env={"CRU_SESSION": session})
+    session = run("record", "start", "Look").stdout.strip()
+    run("record", "decision", "Kept", env={"CRU_SESSION": session})
     run("session", "end", session)
-    purged = run("flight", "purge", "--older-than", "0")
+    purged = run("events", "prune", "--older-than", "0")
     assert purged.stdout.startswith("archived ")
     assert (clone / ".crucible" / "archive" / f"{session}.jsonl.zst").is_file()
 

@@ -72,7 +72,7 @@ def test_of_many_problems_the_first_are_named(vault: Vault, cru: Cru) -> None:
     put(vault, "workflows/many.md", "# T\n\n" + "".join(f"## S{n}\nx → y\n\n" for n in range(50)))
     said = cru("workflow", "show", "many").stderr.splitlines()
     assert len(said) == 11
-    assert "cru workflow validate" in said[-1]
+    assert "cru workflow check" in said[-1]
 
 
 def test_a_marker_counts_for_the_step_it_names_wherever_it_stands(vault: Vault, cru: Cru) -> None:

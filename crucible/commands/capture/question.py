@@ -131,7 +131,7 @@ def _places(words: Sequence[str], count: int) -> tuple[int, ...]:
         first, last = (int(match[1]), int(match[2] or match[1])) if match else (0, 0)
         if not 1 <= first <= last <= count:
             there = f"there are 1 to {count}" if count > 1 else "there is 1" if count else "there is none"
-            raise UsageError(f"{word[:40]!r} is none of them: {there}", "`cru capture` lists them")
+            raise UsageError(f"{word[:40]!r} is none of them: {there}", "`cru knowledge capture` lists them")
         found.update(dict.fromkeys(range(first - 1, last)))
     return tuple(found)
 

@@ -130,7 +130,7 @@ def load_case(vault: Vault, path: Path) -> CaseNote:
 
 
 _NOTES = FolderNotes(
-    CASES, "case", "cases", "`cru cases list` tells them; `cru session learn --export markdown` writes them"
+    CASES, "case", "cases", "`cru case list` tells them; `cru session learn --export markdown` writes them"
 )
 find_case = _NOTES.find
 
@@ -146,7 +146,7 @@ def review_case(vault: Vault, path: Path, review: CaseStatus) -> bool:
         nonlocal changed
         found = find_frontmatter(note.source)
         if not is_case(found):
-            raise UsageError(f"{path}: no case", "`cru cases list` tells the cases")
+            raise UsageError(f"{path}: no case", "`cru case list` tells the cases")
         made = set_key(note.source, found, "status", review.value)
         changed = bool(made)
         return made

@@ -193,7 +193,7 @@ class Gatherer:
                 if read.case is None:
                     at = f"{self._vault.relative(path)}:{read.problems[0].line if read.problems else 1}"
                     message = f"{at}: a case that cannot be read; skipped"
-                    problems.append(CrucibleError(message, "`cru cases check` says why"))
+                    problems.append(CrucibleError(message, "`cru case check` says why"))
             found.append(_Noted(path, read))
         return sorted(found, key=lambda one: (not one.read.is_edited, one.read.case is not None))
 
@@ -227,7 +227,7 @@ def _kept(vault: Vault, sessions: Collection[str]) -> Mapping[str, list[Path]]:
 
 
 def _session_in(vault: Vault, path: Path) -> str:
-    """Return the session that a case note names, "" for other notes; `cru cases check` reports those."""
+    """Return the session that a case note names, "" for other notes; `cru case check` reports those."""
     with suppress(CrucibleError):
         read = load_case(vault, path).read
         return read.session if read.says_case else ""

@@ -214,7 +214,7 @@ def _find_exactly(vault: Vault, session_id: str) -> Path:
         if path.name == name:
             return path
     raise SessionNotFound(
-        f"no session {note_name(name)!r} in {vault.root}", "`cru session start` begins one and prints its id"
+        f"no session {note_name(name)!r} in {vault.root}", "`cru record start` begins one and prints its id"
     )
 
 
@@ -226,7 +226,7 @@ def _checked(plan: Plan, session_id: str, counts: Mapping[str, int], *, reopens:
         if head.status in (Status.COMPLETED, Status.FAILED) and not reopens:
             raise SessionEnded(
                 f"{session_id}: it is {head.status}, nothing more is logged to it",
-                f"`cru session start --continues {session_id}` goes on from it",
+                f"`cru record start --continues {session_id}` goes on from it",
             )
         addition = plan(state)
         return replace(addition, keys={**_active_again(head), **_counted(head, counts), **addition.keys})

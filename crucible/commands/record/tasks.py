@@ -237,7 +237,7 @@ def _check_open(session_id: str, state: NoteState) -> None:
     if state.head.status in (Status.COMPLETED, Status.FAILED):
         raise SessionEnded(
             f"{session_id}: it is {state.head.status}, and gets no more tasks",
-            f"`cru session start --continues {session_id}` goes on from it",
+            f"`cru record start --continues {session_id}` goes on from it",
         )
 
 

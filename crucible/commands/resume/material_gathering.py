@@ -55,7 +55,7 @@ def check_goes_on(session: Session, *, force: bool) -> None:
     raise CrucibleError(
         f"{session.id}: it is {session.status}, so it is not resumed",
         f"`cru session resume {session.id} --force` goes on with it all the same, "
-        f"`cru session start --continues {session.id}` begins a new one",
+        f"`cru record start --continues {session.id}` begins a new one",
     )
 
 

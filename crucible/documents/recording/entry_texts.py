@@ -72,7 +72,7 @@ def rewind_callout(event: Rewound) -> Callout:
 
 
 def switch_callout(before: str, now: AgentRef) -> Callout:
-    """The callout for a session continued in another native session, worded like `cru log agent_switch`."""
+    """The callout for a session continued in another native session, worded like `cru record agent-switch`."""
     return Callout("agent_switch", f"{before} → {now}".lstrip())
 
 

@@ -245,7 +245,7 @@ def check_sessions(rows: Collection[Row], now: datetime, idle: timedelta) -> Ite
     if stale:
         what = numbered(len(stale), "session says it is", "sessions say they are")
         what += " active, and nothing happened for long"
-        fix = f"cru import auto, or: cru session pause --session {stale[0]}"
+        fix = f"cru import, or: cru session pause --session {stale[0]}"
         yield bad("sessions", what, fix, tuple(stale))
     if lost:
         what = numbered(len(lost), "subagent's note has lost its parent", "subagents' notes have lost their parents")
@@ -284,5 +284,5 @@ def check_notes(root: Path, unreadable: Collection[Row], ids: Collection[str]) -
             numbered(len(homeless), "folder of whole events has", "folders of whole events have")
             + " no note; all is kept"
         )
-        fix = "cru import auto makes the notes anew"
+        fix = "cru import makes the notes anew"
         yield notice("sessions", what, fix, tuple(homeless))

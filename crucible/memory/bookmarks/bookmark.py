@@ -56,7 +56,7 @@ class StopReason(StrEnum):
     TASK = "task"
     """A task was completed."""
     MANUAL = "manual"
-    """A user ran `cru bookmark add`."""
+    """A user ran `cru record bookmark`."""
 
 
 @dataclass(frozen=True, slots=True)

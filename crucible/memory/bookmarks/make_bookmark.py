@@ -228,7 +228,7 @@ def _calls(entries: Iterable[Entry]) -> Iterator[ToolCall]:
 
 
 def _paths(call: ToolCall) -> list[str]:
-    # Late: `cru log` starts faster without the clients' modules.
+    # Late: `cru record` starts faster without the clients' modules.
     from crucible.clients.registry import FILE_TOOLS  # noqa: PLC0415
 
     tool, _, rest = call.call.partition(" ")

@@ -1,6 +1,6 @@
 """Append an entry reported by an agent to a session's event log.
 
-Separate from `event_recorder`, since `cru log` runs once per entry and does not need the clients' event types.
+Separate from `event_recorder`, since `cru record` runs once per entry and does not need the clients' event types.
 """
 
 from __future__ import annotations

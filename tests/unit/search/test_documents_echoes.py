@@ -55,7 +55,7 @@ def test_recall_calls_are_echoes(call: str) -> None:
         "mcp__browser__session_list all",
         "mcp__other__recall_products jitter",
         "tmux_session_list all",
-        "Bash cru log decision recall",
+        "Bash cru record decision recall",
         "Bash cru --vault v knowledge add pattern jitter",
     ],
 )

@@ -1,4 +1,4 @@
-"""`cru recall push`, `sync`, `status`, `set-up`, and a question to a real server."""
+"""`cru team push`, `sync`, `status`, `setup`, and a question to a real server."""
 
 from __future__ import annotations
 
@@ -30,35 +30,35 @@ def found(cru: Cru, *args: str) -> list[str]:
 def test_push_question_and_sync_work_together(address: str, vault: Vault, cru: Cru) -> None:
     write(vault, "2026-11-21-limiter", LIMITER)
     write(vault, "2026-11-20-other", note("2026-11-20-other"))
-    assert cru("recall", "set-up").exit_code == 0
-    pushed = cru("recall", "push", "--format", "json")
+    assert cru("team", "setup").exit_code == 0
+    pushed = cru("team", "push", "--format", "json")
     assert pushed.exit_code == 0, pushed.stderr
     assert json.loads(pushed.stdout)["new"] == 2
     assert set(found(cru)) == {"2026-11-21-limiter"}
     files = cru("recall", "bucket", "--format", "paths")
     assert (files.exit_code, files.stdout) == (0, "")
     assert "--here" in files.stderr, "what the server found is no file here"
-    status = json.loads(cru("recall", "status", "--format", "json").stdout)
+    status = json.loads(cru("team", "status", "--format", "json").stdout)
     assert status["sessions"] == 2
-    assert json.loads(cru("recall", "push", "--format", "json").stdout)["same"] == 2
+    assert json.loads(cru("team", "push", "--format", "json").stdout)["same"] == 2
     (vault.root / "sessions" / "2026-11-21-limiter.md").unlink()
     assert found(cru)
     assert found(cru, "--here") == []
-    assert json.loads(cru("recall", "sync", "--format", "json").stdout)["removed"] == 1
+    assert json.loads(cru("team", "sync", "--format", "json").stdout)["removed"] == 1
     assert found(cru) == []
 
 
 def test_set_up_prints_the_next_steps(team: Team, address: str, cru: Cru) -> None:
     team.run("DROP SCHEMA crucible CASCADE")
-    assert "crucible.grant_project('anna', 'apollo', true)" in cru("recall", "set-up").stderr
-    assert cru("recall", "set-up").stderr == "nothing to do\n"
+    assert "crucible.grant_project('anna', 'apollo', true)" in cru("team", "setup").stderr
+    assert cru("team", "setup").stderr == "nothing to do\n"
 
 
 def test_a_refused_push_says_whom_to_ask(team: Team, vault: Vault, cru: Cru, monkeypatch: pytest.MonkeyPatch) -> None:
     team.run("SELECT crucible.grant_project('ben', 'apollo')")
     write(vault, "2026-11-21-limiter", LIMITER)
     monkeypatch.setenv(VARIABLE, team.address("ben"))
-    pushed = cru("recall", "push")
+    pushed = cru("team", "push")
     assert pushed.exit_code == 3
     assert "1 note of project " in pushed.stderr
     assert "you may not write there; ask who runs the server" in pushed.stderr
@@ -106,7 +106,7 @@ def test_a_password_in_the_address_is_never_shown(
         ("status",),
         ("status", "--format", "json"),
         ("sync", "--format", "json"),
-        ("set-up",),
+        ("setup",),
         ("ask", "bucket", "--explain"),
     ):
         result = cru("recall", *command)
@@ -125,7 +125,7 @@ def test_an_invalid_address_is_not_repeated(
     settings = tmp_path / "crucible" / "config.toml"
     settings.parent.mkdir()
     settings.write_text(f'[recall]\nbackend = "{backend}"\n')
-    for command in ("recall", "bucket"), ("recall", "status"), ("doctor",):
+    for command in ("recall", "bucket"), ("team", "status"), ("doctor",):
         result = cru(*command)
         assert result.exit_code or command == ("doctor",)
         assert "sesame" not in result.stdout + result.stderr
@@ -136,14 +136,14 @@ def test_a_project_sees_permitted_items_of_other_projects(address: str, vault: V
         command = ("knowledge", "add", "decision", f"{name} bucket", f"One bucket for the {name}.")
         added = cru(*command, "--scope", scope, "--project", "zeus")
         assert added.exit_code == 0, added.stderr
-    assert cru("recall", "push").exit_code == 0
+    assert cru("team", "push").exit_code == 0
     for project, items in (("shop", {"shared-bucket"}), ("zeus", {"own-bucket", "shared-bucket"})):
         assert set(found(cru, "--project", project)) == items
         assert set(found(cru, "--project", project, "--here")) == items
 
 
 def test_without_a_server_the_error_has_a_hint(vault: Vault, cru: Cru) -> None:
-    for command in ("push", "sync", "status", "set-up"):
+    for command in ("push", "sync", "status", "setup"):
         result = cru("recall", command)
         assert result.exit_code == 2
         assert "docs/teams.md" in result.stderr

@@ -223,14 +223,14 @@ def test_every_other_command_notices_too(cru: Cru, vault: Vault, command: list[s
 def test_a_dry_run_writes_nothing(cru: Cru, vault: Vault) -> None:
     quiet(vault)
     before = bytes_of(vault)
-    cru("import", "auto", "--dry-run")
+    cru("import", "--dry-run")
     assert bytes_of(vault) == before
 
 
 def test_whoever_logs_to_it_makes_it_active_again(cru: Cru, vault: Vault) -> None:
     quiet(vault)
     looked(vault)
-    cru("log", "milestone", "back", "--session", "quiet")
+    cru("record", "milestone", "back", "--session", "quiet")
     session = vault.load("quiet").session
     assert (session.status, session.resume_point, session.pause_reason) == ("active", None, None)
 

@@ -76,7 +76,7 @@ def test_commands_at_once_write_an_entry_each(vault: Vault) -> None:
     count = 12
     s = begun(vault)
     env = {**os.environ, "PYTHONPATH": str(ROOT), "CRU_SESSION": s.id, "CRUCIBLE_VAULT": str(vault.root)}
-    command = [sys.executable, "-m", "crucible", "log", "decision"]
+    command = [sys.executable, "-m", "crucible", "record", "decision"]
     running = [
         subprocess.Popen([*command, f"number {n}."], env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         for n in range(count)

@@ -694,7 +694,7 @@ _TELLING = [
 
 @pytest.mark.parametrize("name", _TELLING)
 def test_the_document_has_every_method_with_its_arguments(name: str) -> None:
-    document = (ROOT / "docs" / "recorder.md").read_text(encoding="utf-8")
+    document = (ROOT / "docs" / "record.md").read_text(encoding="utf-8")
     python = document.partition("\n| method |")[2].partition("\n\n")[0]
     (row,) = [line for line in python.splitlines() if f"`{name}`" in line.partition(" | ")[0]]
     for parameter in inspect.signature(getattr(Recorder, name)).parameters.values():

@@ -119,7 +119,7 @@ def half_renamed(vault: Vault) -> None:
     "args",
     [
         ["session", "list"],
-        ["session", "start", "Next"],
+        ["record", "start", "Next"],
         ["task"],
         ["recall", "bucket"],
         ["session", "show", B],

@@ -123,7 +123,7 @@ def test_an_ended_session_continues_only_with_force(status: Status) -> None:
     with pytest.raises(CrucibleError, match=f"it is {status}") as raised:
         check_goes_on(session(status=status), force=False)
     assert "--force" in raised.value.hint
-    assert "cru session start --continues 2026-11-21-x" in raised.value.hint
+    assert "cru record start --continues 2026-11-21-x" in raised.value.hint
     check_goes_on(session(status=status), force=True)
     check_goes_on(session(status=Status.PAUSED), force=False)
 

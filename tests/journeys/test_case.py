@@ -1,4 +1,4 @@
-"""`cru cases` as a user meets it."""
+"""`cru case` as a user meets it."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def configure(command: str) -> None:
 
 @pytest.mark.usefixtures("kept")
 def test_cases_are_listed_the_newest_session_first(cru: Cru) -> None:
-    result = cru("cases", "list")
+    result = cru("case", "list")
     assert result.exit_code == 0
     lines = result.stdout.splitlines()
     assert lines[0].split() == ["id", "type", "status", "difficulty", "about"]
@@ -91,28 +91,28 @@ def test_cases_are_listed_the_newest_session_first(cru: Cru) -> None:
 )
 @pytest.mark.usefixtures("kept")
 def test_filters_narrow_the_list(cru: Cru, options: list[str], ids: list[str]) -> None:
-    rows = json.loads(cru("cases", "list", "--format", "json", *options).stdout)
+    rows = json.loads(cru("case", "list", "--format", "json", *options).stdout)
     assert [row["id"] for row in rows] == ids
 
 
 def test_every_format_tells_the_same(cru: Cru, kept: Path) -> None:
-    rows = json.loads(cru("cases", "list", "--format", "json", "--type", "correction").stdout)
+    rows = json.loads(cru("case", "list", "--format", "json", "--type", "correction").stdout)
     assert rows[1]["about"] == "Never zero: keep a floor."
     assert rows[1]["path"] == "cases/correction.md"
-    assert "cases[2]{id,type,status" in cru("cases", "list", "--format", "toon", "--type", "correction").stdout
-    paths = cru("cases", "list", "--format", "paths", "-0", "--type", "correction").stdout.split("\0")
+    assert "cases[2]{id,type,status" in cru("case", "list", "--format", "toon", "--type", "correction").stdout
+    paths = cru("case", "list", "--format", "paths", "-0", "--type", "correction").stdout.split("\0")
     assert paths == [str(kept / "rejected.md"), str(kept / "correction.md"), ""]
 
 
 def test_a_vault_without_cases_says_how_to_get_some(cru: Cru) -> None:
-    result = cru("cases", "list")
+    result = cru("case", "list")
     assert (result.exit_code, result.stdout.split()) == (0, ["id", "type", "status", "difficulty", "about"])
     assert "session learn" in result.stderr
 
 
 def test_a_note_that_cannot_be_read_is_told(cru: Cru, kept: Path) -> None:
     (kept / "gone.md").symlink_to(kept / "nowhere")
-    result = cru("cases", "list")
+    result = cru("case", "list")
     assert result.exit_code == 3
     assert "cases/nowhere: no such file" in result.stderr
 
@@ -122,9 +122,9 @@ def test_a_note_that_cannot_be_read_is_told(cru: Cru, kept: Path) -> None:
 
 def test_a_review_is_written_into_the_notes_and_nothing_else_is(cru: Cru, kept: Path) -> None:
     before = {path.name: path.read_bytes() for path in kept.iterdir()}
-    result = cru("cases", "accept", "puzzle", "cases/choice.md")
+    result = cru("case", "accept", "puzzle", "cases/choice.md")
     assert (result.exit_code, result.stderr) == (0, "puzzle: accepted\nchoice: accepted\n")
-    assert cru("cases", "reject", "del").exit_code == 0
+    assert cru("case", "reject", "del").exit_code == 0
     after = {path.name: path.read_bytes() for path in kept.iterdir()}
     for name, status in {
         "puzzle.md": b"accepted",
@@ -134,11 +134,11 @@ def test_a_review_is_written_into_the_notes_and_nothing_else_is(cru: Cru, kept: 
         assert after[name] == before[name].replace(b"status: proposed", b"status: " + status)
         before[name] = after[name]
     assert after == before
-    assert "puzzle: accepted already" in cru("cases", "accept", "puzzle").stderr
+    assert "puzzle: accepted already" in cru("case", "accept", "puzzle").stderr
 
 
 def test_nothing_is_written_when_one_of_them_is_not_there(cru: Cru, kept: Path) -> None:
-    result = cru("cases", "accept", "puzzle", "nope")
+    result = cru("case", "accept", "puzzle", "nope")
     assert result.exit_code == 2
     assert "no case 'nope'" in result.stderr
     assert b"status: proposed" in (kept / "puzzle.md").read_bytes()
@@ -146,8 +146,8 @@ def test_nothing_is_written_when_one_of_them_is_not_there(cru: Cru, kept: Path) 
 
 def test_a_session_is_no_case(cru: Cru, vault: Vault) -> None:
     write(vault, "2026-11-21-limiter", LIMITER)
-    assert cru("cases", "accept", "sessions/2026-11-21-limiter.md").exit_code == 2
-    assert cru("cases", "reject", "../answer.md").exit_code == 2
+    assert cru("case", "accept", "sessions/2026-11-21-limiter.md").exit_code == 2
+    assert cru("case", "reject", "../answer.md").exit_code == 2
 
 
 # --- check -----------------------------------------------------------------------------------------------------------
@@ -156,7 +156,7 @@ def test_a_session_is_no_case(cru: Cru, vault: Vault) -> None:
 def test_sound_cases_have_no_problem(cru: Cru, vault: Vault) -> None:
     write(vault, "2026-11-21-limiter", LIMITER)
     write_case_notes(vault, [case_of(PUZZLE, session="2026-11-21-limiter")])
-    result = cru("cases", "check")
+    result = cru("case", "check")
     assert (result.exit_code, result.stdout, result.stderr) == (
         0,
         "",
@@ -167,7 +167,7 @@ def test_sound_cases_have_no_problem(cru: Cru, vault: Vault) -> None:
 def test_what_is_wrong_is_named_with_its_line(cru: Cru, kept: Path) -> None:
     path = kept / "choice.md"
     path.write_text(path.read_text().replace("status: proposed", "status: perhaps").replace("## Outcome", "## Out"))
-    result = cru("cases", "check", "choice")
+    result = cru("case", "check", "choice")
     assert result.exit_code == 3
     lines = result.stdout.splitlines()
     assert lines[0].startswith(
@@ -175,7 +175,7 @@ def test_what_is_wrong_is_named_with_its_line(cru: Cru, kept: Path) -> None:
     )
     assert ": unknown-section: “Out” is no part of a decision" in lines[1]
     assert lines[2].startswith("cases/choice.md:1: no-session: its session 2026-05-05-0900-limiter")
-    rows = json.loads(cru("cases", "check", "choice", "--format", "json").stdout)
+    rows = json.loads(cru("case", "check", "choice", "--format", "json").stdout)
     assert [row["code"] for row in rows] == ["bad-field", "unknown-section", "no-session"]
 
 
@@ -186,12 +186,12 @@ def test_what_is_wrong_is_named_with_its_line(cru: Cru, kept: Path) -> None:
     ("text", "code", "last"), [(GOOD, 0, "met"), ("I do not know.", 3, "not met"), ("", 3, "not met")]
 )
 def test_an_answer_is_judged(bare_cru: Cru, tmp_path: Path, puzzle: Path, text: str, code: int, last: str) -> None:
-    result = bare_cru("cases", "play", puzzle, "--answer", answer(tmp_path, text))
+    result = bare_cru("case", "play", puzzle, "--answer", answer(tmp_path, text))
     assert (result.exit_code, result.stdout.splitlines()[-1]) == (code, last)
 
 
 def test_the_verdict_is_told_as_json(bare_cru: Cru, tmp_path: Path, puzzle: Path) -> None:
-    result = bare_cru("cases", "play", puzzle, "--answer", answer(tmp_path, GOOD), "--format", "json")
+    result = bare_cru("case", "play", puzzle, "--answer", answer(tmp_path, GOOD), "--format", "json")
     told = json.loads(result.stdout)
     assert (told["case"], told["met"], told["answer"]) == ("reset", True, GOOD)
     assert [check["check"] for check in told["checks"]] == ["files", "terms"]
@@ -199,7 +199,7 @@ def test_the_verdict_is_told_as_json(bare_cru: Cru, tmp_path: Path, puzzle: Path
 
 def test_an_agent_is_asked_and_sees_no_answer(bare_cru: Cru, tmp_path: Path, puzzle: Path) -> None:
     script = f"open({str(tmp_path / 'asked')!r}, 'w').write(said)\nprint({GOOD!r})"
-    result = bare_cru("cases", "play", puzzle, "--with", program(tmp_path, script), "--hints", "1")
+    result = bare_cru("case", "play", puzzle, "--with", program(tmp_path, script), "--hints", "1")
     assert (result.exit_code, result.stdout.splitlines()[-1]) == (0, "met")
     asked = (tmp_path / "asked").read_text()
     assert "ConnectionResetError: [Errno 104]" in asked
@@ -208,7 +208,7 @@ def test_an_agent_is_asked_and_sees_no_answer(bare_cru: Cru, tmp_path: Path, puz
 
 
 def test_an_agent_that_fails_is_named(bare_cru: Cru, tmp_path: Path, puzzle: Path) -> None:
-    result = bare_cru("cases", "play", puzzle, "--with", program(tmp_path, "sys.exit(1)"))
+    result = bare_cru("case", "play", puzzle, "--with", program(tmp_path, "sys.exit(1)"))
     assert result.exit_code == 1
     assert "no answer" in result.stderr
 
@@ -216,23 +216,23 @@ def test_an_agent_that_fails_is_named(bare_cru: Cru, tmp_path: Path, puzzle: Pat
 def test_an_open_puzzle_is_not_judged(bare_cru: Cru, tmp_path: Path) -> None:
     path = tmp_path / "open.puzzle.md"
     path.write_text(render_puzzle_file(case_of(OPEN, "open")), encoding="utf-8")
-    result = bare_cru("cases", "play", path, "--answer", answer(tmp_path, "x"))
+    result = bare_cru("case", "play", path, "--answer", answer(tmp_path, "x"))
     assert (result.exit_code, result.stdout) == (0, "not judged: there is no solution\n")
 
 
 def test_what_is_missing_or_no_puzzle_is_named(bare_cru: Cru, tmp_path: Path, puzzle: Path) -> None:
     solution = tmp_path / "reset.solution.md"
-    assert "no puzzle file" in bare_cru("cases", "play", solution, "--answer", answer(tmp_path, "x")).stderr
+    assert "no puzzle file" in bare_cru("case", "play", solution, "--answer", answer(tmp_path, "x")).stderr
     solution.unlink()
-    result = bare_cru("cases", "play", puzzle, "--answer", answer(tmp_path, "x"))
+    result = bare_cru("case", "play", puzzle, "--answer", answer(tmp_path, "x"))
     assert result.exit_code == 1
     assert "reset.solution.md" in result.stderr
-    assert bare_cru("cases", "play", tmp_path / "none.md", "--answer", answer(tmp_path, "x")).exit_code == 1
-    assert bare_cru("cases", "play", puzzle, "--answer", "x", "--with", "y").exit_code == 2
+    assert bare_cru("case", "play", tmp_path / "none.md", "--answer", answer(tmp_path, "x")).exit_code == 1
+    assert bare_cru("case", "play", puzzle, "--answer", "x", "--with", "y").exit_code == 2
 
 
 def test_an_answer_is_read_from_a_pipe(cru_process: CruProcess, puzzle: Path) -> None:
-    done = cru_process("cases", "play", puzzle, input=GOOD.encode() + b"\xff\n")
+    done = cru_process("case", "play", puzzle, input=GOOD.encode() + b"\xff\n")
     assert done.returncode == 0, done.stderr
     assert done.stdout.decode().splitlines()[-1] == "met"
 
@@ -243,7 +243,7 @@ def test_a_human_is_asked_on_the_terminal_and_may_have_a_hint(cru_process: CruPr
         (tmp_path / name).write_text(text, encoding="utf-8")
     main, side = pty.openpty()
     os.write(main, f"hint\nhint\n{GOOD}\n.\n".encode())
-    done = cru_process("cases", "play", tmp_path / "reset.puzzle.md", stdin=side)
+    done = cru_process("case", "play", tmp_path / "reset.puzzle.md", stdin=side)
     os.close(side)
     os.close(main)
     told = done.stderr.decode()

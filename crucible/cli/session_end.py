@@ -1,20 +1,20 @@
-"""`cru session start`, `pause` and `end`."""
+"""`cru session pause` and `end`."""
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
 import click
 from click.core import ParameterSource
 
-from crucible.cli.capture_command import terminal_ask
 from crucible.cli.command_agent import agent_at_end, agent_named, as_agent, say_spent, with_option
 from crucible.cli.environment import user_settings, working_directory
 from crucible.cli.id_arguments import SESSION
 from crucible.cli.index_access import open_index
-from crucible.cli.options import TEXT, Door, flag, format_option
-from crucible.cli.output import say, write, write_json
+from crucible.cli.knowledge_capture import terminal_ask
+from crucible.cli.options import TEXT, Door, flag
+from crucible.cli.output import say, write
 from crucible.cli.record_options import (
     at_option,
     named_session,
@@ -35,46 +35,6 @@ from crucible.vault.index.query import SessionQuery, select
 from crucible.vault.notes.projects import project_of
 from crucible.vault.notes.vault import Vault
 from crucible.vault.notes.walk import note_name
-
-
-@click.command
-@click.argument("title", default="")
-@click.option("--agent", metavar="AGENT", default="", help="Who works: name or name@version.")
-@click.option("--model", metavar="NAME", default="", help="The model.")
-@click.option("--channel", metavar="NAME", default="", help="The session's channel.")
-@click.option("--project", metavar="NAME", help="The project; by default that of the working directory.")
-@click.option("--parent", metavar="ID", type=SESSION, default="", help="The session that delegated this one.")
-@click.option("--continues", metavar="ID", type=SESSION, default="", help="The session that this one goes on from.")
-@click.option("--goal", metavar="TEXT", type=TEXT, default="", help="What it is for; - for stdin.")
-@at_option
-@format_option("text", "json")
-@click.pass_obj
-def start(door: Door, /, title: str, project: str | None, at: datetime | None, format_: str, **given: Any) -> None:
-    """Begin a session: its note is made at once, and its id is all that is printed.
-
-    \b
-      export CRU_SESSION=$(cru session start "Fix the retry" --agent my-agent@1.0)
-      cru log phase Research
-      cru session end --summary "It backs off now."
-    """
-    vault = open_vault(door, looks=False)
-    for other in ("parent", "continues"):
-        given[other] = given[other] and note_name(find_note(vault, given[other]).name)
-    begun = noted_time(at) or datetime.now(UTC)
-    recorder = record.session(
-        title,
-        vault=vault,
-        project=project,
-        cwd=working_directory() or "",
-        projects=user_settings().projects,
-        now=lambda: begun,
-        **given,
-    )
-    if format_ == "json":
-        write_json({"id": recorder.id, "path": str(recorder.path)})
-    else:
-        write(recorder.id)
-    say_warnings(recorder)
 
 
 @click.command
@@ -158,7 +118,7 @@ def end(
     """End the session: completed or failed, with a summary. A subagent's parent is told.
 
     Then its history is written, `history/ID.md`, whose path is printed: what was done and decided, what is open and what comes next. With
-    `agents.at_end` in your settings, or with --with, an agent is first asked what mattered. Clear cases of what is worth keeping become knowledge, as with `cru capture`; on a terminal you are
+    `agents.at_end` in your settings, or with --with, an agent is first asked what mattered. Clear cases of what is worth keeping become knowledge, as with `cru knowledge capture`; on a terminal you are
     asked about the rest.
 
     A session that is paused, or was quiet for the idle time, ends at its last event; --at sets another time.
@@ -235,6 +195,6 @@ def _report_end(vault: Vault, ended: StopResult) -> None:
     if ended.captured and ended.captured.suggested:
         count = len(ended.captured.suggested)
         what = "1 thing" if count == 1 else f"{count} things"
-        say(f"{what} may be worth keeping: `cru capture {ended.captured.session}`")
+        say(f"{what} may be worth keeping: `cru knowledge capture {ended.captured.session}`")
     if ended.history:
         write(vault.relative(ended.history.path))

@@ -1,4 +1,4 @@
-"""`cru session start`, `pause` and `end`."""
+"""`cru record start`, `pause` and `end`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.running import Cru, CruProcess
 
 
 def started(cru: Cru, *args: str) -> str:
-    done = cru("session", "start", *args)
+    done = cru("record", "start", *args)
     assert (done.exit_code, done.stderr) == (0, "")
     return done.stdout.removesuffix("\n")
 
@@ -32,8 +32,8 @@ def test_the_id_alone_is_printed_and_the_note_is_there(cru: Cru, vault: Vault) -
 
 def test_a_shell_exports_what_is_printed(vault: Vault, cru_process: CruProcess) -> None:
     env = {"CRUCIBLE_VAULT": str(vault.root)}
-    name = cru_process("session", "start", "Fix it", env=env).stdout.decode().strip()
-    assert cru_process("log", "milestone", "done", env={**env, "CRU_SESSION": name}).returncode == 0
+    name = cru_process("record", "start", "Fix it", env=env).stdout.decode().strip()
+    assert cru_process("record", "milestone", "done", env={**env, "CRU_SESSION": name}).returncode == 0
     assert cru_process("session", "end", env={**env, "CRU_SESSION": name}).returncode == 0
     assert vault.load(name).session.status is Status.COMPLETED
 
@@ -71,7 +71,7 @@ def test_a_session_has_a_parent_that_names_it(cru: Cru, vault: Vault) -> None:
 
 @pytest.mark.parametrize("option", ["--parent", "--continues"])
 def test_another_session_that_is_not_there_is_an_error_and_no_note(cru: Cru, vault: Vault, option: str) -> None:
-    done = cru("session", "start", "A", option, "2026-01-01-none")
+    done = cru("record", "start", "A", option, "2026-01-01-none")
     assert (done.exit_code, done.stdout) == (1, "")
     assert not vault.session_paths()
 
@@ -79,8 +79,8 @@ def test_another_session_that_is_not_there_is_an_error_and_no_note(cru: Cru, vau
 def test_a_pause_says_where_and_why_and_the_next_word_ends_it(cru: Cru, vault: Vault) -> None:
     name = started(cru, "A")
     env = {"CRU_SESSION": name}
-    cru("log", "phase", "One", env=env)
-    cru("log", "phase", "Two", env=env)
+    cru("record", "phase", "One", env=env)
+    cru("record", "phase", "Two", env=env)
     done = cru("session", "pause", "--reason", "waiting\nfor keys", env=env)
     assert (done.exit_code, done.stdout) == (0, "")
     assert done.stderr == f"paused {name} at phase-2; `cru session resume {name}` goes on\n"
@@ -90,7 +90,7 @@ def test_a_pause_says_where_and_why_and_the_next_word_ends_it(cru: Cru, vault: V
         "phase-2",
         "waiting⏎for keys",
     )
-    cru("log", "milestone", "back", env=env)
+    cru("record", "milestone", "back", env=env)
     session = vault.load(name).session
     assert (session.status, session.resume_point, session.pause_reason) == (Status.ACTIVE, None, None)
 
@@ -103,7 +103,7 @@ def test_a_pause_before_the_first_phase_has_no_place_to_resume(cru: Cru, vault: 
 
 def test_an_end_has_a_time_a_status_and_a_summary(cru: Cru, vault: Vault) -> None:
     name = started(cru, "A", "--at", "2026-01-02T12:00:00Z")
-    cru("log", "phase", "One", "--session", name, "--at", "2026-01-02T12:01:00Z")
+    cru("record", "phase", "One", "--session", name, "--at", "2026-01-02T12:01:00Z")
     done = cru("session", "end", "--session", name, "--summary", "All\n\n## good", "--at", "2026-01-02T13:00:00Z")
     assert (done.exit_code, done.output) == (0, f"history/{name}.md\n")
     session = vault.load(name).session

@@ -1,4 +1,4 @@
-"""`cru bookmark list`, `show` and `add`."""
+"""`cru record bookmark` and `cru session show --bookmarks`."""
 
 from __future__ import annotations
 
@@ -42,6 +42,7 @@ project: {project}
 """
 NOW = datetime(2026, 11, 21, 20, 26, 47, tzinfo=UTC)
 KEPT = Bookmark("b-1", "2026-11-21-x", NOW, StopReason.PAUSED, "phase-2", "Tests", "2", "Test it", 2, 2)
+SHOW = ("session", "show", "--bookmarks")
 SECRET = "ghp_" + "aB3dE5gH7jK9mN1pQ3sT5vW7yZ0cD2fG4hJ6"
 
 
@@ -72,7 +73,7 @@ def _file(vault: Vault) -> Path:
 
 def test_add_prints_the_id_alone_and_leaves_the_note_as_it_is(cru: Cru, vault: Vault) -> None:
     before = vault.load(note(vault, "2026-11-21-x")).data
-    done = cru("bookmark", "add", "2026-11-21-x", "--note", "works", "--blocker", "no key", "--blocker", "no time")
+    done = cru("record", "bookmark", "2026-11-21-x", "--note", "works", "--blocker", "no key", "--blocker", "no time")
     assert (done.exit_code, done.stderr) == (0, "")
     assert re.fullmatch(r"b-[0-9a-f]{12}\n", done.stdout)
     one = latest(vault.root, "2026-11-21-x")
@@ -90,7 +91,7 @@ def test_add_prints_the_id_alone_and_leaves_the_note_as_it_is(cru: Cru, vault: V
 def test_add_takes_the_session_of_the_environment(cru: Cru, vault: Vault) -> None:
     note(vault, "2026-11-21-x", status="completed")
     note(vault, "2026-11-22-y", day=22)
-    assert cru("bookmark", "add", env={"CRU_SESSION": "2026-11-21-x"}).exit_code == 0
+    assert cru("record", "bookmark", env={"CRU_SESSION": "2026-11-21-x"}).exit_code == 0
     assert [one.session for one in load_bookmarks(vault.root).found] == ["2026-11-21-x"]
 
 
@@ -99,14 +100,14 @@ def test_add_takes_the_projects_newest_session_that_is_not_over(cru: Cru, vault:
     note(vault, "2026-11-21-mine", status="active")
     note(vault, "2026-11-22-done", status="completed", day=22)
     note(vault, "2026-11-23-other", project="bank", day=23)
-    assert cru("bookmark", "add").exit_code == 0
+    assert cru("record", "bookmark").exit_code == 0
     assert [one.session for one in load_bookmarks(vault.root).found] == ["2026-11-21-mine"]
 
 
 def test_without_any_session_add_and_show_say_what_to_do(cru: Cru, vault: Vault) -> None:
     note(vault, "2026-11-22-done", status="completed")
-    for command in ("add", "show"):
-        done = cru("bookmark", command)
+    for command in (("record", "bookmark"), ("session", "show", "--bookmarks")):
+        done = cru(*command)
         assert (done.exit_code, done.stdout) == (2, "")
         assert "the project 'shop' has none that is active or paused" in done.stderr
         assert "cru session list" in done.stderr
@@ -118,7 +119,7 @@ def test_in_a_folder_of_another_project_no_file_is_looked_at(
 ) -> None:
     note(vault, "2026-11-21-x")
     monkeypatch.chdir(tmp_path)
-    assert cru("bookmark", "add", "2026-11-21-x").exit_code == 0
+    assert cru("record", "bookmark", "2026-11-21-x").exit_code == 0
     one = latest(vault.root, "2026-11-21-x")
     assert one
     assert (one.files, one.branch, one.head) == ({}, "", "")
@@ -132,7 +133,7 @@ def test_a_working_directory_that_is_gone_does_no_harm(
     gone.mkdir()
     monkeypatch.chdir(gone)
     gone.rmdir()
-    done = cru("bookmark", "add", "2026-11-21-x")
+    done = cru("record", "bookmark", "2026-11-21-x")
     os.chdir(tmp_path)  # for who runs after us
     assert done.exit_code == 0
 
@@ -140,8 +141,8 @@ def test_a_working_directory_that_is_gone_does_no_harm(
 def test_a_secret_is_taken_out(cru: Cru, vault: Vault) -> None:
     note(vault, "2026-11-21-x")
     done = cru(
+        "record",
         "bookmark",
-        "add",
         "2026-11-21-x",
         "--note",
         SECRET,
@@ -156,7 +157,7 @@ def test_a_secret_is_taken_out(cru: Cru, vault: Vault) -> None:
 
 def test_a_note_comes_from_standard_input(vault: Vault, shop: Path, cru_process: CruProcess) -> None:
     note(vault, "2026-11-21-x")
-    args = ("--vault", vault.root, "bookmark", "add", "2026-11-21-x", "--note", "-")
+    args = ("--vault", vault.root, "record", "bookmark", "2026-11-21-x", "--note", "-")
     done = cru_process(*args, input=b"two\nlines\n", cwd=shop)
     assert (done.returncode, done.stderr) == (0, b"")
     one = latest(vault.root, "2026-11-21-x")
@@ -166,16 +167,16 @@ def test_a_note_comes_from_standard_input(vault: Vault, shop: Path, cru_process:
 
 def test_an_unknown_session_is_reported(cru: Cru, vault: Vault) -> None:
     note(vault, "2026-11-21-x")
-    for command in (("add", "2026-11-21-y"), ("show", "b-123456789012"), ("list", "2026-11-21-y")):
-        done = cru("bookmark", *command)
+    for command, name in ((("record", "bookmark"), "2026-11-21-y"), (SHOW, "b-123456789012"), (SHOW, "2026-11-21-y")):
+        done = cru(*command, name)
         assert done.exit_code == 1
-        assert done.stderr.startswith(f"cru: no session '{command[1]}'")
+        assert done.stderr.startswith(f"cru: no session '{name}'")
 
 
 # --- show --------------------------------------------------------------------------------------------------------------
 
 
-def test_show_tells_a_sessions_newest_bookmark(cru: Cru, vault: Vault) -> None:
+def test_show_tells_a_sessions_bookmarks_newest_first(cru: Cru, vault: Vault) -> None:
     note(vault, "2026-11-21-x")
     append_bookmark(vault.root, KEPT)
     digest, head = "0123456789" * 4, "abcdef0123" * 4
@@ -202,67 +203,45 @@ b-2
   file     -          gone.py
   files    7 more, touched earlier
 """
-    for ref in (["2026-11-21-x"], ["2026-11"], ["b-2"], []):
-        done = cru("bookmark", "show", *ref)
-        assert (done.exit_code, done.stdout, done.stderr) == (0, expected, "")
-    assert cru("bookmark", "show", "b-1").stdout.startswith("b-1\n")
-    told = json.loads(cru("bookmark", "show", "--format", "json").stdout)
+    older = cru(*SHOW, "b-1").stdout
+    assert older.startswith("b-1\n  session  2026-11-21-x\n")
+    for ref in (["2026-11-21-x"], ["2026-11"], ["b-2", "2026-11"], []):
+        done = cru(*SHOW, *ref)
+        assert (done.exit_code, done.stdout, done.stderr) == (0, f"{expected}\n{older}", "")
+    assert cru(*SHOW, "b-2").stdout == expected
+    report = json.loads(cru(*SHOW, "--format", "json").stdout)
+    assert (report["schema"], [one["id"] for one in report["bookmarks"]]) == (1, ["b-2", "b-1"])
+    told = report["bookmarks"][0]
     assert (told["id"], told["files"], told["more_files"]) == ("b-2", files, 7)
     assert (told["head"], told["blockers"], told["at"]) == (head, ["no key"], "2026-11-22T20:26:47Z")
 
 
 def test_a_session_without_a_bookmark_is_told_how_to_make_one(cru: Cru, vault: Vault) -> None:
     note(vault, "2026-11-21-x")
-    done = cru("bookmark", "show")
+    done = cru(*SHOW)
     assert done.exit_code == 1
-    assert done.stderr == ("cru: 2026-11-21-x: has no bookmark\n     cru bookmark add 2026-11-21-x makes one\n")
+    assert done.stderr == 'cru: 2026-11-21-x has no bookmark\n     Run "cru record bookmark 2026-11-21-x" to add one.\n'
+
+
+def test_bookmarks_have_no_phase_and_no_markdown(cru: Cru, vault: Vault) -> None:
+    append_bookmark(vault.root, KEPT)
+    for more in (("--phase", "1"), ("--findings",), ("--format", "markdown")):
+        assert cru(*SHOW, "b-1", *more).exit_code == 2
 
 
 def test_a_session_whose_note_is_gone_is_shown_all_the_same(cru: Cru, vault: Vault) -> None:
     append_bookmark(vault.root, KEPT)
-    assert cru("bookmark", "show", "2026-11-21").stdout.startswith("b-1\n")
-    assert "b-1" in cru("bookmark", "list", "2026-11-21-x").stdout
-
-
-# --- list --------------------------------------------------------------------------------------------------------------
-
-
-def test_list_has_the_newest_first(cru: Cru, vault: Vault) -> None:
-    append_bookmark(vault.root, KEPT)
-    other = Bookmark("b-2", "2026-11-22-y", NOW + timedelta(1), StopReason.DIED, note="a\nb", blockers=("c",))
-    append_bookmark(vault.root, other)
-    done = cru("bookmark", "list")
-    assert (done.exit_code, done.stderr) == (0, "")
-    assert done.stdout == (
-        "id   at                    why     session       phase    task  note\n"
-        "b-2  2026-11-22T20:26:47Z  died    2026-11-22-y  -        -     a⏎b; blocked: c\n"
-        "b-1  2026-11-21T20:26:47Z  paused  2026-11-21-x  2 Tests  2/2   -\n"
-    )
-    assert [one["id"] for one in json.loads(cru("bookmark", "list", "--format", "json").stdout)] == [
-        "b-2",
-        "b-1",
-    ]
-    assert [one["id"] for one in json.loads(cru("bookmark", "list", "-n", "1", "--format", "json").stdout)] == ["b-2"]
-    note(vault, "2026-11-21-x")
-    own = cru("bookmark", "list", "2026-11-21-x", "--format", "json").stdout
-    assert [one["id"] for one in json.loads(own)] == ["b-1"]
-
-
-def test_the_list_of_a_vault_without_bookmarks_is_empty(cru: Cru) -> None:
-    assert json.loads(cru("bookmark", "list", "--format", "json").stdout) == []
-    assert cru("bookmark", "list").stdout == "id  at  why  session  phase  task  note\n"
+    assert cru(*SHOW, "2026-11-21").stdout.startswith("b-1\n")
 
 
 def test_a_torn_line_is_named_and_the_others_are_listed(cru: Cru, vault: Vault) -> None:
     append_bookmark(vault.root, KEPT)
     with _file(vault).open("ab") as file:
         file.write(b'{"id": "b-')
-    done = cru("bookmark", "list")
+    done = cru(*SHOW, "b-1")
     assert done.exit_code == 3
     assert "b-1" in done.stdout
     assert done.stderr == (".crucible/memory/bookmarks.jsonl:2: torn-line: no whole line of JSON; passed over\n")
-    shown = cru("bookmark", "show", "b-1")
-    assert (shown.exit_code, "torn-line" in shown.stderr) == (0, True)
 
 
 def test_no_bookmark_steers_the_terminal_or_makes_a_line_of_its_own(cru: Cru, vault: Vault) -> None:
@@ -289,19 +268,17 @@ def test_no_bookmark_steers_the_terminal_or_makes_a_line_of_its_own(cru: Cru, va
         ),
     )
     append_bookmark(vault.root, evil)
-    for command in (("list",), ("show", "b-1")):
-        told = cru("bookmark", *command).stdout
-        assert not re.search("[\x00-\x09\x0b-\x1f\x7f\u202e]", told)
-        assert not [line for line in told.split("\n") if line.startswith(("forged", "b-9", "  file     forged"))]
+    told = cru(*SHOW, "b-1").stdout
+    assert not re.search("[\x00-\x09\x0b-\x1f\x7f\u202e]", told)
+    assert not [line for line in told.split("\n") if line.startswith(("forged", "b-9", "  file     forged"))]
 
 
 def test_a_session_is_completed_by_its_id(vault: Vault, cru_process: CruProcess) -> None:
     note(vault, "2026-11-21-x")
-    for command in ("show", "add", "list"):
-        env = {
-            "_CRU_COMPLETE": "bash_complete",
-            "COMP_WORDS": f"cru bookmark {command} 2026",
-            "COMP_CWORD": "3",
-            "CRUCIBLE_VAULT": str(vault.root),
-        }
-        assert b"2026-11-21-x" in cru_process(env=env).stdout
+    env = {
+        "_CRU_COMPLETE": "bash_complete",
+        "COMP_WORDS": "cru record bookmark 2026",
+        "COMP_CWORD": "3",
+        "CRUCIBLE_VAULT": str(vault.root),
+    }
+    assert b"2026-11-21-x" in cru_process(env=env).stdout

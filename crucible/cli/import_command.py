@@ -1,14 +1,14 @@
-"""`cru import`: one command per client, made from the table of dialects, and `auto`, which finds all clients."""
+"""`cru import`: bring clients' sessions into the vault."""
 
 from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -18,7 +18,7 @@ from crucible.cli.output import PROBLEMS_FOUND, bar, clean_line, room_of, say, w
 from crucible.cli.session_stop import update_histories
 from crucible.cli.table_output import Tier, table_lines
 from crucible.cli.vault_access import open_vault
-from crucible.clients.registry import DIALECTS, Dialect
+from crucible.clients.registry import CLIENTS, DIALECTS, Dialect, client_of
 from crucible.commands.imports.import_report import ImportOptions, ImportReport, UnreadableRow
 from crucible.commands.imports.imports import (
     Search,
@@ -27,50 +27,49 @@ from crucible.commands.imports.imports import (
     searches_at,
     searches_here,
 )
-from crucible.core.errors import TranscriptError
+from crucible.core.errors import TranscriptError, UsageError
 from crucible.integrations.hooks.sync import has_backlog, write_down
 from crucible.vault.notes.vault import Vault
 
-_HELP = """Import {title}'s transcripts: each session becomes a note, each subagent a linked note.
-
-{paths} Without a PATH, {folder} is read. Importing again adds only what is new and keeps what you edited. The exit
-code is 3 when something could not be read, a PATH that is not there or is another client's too; everything else was
-imported all the same. Without a PATH and without that folder it is 1.
-
-\b
-{examples}
-"""
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 
-class _TranscriptPath(GivenPath):
-    """A path to a file or folder, which may be missing; pipes are refused, since they can be read only once."""
+class _ClientOrPath(GivenPath):
+    """A client's name, which becomes its `Dialect`, or a path to a file or folder, which may be missing.
+
+    Pipes are refused, since they can be read only once.
+    """
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Check the file type and convert as click does; a path without a name, such as `.`, is made absolute."""
+        """Look up the client, or check the file type; a path without a name, such as `.`, is made absolute."""
+        client = client_of(value, CLIENTS) if isinstance(value, str) else None
+        if client:
+            return DIALECTS[client.name]
         path = super().convert(value, param, ctx)
         if path.exists() and not (path.is_file() or path.is_dir()):
             self.fail(f"{clean_line(str(path))}: neither a file nor a folder", param, ctx)
+        if _is_mistyped(value, path):
+            self.fail(f"{clean_line(value)}: neither a client ({_CLIENTS}) nor a path", param, ctx)
         path = path if path.name else Path(os.path.abspath(path))
         if not path.name:
             self.fail(f"{path}: name a folder in it", param, ctx)
         return path
 
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        """Complete client names, otherwise files."""
+        from click.shell_completion import CompletionItem  # noqa: PLC0415  only needed for shell completion
 
-def _options(command: Callable[..., int]) -> Callable[..., int]:
-    """Add the options that all import commands share."""
-    for option in (
-        click.pass_obj,
-        format_option("table", "json"),
-        click.option("--project", metavar="NAME", help="Only sessions of this project."),
-        since_option("Only what was written to since: 2026-11-21, 12h, 7d, 2w."),
-        flag(
-            "--refresh", "Also bring notes of older versions to what this one writes; what you edited stays as it is."
-        ),
-        flag("--dry-run", "Say what would be done and write nothing."),
-        click.argument("paths", metavar="[PATH]...", type=_TranscriptPath(path_type=Path), nargs=-1),
-    ):
-        command = option(command)
-    return command
+        names = [] if ctx.params.get(param.name or "") else [name for name in DIALECTS if name.startswith(incomplete)]
+        return [CompletionItem(name) for name in names] or super().shell_complete(ctx, param, incomplete)
+
+
+_CLIENTS = ", ".join(DIALECTS)
+
+
+def _is_mistyped(value: object, path: Path) -> bool:
+    """True for a plain word that is no path; it is more likely a client's name than a missing file."""
+    return isinstance(value, str) and value.replace("-", "").isalnum() and not path.exists()
 
 
 def _import(vault: Vault, options: ImportOptions, searches: Sequence[Search]) -> Sequence[ImportReport]:
@@ -91,45 +90,59 @@ def _import(vault: Vault, options: ImportOptions, searches: Sequence[Search]) ->
     return reports
 
 
-def _command(dialect: Dialect) -> click.Command:
-    """Make the command `cru import NAME` for one client."""
-
-    def run(door: Door, *, paths: tuple[Path, ...], format_: str, **given: Any) -> int:
-        vault, options = open_vault(door), _import_options(**given)
-        others = _rows_of_others(dialect, [path for path in paths if path.is_file()])
-        theirs = {row.path for row in others}
-        own = [path for path in paths or [_own_folder(dialect)] if path not in theirs]
-        (report,) = _import(vault, options, [Search(dialect, tuple(own))])
-        if not report.sessions:
-            others += _rows_of_others(dialect, [path for path in paths if path.is_dir()])
-        report = replace(report, unreadable=(*others, *report.unreadable))
-        _write_one(dialect.name, report, format_, dry_run=options.dry_run)
-        return PROBLEMS_FOUND if report.unreadable else 0
-
-    examples = ("", *(f" {given}" for given in dialect.client.import_examples))
-    text = _HELP.format(
-        title=dialect.title,
-        paths=dialect.client.import_paths,
-        folder=dialect.default_folder({}, Path("~")),
-        examples="\n".join(f"  cru import {dialect.name}{given}" for given in examples),
-    )
-    return click.command(dialect.name, help=text)(_options(run))
-
-
-@click.command("auto")
-@_options
-def auto(door: Door, *, paths: tuple[Path, ...], format_: str, **given: Any) -> int:
-    """Find every client on this machine, import all sessions, and say what was found where.
-
-    With PATHs, only they are looked at, and what lies there tells which client wrote it: a file is its writer's, a folder
-    may hold logs of several. Nothing found is no error. The exit code is 3 when something could not be read.
+@click.command("import")
+@click.argument("named", metavar="[CLIENT] [PATH]...", type=_ClientOrPath(path_type=Path), nargs=-1)
+@click.option("--project", metavar="NAME", help="Only sessions of this project.")
+@since_option("Only what was written since: 2026-11-21, 12h, 7d, 2w.")
+@flag("--refresh", "Also bring notes of older versions up to date; your edits stay.")
+@flag("--dry-run", "Show what would be done and write nothing.")
+@format_option("table", "json")
+@click.pass_obj
+def import_sessions(door: Door, /, *, named: tuple[Dialect | Path, ...], format_: str, **given: Any) -> int:
+    """Import sessions: each becomes a note, each subagent a linked note.
 
     \b
-      cru import auto --dry-run
-      cru import auto --since 7d --project shop
-      cru import auto ~/backup/agents --format json
+    - Without CLIENT, every client found on this machine is imported.
+    - CLIENT is claude-code, codex, gemini or opencode: only its sessions.
+    - PATH is a log, or a folder of them. Without CLIENT, the files say who wrote
+      them. `./codex` is a path, `codex` the client.
+
+    Importing again adds only what is new and keeps your edits.
+
+    Exit codes: 3 when something could not be read (the rest is imported), 1 when a named client has no sessions here.
+
+    \b
+      cru import
+      cru import --since 7d --project shop
+      cru import codex --dry-run
+      cru import claude-code ~/.claude/projects/-home-me-shop
+      cru import ~/backup/agents --format json
     """
+    dialects = [one for one in named if isinstance(one, Dialect)]
+    paths = tuple(one for one in named if isinstance(one, Path))
+    if len(dialects) > 1 or (dialects and named[0] is not dialects[0]):
+        raise UsageError("CLIENT is one name, before the paths", "cru import codex PATH")
     vault, options = open_vault(door), _import_options(**given)
+    if dialects:
+        return _import_client(vault, options, dialects[0], paths, format_)
+    return _import_found(door, vault, options, paths, format_)
+
+
+def _import_client(vault: Vault, options: ImportOptions, dialect: Dialect, paths: Sequence[Path], format_: str) -> int:
+    """Import one client's sessions, and report files of other clients."""
+    others = _rows_of_others(dialect, [path for path in paths if path.is_file()])
+    theirs = {row.path for row in others}
+    own = [path for path in paths or [_own_folder(dialect)] if path not in theirs]
+    (report,) = _import(vault, options, [Search(dialect, tuple(own))])
+    if not report.sessions:
+        others += _rows_of_others(dialect, [path for path in paths if path.is_dir()])
+    report = replace(report, unreadable=(*others, *report.unreadable))
+    _write_one(report, format_, dry_run=options.dry_run)
+    return PROBLEMS_FOUND if report.unreadable else 0
+
+
+def _import_found(door: Door, vault: Vault, options: ImportOptions, paths: Sequence[Path], format_: str) -> int:
+    """Import all clients' sessions, on this machine or at the paths."""
     searches, unknown = searches_at(paths) if paths else (searches_here(os.environ, Path.home()), ())
     reports = _import(vault, options, searches)
     total = _total(reports, unknown)
@@ -192,7 +205,7 @@ _FOLDER = 12
 """The minimum width of the folder column on a narrow terminal."""
 
 
-def _write_one(client: str, report: ImportReport, format_: str, *, dry_run: bool) -> None:
+def _write_one(report: ImportReport, format_: str, *, dry_run: bool) -> None:
     """Write the report of one client's import."""
     total = _total([report])
     if format_ == "json":
@@ -200,9 +213,9 @@ def _write_one(client: str, report: ImportReport, format_: str, *, dry_run: bool
         return
     _write_report(report)
     if any(not row.path.exists() for row in report.unreadable):
-        say(f"name what is there, or no path for the client's own folder: cru import {client} --help")
+        say("name what is there, or no path for the client's own folder: cru import --help")
     if not any((*total.values(), report.empty, report.left_out)):
-        say(f"no transcripts there; name a client's folder, a project's, or a file: cru import {client} --help")
+        say("no transcripts there; name a client's folder, a project's, or a file: cru import --help")
     write(_last_line(total, dry_run=dry_run))
 
 
@@ -269,14 +282,3 @@ def _last_line(total: Mapping[str, list[Any]], *, dry_run: bool) -> str:
     rows = total["unreadable"]
     first = f" (first: {_place(rows[0])})" if rows else ""
     return f"{'dry run, nothing written: ' if dry_run else ''}{counts}{first}"
-
-
-_COMMANDS = {name.replace("-", "_"): _command(dialect) for name, dialect in DIALECTS.items()}
-
-
-def __getattr__(name: str) -> click.Command:
-    """Return a client's command; the table of commands refers to it as an attribute of this module."""
-    try:
-        return _COMMANDS[name]
-    except KeyError:
-        raise AttributeError(name) from None

@@ -1,4 +1,4 @@
-"""`cru start`: start a client with a briefing."""
+"""`cru launch`: start a client with a briefing."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class _Chosen(NamedTuple):
         return self.client.program if self.client else os.path.basename(self.command[0])
 
 
-@click.command("start", cls=PassingOn)
+@click.command(cls=PassingOn)
 @click.option(
     "--with",
     "named",
@@ -63,7 +63,7 @@ class _Chosen(NamedTuple):
     help="A workflow that is about to run: what concerns it is kept longest.",
 )
 @click.pass_context
-def start(ctx: click.Context, /, named: str | None, budget: int | None, workflow: str | None) -> None:
+def launch(ctx: click.Context, /, named: str | None, budget: int | None, workflow: str | None) -> None:
     """Brief a client, and launch it.
 
     A new session of the client begins in the working directory, with what `cru briefing` says beside its own
@@ -75,10 +75,10 @@ def start(ctx: click.Context, /, named: str | None, budget: int | None, workflow
     The exit code is 1 when the client ended with an error.
 
     \b
-      cru start
-      cru start --with codex --workflow release
-      cru start --with claude -- --model opus
-      cru start --with 'my-agent --context {briefing}'
+      cru launch
+      cru launch --with codex --workflow release
+      cru launch --with claude -- --model opus
+      cru launch --with 'my-agent --context {briefing}'
     """
     door = ctx.ensure_object(Door)
     chosen = _named(named) if named is not None else None
@@ -139,7 +139,7 @@ def _run(told: MadeBriefing, chosen: _Chosen, program: str, more: Sequence[str])
             shutil.rmtree(folder, ignore_errors=True)
     fault = ending_of(code)
     if fault:
-        raise ClientFailed(f"{chosen.name} {fault}", "what it did is in its own log: `cru import auto` writes it down")
+        raise ClientFailed(f"{chosen.name} {fault}", "what it did is in its own log: `cru import` writes it down")
 
 
 def _write_briefing(folder: str, text: str) -> str:

@@ -41,7 +41,7 @@ def test_version_imports_nothing_of_others() -> None:
     assert not imported & {"click", "importlib.metadata", *HEAVY}
 
 
-@pytest.mark.parametrize("args", [("--help",), ("session", "--help"), ("import", "--help")], ids=" ".join)
+@pytest.mark.parametrize("args", [("--help",), ("session", "--help"), ("record", "--help")], ids=" ".join)
 def test_help_imports_nothing_heavy(args: tuple[str, ...]) -> None:
     imported = _imported(*args)
     assert "click" in imported

@@ -1,4 +1,4 @@
-"""`cru flight`: what a session's whole events are, as a terminal shows them, and what becomes of old ones."""
+"""`cru events`: what a session's whole events are, as a terminal shows them, and what becomes of old ones."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def lines(text: str) -> list[list[str]]:
 
 
 def test_every_record_is_a_line_that_says_what_was_done(filled: Vault, cru: Cru) -> None:
-    result = cru("flight", "show", ID)
+    result = cru("events", "show", ID)
     assert (result.exit_code, result.stderr) == (0, "")
     assert lines(result.stdout) == [
         ["1", "2020-01-24T10:16:00Z", "phase-1", "Prompted", "Add a retry⏎now"],
@@ -101,8 +101,8 @@ def test_every_record_is_a_line_that_says_what_was_done(filled: Vault, cru: Cru)
 )
 def test_records_are_chosen_by_type_phase_and_file(filled: Vault, cru: Cru, options: list[str], numbers: str) -> None:
     table, rows = (
-        cru("flight", "show", ID, *options),
-        cru("flight", "show", ID, *options, "--format", "jsonl"),
+        cru("events", "show", ID, *options),
+        cru("events", "show", ID, *options, "--format", "jsonl"),
     )
     assert [line[0] for line in lines(table.stdout)] == [*numbers]
     assert [json.loads(line)["seq"] for line in rows.stdout.splitlines()] == [int(n) for n in numbers]
@@ -111,31 +111,31 @@ def test_records_are_chosen_by_type_phase_and_file(filled: Vault, cru: Cru, opti
 def test_what_fits_no_event_says_which_there_are(filled: Vault, cru: Cru) -> None:
     for options in (["--type", "eror"], ["--phase", "9"]):
         for format_ in ("table", "json", "jsonl"):
-            result = cru("flight", "show", ID, *options, "--format", format_)
+            result = cru("events", "show", ID, *options, "--format", format_)
             assert result.exit_code == 0
             assert result.stderr == (
                 "no such events; types here: Prompted, SubagentStarted, TaskChanged, ToolReturned, ToolUsed, "
                 "agent_switch, decision, tool; phases: 1, 2, 2.1\n"
             )
-    assert cru("flight", "show", ID, "-n", "0").stderr == ""
+    assert cru("events", "show", ID, "-n", "0").stderr == ""
 
 
 def test_the_first_year_has_four_digits(filled: Vault, cru: Cru) -> None:
     append_entry(filled.root, ID, "user", {"content": "x"}, now=datetime(1, 1, 1, 5, tzinfo=UTC))
-    assert "  0001-01-01T05:00:00Z  " in cru("flight", "show", ID, "-n", "1").stdout
-    told = cru("flight", "show", ID, "-n", "1", "--format", "jsonl").stdout
+    assert "  0001-01-01T05:00:00Z  " in cru("events", "show", ID, "-n", "1").stdout
+    told = cru("events", "show", ID, "-n", "1", "--format", "jsonl").stdout
     assert json.loads(told)["time"] == "0001-01-01T05:00:00Z"
 
 
 @pytest.mark.parametrize("phase", ["x", "", "2.", "phase-", "1.x", "-1"])
 def test_what_is_no_phase_is_refused(filled: Vault, cru: Cru, phase: str) -> None:
-    result = cru("flight", "show", ID, f"--phase={phase}")
+    result = cru("events", "show", ID, f"--phase={phase}")
     assert (result.exit_code, result.stdout) == (2, "")
     assert "2.1" in result.stderr
 
 
 def test_a_line_of_json_is_the_record_as_it_is_documented(filled: Vault, cru: Cru) -> None:
-    shown = cru("flight", "show", ID, "--format", "jsonl").stdout.splitlines()
+    shown = cru("events", "show", ID, "--format", "jsonl").stdout.splitlines()
     kept = [json.loads(line) for line in _kept(filled)]
     for line, record in zip(map(json.loads, shown), kept, strict=True):
         assert line == {k: v for k, v in record.items() if v or k not in ("line", "row", "agent")}
@@ -161,7 +161,7 @@ def test_what_a_recorder_told_reads_as_what_was_imported(vault: Vault, cru: Cru)
         append_entry(vault.root, ID, kind, values, now=OLD)
     with FlightWriter(vault.root, ID) as writer:
         writer.write(UsageCounted(At(1, time=OLD), "m1", "opus", 3, 40, 5), "", "c:x")
-    assert [line[4:] for line in lines(cru("flight", "show", ID).stdout)] == [
+    assert [line[4:] for line in lines(cru("events", "show", ID).stdout)] == [
         ["grep -rn x → 2 hits"],
         ["make → failed, exit 2"],
         ["12 used, 600 cached tokens (m)"],
@@ -179,10 +179,10 @@ def test_a_terminal_gets_lines_that_it_has_room_for(
     (filled.sessions / f"{'long-' * 12}x.md").write_text(NOTE.format("x"))
     fill(filled, f"{'long-' * 12}x")
     for command in (["show", ID], ["list"]) if columns > 60 else (["show", ID],):
-        shown = on_a_terminal(cru_process, filled, columns, "flight", *command)
+        shown = on_a_terminal(cru_process, filled, columns, "events", *command)
         assert max(map(cell_len, shown)) <= columns
-        assert len(shown) == len(cru("flight", *command).stdout.splitlines())
-    shown = on_a_terminal(cru_process, filled, columns, "flight", "show", ID)
+        assert len(shown) == len(cru("events", *command).stdout.splitlines())
+    shown = on_a_terminal(cru_process, filled, columns, "events", "show", ID)
     if columns > 60:
         assert re.search(r"… \[cut: \d+ bytes\]$", shown[-1])
 
@@ -195,7 +195,7 @@ def test_what_goes_on_is_never_put_away(filled: Vault, cru: Cru) -> None:
     flight_folder(filled.root, "bare").mkdir()
     (filled.sessions / "bare.md").write_text(NOTE.format("bare"))
     (flight_folder(filled.root, "bare") / EVENTS).touch()
-    result = cru("flight", "purge", "--older-than", "0")
+    result = cru("events", "prune", "--older-than", "0")
     assert result.exit_code == 0
     assert "now" not in os.listdir(filled.root / ".crucible/archive")
     left = os.listdir(filled.root / ".crucible/flight")
@@ -207,7 +207,7 @@ def test_what_goes_on_is_never_put_away(filled: Vault, cru: Cru) -> None:
 
 
 def test_json_has_everything_whole(filled: Vault, cru: Cru) -> None:
-    told = json.loads(cru("flight", "show", "2020-01", "--format", "json").stdout)
+    told = json.loads(cru("events", "show", "2020-01", "--format", "json").stdout)
     assert (told["session"], told["meta"]["records"], len(told["records"])) == (ID, 8, 8)
     assert told["records"][2]["text"] == "FAIL\nmore"
     assert told["records"][6]["exit_code"] == 0
@@ -217,10 +217,10 @@ def test_json_has_everything_whole(filled: Vault, cru: Cru) -> None:
 def test_what_was_cut_says_so(filled: Vault, cru: Cru) -> None:
     append_entry(filled.root, ID, "user", {"content": "x" * 500}, now=OLD, max_value_bytes=150)
     append_entry(filled.root, ID, "user", {"content": "y" * 500}, now=OLD, max_value_bytes=300)
-    short, long = cru("flight", "show", ID, "-n", "2").stdout.splitlines()
+    short, long = cru("events", "show", ID, "-n", "2").stdout.splitlines()
     assert short.endswith("x [cut: 500 bytes]")
     assert long.endswith("y… [cut: 500 bytes]")
-    told = cru("flight", "show", ID, "-n", "1", "--format", "jsonl").stdout
+    told = cru("events", "show", ID, "-n", "1", "--format", "jsonl").stdout
     assert json.loads(told)["cut"] == {"content": 500}
 
 
@@ -230,7 +230,7 @@ def test_nothing_in_a_record_steers_the_terminal(filled: Vault, cru: Cru, format
     append_entry(filled.root, ID, evil, {"content": evil, evil: evil}, now=OLD, phase=evil)
     with FlightWriter(filled.root, ID) as writer:
         writer.write(ToolUsed(At(99, evil), evil, evil, {evil: evil}), evil, evil)
-    shown = cru("flight", "show", ID, "--format", format_).stdout
+    shown = cru("events", "show", ID, "--format", format_).stdout
     assert not set(shown) & set("\x1b\x07\x9b\x7f\r\u202e")
     if format_ != "json":
         assert len(shown.splitlines()) == 10
@@ -241,7 +241,7 @@ def test_nothing_in_a_record_steers_the_terminal(filled: Vault, cru: Cru, format
 def test_torn_lines_are_named_and_the_rest_is_shown(filled: Vault, cru: Cru) -> None:
     path = flight_folder(filled.root, ID) / EVENTS
     path.write_bytes(b"junk\n" * 12 + path.read_bytes() + b'{"seq":9')
-    result = cru("flight", "show", ID)
+    result = cru("events", "show", ID)
     assert (result.exit_code, len(result.stdout.splitlines())) == (0, 8)
     told = result.stderr.splitlines()
     assert told[0] == f".crucible/flight/{ID}/events.jsonl:1: torn: no record, skipped"
@@ -250,7 +250,7 @@ def test_torn_lines_are_named_and_the_rest_is_shown(filled: Vault, cru: Cru) -> 
 
 def test_a_session_without_events_says_so(filled: Vault, cru: Cru) -> None:
     (filled.sessions / "bare.md").write_text(NOTE.format("bare"))
-    result = cru("flight", "show", "bare")
+    result = cru("events", "show", "bare")
     assert (result.exit_code, result.stdout) == (0, "")
     assert result.stderr == "bare: no whole events are kept; what there is stands in the note\n"
 
@@ -258,19 +258,19 @@ def test_a_session_without_events_says_so(filled: Vault, cru: Cru) -> None:
 def test_events_without_a_note_are_shown_too(filled: Vault, cru: Cru) -> None:
     for name in ("2019-lost-a", "2019-lost-b"):
         fill(filled, name)
-    assert cru("flight", "show", "2019-lost-a").stderr == "2019-lost-a: has no note\n"
-    assert cru("flight", "show", "2019-lo").exit_code == 2
-    assert cru("flight", "show", "2018").exit_code == 1
-    assert cru("flight", "show", "../flight").exit_code != 0
+    assert cru("events", "show", "2019-lost-a").stderr == "2019-lost-a: has no note\n"
+    assert cru("events", "show", "2019-lo").exit_code == 2
+    assert cru("events", "show", "2018").exit_code == 1
+    assert cru("events", "show", "../flight").exit_code != 0
 
 
 def test_old_events_are_archived_and_shown_from_there(filled: Vault, cru: Cru) -> None:
-    before = cru("flight", "show", ID).stdout
-    result = cru("flight", "purge")
+    before = cru("events", "show", ID).stdout
+    result = cru("events", "prune")
     assert result.exit_code == 0
     assert result.stdout.startswith(f"archived  {ID}  last 2020-01-24, ")
     assert result.stderr == "1 archived\n"
-    shown = cru("flight", "show", ID)
+    shown = cru("events", "show", ID)
     assert shown.stdout == before
     assert shown.stderr == f"{ID}: read from its archive, .crucible/archive/{ID}.jsonl.zst\n"
 
@@ -280,12 +280,12 @@ def test_a_dry_run_of_a_purge_writes_nothing_and_tells_what_is_kept_and_why(fill
     append_entry(filled.root, "young", "user", {}, now=datetime.now(UTC))
     (filled.sessions / "young.md").write_text(NOTE.format("young"))
     before = tree(filled.root / ".crucible")
-    result = cru("flight", "purge", "--dry-run")
+    result = cru("events", "prune", "--dry-run")
     assert tree(filled.root / ".crucible") == before
     assert [line.split("  ")[0].strip() for line in result.stdout.splitlines()] == ["archive", "keep"]
     assert result.stdout.splitlines()[1] == "keep     no-note-here      last 2020-01-24, no note"
     assert result.stderr == "1 to archive; 1 kept: no note, 1 kept: not old enough\n"
-    told = json.loads(cru("flight", "purge", "--dry-run", "--format", "json").stdout)
+    told = json.loads(cru("events", "prune", "--dry-run", "--format", "json").stdout)
     assert {row["id"]: row.get("reason", row["outcome"]) for row in told["sessions"]} == {
         ID: "purged",
         "no-note-here": "no-note",
@@ -299,18 +299,18 @@ def tree(root: Path) -> dict[str, bytes]:
 
 
 def test_how_old_is_old_can_be_said(filled: Vault, cru: Cru) -> None:
-    assert cru("flight", "purge", "--older-than", "99999").stderr == "0 archived; 1 kept: not old enough\n"
-    assert cru("flight", "purge", "--older-than", "7").stderr == "1 archived\n"
+    assert cru("events", "prune", "--older-than", "99999").stderr == "0 archived; 1 kept: not old enough\n"
+    assert cru("events", "prune", "--older-than", "7").stderr == "1 archived\n"
 
 
 def test_the_settings_say_how_long_and_what_then(filled: Vault, cru: Cru) -> None:
     config = filled.root / ".crucible/config.toml"
     config.write_text('[flight]\nretention_days = 90000\nafter = "delete"\n')
     trust(filled.root)
-    assert cru("flight", "purge").stderr == "0 deleted; 1 kept: not old enough\n"
+    assert cru("events", "prune").stderr == "0 deleted; 1 kept: not old enough\n"
     config.write_text('[flight]\nafter = "delete"\n')
     trust(filled.root)
-    assert cru("flight", "purge").stdout.startswith(f"deleted  {ID}  ")
+    assert cru("events", "prune").stdout.startswith(f"deleted  {ID}  ")
     assert not (filled.root / ".crucible/archive").exists()
     assert os.listdir(filled.root / ".crucible/flight") == []
 
@@ -318,21 +318,21 @@ def test_the_settings_say_how_long_and_what_then(filled: Vault, cru: Cru) -> Non
 def test_what_could_not_be_put_away_is_named_and_the_code_is_3(filled: Vault, cru: Cru) -> None:
     (filled.root / ".crucible/archive").mkdir()
     (filled.root / f".crucible/archive/{ID}.jsonl.zst").write_bytes(b"no archive")
-    result = cru("flight", "purge")
+    result = cru("events", "prune")
     assert (result.exit_code, result.stdout) == (3, "")
     assert "damaged" in result.stderr.splitlines()[0]
-    assert cru("flight", "show", ID).exit_code == 1
+    assert cru("events", "show", ID).exit_code == 1
 
 
 def test_sessions_with_events_are_listed_with_where_they_lie(filled: Vault, cru: Cru) -> None:
     for name in ("b", "c"):
         (filled.sessions / f"{name}.md").write_text(NOTE.format(name))
         fill(filled, name)
-    cru("flight", "purge")
+    cru("events", "prune")
     fill(filled)
     append_entry(filled.root, "b", "user", {}, now=OLD)
     fill(filled, "d")
-    rows = [line.split() for line in cru("flight", "list").stdout.splitlines()]
+    rows = [line.split() for line in cru("events", "list").stdout.splitlines()]
     assert rows[0] == ["id", "where", "events", "calls", "size", "started", "last"]
     assert [row[:4] for row in rows[1:]] == [
         [ID, "both", "6", "5"],
@@ -344,26 +344,26 @@ def test_sessions_with_events_are_listed_with_where_they_lie(filled: Vault, cru:
     assert [row[5:] for row in rows[1:]] == [
         ["2020-01-24", last] for last in ("2020-01-24", "2020-01-24", "-", "2020-01-24")
     ]
-    told = json.loads(cru("flight", "list", "--format", "json").stdout)
+    told = json.loads(cru("events", "list", "--format", "json").stdout)
     assert [(row["id"], row["records"]) for row in told] == [(ID, 11), ("b", 9), ("c", 8), ("d", 8)]
 
 
 def test_a_vault_without_events_has_an_empty_list(cru: Cru) -> None:
-    assert cru("flight", "list").stdout == "id  where  events  calls  size  started  last\n"
-    assert json.loads(cru("flight", "list", "--format", "json").stdout) == []
-    assert cru("flight", "purge").stderr == "0 archived\n"
+    assert cru("events", "list").stdout == "id  where  events  calls  size  started  last\n"
+    assert json.loads(cru("events", "list", "--format", "json").stdout) == []
+    assert cru("events", "prune").stderr == "0 archived\n"
 
 
 def test_a_renamed_sessions_archive_follows(filled: Vault, cru: Cru) -> None:
-    before = cru("flight", "show", ID).stdout
-    cru("flight", "purge")
+    before = cru("events", "show", ID).stdout
+    cru("events", "prune")
     assert cru("session", "rename", ID, "2020-01-24-backoff").exit_code == 0
-    assert cru("flight", "show", "2020-01-24-backoff").stdout == before
-    assert [row.split()[0] for row in cru("flight", "list").stdout.splitlines()[1:]] == ["2020-01-24-backoff"]
+    assert cru("events", "show", "2020-01-24-backoff").stdout == before
+    assert [row.split()[0] for row in cru("events", "list").stdout.splitlines()[1:]] == ["2020-01-24-backoff"]
 
 
 def test_the_commands_run_as_processes(filled: Vault, cru_process: CruProcess) -> None:
-    purged = cru_process("--vault", filled.root, "flight", "purge")
+    purged = cru_process("--vault", filled.root, "events", "prune")
     assert (purged.returncode, purged.stderr) == (0, b"1 archived\n")
-    shown = cru_process("--vault", filled.root, "flight", "show", ID, "--format", "jsonl")
+    shown = cru_process("--vault", filled.root, "events", "show", ID, "--format", "jsonl")
     assert [json.loads(line)["seq"] for line in shown.stdout.splitlines()] == list(range(1, 9))

@@ -1,4 +1,4 @@
-"""`cru log`: record events while an agent works.  Each command adds an entry, a call or a number to the note.
+"""`cru record`: record events while an agent works.  Each command adds an entry, a call or a number to the note.
 
 Keep imports light and do not update the index: agents wait for these commands, and the next query reads the note.
 """
@@ -81,8 +81,8 @@ prose = _logs(
     text="""What the agent said: Markdown, which stays text of its phase whatever it holds. TEXT may be - for stdin.
 
     \b
-      cru log prose "The test fails because the clock starts at 0."
-      cat answer.md | cru log prose -
+      cru record prose "The test fails because the clock starts at 0."
+      cat answer.md | cru record prose -
     """,
 )(Recorder.prose)
 
@@ -92,7 +92,7 @@ decision = _logs(
     text="""What was chosen, and why. TEXT may be - for stdin.
 
     \b
-      cru log decision "Token bucket" --rationale "constant memory per key"
+      cru record decision "Token bucket" --rationale "constant memory per key"
     """,
 )(Recorder.decision)
 
@@ -102,7 +102,7 @@ error = _logs(
     text="""What went wrong and how it was fixed. TEXT may be - for stdin.
 
     \b
-      cru log error "Race in the token refresh" --resolution "a mutex around it"
+      cru record error "Race in the token refresh" --resolution "a mutex"
     """,
 )(Recorder.error)
 
@@ -112,7 +112,7 @@ user = _logs(
     text="""A human's exact words, quoted. TEXT may be - for stdin.
 
     \b
-      cru log user "It must be per user" --note "a bucket for each user id"
+      cru record user "It must be per user" --note "a bucket for each user id"
     """,
 )(Recorder.user)
 
@@ -121,7 +121,7 @@ milestone = _logs(
     text="""Significant progress. TEXT may be - for stdin.
 
     \b
-      cru log milestone "All tests of the payment module pass"
+      cru record milestone "All tests of the payment module pass"
     """,
 )(Recorder.milestone)
 
@@ -133,8 +133,8 @@ observation = _logs(
     text="""Something worth remembering. TEXT may be - for stdin.
 
     \b
-      cru log observation "The auth service slows down under load"
-      cru log observation "429 has Retry-After" --tag parallel-discovery --task 4
+      cru record observation "The auth service slows down under load"
+      cru record observation "429 has Retry-After" --tag parallel-discovery
     """,
 )(Recorder.observation)
 
@@ -143,7 +143,7 @@ checkpoint = _logs(
     text="""A mark to come back to: an observation called Checkpoint. TEXT may be - for stdin.
 
     \b
-      cru log checkpoint "before the migration"
+      cru record checkpoint "before the migration"
     """,
 )(Recorder.checkpoint)
 
@@ -154,7 +154,7 @@ agent_switch = _logs(
     text="""Another agent, or another mode of it, goes on. Phases that name no agent are its from now on.
 
     \b
-      cru log agent_switch --from architect --to coder "the design is agreed"
+      cru record agent-switch --from architect --to coder "the design is agreed"
     """,
 )(Recorder.agent_switch)
 
@@ -164,7 +164,7 @@ decision_needed = _logs(
     text="""A human is to choose. TEXT may be - for stdin.
 
     \b
-      cru log decision_needed "Which store?" --option SQLite --option Postgres
+      cru record decision-needed "Which store?" --option SQLite --option Postgres
     """,
 )(Recorder.decision_needed)
 
@@ -173,7 +173,7 @@ approval_required = _logs(
     text="""Something waits for a human's yes. TEXT may be - for stdin.
 
     \b
-      cru log approval_required "Drop the old table?"
+      cru record approval-required "Drop the old table?"
     """,
 )(Recorder.approval_required)
 
@@ -183,7 +183,7 @@ task_complete = _logs(
     text="""A task is done and may be looked at. TEXT may be - for stdin.
 
     \b
-      cru log task_complete "The limiter is in, with tests" --task 1
+      cru record task-complete "The limiter is in, with tests" --task 1
     """,
 )(Recorder.task_complete)
 
@@ -198,12 +198,12 @@ phase = _logs(
     text="""Begin a phase; the one before ends.
 
     \b
-      cru log phase Research --agent my-agent@1.2 --channel dev
+      cru record phase Research --agent my-agent@1.2 --channel dev
     """,
 )(Recorder.phase)
 
 
-# Unknown options belong to the recorded call: `cru log tool pytest -q`.  Our own options have no short form, which
+# Unknown options belong to the recorded call: `cru record tool pytest -q`.  Our own options have no short form, which
 # click would take out of `grep -rnv`.
 @_logs(
     _NAME,
@@ -221,14 +221,14 @@ phase = _logs(
 def tool(
     recorder: Recorder, name: str, args: tuple[str, ...], failed: bool, rejected: bool, interrupted: bool, **given: Any
 ) -> str:
-    """A tool call with its arguments and its result, in one line of the note; both whole in the flight recorder.
+    """A tool call with its arguments and its result, in one line of the note; both whole in the event log.
 
     Options that are the tool's own are taken as arguments; behind `--` all of them are.
 
     \b
-      cru log tool pytest -q --result "3 passed" --duration-ms 812
-      cru log tool file_write --file-path src/limiter.py
-      cru log tool Bash "make test" --exit-code 2 --result - < log.txt
+      cru record tool pytest -q --result "3 passed" --duration-ms 812
+      cru record tool file_write --file-path src/limiter.py
+      cru record tool Bash "make test" --exit-code 2 --result - < log.txt
     """
     outcomes = {"failed": failed, "rejected": rejected, "interrupted": interrupted}
     said = [outcome for outcome, is_so in outcomes.items() if is_so]
@@ -249,10 +249,10 @@ def tokens(recorder: Recorder, used: int | None, cached: int | None, **given: An
     Without --output, all of --used count as input in the usage.
 
     \b
-      cru log tokens --used 1620 --output 420 --cached 6000
+      cru record tokens --used 1620 --output 420 --cached 6000
     """
     if used is None and cached is None:
-        raise UsageError("no tokens: neither --used nor --cached", "cru log tokens --used 1620 --cached 6000")
+        raise UsageError("no tokens: neither --used nor --cached", "cru record tokens --used 1620 --cached 6000")
     return recorder.tokens(used or 0, cached=cached or 0, **given)
 
 
@@ -275,8 +275,8 @@ def tasks(
     An item has `content`, and perhaps `id`, `status` (pending, in_progress, completed), `priority` and `depends_on`.
 
     \b
-      echo '[{"content": "Write it", "status": "in_progress"}]' | cru log tasks
-      cru log tasks --add "Test it" --done 1
+      echo '[{"content": "Write it", "status": "in_progress"}]' | cru record tasks
+      cru record tasks --add "Test it" --done 1
     """
     if not (add or start or done):
         return recorder.tasks(_items(path), at=at)
@@ -293,7 +293,7 @@ def _items(path: str | None) -> list[Mapping[str, object]]:
     if not path and sys.stdin and sys.stdin.isatty():
         raise UsageError(
             "no tasks: no --add, --start, --done or --file, and nobody pipes a list in",
-            'cru log tasks --add "Test it"; or pipe a JSON list, as `cru log tasks --help` shows',
+            'cru record tasks --add "Test it"; or pipe a JSON list, as `cru record tasks --help` shows',
         )
     try:
         items = json.loads(Path(path).read_bytes() if path else standard_input())
@@ -327,8 +327,8 @@ def subagent(
     With --mode inline there is no other session: the whole work stands in a callout, so it is told when it is done.
 
     \b
-      child=$(cru log subagent researcher@2 --model small --task "Find the clock")
-      cru log tool grep -rn monotonic --result "3 matches" --session $child
+      child=$(cru record subagent researcher@2 --task "Find the clock")
+      cru record tool grep -rn monotonic --result "3 matches" --session $child
       cru session end --session $child --summary "Use time.monotonic()."
     """
     child = recorder.subagent(name, mode=mode or "", **given, at=at)

@@ -1,4 +1,4 @@
-"""`cru capture`: find and keep what is worth remembering from a session."""
+"""`cru knowledge capture`: find and keep what is worth remembering from a session."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class _Dialogue:
                     return answer
         except (click.Abort, EOFError, KeyboardInterrupt):
             say("")
-            say("nothing is decided; `cru capture` lists them again")
+            say("nothing is decided; `cru knowledge capture` lists them again")
             return OfferAnswer()
 
     def _done(self, typed: TypedLine) -> OfferAnswer | None:
@@ -199,13 +199,13 @@ def write_captured(vault: Vault, captured: Captured) -> None:
 def _say_rest(captured: Captured) -> None:
     warn(*captured.problems)
     if captured.skipped:
-        say(f"{len(captured.skipped)} skipped; `cru capture {captured.session} --again` brings them back")
+        say(f"{len(captured.skipped)} skipped; `cru knowledge capture {captured.session} --again` brings them back")
     if captured.deferred:
         say(f"{len(captured.deferred)} put off to the session's end")
     if captured.suggested:
         if not captured.budget.allows(Interaction.CAPTURE_PROMPT):
             say("you are not asked: the questions of this session are used up")
-        say(f"`cru capture {captured.session} --accept 1,…` keeps those and skips the rest; or `all`, `none`")
+        say(f"`cru knowledge capture {captured.session} --accept 1,…` keeps those and skips the rest; or `all`, `none`")
     elif not (captured.kept or captured.silent or captured.skipped or captured.problems):
         say(f"{captured.session}: nothing in it waits to be kept")
 
@@ -217,7 +217,7 @@ def say_captured(vault: Vault, captured: Captured) -> None:
     warn(*captured.problems)
     if waiting := len(captured.suggested):
         thing = "one thing waits" if waiting == 1 else f"{waiting} things wait"
-        say(f"{thing} for your word: `cru capture {captured.session}`")
+        say(f"{thing} for your word: `cru knowledge capture {captured.session}`")
 
 
 def _kept_line(vault: Vault, kept: KeptCandidate) -> str:
@@ -332,11 +332,11 @@ def capture(
     something that you accepted could not be kept.
 
     \b
-      cru capture
-      cru capture 2026-11-21-add-rate-limiter --dry-run
-      cru capture 2026-11-21-add --with claude
-      cru capture 2026-11-21-add --accept 1,3
-      cru capture 2026-11-21-add --accept all --format json
+      cru knowledge capture
+      cru knowledge capture 2026-11-21-add-rate-limiter --dry-run
+      cru knowledge capture 2026-11-21-add --with claude
+      cru knowledge capture 2026-11-21-add --accept 1,3
+      cru knowledge capture 2026-11-21-add --accept all --format json
     """
     if accept is not None and dry_run:
         raise UsageError("--accept and --dry-run exclude each other", "leave one of them out")

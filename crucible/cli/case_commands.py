@@ -1,4 +1,4 @@
-"""`cru cases list`, `accept`, `reject` and `check`: the case notes in `cases/`."""
+"""`cru case list`, `accept`, `reject` and `check`: the case notes in `cases/`."""
 
 from __future__ import annotations
 
@@ -62,13 +62,13 @@ def list_cases(door: Door, /, *, format_: str, null: bool, limit: int | None, **
     """List the cases in the vault's cases/, newest session first.
 
     A case is a note that `cru session learn --export markdown` wrote: something that a session teaches, to be read, edited, and accepted or
-    rejected. A note that is not understood has problems, which `cru cases check` names. The exit code is 3 when cases may be missing,
+    rejected. A note that is not understood has problems, which `cru case check` names. The exit code is 3 when cases may be missing,
     because a note or a folder could not be read.
 
     \b
-      cru cases list --status proposed
-      cru cases list --type puzzle --verified --format json
-      cru cases list --status accepted --format paths -0 | xargs -0r git add --
+      cru case list --status proposed
+      cru case list --type puzzle --verified --format json
+      cru case list --status accepted --format paths -0 | xargs -0r git add --
     """
     check_null(format_, null=null)
     vault = open_vault(door)
@@ -177,8 +177,8 @@ def accept(door: Door, /, cases: tuple[str, ...]) -> None:
     rejected is never written over by `cru session learn`.
 
     \b
-      cru cases accept 2026-11-21-add-rate-limiter-project-puzzle
-      cru cases list --format paths -0 | xargs -0r cru cases accept
+      cru case accept 2026-11-21-add-rate-limiter-project-puzzle
+      cru case list --format paths -0 | xargs -0r cru case accept
     """
     _review(door, cases, CaseStatus.ACCEPTED)
 
@@ -193,8 +193,8 @@ def reject(door: Door, /, cases: tuple[str, ...]) -> None:
     its note's path.
 
     \b
-      cru cases reject 2026-11-21-add-rate-limiter-project-puzzle
-      cru cases reject 2026-11-21-try-puzzle 2026-11-21-try-decision
+      cru case reject 2026-11-21-add-rate-limiter-project-puzzle
+      cru case reject 2026-11-21-try-puzzle 2026-11-21-try-decision
     """
     _review(door, cases, CaseStatus.REJECTED)
 
@@ -222,8 +222,8 @@ def check_cases(door: Door, /, cases: tuple[str, ...], format_: str) -> int:
     exported. The exit code is 3 when there is any problem.
 
     \b
-      cru cases check
-      cru cases check 2026-11-21-add-rate-limiter-project-puzzle --format json
+      cru case check
+      cru case check 2026-11-21-add-rate-limiter-project-puzzle --format json
     """
     vault = open_vault(door)
     wrong: list[CrucibleError] = []

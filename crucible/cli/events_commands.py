@@ -1,4 +1,4 @@
-"""`cru flight list`, `show` and `purge`: sessions' event logs."""
+"""`cru events list`, `show` and `prune`: sessions' event logs."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def _phase_id(_ctx: click.Context, _param: click.Parameter, value: str | None) -
 @click.option("-n", "--limit", type=click.IntRange(min=0), metavar="N", help="Only the last N.")
 @format_option("table", "json", "jsonl")
 @click.pass_obj
-def show_flight(door: Door, /, session: str, limit: int | None, format_: str, **chosen_types: Any) -> None:
+def show_events(door: Door, /, session: str, limit: int | None, format_: str, **chosen_types: Any) -> None:
     """Show the whole events of a session: what its note leaves out or shortens.
 
     A line has the number, the time, the phase, the type, and what was said or done, on a terminal cut to its width;
@@ -72,9 +72,9 @@ def show_flight(door: Door, /, session: str, limit: int | None, format_: str, **
     archive are shown from there.
 
     \b
-      cru flight show 2026-11-21-add-rate-limiter
-      cru flight show 2026-11-21-add --tools -n 20
-      cru flight show 2026-11-21-add --type decision --type error --format jsonl
+      cru events show 2026-11-21-add-rate-limiter
+      cru events show 2026-11-21-add --tools -n 20
+      cru events show 2026-11-21-add --type decision --type error --format jsonl
     """
     vault = open_vault(door)
     session_id = _flight_of(vault, session)
@@ -98,15 +98,15 @@ def show_flight(door: Door, /, session: str, limit: int | None, format_: str, **
 @click.command("list")
 @format_option("table", "json")
 @click.pass_obj
-def list_flights(door: Door, /, format_: str) -> None:
+def list_events(door: Door, /, format_: str) -> None:
     """List the sessions that have whole events: how many, how large, how old, and where.
 
     `live` is `.crucible/flight/`, `archive` is `.crucible/archive/`, `both` has newer events beside archived ones. The
     size is that of the files, `last` the day of the last event, or, of what is in the archive, of the session's end. In JSON are all facts of each session's summary.
 
     \b
-      cru flight list
-      cru flight list --format json
+      cru events list
+      cru events list --format json
     """
     vault = open_vault(door)
     live, archived = set(flight_ids(vault.root)), set(archived_ids(vault.root))
@@ -122,22 +122,22 @@ def list_flights(door: Door, /, format_: str) -> None:
         _write_table(rows, room_of(door))
 
 
-@click.command("purge")
+@click.command
 @flag("--dry-run", "Only tell what would be done; write nothing.")
 @click.option("--older-than", type=click.IntRange(min=0), metavar="DAYS", help="Instead of flight.retention_days.")
 @format_option("table", "json")
 @click.pass_obj
-def purge_flights(door: Door, /, *, dry_run: bool, older_than: int | None, format_: str) -> int:
+def prune(door: Door, /, *, dry_run: bool, older_than: int | None, format_: str) -> int:
     """Put old whole events away: into the archive, or delete them, as `flight.after` in the settings says.
 
     Old is a session whose last event is older than `flight.retention_days`. One that is active or paused, and one that
     has no note, is kept and named; a folder without events is left as it is.
     What was archived can be shown as before. An archive is read back before anything is removed; what was
-    interrupted is finished by the next purge. The exit code is 3 when a session could not be put away.
+    interrupted is finished by the next prune. The exit code is 3 when a session could not be put away.
 
     \b
-      cru flight purge --dry-run
-      cru flight purge --older-than 7
+      cru events prune --dry-run
+      cru events prune --older-than 7
     """
     vault = open_vault(door)
     settings = vault.settings.flight

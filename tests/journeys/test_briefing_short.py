@@ -1,4 +1,4 @@
-"""`cru memory digest`."""
+"""`cru briefing --short`."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, vault: Vault) -> Path:
 
 
 def test_it_is_fifteen_lines_and_begins_with_where_work_stands(cru: Cru) -> None:
-    result = cru("memory", "digest")
+    result = cru("briefing", "--short")
     lines = result.stdout.strip().split("\n")
     assert (result.exit_code, len(lines)) == (0, 15)
     assert lines[0].startswith("Where work stands: 2026-11-21-x, phase 1 of 1 (Write); paused, last active ")
@@ -66,7 +66,7 @@ def test_it_is_fifteen_lines_and_begins_with_where_work_stands(cru: Cru) -> None
 
 
 def test_with_a_workflow_comes_first_what_has_to_do_with_it(cru: Cru) -> None:
-    told = json.loads(cru("memory", "digest", "--workflow", "plan-shop", "--format", "json").stdout)
+    told = json.loads(cru("briefing", "--short", "--workflow", "plan-shop", "--format", "json").stdout)
     assert told["leaning"] == "planning"
     assert told["decisions"][0] == {
         "text": "Pages are cached for a minute. Why: they are slow",
@@ -76,16 +76,16 @@ def test_with_a_workflow_comes_first_what_has_to_do_with_it(cru: Cru) -> None:
     }
     assert len(told["conventions"]) == 3
     assert told["position"]["session"] == "2026-11-21-x"
-    assert told["lines"] == cru("memory", "digest", "--workflow", "plan-shop").stdout.strip().split("\n")
+    assert told["lines"] == cru("briefing", "--short", "--workflow", "plan-shop").stdout.strip().split("\n")
 
 
 def test_one_line_is_where_work_stands(cru: Cru) -> None:
-    (line,) = cru("memory", "digest", "--lines", "1").stdout.strip().split("\n")
+    (line,) = cru("briefing", "--short", "--lines", "1").stdout.strip().split("\n")
     assert line.startswith("Where work stands: ")
 
 
 def test_a_project_without_anything_has_a_line(cru: Cru) -> None:
-    assert cru("memory", "digest", "--project", "blog").stdout == "Where work stands: no session of blog yet\n"
+    assert cru("briefing", "--short", "--project", "blog").stdout == "Where work stands: no session of blog yet\n"
 
 
 def test_a_folder_that_is_nobodys_project_shows_the_whole_vault(
@@ -93,12 +93,12 @@ def test_a_folder_that_is_nobodys_project_shows_the_whole_vault(
 ) -> None:
     (tmp_path / "nowhere").mkdir()
     monkeypatch.chdir(tmp_path / "nowhere")
-    told = json.loads(cru("memory", "digest", "--format", "json").stdout)
+    told = json.loads(cru("briefing", "--short", "--format", "json").stdout)
     assert (told["project"], told["position"]["session"]) == ("", "2026-11-21-x")
 
 
 def test_a_workflow_that_is_not_there_is_an_error(cru: Cru) -> None:
-    result = cru("memory", "digest", "--workflow", "gone")
+    result = cru("briefing", "--short", "--workflow", "gone")
     assert (result.exit_code, result.stdout) == (1, "")
     assert "gone" in result.stderr
 
@@ -106,7 +106,7 @@ def test_a_workflow_that_is_not_there_is_an_error(cru: Cru) -> None:
 def test_lines_that_are_none_are_named_and_the_rest_is_shown(cru: Cru, vault: Vault) -> None:
     path = vault.root / ".crucible" / "memory" / FILES[MemoryKind.DECISION]
     path.write_bytes(path.read_bytes() + b'{"project":"shop","kind":"decision"}\n')
-    result = cru("memory", "digest")
+    result = cru("briefing", "--short")
     assert result.exit_code == 3
     assert "decisions.jsonl:11: torn-line: " in result.stderr
     assert len(result.stdout.strip().split("\n")) == 15
@@ -116,7 +116,7 @@ def test_a_source_that_cannot_be_read_is_named_and_left_out(cru: Cru, vault: Vau
     path = vault.root / ".crucible" / "memory" / FILES[MemoryKind.DECISION]
     path.unlink()
     path.mkdir()
-    result = cru("memory", "digest")
+    result = cru("briefing", "--short")
     assert (result.exit_code, result.stdout.split(":")[0]) == (3, "Where work stands")
     assert "left out: memory: " in result.stderr
     assert "Convention: No globals" in result.stdout
@@ -132,7 +132,7 @@ def test_no_secret_path_or_order_of_a_forged_line_is_shown(cru: Cru, vault: Vaul
             )
         ],
     )
-    shown = cru("memory", "digest", "--lines", "99").stdout
+    shown = cru("briefing", "--short", "--lines", "99").stdout
     assert SECRET not in shown
     assert "/home/ada" not in shown
     assert str(shop) not in shown
@@ -143,7 +143,7 @@ def test_no_secret_path_or_order_of_a_forged_line_is_shown(cru: Cru, vault: Vaul
 def test_no_note_of_a_session_is_read_when_the_index_is_true(
     cru: Cru, vault: Vault, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    cru("memory", "digest")
+    cru("briefing", "--short")
     opened: list[str] = []
     real = os.open
 
@@ -152,6 +152,6 @@ def test_no_note_of_a_session_is_read_when_the_index_is_true(
         return real(path, *args, **more)
 
     monkeypatch.setattr(os, "open", watched)
-    assert cru("memory", "digest").exit_code == 0
+    assert cru("briefing", "--short").exit_code == 0
     assert opened
     assert not [path for path in opened if "/sessions/" in path]

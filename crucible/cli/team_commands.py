@@ -1,4 +1,4 @@
-"""`cru recall push`, `sync`, `status` and `set-up`, for a team's server."""
+"""`cru team push`, `sync`, `status` and `setup`, for a team's server."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ def push(ctx: click.Context, /, format_: str, *, force: bool) -> None:
     next one goes on. The exit code is 3 when something was not taken.
 
     \b
-      cru recall push
-      CRUCIBLE_RECALL_BACKEND=postgresql://ann@db.example.org/team cru recall push
+      cru team push
+      CRUCIBLE_RECALL_BACKEND=postgresql://ann@db.example.org/team cru team push
     """
     _send(ctx, format_, force=force, removing=False)
 
@@ -47,8 +47,8 @@ def sync(ctx: click.Context, /, format_: str, *, force: bool) -> None:
     """Push, and remove from the server what this copy of the vault had pushed and has no more.
 
     \b
-      cru recall sync
-      cru recall sync --format json
+      cru team sync
+      cru team sync --format json
     """
     _send(ctx, format_, force=force, removing=True)
 
@@ -104,7 +104,7 @@ def status(format_: str) -> None:
     """Say as whom the server knows you, which projects you may read and write there, and how much it holds of them.
 
     \b
-      cru recall status
+      cru team status
     """
     address = _address()
     place = place_of(address)
@@ -128,13 +128,13 @@ def status(format_: str) -> None:
         warn("this role is a superuser or the like: the server shows it everything, whatever was granted")
 
 
-@click.command("set-up")
-def set_up() -> None:
+@click.command
+def setup() -> None:
     """Make the server's tables, or bring them up to date; for who runs it, once and after an update.
 
     \b
       export CRUCIBLE_RECALL_BACKEND=postgresql://owner@db.example.org/team
-      cru recall set-up
+      cru team setup
     """
     made = set_up_server(_address(), connecting=user_settings().recall.timeout_seconds)
     if not made:

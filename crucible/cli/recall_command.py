@@ -1,4 +1,4 @@
-"""`cru recall ask`: search all sessions and knowledge."""
+"""`cru recall`: search all sessions and knowledge."""
 
 from __future__ import annotations
 
@@ -23,7 +23,24 @@ _LONG = 100
 _EVENT = late_pattern(r"[^\s#]+#[0-9a-f]{8}")
 
 
-@click.command("ask")
+class _Recall(click.Command):
+    """`cru recall`; a `-word` among the query's words is no option."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Explain how to exclude a word."""
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption as error:
+            if error.option_name.startswith("--"):
+                raise
+            raise UsageError(
+                f"no option {error.option_name}",
+                f"To exclude a word, quote the query: {ctx.command_path} 'retry -jitter'. "
+                f'For options, run "{ctx.command_path} --help".',
+            ) from None
+
+
+@click.command("recall", cls=_Recall)
 @click.argument("query", nargs=-1)
 @click.option(
     "--kind",
@@ -97,15 +114,12 @@ def recall(
 
     Each event has an id. An id as QUERY shows that event whole, and as many around it as --context says.
 
-    A query that begins with a word like feedback is asked with `cru recall ask feedback …`.
-
     \b
       cru recall what did we decide about the retry policy
       cru recall '"token bucket" -sliding' --kind decision --since 30d
       cru recall --kind error --since 7d
       cru recall TokenBucket --project shop --format json
       cru recall 2026-11-21-add-rate-limiter-project#9c8b7a61 --context 4
-      cru recall feedback retry-with-jitter --useful
     """
     project = given.pop("project")
     asker = RecallScope(project, everything).checked()
@@ -171,4 +185,4 @@ def _ask_whether_it_helped(vault: Vault, item: Event) -> None:
     from crucible.memory.knowledge.item_status import should_ask  # noqa: PLC0415  slow to import and rarely needed
 
     if should_ask(vault, vault.settings.knowledge.ask_one_in):
-        say(f"Did “{item.title}” help? cru recall feedback {item.id} --useful, or --not-useful")
+        say(f"Did “{item.title}” help? cru knowledge feedback {item.id} --useful, or --not-useful")
