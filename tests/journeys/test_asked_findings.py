@@ -43,7 +43,7 @@ def session(vault: Vault) -> str:
     ("words", "shown"),
     [
         (("history", "show", ID), "Totals are rounded after the tax, so refunds are exact"),
-        (("capture", ID, "--dry-run"), "invoice.go is generated"),
+        (("knowledge", "capture", ID, "--dry-run"), "invoice.go is generated"),
         (("session", "brief", ID), ""),
         (("session", "codify", ID, "-o", "-"), ""),
         (("session", "learn", ID), ""),

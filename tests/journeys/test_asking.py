@@ -59,7 +59,7 @@ def test_a_configured_agent_alone_is_never_asked(cru: Cru, vault: Vault, session
         ("task", "done", f"{session}.1"),
         ("session", "brief", session),
         ("session", "pause", session),
-        ("capture", session, "--accept", "all"),
+        ("knowledge", "capture", session, "--accept", "all"),
         ("history", "show", session),
         ("session", "codify", session),
         ("session", "learn", session, "--export", "markdown"),

@@ -277,7 +277,18 @@ def test_the_example_of_the_specification_is_listed_as_it_shows_it(cru: Cru, vau
 
 
 def test_two_at_once_keep_one_item(vault: Vault, shop: Path) -> None:
-    command = [sys.executable, "-m", "crucible", "--vault", str(vault.root), "capture", ID, "--accept", "all"]
+    command = [
+        sys.executable,
+        "-m",
+        "crucible",
+        "--vault",
+        str(vault.root),
+        "knowledge",
+        "capture",
+        ID,
+        "--accept",
+        "all",
+    ]
     env = {**os.environ, "PYTHONPATH": str(ROOT)}
     running = [
         subprocess.Popen(command, env=env, cwd=shop, stdout=subprocess.PIPE, stderr=subprocess.PIPE) for _ in range(2)

@@ -17,7 +17,7 @@ def test_a_new_vault_has_its_settings_and_git_files(bare_cru: Cru, tmp_path: Pat
     for name in (".crucible/config.toml", ".crucible/.gitignore", ".gitattributes", "sessions"):
         assert (tmp_path / "notes" / name).exists()
         assert str(tmp_path / "notes" / name) in result.stdout
-    assert "cru import: " in result.stderr
+    assert " import: " in result.stderr
     assert "cru install claude-code: " in result.stderr
 
 
