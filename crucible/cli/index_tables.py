@@ -25,7 +25,7 @@ from crucible.vault.index.schema import TABLES, Row, View
 _COLUMNS = "\n\n".join(f"Columns of {table}: {columns_of(table)}" for table in TABLES)
 
 
-@click.command("show", epilog=f"{_COLUMNS}\n\nWhat they mean is in docs/index.md.")
+@click.command("show", epilog=f"{_COLUMNS}\n\nWhat they mean is in docs/session-index.md.")
 @click.argument("table", type=click.Choice([*TABLES]))
 @click.option("--session", metavar="ID", help="Only of this session: its id, or a beginning that no other has.")
 @span_options

@@ -1,4 +1,4 @@
-"""The table of clients, and their dialects: how each client's logs are read (see docs/dialects.md).
+"""The table of clients, and their dialects: how each client's logs are read (see docs/clients.md).
 
 Importing this module loads no log readers: a `Dialect` loads its client's `logs` module when first used.
 """
