@@ -124,13 +124,13 @@ def list_events(door: Door, /, format_: str) -> None:
 
 @click.command
 @flag("--dry-run", "Only tell what would be done; write nothing.")
-@click.option("--older-than", type=click.IntRange(min=0), metavar="DAYS", help="Instead of flight.retention_days.")
+@click.option("--older-than", type=click.IntRange(min=0), metavar="DAYS", help="Instead of events.retention_days.")
 @format_option("table", "json")
 @click.pass_obj
 def prune(door: Door, /, *, dry_run: bool, older_than: int | None, format_: str) -> int:
-    """Put old whole events away: into the archive, or delete them, as `flight.after` in the settings says.
+    """Put old whole events away: into the archive, or delete them, as `events.after` in the settings says.
 
-    Old is a session whose last event is older than `flight.retention_days`. One that is active or paused, and one that
+    Old is a session whose last event is older than `events.retention_days`. One that is active or paused, and one that
     has no note, is kept and named; a folder without events is left as it is.
     What was archived can be shown as before. An archive is read back before anything is removed; what was
     interrupted is finished by the next prune. The exit code is 3 when a session could not be put away.
@@ -140,7 +140,7 @@ def prune(door: Door, /, *, dry_run: bool, older_than: int | None, format_: str)
       cru events prune --older-than 7
     """
     vault = open_vault(door)
-    settings = vault.settings.flight
+    settings = vault.settings.events
     if older_than is not None:
         settings = settings._replace(retention_days=older_than)
     report = purge(

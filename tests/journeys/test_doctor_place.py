@@ -48,23 +48,23 @@ def write_log(vault: Vault, *lines: str) -> Path:
 
 
 def test_a_wrong_value_is_one_finding_and_all_else_is_looked_at(cru: Cru, vault: Vault) -> None:
-    (vault.root / ".crucible" / "config.toml").write_text('[capture]\nsave = "sometimes"\n')
+    (vault.root / ".crucible" / "config.toml").write_text('[hooks]\nsave = "sometimes"\n')
     done = cru("doctor", "--format", "json")
     assert done.exit_code == 3
     told = json.loads(done.stdout)
     (bad,) = [each for each in told if each["state"] == "bad"]
     assert bad["topic"] == "settings"
-    assert "config.toml:2: capture.save: expected one of" in bad["text"]
+    assert "config.toml:2: hooks.save: expected one of" in bad["text"]
     assert "take it out" in bad["mend"]
     assert {"spool", "sessions", "index", "transcripts"} <= {each["topic"] for each in told}
 
 
 def test_other_commands_fail_at_a_wrong_value_and_say_what_to_do(cru: Cru, vault: Vault) -> None:
-    (vault.root / ".crucible" / "config.toml").write_text('[capture]\nsave = "sometimes"\n')
+    (vault.root / ".crucible" / "config.toml").write_text('[hooks]\nsave = "sometimes"\n')
     done = cru("session", "list")
     assert done.exit_code == 1
     first, second = done.stderr.splitlines()
-    assert "capture.save" in first
+    assert "hooks.save" in first
     assert "cru doctor" in second
 
 

@@ -347,7 +347,7 @@ class SessionLogs:
         inline = is_inline(strand, self.trunk, self._vault.settings.subagents)
         home = self.trunk.id if inline else strand.id
         if home not in self._writers:
-            limit = self._vault.settings.flight.max_value_bytes
+            limit = self._vault.settings.events.max_value_bytes
             self._writers[home] = self._stack.enter_context(FlightWriter(self._vault.root, home, limit))
         return self._writers[home]
 

@@ -184,7 +184,7 @@ class Writer:
                 {key: value for key, value in values.items() if value not in (None, "", ())},
                 now=now,
                 phase=phase,
-                max_value_bytes=self.vault.settings.flight.max_value_bytes,
+                max_value_bytes=self.vault.settings.events.max_value_bytes,
                 lock_seconds=PATIENCE,
             )
         except CrucibleError as error:

@@ -37,17 +37,22 @@ class FrictionSettings(NamedTuple):
     long_session: Annotated[int, Key(count, "and more")] = 6
 
 
-class CaptureSettings(NamedTuple):
-    """When a running session is saved, and what is captured."""
+class HookSettings(NamedTuple):
+    """When the hooks save a running session."""
 
     save: Annotated[
         str,
         Key(
             one_of("phase", "tool", "interval"),
-            "when a running session is written down: phase (a turn's end), tool, or interval",
+            "when to save a running session: phase (a turn's end), tool (every call), or interval",
         ),
     ] = "phase"
     interval_seconds: Annotated[float, Key(seconds, 'with save = "interval"', shown="60")] = 60.0
+
+
+class CaptureSettings(NamedTuple):
+    """What is captured, and when the user is asked."""
+
     prompt_on_end: Annotated[bool, Key(boolean, "at a session's end, ask on a terminal what is worth keeping")] = True
     min_confidence: Annotated[float, Key(share, "below it nothing is proposed")] = 0.6
     silent: Annotated[

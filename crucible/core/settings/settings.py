@@ -14,6 +14,7 @@ from crucible.core.settings.session_settings import (
     CapacitySettings,
     CaptureSettings,
     HistorySettings,
+    HookSettings,
     MemorySettings,
     TaskSettings,
 )
@@ -65,7 +66,7 @@ _SECRETS_FOOT = """\
 #   acme = "acme_[0-9a-f]{32}\""""
 
 
-class FlightSettings(NamedTuple):
+class EventSettings(NamedTuple):
     """Whether and how long event logs are kept, and what happens to them afterwards."""
 
     track: Annotated[bool, Key(boolean, "keep whole events in git; after a change run `cru init` again")] = False
@@ -172,12 +173,13 @@ class VaultSettings(NamedTuple):
         float,
         Key(seconds, "how long to wait for another process that holds a note", name="writing.lock_seconds", shown="10"),
     ] = 10.0
+    hooks: Annotated[HookSettings, SettingsSection("hooks")] = HookSettings()
     capture: Annotated[CaptureSettings, SettingsSection("capture")] = CaptureSettings()
     history: Annotated[HistorySettings, SettingsSection("history.retention")] = HistorySettings()
     briefing: Annotated[BriefingSettings, SettingsSection("briefing")] = BriefingSettings()
     tasks: Annotated[TaskSettings, SettingsSection("tasks", width=36)] = TaskSettings()
     memory: Annotated[MemorySettings, SettingsSection("memory")] = MemorySettings()
-    flight: Annotated[FlightSettings, SettingsSection("flight")] = FlightSettings()
+    events: Annotated[EventSettings, SettingsSection("events")] = EventSettings()
     resume: Annotated[ResumeSettings, SettingsSection("resume")] = ResumeSettings()
     knowledge: Annotated[KnowledgeSettings, SettingsSection("knowledge")] = KnowledgeSettings()
     secrets: Annotated[SecretSettings, SettingsSection("secrets", head=_SECRETS_HEAD, foot=_SECRETS_FOOT)] = (
@@ -274,7 +276,12 @@ def load_user_settings(path: StrPath, home: StrPath) -> UserSettings:
 def read_vault_settings(text: str, path: StrPath, accepts: Accepts = accepts_nothing) -> VaultSettings:
     """Parse a vault's settings.  `path` is for messages.  A setting that `accepts` rejects keeps its default."""
     table = VaultTable(text, path, accepts)
-    defaults = VaultSettings(flight=read_settings(table, FlightSettings(), "flight."), knowledge=_knowledge(table))
+    # Vaults of earlier versions have `[flight]`, and the hooks' settings in `[capture]`.
+    defaults = VaultSettings(
+        hooks=read_settings(table, HookSettings(), "capture."),
+        events=read_settings(table, EventSettings(), "flight."),
+        knowledge=_knowledge(table),
+    )
     settings = read_settings(table, defaults)
     table.refuse(
         "recall.backend", "recall.backend counts in your own settings only: a vault never chooses what server is asked"

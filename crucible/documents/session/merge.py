@@ -263,7 +263,7 @@ def _mark(entry: Entry) -> tuple[object, ...] | None:
     return None
 
 
-_RECORDING = late_pattern(r"flight_recorder_log\b|\bcru\b.{0,80}\blog ")
+_RECORDING = late_pattern(r"flight_recorder_log\b|\bcru\b.{0,80}\b(?:log|record) ")
 """A call by which an agent records an entry in its own session."""
 _NO_WORD = late_pattern(r"[\W_]+")
 _ENOUGH = 30

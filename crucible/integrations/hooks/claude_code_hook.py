@@ -226,10 +226,11 @@ def _saves_often(root: str, folder: str, session: str) -> bool:
     if values is None:
         from crucible.core.settings.settings import load_vault_settings  # noqa: PLC0415  only for unusual TOML
 
-        save, seconds = load_vault_settings(root).capture[:2]
+        save, seconds = load_vault_settings(root).hooks
     else:
-        capture = values.get("capture", {})
-        save, seconds = capture.get("save", "phase"), capture.get("interval_seconds", 60)
+        # Earlier versions had these settings in `[capture]`.
+        chosen = {**values.get("capture", {}), **values.get("hooks", {})}
+        save, seconds = chosen.get("save", "phase"), chosen.get("interval_seconds", 60)
     if save != "interval":
         return bool(save == "tool")
     try:

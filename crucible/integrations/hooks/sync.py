@@ -124,7 +124,7 @@ def _purge_events(root: Path, user: UserSettings) -> None:
         if not is_due(root, now):
             return
         vault = Vault(root, load_vault_settings(root, user))
-        report = purge(root, vault.settings.flight, vault.session_ids(), now, status_of=status_lookup(vault))
+        report = purge(root, vault.settings.events, vault.session_ids(), now, status_of=status_lookup(vault))
         for kept in report.failed:
             log_fault(str(root), "purge", VaultError(f"{kept.session_id}: {kept.reason}"))
     except CrucibleError as error:
@@ -266,7 +266,7 @@ def _write_down(
         # The client creates the transcript with its first answer.
         is_empty = all(line.event in _EVENTS_WITHOUT_TEXT for line in spooled.lines)
         return is_empty or client is Client.RUNNING or _log_missing(vault, spooled)
-    whole_turns = client is Client.RUNNING and vault.settings.capture.save == "phase" and not _is_urgent(spooled)
+    whole_turns = client is Client.RUNNING and vault.settings.hooks.save == "phase" and not _is_urgent(spooled)
     _wait_for_last_rows(transcript, spooled)
     before = session_before(spooled, load_spool(vault.root, spooled.client))
     met, now = ImportedSession(), datetime.now(UTC)

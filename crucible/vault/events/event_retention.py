@@ -17,7 +17,7 @@ import orjson
 
 from crucible.core.errors import BadSessionId, CrucibleError, reason_of
 from crucible.core.files import append_errors
-from crucible.core.settings.settings import FlightSettings
+from crucible.core.settings.settings import EventSettings
 from crucible.documents.session.session_id import check_session_id
 from crucible.vault.events.event_archive import put_away
 from crucible.vault.events.event_files import (
@@ -76,7 +76,7 @@ class PurgeReport(NamedTuple):
 
 def purge(
     vault_root: Path,
-    settings: FlightSettings,
+    settings: EventSettings,
     note_ids: Collection[str],
     now: datetime,
     *,
@@ -145,7 +145,7 @@ def last_time(folder: Path) -> datetime | None:
 
 class _Purge(NamedTuple):
     vault_root: Path
-    settings: FlightSettings
+    settings: EventSettings
     note_ids: frozenset[str]
     now: datetime
     lock_seconds: float

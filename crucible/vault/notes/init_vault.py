@@ -53,7 +53,7 @@ def init_vault(directory: Path) -> list[Path]:
     made += _create(root, ".crucible/config.toml", default_config())
     settings = load_vault_settings(root)
     made += _create(root, ".crucible/.gitignore", _GITIGNORE)
-    if settings.flight.track:
+    if settings.events.track:
         made += _extend(root, ".crucible/.gitignore", (_FLIGHT_TRACKED,))
     # Notes are preserved byte for byte: git must not convert their line ends.
     exact = tuple(f"{folder}/**/*.md -text" for folder in (settings.sessions, WORKFLOWS, *_OWNED, *_GENERATED))

@@ -17,13 +17,14 @@ from crucible.core.settings.session_settings import (
     CaptureSettings,
     FrictionSettings,
     HistorySettings,
+    HookSettings,
     MemorySettings,
     SourceSettings,
     TaskSettings,
 )
 from crucible.core.settings.settings import (
     AgentSettings,
-    FlightSettings,
+    EventSettings,
     KnowledgeSettings,
     RecallSettings,
     ResumeSettings,
@@ -56,15 +57,14 @@ def test_every_default_is_shown_in_a_new_file() -> None:
     assert tomllib.loads(said) == {
         "sessions": {"folder": "sessions", "subagents": "link", "idle_minutes": 60, "details": "none"},
         "writing": {"fsync": True, "lock_seconds": 10},
-        "flight": {
+        "events": {
             "track": False,
             "max_value_bytes": 65536,
             "retention_days": 30,
             "after": "archive",
         },
+        "hooks": {"save": "phase", "interval_seconds": 60},
         "capture": {
-            "save": "phase",
-            "interval_seconds": 60,
             "prompt_on_end": True,
             "min_confidence": 0.6,
             "silent": True,
@@ -110,14 +110,15 @@ def test_every_key_is_read() -> None:
     [writing]
     fsync = false
     lock_seconds = 0.5
-    [flight]
+    [events]
     track = true
     max_value_bytes = 10
     retention_days = 7
     after = "delete"
-    [capture]
+    [hooks]
     save = "interval"
     interval_seconds = 2.5
+    [capture]
     prompt_on_end = false
     min_confidence = 0.65
     silent = false
@@ -182,7 +183,8 @@ def test_every_key_is_read() -> None:
         "none",
         False,
         0.5,
-        CaptureSettings("interval", 2.5, False, 0.65, False, deduplicate=False, friction=FrictionSettings(1, 2, 3)),
+        HookSettings("interval", 2.5),
+        CaptureSettings(False, 0.65, False, deduplicate=False, friction=FrictionSettings(1, 2, 3)),
         HistorySettings(0, 9, "at_end"),
         BriefingSettings(
             False,
@@ -197,7 +199,7 @@ def test_every_key_is_read() -> None:
         ),
         TaskSettings(".crucible/work/tasks", True, False, False, False, ("api_design",), False, 2, False),
         MemorySettings(5, 500),
-        FlightSettings(True, 10, 7, "delete"),
+        EventSettings(True, 10, 7, "delete"),
         ResumeSettings(3, 900, "off"),
         KnowledgeSettings(
             decision=0.7,
@@ -223,8 +225,8 @@ def test_a_session_may_be_quiet_for_ever() -> None:
         ('[sessions]\nidle_minutes = "60"', r":2: sessions\.idle_minutes: expected a whole number"),
         ("[sessions]\n\nidle_minutes = true", r":3: sessions\.idle_minutes: expected a whole number"),
         ("sessions.idle_minutes = -1", r":1: sessions\.idle_minutes: expected a whole number, 0 or more"),
-        ("[flight]\nmax_value_bytes = 0", r":2: flight\.max_value_bytes: expected a whole number, 1 or more"),
-        ("[flight]\ntrack = 1", r":2: flight\.track: expected true or false"),
+        ("[events]\nmax_value_bytes = 0", r":2: events\.max_value_bytes: expected a whole number, 1 or more"),
+        ("[events]\ntrack = 1", r":2: events\.track: expected true or false"),
         ('[writing]\nlock_seconds = "1"', r":2: writing\.lock_seconds: expected a number of seconds"),
         ('[sessions]\nsubagents = "links"', r":2: sessions\.subagents: expected one of link, embed, inline"),
         ('[sessions]\nfolder = "../out"', r":2: sessions\.folder: expected a folder inside the vault"),
@@ -232,7 +234,7 @@ def test_a_session_may_be_quiet_for_ever() -> None:
         ('[sessions]\nfolder = ".hidden"', r":2: sessions\.folder: expected a folder inside the vault"),
         ('[sessions]\nfolder = "a\\\\b"', r":2: sessions\.folder: expected a folder inside the vault"),
         ("[sessions]\nfolder = 3", r":2: sessions\.folder: expected a text"),
-        ('[flight]\nafter = "keep"', r":2: flight\.after: expected one of archive, delete"),
+        ('[events]\nafter = "keep"', r":2: events\.after: expected one of archive, delete"),
         (
             '[tasks]\nannotations_dir = "notes"',
             r":2: tasks\.annotations_dir: expected a folder inside the vault's",
@@ -242,7 +244,7 @@ def test_a_session_may_be_quiet_for_ever() -> None:
             r":2: tasks\.annotations_dir: expected a folder inside",
         ),
         ('[briefing]\nrecall_queries = "x"', r":2: briefing\.recall_queries: expected a list of texts"),
-        ('[capture]\nsave = "never"', r":2: capture\.save: expected one of phase, tool, interval"),
+        ('[hooks]\nsave = "never"', r":2: hooks\.save: expected one of phase, tool, interval"),
         ('[resume]\nat_start = "on"', r":2: resume\.at_start: expected one of off, notice, context"),
         ("[resume]\nwindow = 0", r":2: resume\.window: expected a whole number, 1 or more"),
         ("[knowledge]\nalike_words = 80", r":2: knowledge\.alike_words: expected a number from 0 to 1"),
@@ -265,11 +267,11 @@ def test_a_wrong_value_names_file_line_and_key(text: str, message: str) -> None:
 
 
 def test_unknown_keys_are_kept_and_warned_about_with_their_line() -> None:
-    read = read_vault_settings('future = 1\n[flight]\nspeed = "high"\n[new]\nx = 2\n', FILE)
-    assert read.unknown == {"future": 1, "flight.speed": "high", "new.x": 2}
+    read = read_vault_settings('future = 1\n[events]\nspeed = "high"\n[new]\nx = 2\n', FILE)
+    assert read.unknown == {"future": 1, "events.speed": "high", "new.x": 2}
     assert read.warnings == (
         "/v/config.toml:1: unknown setting 'future', left as it is",
-        "/v/config.toml:3: unknown setting 'flight.speed', left as it is",
+        "/v/config.toml:3: unknown setting 'events.speed', left as it is",
         "/v/config.toml:5: unknown setting 'new.x', left as it is",
     )
 
@@ -336,6 +338,27 @@ def test_what_is_read_by_hand_is_read_as_the_library_reads_it(text: str) -> None
         assert repr(tidy) == repr(tomllib.loads(text))
 
 
+OLD = "[flight]\nafter = 'delete'\nretention_days = 7\n[capture]\nsave = 'tool'\ninterval_seconds = 9\nsilent = false\n"
+"""The tables as earlier versions wrote them."""
+
+
+def test_settings_of_an_earlier_version_are_read() -> None:
+    found = read_vault_settings(OLD, FILE, lambda _: True)
+    assert (found.events, found.hooks, found.capture.silent) == (
+        EventSettings(retention_days=7, after="delete"),
+        HookSettings("tool", 9),
+        False,
+    )
+    assert found.warnings == ()
+    assert [ask.name for ask in found.asks] == ["flight.after"]
+    assert read_vault_settings(OLD, FILE).events.after == "archive"
+
+
+def test_new_names_win_over_those_of_an_earlier_version() -> None:
+    found = read_vault_settings(f"{OLD}[events]\nretention_days = 5\n[hooks]\nsave = 'phase'\n", FILE)
+    assert (found.events.retention_days, found.hooks) == (5, HookSettings("phase", 9))
+
+
 def test_tables_in_tables_are_read_by_hand() -> None:
     text = "[capture]\nsave = 'tool'\n[capture.capacity]\nproject_limit = 3\n[briefing.sources]\ninbox = false\n"
     assert read_tidy(text) == tomllib.loads(text)
@@ -359,7 +382,8 @@ def test_what_cru_writes_and_simple_lines_are_read_by_hand() -> None:
         "briefing": {},
         "tasks": {},
         "memory": {},
-        "flight": {},
+        "events": {},
+        "hooks": {},
         "resume": {},
         "knowledge": {},
         "secrets": {},

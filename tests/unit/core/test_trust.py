@@ -11,7 +11,9 @@ import pytest
 
 from crucible.core.secrets.redaction import redact_of
 from crucible.core.settings import trust as trusting
+from crucible.core.settings.session_settings import HookSettings
 from crucible.core.settings.settings import (
+    EventSettings,
     SecretSettings,
     VaultSettings,
     default_config,
@@ -30,13 +32,13 @@ from tests.trusting import trust, trusted, user_of_test
 
 FILE = "/v/config.toml"
 DOCS = ROOT / "docs"
-ASKED = {"briefing.include_files", "flight.after", "secrets.allow", "secrets.rules"}
+ASKED = {"briefing.include_files", "events.after", "secrets.allow", "secrets.rules"}
 TOKEN = "ghp_" + "vK3xT9mQ2bL7wR5nZ8cJ4hF6dS1gP0yA3eUo"
 HOSTILE = {
     "secrets.allow": '[secrets]\nallow = [".+"]\n',
     "secrets.rules": "[secrets.rules]\neverything = '.+'\n",
     "briefing.include_files": '[briefing]\ninclude_files = [".env"]\n',
-    "flight.after": '[flight]\nafter = "delete"\n',
+    "events.after": '[events]\nafter = "delete"\n',
 }
 
 
@@ -80,7 +82,10 @@ def test_every_setting_says_whether_a_vault_may_say_it_by_itself(
 
     monkeypatch.setattr(Table, "pop", noted)
     read_vault_settings(default_config(), FILE)
-    assert read == declared["free"] | declared["asked"] | {"recall.backend"}
+    earlier = {f"flight.{name}" for name in EventSettings._fields} | {
+        f"capture.{name}" for name in HookSettings._fields
+    }
+    assert read - earlier == declared["free"] | declared["asked"] | {"recall.backend"}
     assert len(declared["free"]) > 50
     assert declared["asked"] == ASKED
 
@@ -90,7 +95,7 @@ def test_a_hook_that_reads_the_file_by_itself_reads_only_what_a_vault_may_say(
 ) -> None:
     """For speed; what it asks the text for is this."""
     text = Path(claude_code.__file__).read_text(encoding="utf-8")
-    keys = {"capture.save", "capture.interval_seconds", "resume.at_start", "briefing.at_start"}
+    keys = {"hooks.save", "hooks.interval_seconds", "resume.at_start", "briefing.at_start"}
     assert text.count('".crucible", "config.toml"') == 2
     assert keys <= declared["free"]
 

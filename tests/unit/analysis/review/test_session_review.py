@@ -243,8 +243,8 @@ def test_claims_of_a_concurrent_review_do_not_count_as_the_users(vault: Vault, l
 
 def test_claims_are_stored_in_full_despite_the_vaults_limit(vault: Vault, lines: dict[str, int]) -> None:
     before = text_of(vault)
-    flight = vault.settings.flight._replace(max_value_bytes=40)
-    small = Vault(vault.root, vault.settings._replace(flight=flight))
+    events = vault.settings.events._replace(max_value_bytes=40)
+    small = Vault(vault.root, vault.settings._replace(events=events))
     ask(small, {"kind": "environment", "text": "invoice.go is generated", "refs": [lines["refused"]]})
     assert text_of(vault) != before
     ask(small)

@@ -178,6 +178,7 @@ LOGGED = {"type": "decision", "content": "Use a token bucket", "rationale": "con
     [
         ("mcp__crucible__flight_recorder_log", LOGGED),
         ("Bash", {"command": "cru record decision 'Use a token bucket' --rationale 'constant memory'"}),
+        ("Bash", {"command": "cru log decision 'Use a token bucket' --rationale 'constant memory'"}),  # its old name
     ],
 )
 def test_a_decision_that_was_recorded_before_the_transcript_was_written_follows_its_call(

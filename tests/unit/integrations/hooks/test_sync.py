@@ -10,7 +10,7 @@ import pytest
 
 from crucible.clients.launch.session_marks import OWN_MARK
 from crucible.core.errors import VaultError
-from crucible.core.settings.session_settings import CaptureSettings
+from crucible.core.settings.session_settings import HookSettings
 from crucible.integrations.hooks import sync as syncing
 from crucible.vault.events.event_reader import load_meta
 from crucible.vault.events.spool_reader import load_spool
@@ -244,10 +244,11 @@ def test_subagents_of_a_turn_under_way_wait_with_it(vault: Vault, tmp_path: Path
     assert {session.status for session in sessions.values() if session.parent} == {"completed"}
 
 
-def test_tool_calls_are_written_down_when_the_settings_say_so(client: Client) -> None:
+@pytest.mark.parametrize("table", ["hooks", "capture"])
+def test_tool_calls_are_written_down_when_the_settings_say_so(client: Client, table: str) -> None:
     vault = Vault(client.root)
     config = client.root / ".crucible" / "config.toml"
-    config.write_text('[capture]\nsave = "tool"\n')
+    config.write_text(f'[{table}]\nsave = "tool"\n')
     client.say(user("Fix it"), assistant(use("Bash", command="make")))
     client.call("PostToolUse", call="call-1")
     sync(client)
@@ -256,7 +257,7 @@ def test_tool_calls_are_written_down_when_the_settings_say_so(client: Client) ->
     client.call("PostToolUse", call="call-1")
     sync(client)
     assert [str(call.outcome) for call in the_note(client).calls()] == ["ok"]
-    assert vault.settings.capture == CaptureSettings()
+    assert vault.settings.hooks == HookSettings()
 
 
 def test_a_missing_transcript_is_logged_and_tried_again(client: Client) -> None:

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 from crucible.clients.events import At, Event, Prompted, ToolReturned, ToolUsed
 from crucible.core.errors import OutsideVault, VaultError
-from crucible.core.settings.settings import FlightSettings
+from crucible.core.settings.settings import EventSettings
 from crucible.vault.events import event_archive as archive
 from crucible.vault.events import event_retention as retention
 from crucible.vault.events.append_entry import append_entry
@@ -34,7 +34,7 @@ from tests.unit.vault.events.flights import load_flight
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 OLD = NOW - timedelta(days=40)
-ARCHIVE, DELETE = FlightSettings(), FlightSettings(after="delete")
+ARCHIVE, DELETE = EventSettings(), EventSettings(after="delete")
 
 
 def fill(root: Path, at: datetime = OLD, session_id: str = "s", first: int = 0) -> None:
@@ -50,7 +50,7 @@ def ended(_: str) -> str:
 
 def run(
     root: Path,
-    settings: FlightSettings = ARCHIVE,
+    settings: EventSettings = ARCHIVE,
     notes: tuple[str, ...] = ("s",),
     status_of: Callable[[str], str] = ended,
     **more: bool,
@@ -97,7 +97,7 @@ def test_where_the_setting_says_so_old_events_are_deleted(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("settings", [ARCHIVE, DELETE])
-def test_a_session_without_a_note_is_never_touched(tmp_path: Path, settings: FlightSettings) -> None:
+def test_a_session_without_a_note_is_never_touched(tmp_path: Path, settings: EventSettings) -> None:
     fill(tmp_path)
     before = tree(tmp_path / ".crucible/flight")
     assert run(tmp_path, settings, notes=("t", "S", "s2")).kept == (KeptEvents("s", "no-note", OLD),)
@@ -202,7 +202,7 @@ def test_a_session_that_goes_on_is_kept_however_old(tmp_path: Path) -> None:
 
 def test_a_folder_without_a_record_stays(tmp_path: Path) -> None:
     save_meta(tmp_path, "s", Facts(project="shop"))
-    assert [one.reason for one in run(tmp_path, FlightSettings(retention_days=-1)).kept] == ["no-records"]
+    assert [one.reason for one in run(tmp_path, EventSettings(retention_days=-1)).kept] == ["no-records"]
     assert not archive_path(tmp_path, "s").exists()
 
 
@@ -213,7 +213,7 @@ def test_files_without_a_record_beside_an_archive_are_cleared_away(tmp_path: Pat
     events = flight_folder(tmp_path, "s") / "events.jsonl"
     events.touch()
     os.utime(events, (OLD.timestamp(), OLD.timestamp()))  # without a record the file's own time tells
-    assert run(tmp_path, FlightSettings(retention_days=-1)).purged
+    assert run(tmp_path, EventSettings(retention_days=-1)).purged
     assert not flight_folder(tmp_path, "s").exists()
     assert len(records(tmp_path)) == 6
 
@@ -310,7 +310,7 @@ from datetime import datetime, UTC
 from pathlib import Path
 import zstandard
 from crucible.vault.events.event_retention import purge
-from crucible.core.settings.settings import FlightSettings
+from crucible.core.settings.settings import EventSettings
 
 def die_at(step):
     # Dies when the step-th function, ours or the system's, is called.
@@ -328,7 +328,7 @@ for line in sys.stdin:
     if not child:
         die_at(int(step))
         now = datetime(2026, 11, 21, 12, tzinfo=UTC)
-        purge(Path(root), FlightSettings(), ("s",), now, status_of=lambda _: "")
+        purge(Path(root), EventSettings(), ("s",), now, status_of=lambda _: "")
         os._exit(0)
     print(os.waitpid(child, 0)[1], flush=True)
 """

@@ -137,7 +137,7 @@ def test_git_tracks_what_the_format_says_and_nothing_else(tmp_path: Path) -> Non
 
 def test_tracking_whole_events_is_a_setting(tmp_path: Path) -> None:
     init_vault(tmp_path)
-    (tmp_path / ".crucible/config.toml").write_text("[flight]\ntrack = true\n")
+    (tmp_path / ".crucible/config.toml").write_text("[events]\ntrack = true\n")
     assert init_vault(tmp_path) == [tmp_path / ".crucible/.gitignore"]
     fill(tmp_path)
     git(tmp_path, "init", "-q")
