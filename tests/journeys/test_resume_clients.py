@@ -309,7 +309,7 @@ def test_on_a_terminal_a_new_session_takes_the_context_as_its_prompt(scene: Scen
 
 
 def test_a_command_gets_the_context_on_its_standard_input_and_may_log(scene: Scene) -> None:
-    script = "#!/bin/sh\ncat > given\npython3 -m crucible log milestone 'It ships' || exit 9\necho done\n"
+    script = "#!/bin/sh\ncat > given\npython3 -m crucible record milestone 'It ships' || exit 9\necho done\n"
     scene.put("agent", script.replace("python3", sys.executable))
     code, out, err = scene.resume(PAUSED, "--with", "agent --fast")
     assert (code, out) == (0, "done\n"), err
