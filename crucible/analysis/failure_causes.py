@@ -266,8 +266,8 @@ def _report_text(report: FailureReport, budget: Budget) -> str:
         "tool": report.tool,
         "call": report.call,
         "what fixed it": report.resolution,
-        "files that the fix changed": report.files,
-        "what the user said to it": report.corrected,
+        "files changed by the fix": report.files,
+        "what the user said about it": report.corrected,
     }
     parts = {label: text for label, text in parts.items() if text.strip()}
     return "\n".join(f"[{label}]\n  {hang(budget.fit(text, len(parts)))}" for label, text in parts.items())
@@ -277,7 +277,7 @@ def _read_answer(text: str, model: str, seen: Callable[[str], str]) -> Attributi
     """Parse an answer or raise `Refused`.  Strings are redacted again, since escapes may hide secrets."""
     row = next((row for row in objects_in(text) if "category" in row), None)
     if row is None:
-        raise Refused(["it holds no JSON object with a category: answer with one, and with nothing else"])
+        raise Refused(["it contains no JSON object with a category: answer with one and nothing else"])
     if complaints := tuple(_complaints(row)):
         raise Refused(complaints)
     category = Category(str(row["category"]).strip().lower())
@@ -298,12 +298,12 @@ def _complaints(row: Mapping[str, object]) -> Iterator[str]:
         yield f"`category` is {one_readable_line(json.dumps(category), 80)}, not one of {known}"
     cause = row.get("root_cause")
     if not isinstance(cause, str) or not one_readable_line(cause, LONGEST):
-        yield "`root_cause` is no sentence"
+        yield "`root_cause` is not a sentence"
     if not isinstance(row.get("preventable_with", ""), str | None):
         yield '`preventable_with` is neither a sentence nor ""'
     confidence = row.get("confidence")
     if isinstance(confidence, bool) or not isinstance(confidence, int | float) or not 0 <= confidence <= 1:
-        yield "`confidence` is no number from 0 to 1"
+        yield "`confidence` is not a number from 0 to 1"
 
 
 @dataclass(frozen=True, slots=True)

@@ -256,13 +256,13 @@ def _key(heading: str) -> str:
     "--max-entries",
     type=click.IntRange(min=0),
     metavar="N",
-    help="Keep so many; 0 is no limit; by default the setting.",
+    help="Keep so many; 0 means no limit; by default the setting.",
 )
 @click.option(
     "--max-age-days",
     type=click.IntRange(min=0),
     metavar="N",
-    help="Keep so long; 0 is no limit; by default the setting.",
+    help="Keep so long; 0 means no limit; by default the setting.",
 )
 @click.pass_obj
 def prune(door: Door, /, *, yes: bool, dry_run: bool, max_entries: int | None, max_age_days: int | None) -> int:

@@ -128,7 +128,7 @@ def _check_earlier_names(vault: Vault, session: Session) -> None:
     others = vault.session_ids()
     for name in earlier_session_ids(vault.root, session.id):
         if name not in others and is_held(vault.root, name):
-            hint = "go on there, or end it there first"
+            hint = "continue there, or end it there first"
             raise SessionHeld(f"{session.id}: held by who began when it was called {name}", hint)
 
 

@@ -88,7 +88,7 @@ def _newest_active(door: Door) -> str:
             return note_name(str(rows[0]["path"]).rpartition("/")[2])
     raise UsageError(
         f"no session is active in the project {project!r}" if project else "no session is named",
-        "name one, paused ones too: `cru session list` shows what is there",
+        'name one, paused ones too: run "cru session list" to see ids',
     )
 
 

@@ -115,7 +115,7 @@ def open_task(vault: Vault, called: str) -> OpenedTask:
     except VaultError:
         meant = [one for one in found.owners.values() if one.id == own or called.startswith(f"{one.id}.")]
         for line in broken_blocks(vault, meant):
-            raise VaultError(line, "mend its JSON and try again") from None
+            raise VaultError(line, "fix its JSON and try again") from None
         raise
     owner = found.owners[named.ref.session]
     listed = tuple(one for one in found.tasks if one.ref.session == owner.id)

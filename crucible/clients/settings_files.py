@@ -41,7 +41,7 @@ def named(path: Path) -> Iterator[None]:
     try:
         yield
     except UsageError as error:
-        raise VaultError(f"{path}: {error}", error.hint or "mend the file by hand; nothing was changed") from None
+        raise VaultError(f"{path}: {error}", error.hint or "fix the file by hand; nothing was changed") from None
 
 
 def load(path: Path) -> str | None:
@@ -49,7 +49,7 @@ def load(path: Path) -> str | None:
     try:
         if not stat.S_ISREG(path.stat().st_mode) and not path.is_dir():
             # Opening a named pipe would block forever.
-            raise VaultError(f"{path}: no regular file")
+            raise VaultError(f"{path}: not a regular file")
         return path.read_bytes().decode("utf-8")
     except FileNotFoundError:
         return None
@@ -66,7 +66,7 @@ def _save(path: Path, text: str, old: str | None) -> None:
     try:
         real.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise VaultError(f"{path}: cannot be written: {reason_of(error)}") from error
+        raise VaultError(f"{path}: cannot write: {reason_of(error)}") from error
     if old is None:
         files.create_exclusive(real, text.encode("utf-8"))
     else:
@@ -177,7 +177,7 @@ def take_out(parsed: Parsed, *nested: Node) -> str | None:
 def _check(node: Node, kind: type, what: str) -> None:
     if not isinstance(node.value, kind):
         expected = "an object" if kind is dict else "a list"
-        raise UsageError(f"{what}: expected {expected}", "mend the file by hand; nothing was changed")
+        raise UsageError(f"{what}: expected {expected}", "fix the file by hand; nothing was changed")
 
 
 def _rendered(text: str, key: str, value: object) -> Callable[[str], str]:

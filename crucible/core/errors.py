@@ -8,7 +8,7 @@ CrucibleError                  exit 1; `str()` is a one-line message, `.hint` th
 ├── WorkflowNotFound           no workflow with this name or path
 ├── VaultNotFound              no vault in this folder or above, and no default vault
 ├── VaultError                 the vault cannot be used (not a folder, broken settings)
-├── OutsideVault               a path that leads out of the vault
+├── OutsideVault               a path that points outside the vault
 ├── NoteChanged                the note changed on disk since it was read
 ├── NoteExists                 the file to create already exists
 ├── NoteUnreadable             no permission, a folder instead of a file, or too large
@@ -74,7 +74,7 @@ class VaultError(CrucibleError):
 
 
 class OutsideVault(CrucibleError):
-    """A path that leads out of the vault, through an id, a link or a symlink."""
+    """A path that points outside the vault, through an id, a link or a symlink."""
 
 
 class NoteChanged(CrucibleError):

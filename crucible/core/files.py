@@ -65,7 +65,7 @@ def inside(root: Path, path: Path) -> Path:
         raise OutsideVault(f"{str(path)!r}: no path")
     real, top = os.path.realpath(path), str(root)
     if real != top and not real.startswith(top.rstrip(os.sep) + os.sep):
-        raise OutsideVault(f"{path}: leads out of the vault, to {real}", f"the vault is {top}")
+        raise OutsideVault(f"{path}: points outside the vault, to {real}", f"the vault is {top}")
     return Path(real)
 
 
@@ -95,7 +95,7 @@ def read_settled(path: Path, known: Collection[str] = ()) -> tuple[bytes, Stamp]
             return data, stamp
         before = data, stamp
         time.sleep((QUIET_NS - max(age, 0)) / 1e9)
-    raise NoteChanged(f"{path}: another program keeps writing it", "try again when it is saved")
+    raise NoteChanged(f"{path}: another program keeps writing to it", "try again when it is saved")
 
 
 def holds(path: Path, data: bytes) -> bool:
@@ -128,13 +128,13 @@ def _read_once(path: Path) -> tuple[bytes, os.stat_result, os.stat_result]:
 
 def _check_is_note(path: Path, status: os.stat_result) -> None:
     if stat.S_ISDIR(status.st_mode):
-        raise NoteUnreadable(f"{path}: a folder, where a note was expected")
+        raise NoteUnreadable(f"{path}: is a folder, not a note")
     if not stat.S_ISREG(status.st_mode):
-        raise NoteUnreadable(f"{path}: no regular file")
+        raise NoteUnreadable(f"{path}: not a regular file")
     if status.st_size > LARGEST_NOTE:
         mega = 1024 * 1024
         raise NoteUnreadable(
-            f"{path}: {status.st_size / mega:.0f} MB, notes are read up to {LARGEST_NOTE // mega} MB",
+            f"{path}: {status.st_size / mega:.0f} MB; notes can have at most {LARGEST_NOTE // mega} MB",
             "split the note, or move it out of the sessions folder",
         )
 
@@ -185,7 +185,7 @@ def _exchanged(temporary: Path, path: Path, data: bytes, expected: bytes) -> boo
             # Another program saved over our version in the meantime; that save is the newest version.
             exchange(temporary, path)
     except FileNotFoundError as error:
-        raise NoteChanged(f"{path}: gone since it was read", "read it again") from error
+        raise NoteChanged(f"{path}: deleted since it was read", "read it again") from error
     raise NoteChanged(f"{path}: changed on disk since it was read", "read it again, then repeat")
 
 
@@ -369,7 +369,7 @@ def write_errors(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise VaultError(f"{path}: cannot be written: {reason_of(error)}", _hint(error)) from error
+        raise VaultError(f"{path}: cannot write: {reason_of(error)}", _hint(error)) from error
 
 
 @contextmanager
@@ -378,11 +378,11 @@ def append_errors(path: Path, doing: str = "written") -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        hint = "what was there is untouched; make room and try again" if error.errno in _FULL else ""
+        hint = "the old file is unchanged; free some space and try again" if error.errno in _FULL else ""
         raise VaultError(f"{path}: cannot be {doing}: {reason_of(error)}", hint) from error
 
 
 def _hint(error: OSError) -> str:
     if error.errno in _FULL:
-        return "the old content is untouched; make room and try again"
+        return "the old content is unchanged; free some space and try again"
     return "check the file's permissions" if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS) else ""

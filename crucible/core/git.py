@@ -118,13 +118,13 @@ def _ask(folder: Path, *args: str, seconds: float = _SECONDS) -> _Answer:
     except FileNotFoundError:
         return _Answer(b"", "git is not installed")
     except subprocess.TimeoutExpired:
-        return _Answer(b"", f"git did not answer within {seconds:g} s")
+        return _Answer(b"", f"git did not answer in {seconds:g} s")
     except (OSError, ValueError) as error:
         return _Answer(b"", f"git: {reason_of(error) if isinstance(error, OSError) else error}")
     if not done.returncode:
         return _Answer(done.stdout)
     message = done.stderr.decode(errors="replace").strip().partition("\n")[0].removeprefix("fatal: ")
-    return _Answer(done.stdout, message or f"git {args[0]} ended with {done.returncode}")
+    return _Answer(done.stdout, message or f"git {args[0]} exited with status {done.returncode}")
 
 
 def digest_of(path: Path) -> str:

@@ -110,7 +110,7 @@ class VaultTemplate:
         """Render the template with these values, and check that the required ones appear unchanged."""
         for name, line in self._looped.items():
             if isinstance(values[name], str):  # a loop over all its letters would take forever
-                raise self._error(line, f"{name!r} is a text, and a loop goes over a list")
+                raise self._error(line, f"{name!r} is a string; a loop needs a list")
         pieces: list[str] = []
         size = 0
         try:
@@ -124,7 +124,7 @@ class VaultTemplate:
         text = "".join(pieces)
         for name in self._required:
             if str(values[name]) not in text:
-                raise self._error(1, f"it does not print {{{{ {name} }}}}, which must never be left out")
+                raise self._error(1, f"it does not print {{{{ {name} }}}}, which is required")
         return text
 
     def _compiled(self, text: str, names: frozenset[str]) -> Template:
@@ -147,12 +147,12 @@ class VaultTemplate:
         except TemplateSyntaxError as error:
             raise self._error(error.lineno, _one_line(error)) from error
         except (RecursionError, MemoryError, OverflowError, SyntaxError, ValueError) as error:
-            raise self._error(1, f"no template that can be read ({type(error).__name__})") from error
+            raise self._error(1, f"not a readable template ({type(error).__name__})") from error
 
     def _error(self, line: int, problem: str) -> VaultError:
         return VaultError(
             f"{self._path}:{line}: {problem}",
-            "mend the template, or move it away: then Crucible uses its own",
+            "fix the template, or remove it to use the built-in one",
         )
 
 
@@ -174,15 +174,15 @@ def _problems(tree: nodes.Template, names: frozenset[str]) -> Iterator[tuple[int
 def _problem(node: nodes.Node, known: Collection[str], inside: bool) -> str:
     what = type(node).__name__.lower()
     if not isinstance(node, _ALLOWED):
-        return f"a vault's template may not hold a {what}"
+        return f"a vault's template must not contain a {what}"
     if isinstance(node, nodes.For) and (inside or not isinstance(node.iter, nodes.Name) or node.recursive):
-        return "a loop goes over a value by its name, and does not stand in another loop"
+        return "a loop must iterate over a named value, and loops cannot be nested"
     if isinstance(node, nodes.Filter) and node.name not in _FILTERS:
-        return f"the filter {node.name!r} is none of {', '.join(sorted(_FILTERS))}"
+        return f"the filter {node.name!r} is unknown; known filters: {', '.join(sorted(_FILTERS))}"
     if isinstance(node, nodes.Test) and node.name not in _TESTS:
-        return f"the test {node.name!r} is none of {', '.join(sorted(_TESTS))}"
+        return f"the test {node.name!r} is unknown; known tests: {', '.join(sorted(_TESTS))}"
     if isinstance(node, nodes.Name) and node.ctx == "load" and node.name not in known:
-        return f"{node.name!r} is no value that this template is given; those are {', '.join(sorted(known))}"
+        return f"{node.name!r} is not a value of this template; its values: {', '.join(sorted(known))}"
     return ""
 
 
@@ -194,9 +194,9 @@ def _attribute_problem(node: nodes.Node, parts: Collection[str]) -> str:
     if isinstance(node, nodes.Getattr):
         is_part = isinstance(node.node, nodes.Name) and node.node.name in parts
         if not is_part or node.attr.startswith("_"):
-            return f"{node.attr!r} is nothing that a template may ask for"
+            return f"{node.attr!r} is not allowed in a template"
     if isinstance(node, nodes.Filter) and node.name == "trim" and (node.args or node.kwargs):
-        return "trim with an argument takes a fence away"
+        return "trim with an argument would remove a fence"
     return ""
 
 
@@ -224,7 +224,7 @@ def load_template(
     try:
         text = own.data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise VaultError(f"{own.path}: it is not UTF-8", "save it as UTF-8, or move it away") from error
+        raise VaultError(f"{own.path}: it is not UTF-8", "save it as UTF-8, or remove it") from error
     return VaultTemplate(text, own.path, names=names, required=required)
 
 

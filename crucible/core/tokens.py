@@ -66,8 +66,8 @@ def counter_of(tokenizer: str) -> Counter:
         from tokenizers import Tokenizer  # type: ignore[import-not-found,unused-ignore]  # noqa: PLC0415
     except ImportError as error:
         raise UsageError(
-            f"{tokenizer}: the package that reads it, tokenizers, is not installed",
-            "pip install 'crucible[tokenizers]', or take agents.tokenizer out of your settings",
+            f'{tokenizer}: the package "tokenizers" is not installed',
+            "pip install 'crucible[tokenizers]', or remove agents.tokenizer from your settings",
         ) from error
     path = Path(tokenizer)
     try:
@@ -81,4 +81,4 @@ def counter_of(tokenizer: str) -> Counter:
         raise CrucibleError(f"{path}: no tokenizer: {why}", _HINT) from error
 
 
-_HINT = "agents.tokenizer in your settings names a model's tokenizer.json; without it tokens are estimated"
+_HINT = "set agents.tokenizer in your user settings to a model's tokenizer.json, or remove it to estimate tokens"

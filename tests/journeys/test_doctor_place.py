@@ -55,7 +55,7 @@ def test_a_wrong_value_is_one_finding_and_all_else_is_looked_at(cru: Cru, vault:
     (bad,) = [each for each in told if each["state"] == "bad"]
     assert bad["topic"] == "settings"
     assert "config.toml:2: hooks.save: expected one of" in bad["text"]
-    assert "take it out" in bad["mend"]
+    assert "fix or remove that line" in bad["mend"]
     assert {"spool", "sessions", "index", "transcripts"} <= {each["topic"] for each in told}
 
 
@@ -189,7 +189,7 @@ def test_a_spool_that_leads_out_of_the_vault_is_a_finding(cru: Cru, vault: Vault
     (vault.root / ".crucible" / "spool" / "claude-code").symlink_to(tmp_path)
     (bad,) = findings(cru, "spool")
     assert bad["state"] == "bad"
-    assert "leads out of the vault" in bad["text"]
+    assert "points outside the vault" in bad["text"]
     assert bad["mend"] == "remove the symlink"
 
 
@@ -198,4 +198,4 @@ def test_an_import_reads_no_spool_outside_the_vault(cru: Cru, vault: Vault, tmp_
     (vault.root / ".crucible" / "spool" / "claude-code").symlink_to(tmp_path)
     done = cru("import")
     assert done.exit_code == 1
-    assert "leads out of the vault" in done.stderr
+    assert "points outside the vault" in done.stderr

@@ -166,4 +166,4 @@ def test_a_folder_that_cannot_be_walked_exits_3(
     for command in (["rebuild"], ["show", "links"]):
         result = cru("index", *command)
         assert result.exit_code == 3
-        assert "leads out of the vault" in result.stderr
+        assert "points outside the vault" in result.stderr

@@ -366,7 +366,7 @@ def test_a_sessions_folder_that_cannot_be_walked_is_named_and_exits_3(
     (vault.root / "sessions").symlink_to(tmp_path / "elsewhere")
     result = cru("session", "list", "--format", format_)
     assert result.exit_code == 3
-    assert "leads out of the vault" in result.stderr
+    assert "points outside the vault" in result.stderr
     (vault.root / "sessions").unlink()
     (vault.root / "sessions").write_text("a file")
     assert cru("session", "list", "--format", format_).exit_code == 3

@@ -115,7 +115,7 @@ def test_what_nobody_says_is_not_said_to_have_been_found(told: Vault, cru: Cru) 
     assert "nothing found" in nothing.stderr
     assert "these have" not in nothing.stderr
     some = cru("recall", '"zzz bucket"')
-    assert "nothing says exactly that; these have some of its words" in some.stderr
+    assert "no exact match; these match some of its words" in some.stderr
 
 
 def test_a_word_to_be_left_out_is_quoted_with_the_others(told: Vault, cru: Cru) -> None:

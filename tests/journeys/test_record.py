@@ -279,7 +279,7 @@ def test_tasks_that_nobody_pipes_in_are_not_waited_for(agent: Agent, cru_process
     ("session", "code", "said"),
     [
         ("", 2, "no session: neither --session nor CRU_SESSION"),
-        ("../x", 2, "is no session id"),
+        ("../x", 2, "is not a session id"),
         ("2026-01-01-none", 1, "no session '2026-01-01-none'"),
     ],
 )

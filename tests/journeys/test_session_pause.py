@@ -67,7 +67,7 @@ def test_without_a_name_the_newest_active_session_of_the_project_is_paused(cru: 
     done = cru("session", "pause")
     assert done.exit_code == 2
     assert "no session is active in the project 'shop'" in done.stderr
-    assert "name one, paused ones too: `cru session list`" in done.stderr
+    assert 'name one, paused ones too: run "cru session list" to see ids' in done.stderr
 
 
 @pytest.mark.parametrize("how", [["--failed"], []])

@@ -166,7 +166,7 @@ def test_sessions_that_cannot_be_walked_are_exit_code_3(vault: Vault, cru: Cru, 
         result = cru("session", "stats", "--format", format_)
         assert result.exit_code == 3
         assert result.stdout
-        assert "leads out of the vault" in result.stderr
+        assert "points outside the vault" in result.stderr
 
 
 def test_names_keep_the_columns_aligned_and_cannot_steer_the_terminal(vault: Vault, cru: Cru) -> None:

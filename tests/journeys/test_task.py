@@ -416,12 +416,12 @@ def test_a_tasks_block_that_is_no_json_is_named_and_not_taken_for_an_empty_one(
     listed = cru("task")
     assert listed.exit_code == 3
     assert f"cru: {chain}:" in listed.stderr
-    assert "the tasks block is no JSON" in listed.stderr
+    assert "the tasks block is not JSON" in listed.stderr
     assert cru("task", "list", "--session", chain, "--format", "json").exit_code == 3
     for words in (["show", "1"], ["done", f"{chain}.2"], ["pick", "3"]):
         told = cru("task", *words)
         assert told.exit_code == 1
-        assert "the tasks block is no JSON" in told.stderr
+        assert "the tasks block is not JSON" in told.stderr
     assert cru("task", "add", "One more").exit_code == 1
     assert path.read_text() == broken
 

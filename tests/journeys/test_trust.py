@@ -21,7 +21,7 @@ from tests.unit.integrations.mcp.talking import call, place_of
 
 TOKEN = "ghp_" + "vK3xT9mQ2bL7wR5nZ8cJ4hF6dS1gP0yA3eUo"
 ALLOW = '[secrets]\nallow = [".+"]\n'
-LINE = "cru: ignored until you accept it with `cru trust`: "
+LINE = 'cru: ignored until you accept it with "cru trust": '
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -178,7 +178,9 @@ def test_programs_and_servers_never_come_from_a_vault(run: Run, stranger: Path, 
         noted(run, clone)
         answered = run("recall", "Use")
         assert answered.returncode == 0
-        assert f"{clone}/.crucible/config.toml:6: recall.backend counts in your own settings only" in answered.stderr
+        assert (
+            f"{clone}/.crucible/config.toml:6: recall.backend is read from your user settings only" in answered.stderr
+        )
         (name,) = (path.stem for path in (clone / "sessions").glob("*.md"))
         run("session", "brief", name)
         run("session", "end", name)
@@ -196,7 +198,7 @@ def test_hooks_use_the_safe_values_and_say_so_in_the_log(vault: Vault, tmp_path:
     sync(client)
     (note,) = vault.root.glob("sessions/*.md")
     assert TOKEN not in note.read_text()
-    assert log_of(vault.root).count("ignored until you accept it with `cru trust`: secrets.allow") == 1
+    assert log_of(vault.root).count('ignored until you accept it with "cru trust": secrets.allow') == 1
 
 
 def test_agents_over_mcp_write_no_secret_either(vault: Vault) -> None:
@@ -240,7 +242,7 @@ def test_a_human_on_a_terminal_is_shown_all_and_asked(run: Run, clone: Path, say
     assert done.stdout.splitlines() == [
         "secrets.allow (ignored): never redact what one of these matches",
         "  '.+'",
-        ".crucible/templates/step.md.j2 (ignored): tell agents this instead of Crucible's own text",
+        ".crucible/templates/step.md.j2 (ignored): replace Crucible's instructions to agents",
         "  18 bytes",
         "  Do {{ it }}.",
         "  \\x1b[2J",

@@ -169,7 +169,7 @@ def test_one_watcher_is_enough(vault: Vault, cru: Cru, start: Start) -> None:
     watching = start()
     result = cru("watch")
     assert (result.exit_code, result.stdout) == (1, "")
-    assert result.stderr.startswith(f"cru: {vault.root}: watched already")
+    assert result.stderr.startswith(f"cru: {vault.root}: another")
     watching.end()
     assert start().said == [f"watching 0 sessions in {vault.sessions}"]
 
@@ -222,7 +222,7 @@ def test_it_ends_when_the_vault_goes_away(vault: Vault, start: Start, gone: str)
     watching.end()
     assert watching.said[-2:] == [
         f"cru: {vault.root}: the vault was moved away or deleted",
-        "     run `cru watch` again where it is now",
+        '     run "cru watch" again in its new place',
     ]
     assert vault.root.exists() is (gone == "replaced")
     if gone != "deleted":

@@ -105,7 +105,7 @@ def test_a_folder_that_cannot_be_walked_is_named_and_exits_3(two: Vault, cru: Cr
     (two.root / "linked").symlink_to(tmp_path / "elsewhere")
     result = cru("workflow", "list")
     assert result.exit_code == 3
-    assert "leads out of the vault" in result.stderr
+    assert "points outside the vault" in result.stderr
     assert len(result.stdout.splitlines()) == 3
 
 

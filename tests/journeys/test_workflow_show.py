@@ -111,10 +111,10 @@ def test_a_file_needs_no_vault(bare_cru: Cru, tmp_path: Path, monkeypatch: pytes
     ("ref", "said"),
     [
         ("missing", "no workflow 'missing'"),
-        ("2026-11-21-limiter", "a session, no workflow"),
-        ("sessions/2026-11-21-limiter.md", "a session, no workflow"),
+        ("2026-11-21-limiter", "a session, not a workflow"),
+        ("sessions/2026-11-21-limiter.md", "a session, not a workflow"),
         ("sessions", "a folder"),
-        ("", "names no workflow"),
+        ("", "does not name a workflow"),
         ("relaese", "did you mean release?"),
         ("../no/such.md", "no workflow"),
     ],

@@ -91,7 +91,7 @@ def test_a_later_change_sees_the_earlier_ones(vault: crucible.Vault) -> None:
 
 @pytest.mark.parametrize("use", [crucible.open, lambda path: crucible.record("Work", vault=path)])
 def test_a_folder_without_a_vault_is_refused_and_left_alone(tmp_path: Path, use: Callable[[Path], object]) -> None:
-    with pytest.raises(crucible.CrucibleError, match=r"no vault \(it has no \.crucible folder\)"):
+    with pytest.raises(crucible.CrucibleError, match=r"not a vault \(it has no \.crucible folder\)"):
         use(tmp_path)
     assert list(tmp_path.iterdir()) == []
 

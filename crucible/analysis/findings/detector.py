@@ -52,7 +52,7 @@ from crucible.documents.session.findings import SUMMARY, Kind, Source, cut_at_se
 from crucible.documents.session.session import Decision, Failure, FindingItem
 
 QUESTION = Pattern("last question", Source.STATE, 19, 19)
-BEGUN = Pattern("begun, not finished", Source.STATE, 7, 8)
+BEGUN = Pattern("started, not finished", Source.STATE, 7, 8)
 PLANNED = Pattern("planned, not carried out", Source.STATE, 4, 4)
 LISTED = Pattern("task not ticked", Source.STATE, 6, 8)
 

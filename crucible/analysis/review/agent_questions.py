@@ -272,7 +272,7 @@ def _read(text: str, answer: Answer, read: Callable[[str, str], _Value]) -> _Val
     try:
         return read(text, normal_line(answer.model)[:100])
     except (ValueError, ArithmeticError, RecursionError) as error:
-        raise Refused(["it cannot be parsed: answer in the form that was asked for"]) from error
+        raise Refused(["it cannot be parsed: answer in the requested form"]) from error
 
 
 def _refusal(complaints: Iterable[str], text: str, seen: Callable[[str], str], budget: Budget) -> str:

@@ -242,7 +242,7 @@ def _prompts(
 
     room = most - count(filled("", "")) - _LEFT_FOR_REFUSAL
     if room < _LEAST_RECORD:
-        raise CrucibleError("agents.budget_tokens leaves no room for the record", "raise it")
+        raise CrucibleError("agents.budget_tokens is too small for the record", "raise it")
     is_whole = any(isinstance(placed.event, Prompted | Replied) for placed in material.events)
     clean = redactor_of(vault.settings.secrets)  # redact before shortening: a cut may hide a secret
     events = (replace(placed, event=clean(placed.event)[0]) for placed in material.events)
@@ -294,7 +294,7 @@ def _keep(vault: Vault, note: Note, material: ReviewMaterial, answer: _Answer, n
     problem = "the answer was not stored"
     try:
         vault.update(note.path, intention)
-        problem = "the answer is in the note, but counts as yours from now on"
+        problem = "the answer is in the note, but now counts as written by you"
         items = [_texts(filter(None, pair)) for pair in (*found.from_agent, *found.gone)]
         values = {"model": model, "record": answer.digest, "dropped": claims.dropped, "items": items}
         # Not truncated to the vault's limit, since a truncated item could not be matched later.

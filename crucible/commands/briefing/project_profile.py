@@ -138,7 +138,7 @@ class Profile(NamedTuple):
 def profile_path(root: Path, project: str) -> Path:
     """Return the path of the profile. A name that cannot be a file name becomes a slug with a hash.
 
-    Raises `OutsideVault` for a symlink that leads out of the vault.
+    Raises `OutsideVault` for a symlink that points outside the vault.
     """
     top = Path(os.path.realpath(root))
     name = project

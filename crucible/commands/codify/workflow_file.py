@@ -209,7 +209,7 @@ def _bytes_of(text: str, path: Path) -> bytes:
     if len(data) > files.LARGEST_NOTE:
         mega = 1024 * 1024
         raise VaultError(
-            f"{path}: it would have {len(data) / mega:.0f} MB, and notes are read up to {files.LARGEST_NOTE // mega} MB",
+            f"{path}: it would be {len(data) / mega:.0f} MB; notes can have at most {files.LARGEST_NOTE // mega} MB",
             "nothing was written; codify fewer sessions at once",
         )
     return data

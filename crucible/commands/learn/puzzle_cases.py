@@ -240,7 +240,7 @@ _MANY = 3
 
 
 def _hints_for(failure: str, solution: Sequence[Moment]) -> tuple[str, ...]:
-    """Return hints from the failure's message and from the files that the fix changed."""
+    """Return hints from the failure's message and from the files changed by the fix."""
     return tuple(dict.fromkeys([*_of_message(failure), *_of_solution(solution)]))
 
 

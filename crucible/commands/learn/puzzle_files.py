@@ -204,7 +204,7 @@ def _check(row: Mapping[str, Any]) -> RubricCheck:
 def exports_folder(root: Path) -> Path:
     """Create the vault's `exports/puzzles/`, with a `.gitignore` in `exports/`.
 
-    Raises `OutsideVault` if a symlink leads out of the vault, or another `VaultError`.
+    Raises `OutsideVault` if a symlink points outside the vault, or another `VaultError`.
     """
     exports = files.make_folders(root, root / "exports")
     with suppress(NoteExists):

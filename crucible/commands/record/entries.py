@@ -96,7 +96,9 @@ class Cleaning:
 def check_text(given: object) -> None:
     """Raise `UsageError` for a value that is not a string, since callers are not type-checked."""
     if not isinstance(given, str):
-        raise UsageError(f"{given!r:.60} is no text, but {type(given).__name__}", "hand in a str, str(…) of it perhaps")
+        raise UsageError(
+            f"{given!r:.60} is not text, but {type(given).__name__}", "hand in a str, str(…) of it perhaps"
+        )
 
 
 def agent_of(text: str) -> AgentRef:

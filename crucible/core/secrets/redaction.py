@@ -34,14 +34,16 @@ def refuse_secret(name: str, settings: SecretSettings) -> str:
     redact = redact_of(settings)
     found = redact(name)[1] or redact(_DATE.sub("", name))[1]
     if found:
-        raise BadSessionId(f"the name holds a secret ({', '.join(found)})", "choose another name; nothing was written")
+        raise BadSessionId(
+            f"the name contains a secret ({', '.join(found)})", "choose another name; nothing was written"
+        )
     return name
 
 
 def unscanned(error: Exception) -> CrucibleError:
     """Return the error for a scanner that failed or cannot run."""
     hint = error.hint if isinstance(error, CrucibleError) and error.hint else "nothing was written"
-    return VaultError(f"the scan for secrets cannot run, so nothing is written: {error}", hint)
+    return VaultError(f"the scan for secrets cannot run, so nothing was written: {error}", hint)
 
 
 _TEXTS, _LONGEST = 8_000, 2_000

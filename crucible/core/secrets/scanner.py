@@ -180,7 +180,7 @@ def _compiled(regex: str, name: str) -> re.Pattern[str]:
     except (re.error, RecursionError, OverflowError) as error:
         raise SecretsError(
             f"nothing was written: the expression {regex!r} of secrets.{name} cannot be used: {error}",
-            "mend `[secrets]` in .crucible/config.toml",
+            "fix [secrets] in .crucible/config.toml",
         ) from error
 
 
@@ -218,7 +218,7 @@ def _automaton(literals: list[bytes]) -> Any:
         return BytesAhoCorasick(literals, implementation=Implementation.DFA)
     except Exception as error:  # a broken library may raise anything
         raise SecretsError(
-            f"nothing was written: secrets cannot be looked for: {error}",
+            f"nothing was written: the scan for secrets cannot run: {error}",
             "install Crucible again: pip install crucible",
         ) from error
 

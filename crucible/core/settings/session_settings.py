@@ -23,7 +23,7 @@ class CapacitySettings(NamedTuple):
     """Alternative names for limits in `KnowledgeSettings`.  If both are given, these take precedence."""
 
     project_limit: Annotated[
-        int | None, Key(positive, "the same as those of [knowledge], which count when both are given", shown="500")
+        int | None, Key(positive, "aliases of the [knowledge] settings, which win if both are set", shown="500")
     ] = None
     global_limit: Annotated[int | None, Key(positive, shown="1000")] = None
     warning_percent: Annotated[float | None, Key(share, shown="0.8")] = None
@@ -53,26 +53,29 @@ class HookSettings(NamedTuple):
 class CaptureSettings(NamedTuple):
     """What is captured, and when the user is asked."""
 
-    prompt_on_end: Annotated[bool, Key(boolean, "at a session's end, ask on a terminal what is worth keeping")] = True
-    min_confidence: Annotated[float, Key(share, "below it nothing is proposed")] = 0.6
+    prompt_on_end: Annotated[bool, Key(boolean, "when a session ends, ask on a terminal what to keep")] = True
+    min_confidence: Annotated[float, Key(share, "propose nothing below this confidence")] = 0.6
     silent: Annotated[
-        bool, Key(boolean, "keep without asking: recorded callouts, decision records, evidence, self-corrections")
+        bool, Key(boolean, "keep these without asking: recorded callouts, decision records, evidence, self-corrections")
     ] = True
     capacity: Annotated[CapacitySettings, SettingsSection("capacity")] = CapacitySettings()
-    deduplicate: Annotated[bool, Key(boolean, "do not keep what is known already", name="deduplication.enabled")] = True
-    friction: Annotated[
-        FrictionSettings, SettingsSection("friction_budget", "what questions may cost in a session of")
-    ] = FrictionSettings()
+    deduplicate: Annotated[bool, Key(boolean, "skip what is already known", name="deduplication.enabled")] = True
+    friction: Annotated[FrictionSettings, SettingsSection("friction_budget", "limits on questions in one session")] = (
+        FrictionSettings()
+    )
 
 
 class HistorySettings(NamedTuple):
     """Which history entries are kept."""
 
-    max_entries: Annotated[int, Key(count, "0 is no limit")] = 100
+    max_entries: Annotated[int, Key(count, "0 means no limit")] = 100
     max_age_days: Annotated[int, Key(count)] = 365
     prune: Annotated[
         str,
-        Key(one_of("never", "at_end"), "what is beyond them goes when asked (never), or at a session's end (at_end)"),
+        Key(
+            one_of("never", "at_end"),
+            "when to prune what exceeds the limits: only when asked (never), or when a session ends (at_end)",
+        ),
     ] = "never"
 
 
@@ -91,22 +94,22 @@ class SourceSettings(NamedTuple):
 class BriefingSettings(NamedTuple):
     """The contents of a briefing.  `include_files` are paths in the project's folder."""
 
-    at_start: Annotated[bool, Key(boolean, "brief a client when it starts")] = True
+    at_start: Annotated[bool, Key(boolean, "send a client a briefing when it starts")] = True
     budget: Annotated[int, Key(positive, "tokens")] = 2000
-    history_depth: Annotated[int, Key(count, "sessions that are told")] = 3
-    event_days: Annotated[int, Key(count, "so far back with what happened in them")] = 7
-    history_days: Annotated[int, Key(count, "and so far back with what they came to")] = 30
-    recall_auto_query: Annotated[bool, Key(boolean, "ask recall with words of the recent work")] = True
-    recall_queries: Annotated[tuple[str, ...], Key(text_list, "and always these")] = ()
+    history_depth: Annotated[int, Key(count, "number of sessions to include")] = 3
+    event_days: Annotated[int, Key(count, "how far back to include what happened")] = 7
+    history_days: Annotated[int, Key(count, "how far back to include outcomes")] = 30
+    recall_auto_query: Annotated[bool, Key(boolean, "search recall with words from recent work")] = True
+    recall_queries: Annotated[tuple[str, ...], Key(text_list, "and always with these words")] = ()
     include_files: Annotated[
         tuple[str, ...],
         Key(
             text_list,
-            "files and folders of the project that are always quoted from; counts once `cru trust` accepts it",
-            trust="show these files of a project to agents",
+            'project files and folders to always quote from; takes effect after "cru trust"',
+            trust="show these project files to agents",
         ),
     ] = ()
-    sources: Annotated[SourceSettings, SettingsSection("sources", "each can be left out")] = SourceSettings()
+    sources: Annotated[SourceSettings, SettingsSection("sources", "remove what you do not want")] = SourceSettings()
 
 
 class TaskSettings(NamedTuple):
@@ -114,12 +117,12 @@ class TaskSettings(NamedTuple):
 
     annotations_dir: Annotated[str, Key(folder_of_ours)] = ".crucible/tasks"
     eager_recall_loading: Annotated[
-        bool, Key(boolean, "tell what recall found when tasks are listed, not only when one is picked")
+        bool, Key(boolean, "show recall results when tasks are listed, not only when one is picked")
     ] = False
-    capture_on_completion: Annotated[bool, Key(boolean, "ask at a task's end what is worth keeping")] = True
+    capture_on_completion: Annotated[bool, Key(boolean, "when a task ends, ask what to keep")] = True
     share_parallel_discoveries: _Switch = True
     propagate_decisions: Annotated[
-        bool, Key(boolean, "a finished task's decisions go to the tasks that depend on it")
+        bool, Key(boolean, "copy a finished task's decisions to the tasks that depend on it")
     ] = True
     auto_propagate_types: Annotated[tuple[str, ...], Key(text_list)] = (
         "technology_choice",
@@ -134,5 +137,5 @@ class TaskSettings(NamedTuple):
 class MemorySettings(NamedTuple):
     """When the bookmarks of a memory file are summarised."""
 
-    max_entries: Annotated[int, Key(positive, "bookmarks are summarised when there are more,")] = 200
-    max_bytes: Annotated[int, Key(positive, "or when their file is larger")] = 65536
+    max_entries: Annotated[int, Key(positive, "summarize bookmarks when there are more than this")] = 200
+    max_bytes: Annotated[int, Key(positive, "or when their file is larger than this than this")] = 65536

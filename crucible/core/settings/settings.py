@@ -56,12 +56,12 @@ _NONE: Mapping[str, object] = {}
 _NO_PROJECTS: Mapping[str, tuple[str, ...]] = {}
 _CONFIG_HEAD = """\
 # Crucible's settings for this vault.  Every line is optional; the values shown are the defaults.
-# What is true on one machine only (default vault, folders of projects) stands in the user's own settings:
+# What applies to one machine only (default vault, project folders) is in your user settings:
 # ~/.config/crucible/config.toml
 """
-_SECRETS_HEAD = "# What you add below counts once `cru trust` accepts it; in your own settings it always counts."
+_SECRETS_HEAD = '# What you add below takes effect after "cru trust"; in your user settings it always takes effect.'
 _SECRETS_FOOT = """\
-# Your own rules are a name and a regular expression each, whose first group, if any, is the secret:
+# A rule of your own is a name and a regular expression; its first group, if any, is the secret:
 #   [secrets.rules]
 #   acme = "acme_[0-9a-f]{32}\""""
 
@@ -69,14 +69,14 @@ _SECRETS_FOOT = """\
 class EventSettings(NamedTuple):
     """Whether and how long event logs are kept, and what happens to them afterwards."""
 
-    track: Annotated[bool, Key(boolean, "keep whole events in git; after a change run `cru init` again")] = False
-    max_value_bytes: Annotated[int, Key(positive, "a longer argument or result is cut")] = 65536
-    retention_days: Annotated[int, Key(count, "older events are put away, once their session has a note")] = 30
+    track: Annotated[bool, Key(boolean, 'keep event logs in git; run "cru init" again after a change')] = False
+    max_value_bytes: Annotated[int, Key(positive, "cut longer arguments and results")] = 65536
+    retention_days: Annotated[int, Key(count, "prune older events, once their session has a note")] = 30
     after: Annotated[
         str,
         Key(
             one_of("archive", "delete"),
-            "what becomes of them: archive (compressed), or delete, which counts once `cru trust` accepts it",
+            'what pruning does: archive (compress), or delete, which takes effect after "cru trust"',
             trust="delete old events, keep no archive",
         ),
     ] = "archive"
@@ -85,13 +85,13 @@ class EventSettings(NamedTuple):
 class ResumeSettings(NamedTuple):
     """How sessions are resumed."""
 
-    window: Annotated[int, Key(positive, "the newest entries of a session that its context tells in full")] = 15
-    budget: Annotated[int, Key(positive, "tokens of a session's context")] = 8000
+    window: Annotated[int, Key(positive, "number of newest entries that a resume context includes in full")] = 15
+    budget: Annotated[int, Key(positive, "maximum tokens of a resume context")] = 8000
     at_start: Annotated[
         str,
         Key(
             one_of("off", "notice", "context"),
-            "what a client is told of a paused session when it starts: off, notice or context",
+            "what a client is told about a paused session when it starts: off, notice or context",
         ),
     ] = "notice"
 
@@ -99,28 +99,30 @@ class ResumeSettings(NamedTuple):
 class KnowledgeSettings(NamedTuple):
     """Weights of knowledge items, similarity thresholds and limits.  Shares are from 0 to 1."""
 
-    evidence: Annotated[float, Key(factor, "what an item weighs by its type")] = 1.0
+    evidence: Annotated[float, Key(factor, "weight of an item by type")] = 1.0
     decision: Annotated[float, Key(factor)] = 0.9
     failure: Annotated[float, Key(factor)] = 0.85
     pattern: Annotated[float, Key(factor)] = 0.75
     observation: Annotated[float, Key(factor)] = 0.5
-    verified_bonus: Annotated[float, Key(factor, "and that much more when it was verified")] = 0.1
-    half_life_days: Annotated[int, Key(positive, "after so many days without a change it weighs half,")] = 90
-    freshness_floor: Annotated[float, Key(share, "but never less than that")] = 0.1
-    recent_days: Annotated[int, Key(count, "used within so many days it counts as fresher,")] = 30
-    recent_boost: Annotated[float, Key(factor, "by so much")] = 1.2
-    usefulness_floor: Annotated[float, Key(factor, "the factor of what was used and never helped,")] = 0.5
-    usefulness_span: Annotated[float, Key(factor, "and how much more what always helped has")] = 1.0
-    verify_after_days: Annotated[int, Key(count, "what is older and was never verified is flagged")] = 180
-    alike_words: Annotated[float, Key(share, "the share of words from which a new item is offered to be merged")] = 0.8
-    alike_text: Annotated[float, Key(share, "the same by the index of recall")] = 0.8
-    project_limit: Annotated[int, Key(positive, "active items of one project, of one domain, and of scope global")] = (
-        500
-    )
+    verified_bonus: Annotated[float, Key(factor, "added weight of a verified item")] = 0.1
+    half_life_days: Annotated[int, Key(positive, "days without a change after which the weight halves")] = 90
+    freshness_floor: Annotated[float, Key(share, "lower limit of the weight")] = 0.1
+    recent_days: Annotated[int, Key(count, "an item used within this many days gets")] = 30
+    recent_boost: Annotated[float, Key(factor, "this much more weight")] = 1.2
+    usefulness_floor: Annotated[float, Key(factor, "factor for an item that was used and never helped")] = 0.5
+    usefulness_span: Annotated[float, Key(factor, "added weight of an item that always helped")] = 1.0
+    verify_after_days: Annotated[int, Key(count, "flag unverified items older than this")] = 180
+    alike_words: Annotated[
+        float, Key(share, "offer to merge a new item that shares this fraction of words with another")
+    ] = 0.8
+    alike_text: Annotated[float, Key(share, "the same, measured by the recall index")] = 0.8
+    project_limit: Annotated[
+        int, Key(positive, "limits of active items per project, per domain, and with scope global")
+    ] = 500
     domain_limit: Annotated[int, Key(positive)] = 1000
     global_limit: Annotated[int, Key(positive)] = 1000
-    warn_at: Annotated[float, Key(share, "the share of a limit from which there is a warning")] = 0.8
-    ask_one_in: Annotated[int, Key(count, "at most one use in so many asks whether it helped; 0 never asks")] = 5
+    warn_at: Annotated[float, Key(share, "warn when this fraction of a limit is reached")] = 0.8
+    ask_one_in: Annotated[int, Key(count, "ask after every N-th use whether an item helped; 0 never asks")] = 5
 
 
 class SecretSettings(NamedTuple):
@@ -133,7 +135,7 @@ class SecretSettings(NamedTuple):
         tuple[str, ...],
         Key(
             expressions,
-            "regular expressions; a secret that one of them finds is left in",
+            "regular expressions; secrets that match one of them are not redacted",
             trust="never redact what one of these matches",
         ),
     ] = ()
@@ -147,31 +149,36 @@ class VaultSettings(NamedTuple):
 
     sessions: Annotated[
         str,
-        Key(folder, "where session notes live, seen from the vault; any depth of subfolders", name="sessions.folder"),
+        Key(folder, "folder of session notes, relative to the vault; subfolders are allowed", name="sessions.folder"),
     ] = "sessions"
     subagents: Annotated[
         str,
         Key(
             one_of("link", "embed", "inline"),
-            "how a subagent's work is kept: link, embed or inline",
+            "how a subagent's work appears: link, embed or inline",
             name="sessions.subagents",
         ),
     ] = "link"
     idle_minutes: Annotated[
-        int, Key(minutes, "a session that is quiet for longer is no longer active", name="sessions.idle_minutes")
+        int, Key(minutes, "a session without events for longer than this is not active", name="sessions.idle_minutes")
     ] = 60
     details: Annotated[
         str,
         Key(
             one_of("none", "diffs", "all"),
-            "what notes show of calls besides their lines, folded: none, diffs (of edits), all (outputs too)",
+            "details of tool calls to show, folded: none, diffs (of edits), all (outputs too)",
             name="sessions.details",
         ),
     ] = "none"
-    fsync: Annotated[bool, Key(boolean, "wait for the disk on every write", name="writing.fsync")] = True
+    fsync: Annotated[bool, Key(boolean, "sync every write to disk", name="writing.fsync")] = True
     lock_seconds: Annotated[
         float,
-        Key(seconds, "how long to wait for another process that holds a note", name="writing.lock_seconds", shown="10"),
+        Key(
+            seconds,
+            "how long to wait for another process that has locked a note",
+            name="writing.lock_seconds",
+            shown="10",
+        ),
     ] = 10.0
     hooks: Annotated[HookSettings, SettingsSection("hooks")] = HookSettings()
     capture: Annotated[CaptureSettings, SettingsSection("capture")] = CaptureSettings()
@@ -284,7 +291,8 @@ def read_vault_settings(text: str, path: StrPath, accepts: Accepts = accepts_not
     )
     settings = read_settings(table, defaults)
     table.refuse(
-        "recall.backend", "recall.backend counts in your own settings only: a vault never chooses what server is asked"
+        "recall.backend",
+        "recall.backend is read from your user settings only: a vault must not choose which server is queried",
     )
     return settings._replace(unknown=table.rest(), asks=tuple(table.asks), warnings=table.warnings())
 

@@ -41,15 +41,15 @@ def file_text(path: StrPath) -> str | None:
 def _check_is_settings(path: StrPath, status: os.stat_result) -> None:
     # Reading a named pipe or a disk image might never end.
     if not stat.S_ISREG(status.st_mode) and not stat.S_ISDIR(status.st_mode):
-        raise VaultError(f"{path}: no regular file", "settings are a file of TOML")
+        raise VaultError(f"{path}: not a regular file", "settings must be a TOML file")
     if status.st_size > _LARGEST:
-        raise VaultError(f"{path}: larger than {_LARGEST // 1024} KB", "settings are a small file of TOML")
+        raise VaultError(f"{path}: larger than {_LARGEST // 1024} KB", "settings must be a small TOML file")
 
 
 def no_toml(path: StrPath, error: Exception) -> VaultError:
     """Return the error for a file that is not valid TOML."""
     reason = "nested too deeply" if isinstance(error, RecursionError) else error
-    return VaultError(f"{path}: no valid TOML: {reason}", "mend the file by hand")
+    return VaultError(f"{path}: no valid TOML: {reason}", "fix the file by hand")
 
 
 _T = TypeVar("_T")
@@ -94,7 +94,7 @@ class Table:
 
     def fault(self, dotted: str, message: str) -> VaultError:
         """Return the error for a wrong value, with the file and line."""
-        hint = "mend that line, or take it out: then its default holds; `cru doctor` looks at all the rest"
+        hint = 'fix or remove that line; without it the default applies. Run "cru doctor" to check all other settings'
         return VaultError(f"{self.place(dotted)}: {dotted}: {message}", hint)
 
     def place(self, dotted: str) -> str:
@@ -122,7 +122,7 @@ class Table:
 
     def warnings(self) -> tuple[str, ...]:
         """Return one line for each unknown key."""
-        return tuple(f"{self.place(key)}: unknown setting {key!r}, left as it is" for key in self.rest())
+        return tuple(f"{self.place(key)}: unknown setting {key!r}, ignored" for key in self.rest())
 
 
 def _leaves(table: Mapping[str, object], above: str = "") -> Iterator[tuple[str, object]]:
@@ -162,13 +162,13 @@ def recall_backend(value: object) -> str:
     """
     if value == "embedded" or (isinstance(value, str) and value.startswith(("postgresql://", "postgres://"))):
         return str(value)
-    raise WrongValueError("expected embedded or an address that begins with postgresql://")
+    raise WrongValueError('expected "embedded" or an address starting with postgresql://')
 
 
 def text_value(value: object) -> str:
     """Check that a value is a string that is not empty."""
     if not isinstance(value, str) or not value or "\0" in value:
-        raise WrongValueError(f"expected a text, found {value!r}")
+        raise WrongValueError(f"expected a string, found {value!r}")
     return value
 
 
@@ -237,14 +237,14 @@ def folder_of_ours(value: object) -> str:
     named = text_value(value)
     parts = [part for part in named.split("/") if part not in ("", ".")]
     if named.startswith("/") or "\\" in named or ".." in parts or parts[:1] != [".crucible"] or len(parts) < 2:
-        raise WrongValueError(f"expected a folder inside the vault's .crucible, found {value!r}")
+        raise WrongValueError(f"expected a folder inside the vault's .crucible folder, found {value!r}")
     return "/".join(parts)
 
 
 def text_list(value: object) -> tuple[str, ...]:
     """Check that a value is a list of strings."""
     if not isinstance(value, list):
-        raise WrongValueError(f"expected a list of texts, found {value!r}")
+        raise WrongValueError(f"expected a list of strings, found {value!r}")
     return tuple(map(text_value, value))
 
 
@@ -272,7 +272,7 @@ def _expression(value: object) -> str:
     except (re.error, RecursionError, OverflowError) as error:
         raise WrongValueError(f"expected a regular expression, found {text!r}: {error}") from None
     if found.match(""):
-        raise WrongValueError(f"{text!r} matches nothing at all, so it would match everywhere")
+        raise WrongValueError(f"{text!r} matches the empty string, so it would match everywhere")
     return text
 
 

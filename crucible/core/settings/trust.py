@@ -27,7 +27,7 @@ TEMPLATES = (
 )
 """Templates that a vault may replace.  All of them need acceptance."""
 
-_EFFECT = "tell agents this instead of Crucible's own text"
+_EFFECT = "replace Crucible's instructions to agents"
 _LARGEST = 256 * 1024
 """Maximum bytes in a template file.  `crucible.core.templates` has a smaller limit."""
 _LARGEST_RECORD = 4 * 1024 * 1024
@@ -132,7 +132,7 @@ def ignored_warnings(asks: Iterable[Ask]) -> tuple[str, ...]:
     asks = tuple(asks)
     names = ignored_names(ask for ask in asks if not ask.fault)
     broken = tuple(f"{ask.name}: ignored, {ask.fault}" for ask in asks if ask.fault)
-    return (f"ignored until you accept it with `cru trust`: {', '.join(names)}", *broken) if names else broken
+    return (f'ignored until you accept it with "cru trust": {", ".join(names)}', *broken) if names else broken
 
 
 def read_templates(root: str, accepts: Accepts) -> Iterator[tuple[Ask, TemplateFile]]:
@@ -163,7 +163,7 @@ def _template(root: str, path: str, accepts: Accepts) -> tuple[Ask, bytes]:
 def _bytes_of(path: StrPath, largest: int) -> bytes:
     with open(os.open(path, _FLAGS), "rb") as file:
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-            raise OSError("no regular file")
+            raise OSError("not a regular file")
         data = file.read(largest + 1)
     if len(data) > largest:
         raise OSError(f"larger than {largest // 1024:,} KB")

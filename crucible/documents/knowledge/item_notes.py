@@ -197,7 +197,7 @@ def read_item(source: Source, name: str) -> ReadItem:
     found = find_frontmatter(source)
     reader = _Links(source, found)
     if not found.present:
-        reader.tell("no-frontmatter", "no properties, so it is no item of knowledge yet")
+        reader.tell("no-frontmatter", "no properties, so it is not a knowledge item yet")
         return ReadItem(None, tuple(reader.problems))
     type_ = reader.word("type", ItemType)
     if type_ is None:
@@ -262,7 +262,7 @@ def _title(reader: _Links, heading: str | None, name: str) -> str:
     title = reader.line("title")
     if not heading or not title or heading == title:
         return heading or title or name.replace("-", " ")
-    message = "the property and the heading are not the same; the changed one counts, else the heading"
+    message = "the property and the heading differ; the one that changed wins, else the heading"
     reader.tell("two-titles", message, reader.line_of("title"))
     return title if _names(heading, name) and not _names(title, name) else heading
 

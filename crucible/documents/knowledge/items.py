@@ -39,7 +39,7 @@ class FailureReport:
 
     `happened` describes the failure, `error` is the exact message, `context` the goal, the step or the user's words,
     `tool` and `call` the failed tool call on one line, `resolution` the fix: words, or the call that succeeded instead.
-    `files` are the files that the fix changed, `before` the files changed before the failure (one per line), and
+    `files` are the files changed by the fix, `before` the files changed before the failure (one per line), and
     `corrected` the user's words if they intervened.
     """
 
@@ -135,7 +135,7 @@ class ItemSource:
         if self.session:
             check_session_id(self.session)
         if not _PHASE.fullmatch(self.phase):
-            raise UsageError(f"{self.phase[:60]!r} is no phase's id", "it is such as phase-2")
+            raise UsageError(f"{self.phase[:60]!r} is not a phase id", "use a form such as phase-2")
         _set(self, {"heading": _linkable(self.session, self.heading)})
 
 
@@ -226,9 +226,9 @@ class Item:
         """Normalize text, tags and times; raises `UsageError` for invalid numbers."""
         confidence = self.confidence
         if confidence is not None and not (math.isfinite(confidence) and 0 <= confidence <= 1):
-            raise UsageError(f"confidence {confidence!r}", "it goes from 0 to 1")
+            raise UsageError(f"confidence {confidence!r}", "it must be from 0 to 1")
         if self.use_count < 0 or self.useful_count < 0:
-            raise UsageError("counts begin at 0")
+            raise UsageError("counts start at 0")
         made: dict[str, object] = {
             "title": normal_line(self.title) or UNTITLED,
             "text": normal(self.text),

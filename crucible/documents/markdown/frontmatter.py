@@ -64,7 +64,7 @@ def find_frontmatter(source: Source) -> Frontmatter:
     start, end = _after_line_end(text, opener.end()), _after_line_end(text, closer.start())
     reading = read_properties(text, start, end)
     if not reading.values and not reading.problems:
-        reading.problems.append(Problem("empty-frontmatter", 1, "the frontmatter holds no keys"))
+        reading.problems.append(Problem("empty-frontmatter", 1, "the frontmatter has no keys"))
     lines = Lines(0, 1 + _count_lines(text, end))
     return Frontmatter(
         True, Span(0, closer.end()), lines, reading.values, reading.keys,
@@ -123,7 +123,7 @@ def set_key(source: Source, fm: Frontmatter, key: str, value: Value) -> list[Edi
     for edits in ways:
         if _reads_back(source, fm, edits, expected):
             return edits
-    raise EditRefused(f"line {_line(source, fm, key)}: {key!r} would not read back as it is set")
+    raise EditRefused(f"line {_line(source, fm, key)}: {key!r} would not read back as set")
 
 
 def remove_key(source: Source, fm: Frontmatter, key: str) -> list[Edit]:
@@ -136,7 +136,7 @@ def remove_key(source: Source, fm: Frontmatter, key: str) -> list[Edit]:
     edits = [Edit(span, "") for span in spans]
     if _reads_back(source, fm, edits, {k: v for k, v in fm.values.items() if k != key}):
         return edits
-    raise EditRefused(f"line {_line(source, fm, key)}: {key!r} cannot be taken out without changing other keys")
+    raise EditRefused(f"line {_line(source, fm, key)}: {key!r} cannot be removed without changing other keys")
 
 
 def render_frontmatter(values: Mapping[str, Value]) -> str:
@@ -147,7 +147,7 @@ def render_frontmatter(values: Mapping[str, Value]) -> str:
 
 def _refuse_if(reason: str, line: int) -> None:
     if reason:
-        raise EditRefused(f"line {line}: {reason}", "mend it in an editor first")
+        raise EditRefused(f"line {line}: {reason}", "fix it in an editor first")
 
 
 def _line(source: Source, fm: Frontmatter, key: str) -> int:
@@ -157,7 +157,7 @@ def _line(source: Source, fm: Frontmatter, key: str) -> int:
 def _writable(value: Value, depth: int = 0) -> Value:
     """Convert a value to a form that reads back equal; raises `EditRefused` if there is none."""
     if depth > DEPTH // 2:
-        raise EditRefused("a value nested too deeply for frontmatter")
+        raise EditRefused("a value is nested too deeply for frontmatter")
     if isinstance(value, str):
         return value
     if isinstance(value, list):
@@ -165,7 +165,7 @@ def _writable(value: Value, depth: int = 0) -> Value:
     if isinstance(value, dict):
         return {well_formed(key): _writable(inner, depth + 1) for key, inner in value.items()}
     if isinstance(value, int) and abs(value) > EXACT:
-        raise EditRefused("an integer beyond 2**53 is not read back exactly", "write it as text")
+        raise EditRefused("an integer beyond 2**53 does not read back exactly", "write it as text")
     return value
 
 

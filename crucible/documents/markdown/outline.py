@@ -47,7 +47,7 @@ def find_blocks(source: Source, first: int = 0) -> Outline:
     if blocks is not None:
         return Outline(blocks, _unclosed(blocks))
     if len(source.text) > TOO_LARGE:
-        message = f"{len(source.text)} characters of untidy Markdown are too many to outline; kept as text"
+        message = f"{len(source.text)} characters of irregular Markdown are too many to parse; kept as text"
         return Outline([Block(Kind.TEXT, first, len(lines))], (Problem("too-large", first + 1, message),))
     masked, problems = mask_comments(source, first)
     blocks = parse_blocks(masked, first)

@@ -223,7 +223,7 @@ def render_link(target: str, subpath: str | None = None, alias: str | None = Non
     link = _wiki_link(found) if found and "%%" not in inner else None
     asked = (_without_md(target), subpath or None, alias or None)
     if link is None or (link.target, link.subpath, link.alias) != asked:
-        raise EditRefused(f"{inner!r} cannot stand in a wikilink", "leave out # | ^ : %% [[ ]] and line ends")
+        raise EditRefused(f"{inner!r} cannot be used in a wikilink", "remove # | ^ : %% [[ ]] and line breaks")
     return written
 
 

@@ -37,7 +37,7 @@ class Reading:
     def add(self, key: str, value: Value, span: Span, line: int) -> None:
         """Add an entry.  The last of several equal keys is used."""
         if key in self.values:
-            self.problems.append(Problem("duplicate-key", line, f"{key!r} stands here again; the last one counts"))
+            self.problems.append(Problem("duplicate-key", line, f"{key!r} is repeated here; the last one wins"))
             if key in self.keys:
                 self.repeats.append((key, self.keys[key]))
         self.values[key] = value
@@ -107,7 +107,7 @@ class TooLarge(ValueError):
     """The block is nested too deeply, or its aliases expand to too many nodes."""
 
     def __init__(self, line: int) -> None:
-        super().__init__("nested too deeply, or aliases unfold to too much")
+        super().__init__("nested too deeply, or aliases expand to too much")
         self.line = line
 
 
@@ -222,7 +222,7 @@ def compose_into(reading: Reading, text: str, start: int, first_line: int) -> No
     if root is None:
         return
     if not is_map(root):
-        reading.locked = "the frontmatter is no map of keys"
+        reading.locked = "the frontmatter is not a map of keys"
         reading.problems.append(Problem("broken-yaml", first_line + root.start_mark.line, reading.locked))
         return
     if root.flow_style:
@@ -271,7 +271,7 @@ class _Converter:
             name = self.name(key)
             if name in values:
                 line = self.first_line + key.start_mark.line
-                self.problems.append(Problem("duplicate-key", line, f"{name!r} stands here again; the last one counts"))
+                self.problems.append(Problem("duplicate-key", line, f"{name!r} is repeated here; the last one wins"))
             values[name] = self.read(value, depth)
         return values
 

@@ -208,7 +208,7 @@ class _Part:
 
     def _whole_edits(self, step: TaskList | Summary | SubagentUpdate) -> list[Edit]:
         if not self.is_whole:
-            raise EditRefused(f"{self.name}: only the whole note tells where that goes")
+            raise EditRefused(f"{self.name}: only the whole note shows where that goes")
         if isinstance(step, TaskList):
             return set_tasks(self.source, self.session, step.tasks)
         if isinstance(step, Summary):

@@ -41,7 +41,7 @@ def add_resolution(source: Source, session: Session, failure: Failure, text: str
     """Append the resolution to an error's callout.  Raises `EditRefused` if it already has one."""
     if (failure.resolution or "").strip():
         raise EditRefused(
-            f"{session.id}:{failure.lines.first + 1}: the error has a resolution", "change it in the note"
+            f"{session.id}:{failure.lines.first + 1}: the error already has a resolution", "change it in the note"
         )
     end, form = failure.lines.end, session.format
     refuse_open(session, end)
@@ -169,8 +169,8 @@ def _rewritten(source: Source, session: Session, lines: Lines, body: list[str]) 
     for line in range(lines.first, lines.end):
         if not source.lines[line].lstrip(" ").startswith(">"):
             raise EditRefused(
-                f"{session.id}:{line + 1}: this line hangs on the brief above it",
-                "put a blank line before it, or > when it belongs to the brief",
+                f"{session.id}:{line + 1}: this line continues the brief above it",
+                "put a blank line before it, or > if it belongs to the brief",
             )
     last = lines.end - 1
     start = source.starts[lines.first] + len(source.lines[lines.first])
@@ -188,7 +188,7 @@ def _checked(source: Source, session: Session, edits: list[Edit], preamble: tupl
     if was.preamble != session.preamble or now != replace(was, preamble=preamble) or not kept:
         line = 1 + source.line_of(edits[0].span.start)
         raise EditRefused(
-            f"{session.id}:{line}: what stands around this line would change the meaning of a brief there",
+            f"{session.id}:{line}: the lines around this one would change the meaning of a brief here",
             "tidy it in the note and try again",
         )
     return edits

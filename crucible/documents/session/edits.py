@@ -33,7 +33,7 @@ def check_shown(source: Source, edits: list[Edit], expected: Session) -> list[Ed
     if edits and read_session(apply_edits(source, edits), expected.id, expected.format) != expected:
         line = 1 + source.line_of(edits[0].span.start)
         raise EditRefused(
-            f"{expected.id}:{line}: what stands around this line would change the meaning of what is written there",
+            f"{expected.id}:{line}: the lines around this one would change the meaning of text added here",
             "tidy it in the note and try again",
         )
     return edits
@@ -150,7 +150,7 @@ def refuse_open(session: Session, line: int) -> None:
     for problem in session.problems:
         if problem.code in _OPEN_ENDS and line >= problem.line:
             raise EditRefused(
-                f"{session.id}:{problem.line}: {problem.message}; what is added below it would not show",
+                f"{session.id}:{problem.line}: {problem.message}; text added below it would be hidden",
                 "close it in the note and try again",
             )
 
@@ -231,7 +231,7 @@ def _bullet(source: Source, line: int) -> str:
 def set_call(source: Source, session: Session, call: ToolCall, new: ToolCall) -> list[Edit]:
     """Replace a tool call, for example when its result arrives."""
     if call.lines is NOWHERE:
-        raise EditRefused(f"{call.call!r} stands in no note")
+        raise EditRefused(f"{call.call!r} is not in the note")
     text = _bullet(source, call.lines.first) + render_call(new, session.format)[2:]
     edits = replace_lines(source, call.lines.first, call.lines.end, text)
     rendered = ["## A", "", *render_entry(ToolCalls((new,)), session.format)]
@@ -309,7 +309,7 @@ def _task_edits(source: Source, session: Session, tasks: Sequence[Task]) -> list
         return insert_lines(source, session, above, render_tasks(tasks))
     refuse_open(session, block.end)
     if any(problem.code == "broken-tasks" for problem in session.problems):
-        raise EditRefused(f"{session.id}:{block.first + 1}: the tasks block is broken", "mend its JSON and try again")
+        raise EditRefused(f"{session.id}:{block.first + 1}: the tasks block is broken", "fix its JSON and try again")
     own = _task_lines(source, session)
     if not own or len(tasks) < len(own) or any(t.id != o for t, o in zip(tasks, own, strict=False)):
         return _rewrite_tasks(source, session, tasks)

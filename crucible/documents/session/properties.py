@@ -132,7 +132,7 @@ class FieldReader:
         if value is None:
             return ()
         if isinstance(value, dict) or (isinstance(value, list) and any(isinstance(v, (dict, list)) for v in value)):
-            self.complain(key, "a list of texts")
+            self.complain(key, "a list of strings")
             return ()
         if key in ("tags", "aliases"):
             return tuple(read_list(value))  # Obsidian reads `a, b` as two items
@@ -187,7 +187,7 @@ def read_fields(reader: FieldReader, name: str, present: bool) -> dict[str, Any]
     """The values of `Session` fields by name, for the note `name`.md."""
     values = reader.values
     if not present:
-        reader.problems.append(Problem("no-frontmatter", 1, "no frontmatter: not a session note yet"))
+        reader.problems.append(Problem("no-frontmatter", 1, "no frontmatter, so not a session note yet"))
     elif values.get("type") != "session":
         reader.problems.append(Problem("not-a-session", reader.line_of("type"), "type is not `session`"))
     else:

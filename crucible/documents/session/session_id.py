@@ -27,8 +27,8 @@ def check_session_id(text: str) -> str:
         return text
     shown = repr(text if len(text) <= 60 else text[:59] + "…")
     raise BadSessionId(
-        f"{shown} is no session id",
-        f"an id has letters, digits, '.', '_' and '-', does not begin with '.', and has at most {LONGEST_ID} characters",
+        f"{shown} is not a session id",
+        f"an id has at most {LONGEST_ID} letters, digits, '.', '_' and '-', and does not start with '.'",
     )
 
 
@@ -43,7 +43,7 @@ def check_new_id(text: str) -> str:
     """Return an id that a user chose for a new file; raises `BadSessionId` if it is invalid on any system."""
     check_session_id(text)
     if text.endswith(".") or text.partition(".")[0].lower() in _WINDOWS_NAMES:
-        raise BadSessionId(f"{text!r} can be no file's name on Windows", "choose another id")
+        raise BadSessionId(f"{text!r} cannot be a file name on Windows", "choose another id")
     return text
 
 

@@ -252,11 +252,11 @@ class Body:
         if key == "tokens":
             if text.isascii() and text.isdigit() and len(text) < 19:
                 return int(text)
-            self.problems.append(Problem("bad-field", at + 1, f"tokens:: {text[:60]!r} is no whole number"))
+            self.problems.append(Problem("bad-field", at + 1, f"tokens:: {text[:60]!r} is not a whole number"))
             return None
         time = parse_time(text)
         if time is None:
-            self.problems.append(Problem("bad-field", at + 1, f"{key}:: {text[:60]!r} is no time"))
+            self.problems.append(Problem("bad-field", at + 1, f"{key}:: {text[:60]!r} is not a time"))
         return time
 
     # entries

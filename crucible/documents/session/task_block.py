@@ -35,16 +35,16 @@ def read_tasks(text: str, line: int) -> tuple[tuple[Task, ...], list[Problem]]:
         items = json.loads(text)
     except (ValueError, RecursionError) as error:
         at = line + getattr(error, "lineno", 1)
-        return (), [Problem("broken-tasks", at, f"the tasks block is no JSON: {getattr(error, 'msg', error)}")]
+        return (), [Problem("broken-tasks", at, f"the tasks block is not JSON: {getattr(error, 'msg', error)}")]
     if not isinstance(items, list):
-        return (), [Problem("broken-tasks", line + 1, "the tasks block is no JSON list")]
+        return (), [Problem("broken-tasks", line + 1, "the tasks block is not a JSON list")]
     tasks: list[Task] = []
     seen: set[str] = set()
     problems: list[Problem] = []
     for number, item in enumerate(items, 1):
         task = _read_task(item)
         if task is None:
-            problems.append(Problem("broken-tasks", line + 1, f"task {number} has no `id` and `content`"))
+            problems.append(Problem("broken-tasks", line + 1, f"task {number} has no `id` or `content`"))
             continue
         tasks.append(task)
         wrongs = _wrong(task, is_second=task.id in seen)
@@ -82,7 +82,7 @@ def _wrong(task: Task, *, is_second: bool) -> list[str]:
     if task.priority not in PRIORITIES:
         found.append(f"priority {task.priority!r} is not one of " + ", ".join(PRIORITIES))
     if is_second:
-        found.append("the id stands twice")
+        found.append("the id is repeated")
     return found
 
 

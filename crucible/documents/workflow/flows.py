@@ -57,7 +57,7 @@ class _Reader:
         found = read_flow_line(line[start:], place, self._names)
         if at in self._underlined:
             if found.flows:
-                self._warn("unread-flow", place, "this is no data flow but a heading: put a blank line below it")
+                self._warn("unread-flow", place, "this is a heading, not a data flow: put a blank line below it")
         elif found.opens:
             self._read_list(at, indent, found.flows, place)
         elif found.flows:
@@ -65,7 +65,9 @@ class _Reader:
             if not found.noted:
                 self.taken.add(number)
         elif found.unread:
-            message = "names are single words or stand in backticks, a target is the name of a step, and each flow has its line"
+            message = (
+                "a name is one word or in backticks, a target is the name of a step, and each flow has its own line"
+            )
             self._warn("unread-flow", place, f"this looks like data flow but is read as prose: {message}")
 
     def _warn(self, code: str, place: Place, message: str) -> None:
@@ -91,7 +93,7 @@ class _Reader:
             if item and width == (level := width if level < 0 else level):
                 self._read_item(number, line, item.end(), outputs)
         if not outputs:
-            self._warn("missing-outputs", place, "no list of outputs stands below this line")
+            self._warn("missing-outputs", place, "no list of outputs below this line")
             return
         self.taken.add(self._lines[at][0])
         self.flows += [*flows[:-1], replace(flows[-1], stages=(*flows[-1].stages, tuple(outputs)))]
@@ -107,7 +109,7 @@ class _Reader:
         read = _leading_datum(Line(text, place))
         rest = _DESCRIPTION.match(text, read.end) if read else None
         if read is None or rest is None:
-            message = "this output is not read: a name is a single word or stands in backticks"
+            message = "this output is ignored: a name must be one word or in backticks"
             self._warn("unread-output", place, message)
             return
         outputs.append(read.datum)

@@ -54,7 +54,7 @@ def split_cells(line: str, start: int, end: int, delimiter: str = ",") -> list[R
             close = _quote_end(line, first, end)
             at = min(_skip_blanks(line, close, delimiter), end)
             if at < end and line[at] != delimiter:
-                raise BadCell("a delimiter is missing behind the closing quote", at)
+                raise BadCell("a delimiter is missing after the closing quote", at)
             cells.append(RawCell(line[first:close], first))
         else:
             at = line.find(delimiter, first, end)
@@ -232,7 +232,7 @@ class _Reader:
 
     def _read_header(self, line: str, number: int) -> _Header | None:
         if _OTHER.match(line):
-            message = f"only the table `{_TABLE}` is read"
+            message = f"only the table `{_TABLE}` is parsed"
             self.complain("unknown-table", Place(number, 1), message, Severity.WARNING)
             return None
         try:
@@ -244,7 +244,7 @@ class _Reader:
         for name in missing:
             self.complain("missing-column", header.place, f"the column `{name}` is missing in the header")
         if len({column.casefold() for column in header.columns}) < len(header.columns):
-            message = "a column stands twice in the header; the last one counts"
+            message = "a column is repeated in the header; the last one wins"
             self.complain("duplicate-column", header.place, message, Severity.WARNING)
         return None if missing else header
 
@@ -301,7 +301,7 @@ def _parse_header(line: str, number: int) -> _Header:
     columns = [name.lower() if name.isascii() and name.lower() in _KNOWN else name for name in written]
     after = _expect(line, close + 1, end, ":")
     if after < end:
-        raise BadCell("the rows must stand on lines of their own", len(line) - len(line[after:].lstrip(" \t")))
+        raise BadCell("each row must be on its own line", len(line) - len(line[after:].lstrip(" \t")))
     return _Header(columns, int(digits[:18]), delimiter, place)
 
 

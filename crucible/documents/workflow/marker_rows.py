@@ -137,7 +137,9 @@ def parse_where(text: str) -> RowCheck:
     """
     found = _CONDITION.match(text)
     if not found or not found[3]:
-        raise UsageError(f"{text!r} is no condition", "write COLUMN OPERATOR VALUE, with one of = != < <= > >= ~ !~")
+        raise UsageError(
+            f"{text!r} is not a condition", "write COLUMN OPERATOR VALUE; operators are = != < <= > >= ~ !~"
+        )
     column, sign, value = found.groups()
     if len(value) > 1 and value[0] == value[-1] and value[0] in "'\"":
         return _value_check(column, sign, value[1:-1])
@@ -146,7 +148,7 @@ def parse_where(text: str) -> RowCheck:
 
 def _null_check(column: str, sign: str, text: str) -> RowCheck:
     if sign not in ("=", "==", "!="):
-        raise UsageError(f"{text!r}: null is only equal or not", "write = null or != null")
+        raise UsageError(f"{text!r}: null can only be compared with = or !=", "write = null or != null")
     return lambda row: _COMPARE[sign](row.text(column), "")
 
 

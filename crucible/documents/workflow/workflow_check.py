@@ -54,7 +54,7 @@ def _cycles(graph: Graph) -> Iterator[Diagnostic]:
 
 def _missing(graph: Graph) -> Iterator[Diagnostic]:
     for missing in graph.missing:
-        message = f"“{graph.steps[missing.source].name}” leads to “{missing.target}”, and no step is called so"
+        message = f"“{graph.steps[missing.source].name}” leads to “{missing.target}”, but no step has this name"
         yield Diagnostic("missing-step", Severity.ERROR, _placed(missing.place, graph.steps[missing.source]), message)
 
 
@@ -155,7 +155,7 @@ def _markers(graph: Graph) -> Iterator[Diagnostic]:
     for step in graph.steps:
         for marker in step.markers:
             if marker.phase and key_of(marker.phase) not in known:
-                message = f"this row is of “{marker.phase}”, and no step is called so"
+                message = f"this row is for “{marker.phase}”, but no step has this name"
                 place = _placed(marker.place, step)
                 yield Diagnostic("marker-without-step", Severity.WARNING, place, message)
 
@@ -164,13 +164,13 @@ def _otherwises(graph: Graph) -> Iterator[Diagnostic]:
     for step in graph.steps:
         conditions = [(flow.condition, flow.place) for flow in step.flows if flow.condition is not None]
         if conditions and conditions[0][0].is_otherwise:
-            message = "`Otherwise` stands before any `If` of its step, so it always holds"
+            message = "`Otherwise` comes before any `If` of its step, so it always applies"
             yield Diagnostic("otherwise-without-if", Severity.WARNING, _placed(conditions[0][1], step), message)
 
 
 def _emptiness(workflow: Workflow, graph: Graph) -> Iterator[Diagnostic]:
     if not graph.steps:
-        message = "it has no step: every heading below the title is one, such as `## Load the data`"
+        message = 'no steps: add a heading below the title for each, such as "## Load the data"'
         yield Diagnostic("no-steps", Severity.WARNING, max(workflow.title_place, Place(1, 1)), message)
 
 

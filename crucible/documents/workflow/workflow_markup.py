@@ -193,10 +193,10 @@ def _refusal(source: Source, workflow: Workflow, step: Step) -> EditRefused:
     for problem in outline.problems:
         if problem.code in _OPEN_ENDS and problem.line <= step.lines.end:
             return EditRefused(
-                f"{workflow.name}:{problem.line}: {problem.message}; what is added below it would not show",
+                f"{workflow.name}:{problem.line}: {problem.message}; text added below it would be hidden",
                 "close it in the note and try again",
             )
     return EditRefused(
-        f"{workflow.name}:{step.body_end + 1}: what stands around this line would change the meaning of what is written there",
+        f"{workflow.name}:{step.body_end + 1}: the lines around this one would change the meaning of text added here",
         "tidy it in the note and try again",
     )

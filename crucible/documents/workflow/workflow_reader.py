@@ -177,7 +177,7 @@ class _Body:
         place = _text_place(self._lines[block.first], block)
         self._sections.append(_Section(block.first, end, block.level, place, heading, own))
         if not heading.name:
-            self._warn("unnamed-step", place, "this heading gives the step no name")
+            self._warn("unnamed-step", place, "this heading does not name the step")
         if heading.left_over:
             message = f"{heading.left_over!r} belongs to the name: the heading has a marker of its kind already"
             self._warn("repeated-marker", place, message)
@@ -203,7 +203,7 @@ class _Body:
             if named := keys.get(key_of(marker.phase)):
                 named.markers.append(marker)
             else:
-                self._warn("marker-without-step", marker.place, f"no step is called {marker.phase!r}")
+                self._warn("marker-without-step", marker.place, f"no step is named {marker.phase!r}")
 
     def _read_text(self, section: _Section, block: Block, names: Names, taken: set[int]) -> None:
         found = self._flows(block, names._replace(own=key_of(section.heading.name)))

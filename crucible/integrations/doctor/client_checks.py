@@ -45,7 +45,7 @@ def check_hooks(
         try:
             found = find_installed(path)
         except CrucibleError as error:
-            yield bad("hooks", str(error), "mend the file by hand")
+            yield bad("hooks", str(error), "fix the file by hand")
             continue
         if found.events:
             yield from _entries(found, option, search)
@@ -157,7 +157,7 @@ def check_servers(
         try:
             found = find_registered(servers)
         except CrucibleError as error:
-            yield notice(_TOPIC, str(error), "mend the file by hand")
+            yield notice(_TOPIC, str(error), "fix the file by hand")
             registered.add(client)
             continue
         if found:

@@ -253,7 +253,7 @@ def _read_toml(text: str) -> Mapping[str, Any]:
     try:
         return tomllib.loads(text.removeprefix("\ufeff").replace("\r\n", "\n"))
     except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise UsageError(f"no TOML: {error}", "mend the file by hand; nothing was changed") from None
+        raise UsageError(f"no TOML: {error}", "fix the file by hand; nothing was changed") from None
 
 
 def _toml(value: str | Sequence[str]) -> str:

@@ -173,7 +173,7 @@ def annotation_path(shelf: AnnotationFolder, ref: Ref) -> Path:
     top = Path(os.path.realpath(shelf.root))
     path = top / shelf.folder / f"{ref.session}.{name}.yaml"
     if path.is_symlink():
-        raise OutsideVault(f"{path}: a symlink, where an annotation is kept", "put the file itself there")
+        raise OutsideVault(f"{path}: a symlink, where an annotation is kept", "replace the symlink by the file")
     return files.inside(top, path)
 
 

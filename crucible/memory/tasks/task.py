@@ -247,7 +247,7 @@ def _row(path: Path) -> Mapping[str, object]:
     descriptor = os.open(path, _FLAGS)
     with os.fdopen(descriptor, "rb") as file:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise ValueError("no regular file")
+            raise ValueError("not a regular file")
         data = file.read(LARGEST_TASK + 1)
     if len(data) > LARGEST_TASK:
         raise ValueError("too large for a task")

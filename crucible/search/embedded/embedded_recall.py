@@ -167,7 +167,7 @@ class EmbeddedRecall:
                     self._store.discard(now)
                 failed = now
                 time.sleep(_PAUSE * attempt)
-        raise IndexBroken("the index of recall cannot be read", "delete .crucible/cache/recall and try again")
+        raise IndexBroken("the recall index cannot be read", "delete .crucible/cache/recall and try again")
 
     def _current_state(self) -> IndexState:
         """Update the index, or wait while another process builds the first one."""
@@ -194,7 +194,7 @@ class EmbeddedRecall:
             # Cached events may also be stale: changed notes have new numbers.
             self._cache = EventCache()
         if self._unsaved:
-            notes.append(f"the index cannot be kept, and was made for this answer: {self._unsaved}")
+            notes.append(f"the index could not be saved, so it was built for this answer only: {self._unsaved}")
         if self._opened is None or self._opened.manifest != state.manifest:
             self._opened = open_searchers(self._store, state.manifest)
         return self._opened
@@ -228,7 +228,7 @@ def _missing_notes(state: IndexState) -> str:
     if state.manifest.is_complete:
         return f"{state.behind} changed notes are not searched yet: another process is indexing them"
     total = len(state.manifest.rows) + state.behind
-    return f"{state.behind} of {total} notes are not searched yet: another process is making the first index"
+    return f"{state.behind} of {total} notes are not searched yet: another process is building the index"
 
 
 def _paths_of(searchers: Searchers, ids: Iterable[str]) -> list[str]:

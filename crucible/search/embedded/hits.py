@@ -148,7 +148,7 @@ def events_of_card(root: str, card: Card, numbers: Sequence[int]) -> dict[int, E
 def _bytes_of(path: str, root: str) -> bytes:
     """Return the bytes of a note.  Raises `ValueError` for a path outside the vault, or if the file is not a note."""
     if not path.startswith(root.rstrip(os.sep) + os.sep):
-        raise ValueError(f"{path}: leads out of the vault")
+        raise ValueError(f"{path}: points outside the vault")
     descriptor = os.open(path, _READ)
     with os.fdopen(descriptor, "rb") as file:
         found = os.fstat(descriptor)

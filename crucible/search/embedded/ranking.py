@@ -211,7 +211,7 @@ def find_events(question: Question, notes: list[str], find: Find, texts: Texts, 
     if not events and terms.phrases:
         terms = _spelled(search_terms(_loosened(parsed), question), count)
         events = _exactly(terms, find, texts)
-        notes.append("nothing says exactly that" + ("; these have some of its words" if events else ""))
+        notes.append("no exact match" + ("; these match some of its words" if events else ""))
     return RankInput(terms, events, _hints(terms, events, find))
 
 

@@ -76,7 +76,7 @@ WHOLE = 3.0
 """The weight of a full name, relative to a word."""
 NEAR = 0.6
 """The weight of a correction, relative to a word."""
-TOO_LONG = "the words of the question are too long to be searched for"
+TOO_LONG = "the words of the question are too long to search for"
 """Remark for a question that cannot be searched."""
 _TRIES = 4
 """Maximum number of searches, with a growing limit, if too many matches are outdated."""
@@ -137,7 +137,7 @@ def open_searchers(store: RecallStore, manifest: RecallManifest) -> Searchers:
     with refusals(IndexBroken):
         sides = {side: open_side(store.folder / side) for side in SIDES}
     if not store.is_current(manifest):
-        raise IndexBroken(f"{store.folder}: replaced while it was opened")
+        raise IndexBroken(f"{store.folder}: replaced while it was being opened")
     return Searchers(manifest, sides, paths, {})
 
 

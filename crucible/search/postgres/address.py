@@ -25,7 +25,7 @@ _ADDRESS_HINT = (
     "write postgresql://user@host:5432/database; in a password, @ is %40, : is %3A and / is %2F, "
     "or leave it out and keep it in ~/.pgpass"
 )
-_HERE = "`cru recall --here` asks the vault's own index meanwhile"
+_HERE = 'meanwhile, "cru recall --here" searches the vault\'s own index'
 _CLEAR = late_pattern(r"[\w.,:/\[\] -]*")
 _PORTS = late_pattern(r"[\d,]*")
 
@@ -48,7 +48,7 @@ def chosen_address(backend: str, env: Mapping[str, str]) -> str | None:
     if chosen in ("", EMBEDDED):
         return None
     if not chosen.startswith(SCHEMES):
-        raise UsageError("recall.backend: no address of a PostgreSQL server", _ADDRESS_HINT)
+        raise UsageError("recall.backend: not the address of a PostgreSQL server", _ADDRESS_HINT)
     return chosen
 
 
@@ -59,7 +59,9 @@ def postgres_client() -> Any:
         import psycopg  # noqa: PLC0415
     except ImportError:
         hint = "in the folder that Crucible was installed from: pip install '.[postgres]'"
-        raise ServerFailed("a PostgreSQL server is set, but its client library is not installed", hint) from None
+        raise ServerFailed(
+            "recall.backend names a PostgreSQL server, but its client library is not installed", hint
+        ) from None
     return psycopg
 
 
@@ -69,12 +71,12 @@ def place_of(address: str) -> ServerPlace:
     try:
         fields: dict[str, Any] = psycopg.conninfo.conninfo_to_dict(address)
     except psycopg.Error:
-        raise UsageError("recall.backend: no address that can be read", _ADDRESS_HINT) from None
+        raise UsageError("recall.backend: the address cannot be parsed", _ADDRESS_HINT) from None
     host = str(fields.get("host") or fields.get("hostaddr") or "")
     shown = host, str(fields.get("dbname") or "")
     if not all(map(_CLEAR.fullmatch, shown)) or not _PORTS.fullmatch(str(fields.get("port") or "")):
         # If the password contains @, / or :, part of it would be shown as the host.
-        raise UsageError("recall.backend: no host that can be read", _ADDRESS_HINT)
+        raise UsageError("recall.backend: the host cannot be parsed", _ADDRESS_HINT)
     port = f":{fields['port']}" if fields.get("port") and not host.startswith("/") else ""
     return ServerPlace(_shown(fields.get("user")), host + port, _shown(fields.get("dbname")))
 
@@ -85,24 +87,24 @@ def _shown(value: object) -> str:
 
 
 _LOOK = {
-    "user": "look at the name before the @ of recall.backend, or ask who runs it for a role",
-    "database": "look at the name at the end of recall.backend, or ask who runs it to create the database",
+    "user": "check the name before the @ in recall.backend, or ask its administrator for a role",
+    "database": "check the name at the end of recall.backend, or ask its administrator to create the database",
 }
 _BY_STATE = {
-    "28P01": ("refuses the password", "put the right one into ~/.pgpass (mode 600) or into PGPASSWORD"),
-    "28000": ("refuses this user or this machine", "ask who runs it for a line in its pg_hba.conf"),
-    "3D000": ("has no such database", _LOOK["database"]),
-    "3F000": ("is not set up for recall", "who runs it does that once: see docs/teams.md"),
-    "42P01": ("is not set up for recall", "who runs it does that once: see docs/teams.md"),
-    "42501": ("lets this user do none of that", "ask who runs it to grant a project: see docs/teams.md"),
-    "57014": ("is too slow", "ask less, or raise recall.timeout_seconds"),
+    "28P01": ("refuses the password", "put the right one in ~/.pgpass (mode 600) or in PGPASSWORD"),
+    "28000": ("refuses this user or this machine", "ask its administrator for an entry in pg_hba.conf"),
+    "3D000": ("does not have this database", _LOOK["database"]),
+    "3F000": ("is not set up for recall", 'its administrator runs "cru team setup" once: see docs/teams.md'),
+    "42P01": ("is not set up for recall", 'its administrator runs "cru team setup" once: see docs/teams.md'),
+    "42501": ("does not allow this user to do that", "ask its administrator to grant a project: see docs/teams.md"),
+    "57014": ("is too slow", "shorten the question, or raise recall.timeout_seconds"),
     "55P03": ("is busy", "try again"),
     "40P01": ("is busy", "try again"),
     "57P01": ("was shut down", "try again when it runs"),
     "57P03": ("is starting or stopping", "try again in a moment"),
     "53300": ("has too many connections", "try again in a moment"),
-    "53100": ("has no room left on its disk", "tell who runs it"),
-    "25006": ("takes no writes: it is a standby", "push to the one that it follows"),
+    "53100": ("has no disk space left", "tell its administrator"),
+    "25006": ("takes no writes: it is a standby", "push to its primary"),
 }
 _BY_WORDS = (
     ("password", "28P01"),
@@ -112,21 +114,21 @@ _BY_WORDS = (
     ("too many", "53300"),
     ("remaining connection slots", "53300"),
 )
-_NONE_SUCH = "is no PostgreSQL server"
+_NONE_SUCH = "is not a PostgreSQL server"
 _UNREACHED = (
     ("timeout expired", "does not answer"),
     ("translate host name", "is not found: no such host"),
     ("resolve host", "is not found: no such host"),
     ("name or service", "is not found: no such host"),
-    ("name resolution", "is not found: the names of hosts cannot be looked up"),
+    ("name resolution", "is not found: host names cannot be resolved"),
     ("refused", "is not running there"),
     ("no such file", "is not running there"),
     ("invalid response", _NONE_SUCH),
     ("expected authentication request", _NONE_SUCH),
     ("certificate", "has a certificate that is not trusted"),
-    ("ssl", "does not speak TLS as it is asked to"),
+    ("ssl", "does not support the requested TLS mode"),
     # The rest of a fatal error is in the server's language and cannot be parsed here.
-    ("fatal", "does not let you in"),
+    ("fatal", "rejects the connection"),
 )
 
 
@@ -139,7 +141,7 @@ def server_error(error: Exception, place: ServerPlace) -> ServerFailed:
     elif state.startswith("08") or (not state and isinstance(error, postgres_client().OperationalError)):
         if "does not exist" in words:
             what = "database" if 'database "' in words else "user"
-            message, hint = f"has no such {what}", _LOOK[what]
+            message, hint = f"does not have this {what}", _LOOK[what]
         else:
             message = next((message for part, message in _UNREACHED if part in words), "cannot be reached")
             hint = _HERE

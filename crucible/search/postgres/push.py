@@ -160,8 +160,8 @@ class Pusher:
         gone = [key for key, note in self._stored().items() if key not in keys and note.clone == self._clone]
         if gone and not keys and not force:
             raise UsageError(
-                f"the vault has no notes, and {len(gone)} on the server are from it",
-                "look whether it is all there; `--force` removes them",
+                f"the vault has no notes, but {len(gone)} on the server are from it",
+                "check that the vault is complete; --force removes them",
             )
         return pushed._replace(removed=sum(self._remove(key) for key in gone))
 

@@ -192,7 +192,7 @@ VERSION = len(_MIGRATIONS)
 _HAS_TABLES = """
     SELECT FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace WHERE n.nspname = 'crucible' AND c.relname = 'migrations'
 """
-_UPDATE = "who runs the server does that once: see docs/teams.md"
+_UPDATE = 'its administrator runs "cru team setup" once: see docs/teams.md'
 
 
 def check_ready(server: Server) -> None:

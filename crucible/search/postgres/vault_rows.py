@@ -48,10 +48,8 @@ def _identity(root: Path, name: str) -> str:
             create_exclusive(inside(root, path), f"{token_hex(16)}\n".encode())
     found = read_bytes(inside(root, path))[0].decode("utf-8", "replace").strip()
     if not _ID.fullmatch(found):
-        hint = (
-            "take it from another copy of the vault; a new one would have everything pushed again beside what is there"
-        )
-        raise VaultError(f"{path}: no id of a vault", hint)
+        hint = "copy it from another clone of the vault; with a new id, everything would be pushed a second time"
+        raise VaultError(f"{path}: not a vault id", hint)
     return found
 
 

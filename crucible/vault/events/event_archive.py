@@ -142,7 +142,7 @@ def archived_lines(path: Path) -> Iterator[EventLine]:
             found += line.number > 0
             yield line
     if found != expected:
-        raise _damaged(path, f"{found} of {expected} records are left")
+        raise _damaged(path, f"{found} of {expected} records remain")
 
 
 def archived_meta(vault_root: Path, session_id: str) -> Mapping[str, object]:
@@ -212,7 +212,7 @@ def _write(new: Path, vault_root: Path, session_id: str, files: EventFiles) -> C
 def _check(new: Path, expected: Contents) -> None:
     found = _contents(archived_lines(new), Counter())
     if found != expected:
-        raise _damaged(new, f"{found.records} of {expected.records} records came back")
+        raise _damaged(new, f"{found.records} of {expected.records} records could be read back")
 
 
 def _contents(lines: Iterable[EventLine], written: Counter[str]) -> Contents:
@@ -260,11 +260,11 @@ def _summary(line: bytes, path: Path) -> Mapping[str, object]:
             return head
     except (ValueError, KeyError):
         pass
-    raise _damaged(path, "its first line is no summary")
+    raise _damaged(path, "its first line is not a summary")
 
 
 def _damaged(path: Path, reason: str) -> VaultError:
-    return VaultError(f"{path}: damaged: {reason}", "nothing was removed; bring it back from a backup, or move it away")
+    return VaultError(f"{path}: damaged: {reason}", "nothing was removed; restore it from a backup, or move it away")
 
 
 def _integer(value: object) -> int:

@@ -180,7 +180,7 @@ def make_folder(folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         for name in (EVENTS, TOOLS):
             if (folder / name).is_symlink():
-                raise OutsideVault(f"{folder / name}: a symlink, where records are written", "remove it")
+                raise OutsideVault(f"{folder / name}: is a symlink; event logs must be regular files", "remove it")
 
 
 _NUMBER = late_pattern(rb'\{"seq":(\d{1,18}),')
@@ -242,7 +242,7 @@ def _cut_torn_line(descriptor: int) -> int:
         return 0
     status = os.fstat(descriptor)
     if not stat.S_ISREG(status.st_mode):
-        raise OSError(errno.EINVAL, "no regular file")
+        raise OSError(errno.EINVAL, "not a regular file")
     end = _whole_end(descriptor, status.st_size)
     if end < status.st_size:
         os.ftruncate(descriptor, end)
@@ -286,7 +286,7 @@ def _read_at(descriptor: int, start: int, count: int) -> bytes:
             break
         data += more
     if len(data) < count:
-        raise VaultError("a file of whole events became shorter while it was held", "try again")
+        raise VaultError("an event log shrank while it was locked", "try again")
     return data
 
 

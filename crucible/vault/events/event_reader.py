@@ -132,5 +132,5 @@ def _time(text: str) -> datetime | None:
 
 def _integer(value: object) -> int:
     if not isinstance(value, int):
-        raise TypeError(f"{value!r} is no number")
+        raise TypeError(f"{value!r} is not a number")
     return value

@@ -104,7 +104,7 @@ def purge(
 def is_due(vault_root: Path, now: datetime) -> bool:
     """Return whether the last purge was at least a day ago or is unknown.
 
-    `OutsideVault` if the cache leads out of the vault.
+    `OutsideVault` if the cache points outside the vault.
     """
     stamp = purged_path(vault_root)
     try:

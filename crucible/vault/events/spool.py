@@ -38,7 +38,7 @@ def spool_folder(root: str, client: str) -> str:
     folder = os.path.join(root, ".crucible", "spool", client)
     real = os.path.realpath(root)
     if os.path.realpath(folder) != os.path.join(real, ".crucible", "spool", client):
-        raise ValueError(f"{folder}: leads out of the vault")
+        raise ValueError(f"{folder}: points outside the vault")
     return folder
 
 
@@ -52,7 +52,7 @@ def append(folder: str, session: str, line: bytes) -> None:
             _wait_for_lock(file)
             status = os.fstat(file)
             if not stat.S_ISREG(status.st_mode):
-                raise OSError(f"{path}: no regular file")
+                raise OSError(f"{path}: not a regular file")
             if status.st_nlink:  # otherwise it was deleted after it was opened
                 # If the disk was full, the last line may have no end: the leading line break keeps this line complete.
                 _write(file, b"\n" + line + b"\n")

@@ -77,7 +77,7 @@ class Spooled:
 def load_spool(root: Path, client: str) -> list[Spooled]:
     """Load a client's sessions from the vault's spool, sorted by name.
 
-    Raises `OutsideVault` if a symlink leads out of the vault.
+    Raises `OutsideVault` if a symlink points outside the vault.
     """
     try:
         folder = Path(spool_folder(str(root), client))

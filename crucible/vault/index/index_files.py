@@ -324,7 +324,7 @@ class IndexFolder:
         descriptor = os.open(self._at(name), _READ_ONLY)
         with os.fdopen(descriptor, "rb") as file:
             if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-                raise OSError(errno.EINVAL, "no regular file", self._at(name))
+                raise OSError(errno.EINVAL, "not a regular file", self._at(name))
             yield file
 
     def _home(self) -> int:

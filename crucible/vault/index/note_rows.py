@@ -109,7 +109,7 @@ def rows_of(note: Note, path: str) -> NoteRows:
         raise
     except Exception as error:  # a bug with one note must not break the entire index
         what = f"{type(error).__name__}: {error}".partition("\n")[0]
-        raise NoteUnreadable(f"{note.path}: cannot be understood ({what})", "this is a fault in cru") from error
+        raise NoteUnreadable(f"{note.path}: cannot be parsed ({what})", "this is a bug in cru") from error
 
 
 def _rows_of(note: Note, session: Session, path: str) -> NoteRows:

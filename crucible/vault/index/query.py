@@ -118,7 +118,7 @@ def find_row(view: View, ref: str) -> Row:
     # A subagent's id starts with its parent's, so an ambiguous prefix means the session that is not a subagent.
     fitting = exact or (found if len(found) == 1 else [row for row in found if not row["parent"]] or found)
     if not name or not fitting:
-        raise SessionNotFound(f"no session {ref!r}", "`cru session list --children` shows what is there")
+        raise SessionNotFound(f"no session {ref!r}", 'run "cru session list --children" to see ids')
     if len(fitting) > 1:
         raise AmbiguousSession(ref, sorted(str(row["path" if exact else "id"]) for row in fitting))
     return fitting[0]
@@ -253,7 +253,7 @@ _COMPARE: dict[str, Callable[[Any, Any], bool]] = {
 _CONDITION = r"\s*(\w+)\s*(==|!=|<=|>=|!~|=|<|>|~)(.*)"
 _NUMBER = r"[+-]?[0-9]{1,18}(_[0-9]{1,18}){0,6}(\.[0-9]{1,18})?"
 
-_ONE_EACH = "each condition has a --where of its own; a value with one of = < > ~ stands in quotes"
+_ONE_EACH = "give each condition its own --where; quote a value that contains = < > or ~"
 
 
 def parse_condition(text: str, now: datetime, table: str = "sessions") -> Check:
@@ -286,7 +286,9 @@ def _parts(text: str, table: str) -> tuple[str, str, str | None]:
     """Return column, operator and value; the value is None for a bare `null`."""
     found = re.fullmatch(_CONDITION, text, re.DOTALL)
     if not found:
-        raise UsageError(f"{text!r} is no condition", "write COLUMN OPERATOR VALUE, with one of = != < <= > >= ~ !~")
+        raise UsageError(
+            f"{text!r} is not a condition", "write COLUMN OPERATOR VALUE; operators are = != < <= > >= ~ !~"
+        )
     column, sign = check_column(found[1], table), "=" if found[2] == "==" else found[2]
     return column, sign, _value(found[3].strip(), text)
 
@@ -294,12 +296,12 @@ def _parts(text: str, table: str) -> tuple[str, str, str | None]:
 def _value(given: str, text: str) -> str | None:
     if given[:1] in ("'", '"'):
         if len(given) < 2 or given[-1] != given[0] or given[0] in given[1:-1]:
-            raise UsageError(f"{text!r}: one pair of quotes around the value is wanted", _ONE_EACH)
+            raise UsageError(f"{text!r}: put one pair of quotes around the value", _ONE_EACH)
         return given[1:-1]
     if not given:
-        raise UsageError(f"{text!r}: no value", "write null for an unknown one")
+        raise UsageError(f"{text!r}: no value", "write null for an unknown value")
     if re.search("[=<>~]", given):
-        raise UsageError(f"{text!r}: one condition too many, or a value that needs quotes", _ONE_EACH)
+        raise UsageError(f"{text!r}: more than one condition, or a value that needs quotes", _ONE_EACH)
     return None if given.lower() == "null" else given
 
 
@@ -308,14 +310,14 @@ def _null_check(column: str, sign: str, text: str) -> Check:
         return lambda row: row[column] in (None, "")
     if sign == "!=":
         return lambda row: row[column] not in (None, "")
-    raise UsageError(f"{text!r}: null goes with = and != only", "quotes make a text of it")
+    raise UsageError(f"{text!r}: null can only be compared with = or !=", 'quote it to compare with the text "null"')
 
 
 def _number_check(column: str, sign: str, value: str) -> Check:
     if "~" in sign:
-        raise UsageError(f"{column} is a number: {sign} is for texts", "compare it with = != < <= > >=")
+        raise UsageError(f"{column} is a number: {sign} only works on text", "use = != < <= > or >=")
     if not re.fullmatch(_NUMBER, value):
-        raise UsageError(f"{column}: {value!r} is no number", "write it like 5000, 5_000 or 0.5")
+        raise UsageError(f"{column}: {value!r} is not a number", "write a number such as 5000, 5_000 or 0.5")
     expected = float(value) if "." in value else int(value)
     test = _COMPARE[sign]
     return lambda row: isinstance(cell := row[column], int) and test(cell, expected)
@@ -336,7 +338,7 @@ def _time_check(column: str, sign: str, value: str, now: datetime) -> Check:
 def _list_check(column: str, sign: str, value: str) -> Check:
     expected = value.lower()
     if sign not in ("=", "!=", "~", "!~"):
-        raise UsageError(f"{column} holds several items: {sign} has no order there", "use = != ~ or !~")
+        raise UsageError(f"{column} holds several items: {sign} needs a single value", "use = != ~ or !~")
     has, is_exact = not sign.startswith("!"), "=" in sign
 
     def check(row: Row) -> bool:

@@ -117,7 +117,7 @@ class _Walk:
         path = os.path.join(self.root, folder)
         real = os.path.realpath(path)
         if real != self.root and not real.startswith(self.root.rstrip(os.sep) + os.sep):
-            self.unwalked.append(f"{path}: leads out of the vault, to {real}")
+            self.unwalked.append(f"{path}: points outside the vault, to {real}")
         elif real not in self._seen:
             self._seen.add(real)
             self.pending.append(folder)

@@ -223,7 +223,7 @@ def _decoded(table: str, lines: Sequence[bytes]) -> list[Row]:
     try:
         return decode_lines(table, lines)
     except ValueError as error:
-        raise IndexBroken(f"the index's table {table}: {error}") from error
+        raise IndexBroken(f"index table {table}: {error}") from error
 
 
 def _with_needles(text: bytes, needles: Sequence[str]) -> list[bytes]:

@@ -36,7 +36,8 @@ def parse_when(text: str, now: datetime, *, end: bool = False) -> datetime:
         moment = datetime.fromisoformat(text.strip().upper())
     except ValueError:
         raise UsageError(
-            f"{text!r} is no time", "write 2026-11-21, 2026-11-21T20:30, today, yesterday, 5m, 12h, 7d or 2w"
+            f"{text!r} is not a time",
+            "use a form such as 2026-11-21, 2026-11-21T20:30, today, yesterday, 5m, 12h, 7d or 2w",
         ) from None
     if len(word) <= len("2026-11-21"):
         return _day(moment, now, end)

@@ -143,11 +143,11 @@ def read_lines(
 def record_of(line: bytes) -> Mapping[str, object]:
     """Parse a line's JSON object; `InvalidRecord` for anything else."""
     if len(line) > LONGEST_LINE:
-        raise InvalidRecord("too long for a line of ours")
+        raise InvalidRecord("too long for a record")
     try:
         record = orjson.loads(line)
     except ValueError:
-        raise InvalidRecord("no whole line of JSON") from None
+        raise InvalidRecord("not a complete JSON line") from None
     if not isinstance(record, dict):
         raise InvalidRecord("no JSON object")
     return record
@@ -170,7 +170,7 @@ def _path_of(top: Path, name: str, folder: str = _MEMORY) -> Path:
     """Return the file's path.  Its folder may be a symlink within the vault; the file must not be one."""
     path = top / ".crucible" / folder / name
     if path.is_symlink():
-        raise OutsideVault(f"{path}: a symlink, where lines are kept", "put the file itself there")
+        raise OutsideVault(f"{path}: is a symlink; this log must be a regular file", "replace the symlink by the file")
     return files.inside(top, path)
 
 
@@ -187,7 +187,7 @@ def _append(path: Path, line: bytes, *, fsync: bool) -> bool:
     try:
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode):
-            raise OSError(errno.EINVAL, "no regular file")
+            raise OSError(errno.EINVAL, "not a regular file")
         size = status.st_size
         torn = size > 0 and not _ends_whole(descriptor, size)
         try:
@@ -226,7 +226,7 @@ def _bytes(path: Path) -> bytes:
         return b""
     with os.fdopen(descriptor, "rb") as file:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise OSError(errno.EINVAL, "no regular file")
+            raise OSError(errno.EINVAL, "not a regular file")
         return file.read()
 
 
@@ -261,7 +261,7 @@ def text_of(fields: Fields, name: str) -> str:
     """Return a string; "" if it is missing."""
     value = fields.get(name, "")
     if not isinstance(value, str):
-        raise InvalidRecord(f"`{name}` is no text")
+        raise InvalidRecord(f"`{name}` is not text")
     return value
 
 
@@ -269,7 +269,7 @@ def word_of(fields: Fields, name: str) -> str:
     """Return an id made of letters, digits and `-`."""
     value = text_of(fields, name)
     if not _WORD.match(value):
-        raise InvalidRecord(f"`{name}` is no id")
+        raise InvalidRecord(f"`{name}` is not an id")
     return value
 
 
@@ -278,7 +278,7 @@ def session_of(fields: Fields) -> str:
     try:
         return check_session_id(text_of(fields, "session"))
     except BadSessionId:
-        raise InvalidRecord("`session` is no session's id") from None
+        raise InvalidRecord("`session` is not a session id") from None
 
 
 def time_of(fields: Fields, name: str) -> datetime:
@@ -289,7 +289,7 @@ def time_of(fields: Fields, name: str) -> datetime:
             return found.astimezone(UTC)
     except (ValueError, OverflowError):
         pass
-    raise InvalidRecord(f"`{name}` is no time with a zone")
+    raise InvalidRecord(f"`{name}` is not a time with a zone")
 
 
 def time_text(time: datetime) -> str:
@@ -301,7 +301,7 @@ def number_of(fields: Fields, name: str) -> int:
     """Return an integer of at least 0."""
     value = fields.get(name, 0)
     if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-        raise InvalidRecord(f"`{name}` is no number")
+        raise InvalidRecord(f"`{name}` is not a number")
     return value
 
 
@@ -309,7 +309,7 @@ def commit_of(fields: Fields, name: str) -> str:
     """Return a full commit id, or ""."""
     value = text_of(fields, name)
     if value and not is_commit(value):
-        raise InvalidRecord(f"`{name}` is no commit")
+        raise InvalidRecord(f"`{name}` is not a commit")
     return value
 
 

@@ -36,8 +36,8 @@ def find_vault(explicit: str | None, env: Mapping[str, str], cwd: str, user: Use
     if user.default_vault:
         return check_vault(user.default_vault, f"default_vault in {user.path}")
     raise VaultNotFound(
-        f"no vault in {cwd} or above, and no default vault",
-        "`cru init` makes one here, `--vault DIR` names one, `cru init DIR --default` makes one for everywhere",
+        f"no vault in {cwd} or its parent folders, and no default vault",
+        'run "cru init" to create one here, "cru init DIR --default" to create your default vault, or name one with --vault DIR',
     )
 
 
@@ -60,9 +60,9 @@ def check_vault(path: str, named_by: str = "") -> str:
     if is_vault(path):
         return os.path.realpath(path)
     path = os.path.normpath(path)
-    what = "no vault (it has no .crucible folder)" if os.path.isdir(path) else "no such folder"
-    what = "a file, no vault" if os.path.isfile(path) else what
+    what = "not a vault (it has no .crucible folder)" if os.path.isdir(path) else "no such folder"
+    what = "a file, not a vault" if os.path.isfile(path) else what
     above = next(filter(is_vault, _and_above(path)), None) if os.path.exists(path) else None
-    makes = "name a folder" if os.path.isfile(path) else f"`cru init {path}` makes one there"
+    makes = "name a folder" if os.path.isfile(path) else f'run "cru init {path}" to create one there'
     hint = f"did you mean {above}?" if above else makes
     raise VaultNotFound(f"{path}: {what}{f' (from {named_by})' if named_by else ''}", hint)

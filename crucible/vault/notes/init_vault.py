@@ -15,11 +15,10 @@ from crucible.core.errors import NoteExists, VaultError, reason_of
 from crucible.core.settings.settings import UserSettings, default_config, load_vault_settings
 from crucible.core.settings.toml_values import StrPath, Table, no_toml
 from crucible.core.settings.trust import Ask, is_inside, record_line
-from crucible.vault.notes.obsidian_setup import place_obsidian_files
 from crucible.vault.notes.walk import CASES, KNOWLEDGE, WORKFLOWS
 
 _GITIGNORE = """\
-# Everything here is private, derived or passing, except what is allowed below.
+# Everything here is private, derived or temporary, except what is allowed below.
 /*
 !/.gitignore
 !/config.toml
@@ -46,11 +45,8 @@ _GENERATED = ("history", "projects")
 _FOLDERS = (".crucible/templates", ".crucible/memory", ".crucible/tasks")
 
 
-def init_vault(directory: Path, *, obsidian: bool = True) -> list[Path]:
-    """Make `directory` a vault and return the paths that were created or extended; none if the vault was complete.
-
-    `obsidian` also creates the missing files for Obsidian.
-    """
+def init_vault(directory: Path) -> list[Path]:
+    """Make `directory` a vault and return the paths that were created or extended; none if the vault was complete."""
     root = Path(os.path.realpath(directory))
     _check_is_folder(root, directory)
     made = _make_folders(root, (".", ".crucible"))
@@ -63,7 +59,6 @@ def init_vault(directory: Path, *, obsidian: bool = True) -> list[Path]:
     exact = tuple(f"{folder}/**/*.md -text" for folder in (settings.sessions, WORKFLOWS, *_OWNED, *_GENERATED))
     made += _extend(root, ".gitattributes", (*exact, *_UNION_MERGED))
     made += _make_folders(root, (*_FOLDERS, settings.sessions))
-    made += place_obsidian_files(root, settings) if obsidian else []
     return list(dict.fromkeys(made))
 
 
@@ -166,7 +161,7 @@ def keep_accepted(user: UserSettings, root: str, asks: Iterable[Ask]) -> bool:
         else:
             files.create_exclusive(path, data)
     except UnicodeDecodeError as error:
-        raise VaultError(f"{path}: not written by `cru trust`", "move it away") from error
+        raise VaultError(f'{path}: not written by "cru trust"', "move it away") from error
     except OSError as error:
         raise VaultError(f"{path}: {reason_of(error)}") from error
     return True
@@ -175,7 +170,7 @@ def keep_accepted(user: UserSettings, root: str, asks: Iterable[Ask]) -> bool:
 def _path(user: UserSettings, root: str) -> Path:
     hint = "set CRUCIBLE_CONFIG to a file outside the vault, or unset it"
     if not user.trusted:
-        raise VaultError("cannot keep what you accept: you have no settings file", hint)
+        raise VaultError("cannot store what you accept: you have no user settings file", hint)
     if is_inside(user.trusted, root):
-        raise VaultError(f"{user.trusted}: what you accept cannot be kept inside the vault", hint)
+        raise VaultError(f"{user.trusted}: what you accept cannot be stored inside the vault", hint)
     return Path(user.trusted).resolve()

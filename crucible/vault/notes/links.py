@@ -173,11 +173,11 @@ def plan_rename(sources: Mapping[str, Source], old: str, new: str, others: Itera
     note.  Raises `NoteExists` if `new` is taken, and `OutsideVault` if it is not a path in the vault.
     """
     if not new or _normalised(new) != new or _OUTSIDE.match(new):
-        raise OutsideVault(f"{new!r} is no path in the vault")
+        raise OutsideVault(f"{new!r} is not a path in the vault")
     paths = [*sources, *others]
     before, after = LinkTable(paths), LinkTable([new if path == old else path for path in paths])
     if any(path != old for path in before.twins(new)):
-        raise NoteExists(f"{before.twins(new)[0]} is there already", "choose another name")
+        raise NoteExists(f"{before.twins(new)[0]} already exists", "choose another name")
     plan = RenamePlan({}, [])
     mover = _Mover(before, after, old, new, plan)
     for path, source in sources.items():

@@ -77,11 +77,11 @@ def hold_session(
             path = folder / f"{name}.lock"
             lock, left = _take(stack, path)
         except OSError as error:
-            raise VaultError(f"{name}: nobody can hold it: {reason_of(error)}") from error
+            raise VaultError(f"{name}: cannot be locked: {reason_of(error)}") from error
         if lock is None:
-            raise SessionHeld(f"{name}: held by {left or 'another process'}", "go on there, or end it there first")
+            raise SessionHeld(f"{name}: held by {left or 'another process'}", "continue there, or end it there first")
         if left is not None and not force and _is_client_running(left):
-            hint = "go on there, or end it there first; --force does not wait for it"
+            hint = "continue there, or end it there first; --force does not wait"
             raise SessionHeld(f"{name}: held by {left}", hint)
         yield SessionLock(lock, _Holder(_here(), os.getpid(), _word(client), format_time(now)))
 

@@ -63,8 +63,8 @@ class Note:
             raise
         except Exception as error:  # a bug with one note must not break an entire list
             what = f"{type(error).__name__}: {error}".partition("\n")[0]
-            message = f"{self.path}: cannot be understood ({what})"
-            raise NoteUnreadable(message, "this is a fault in cru") from error
+            message = f"{self.path}: cannot be parsed ({what})"
+            raise NoteUnreadable(message, "this is a bug in cru") from error
 
     @cached_property
     def data(self) -> bytes:
@@ -83,7 +83,7 @@ class Vault:
     def __init__(self, root: Path, settings: VaultSettings | None = None) -> None:
         self.root = Path(os.path.realpath(root))
         if not self.root.is_dir():
-            raise VaultError(f"{root}: no folder", "`cru init` makes a vault")
+            raise VaultError(f"{root}: no folder", 'run "cru init" to create a vault')
         self.settings = load_vault_settings(self.root) if settings is None else settings
         self._folders: set[Path] | None = None
         self._written: dict[Path, Stamp] = {}
@@ -138,7 +138,7 @@ class Vault:
         return self.read(self.find(ref, cwd))
 
     def read(self, path: Path) -> Note:
-        """Read the note at a path.  `OutsideVault` if it is a symlink that leads out of the vault."""
+        """Read the note at a path.  `OutsideVault` if it is a symlink that points outside the vault."""
         data, stamp = files.read_bytes(files.inside(self.root, path))
         return Note(path, Source.from_bytes(data), stamp)
 
@@ -262,7 +262,7 @@ class Vault:
         try:
             data = self._read_settled(note.path).data
         except NoteUnreadable as error:
-            raise NoteChanged(f"{note.path}: gone since it was read", "read it again") from error
+            raise NoteChanged(f"{note.path}: deleted since it was read", "read it again") from error
         if data != note.data:
             raise NoteChanged(f"{note.path}: changed on disk since it was read", "read it again, then repeat")
 
@@ -271,7 +271,7 @@ class Vault:
         try:
             same = files.holds(files.inside(self.root, note.path), note.data)
         except NoteUnreadable as error:
-            raise NoteChanged(f"{note.path}: gone since it was read", "read it again") from error
+            raise NoteChanged(f"{note.path}: deleted since it was read", "read it again") from error
         if not same:
             raise NoteChanged(f"{note.path}: changed on disk since it was read", "read it again, then repeat")
 
@@ -285,7 +285,7 @@ class Vault:
             if os.path.lexists(candidate):
                 return self._own(candidate)
         if is_markdown(ref) and "/" in ref:
-            raise SessionNotFound(f"{ref}: no such note", f"paths are seen from here or from {self.root}")
+            raise SessionNotFound(f"{ref}: no such note", f"paths are relative to this folder or to {self.root}")
         return None
 
     def _own(self, path: Path) -> Path:
@@ -314,7 +314,7 @@ class Vault:
     def _sessions_folder(self, folder: str) -> Path:
         parts = [part for part in folder.split("/") if part]
         if folder.startswith("/") or "\\" in folder or any(part.startswith(".") for part in parts):
-            raise OutsideVault(f"{folder!r}: no folder for sessions", "name a folder inside the sessions folder")
+            raise OutsideVault(f"{folder!r}: not a folder for sessions", "name a folder inside the sessions folder")
         where = self.sessions.joinpath(*parts)
         files.inside(self.root, where)
         return where
@@ -331,8 +331,8 @@ def _check_size(name: str, data: bytes) -> None:
     if len(data) > files.LARGEST_NOTE:
         mega = 1024 * 1024
         raise VaultError(
-            f"{name}: it would have {len(data) / mega:.0f} MB, and notes are read up to {files.LARGEST_NOTE // mega} MB",
-            "nothing was written; say less, or go on in another session",
+            f"{name}: it would be {len(data) / mega:.0f} MB; notes can have at most {files.LARGEST_NOTE // mega} MB",
+            "nothing was written; shorten the text, or continue in a new session",
         )
 
 
@@ -361,4 +361,4 @@ def _nearest(name: str, paths: list[Path]) -> str:
     import difflib  # noqa: PLC0415  rarely needed, and slows down startup
 
     near = difflib.get_close_matches(name, [note_name(path.name) for path in paths], n=3, cutoff=0.8)
-    return "did you mean " + ", ".join(near) + "?" if near else "`cru session list` shows what is there"
+    return "did you mean " + ", ".join(near) + "?" if near else 'run "cru session list" to see ids'

@@ -127,7 +127,7 @@ def read_head(path: str) -> bytes:
     descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
     try:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise OSError(f"{path}: no regular file")
+            raise OSError(f"{path}: not a regular file")
         head = os.read(descriptor, _HEAD)
         if not _FENCE.match(head):
             return b""

@@ -68,7 +68,7 @@ def _notes(vault: Vault, kinds: Collection[str], on_error: OnError | None = None
 def read_workflow_note(vault: Vault | None, path: Path) -> WorkflowNote:
     """Read the workflow at a path from `find_workflow` or `workflow_paths`.
 
-    Raises `OutsideVault` if a link leads out of the vault, and `NoteUnreadable` if the file cannot be read.
+    Raises `OutsideVault` if a link points outside the vault, and `NoteUnreadable` if the file cannot be read.
     """
     within = vault is not None and path.is_relative_to(vault.root)
     real = files.inside(vault.root, path) if vault and within else path
@@ -85,7 +85,7 @@ def _parsed(source: Source, path: Path) -> Workflow:
         raise
     except Exception as error:  # a bug with one note must not break an entire list
         what = f"{type(error).__name__}: {error}".partition("\n")[0]
-        raise NoteUnreadable(f"{path}: cannot be understood ({what})", "this is a fault in cru") from error
+        raise NoteUnreadable(f"{path}: cannot be parsed ({what})", "this is a bug in cru") from error
 
 
 def find_workflow(vault: Vault | None, ref: str, cwd: Path | None = None) -> Path:
@@ -97,7 +97,7 @@ def find_workflow(vault: Vault | None, ref: str, cwd: Path | None = None) -> Pat
     leads out of it.
     """
     if not ref or "\0" in ref:
-        raise UsageError(f"{ref!r} names no workflow", "`cru workflow list` shows what is there")
+        raise UsageError(f"{ref!r} does not name a workflow", 'run "cru workflow list" to see their names')
     by_path = partial(_by_path, vault, ref, cwd)
     ways: list[Callable[[], Path | None]] = [by_path]
     if vault is not None and "/" not in ref and os.sep not in ref:
@@ -107,7 +107,7 @@ def find_workflow(vault: Vault | None, ref: str, cwd: Path | None = None) -> Pat
         if found := way():
             return found
     if any(os.path.isdir(base / ref) for base in _bases(vault, cwd)):
-        raise NoteUnreadable(f"{ref}: a folder, where a workflow was expected", "name a note in it")
+        raise NoteUnreadable(f"{ref}: is a folder, not a workflow", "name a note in it")
     raise WorkflowNotFound(f"no workflow {ref!r}", _near(vault, ref))
 
 
@@ -158,7 +158,7 @@ def _own(vault: Vault | None, path: Path, *, from_vault: bool) -> Path:
         files.inside(vault.root, path)
         path = files.inside(vault.root, path.parent) / path.name
         if any(part.startswith(".") for part in path.relative_to(vault.root).parts):
-            raise UsageError(f"{vault.relative(path)}: hidden, no workflow", "Obsidian does not show it either")
+            raise UsageError(f"{vault.relative(path)}: hidden, so not a workflow", "Obsidian hides it too")
     try:
         kind = _type_of(str(path))
     except OSError:
@@ -171,7 +171,9 @@ def _own(vault: Vault | None, path: Path, *, from_vault: bool) -> Path:
 
 
 def _session(named: str, session_id: str) -> UsageError:
-    return UsageError(f"{named}: a session, no workflow", f"`cru session codify {session_id}` makes a workflow of it")
+    return UsageError(
+        f"{named}: a session, not a workflow", f'run "cru session codify {session_id}" to turn it into a workflow'
+    )
 
 
 def _foreign(named: str) -> UsageError:
@@ -220,4 +222,4 @@ def _near(vault: Vault | None, ref: str) -> str:
         return "name a file by its path, or a vault with --vault"
     names = [note_name(path.name) for path in workflow_paths(vault)]
     near = difflib.get_close_matches(note_name(ref), names, n=3, cutoff=_NEAR)
-    return "did you mean " + ", ".join(near) + "?" if near else "`cru workflow list` shows what is there"
+    return "did you mean " + ", ".join(near) + "?" if near else 'run "cru workflow list" to see their names'

@@ -79,7 +79,7 @@ def test_a_pipe_instead_of_the_file_does_not_block(path: Path) -> None:
     before = signal.signal(signal.SIGALRM, give_up)
     signal.alarm(10)
     try:
-        with pytest.raises(VaultError, match="no regular file"):
+        with pytest.raises(VaultError, match="not a regular file"):
             find_installed(path)
     finally:
         signal.alarm(0)

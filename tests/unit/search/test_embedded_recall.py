@@ -433,7 +433,7 @@ def test_a_symlinked_folder_is_not_written(root: Path, tmp_path: Path) -> None:
     (root / INDEX).symlink_to(target)
     answer = ask(root, "token")
     assert answer.hits
-    assert "cannot be kept" in answer.notes[0]
+    assert "could not be saved" in answer.notes[0]
     assert not list(target.iterdir())
 
 

@@ -92,7 +92,7 @@ def test_after_the_lock_timeout_the_unfinished_first_index_is_searched(kept: boo
         assert 0.3 <= time.monotonic() - start < 30
     assert len(answer.hits) == kept
     assert remark in answer.notes[0]
-    assert "first index" in answer.notes[0]
+    assert "building the index" in answer.notes[0]
 
 
 def _first_only(derived: Iterator[object]) -> Iterator[list[object]]:

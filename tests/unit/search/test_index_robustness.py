@@ -123,7 +123,7 @@ def test_an_index_that_is_replaced_repeatedly_is_never_discarded(root: Path, mon
         opened += 1
         if opened < 6:
             os.utime(index, ns=(opened, opened))  # a new manifest has another stamp
-            raise IndexBroken("replaced while it was opened")
+            raise IndexBroken("replaced while it was being opened")
         return whole(store, manifest)
 
     monkeypatch.setattr(embedded, "open_searchers", replaced)

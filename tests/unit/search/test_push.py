@@ -267,7 +267,7 @@ def test_copies_share_the_vault_id_but_not_the_clone_id(tmp_path: Path) -> None:
     assert ".crucible/memory/vault-id" in kept
     assert "clone-id" not in kept
     (root / ".crucible/memory/vault-id").write_text("<<<<<<< HEAD")
-    with pytest.raises(VaultError, match="no id of a vault"):
+    with pytest.raises(VaultError, match="not a vault id"):
         identities(root)
 
 

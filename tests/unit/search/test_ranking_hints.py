@@ -101,5 +101,5 @@ def test_a_heading_that_repeats_the_prompt_is_not_added(tmp_path: Path, heading:
 def test_a_phrase_does_not_match_across_heading_and_paragraph(tmp_path: Path) -> None:
     root = vault_of(tmp_path / "v", _session("one", _under("Exchange rates", Prose("At six in the evening."))))
     answer = ask(root, '"exchange rates"')
-    assert answer.notes == ("nothing says exactly that; these have some of its words",)
+    assert answer.notes == ("no exact match; these match some of its words",)
     assert found(answer) == ["At six in the evening."]

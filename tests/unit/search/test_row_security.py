@@ -43,7 +43,7 @@ def kept(postgres: Running) -> Iterator[Team]:
 
 
 def test_a_user_without_projects_gets_a_one_line_error(filled: Team) -> None:
-    with pytest.raises(ServerFailed, match="lets this user do none of that") as failed:
+    with pytest.raises(ServerFailed, match="does not allow this user to do that") as failed:
         open_postgres(filled.address("ben")).ask(Question("plans"), NOW)
     assert "grant" in failed.value.hint
 
@@ -242,7 +242,7 @@ def test_pushed_by_cannot_be_forged(filled: Team) -> None:
         events, event_words, event_names, words, names, whole, times, pushed_by)
         SELECT project, month, 'v', %s, '', '', '', '', '', '', '{}', '', 0, 0, 0, 0, 0, 0, 0, true, '{}', %s
         FROM crucible.sessions WHERE session_id = 's-00001'"""
-    with pytest.raises(ServerFailed, match="lets this user"):
+    with pytest.raises(ServerFailed, match="does not allow this user"):
         filled.run(row, ["a", "owner"], role="ben")
     filled.run(row, ["b", "ben"], role="ben")
 

@@ -52,11 +52,11 @@ def _error_line(address: str, seconds: float = 2.0) -> str:
             f"postgresql://me:{SECRET}@no-such-host.invalid/team",
             "PostgreSQL at no-such-host.invalid is not found: no such host",
         ),
-        (f"postgresql://me:a@{SECRET}@host/team", "recall.backend: no host that can be read"),
-        (f"postgresql://me:a/{SECRET}@host/team", "recall.backend: no"),
-        (f"postgresql://me@host:{SECRET}/team", "recall.backend: no host that can be read"),
-        (f"postgresql://me@host/team?{SECRET}", "recall.backend: no address that can be read"),
-        (f"postgresql://me:%zz{SECRET}@host/team", "recall.backend: no address that can be read"),
+        (f"postgresql://me:a@{SECRET}@host/team", "recall.backend: the host cannot be parsed"),
+        (f"postgresql://me:a/{SECRET}@host/team", "recall.backend: "),
+        (f"postgresql://me@host:{SECRET}/team", "recall.backend: the host cannot be parsed"),
+        (f"postgresql://me@host/team?{SECRET}", "recall.backend: the address cannot be parsed"),
+        (f"postgresql://me:%zz{SECRET}@host/team", "recall.backend: the address cannot be parsed"),
         (f"postgresql://me@127.0.0.1:1/team?sslmode={SECRET}", "PostgreSQL at 127.0.0.1:1"),
     ],
 )
@@ -101,7 +101,7 @@ def test_connecting_to_a_silent_server_times_out() -> None:
 @pytest.mark.parametrize(
     ("reply", "said"),
     [
-        (b"HTTP/1.1 400 Bad Request\r\n\r\n", "is no PostgreSQL server"),
+        (b"HTTP/1.1 400 Bad Request\r\n\r\n", "is not a PostgreSQL server"),
         (b"SSH-2.0-OpenSSH_9.6\r\n", ""),
         (b"", "cannot be reached"),
         (b"N" + b"\0garbage" * 9, ""),
@@ -121,7 +121,7 @@ def test_a_refusal_in_another_language_is_recognized() -> None:
         b"SFATAL\0VFATAL\0C28P01\0MPasswort-Authentifizierung f\xc3\xbcr Benutzer \xc2\xbbme\xc2\xab fehlgeschlagen\0\0"
     )
     with _listening(packed(b"E", told)) as address:
-        assert _error_line(address + "?sslmode=disable").endswith("does not let you in")
+        assert _error_line(address + "?sslmode=disable").endswith("rejects the connection")
 
 
 def test_a_server_that_becomes_silent_times_out(team: Team) -> None:
@@ -180,8 +180,8 @@ def test_missing_tables_are_reported(team: Team) -> None:
 
 
 def test_an_unknown_user_or_database_has_our_own_message(team: Team) -> None:
-    assert _error_line(team.running.address("nobody-here", team.database)).endswith("has no such user")
-    assert _error_line(team.running.address("anna", "nothing")).endswith("has no such database")
+    assert _error_line(team.running.address("nobody-here", team.database)).endswith("does not have this user")
+    assert _error_line(team.running.address("anna", "nothing")).endswith("does not have this database")
 
 
 def test_too_many_connections_are_reported(team: Team) -> None:

@@ -165,9 +165,9 @@ def _entry_reason(folder: str) -> str:
     folders: list[os.stat_result] = []
     for entry in _walk(folder, folders):
         if entry.is_symlink():
-            return f"{entry.path} is a symlink, and what it leads to is not watched"
+            return f"{entry.path} is a symlink; its target is not watched"
         if is_markdown(entry.name) and is_linked(entry.path):
-            return f"{entry.path} has a second name, a hard link"
+            return f"{entry.path} has a hard link"
     return _folder_reason(folders)
 
 
@@ -193,10 +193,10 @@ def _folder_reason(folders: list[os.stat_result]) -> str:
     if sys.platform != "linux":
         return ""
     if len({status.st_dev for status in folders}) > 1:
-        return "the sessions folder lies on several file systems"
+        return "the sessions folder spans several file systems"
     watched = _watched_inodes()
     missing = sum(status.st_ino not in watched for status in folders)
-    return f"the system lets us watch only {len(folders) - missing} of {len(folders)} folders" if missing else ""
+    return f"the system allows watching only {len(folders) - missing} of {len(folders)} folders" if missing else ""
 
 
 _INODE = re.compile(r"^inotify wd:\S+ ino:([0-9a-f]+)", re.MULTILINE)
@@ -244,4 +244,4 @@ def _mount_reason(folder: str) -> str:
     # If two file systems are mounted at the same place, the later one is visible.
     above = [(len(point), at, kind) for at, (point, kind) in enumerate(mounts)]
     kind = max(above)[2] if above else "unknown"
-    return "" if kind in _LOCAL else f"a file system of type {kind} does not tell of every change"
+    return "" if kind in _LOCAL else f"a file system of type {kind} does not report every change"

@@ -173,7 +173,7 @@ def watch(
     make_folders(root, path.parent)
     with hold(path, 0) as lock:
         if lock is None:
-            raise VaultError(f"{root}: watched already by another `cru watch`", "one is enough: it serves every query")
+            raise VaultError(f'{root}: another "cru watch" already watches it', "one is enough")
         vault = WatchedVault(root, settings, user)
         try:
             _Watcher(vault, settle, tell, pulse).run()
@@ -349,4 +349,4 @@ class _Watcher:
     def _check_is_there(self) -> None:
         if not self.vault.is_there():
             root = self.vault.root
-            raise VaultError(f"{root}: the vault was moved away or deleted", "run `cru watch` again where it is now")
+            raise VaultError(f"{root}: the vault was moved away or deleted", 'run "cru watch" again in its new place')

@@ -42,7 +42,7 @@ def _number(text: str, _: str) -> int:
     """Reads a number; refuses all else."""
     if text.strip().isdecimal() and len(text) < 10:
         return int(text)
-    raise Refused(["it is no number", f"say one, not {text[:20]}"])
+    raise Refused(["it is not a number", f"say one, not {text[:20]}"])
 
 
 def _asked(asker: Says, read: Callable[[str, str], int] = _number, budget: Budget = BUDGET) -> AskResult[int]:
@@ -60,13 +60,13 @@ def test_a_refused_answer_is_asked_for_once_more_with_all_reasons() -> None:
     asker = Says("seven", "7")
     came = _asked(asker)
     assert (came.value, came.problem, len(came.answers)) == (7, "", 2)
-    assert "- it is no number\n- say one, not seven\n[the answer]\n  seven" in asker.prompts[1]
+    assert "- it is not a number\n- say one, not seven\n[the answer]\n  seven" in asker.prompts[1]
 
 
 def test_an_answer_that_is_refused_twice_is_a_problem() -> None:
     asker = Says("seven", "eight", "9")
     came = _asked(asker)
-    assert (came.value, came.problem) == (None, "its answer was refused: it is no number")
+    assert (came.value, came.problem) == (None, "its answer was refused: it is not a number")
     assert len(came.answers) == len(asker.prompts) == 2
 
 

@@ -260,7 +260,7 @@ def test_an_answer_that_cannot_be_stored_is_a_problem(
     monkeypatch.setattr(reviewing, "append_entry", full)
     fact = {"kind": "environment", "text": "invoice.go is generated", "refs": [lines["refused"]]}
     came = ask(vault, fact)
-    assert came.problem == ("the answer is in the note, but counts as yours from now on: no space left on device")
+    assert came.problem == ("the answer is in the note, but now counts as written by you: no space left on device")
     assert "invoice.go is generated (" in text_of(vault)
 
 

@@ -272,7 +272,7 @@ def test_a_path_that_is_no_regular_file_is_refused(vault: Vault, tmp_path: Path)
         with pytest.raises(UsageError):
             save_workflow_as(vault, path, made())
     os.mkfifo(tmp_path / "pipe")
-    with pytest.raises(CrucibleError, match="no regular file"):
+    with pytest.raises(CrucibleError, match="not a regular file"):
         save_workflow_as(vault, tmp_path / "pipe", made())
 
 

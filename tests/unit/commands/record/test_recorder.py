@@ -544,12 +544,12 @@ def test_nothing_is_written_when_the_scanner_cannot_run(vault: Vault) -> None:
     def broken(text: str) -> tuple[str, dict[str, int]]:
         raise RuntimeError("no automaton")
 
-    with pytest.raises(VaultError, match="nothing is written: no automaton"):
+    with pytest.raises(VaultError, match="nothing was written: no automaton"):
         record.session("T", vault=vault.root, redact=broken)
     assert not vault.session_paths()
     s = begin(vault)
     before = text_of(s)
-    with pytest.raises(VaultError, match="nothing is written"):
+    with pytest.raises(VaultError, match="nothing was written"):
         record.open(s.id, vault=vault.root, redact=broken).decision("d")
     assert text_of(s) == before
 
@@ -655,7 +655,7 @@ def test_the_vault_may_be_open_already_and_stays_as_it_was(vault: Vault, tmp_pat
 def test_what_is_no_text_is_refused_and_nothing_is_written(vault: Vault, tell: Callable[[Recorder], object]) -> None:
     s = begin(vault)
     before = s.path.read_bytes()
-    with pytest.raises(UsageError, match="is no text, but "):
+    with pytest.raises(UsageError, match="is not text, but "):
         tell(s)
     assert s.path.read_bytes() == before
 
@@ -664,7 +664,7 @@ def test_a_folder_that_is_no_vault_gets_no_note_and_the_traceback_says_what_make
     for place in (tmp_path, tmp_path / "none"):
         with pytest.raises(VaultNotFound) as told:
             record.session("X", vault=place)
-        assert told.value.__notes__ == [f"`cru init {place}` makes one there"]
+        assert told.value.__notes__ == [f'run "cru init {place}" to create one there']
     assert not [*tmp_path.iterdir()]
 
 

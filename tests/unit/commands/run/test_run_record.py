@@ -119,7 +119,7 @@ def test_sessions_that_a_workflow_was_made_of_are_no_runs_of_it(vault: Vault) ->
     found = find_run(vault, read(path.read_text()), "[[flow]]")
     assert found
     assert found.id == "2026-11-22-run"
-    assert find_run(vault, read(TEXT), "[[flow]]") is None, "no marker, and it names no workflow"
+    assert find_run(vault, read(TEXT), "[[flow]]") is None, "no marker, and it does not name a workflow"
     (vault.sessions / "2026-11-22-run.md").write_text(note.format(more="workflow_digest: x\nworkflow: '[[flow]]'\n"))
     assert find_run(vault, read(TEXT), "[[flow]]")
 

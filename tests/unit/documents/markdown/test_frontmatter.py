@@ -411,7 +411,7 @@ def test_a_note_without_frontmatter_gets_a_block_at_the_top(body: str, expected:
         ("---\na: @\nb: 1\n---\n", "a", 2, "line 1: the frontmatter's YAML is broken"),
         ("---\na: @\nb: 1\n---\n", "new", 2, "line 1: the frontmatter's YAML is broken"),
         ("---\nb: 1\n\tz: 1\n---\n", "b", 2, "line 1: the frontmatter's YAML is broken"),
-        ("---\n- a\n---\n", "b", 2, "line 1: the frontmatter is no map of keys"),
+        ("---\n- a\n---\n", "b", 2, "line 1: the frontmatter is not a map of keys"),
         ("---\n{a: 1}\n---\n", "a", 2, "line 2: the frontmatter is one flow map"),
         ("---\na: &x 1\nb: *x\n---\n", "a", 2, "line 2: 'a' would not read back"),
         ("---\na: 1\n---\n", "k" * 2000, 2, "would not read back"),

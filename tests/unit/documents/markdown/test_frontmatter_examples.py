@@ -36,23 +36,23 @@ def set_in(inside: str, key: str, value: Value) -> str:
             "---\na: 1\n",
             [("unclosed-frontmatter", 1, "the frontmatter opened here is never closed with ---")],
         ),
-        ("---\n---\n", [("empty-frontmatter", 1, "the frontmatter holds no keys")]),
-        ("---\n# c\n---\n", [("empty-frontmatter", 1, "the frontmatter holds no keys")]),
-        ("---\n\t\n---\n", [("empty-frontmatter", 1, "the frontmatter holds no keys")]),
-        ("---\na: 1\na: 2\n---\n", [("duplicate-key", 3, "'a' stands here again; the last one counts")]),
+        ("---\n---\n", [("empty-frontmatter", 1, "the frontmatter has no keys")]),
+        ("---\n# c\n---\n", [("empty-frontmatter", 1, "the frontmatter has no keys")]),
+        ("---\n\t\n---\n", [("empty-frontmatter", 1, "the frontmatter has no keys")]),
+        ("---\na: 1\na: 2\n---\n", [("duplicate-key", 3, "'a' is repeated here; the last one wins")]),
         (
             "---\na: 1\nb:\n  c: 1\n  c: 2\n---\n",
-            [("duplicate-key", 5, "'c' stands here again; the last one counts")],
+            [("duplicate-key", 5, "'c' is repeated here; the last one wins")],
         ),
-        ("---\n- a\n---\n", [("broken-yaml", 2, "the frontmatter is no map of keys")]),
-        ("---\n# c\n\n- a\n---\n", [("broken-yaml", 4, "the frontmatter is no map of keys")]),
+        ("---\n- a\n---\n", [("broken-yaml", 2, "the frontmatter is not a map of keys")]),
+        ("---\n# c\n\n- a\n---\n", [("broken-yaml", 4, "the frontmatter is not a map of keys")]),
         (
             "---\nb: 1\na: @\n---\n",
             [("broken-yaml", 3, "broken YAML: found character that cannot start any token")],
         ),
         (
             "---\na: &a [*a]\n---\n",
-            [("yaml-too-large", 2, "nested too deeply, or aliases unfold to too much")],
+            [("yaml-too-large", 2, "nested too deeply, or aliases expand to too much")],
         ),
     ],
 )
@@ -63,7 +63,7 @@ def test_what_is_wrong_is_said_with_its_line(text: str, problems: list[tuple[str
 def test_what_cannot_be_read_at_all_says_so() -> None:
     (problem, *_) = find_frontmatter(Source(f"---\nb: 1\na: {'[' * 5_000}\n---\n")).problems
     assert (problem.code, problem.line) == ("yaml-too-large", 3)
-    assert problem.message == "nested too deeply, or aliases unfold to too much"
+    assert problem.message == "nested too deeply, or aliases expand to too much"
 
 
 @pytest.mark.parametrize(("others", "deepest"), [(0, DEPTH), (3 * DEPTH, DEPTH - 1)])
@@ -122,21 +122,21 @@ def refusal(text: str, key: str, value: Value) -> tuple[str, str]:
     [
         ("---\na: 1\n", "line 1: the frontmatter opened here is never closed with ---"),
         ("---\n\n{b: 1}\n---\n", "line 3: the frontmatter is one flow map"),
-        ("---\n- a\n---\n", "line 1: the frontmatter is no map of keys"),
+        ("---\n- a\n---\n", "line 1: the frontmatter is not a map of keys"),
         ("---\na: @\n---\n", "line 1: the frontmatter's YAML is broken"),
     ],
 )
 def test_a_locked_block_says_why_and_what_to_do(text: str, message: str) -> None:
-    assert refusal(text, "b", 2) == (message, "mend it in an editor first")
+    assert refusal(text, "b", 2) == (message, "fix it in an editor first")
 
 
 def test_a_value_that_others_hang_on_says_its_line() -> None:
     message, _ = refusal("---\nc: 1\na: &x 1\nb: *x\n---\n", "a", 2)
-    assert message == "line 3: 'a' would not read back as it is set"
+    assert message == "line 3: 'a' would not read back as set"
 
 
 def test_an_inexact_integer_is_refused_and_the_last_exact_one_is_not() -> None:
-    refused = ("an integer beyond 2**53 is not read back exactly", "write it as text")
+    refused = ("an integer beyond 2**53 does not read back exactly", "write it as text")
     assert refusal("", "a", EXACT + 1) == refusal("", "a", -EXACT - 1) == refused
     assert set_in("a: 1\n", "a", EXACT) == "a: 9007199254740992\n"
     assert set_in("a: 1\n", "a", [-EXACT]) == "a:\n  - -9007199254740992\n"
@@ -153,7 +153,7 @@ def _nested(levels: int, *, maps: bool) -> Value:
 @pytest.mark.parametrize("maps", [True, False])
 def test_fifty_levels_are_written_and_one_more_is_refused(maps: bool) -> None:
     assert render_frontmatter({"a": _nested(50, maps=maps)}).endswith("x\n---\n")
-    with pytest.raises(EditRefused, match=r"^a value nested too deeply for frontmatter$"):
+    with pytest.raises(EditRefused, match=r"^a value is nested too deeply for frontmatter$"):
         render_frontmatter({"a": _nested(51, maps=maps)})
 
 
@@ -168,7 +168,7 @@ def test_a_key_that_may_stand_in_a_locked_block_is_not_called_absent(text: str, 
     source = Source(text)
     with pytest.raises(EditRefused) as refused:
         remove_key(source, find_frontmatter(source), "a")
-    assert (str(refused.value), refused.value.hint) == (message, "mend it in an editor first")
+    assert (str(refused.value), refused.value.hint) == (message, "fix it in an editor first")
 
 
 def test_removing_a_key_of_a_flow_map_says_its_line() -> None:
@@ -182,7 +182,7 @@ def test_removing_a_key_that_others_hang_on_says_its_line() -> None:
     source = Source("---\nc: 1\na: &x 1\nb: *x\n---\n")
     with pytest.raises(EditRefused) as refused:
         remove_key(source, find_frontmatter(source), "a")
-    assert str(refused.value) == "line 3: 'a' cannot be taken out without changing other keys"
+    assert str(refused.value) == "line 3: 'a' cannot be removed without changing other keys"
 
 
 def test_removing_from_an_unclosed_block_does_nothing() -> None:

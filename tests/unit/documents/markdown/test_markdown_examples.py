@@ -161,8 +161,8 @@ def test_an_address_has_codes_for_what_cannot_stand_in_it() -> None:
 def test_a_link_that_cannot_be_written_says_what_to_leave_out(target: str) -> None:
     with pytest.raises(EditRefused) as refused:
         render_link(target)
-    assert str(refused.value) == f"{target!r} cannot stand in a wikilink"
-    assert refused.value.hint == "leave out # | ^ : %% [[ ]] and line ends"
+    assert str(refused.value) == f"{target!r} cannot be used in a wikilink"
+    assert refused.value.hint == "remove # | ^ : %% [[ ]] and line breaks"
 
 
 def test_headings_are_the_same_to_a_link_when_punctuation_and_case_differ() -> None:

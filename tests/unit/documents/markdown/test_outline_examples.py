@@ -177,7 +177,7 @@ def test_an_untidy_note_beyond_the_limit_says_how_large_it_is(monkeypatch: pytes
     assert found.blocks == [Block(TEXT, 1, 3)]
     (problem,) = found.problems
     assert (problem.code, problem.line) == ("too-large", 2)
-    assert problem.message == "11 characters of untidy Markdown are too many to outline; kept as text"
+    assert problem.message == "11 characters of irregular Markdown are too many to parse; kept as text"
     monkeypatch.setattr("crucible.documents.markdown.outline.TOO_LARGE", 11)
     assert find_blocks(source, 1).problems == ()
     assert TOO_LARGE == 16_000_000

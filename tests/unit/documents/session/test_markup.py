@@ -368,7 +368,7 @@ OPEN = "## A\n\n```\nopen\n"
     ],
 )
 def test_nothing_is_added_below_an_open_fence(edit: object, args: tuple[object, ...]) -> None:
-    with pytest.raises(EditRefused, match=r"^s:9: .*; what is added below it would not show") as refused:
+    with pytest.raises(EditRefused, match=r"^s:9: .*; text added below it would be hidden") as refused:
         edited(OPEN, edit, *args)
     assert refused.value.hint == "close it in the note and try again"
 
@@ -400,7 +400,7 @@ def test_a_wrapped_call_becomes_one_line() -> None:
 
 
 def test_a_call_that_stands_in_no_note_is_refused() -> None:
-    with pytest.raises(EditRefused, match=r"^'a' stands in no note"):
+    with pytest.raises(EditRefused, match=r"^'a' is not in the note"):
         set_call(Source(""), Session("s"), ToolCall("a"), ToolCall("b"))
 
 
@@ -499,7 +499,7 @@ def test_a_new_tasks_block_ends_the_preamble(body: str, after: str) -> None:
 def test_a_broken_tasks_block_is_not_overwritten() -> None:
     with pytest.raises(EditRefused, match=r"^s:9: the tasks block is broken") as refused:
         edited("# T\n\n```tasks\n[{]\n```\n", set_tasks, [X])
-    assert refused.value.hint == "mend its JSON and try again"
+    assert refused.value.hint == "fix its JSON and try again"
 
 
 def test_an_edit_knows_the_lines_of_what_it_adds() -> None:

@@ -160,7 +160,7 @@ def test_a_required_key_that_is_missing_or_empty_is_named(key: str) -> None:
 
 def test_a_note_without_frontmatter_is_no_session_note_yet() -> None:
     session = read_session(Source("# Title\n"), "n")
-    assert said(session) == [("no-frontmatter", 1, "no frontmatter: not a session note yet")]
+    assert said(session) == [("no-frontmatter", 1, "no frontmatter, so not a session note yet")]
     assert (session.id, session.status, session.started) == ("n", None, None)
 
 
@@ -172,7 +172,7 @@ def test_another_type_is_said_on_its_line_and_nothing_else_is() -> None:
 
 def test_problems_of_the_yaml_are_told_too() -> None:
     assert said(read("project: a\nproject: b\n")) == [
-        ("duplicate-key", 7, "'project' stands here again; the last one counts")
+        ("duplicate-key", 7, "'project' is repeated here; the last one wins")
     ]
 
 
@@ -191,9 +191,9 @@ def test_problems_of_the_yaml_are_told_too() -> None:
         ("redactions: []\n", "redactions: [] is not a whole number"),
         ("ended: soon\n", "ended: 'soon' is not a time like 2026-11-21T20:26:47Z"),
         ("ended: 12\n", "ended: 12 is not a time like 2026-11-21T20:26:47Z"),
-        ("sources: {a: b}\n", "sources: {'a': 'b'} is not a list of texts"),
-        ("tags: [[a]]\n", "tags: [['a']] is not a list of texts"),
-        ("aliases:\n  - a: 1\n", "aliases: [{'a': 1}] is not a list of texts"),
+        ("sources: {a: b}\n", "sources: {'a': 'b'} is not a list of strings"),
+        ("tags: [[a]]\n", "tags: [['a']] is not a list of strings"),
+        ("aliases:\n  - a: 1\n", "aliases: [{'a': 1}] is not a list of strings"),
         ("subagents: x\n", "subagents: 'x' is not a list of maps with a session"),
         ("subagents:\n  - agent: a\n", "subagents: [{'agent': 'a'}] is not a list of maps with a session"),
         ("parent: [p]\n", "parent: ['p'] is not a text"),
@@ -389,9 +389,9 @@ def test_what_is_no_id_is_refused_and_says_what_one_is(text: str) -> None:
     with pytest.raises(BadSessionId) as refused:
         check_session_id(text)
     shown = text if len(text) <= 60 else text[:59] + "…"
-    assert str(refused.value) == f"{shown!r} is no session id"
+    assert str(refused.value) == f"{shown!r} is not a session id"
     assert refused.value.hint == (
-        "an id has letters, digits, '.', '_' and '-', does not begin with '.', and has at most 128 characters"
+        "an id has at most 128 letters, digits, '.', '_' and '-', and does not start with '.'"
     )
 
 
@@ -399,4 +399,4 @@ def test_a_long_text_that_is_no_id_is_shown_in_sixty_characters() -> None:
     for length, shown in ((60, "/" * 60), (61, "/" * 59 + "…")):
         with pytest.raises(BadSessionId) as refused:
             check_session_id("/" * length)
-        assert str(refused.value) == f"'{shown}' is no session id"
+        assert str(refused.value) == f"'{shown}' is not a session id"

@@ -276,13 +276,13 @@ def test_a_phase_with_fields_alone_ends_its_body_below_them() -> None:
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("tokens:: 1,000", "tokens:: '1,000' is no whole number"),
-        ("tokens:: -1", "tokens:: '-1' is no whole number"),
-        ("tokens:: ٣", "tokens:: '٣' is no whole number"),
-        ("tokens::", "tokens:: '' is no whole number"),
-        ("tokens:: " + "9" * 19, f"tokens:: '{'9' * 19}' is no whole number"),
-        ("started:: now", "started:: 'now' is no time"),
-        ("ended:: " + "x" * 61, f"ended:: '{'x' * 60}' is no time"),
+        ("tokens:: 1,000", "tokens:: '1,000' is not a whole number"),
+        ("tokens:: -1", "tokens:: '-1' is not a whole number"),
+        ("tokens:: ٣", "tokens:: '٣' is not a whole number"),
+        ("tokens::", "tokens:: '' is not a whole number"),
+        ("tokens:: " + "9" * 19, f"tokens:: '{'9' * 19}' is not a whole number"),
+        ("started:: now", "started:: 'now' is not a time"),
+        ("ended:: " + "x" * 61, f"ended:: '{'x' * 60}' is not a time"),
     ],
 )
 def test_a_field_that_does_not_fit_is_said_and_counts_as_absent(line: str, message: str) -> None:
@@ -437,20 +437,20 @@ def test_what_is_wrong_with_tasks_is_said_on_the_line_of_the_block() -> None:
     assert [(p.code, p.line, p.message) for p in problems] == [
         ("bad-task", 11, "task 1: status 'done' is not one of pending, in_progress, completed, cancelled"),
         ("bad-task", 11, "task 1: priority 'top' is not one of high, medium, low"),
-        ("broken-tasks", 11, "task 2 has no `id` and `content`"),
-        ("broken-tasks", 11, "task 3 has no `id` and `content`"),
-        ("broken-tasks", 11, "task 4 has no `id` and `content`"),
-        ("broken-tasks", 11, "task 5 has no `id` and `content`"),
-        ("bad-task", 11, "task 1: the id stands twice"),
+        ("broken-tasks", 11, "task 2 has no `id` or `content`"),
+        ("broken-tasks", 11, "task 3 has no `id` or `content`"),
+        ("broken-tasks", 11, "task 4 has no `id` or `content`"),
+        ("broken-tasks", 11, "task 5 has no `id` or `content`"),
+        ("bad-task", 11, "task 1: the id is repeated"),
     ]
 
 
 @pytest.mark.parametrize(
     ("text", "line", "message"),
     [
-        ("[\n{]", 12, "the tasks block is no JSON: Expecting property name enclosed in double quotes"),
-        ("{}", 11, "the tasks block is no JSON list"),
-        ("", 11, "the tasks block is no JSON: Expecting value"),
+        ("[\n{]", 12, "the tasks block is not JSON: Expecting property name enclosed in double quotes"),
+        ("{}", 11, "the tasks block is not a JSON list"),
+        ("", 11, "the tasks block is not JSON: Expecting value"),
     ],
 )
 def test_a_block_that_is_no_list_is_said_with_its_line(text: str, line: int, message: str) -> None:

@@ -104,7 +104,7 @@ def test_cells_have_the_types_of_toon(cell: str, value: Cell) -> None:
         ("other[1{phase,status}:", 1, "`execution`"),
         ("execution:", 10, "`[`"),
         ('execution[1]{"phase,status}:', 28, "`}`"),
-        ("execution[1]{phase,status}: A,success", 29, "lines of their own"),
+        ("execution[1]{phase,status}: A,success", 29, "on its own line"),
     ],
 )
 def test_a_broken_header_is_told_with_what_is_missing_and_where(header: str, column: int, missing: str) -> None:

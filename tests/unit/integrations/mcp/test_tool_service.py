@@ -194,8 +194,8 @@ def test_the_events_around_an_event_come_in_order(told: Vault) -> None:
         ("recall_add", {"type": "decision"}, "without a title"),
         ("recall_add", {"type": "decision", "title": "x", "confidence": 7}, "from 0 to 1"),
         ("recall_add", {"type": "decision", "title": "x", "scope": "domain"}, "say which domain"),
-        ("session_show", {"id": "../../etc/passwd"}, "is no session id"),
-        ("session_show", {"id": "/etc/passwd"}, "is no session id"),
+        ("session_show", {"id": "../../etc/passwd"}, "is not a session id"),
+        ("session_show", {"id": "/etc/passwd"}, "is not a session id"),
         ("session_show", {"id": "nobody"}, "session_list tells the ids"),
         ("session_resume_context", {"id": "nobody"}, "session_list tells the ids"),
         ("session_list", {"limit": 1000}, "limit goes from 1 to 50"),
@@ -218,7 +218,7 @@ def test_the_events_around_an_event_come_in_order(told: Vault) -> None:
             {"type": "decision", "content": "x", "session": "nobody"},
             "session_list tells the ids",
         ),
-        ("flight_recorder_log", {"type": "decision", "content": "x", "session": "../x"}, "is no session id"),
+        ("flight_recorder_log", {"type": "decision", "content": "x", "session": "../x"}, "is not a session id"),
     ],
 )
 def test_an_impossible_request_is_a_tools_error_with_a_hint(

@@ -261,9 +261,9 @@ def test_a_time_in_another_zone_is_the_same_moment(root: Path) -> None:
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
-        ({"id": 7}, "`id` is no text"),
-        ({"id": ""}, "`id` is no id"),
-        ({"id": "../x"}, "`id` is no id"),
+        ({"id": 7}, "`id` is not text"),
+        ({"id": ""}, "`id` is not an id"),
+        ({"id": "../x"}, "`id` is not an id"),
         ({"session": "../../x"}, "`session`"),
         ({"at": "2026-11-21T20:26:47"}, "`at`"),
         ({"at": "soon"}, "`at`"),

@@ -307,7 +307,7 @@ def test_when_secrets_cannot_be_looked_for_nothing_is_written(vault: Vault) -> N
     def broken(_: str) -> tuple[str, Mapping[str, int]]:
         raise RuntimeError("no rules")
 
-    with pytest.raises(VaultError, match="cannot run, so nothing is written: no rules"):
+    with pytest.raises(VaultError, match="cannot run, so nothing was written: no rules"):
         make_bookmark(vault, _session(), StopReason.PAUSED, now=NOW, redact=broken, note="x")
     assert not load_bookmarks(vault.root).found
 

@@ -213,7 +213,7 @@ def test_without_a_scan_for_secrets_nothing_is_written(vault: Vault) -> None:
     def broken(text: str) -> tuple[str, dict[str, int]]:
         raise RuntimeError("no rules")
 
-    with pytest.raises(VaultError, match="nothing is written"):
+    with pytest.raises(VaultError, match="nothing was written"):
         remember(vault, session(Decision("UTC")), now=NOW, redact=broken)
     assert not load_memories(vault.root, DECISION).found
 

@@ -117,7 +117,7 @@ def test_two_bad_answers_leave_the_rule() -> None:
     asker = Says("no", _answer(confidence=7), model="small-model")
     came = judge_failure(REPORT, asker=asker, redact=_as_it_is)
     assert came.value == classify(REPORT)
-    assert came.problem == "its answer was refused: `confidence` is no number from 0 to 1"
+    assert came.problem == "its answer was refused: `confidence` is not a number from 0 to 1"
     assert len(asker.prompts) == 2
 
 
@@ -179,7 +179,7 @@ def test_orders_in_a_report_are_no_answer() -> None:
     asker = Says("as you wish", "done", model="small-model")
     report = FailureReport(orders, happened=orders, resolution=orders)
     came = judge_failure(report, asker=asker, redact=_as_it_is)
-    assert came.problem.startswith("its answer was refused: it holds no JSON object")
+    assert came.problem.startswith("its answer was refused: it contains no JSON object")
     assert came.value == classify(report)
     assert all(one.startswith(RULES) for one in asker.prompts)
 

@@ -133,7 +133,7 @@ def test_a_line_that_names_a_phase_counts_at_the_top_only() -> None:
 
 def test_a_paragraph_that_hangs_on_the_brief_is_not_taken_for_its_text() -> None:
     source = Source("# T\n\n> [!abstract] Brief\n> Old.\nMy own paragraph.\n\n## One\n")
-    with pytest.raises(EditRefused, match="s:5: this line hangs on the brief"):
+    with pytest.raises(EditRefused, match="s:5: this line continues the brief"):
         set_brief(source, read(source), NEW)
 
 

@@ -168,7 +168,7 @@ def test_a_pipe_in_the_place_of_a_file_is_refused(tmp_path: Path) -> None:
     folder = tmp_path / ".crucible/flight/s"
     folder.mkdir(parents=True)
     os.mkfifo(folder / EVENTS)
-    with pytest.raises(VaultError, match="no regular file"):
+    with pytest.raises(VaultError, match="not a regular file"):
         append_entry(tmp_path, "s", "user", {}, now=NOW)
 
 

@@ -271,7 +271,7 @@ def test_an_archive_that_fails_verification_replaces_nothing(tmp_path: Path, mon
     monkeypatch.setattr(archive, "_write", lossy)
     report = run(tmp_path)
     assert [(one.session_id, one.failed) for one in report.kept] == [("s", True)]
-    assert "6 of 7 records came back" in report.failed[0].reason
+    assert "6 of 7 records could be read back" in report.failed[0].reason
     assert os.listdir(tmp_path / ".crucible/archive") == []
     assert records(tmp_path) == before
 

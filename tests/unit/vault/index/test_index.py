@@ -312,7 +312,7 @@ def test_a_folder_replaced_by_a_symlink_out_of_the_vault_is_gone_and_reported(ro
     (root / "sessions" / "deep").symlink_to(tmp_path / "moved")
     found = same_as_rebuilt(root)
     assert [change.kind for change in found.changes] == ["removed"] * 3
-    assert found.unwalked == (f"{root}/sessions/deep: leads out of the vault, to {tmp_path}/moved",)
+    assert found.unwalked == (f"{root}/sessions/deep: points outside the vault, to {tmp_path}/moved",)
 
 
 def test_a_folder_replaced_by_a_symlink_within_the_vault_counts_once_under_its_real_name(root: Path) -> None:
@@ -341,7 +341,7 @@ def test_a_note_that_is_a_symlink_shows_what_it_leads_to(root: Path, outside: Pa
     assert kinds(found.changes) == [("changed", "sessions/link.md")]
     rows = {row["id"]: row for row in found.view.rows("sessions")}
     assert (rows["link"]["title"], rows["link"]["unreadable"]) == ("two", None)
-    assert rows["out"]["unreadable"] == f"{root}/sessions/out.md: leads out of the vault, to {outside}/x.md"
+    assert rows["out"]["unreadable"] == f"{root}/sessions/out.md: points outside the vault, to {outside}/x.md"
     assert rows["dangling"]["problems"] == 1
     (root / "sessions" / "link.md").unlink()
     assert kinds(same_as_rebuilt(root).changes) == [("removed", "sessions/link.md")]
@@ -351,7 +351,7 @@ def test_what_cannot_be_read_is_a_row_until_it_can(root: Path) -> None:
     path = root / "sessions" / "fifo.md"
     os.mkfifo(path)
     (row,) = [row for row in same_as_rebuilt(root).view.rows("sessions") if row["id"] == "fifo"]
-    assert row["unreadable"] == f"{path}: no regular file"
+    assert row["unreadable"] == f"{path}: not a regular file"
     assert refreshed(root).changes == NONE
     path.unlink()
     write(root, "sessions/fifo.md")
@@ -696,7 +696,7 @@ def test_files_that_no_manifest_names_are_removed(root: Path) -> None:
     assert [path for path in files if path.name not in named] == []
 
 
-# --- places where the index cannot be kept ----------------------------------------------------------------------
+# --- places where the index could not be saved ----------------------------------------------------------------------
 
 
 def listing(folder: Path) -> dict[str, bytes | None]:

@@ -494,7 +494,7 @@ def test_a_note_on_which_we_fail_is_a_row_and_not_the_end_of_the_index(
             found = read_for_index(str(root), "sessions/a.md", "")
             assert found.rows
             (row,) = _decoded(found.rows)["sessions"]
-            assert "cannot be understood (RecursionError: too deep)" in str(row["unreadable"])
+            assert "cannot be parsed (RecursionError: too deep)" in str(row["unreadable"])
 
 
 def test_a_task_is_a_row_with_the_words_of_its_status_and_what_it_waits_for() -> None:

@@ -203,8 +203,8 @@ def test_links_out_of_the_vault_are_reported_and_not_followed(root: Path, tmp_pa
     (root / "sessions" / "beside").symlink_to(tmp_path / "vault-beside")
     found = scan_folders(str(root), ["sessions"])
     assert sorted(found.unwalked) == [
-        f"{root}/sessions/beside: leads out of the vault, to {tmp_path}/vault-beside",
-        f"{root}/sessions/out: leads out of the vault, to {tmp_path}/outside",
+        f"{root}/sessions/beside: points outside the vault, to {tmp_path}/vault-beside",
+        f"{root}/sessions/out: points outside the vault, to {tmp_path}/outside",
     ]
     assert walked(root, "sessions") == scanned(found)
     assert scan_folders(str(root), ["sessions/../../outside"]).folders == []

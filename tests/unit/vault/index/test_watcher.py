@@ -115,7 +115,7 @@ def test_an_unwatched_folder_is_detected(vault: Vault) -> None:
     for name in ("a", "b/c"):
         (vault.sessions / name).mkdir(parents=True)
     folder = str(vault.sessions)
-    assert unreported_reason(folder) == "the system lets us watch only 0 of 4 folders"
+    assert unreported_reason(folder) == "the system allows watching only 0 of 4 folders"
     with _listening(vault):
         assert unreported_reason(folder) == ""
 
@@ -125,7 +125,7 @@ def test_links_are_found_wherever_they_are(vault: Vault) -> None:
     path = write(vault, "deep/a", note("a"))
     (vault.root / "b.md").hardlink_to(path)
     with _listening(vault):
-        assert unreported_reason(str(vault.sessions)) == f"{path} has a second name, a hard link"
+        assert unreported_reason(str(vault.sessions)) == f"{path} has a hard link"
         path.unlink()
         assert unreported_reason(str(vault.sessions)) == ""
         (vault.sessions / "deep" / "c").symlink_to(vault.root)

@@ -48,7 +48,7 @@ def test_a_symlinked_vault_has_its_real_path(places: dict[str, str], tmp_path: P
 
 
 def test_without_any_vault_the_error_says_what_to_do(places: dict[str, str]) -> None:
-    with pytest.raises(VaultNotFound, match=r"no vault in .*nowhere or above") as caught:
+    with pytest.raises(VaultNotFound, match=r"no vault in .*nowhere or its parent folders") as caught:
         find_vault(None, {}, places["nowhere"], NOBODY)
     assert "cru init" in caught.value.hint
 
@@ -58,9 +58,9 @@ def test_a_named_place_that_is_no_vault_is_an_error_and_not_skipped(places: dict
     (tmp_path / "file").write_text("")
     with pytest.raises(VaultNotFound, match=r"gone: no such folder \(from --vault\)"):
         find_vault("gone", {}, near, NOBODY)
-    with pytest.raises(VaultNotFound, match=r"file: a file, no vault"):
+    with pytest.raises(VaultNotFound, match=r"file: a file, not a vault"):
         find_vault(str(tmp_path / "file"), {}, near, NOBODY)
-    with pytest.raises(VaultNotFound, match=r"nowhere: no vault .*CRUCIBLE_VAULT") as caught:
+    with pytest.raises(VaultNotFound, match=r"nowhere: not a vault .*CRUCIBLE_VAULT") as caught:
         find_vault(None, {"CRUCIBLE_VAULT": places["nowhere"]}, near, NOBODY)
     assert "cru init" in caught.value.hint
     with pytest.raises(VaultNotFound, match=r"default_vault in .*c\.toml"):

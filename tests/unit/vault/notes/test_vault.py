@@ -44,7 +44,7 @@ TEXT = "---\ntype: session\nstatus: active\n---\n\n# A title\n"
 @pytest.fixture
 def vault(tmp_path: Path) -> Vault:
     root = tmp_path / "vault"
-    init_vault(root, obsidian=False)
+    init_vault(root)
     return Vault(root, VaultSettings(fsync=False))
 
 
@@ -385,7 +385,7 @@ def test_a_save_refuses_what_changed_on_disk(vault: Vault) -> None:
         vault.save(note, append("by us\n")(note))
     assert note.path.read_text() == TEXT + "by a human\n"
     note.path.unlink()
-    with pytest.raises(NoteChanged, match="gone"):
+    with pytest.raises(NoteChanged, match="deleted"):
         vault.save(note, append("by us\n")(note))
     assert os.listdir(vault.sessions) == []
 

@@ -179,7 +179,7 @@ def test_what_fits_several_names_them(vault: Vault) -> None:
 def test_a_session_is_none_by_name_or_by_path(vault: Vault) -> None:
     put(vault, "sessions/2026-11-21-limiter.md", SESSION)
     for ref in ("2026-11-21-limiter", "sessions/2026-11-21-limiter.md"):
-        with pytest.raises(UsageError, match="a session, no workflow") as found:
+        with pytest.raises(UsageError, match="a session, not a workflow") as found:
             find_workflow(vault, ref, vault.root)
         assert "cru session codify 2026-11-21-limiter" in found.value.hint
 
