@@ -29,7 +29,11 @@ LATE = {
     },
     "crucible.cli.session_resume": {"crucible.cli.session_continue"},
     "crucible.cli.session_show": {"crucible.cli.session_bookmarks"},
-    "crucible.cli.environment": {"crucible.commands.rename.rename", "crucible.vault.notes.vault"},
+    "crucible.cli.environment": {
+        "crucible.commands.delete.delete",
+        "crucible.commands.rename.rename",
+        "crucible.vault.notes.vault",
+    },
     "crucible.cli.id_arguments": {
         "crucible.vault.index.index_draft",
         "crucible.vault.index.index_files",

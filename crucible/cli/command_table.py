@@ -136,6 +136,9 @@ COMMANDS: Mapping[str, Entry] = {
     "session rename": Entry(
         "session_rename:rename", "Give a session another id, and mend every link.", "id_arguments:ONE_SESSION"
     ),
+    "session delete": Entry(
+        "session_delete:delete", "Delete sessions, or restore deleted ones.", "id_arguments:SESSIONS"
+    ),
     "launch": Entry("launch_command:launch", "Brief a client, and launch it."),
     "briefing": Entry("briefing_commands:briefing", "Say what to know before work begins."),
     "history list": Entry("history_commands:list_history", "List what sessions came to, newest first."),

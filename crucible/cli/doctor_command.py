@@ -181,8 +181,12 @@ def _results(setup: _Setup, now: datetime, *, secrets: bool) -> Iterator[CheckRe
     yield from _of_hooks(vault.root, home, last_written(notes, "claude-code"), waiting, now)
     yield from _of_servers(vault.root, home)
     yield from check_agents(vault.root, setup.agents, os.environ, now)
-    archived = set(map(_source, notes))
-    yield from check_transcripts(natives, lambda n: _source(n) in archived, now=now, env=os.environ, home=home)
+    recorded = set(map(_source, notes))
+
+    def is_settled(native: ClientSession) -> bool:
+        return _source(native) in recorded or table.deleted.has(_source(native), native.transcript.path)
+
+    yield from check_transcripts(natives, is_settled, now=now, env=os.environ, home=home)
     if secrets:
         with bar("clients' logs") as show:
             yield from check_client_secrets(natives, vault.settings.secrets, show)

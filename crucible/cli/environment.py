@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from crucible.cli.options import Door
 from crucible.cli.output import say_problems, warn
@@ -15,6 +16,9 @@ from crucible.core.settings.settings import UserSettings, VaultSettings, load_us
 from crucible.core.settings.toml_scan import user_settings_path
 from crucible.core.settings.trust import ignored_warnings
 from crucible.vault.notes.discovery import find_vault, is_unfinished
+
+if TYPE_CHECKING:
+    from crucible.vault.notes.vault import Vault
 
 
 def settings_path() -> str:
@@ -51,7 +55,7 @@ def absolute_path(path: str) -> str:
 def vault_place(door: Door, *, finish: bool = True) -> tuple[str, VaultSettings]:
     """Return the vault's real path and its settings; unknown and ignored settings are reported on stderr.
 
-    With `finish`, an interrupted rename is finished first.
+    With `finish`, an interrupted rename or deletion is finished first.
     """
     user = user_settings()
     root = vault_root(door, user)
@@ -59,18 +63,30 @@ def vault_place(door: Door, *, finish: bool = True) -> tuple[str, VaultSettings]
     for warning in (*user.warnings, *settings.warnings, *ignored_warnings(settings.asks)):
         warn(warning)
     if finish and is_unfinished(root):
-        _finish_rename(root, settings)
+        _finish_interrupted(root, settings)
     return root, settings
 
 
-def _finish_rename(root: str, settings: VaultSettings) -> None:
-    """Finish an interrupted rename and report it; errors are reported as warnings."""
+def _finish_interrupted(root: str, settings: VaultSettings) -> None:
+    """Finish an interrupted rename or deletion and report it; errors are reported as warnings."""
+    from datetime import UTC, datetime  # noqa: PLC0415  late, as below
     from pathlib import Path  # noqa: PLC0415  slow, and rarely needed
 
-    from crucible.commands.rename.rename import finish_rename  # noqa: PLC0415  rarely needed, and it reads every note
+    from crucible.commands.delete.delete import finish_deletion  # noqa: PLC0415  rarely needed
     from crucible.vault.notes.vault import Vault  # noqa: PLC0415  late, as above
 
     vault = Vault(Path(root), settings)
+    try:
+        if entry := finish_deletion(vault, datetime.now(UTC)):
+            warn(f"finished an interrupted deletion of {entry.session}")
+    except CrucibleError as error:
+        warn(f"a deletion was interrupted and cannot be finished: {error}")
+    _finish_rename(vault)
+
+
+def _finish_rename(vault: Vault) -> None:
+    from crucible.commands.rename.rename import finish_rename  # noqa: PLC0415  rarely needed, and it reads every note
+
     try:
         report = finish_rename(vault)
     except CrucibleError as error:

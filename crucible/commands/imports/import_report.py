@@ -75,8 +75,8 @@ class ImportReport:
     - `created`, `updated`, `unchanged`: ids of notes, including subagents' notes, in the order of the transcripts;
       sessions that continue another session's note come last
     - `empty`: transcripts without a message, which get no note
-    - `left_out`: numbers of skipped sessions by reason: `own`, `since`, `project` or `session`, and `copy` for
-      transcripts that add nothing to another transcript of the same session
+    - `left_out`: numbers of skipped sessions by reason: `own`, `since`, `project`, `session` or `deleted`, and
+      `copy` for transcripts that add nothing to another transcript of the same session
     - `unknown_rows`: numbers of rows by type, for types that this version does not know
     - `sessions`: the native sessions found
     - `redacted`: secrets redacted from new text, by the transcript that still contains them

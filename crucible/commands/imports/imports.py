@@ -30,7 +30,6 @@ from crucible.commands.imports.session_logs import SessionDeferredError, Session
 from crucible.commands.imports.session_notes import PlannedNote, is_inline, plan_notes, write_notes
 from crucible.commands.imports.strands import written_at
 from crucible.core.errors import CrucibleError, TranscriptError, reason_of
-from crucible.core.files import locked
 from crucible.documents.markdown.source import Edit
 from crucible.documents.session.edits import set_field
 from crucible.documents.session.properties import link_to
@@ -265,7 +264,7 @@ def _import_sessions(
     for first in transcripts:
         with ExitStack() as stack:
             if not options.dry_run:
-                stack.enter_context(locked(vault.root, vault.root / ".crucible" / "import", _LOCK_SECONDS))
+                stack.enter_context(vault.locked_for_import(_LOCK_SECONDS))
             table.refresh()
             batch: list[list[PlannedNote]] = []
             events = 0
@@ -296,6 +295,10 @@ def _plan_session(
     try:
         if options.since and _last_written(of.dialect, transcript) < options.since:
             report.left_out["since"] += 1
+            return [], 0
+        source = source_name(transcript.client, transcript.native_id)
+        if table.find(source) is None and table.deleted.has(source, transcript.path):
+            report.left_out["deleted"] += 1
             return [], 0
         with ExitStack() as stack:
             logs = SessionLogs(

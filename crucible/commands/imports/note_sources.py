@@ -25,6 +25,7 @@ from crucible.documents.recording.entry_texts import whole_seconds
 from crucible.documents.session.session import Session
 from crucible.documents.session.titles import RESUMED
 from crucible.memory.bookmarks.resume_tickets import Ticket, current_session_id, find_ticket, has_tickets
+from crucible.vault.logs.tombstones import load_deleted
 from crucible.vault.notes.vault import Note, Vault
 from crucible.vault.notes.walk import OnError, is_markdown, note_name
 
@@ -49,6 +50,7 @@ class SourceTable:
         self._names: set[str] = set()
         self._with_sources: set[str] = set()
         """Names of notes that have sources."""
+        self.deleted = load_deleted(vault.root)
         for path in vault.session_paths(on_error):
             self._read_note(str(path.parent), path.name)
 
@@ -96,7 +98,8 @@ class SourceTable:
             self.add(source, path)
 
     def refresh(self) -> None:
-        """Add the notes created since the table was read."""
+        """Add the notes created, and the sessions deleted, since the table was read."""
+        self.deleted = load_deleted(self._vault.root)
         for folder in self._folders:
             try:
                 names = os.listdir(folder)

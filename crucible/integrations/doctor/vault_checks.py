@@ -25,7 +25,7 @@ from crucible.integrations.install.git_hooks import find_hook, is_installed
 from crucible.memory.history.history_folder import HISTORY
 from crucible.memory.history.history_notes import read_entry
 from crucible.vault.events.spool_reader import load_spool
-from crucible.vault.notes.discovery import is_unfinished
+from crucible.vault.notes.discovery import DELETING, is_unfinished
 from crucible.vault.notes.rename_journal import journal_path, load_journal
 from crucible.vault.notes.vault import Note, Vault
 from crucible.vault.notes.walk import KNOWLEDGE
@@ -182,8 +182,16 @@ def _is_old(vault: Vault, path: Path) -> bool:
 
 
 def check_renames(vault: Vault) -> Iterator[CheckResult]:
-    """Report the journal of an unfinished rename.  A rename in progress also has one."""
+    """Report the journal of an unfinished rename or deletion.  One in progress also has a journal."""
     if not is_unfinished(vault.root):
+        return
+    if os.path.lexists(vault.root / DELETING):
+        yield bad(
+            "deletion",
+            "a deletion was interrupted; the next command that opens the vault finishes it",
+            "cru session list",
+        )
+    if not os.path.lexists(journal_path(vault.root)):
         return
     try:
         journal = load_journal(vault)

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from crucible.clients.log_files import source_name
 from crucible.clients.registry import DIALECTS
+from crucible.commands.delete.delete import finish_deletion
 from crucible.commands.idle.idle_check import look
 from crucible.commands.imports.import_report import ImportOptions, ImportReport
 from crucible.commands.imports.imports import import_transcripts
@@ -142,7 +143,7 @@ def sync_vault(root: Path, user: UserSettings, tried: dict[str, int]) -> list[St
         if line not in _log_of(vault):
             log_fault(str(root), "trust", VaultError(line))
     try:
-        _finish_rename(vault)
+        _finish_interrupted(vault)
         seen_start = False
         while waiting := [each for each in _spool(root) if _waits(each, tried)]:
             seen_start = seen_start or any(_has_new_start(each) for each in waiting)
@@ -167,9 +168,10 @@ def _refresh(vault: Vault) -> None:
             Index(vault.root, vault.settings).refresh(vault.touched)
 
 
-def _finish_rename(vault: Vault) -> None:
-    """Finish an interrupted rename first: a file written under the new id would block moving the old one."""
+def _finish_interrupted(vault: Vault) -> None:
+    """Finish an interrupted rename or deletion first: a file written in between would block moving another one."""
     try:
+        finish_deletion(vault, datetime.now(UTC))
         finish_rename(vault)
     except CrucibleError as error:
         log_fault(str(vault.root), "rename", error)

@@ -6,6 +6,7 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
+from crucible.commands.delete.delete import finish_deletion
 from crucible.commands.rename.rename import finish_rename
 from crucible.core.errors import CrucibleError, VaultNotFound
 from crucible.core.settings.settings import KnowledgeSettings, load_vault_settings
@@ -28,10 +29,11 @@ def now() -> datetime:
 
 
 def vault_of(context: ServerContext) -> Vault:
-    """Return the vault after finishing an interrupted rename.  Raises `VaultNotFound` if there is none."""
+    """Return the vault after finishing an interrupted rename or deletion.  Raises `VaultNotFound` if there is none."""
     root = context.root()
     vault = Vault(Path(root), load_vault_settings(root, context.user))
     with suppress(CrucibleError):  # `cru doctor` reports it
+        finish_deletion(vault, now())
         finish_rename(vault)
     return vault
 

@@ -239,14 +239,19 @@ def move_annotations(shelf: AnnotationFolder, old: str, new: str, *, fsync: bool
 
     Raises `BadSessionId`, `OutsideVault` and `VaultError`.
     """
-    check_session_id(old), check_session_id(new)
+    check_session_id(new)
+    for path in annotation_files(shelf, old):
+        with suppress(NoteExists):
+            files.move_exclusive(path, path.with_name(new + path.name.removeprefix(old)), fsync=fsync)
+
+
+def annotation_files(shelf: AnnotationFolder, session: str) -> list[Path]:
+    """Return the files with a session's annotations, sorted. Raises `BadSessionId` and `OutsideVault`."""
+    check_session_id(session)
     folder = files.inside(Path(os.path.realpath(shelf.root)), Path(os.path.realpath(shelf.root)) / shelf.folder)
-    for path in sorted(folder.glob(f"{glob.escape(old)}.*.yaml")):
-        task = path.name.removeprefix(f"{old}.")
-        # Another session's id may begin with this id and a dot.
-        if task.count(".") == 1 and not path.is_symlink():
-            with suppress(NoteExists):
-                files.move_exclusive(path, folder / f"{new}.{task}", fsync=fsync)
+    found = sorted(folder.glob(f"{glob.escape(session)}.*.yaml"))
+    # Another session's id may begin with this id and a dot.
+    return [one for one in found if one.name.removeprefix(f"{session}.").count(".") == 1 and not one.is_symlink()]
 
 
 def _edited(file: _File, before: Annotation, after: Annotation) -> Source:

@@ -14,10 +14,13 @@ from crucible.core.settings.settings import UserSettings
 RENAMING = os.path.join(".crucible", "renaming.json")
 """Path of the rename journal in a vault.  See `rename_journal`."""
 
+DELETING = os.path.join(".crucible", "deleting.json")
+"""Path of the journal of a deletion in a vault.  See `commands.delete`."""
+
 
 def is_unfinished(root: str | os.PathLike[str]) -> bool:
-    """Return whether a rename is running in the vault or was interrupted."""
-    return os.path.lexists(os.path.join(root, RENAMING))
+    """Return whether a rename or deletion is running in the vault or was interrupted."""
+    return any(os.path.lexists(os.path.join(root, journal)) for journal in (RENAMING, DELETING))
 
 
 def find_vault(explicit: str | None, env: Mapping[str, str], cwd: str, user: UserSettings) -> str:

@@ -209,6 +209,10 @@ class Vault:
         """Hold a note's lock.  `save` and `update` do this themselves."""
         return locked(self.root, path, self.settings.lock_seconds)
 
+    def locked_for_import(self, seconds: float) -> AbstractContextManager[Lock]:
+        """Hold the lock of imports, which create notes and event logs."""
+        return locked(self.root, self.root / ".crucible" / "import", seconds)
+
     def _notes(self, start: Path, on_error: OnError | None) -> list[Path]:
         found = [folder / name for folder, names in find_notes(self.root, start, on_error) for name in names]
         return sorted(found, key=str)

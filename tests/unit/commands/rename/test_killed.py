@@ -23,8 +23,8 @@ from crucible.memory.tasks.annotations import AnnotationFolder, annotate
 from crucible.memory.tasks.task import Annotation, Ref
 from crucible.vault.notes.vault import Vault
 from tests.journeys.notes import LIMITER, write
+from tests.killing import LAST, killed
 from tests.running import Cru
-from tests.unit.commands.rename.killing import LAST, killed
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs SIGKILL")
 

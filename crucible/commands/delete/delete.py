@@ -1,0 +1,340 @@
+"""Delete a session: move its notes, events and memory to the vault's trash, and keep imports from bringing it back.
+
+First plan, then write the journal, then move. The next command finishes an interrupted deletion, and `restore` undoes
+a finished one.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, suppress
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+
+from crucible.clients.log_files import source_name
+from crucible.clients.registry import DIALECTS
+from crucible.commands.delete.trash import (
+    Entry,
+    bring_back,
+    count_lines,
+    load_entries,
+    load_entry,
+    remove_entry,
+    take_away,
+    taken_paths,
+    trash_folder,
+    write_entry,
+)
+from crucible.core import files
+from crucible.core.errors import (
+    BadSessionId,
+    CrucibleError,
+    LockTimeout,
+    NoteExists,
+    SessionNotFound,
+    UsageError,
+    VaultError,
+    reason_of,
+)
+from crucible.core.files import locked
+from crucible.core.locks import Lock
+from crucible.documents.markdown.frontmatter import find_frontmatter
+from crucible.documents.markdown.wikilinks import find_links, find_property_links
+from crucible.documents.session.properties import linktext_of
+from crucible.documents.session.session import Status
+from crucible.memory.history.history_folder import entry_path
+from crucible.memory.tasks.annotations import annotation_files, shelf_of
+from crucible.vault.events.event_files import archive_path, flight_folder
+from crucible.vault.events.event_keys import forget_keys
+from crucible.vault.logs.jsonl_store import time_text
+from crucible.vault.logs.tombstones import LogHash, Tombstone, append_restored, append_tombstone, hash_log
+from crucible.vault.notes.discovery import DELETING, is_unfinished
+from crucible.vault.notes.links import LinkTable
+from crucible.vault.notes.session_lock import hold_session
+from crucible.vault.notes.vault import Note, Vault
+from crucible.vault.notes.walk import CASES
+
+LogsOf = Callable[[Collection[str]], Collection[LogHash]]
+"""Returns the hashes of the transcripts with these sources that exist on this machine."""
+
+_UNUSUAL = re.compile(r"[^A-Za-z0-9._-]")
+_IMPORT_SECONDS = 60.0
+"""Seconds to wait for a running import."""
+
+
+@dataclass(frozen=True, slots=True)
+class Deletion:
+    """What deleting a session moves to the trash. Paths are relative to the vault.
+
+    `kept` are notes made from the session: its history and cases. `links` counts links to the moved notes by the path
+    of each note that stays.
+    """
+
+    note: Note
+    subagents: tuple[Note, ...] = ()
+    files: tuple[str, ...] = ()
+    kept: tuple[str, ...] = ()
+    lines: int = 0
+    links: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def notes(self) -> tuple[Note, ...]:
+        """The session's note, then its subagents'."""
+        return (self.note, *self.subagents)
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """The ids of the session and its subagents."""
+        return tuple(note.name for note in self.notes)
+
+
+def plan_deletion(vault: Vault, note: Note, children: Sequence[Path], *, with_kept: bool = False) -> Deletion:
+    """Plan to delete a session with its subagents' notes `children`; `with_kept` adds its history and cases.
+
+    Raises `UsageError` for a subagent's note while its session exists.
+    """
+    parent = note.session.parent
+    if parent and parent in vault.session_ids():
+        raise UsageError(f"{note.name} is a subagent of {parent}", f'Run "cru session delete {parent}" to delete both.')
+    subagents = tuple(vault.read(path) for path in children)
+    names = [each.name for each in (note, *subagents)]
+    own = [vault.relative(each.path) for each in (note, *subagents)]
+    links, cases = _links_to(vault, {*own})
+    histories = [vault.relative(path) for name in names if (path := _history(vault, name))]
+    made = [*histories, *(case for case in cases if case not in histories)]
+    moved = [*own, *_events(vault, names), *_annotations(vault, names), *(made if with_kept else [])]
+    staying = {at: count for at, count in links.items() if at not in made}
+    return Deletion(note, subagents, tuple(moved), () if with_kept else tuple(made), count_lines(vault, names), staying)
+
+
+def delete_session(vault: Vault, plan: Deletion, now: datetime, *, logs_of: LogsOf, force: bool = False) -> Entry:
+    """Carry out a deletion, and return its entry in the trash. If it fails, everything is moved back.
+
+    Raises `VaultError` for an active session without `force`, and `SessionHeld` while a client continues it.
+    """
+    status = plan.note.session.status
+    if status is Status.ACTIVE and not force:
+        raise VaultError(
+            f"{plan.note.name} is still active",
+            f'Run "cru session end {plan.note.name}" first, or pass --force to delete it now.',
+        )
+    with ExitStack() as stack:
+        with suppress(BadSessionId):  # a file name may not be a valid id; no client continues such a session
+            stack.enter_context(hold_session(vault.root, plan.note.name, client="delete", now=now, force=force))
+        stack.enter_context(_deletion_lock(vault, vault.settings.lock_seconds))
+        stack.enter_context(vault.locked_for_import(_IMPORT_SECONDS))
+        _finish_interrupted(vault, now)
+        entry = _new_entry(vault, plan, now, logs_of)
+        write_entry(vault, entry)
+        _write_journal(vault, entry, undo=False)
+        try:
+            _carry_out(vault, entry)
+        except CrucibleError:
+            _roll_back(vault, entry, now)
+            raise
+        _forget_journal(vault)
+    return entry
+
+
+def restore(vault: Vault, session: str, now: datetime) -> Entry:
+    """Undo the last deletion of a session, or the last of all for "". Raises `SessionNotFound` and `NoteExists`."""
+    with ExitStack() as stack:
+        stack.enter_context(_deletion_lock(vault, vault.settings.lock_seconds))
+        stack.enter_context(vault.locked_for_import(_IMPORT_SECONDS))
+        _finish_interrupted(vault, now)
+        entry = find_entry(vault, session)
+        if taken := taken_paths(vault, entry):
+            raise NoteExists(f"{taken[0]}: exists already", "Move it away, then undo again.")
+        _write_journal(vault, entry, undo=True)
+        _undo(vault, entry, now)
+    return entry
+
+
+def find_entry(vault: Vault, session: str) -> Entry:
+    """Return the newest entry of the trash, of one session unless `session` is ""."""
+    entries = list(load_entries(vault))
+    for entry in reversed(entries):
+        if session in ("", entry.session):
+            return entry
+    names = ", ".join(entry.session for entry in reversed(entries[-10:]))
+    what = f"{session!r} is not in the trash" if session else "the trash is empty"
+    raise SessionNotFound(what, f"It holds: {names}" if names else "")
+
+
+def finish_deletion(vault: Vault, now: datetime) -> Entry | None:
+    """Finish an interrupted deletion or its undoing; None if there is none, or if it is still running.
+
+    Raises `CrucibleError` if that fails.
+    """
+    if not is_unfinished(vault.root) or not os.path.lexists(vault.root / DELETING):
+        return None
+    try:
+        with _deletion_lock(vault, 0.0), vault.locked_for_import(0.0):
+            return _finish_interrupted(vault, now)
+    except LockTimeout:
+        return None
+
+
+def hash_logs(sources: Collection[str], env: Mapping[str, str], home: Path) -> set[LogHash]:
+    """Return the hashes of the transcripts with these sources in the clients' own folders.
+
+    A file that holds several sessions, such as a database, has no hash.
+    """
+    found: set[LogHash] = set()
+    for dialect in (DIALECTS[name] for name in {source.partition(":")[0] for source in sources} & {*DIALECTS}):
+        files_seen: Counter[Path] = Counter()
+        own: list[Path] = []
+        with suppress(CrucibleError, OSError):
+            for one in dialect.find(dialect.default_folder(env, home)):
+                files_seen[one.path] += 1
+                own += [one.path] if source_name(one.client, one.native_id) in sources else []
+        found |= {log for path in own if files_seen[path] == 1 and (log := hash_log(path))}
+    return found
+
+
+# --- the steps -------------------------------------------------------------------------------------------------------
+
+
+def _deletion_lock(vault: Vault, seconds: float) -> AbstractContextManager[Lock]:
+    """Return the lock for all deletions in a vault, which share one journal."""
+    return locked(vault.root, vault.root / DELETING, seconds)
+
+
+def _new_entry(vault: Vault, plan: Deletion, now: datetime, logs_of: LogsOf) -> Entry:
+    sources = tuple(dict.fromkeys(source for note in plan.notes for source in note.session.sources))
+    base = (
+        f"{time_text(now.replace(microsecond=0)).replace('-', '').replace(':', '')}-{_UNUSUAL.sub('-', plan.note.name)}"
+    )
+    name, number = base, 2
+    while os.path.lexists(trash_folder(vault.root) / name):
+        name, number = f"{base}.{number}", number + 1
+    logs = tuple((log.size, log.sha256) for log in logs_of(sources))
+    title = plan.note.session.title
+    return Entry(name, plan.note.name, title, time_text(now), plan.ids, sources, logs, plan.files)
+
+
+def _carry_out(vault: Vault, entry: Entry) -> None:
+    # The tombstone comes first: an import must not bring back what is moved next.
+    append_tombstone(vault.root, _tombstone(entry), fsync=vault.settings.fsync)
+    take_away(vault, entry)
+    for each in entry.ids:
+        with suppress(BadSessionId):
+            forget_keys(vault.root, each)
+
+
+def _undo(vault: Vault, entry: Entry, now: datetime) -> None:
+    taken = bring_back(vault, entry)
+    append_restored(vault.root, _tombstone(entry), now, fsync=vault.settings.fsync)
+    if not taken:
+        remove_entry(vault, entry.name)
+    _forget_journal(vault)
+    if taken:
+        older = trash_folder(vault.root) / entry.name
+        raise NoteExists(f"{taken[0]}: exists already", f"The deleted version stays in {older}.")
+
+
+def _roll_back(vault: Vault, entry: Entry, now: datetime) -> None:
+    """Undo a deletion that failed. If that fails too, the journal stays, and the next command tries again."""
+    with suppress(CrucibleError):
+        _write_journal(vault, entry, undo=True)
+        _undo(vault, entry, now)
+
+
+def _tombstone(entry: Entry) -> Tombstone:
+    at = datetime.fromisoformat(entry.deleted)
+    return Tombstone(entry.name, entry.session, at, entry.sources, tuple(LogHash(*log) for log in entry.logs))
+
+
+def _finish_interrupted(vault: Vault, now: datetime) -> Entry | None:
+    """Finish what the journal names. An entry without a manifest was about to be removed."""
+    found = _load_journal(vault)
+    entry = None
+    if found:
+        name, undo = found
+        entry = load_entry(vault, name)
+        if entry and undo:
+            _undo(vault, entry, now)
+        elif entry:
+            _carry_out(vault, entry)
+        elif undo:
+            with suppress(BadSessionId):
+                remove_entry(vault, name)
+    _forget_journal(vault)
+    return entry
+
+
+def _write_journal(vault: Vault, entry: Entry, *, undo: bool) -> None:
+    data = json.dumps({"entry": entry.name, "undo": undo}).encode()
+    files.write_atomic(files.inside(vault.root, vault.root / DELETING), data, fsync=vault.settings.fsync)
+
+
+def _load_journal(vault: Vault) -> tuple[str, bool] | None:
+    path = vault.root / DELETING
+    try:
+        if path.is_symlink() or not path.is_file():
+            return None
+        values = json.loads(path.read_bytes()[:4096])
+        name, undo = str(values["entry"]), values["undo"] is True
+    except OSError as error:
+        raise VaultError(f"{DELETING}: {reason_of(error)}", "make it readable, then try again") from error
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return None
+    return name, undo
+
+
+def _forget_journal(vault: Vault) -> None:
+    with files.append_errors(vault.root / DELETING, "removed"):
+        (vault.root / DELETING).unlink(missing_ok=True)
+
+
+# --- what belongs to a session ---------------------------------------------------------------------------------------
+
+
+def _history(vault: Vault, session_id: str) -> Path | None:
+    try:
+        path = entry_path(vault, session_id)
+    except CrucibleError:  # a file name may not be a valid id
+        return None
+    return path if path.is_file() else None
+
+
+def _events(vault: Vault, names: Collection[str]) -> Iterator[str]:
+    for name in names:
+        with suppress(BadSessionId):
+            for path in (flight_folder(vault.root, name), archive_path(vault.root, name)):
+                if path.exists():
+                    yield vault.relative(path)
+
+
+def _annotations(vault: Vault, names: Collection[str]) -> Iterator[str]:
+    for name in names:
+        with suppress(BadSessionId):
+            yield from map(vault.relative, annotation_files(shelf_of(vault), name))
+
+
+def _links_to(vault: Vault, own: Collection[str]) -> tuple[dict[str, int], list[str]]:
+    """Return the number of links to these notes by linking note, and the cases made from them."""
+    paths = {vault.relative(path): path for path in vault.note_paths()}
+    table = LinkTable(paths)
+    needles = [Path(each).stem.encode() for each in own]
+    found: dict[str, int] = {}
+    cases: list[str] = []
+    for at, path in paths.items():
+        if at in own:
+            continue
+        with suppress(CrucibleError):  # an unreadable note is reported by other commands
+            note = vault.read(path)
+            if any(needle in note.data for needle in needles):
+                top = find_frontmatter(note.source)
+                links = [*find_property_links(note.source, top.span), *find_links(note.source, top.span.end)]
+                count = sum(table.resolve(link.target, at).path in own for link in links)
+                found |= {at: count} if count else {}
+                session = linktext_of(str(top.values.get("session", ""))).target
+                if at.startswith(f"{CASES}/") and table.resolve(session, at).path in own:
+                    cases.append(at)
+    return found, cases

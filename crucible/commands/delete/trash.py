@@ -1,0 +1,219 @@
+"""An entry of the vault's trash, `.crucible/trash/<time>-<id>/`: what a deletion moved there, and its manifest.
+
+The vault may be untrusted: paths in a manifest are checked before anything is moved.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path, PurePosixPath
+
+from crucible.core import files
+from crucible.core.errors import BadSessionId, CrucibleError, VaultError, reason_of
+from crucible.memory.bookmarks.bookmark import BOOKMARKS
+from crucible.memory.history.history_folder import HISTORY
+from crucible.memory.history.memory_log import FILES
+from crucible.vault.events.event_files import hold_events
+from crucible.vault.logs.jsonl_store import InvalidRecord, append_lines, is_inner_path, record_of, rewrite_lines
+from crucible.vault.notes.vault import Vault
+from crucible.vault.notes.walk import CASES, is_markdown
+
+MEMORY_FILES = (BOOKMARKS, *FILES.values())
+"""Memory files with lines about one session."""
+_MANIFEST = "manifest.json"
+_LARGEST = 1 << 24
+_NAME = re.compile(r"[0-9TZ]{8,24}-[A-Za-z0-9._-]+\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """An entry of the trash. `files` are paths relative to the vault, `ids` the deleted session and its subagents."""
+
+    name: str
+    session: str
+    title: str
+    deleted: str
+    ids: tuple[str, ...]
+    sources: tuple[str, ...]
+    logs: tuple[tuple[int, str], ...]
+    files: tuple[str, ...]
+
+
+def trash_folder(root: Path) -> Path:
+    """Return the folder of the trash. Raises `OutsideVault` if a symlink leads out of the vault."""
+    return files.inside(root, root / ".crucible" / "trash")
+
+
+def write_entry(vault: Vault, entry: Entry) -> None:
+    """Create an entry's folder with its manifest; nothing is moved yet."""
+    files.make_folders(vault.root, _folder(vault, entry.name))
+    data = json.dumps({"schema": 1, **asdict(entry)}, indent=1).encode()
+    files.write_atomic(_folder(vault, entry.name) / _MANIFEST, data, fsync=vault.settings.fsync)
+
+
+def load_entry(vault: Vault, name: str) -> Entry | None:
+    """Return an entry; None if there is no manifest, or if it names anything that a deletion does not move."""
+    try:
+        path = _folder(vault, name) / _MANIFEST
+        if path.is_symlink() or not path.is_file() or path.stat().st_size > _LARGEST:
+            return None
+        values = json.loads(path.read_bytes())
+        entry = Entry(
+            name,
+            str(values["session"]),
+            str(values["title"]),
+            str(values["deleted"]),
+            tuple(map(str, values["ids"])),
+            tuple(map(str, values["sources"])),
+            tuple((int(size), str(sha)) for size, sha in values["logs"]),
+            tuple(map(str, values["files"])),
+        )
+    except OSError as error:
+        raise VaultError(f"{name}: {reason_of(error)}", "make it readable, then try again") from error
+    except (ValueError, KeyError, TypeError, RecursionError, CrucibleError):
+        return None
+    return entry if all(_may_move(vault, each) for each in entry.files) else None
+
+
+def load_entries(vault: Vault) -> Iterator[Entry]:
+    """Yield the entries of the trash, oldest first."""
+    try:
+        names = sorted(os.listdir(trash_folder(vault.root)))
+    except OSError:
+        return
+    yield from filter(None, (load_entry(vault, name) for name in names if _NAME.match(name)))
+
+
+def take_away(vault: Vault, entry: Entry) -> None:
+    """Move the entry's files and memory lines into the trash. Can be repeated."""
+    for name in MEMORY_FILES:
+        _take_lines(vault, entry, name)
+    for each in entry.files:
+        _move(vault, vault.root / each, _kept(vault, entry, each))
+
+
+def bring_back(vault: Vault, entry: Entry) -> list[str]:
+    """Move everything back, and return the paths that are taken. Can be repeated."""
+    taken = [each for each in entry.files if not _move(vault, _kept(vault, entry, each), vault.root / each)]
+    for name in MEMORY_FILES:
+        path = _folder(vault, entry.name) / "memory" / name
+        if path.is_file():
+            lines = [record_of(line) for line in path.read_bytes().split(b"\n") if line]
+            append_lines(vault.root, name, lines, fsync=vault.settings.fsync)
+            path.unlink()
+    return taken
+
+
+def taken_paths(vault: Vault, entry: Entry) -> list[str]:
+    """Return the paths of the entry at which there is a file now, although it waits in the trash."""
+    return [each for each in entry.files if os.path.lexists(vault.root / each) and _waits(vault, entry, each)]
+
+
+def remove_entry(vault: Vault, name: str) -> None:
+    """Remove an entry's folder, the manifest last, so that an interrupted removal is recognised."""
+    folder = _folder(vault, name)
+    with files.append_errors(folder, "removed"):
+        for each in ("files", "memory"):
+            shutil.rmtree(folder / each, ignore_errors=True)
+        (folder / _MANIFEST).unlink(missing_ok=True)
+        with suppress(OSError):
+            folder.rmdir()
+
+
+def _folder(vault: Vault, name: str) -> Path:
+    if not _NAME.match(name):
+        raise BadSessionId(f"{name!r} is not an entry of the trash")
+    return trash_folder(vault.root) / name
+
+
+def _kept(vault: Vault, entry: Entry, each: str) -> Path:
+    return _folder(vault, entry.name) / "files" / each
+
+
+def _waits(vault: Vault, entry: Entry, each: str) -> bool:
+    return os.path.lexists(_kept(vault, entry, each))
+
+
+def _may_move(vault: Vault, path: str) -> bool:
+    """Return whether a deletion may have moved this path: a note, an event log, its archive, or a task's annotation."""
+    if not is_inner_path(path):
+        return False
+    parts = PurePosixPath(path).parts
+    if parts[:1] == (".crucible",):
+        kind = parts[1] if len(parts) == 3 else ""
+        suffixes = {"flight": "", "archive": ".jsonl.zst"}
+        if kind in suffixes:
+            return parts[2].endswith(suffixes[kind]) and not parts[2].startswith(".")
+        return path.startswith(f"{vault.settings.tasks.annotations_dir}/") and path.endswith(".yaml")
+    folders = [PurePosixPath(name).parts for name in (vault.settings.sessions, HISTORY, CASES)]
+    is_ours = any(parts[: len(folder)] == folder for folder in folders)
+    return is_ours and is_markdown(path) and not any(part.startswith(".") for part in parts)
+
+
+def _move(vault: Vault, old: Path, new: Path) -> bool:
+    """Move a file or folder; False if there is something else at `new`. Does nothing if `old` is gone."""
+    if not os.path.lexists(old):
+        return True
+    if os.path.lexists(new):
+        return not old.is_dir() and files.finish_move(old, new)
+    files.make_folders(vault.root, new.parent)
+    if old.is_dir() and not old.is_symlink():
+        _move_folder(vault, old, new)
+    else:
+        files.move_exclusive(old, new, fsync=vault.settings.fsync)
+        if is_markdown(old.name):
+            vault.touched |= {path for path in (old, new) if ".crucible" not in path.relative_to(vault.root).parts}
+    return True
+
+
+def _move_folder(vault: Vault, old: Path, new: Path) -> None:
+    """Move an event log while no process writes to it."""
+    with files.append_errors(old, "moved"):
+        if os.name == "nt":  # Windows cannot move open files
+            old.rename(new)
+            return
+        with hold_events(old, vault.settings.lock_seconds, make=False):
+            old.rename(new)
+
+
+def _take_lines(vault: Vault, entry: Entry, name: str) -> None:
+    """Move the lines about the entry's sessions from a memory file to the trash.
+
+    The lines are on disk in the trash before they are removed; duplicates are ignored when they are read again.
+    """
+    needles = [f'"{each}"'.encode() for each in entry.ids]
+
+    def change(lines: Sequence[bytes]) -> list[bytes] | None:
+        own = {line for line in lines if any(needle in line for needle in needles) and _is_about(line, entry.ids)}
+        if not own:
+            return None
+        path = files.make_folders(vault.root, _folder(vault, entry.name) / "memory") / name
+        earlier = path.read_bytes() if path.exists() else b""
+        new = b"".join(line + b"\n" for line in dict.fromkeys(lines) if line in own)
+        files.write_atomic(path, earlier + new, fsync=vault.settings.fsync)
+        return [line for line in lines if line not in own]
+
+    rewrite_lines(vault.root, name, change, fsync=vault.settings.fsync)
+
+
+def count_lines(vault: Vault, ids: Sequence[str]) -> int:
+    """Return how many memory lines are about these sessions."""
+    count = 0
+    for name in MEMORY_FILES:
+        with suppress(OSError):
+            lines = {*(vault.root / ".crucible" / "memory" / name).read_bytes().split(b"\n")}
+            count += sum(_is_about(line, ids) for line in lines)
+    return count
+
+
+def _is_about(line: bytes, ids: Sequence[str]) -> bool:
+    try:
+        return record_of(line).get("session") in ids
+    except InvalidRecord:
+        return False
