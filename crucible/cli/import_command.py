@@ -6,14 +6,14 @@ import os
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from crucible.cli.environment import user_settings
-from crucible.cli.options import Door, GivenPath, flag, format_option, since_option
+from crucible.cli.options import Door, GivenPath, flag, format_option, local_now, since_option
 from crucible.cli.output import PROBLEMS_FOUND, bar, clean_line, room_of, say, write, write_json
 from crucible.cli.session_stop import update_histories
 from crucible.cli.table_output import Tier, table_lines
@@ -179,7 +179,7 @@ def _rows_of_others(dialect: Dialect, paths: Iterable[Path]) -> list[UnreadableR
 
 def _import_options(*, dry_run: bool, since: datetime | None, project: str | None, refresh: bool) -> ImportOptions:
     return ImportOptions(
-        now=datetime.now(UTC),
+        now=local_now(),
         dry_run=dry_run,
         since=since,
         only_project=project,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, tzinfo
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from crucible.cli.index_access import open_index, query_index
-from crucible.cli.options import TEXT, Door, flag, format_option, limit_option, only_option
+from crucible.cli.options import TEXT, Door, flag, format_option, limit_option, only_option, user_zone
 from crucible.cli.output import PROBLEMS_FOUND, counted, say, warn, write
 from crucible.cli.table_output import write_rows
 from crucible.cli.vault_access import folders_of, open_vault
@@ -107,15 +107,16 @@ def _write_items(items: Sequence[PendingItem], format_: str, door: Door, *, ever
     if format_ != "text":
         write_rows([_export(item) for item in items], _COLUMNS, format_, "inbox", door)
     elif items:
+        zone = user_zone()
         for item in items:
-            _write_item(item)
+            _write_item(item, zone)
     else:
         say("nothing is there" if everything else "nothing waits")
 
 
-def _write_item(item: PendingItem) -> None:
+def _write_item(item: PendingItem, zone: tzinfo) -> None:
     """Write the item's full id, and its entire text below."""
-    at = f"{item.at:%Y-%m-%d %H:%M}" if item.at else ""
+    at = f"{item.at.astimezone(zone):%Y-%m-%d %H:%M}" if item.at else ""
     write("  ".join(filter(None, (item.id, item.kind.value, item.project, at))))
     for line in _lines(item):
         write(f"    {line}")

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import sys
-import time
 from collections.abc import Callable, Iterable
-from datetime import datetime, timedelta, tzinfo
+from datetime import datetime, tzinfo
 from enum import StrEnum
 from typing import Any, NamedTuple
 
 import click
 
 from crucible.core.errors import UsageError
+from crucible.core.settings.settings import load_user_settings
+from crucible.core.settings.toml_scan import user_settings_path
 from crucible.vault.index.time_filters import parse_when
 
 
@@ -68,30 +70,19 @@ def check_null(format_: str, *, null: bool) -> None:
         raise UsageError("--null goes with --format paths", "the other formats are no lists of files")
 
 
-class _Local(tzinfo):
-    """This machine's time zone, including daylight saving time."""
-
-    def utcoffset(self, dt: datetime | None) -> timedelta | None:
-        try:
-            return None if dt is None else dt.replace(tzinfo=None).astimezone().utcoffset()
-        except (OverflowError, ValueError, OSError):  # outside the range of the system's clock
-            return timedelta(seconds=-time.timezone)
-
-    def dst(self, dt: datetime | None) -> timedelta | None:
-        return None
-
-    def tzname(self, dt: datetime | None) -> str | None:
-        return None
+def user_zone() -> tzinfo:
+    """Return the user's time zone: the setting `timezone`, else the system's."""
+    home = os.path.expanduser("~")
+    return load_user_settings(user_settings_path(os.environ, home), home).zone
 
 
 def local_now() -> datetime:
-    """Return the current time in this machine's time zone."""
-    # Convert by way of UTC, since local times are ambiguous in the hour that is repeated in autumn.
-    return datetime.now().astimezone().replace(tzinfo=_Local())
+    """Return the current time in the user's time zone."""
+    return datetime.now(user_zone())
 
 
 class Moment(click.ParamType):  # type: ignore[type-arg]  # older clicks take none
-    """A date, a time or an age; times without a zone are in this machine's time zone."""
+    """A date, a time or an age; times without a zone are in the user's time zone."""
 
     name = "when"
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from datetime import UTC, datetime
 from typing import Any
 
 import click
 
 from crucible.cli.id_arguments import SESSION
-from crucible.cli.options import Door, flag, format_option, since_option, until_option
+from crucible.cli.options import Door, flag, format_option, local_now, since_option, until_option
 from crucible.cli.output import ReadingLine, say, warn
 from crucible.cli.recall_engine import ALL_PROJECTS, OpenedRecall, RecallScope, open_recall
 from crucible.cli.recall_output import write_answer
@@ -136,7 +135,7 @@ def recall(
     is_id = bool(_EVENT.fullmatch(question.text))
     with ReadingLine(_LONG) as reading:
         opened = open_recall(door, asker, reading.show, embedded=here)
-        answer = _event_by_id(opened, question) if is_id else opened.recall.ask(question, datetime.now(UTC))
+        answer = _event_by_id(opened, question) if is_id else opened.recall.ask(question, local_now())
     write_answer(opened.vault.root, question, answer, format_, door, explain=explain, whole=is_id)
     if is_id and not answer.hits:
         say("no event has this id; when its words change, it gets another")

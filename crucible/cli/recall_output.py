@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
 import click
 
-from crucible.cli.options import Door
+from crucible.cli.options import Door, local_now
 from crucible.cli.output import clean_line, in_color, room_of, write_json, write_text
 from crucible.cli.table_output import broadest, dump_rows, write_paths
 from crucible.core.patterns import late_pattern
+from crucible.core.zones import local_day
 from crucible.documents.markdown.containment import cut, normal_line
 from crucible.documents.markdown.wikilinks import strip_heading_for_link
 from crucible.search.recall import Answer, Event, EventKind, Hit, Question, SessionHit, Snippet
@@ -161,20 +163,21 @@ _FENCE = late_pattern(r"(`{3,}|~{3,})")
 def _write_text_answer(root: Path, answer: Answer, door: Door, *, explain: bool, whole: bool) -> None:
     color, room = in_color(door), room_of(door) or 0
     lines: list[str] = []
+    now = local_now()
     for number, hit in enumerate(answer.hits, 1):
-        lines += ["", *_hit_lines(root, number, hit, color=color, room=room, explain=explain, whole=whole)]
+        lines += ["", *_hit_lines(root, number, hit, now, color=color, room=room, explain=explain, whole=whole)]
     if answer.sessions:
         lines += ["", click.style("Sessions", bold=True) if color else "Sessions"]
-        lines += [_session_line(hit, room=room, explain=explain) for hit in answer.sessions]
+        lines += [_session_line(hit, now, room=room, explain=explain) for hit in answer.sessions]
     if lines:
         click.echo("\n".join(lines[1:] if not lines[0] else lines))
 
 
 def _hit_lines(
-    root: Path, number: int, hit: Hit, *, color: bool, room: int, explain: bool, whole: bool
+    root: Path, number: int, hit: Hit, now: datetime, *, color: bool, room: int, explain: bool, whole: bool
 ) -> Iterator[str]:
     event = hit.event
-    day = event.at.date().isoformat() if event.at else "undated"
+    day = local_day(event.at, now).isoformat() if event.at else "undated"
     where = (
         event.title
         if event.kind is EventKind.KNOWLEDGE
@@ -228,8 +231,8 @@ def _parts_text(parts: Mapping[str, float]) -> str:
     return "  ".join(f"{name} {value:.2f}" for name, value in parts.items())
 
 
-def _session_line(hit: SessionHit, *, room: int, explain: bool) -> str:
-    day = hit.started.date().isoformat() if hit.started else "undated"
+def _session_line(hit: SessionHit, now: datetime, *, room: int, explain: bool) -> str:
+    day = local_day(hit.started, now).isoformat() if hit.started else "undated"
     told = clean_line(f"{day}  {hit.session}  {cut(normal_line(hit.title[:500]), 60)}")
     told += _score_text(hit.score) + (f"  ({_parts_text(hit.parts)})" if explain else "")
     return "\n".join(_wrapped(_words(told, room), room, _INDENT * 2, first=_INDENT))

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
 import click
 
 from crucible.cli.environment import user_settings, working_directory
 from crucible.cli.id_arguments import SESSION
-from crucible.cli.options import TEXT, Door, format_option
+from crucible.cli.options import TEXT, Door, format_option, local_now
 from crucible.cli.output import write, write_json
 from crucible.cli.record_options import at_option, noted_time, say_warnings
 from crucible.cli.vault_access import find_note, open_vault
@@ -40,7 +40,7 @@ def start(door: Door, /, title: str, project: str | None, at: datetime | None, f
     vault = open_vault(door, looks=False)
     for other in ("parent", "continues"):
         given[other] = given[other] and note_name(find_note(vault, given[other]).name)
-    begun = noted_time(at) or datetime.now(UTC)
+    begun = (noted_time(at) or local_now()).astimezone(user_settings().zone)
     recorder = record.session(
         title,
         vault=vault,

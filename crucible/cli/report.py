@@ -9,7 +9,7 @@ import click
 
 from crucible.cli.command_agent import ask_first, with_option
 from crucible.cli.index_access import open_index, query_index
-from crucible.cli.options import BEGIN, Door, format_option, until_option
+from crucible.cli.options import BEGIN, Door, format_option, until_option, user_zone
 from crucible.cli.output import PROBLEMS_FOUND, say, warn, write_document, write_json
 from crucible.cli.vault_access import folders_of, open_vault
 from crucible.core.errors import CrucibleError
@@ -75,7 +75,7 @@ def report(
     if format_ == "json":
         write_json([_facts(one) for one in found])
     elif found:
-        write_document(render_report(found, datetime.astimezone, markdown=format_ == "markdown"), door)
+        write_document(render_report(found, user_zone(), markdown=format_ == "markdown"), door)
     else:
         say("nothing to report; `cru session list` shows which sessions there are")
     return PROBLEMS_FOUND if wrong or untimed or now.unwalked else 0

@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
-from crucible.cli.options import Door
+from crucible.cli.options import Door, local_now
 from crucible.cli.output import clean_line, counted, given_width, say, warn, write, write_json
 from crucible.cli.record_options import recording_place, say_warnings
 from crucible.cli.session_stop import finish_quietly
@@ -289,7 +289,7 @@ def open_session(vault: Vault, found: CheckedWorkflow, continued: ContinuedRun |
     if continued:
         return record.open(continued.session.id, vault=vault, **recording_place())
     name = workflow.title or found.note.name
-    recorder = record.session(f"Run of {name}", vault=vault, **recording_place())
+    recorder = record.session(f"Run of {name}", vault=vault, now=local_now, **recording_place())
     for key, value in ((LINK, _link(vault, found)), (DIGEST, digest_of(workflow))):
         vault.update(
             recorder.path,

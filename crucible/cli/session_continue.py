@@ -320,7 +320,7 @@ def import_work(
     `is_good` is False if the client failed.  Unreadable rows are reported and left for the next import.
     """
     options = ImportOptions(
-        now=datetime.now(UTC),
+        now=datetime.now(place.user.zone),
         projects=place.user.projects,
         client=Client.ENDED if is_good else Client.DIED,
         only_session=session_id,

@@ -10,6 +10,7 @@ from functools import cache, lru_cache
 from typing import Literal, TypeVar
 
 from crucible.core.patterns import late_pattern
+from crucible.core.zones import local_day
 
 WORD = late_pattern(r"[^\W_]+")
 """A run of letters and digits: `token_bucket` is two words."""
@@ -106,7 +107,7 @@ def age_words(age: timedelta) -> str:
 
 def day_words(time: datetime, now: datetime) -> str:
     """Return `today`, `yesterday` or `3 days ago`."""
-    days = (now.date() - time.date()).days
+    days = (now.date() - local_day(time, now)).days
     if days <= 0:
         return "today"
     return "yesterday" if days == 1 else f"{days} days ago"

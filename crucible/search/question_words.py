@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, tzinfo
 from typing import NamedTuple
 
 from crucible.core.patterns import ANSI, late_pattern
@@ -294,12 +294,12 @@ def _is_month(name: str, before: str) -> bool:
     return name in _MONTHS
 
 
-def is_at_time(times: Sequence[NamedTime], first: int) -> bool:
-    """Return whether a time (seconds since 1970) is in one of `times`; False for 0, which means no date."""
+def is_at_time(times: Sequence[NamedTime], first: int, zone: tzinfo | None = UTC) -> bool:
+    """Return whether a time (seconds since 1970) is in one of `times`, in `zone`; False for 0, which means no date."""
     if not times or not first:
         return False
     try:
-        at = datetime.fromtimestamp(first, UTC)
+        at = datetime.fromtimestamp(first, zone or UTC)
     except (ValueError, OverflowError, OSError):
         return False
     fields = (at.month, at.year, at.day, at.weekday())

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import time
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 
@@ -13,7 +15,7 @@ from crucible.cli.options import local_now
 from crucible.vault.index.time_filters import parse_when, utc
 from crucible.vault.notes.vault import Vault
 from tests.journeys.notes import note, write
-from tests.running import CruProcess
+from tests.running import Cru, CruProcess
 
 BERLIN = "CET-1CEST,M3.5.0,M10.5.0/3"
 """As a rule, for a system without the table of zones."""
@@ -85,3 +87,24 @@ def test_yesterday_is_an_hour_longer_when_the_clock_was_turned_back() -> None:
 def test_now_is_now_in_any_zone() -> None:
     before = datetime.now(UTC)
     assert before <= local_now() <= datetime.now(UTC)
+
+
+def test_ids_and_filters_use_the_days_of_the_setting(vault: Vault, cru: Cru) -> None:
+    settings = Path(os.environ["HOME"]) / ".config" / "crucible" / "config.toml"
+    settings.parent.mkdir(parents=True)
+    settings.write_text('timezone = "Asia/Tokyo"\n')
+    made = cru("record", "start", "Late at night", "--at", "2026-07-01T15:30:00Z").stdout
+    assert made == "2026-07-02-late-night\n"
+    assert 'started: "2026-07-01T15:30:00Z"\n' in (vault.sessions / f"{made.strip()}.md").read_text()
+    assert made.strip() in cru("session", "list", "--since", "2026-07-02").stdout
+    assert made.strip() not in cru("session", "list", "--until", "2026-07-01").stdout
+
+
+def test_an_unknown_zone_is_one_line_and_commands_go_on(vault: Vault, cru: Cru) -> None:
+    settings = Path(os.environ["HOME"]) / ".config" / "crucible" / "config.toml"
+    settings.parent.mkdir(parents=True)
+    settings.write_text('timezone = "Mars/Base"\n')
+    line = "timezone = 'Mars/Base' is not a known time zone; the system's is used"
+    result = cru("session", "list", "--since", "today")
+    assert (result.exit_code, result.stderr.count(line)) == (0, 1)
+    assert cru("doctor").stdout.count(line) == 1

@@ -31,7 +31,7 @@ ROWS_PER_FILE = 100
 
 @dataclass(frozen=True, slots=True)
 class ImportOptions:
-    """The options of an import. `now` is timezone-aware.
+    """The options of an import. `now` is timezone-aware; the dates of new ids are in its zone.
 
     - `since`: skip sessions whose last event is before this time
     - `only_project`, `only_session`: import only sessions of this project, or only the session with this id

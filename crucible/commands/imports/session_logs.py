@@ -45,6 +45,7 @@ from crucible.commands.imports.strands import (
     written_at,
 )
 from crucible.core.errors import TranscriptError
+from crucible.core.zones import local_day
 from crucible.documents.recording.pending_calls import Details
 from crucible.documents.recording.session_recorder import Recorder
 from crucible.documents.session.refresh import TranscriptText
@@ -358,7 +359,7 @@ class SessionLogs:
         folder = strand.recorder.calling.folder
         self.project = self._redact_text(project_of(folder, self._options.projects)) or None
         self._check_project()
-        day = (strand.recorder.started or written_at(self.transcript.path)).date()
+        day = local_day(strand.recorder.started or written_at(self.transcript.path), self._options.now)
         words = key_words(strand.recorder.title or UNTITLED, _TITLE_SLUG)
         name = new_session_id(words, day, partial(self._is_taken, strand))
         self._table.plan(name)

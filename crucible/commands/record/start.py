@@ -16,6 +16,7 @@ from crucible.commands.record.subagent import SubagentWork, begin_child
 from crucible.core.errors import NoteExists
 from crucible.core.secrets import Redact
 from crucible.core.secrets.redaction import redact_of
+from crucible.core.zones import local_day
 from crucible.documents.session.append import Addition, NoteState
 from crucible.documents.session.import_properties import redaction_lines
 from crucible.documents.session.markup import render_session
@@ -127,7 +128,8 @@ class _About(NamedTuple):
 
 
 def _create_session(place: Vault, about: _About, clean: Cleaning, before: Writer | None, now: Clock) -> Writer:
-    time = whole_second(now())
+    begun = now()
+    time = whole_second(begun)
     new = Session(
         id="",
         started=time,
@@ -143,7 +145,7 @@ def _create_session(place: Vault, about: _About, clean: Cleaning, before: Writer
         title=about.title,
         preamble=(Prose(about.goal),) if about.goal else (),
     )
-    name = _create(place, new, time.date())
+    name = _create(place, new, local_day(time, begun))
     writer = Writer(place, name, clean.redact)
     if before:
         before.amend(lambda state: _continued_by(state, name))

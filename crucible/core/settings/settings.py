@@ -7,6 +7,7 @@ kept and reported: a newer Crucible may use them.  Every command imports this mo
 # No `from __future__ import annotations`: `toml_values` reads the annotations.
 import os
 from collections.abc import Mapping
+from datetime import tzinfo
 from typing import Annotated, NamedTuple
 
 from crucible.core.settings.session_settings import (
@@ -51,6 +52,7 @@ from crucible.core.settings.trust import (
     accepts_nothing,
     read_templates,
 )
+from crucible.core.zones import SYSTEM, find_zone
 
 _NONE: Mapping[str, object] = {}
 _NO_PROJECTS: Mapping[str, tuple[str, ...]] = {}
@@ -233,7 +235,8 @@ class UserSettings(NamedTuple):
     """The user's own settings.
 
     `projects` maps names to their folders.  `elsewhere` is what hooks do in folders outside any vault: record sessions
-    in the `default` vault, or `ignore` them.
+    in the `default` vault, or `ignore` them.  `timezone` is an IANA name that this machine knows, or "" for the
+    system's.
     """
 
     path: str | None = None
@@ -243,8 +246,14 @@ class UserSettings(NamedTuple):
     agents: AgentSettings = AgentSettings()
     recall: RecallSettings = RecallSettings()
     secrets: SecretSettings = SecretSettings()
+    timezone: str = ""
     unknown: Mapping[str, object] = _NONE
     warnings: tuple[str, ...] = ()
+
+    @property
+    def zone(self) -> tzinfo:
+        """The user's time zone."""
+        return find_zone(self.timezone) or SYSTEM
 
     @property
     def trusted(self) -> str:
@@ -312,19 +321,23 @@ def read_user_settings(text: str, path: StrPath, home: StrPath) -> UserSettings:
     table = Table(text, path)
     nothing: dict[str, list[str]] = {}
     named = table.take("default_vault", "", text_value)
+    timezone = table.take("timezone", "", text_value)
+    is_known = find_zone(timezone) is not None
+    unknown_zone = f"{path}: timezone = {timezone!r} is not a known time zone; the system's is used"
     elsewhere = table.take("hooks.elsewhere", "default", one_of("default", "ignore"))
     projects = table.take("projects", nothing, folders_by_project)
     agents = read_settings(table, AgentSettings(), "agents.")
     return UserSettings(
         path=str(path),
         default_vault=vault_named(named, path, home) if named else None,
+        timezone=timezone if is_known else "",
         elsewhere=elsewhere,
         projects={name: tuple(expand(f, home) for f in folders) for name, folders in projects.items()},
         agents=agents._replace(tokenizer=agents.tokenizer and vault_named(agents.tokenizer, path, home)),
         recall=read_settings(table, RecallSettings(), "recall."),
         secrets=read_settings(table, SecretSettings(), "secrets."),
         unknown=table.rest(),
-        warnings=table.warnings(),
+        warnings=table.warnings() if is_known else (*table.warnings(), unknown_zone),
     )
 
 

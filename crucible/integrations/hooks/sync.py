@@ -271,7 +271,7 @@ def _write_down(
     whole_turns = client is Client.RUNNING and vault.settings.hooks.save == "phase" and not _is_urgent(spooled)
     _wait_for_last_rows(transcript, spooled)
     before = session_before(spooled, load_spool(vault.root, spooled.client))
-    met, now = ImportedSession(), datetime.now(UTC)
+    met, now = ImportedSession(), datetime.now(user.zone)
     options = ImportOptions(
         now=now,
         projects=user.projects,

@@ -10,7 +10,7 @@ from datetime import datetime
 from crucible.core.errors import UsageError
 from crucible.core.secrets.redaction import redact_of
 from crucible.documents.markdown.containment import quote_line
-from crucible.integrations.mcp.opened_vault import now, vault_of
+from crucible.integrations.mcp.opened_vault import vault_of
 from crucible.integrations.mcp.replies import (
     Quoting,
     answer,
@@ -81,8 +81,8 @@ class RecallTools:
             checked("query", query, _LONGEST_QUERY),
             kinds=_kinds(event_types),
             session=session.strip(),
-            since=_moment(since, end=False),
-            until=_moment(until, end=True),
+            since=_moment(since, self._context.now(), end=False),
+            until=_moment(until, self._context.now(), end=True),
             limit=min(MOST, offset + limit + 1),
             context=0,
             **{name: text.strip() for name, text in narrowed.items()},
@@ -142,7 +142,7 @@ class RecallTools:
 
     def _ask(self, question: Question) -> Answer:
         with self._turn:
-            found = self._opened(question.project).ask(question, now())
+            found = self._opened(question.project).ask(question, self._context.now())
         fits = (hit for hit in found.hits if _is_of(question.project, hit.event))
         return replace(found, hits=tuple(fits))
 
@@ -173,8 +173,8 @@ def _kinds(names: Sequence[str] | None) -> frozenset[EventKind]:
         raise UsageError(f"event_types: {error}", "of " + ", ".join(EventKind)) from None
 
 
-def _moment(text: str, *, end: bool) -> datetime | None:
-    return parse_when(checked("a time", text, 60), now(), end=end) if text.strip() else None
+def _moment(text: str, now: datetime, *, end: bool) -> datetime | None:
+    return parse_when(checked("a time", text, 60), now, end=end) if text.strip() else None
 
 
 # --- the results -----------------------------------------------------------------------------------------------------

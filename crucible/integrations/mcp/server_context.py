@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
@@ -55,6 +56,10 @@ class ServerContext:
     def user(self) -> UserSettings:
         """The user's own settings."""
         return load_user_settings(user_settings_path(self.env, str(self.home)), str(self.home))
+
+    def now(self) -> datetime:
+        """Return the current time in the user's time zone."""
+        return datetime.now(self.user.zone)
 
     @property
     def here(self) -> Path | None:

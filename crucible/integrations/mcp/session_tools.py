@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import datetime
 
 from crucible.commands.resume.material_gathering import Workplace, find_folder, find_material
 from crucible.commands.resume.resume_context import context_from_settings
@@ -42,7 +43,7 @@ def list_sessions(context: ServerContext, limit: int, offset: int, **narrowed: s
     """Return one line per session; `narrowed` holds `status`, `project`, `agent`, `since` and `until`, "" for any."""
     bounded("limit", limit, 1, _MOST), bounded("offset", offset, 0, _DEEPEST)
     vault = vault_of(context)
-    query = _query(narrowed)._replace(limit=offset + limit + 1)
+    query = _query(narrowed, context.now())._replace(limit=offset + limit + 1)
     rows, _ = index_of(vault).ask(lambda view: select(view, query))
     quoting = Quoting(redact_of(vault.settings.secrets))
     lines = [_row(quoting, row) for row in rows[offset : offset + limit]]
@@ -51,7 +52,7 @@ def list_sessions(context: ServerContext, limit: int, offset: int, **narrowed: s
     return answer([headline], lines, [more, "One of them: session_show(id)." if lines else ""])
 
 
-def _query(narrowed: dict[str, str]) -> SessionQuery:
+def _query(narrowed: dict[str, str], now: datetime) -> SessionQuery:
     given = {name: checked(name, text.strip(), 200) for name, text in narrowed.items()}
     status = given["status"].lower()
     if status and status not in STATUSES:
@@ -60,8 +61,8 @@ def _query(narrowed: dict[str, str]) -> SessionQuery:
         status=status or None,
         agent=given["agent"] or None,
         project=given["project"] or None,
-        since=parse_when(given["since"], now()) if given["since"] else None,
-        until=parse_when(given["until"], now(), end=True) if given["until"] else None,
+        since=parse_when(given["since"], now) if given["since"] else None,
+        until=parse_when(given["until"], now, end=True) if given["until"] else None,
     )
 
 

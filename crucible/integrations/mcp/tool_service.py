@@ -113,7 +113,9 @@ class RunningSessions:
         spooled = next((each for each in load_spool(vault.root, client) if each.session == native), None)
         transcript = Path(spooled.transcript) if spooled and spooled.transcript else None
         if transcript and transcript.name == f"{native}.jsonl" and transcript.is_file():
-            options = ImportOptions(now=now(), projects=self._context.user.projects, client=Client.RUNNING)
+            options = ImportOptions(
+                now=self._context.now(), projects=self._context.user.projects, client=Client.RUNNING
+            )
             with suppress(CrucibleError):  # otherwise it is imported at the end of the turn
                 import_transcripts(vault, DIALECTS[client], [transcript], options=options)
         path = SourceTable(vault).find(source)

@@ -5,8 +5,8 @@ Sessions list a few lines of each kind.  Outcomes with a commit or pull request,
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from datetime import datetime
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime, tzinfo
 from itertools import groupby
 from typing import NamedTuple
 
@@ -90,14 +90,14 @@ def _over(session: Session, since: datetime) -> Iterator[Phase]:
 # --- rendering -------------------------------------------------------------------------------------------------------
 
 
-def render_report(found: Sequence[Reported], local: Callable[[datetime], datetime], *, markdown: bool = False) -> str:
-    """Render the report as text or Markdown, by project, oldest first.  `local` converts to the user's time zone."""
+def render_report(found: Sequence[Reported], zone: tzinfo, *, markdown: bool = False) -> str:
+    """Render the report as text or Markdown, by project, oldest first.  `zone` is the user's time zone."""
     rows: list[str] = []
     ordered = sorted(found, key=_place)
     for project, group in groupby(ordered, key=lambda one: one.entry.project):
         rows += [f"## {project or _NO_PROJECT}" if markdown else project or _NO_PROJECT, ""]
         for one in group:
-            head = f"{one.entry.title or one.entry.session_id} ({local(one.at):%a %Y-%m-%d}, {one.status or 'unknown'})"
+            head = f"{one.entry.title or one.entry.session_id} ({one.at.astimezone(zone):%a %Y-%m-%d}, {one.status or 'unknown'})"
             rows += [f"### {head}", ""] if markdown else [f"  {head}"]
             rows += [f"{'- ' if markdown else '    '}{row}" for row in _lines(one)]
             rows.append("")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, tzinfo
 from math import prod
 from typing import NamedTuple
 
@@ -87,16 +87,16 @@ def rank_sessions(
         age = recency(found.first, seconds)
         parts = {"text": found.score, "events": by_events, "recency": age}
         score = (found.score + by_events) * age
-        ranked.append(_hinted(Ranked(found, score, parts), hints))
+        ranked.append(_hinted(Ranked(found, score, parts), hints, now.tzinfo))
     return sorted(ranked, key=_best_first)
 
 
-def _hinted(one: Ranked, hints: Hints) -> Ranked:
+def _hinted(one: Ranked, hints: Hints, zone: tzinfo | None) -> Ranked:
     """Apply the factors of the question's hints."""
     found, factors = one.found, {}
     if hints.events and (found.path, found.number) in hints.events:
         factors["kind"] = _OF_HINTED_KIND
-    if hints.times and is_at_time(hints.times, found.first):
+    if hints.times and is_at_time(hints.times, found.first, zone):
         factors["date"] = _AT_NAMED_TIME
     if not factors:
         return one
@@ -122,7 +122,7 @@ def rank_events(
             continue
         name = "recency" if item is None else "factor"
         parts = {"text": event.score, "session": share, **more, name: factor}
-        ranked.append(_hinted(Ranked(event, (event.score + share) * factor, parts), hints))
+        ranked.append(_hinted(Ranked(event, (event.score + share) * factor, parts), hints, now.tzinfo))
     return sorted(ranked, key=_best_first)
 
 
