@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -39,11 +40,10 @@ Exit codes: 0 done, 1 failed, 2 wrong usage, 3 problems found.
 """
 
 
-def load_command(target: str) -> click.Command:
+def load_command(target: str) -> Any:
     """Import a command by its target, `module:function`."""
     module, _, name = target.partition(":")
-    command: click.Command = getattr(import_module(f"crucible.cli.{module}"), name)
-    return command
+    return getattr(import_module(f"crucible.cli.{module}"), name)
 
 
 class LazyGroup(click.Group):
@@ -72,7 +72,8 @@ class LazyGroup(click.Group):
         if full in COMMANDS:
             entry = COMMANDS[full]
             light = ctx.resilient_parsing and entry.completion and not _option_typed_after(cmd_name)
-            return load_command(entry.completion if light else entry.target)
+            command: click.Command = load_command(entry.completion if light else entry.target)
+            return command
         if full in GROUPS:
             kind = _ListingGroup if f"{full} list" in COMMANDS else LazyGroup
             return kind(cmd_name, full, help=_with_examples(GROUPS[full]))
@@ -146,6 +147,7 @@ def build_root() -> click.Group:
         help=_ABOUT,
         callback=_enter,
         params=_root_options(),
+        invoke_without_command=True,
         context_settings={"help_option_names": ["-h", "--help"]},
     )
 
@@ -162,6 +164,11 @@ def _root_options() -> list[click.Parameter]:
             ["--color/--no-color"],
             default=None,
             help="Colours; by default on a terminal only, and not when NO_COLOR is set; this option wins.",
+        ),
+        click.Option(
+            ["--json", "format_"],
+            flag_value="json",
+            help="Without a command: write the status as JSON.",
         ),
         click.Option(
             ["--version"],
@@ -181,8 +188,15 @@ def _version(ctx: click.Context, _: click.Parameter, value: bool) -> None:
 
 
 @click.pass_context
-def _enter(ctx: click.Context, vault: str | None, color: bool | None) -> None:
+def _enter(ctx: click.Context, vault: str | None, color: bool | None, format_: str | None) -> int:
+    """Set up the global options, and show the status page if no command is named."""
     if color is None and os.environ.get("NO_COLOR"):
         color = False
     ctx.color = color
-    ctx.obj = Door(vault=vault, color=color, terminal=sys.stdout.isatty())
+    door = ctx.obj = Door(vault=vault, color=color, terminal=sys.stdout.isatty())
+    if ctx.invoked_subcommand is not None:
+        if format_:
+            raise click.UsageError("--json without a command is for the status page; put it after the command", ctx)
+        return 0
+    status: Callable[[Door, str], int] = load_command("status_page:show_status")
+    return status(door, format_ or "text")

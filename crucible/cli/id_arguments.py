@@ -17,8 +17,9 @@ from crucible.cli.environment import user_settings, vault_root
 from crucible.cli.options import Door
 from crucible.core.errors import CrucibleError, IndexBroken
 from crucible.core.settings.settings import load_vault_settings
+from crucible.vault.notes.note_heads import is_for_rust, read_head
 from crucible.vault.notes.walk import CASES as CASE_FOLDER
-from crucible.vault.notes.walk import KNOWLEDGE, find_notes, is_for_rust, note_name, read_head
+from crucible.vault.notes.walk import KNOWLEDGE, find_notes, note_name
 from crucible.vault.notes.walk import WORKFLOWS as WORKFLOW_FOLDER
 
 if TYPE_CHECKING:

@@ -151,10 +151,10 @@ def test_an_unknown_option_is_one_line_and_the_next_step(bare_cru: Cru) -> None:
     assert "see: cru session list --help" in result.stderr
 
 
-def test_no_command_shows_the_help_and_is_a_usage_error(bare_cru: Cru) -> None:
+def test_no_command_and_no_vault_is_an_error_with_the_next_step(bare_cru: Cru) -> None:
     result = bare_cru()
-    assert result.exit_code == 2
-    assert "Usage: cru" in result.output
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert "cru init" in result.stderr
 
 
 class _Broken:

@@ -20,7 +20,7 @@ from crucible.memory.tasks.task import OpenTask, Ref, Stage, join_lists, listed_
 from crucible.memory.tasks.task_pickup import RecallCounts, recall_counts
 from crucible.vault.index.query import SessionQuery, find_row, matching
 from crucible.vault.index.schema import Row, View, path_of_cell, shard_of, split_list
-from crucible.vault.notes.walk import read_head
+from crucible.vault.notes.note_heads import read_head
 
 _OPEN_TASK_INDEX = ("pending", "in_progress")
 """Statuses that count as open for tasks out of scope; statuses that users made up are not counted there."""

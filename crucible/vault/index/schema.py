@@ -6,6 +6,7 @@ string with items joined by `, `.  Except in `sessions`, the path is the first c
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 import toons
@@ -208,11 +209,23 @@ class View:
         line of every matching row; put the rarest first.
         """
         for shard in self.shards if shards is None else shards:
-            lines = _with_needles(self._read(table, shard), needles)
+            lines = self.lines(table, shard, needles)
             at, size = 0, _FIRST_CHUNK
             while at < len(lines):
                 yield from _decoded(table, lines[at : at + size])
                 at, size = at + size, _CHUNK
+
+    def lines(self, table: str, shard: str, needles: Sequence[str] = ()) -> list[bytes]:
+        """Return a shard's lines with all `needles`, for `decode_lines`."""
+        return _with_needles(self._read(table, shard), needles)
+
+    def count_sessions(self) -> int:
+        """Return the number of sessions except subagents', without decoding their rows."""
+        # Found from the end of the line; strings with commas are quoted.
+        columns = TABLES["sessions"]
+        after = len(columns) - columns.index("parent") - 1
+        top = re.compile(rb',null(?:,(?:"(?:[^"\\\n]|\\.)*"|[^,"\n]*)){%d}$' % after, re.MULTILINE)
+        return sum(len(top.findall(self._read("sessions", shard))) for shard in self.shards)
 
     def since(self, shard: str) -> View:
         """Return a view without the months before `shard`."""

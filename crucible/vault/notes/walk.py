@@ -1,4 +1,4 @@
-"""Walk a vault's folders for Markdown files, and read the properties at the top of a note.
+"""Walk a vault's folders for Markdown files.
 
 Dot-folders, dot-files, and symlinks to folders outside the vault are skipped, as in Obsidian.  Unreadable files are
 never skipped: every list must include all notes.
@@ -7,8 +7,6 @@ never skipped: every list must include all notes.
 from __future__ import annotations
 
 import os
-import re
-import stat
 from collections.abc import Callable, Iterator
 from heapq import heappop, heappush
 from pathlib import Path
@@ -16,7 +14,6 @@ from typing import TypeAlias
 
 from crucible.core.errors import CrucibleError, NoteUnreadable, OutsideVault, reason_of
 from crucible.core.files import inside
-from crucible.core.patterns import late_pattern
 
 CASES = "cases"
 """Folder of proposed learning cases."""
@@ -109,38 +106,3 @@ def is_markdown(name: str) -> bool:
 def note_name(name: str) -> str:
     """Return a file's name without `.md`."""
     return name[:-3] if is_markdown(name) else name
-
-
-_HEAD = 4096
-"""Bytes to read first: enough for the properties of nearly every note."""
-
-_FENCE = late_pattern(rb"\A(?:\xef\xbb\xbf)?---[ \t]*(?:\r\n?|\n)")
-_CLOSER = late_pattern(rb"(?:\r\n?|\n)---[ \t]*(?:[\r\n]|\Z)")
-_RUST = late_pattern(rb"^dialect[ \t]*:[ \t]*([\"']?)crucible\1[ \t]*\r?$", re.MULTILINE | re.IGNORECASE)
-
-
-def read_head(path: str) -> bytes:
-    """Return a note's properties with their fences, or b"".
-
-    Raises `OSError` for anything but a regular file, and never blocks.
-    """
-    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
-    try:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise OSError(f"{path}: not a regular file")
-        head = os.read(descriptor, _HEAD)
-        if not _FENCE.match(head):
-            return b""
-        while not (closer := _CLOSER.search(head)):
-            more = os.read(descriptor, len(head))
-            if not more:
-                return b""  # never closed, so these are not properties
-            head += more
-    finally:
-        os.close(descriptor)
-    return head[: closer.end()]
-
-
-def is_for_rust(head: bytes) -> bool:
-    """Return whether the property `dialect` says that the note was written for the Rust version of Crucible."""
-    return b"ialect" in head and bool(_RUST.search(head))

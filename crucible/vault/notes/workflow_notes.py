@@ -24,8 +24,9 @@ from crucible.documents.markdown.source import Source
 from crucible.documents.session.session_id import slugify
 from crucible.documents.workflow.workflow import Workflow
 from crucible.documents.workflow.workflow_reader import WORKFLOW, kind_of, read_workflow
+from crucible.vault.notes.note_heads import is_for_rust, read_head
 from crucible.vault.notes.vault import Vault
-from crucible.vault.notes.walk import WORKFLOWS, OnError, find_notes, is_for_rust, is_markdown, note_name, read_head
+from crucible.vault.notes.walk import WORKFLOWS, OnError, find_notes, is_markdown, note_name
 
 _SESSION = late_pattern(rb"^type: session\r?$", re.MULTILINE)
 _NEAR = 0.6
