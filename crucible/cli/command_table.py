@@ -63,7 +63,6 @@ GROUPS: Mapping[str, Group] = {
         "Tell what is being done, in the session that CRU_SESSION names.",
         ('cru record decision "Token bucket" --rationale "constant memory per key"',),
     ),
-    "install": Group("Put our entries into other programs' settings.", ("cru install claude-code",)),
     "session": Group(
         "Begin, pause, resume, end, list, count, show, codify, learn from, check and rename sessions.",
         (
@@ -92,12 +91,7 @@ COMMANDS: Mapping[str, Entry] = {
     "init": Entry("vault_setup:init", "Make a vault, or complete one."),
     "trust": Entry("vault_setup:trust", "Show what the vault asks for, and accept it."),
     "import": Entry("import_command:import_sessions", "Import the sessions of every agent found here, or of one."),
-    "install claude-code": Entry(
-        "install_command:claude_code", "Have Claude Code's sessions written down while they run."
-    ),
-    "install codex": Entry("install_command:codex", "Have Codex's agent recall and tell."),
-    "install opencode": Entry("install_command:opencode", "Have OpenCode's agent recall and tell."),
-    "install git-hooks": Entry("install_command:git_hooks", "Refuse to commit a secret."),
+    "install": Entry("install_command:install", "Connect agents, or git, to the vault."),
     "hook claude-code": Entry("client_entry:claude_code", "Take one of Claude Code's hook payloads."),
     "session pause": Entry("session_end:pause", "Stop a session for now."),
     "session resume": Entry(

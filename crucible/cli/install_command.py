@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import os
 import shlex
 import shutil
@@ -10,10 +9,11 @@ import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import click
 
-from crucible.cli.command_agent import offer_to_ask
+from crucible.cli.command_agent import human_is_there, offer_to_ask
 from crucible.cli.environment import absolute_path, user_settings, vault_place, vault_root
 from crucible.cli.options import Door, flag
 from crucible.cli.output import clean_line, say, write
@@ -23,108 +23,172 @@ from crucible.clients.claude_code.hook_settings import (
     settings_path,
     uninstall_hooks,
 )
-from crucible.clients.registry import MCP_SETTINGS, TITLES
+from crucible.clients.launch.terminal import ClientMissing
+from crucible.clients.registry import CLIENTS, MCP_SETTINGS, TITLES, client_of
 from crucible.core.errors import CrucibleError, UsageError, VaultNotFound
-from crucible.integrations.install.git_hooks import find_hook, install_hook, uninstall_hook
+from crucible.integrations.install.git_hooks import find_hook, install_hook, is_installed, uninstall_hook
 from crucible.integrations.install.mcp_servers import (
     SKILL,
     Part,
     find_registered,
+    is_used,
     parts_of,
 )
 
 
-def _mcp_command(client: str, files: str, text: str) -> click.Command:
-    """Make the command `cru install CLIENT --mcp` for a client without hooks."""
+class _Target(click.Choice[str]):
+    """A client or `git-hooks`; a client may also be named by its program."""
 
-    @click.command(client, help=inspect.cleandoc(text))
-    @flag("--mcp", "The server of recall and the recorder.")
-    @flag("--user", "For all your projects (the default).")
-    @flag("--project", f"For this project, in its {files}.")
-    @flag("--remove", "With --mcp, take it out again; the files are what they were.")
-    @click.pass_obj
-    def command(door: Door, /, *, mcp: bool, user: bool, project: bool, remove: bool) -> None:
-        if not mcp:
-            more = " --remove" if remove else ""
-            raise UsageError("there is nothing else to be installed", f"cru install {client} --mcp{more}")
-        _check_place(user=user, project=project)
-        _register(door, client, project=project, remove=remove)
-
-    return command
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Replace a program's name by its client's."""
+        client = client_of(value, CLIENTS)
+        return super().convert(client.name if client else value, param, ctx)
 
 
-codex = _mcp_command(
-    "codex",
-    ".codex/config.toml and AGENTS.md",
-    """Have Codex start `cru mcp`, and tell its agent when to use it.
+class _Work(NamedTuple):
+    """What to do with each file: install or remove, for one project or the user, or only show it."""
 
-    Adds a table to config.toml and a marked block to AGENTS.md and touches nothing else in them. Of a project Codex reads
-    its own config.toml only where you trust it.
+    project: bool
+    remove: bool
+    dry_run: bool
+
+    def report(self, path: Path, *, is_changed: bool) -> bool:
+        """Write the line for a file, and return `is_changed`."""
+        if self.remove:
+            word = ("would remove from" if self.dry_run else "removed from") if is_changed else "not in"
+        else:
+            word = ("would install in" if self.dry_run else "installed in") if is_changed else "already in"
+        write(f"{word}  {clean_line(str(path))}")
+        return is_changed
+
+
+_GIT = "git-hooks"
+CLIENT_PROGRAMS = {client.name: client.program for client in CLIENTS.values()}
+_MAKE_ONE = 'Run "cru init DIR --default" to create one for all projects, or "cru init" for this folder.'
+
+
+@click.command("install")
+@click.argument("client", metavar="[CLIENT]", type=_Target([*MCP_SETTINGS, _GIT]), required=False)
+@flag("--mcp", "Install the MCP server and its instructions instead of hooks.")
+@flag("--user", "For all your projects (the default).")
+@flag("--project", "For this project only, in files that can be committed.")
+@flag("--remove", "Remove what this command installs; the files are restored.")
+@flag("--dry-run", "Show the files that would change, and change nothing.")
+@flag("--yes", "Without CLIENT: do not ask.")
+@click.pass_obj
+def install(
+    door: Door, /, client: str | None, *, mcp: bool, user: bool, project: bool, remove: bool, dry_run: bool, yes: bool
+) -> None:
+    """Connect agents to the vault.
+
+    CLIENT is one of:
 
     \b
-      cru install codex --mcp
-      cru install codex --mcp --project
-      cru install codex --mcp --remove
-    """,
-)
-opencode = _mcp_command(
-    "opencode",
-    "opencode.json and AGENTS.md",
-    """Have OpenCode start `cru mcp`, and tell its agent when to use it.
+      claude-code  hooks that record sessions while they run, or --mcp
+      codex        the MCP server: its agent searches past work, records its own
+      opencode     the same
+      git-hooks    a pre-commit hook that refuses secrets
 
-    Adds an entry to opencode.json and a marked block to AGENTS.md and touches nothing else in them.
+    Without CLIENT, all agents found on this machine are connected, after asking.
 
     \b
-      cru install opencode --mcp
-      cru install opencode --mcp --project
-      cru install opencode --mcp --remove
-    """,
-)
+    - Only our entries in the client's files change; --remove removes them.
+    - Hooks never block an agent: a separate process updates the note.
+    - The server comes with instructions: a skill, or a block in AGENTS.md.
+    - The git hook runs before your own, which goes on as before.
 
-
-def _check_place(*, user: bool, project: bool) -> None:
+    \b
+      cru install
+      cru install claude-code
+      cru install claude-code --mcp --project
+      cru install codex --remove --dry-run
+      cru install git-hooks
+    """
     if user and project:
-        raise UsageError("--user and --project: one or the other", "call it twice for both")
+        raise UsageError("--user and --project exclude each other", "Run the command twice to install both.")
+    if client and yes:
+        raise UsageError("--yes is for cru install without CLIENT", "")
+    if client == _GIT and (mcp or user or project):
+        raise UsageError("git-hooks takes only --remove and --dry-run", "Run the command inside the vault.")
+    work = _Work(project, remove, dry_run)
+    if client is None:
+        _install_found(door, work, mcp=mcp, yes=yes)
+    elif client == _GIT:
+        _change_git_hook(door, work)
+    else:
+        _change_client(door, client, work, mcp=mcp)
+        if not remove and not dry_run:
+            offer_to_ask(door, CLIENT_PROGRAMS[client])
 
 
-def _register(door: Door, client: str, *, project: bool, remove: bool) -> None:
+def _install_found(door: Door, work: _Work, *, mcp: bool, yes: bool) -> None:
+    """Change all clients found on this machine, after asking."""
+    found = [name for name in MCP_SETTINGS if _is_here(name)]
+    if not found:
+        raise ClientMissing("no agent found on this machine", f"Name one: {', '.join(MCP_SETTINGS)}.")
+    if not (yes or work.dry_run):
+        if not human_is_there(door):
+            names = ", ".join(f'"cru install {name}"' for name in found)
+            raise UsageError("no CLIENT named, and no terminal to ask on", f"Add --yes, or run {names}.")
+        say("Found on this machine:")
+        for name in found:
+            say(f"  {TITLES[name]}: {'MCP server' if _uses_mcp(name, mcp=mcp) else 'hooks'}")
+        if not click.confirm("Remove from these?" if work.remove else "Connect these?", default=False, err=True):
+            return
+    for name in found:
+        _change_client(door, name, work, mcp=mcp)
+    if not work.remove and not work.dry_run:
+        offer_to_ask(door, CLIENT_PROGRAMS[found[0]])
+
+
+def _is_here(name: str) -> bool:
+    return bool(shutil.which(CLIENT_PROGRAMS[name])) or is_used(name, os.environ, Path.home())
+
+
+def _uses_mcp(client: str, *, mcp: bool) -> bool:
+    """True if the MCP server is meant; only Claude Code has hooks."""
+    return mcp or client != "claude-code"
+
+
+def _change_client(door: Door, client: str, work: _Work, *, mcp: bool) -> None:
+    if _uses_mcp(client, mcp=mcp):
+        _register(door, client, work)
+    else:
+        _change_hooks(door, work)
+    if work.remove and client == "claude-code" and not work.dry_run:
+        _say_still_installed(project=work.project, mcp=mcp)
+
+
+def _register(door: Door, client: str, work: _Work) -> None:
     """Add our server and its instructions to a client's files, or remove both, file by file."""
-    parts = parts_of(client, _program(door, shared=project), os.environ, Path.home(), _folder(project=project))
-    shared = _shared_files(client, parts, _folder(project=project)) if remove else {}
+    folder = _folder(project=work.project)
+    parts = parts_of(client, _program(door, shared=work.project), os.environ, Path.home(), folder)
+    shared = _shared_files(client, parts, folder) if work.remove else {}
     # One file at a time, so that changes before an error are still reported.
-    done = [_taken_out(part, shared) if remove else _put_in(part) for part in parts]
+    done = [
+        _take_out(part, shared, work)
+        if work.remove
+        else work.report(part.path, is_changed=part.install(dry_run=work.dry_run))
+        for part in parts
+    ]
+    if work.dry_run:
+        return
     if any(done):
-        say(f"{TITLES[client]} reads this when it starts: start it anew")
-    if not remove:
-        _say_what_is_next(door, client, project=project)
-        offer_to_ask(door, client)
+        say(f"Restart {TITLES[client]} to apply this.")
+    if not work.remove:
+        _say_what_is_next(door, client, project=work.project)
 
 
-def _put_in(part: Part) -> bool:
-    is_changed = part.install()
-    _write_installed(part.path, is_changed=is_changed)
-    return is_changed
-
-
-def _write_installed(path: Path, *, is_changed: bool) -> None:
-    write(f"{'installed in' if is_changed else 'already in'}  {clean_line(str(path))}")
-
-
-def _write_removed(path: Path, *, is_changed: bool) -> None:
-    write(f"{'removed from' if is_changed else 'not in'}  {clean_line(str(path))}")
-
-
-def _taken_out(part: Part, shared: Mapping[Path, str]) -> bool:
+def _take_out(part: Part, shared: Mapping[Path, str], work: _Work) -> bool:
     path = clean_line(str(part.path))
     if part.path in shared:
-        write(f"left, since {shared[part.path]} reads it, too  {path}")
+        write(f"kept, {TITLES[shared[part.path]]} reads it too  {path}")
         return False
-    is_changed = part.uninstall()
+    is_changed = part.uninstall(dry_run=work.dry_run)
     if not is_changed and part.path.name == SKILL and part.path.exists():
-        write(f"left, since it is not as it was put in  {path}")
-    else:
-        _write_removed(part.path, is_changed=is_changed)
-    return is_changed
+        write(f"kept, it was edited  {path}")
+        return False
+    return work.report(part.path, is_changed=is_changed)
 
 
 def _shared_files(client: str, parts: Sequence[Part], folder: Path | None) -> dict[Path, str]:
@@ -148,10 +212,10 @@ def _say_still_installed(*, project: bool, mcp: bool) -> None:
     """After a removal from Claude Code, report whether its hooks or our server are still installed."""
     folder, more = _folder(project=project), " --project" if project else ""
     if mcp and _has_hooks(folder):
-        say(f"the hooks stay; `cru install claude-code{more} --remove` takes them out")
+        say(f'The hooks are still installed. Run "cru install claude-code{more} --remove" to remove them.')
     servers = parts_of("claude-code", ("cru", "mcp"), os.environ, Path.home(), folder)[0]
     if not mcp and _is_registered(servers):
-        say(f"the server of recall stays; `cru install claude-code --mcp{more} --remove` takes it out")
+        say(f'The MCP server is still installed. Run "cru install claude-code --mcp{more} --remove" to remove it.')
 
 
 def _has_hooks(folder: Path | None) -> bool:
@@ -161,24 +225,24 @@ def _has_hooks(folder: Path | None) -> bool:
 
 
 def _say_what_is_next(door: Door, client: str, *, project: bool) -> None:
-    where = "in this project " if project else ""
+    where = " in this project" if project else ""
     if client == "claude-code" and project:
-        say("Claude Code asks once whether it may start a project's server")
-    say(f"{where}{MCP_SETTINGS[client].shown_by}; its agent is told when to ask and what to write down")
+        say("Claude Code asks once whether it may start a project's server.")
+    say(f'Run "{MCP_SETTINGS[client].shown_by}"{where} to check the connection.')
     if client == "claude-code" and not (_has_hooks(None) or _has_hooks(project_folder())):
-        say("whole sessions are written down by hooks, which are another thing: `cru install claude-code`")
+        say('To record whole sessions, install the hooks too: "cru install claude-code".')
     try:
         say(
-            f"its tools answer from {clean_line(vault_root(door, user_settings()))}{_restriction(door, shared=project)}"
+            f"Its tools use the vault {clean_line(vault_root(door, user_settings()))}{_restriction(door, shared=project)}."
         )
     except VaultNotFound:
-        say("there is no vault here and no default vault, so its tools have nothing yet", style="yellow")
-        say("     `cru init DIR --default` makes one for every project, `cru init` one here")
+        say("No vault here and no default vault: its tools have nothing to search yet.", style="yellow")
+        say(_MAKE_ONE)
 
 
 def _restriction(door: Door, *, shared: bool) -> str:
     """Return a caveat for the message above: without --vault, the vault depends on where the client is started."""
-    return "" if door.vault and not shared else " when it is started here"
+    return "" if door.vault and not shared else " when started here"
 
 
 def _program(door: Door, *, shared: bool) -> list[str]:
@@ -211,55 +275,22 @@ def _say_where(door: Door) -> None:
     """Report which vault receives the sessions of the working directory."""
     user = user_settings()
     try:
-        say(f"sessions from here go to {clean_line(vault_root(door, user))}")
+        say(f"Sessions in this folder are recorded in {clean_line(vault_root(door, user))}.")
     except VaultNotFound:
-        say("there is no vault here and no default vault, so nothing is written down yet", style="yellow")
-        say("     `cru init DIR --default` makes one for every project, `cru init` one here")
+        say("No vault here and no default vault: nothing is recorded yet.", style="yellow")
+        say(_MAKE_ONE)
 
 
-@click.command("claude-code")
-@flag("--user", "For all your projects (the default).")
-@flag("--project", "For this project, in its .claude/settings.json.")
-@flag("--remove", "Take the hooks out again, with --mcp the server; the files are what they were.")
-@flag("--mcp", "Not the hooks, but the server of recall and the recorder, and a skill.")
-@click.pass_obj
-def claude_code(door: Door, *, user: bool, project: bool, remove: bool, mcp: bool) -> None:
-    """Have Claude Code's sessions written down while they run.
-
-    Adds our hooks to the client's settings.json and touches nothing else in it. They note which session did something,
-    and never wait: a process of its own brings the session's note up to date at the end of each turn. A session goes to
-    the vault around its folder, else to your default vault.
-
-    With --mcp the client starts `cru mcp` instead, by which its agent asks what earlier sessions say and tells of its
-    decisions, and gets a skill that says when: in ~/.claude.json, or the project's .mcp.json, and the skills folder.
-
-    On a terminal it offers, once, to ask Claude Code at each session's end what mattered in it, and shows what that costs.
-
-    --remove alone takes out the hooks and leaves the server, --mcp --remove takes out the server and leaves the hooks; each of them
-    in your own settings, or with --project in this project's, and says what stays.
-
-    \b
-      cru install claude-code             in your own settings, for all projects
-      cru install claude-code --project   in this project's, to be committed
-      cru install claude-code --remove
-      cru install claude-code --mcp
-      cru install claude-code --mcp --remove
-    """
-    _check_place(user=user, project=project)
-    if mcp:
-        _register(door, "claude-code", project=project, remove=remove)
-        if remove:
-            _say_still_installed(project=project, mcp=True)
+def _change_hooks(door: Door, work: _Work) -> None:
+    """Add our hooks to Claude Code's settings, or remove them."""
+    path = settings_path(os.environ, Path.home(), _folder(project=work.project))
+    if work.remove:
+        work.report(path, is_changed=uninstall_hooks(path, dry_run=work.dry_run))
         return
-    folder = project_folder() if project else None
-    path = settings_path(os.environ, Path.home(), folder)
-    if remove:
-        _write_removed(path, is_changed=uninstall_hooks(path))
-        _say_still_installed(project=project, mcp=False)
-        return
-    _write_installed(path, is_changed=install_hooks(path, _hook_command(shared=project)))
-    _say_where(door)
-    offer_to_ask(door, "claude")
+    command = _hook_command(shared=work.project)
+    work.report(path, is_changed=install_hooks(path, command, dry_run=work.dry_run))
+    if not work.dry_run:
+        _say_where(door)
 
 
 def _hook_command(*, shared: bool) -> str:
@@ -272,27 +303,14 @@ def _hook_command(*, shared: bool) -> str:
     return f"{shlex.join(own_program())} hook claude-code 2>/dev/null || :"
 
 
-@click.command("git-hooks")
-@flag("--remove", "Take our lines out again; what was there before has its bytes again.")
-@click.pass_obj
-def git_hooks(door: Door, *, remove: bool) -> None:
-    """Refuse to commit a secret: adds a pre-commit hook to the repository around the vault.
-
-    The hook looks at the staged lines of the vault's files (`cru session check --secrets --staged`) and names the file,
-    the line and the rule. Without cru, or when secrets cannot be looked for, it refuses the commit. A hook that is there
-    already goes on as before; ours runs first. `git commit --no-verify` commits without looking.
-
-    \b
-      cru install git-hooks
-      cru install git-hooks --remove
-    """
+def _change_git_hook(door: Door, work: _Work) -> None:
+    """Add our pre-commit hook to the repository around the vault, or remove it."""
     root, _ = vault_place(door)
     hook = find_hook(Path(root))
-    if remove:
-        _write_removed(hook.path, is_changed=uninstall_hook(hook))
+    if work.dry_run:
+        work.report(hook.path, is_changed=is_installed(hook) is work.remove)
         return
-    _write_installed(hook.path, is_changed=install_hook(hook, own_program()))
-    if hook.is_shared:
-        say(
-            "core.hooksPath names this folder for other repositories too; where there is no vault the hook does nothing"
-        )
+    change = uninstall_hook(hook) if work.remove else install_hook(hook, own_program())
+    work.report(hook.path, is_changed=change)
+    if hook.is_shared and not work.remove:
+        say("core.hooksPath shares this folder with other repositories; without a vault the hook does nothing.")

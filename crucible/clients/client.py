@@ -43,7 +43,7 @@ class McpSettings:
 
     `places` returns the settings file and the file with instructions for the agent (a skill, or `AGENTS.md`), for the
     user or for a project.  `entry` is the server's entry in `section` of a JSON file; a TOML file needs neither.
-    `shown_by` is the instruction that tells the user how to check that the server works.
+    `shown_by` is the client's command that lists its servers.
     """
 
     places: Callable[[Mapping[str, str], Path, Path | None], tuple[Path, Path]]

@@ -21,13 +21,18 @@ from crucible.core import files
 from crucible.core.errors import UsageError, VaultError, reason_of
 
 
-def changed(path: Path, edit: Callable[[str | None], str | None], folders: int = 0) -> bool:
-    """Replace a file's text with `edit(text)` (None if the file is missing); return whether anything changed."""
+def changed(path: Path, edit: Callable[[str | None], str | None], folders: int = 0, *, dry_run: bool = False) -> bool:
+    """Replace a file's text with `edit(text)` (None if the file is missing); return whether anything changed.
+
+    With `dry_run`, return whether anything would change.
+    """
     old = load(path)
     with named(path):
         new = edit(old)
     if new == old:
         return False
+    if dry_run:
+        return True
     if new is None:
         _drop(path, folders)
     else:

@@ -168,7 +168,7 @@ def test_a_folder_of_hooks_for_several_repositories_is_told(repository: Path, cr
     git(repository, "config", "core.hooksPath", str(tmp_path / "hooks"))
     result = cru("install", "git-hooks")
     assert result.stdout == f"installed in  {tmp_path}/hooks/pre-commit\n"
-    assert "other repositories too" in result.stderr
+    assert "other repositories" in result.stderr
 
 
 def test_a_vault_without_git_is_told_what_to_do(cru: Cru) -> None:

@@ -72,10 +72,78 @@ def test_hooks_and_server_are_two_things(project: Path, cru: Cru) -> None:
 
 
 @pytest.mark.parametrize("client", ["codex", "opencode"])
-def test_without_mcp_there_is_nothing_to_install(client: str, cru: Cru) -> None:
-    result = cru("install", client)
+def test_a_client_without_hooks_gets_the_server(client: str, project: Path, cru: Cru) -> None:
+    assert "installed in" in cru("install", client).stdout
+    assert cru("install", client, "--mcp").stdout.count("already in") == 2
+
+
+def test_a_client_may_be_named_by_its_program(project: Path, cru: Cru) -> None:
+    cru("install", "claude")
+    assert "already in" in cru("install", "claude-code").stdout
+
+
+@pytest.mark.parametrize("words", [["vim"], ["gemini"], ["claude-code", "codex"]])
+def test_an_unknown_client_is_wrong_usage_and_the_choices_are_named(words: list[str], cru: Cru) -> None:
+    result = cru("install", *words)
     assert result.exit_code == 2
-    assert f"cru install {client} --mcp" in result.stderr
+    if len(words) == 1:
+        assert "'claude-code', 'codex', 'opencode', 'git-hooks'" in result.stderr
+
+
+@pytest.mark.parametrize("more", [["--mcp"], ["--project"], ["--user"]])
+def test_an_option_that_the_git_hook_lacks_is_wrong_usage(more: list[str], cru: Cru) -> None:
+    result = cru("install", "git-hooks", *more)
+    assert result.exit_code == 2
+    assert "git-hooks takes only --remove and --dry-run" in result.stderr
+
+
+@pytest.mark.parametrize("args", [("claude-code",), ("claude-code", "--mcp"), ("codex",), ("opencode", "--project")])
+def test_a_dry_run_names_the_files_and_changes_none(
+    args: tuple[str, ...], project: Path, vault: Vault, cru: Cru
+) -> None:
+    def state() -> dict[Path, bytes]:
+        files = (*project.rglob("*"), *Path.home().rglob("*"))
+        return {path: path.read_bytes() for path in files if path.is_file()}
+
+    before = state()
+    would = cru("install", *args, "--dry-run")
+    assert (would.exit_code, state()) == (0, before)
+    done = cru("install", *args)
+    assert would.stdout == done.stdout.replace("installed in", "would install in")
+    after = state()
+    would = cru("install", *args, "--dry-run", "--remove")
+    assert state() == after
+    assert would.stdout == cru("install", *args, "--remove").stdout.replace("removed from", "would remove from")
+
+
+def test_without_a_client_and_a_terminal_nothing_is_changed(project: Path, cru: Cru) -> None:
+    (Path.home() / ".codex").mkdir()
+    result = cru("install")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert '"cru install codex"' in result.stderr
+    assert "--yes" in result.stderr
+
+
+def test_without_a_client_those_that_are_here_are_connected(project: Path, vault: Vault, cru: Cru) -> None:
+    for folder in (".codex", ".claude"):
+        (Path.home() / folder).mkdir()
+    done = cru("install", "--yes")
+    assert done.exit_code == 0
+    assert [line.partition(f"{Path.home()}/")[2] for line in done.stdout.splitlines()] == [
+        ".claude/settings.json",
+        ".codex/config.toml",
+        ".codex/AGENTS.md",
+    ]
+    assert cru("install", "--yes", "--remove").stdout.count("removed from") == 3
+
+
+def test_with_no_agent_on_the_machine_the_choices_are_named(
+    project: Path, cru: Cru, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", "/nowhere")
+    result = cru("install", "--yes")
+    assert result.exit_code == 1
+    assert "claude-code, codex, opencode" in result.stderr
 
 
 def test_a_broken_file_stays_and_is_named(project: Path, cru: Cru) -> None:
@@ -92,23 +160,23 @@ WHERE = {"claude-code": "claude mcp list", "codex": "codex mcp list", "opencode"
 @pytest.mark.parametrize("client", CLIENTS)
 def test_it_says_what_was_done_and_how_to_see_that_it_works(client: str, project: Path, vault: Vault, cru: Cru) -> None:
     said = cru("install", client, "--mcp").stderr
-    assert "start it anew" in said
-    assert f"`{WHERE[client]}`" in said
-    assert f"its tools answer from {vault.root}" in said
-    assert "sessions from here go to" not in said, "that is what hooks are for"
-    assert ("cru install claude-code`" in said) is (client == "claude-code"), "without hooks nothing is kept"
-    assert "start it anew" not in cru("install", client, "--mcp").stderr, "nothing changed"
+    assert "Restart " in said
+    assert f'Run "{WHERE[client]}"' in said
+    assert f"Its tools use the vault {vault.root}" in said
+    assert "are recorded in" not in said, "that is what hooks are for"
+    assert ('"cru install claude-code"' in said) is (client == "claude-code"), "without hooks nothing is kept"
+    assert "Restart " not in cru("install", client, "--mcp").stderr, "nothing changed"
     out = cru("install", client, "--mcp", "--remove")
-    assert "start it anew" in out.stderr
+    assert "Restart " in out.stderr
 
 
 def test_with_hooks_nobody_is_told_to_install_them(project: Path, vault: Vault, cru: Cru) -> None:
     cru("install", "claude-code")
-    assert "cru install claude-code`" not in cru("install", "claude-code", "--mcp").stderr
+    assert '"cru install claude-code"' not in cru("install", "claude-code", "--mcp").stderr
 
 
 def test_without_a_vault_it_says_so(project: Path, bare_cru: Cru) -> None:
-    assert "no vault" in bare_cru("install", "codex", "--mcp").stderr
+    assert "No vault" in bare_cru("install", "codex", "--mcp").stderr
 
 
 @pytest.mark.parametrize("where", [(), ("--project",)])
@@ -118,22 +186,14 @@ def test_each_remove_takes_out_its_own_and_names_what_stays(
     for more in ((), ("--mcp",)):
         cru("install", "claude-code", *where, *more)
     out = cru("install", "claude-code", *where, "--remove")
-    assert f"`cru install claude-code --mcp {' '.join((*where, '--remove'))}`" in out.stderr
+    assert f'"cru install claude-code --mcp {" ".join((*where, "--remove"))}"' in out.stderr
     cru("install", "claude-code", *where)
     out = cru("install", "claude-code", *where, "--mcp", "--remove")
-    assert f"`cru install claude-code {' '.join((*where, '--remove'))}`" in out.stderr
+    assert f'"cru install claude-code {" ".join((*where, "--remove"))}"' in out.stderr
     out = cru("install", "claude-code", *where, "--remove")
     assert "--mcp" not in out.stderr
     left = [path for path in (*project.rglob("*"), *Path.home().rglob("*")) if path.is_file()]
     assert left == []
-
-
-@pytest.mark.parametrize("client", CLIENTS)
-def test_the_help_says_what_each_remove_removes(client: str, cru: Cru) -> None:
-    told = " ".join(cru("install", client, "--help").stdout.split())
-    assert f"cru install {client} --mcp --remove" in told
-    if client == "claude-code":
-        assert "--remove alone takes out the hooks and leaves the server" in told
 
 
 def test_what_two_clients_read_stays_while_one_of_them_is_registered(project: Path, vault: Vault, cru: Cru) -> None:
@@ -143,7 +203,7 @@ def test_what_two_clients_read_stays_while_one_of_them_is_registered(project: Pa
     told = (project / "AGENTS.md").read_text()
     out = cru("install", "codex", "--mcp", "--project", "--remove")
     assert (project / "AGENTS.md").read_text() == told
-    assert "opencode reads it, too" in out.stdout
+    assert "OpenCode reads it too" in out.stdout
     cru("install", "opencode", "--mcp", "--project", "--remove")
     assert (project / "AGENTS.md").read_text() == "# Mine\n"
 
@@ -156,5 +216,5 @@ def test_an_edited_skill_is_left_and_named(project: Path, vault: Vault, cru: Cru
     assert again.exit_code == 1
     assert "already in" in again.stdout, "what was done before is told"
     out = cru("install", "claude-code", "--mcp", "--remove")
-    assert f"left, since it is not as it was put in  {skill}" in out.stdout
+    assert f"kept, it was edited  {skill}" in out.stdout
     assert skill.read_text() == "mine\n"

@@ -109,7 +109,7 @@ CLIENT = ClientProfile(
     asking_tools=frozenset({"AskUserQuestion"}),
     mcp=McpSettings(
         _mcp_places,
-        "`claude mcp list`, or /mcp in the client, shows crucible as connected",
+        "claude mcp list",
         "mcpServers",
         lambda program: {"type": "stdio", "command": program[0], "args": [*program[1:]]},
     ),

@@ -63,17 +63,18 @@ def settings_path(env: Mapping[str, str], home: Path, project: Path | None) -> P
     return home_folder(env, home) / "settings.json"
 
 
-def install_hooks(path: Path, command: str) -> bool:
+def install_hooks(path: Path, command: str, *, dry_run: bool = False) -> bool:
     """Add our hooks to a settings file, creating it if it is missing; return whether anything changed."""
-    return changed(path, lambda text: with_hooks(text, command))
+    return changed(path, lambda text: with_hooks(text, command), dry_run=dry_run)
 
 
-def uninstall_hooks(path: Path) -> bool:
+def uninstall_hooks(path: Path, *, dry_run: bool = False) -> bool:
     """Remove our hooks; delete the file and its folder if nothing else is left.  Return whether anything changed."""
     return changed(
         path,
         lambda text: None if text is None else without_hooks(text),
         folders=int(path.parent.name == ".claude"),
+        dry_run=dry_run,
     )
 
 

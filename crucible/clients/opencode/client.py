@@ -89,7 +89,7 @@ CLIENT = ClientProfile(
     asking_tools=frozenset({"question"}),
     mcp=McpSettings(
         _mcp_places,
-        "`opencode mcp list` shows crucible as connected",
+        "opencode mcp list",
         "mcp",
         lambda program: {"type": "local", "command": [*program], "enabled": True},
     ),

@@ -110,13 +110,13 @@ class Part:
     folders: int = 0
     entry: Callable[[str], Any] | None = None
 
-    def install(self) -> bool:
-        """Add our part; return whether the file has changed.  Raises `VaultError` if it cannot be changed."""
-        return changed(self.path, self.put_in)
+    def install(self, *, dry_run: bool = False) -> bool:
+        """Add our part; return whether the file changes.  Raises `VaultError` if it cannot be changed."""
+        return changed(self.path, self.put_in, dry_run=dry_run)
 
-    def uninstall(self) -> bool:
-        """Remove our part; return whether the file has changed."""
-        return changed(self.path, self.take_out, self.folders)
+    def uninstall(self, *, dry_run: bool = False) -> bool:
+        """Remove our part; return whether the file changes."""
+        return changed(self.path, self.take_out, self.folders, dry_run=dry_run)
 
 
 @dataclass(frozen=True, slots=True)
