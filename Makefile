@@ -38,8 +38,8 @@ demo: $(VENV)/.installed ## Import a real transcript into a copy of the example 
 	@rm $(DEMO)/sessions/*rate-limiter*  # the demo imports these itself
 	$(BIN)/cru --vault $(DEMO) import claude-code tests/data/transcripts/claude-code
 	$(BIN)/cru --vault $(DEMO) session list
-	$(BIN)/cru --vault $(DEMO) session show "$$($(BIN)/cru --vault $(DEMO) session list --limit 1 --format json \
-	    | $(BIN)/python -c 'import json, sys; print(json.load(sys.stdin)[0]["id"])')"
+	$(BIN)/cru --vault $(DEMO) session show "$$($(BIN)/cru --vault $(DEMO) session list --limit 1 --json \
+	    | $(BIN)/python -c 'import json, sys; print(json.load(sys.stdin)["sessions"][0]["id"])')"
 	$(BIN)/cru --vault $(DEMO) recall how do we keep the limiter per user --limit 1 --context 1
 	@echo
 	@echo "The vault is $(DEMO): open that folder in Obsidian."

@@ -50,7 +50,7 @@ class SessionRow:
     project: str
     started: datetime | None
     ended: datetime | None
-    tokens_used: int | None
+    tokens: int | None
     parent: str
 
 
@@ -143,7 +143,7 @@ class Vault:
             project=str(row["project"] or ""),
             started=_time(row["started"]),
             ended=_time(row["ended"]),
-            tokens_used=row["tokens_used"] if isinstance(row["tokens_used"], int) else None,
+            tokens=row["tokens"] if isinstance(row["tokens"], int) else None,
             parent=str(row["parent"] or ""),
         )
 

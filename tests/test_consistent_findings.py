@@ -47,7 +47,9 @@ def test_whatever_is_named_is_a_finding_with_the_same_id_and_summary(cru: Cru, s
 
 
 def _findings(cru: Cru, session: str) -> Mapping[str, str]:
-    told = json.loads(cru("session", "show", session, "--findings", "--format", "json").stdout)["findings"]
+    told = json.loads(cru("session", "show", session, "--findings", "--format", "json").stdout)["sessions"][0][
+        "findings"
+    ]
     ids = [one["id"] for one in told]
     assert len(ids) == len(set(ids))
     return {one["id"]: one["summary"] for one in told}
@@ -55,7 +57,7 @@ def _findings(cru: Cru, session: str) -> Mapping[str, str]:
 
 def _named(cru: Cru, session: str) -> Iterator[tuple[str, str, str | None]]:
     """Where a finding is named, its id, and the text that stands for it, None if only the id is shown."""
-    history = json.loads(cru("history", "show", session, "--format", "json").stdout)
+    history = json.loads(cru("history", "show", session, "--format", "json").stdout)["histories"][0]
     for section in history.values():
         for line in section if isinstance(section, list) else ():
             if isinstance(line, dict) and _ID.fullmatch(line.get("finding") or "") and "text" in line:

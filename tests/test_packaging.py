@@ -101,6 +101,8 @@ def test_the_installed_command_does_the_main_job(installed: Path, tmp_path: Path
     assert _run(installed, tmp_path, cru, "--version").startswith("cru ")
     _run(installed, tmp_path, cru, "init", "notes")
     _run(installed, tmp_path, cru, "--vault", "notes", "import", "claude-code", TRANSCRIPTS)
-    rows = json.loads(_run(installed, tmp_path, cru, "--vault", "notes", "session", "list", "--format", "json"))
+    rows = json.loads(_run(installed, tmp_path, cru, "--vault", "notes", "session", "list", "--format", "json"))[
+        "sessions"
+    ]
     assert rows
     assert "user" in _run(installed, tmp_path, cru, "--vault", "notes", "session", "show", rows[0]["id"])

@@ -107,7 +107,7 @@ def test_only_the_untidy_note_has_windows_line_ends(path: Path) -> None:
 
 
 def test_the_list_shows_the_sessions_newest_first(copied: Vault) -> None:
-    rows = json.loads(Cru(copied)("session", "list", "--format", "json").stdout)
+    rows = json.loads(Cru(copied)("session", "list", "--format", "json").stdout)["sessions"]
     assert [(row["id"], row["status"], row["project"], row["problems"]) for row in rows] == [
         (LIMITER, "paused", "shop", 0),
         (RETRY, "completed", "shop", 0),
@@ -407,7 +407,7 @@ def test_the_cases_are_what_learning_writes(copied: Vault) -> None:
 
 
 def test_the_cases_of_the_example_are_understood_and_reviewed(copied: Vault) -> None:
-    rows = json.loads(Cru(copied)("case", "list", "--format", "json").stdout)
+    rows = json.loads(Cru(copied)("case", "list", "--format", "json").stdout)["cases"]
     words = {"accept": "accepted", "reject": "rejected", None: "proposed"}
     assert {row["id"]: row["status"] for row in rows} == {case: words[word] for case, word in CASES.items()}
     assert Cru(copied)("case", "check").exit_code == 0

@@ -14,8 +14,8 @@ from crucible.cli.command_agent import ask_first, with_option
 from crucible.cli.environment import cwd_and_projects, user_settings, vault_place
 from crucible.cli.id_arguments import WORKFLOW
 from crucible.cli.index_access import query_index
-from crucible.cli.options import Door, flag, format_option
-from crucible.cli.output import PROBLEMS_FOUND, say, say_problems, warn, write, write_document, write_json
+from crucible.cli.options import Door, flag, format_option, is_data
+from crucible.cli.output import PROBLEMS_FOUND, say, say_problems, warn, write, write_data, write_document
 from crucible.cli.recall_engine import RecallScope, has_server, open_own_index, open_recall
 from crucible.cli.vault_access import claude_folder, here, index_of, open_vault, project_here
 from crucible.commands.briefing.briefing_parts import Aim, Briefing, Item, Quoter, Rank, aim_of
@@ -204,7 +204,7 @@ def _recall_of(door: Door, vault: Vault, project: str) -> Callable[[], tuple[Rec
 @flag("--short", "Only a digest of a dozen lines: where work stands, todos, decisions, lessons.")
 @click.option("--lines", type=click.IntRange(1, 1000), metavar="N", help=f"With --short, at most N lines [{LINES}].")
 @with_option
-@format_option("markdown", "json")
+@format_option("markdown")
 @click.pass_obj
 def briefing(
     door: Door,
@@ -247,13 +247,13 @@ def briefing(
     if named is not None:
         ask_first(open_vault(door, looks=False), recent_paths(door, project), named)
     if short:
-        return _show_digest(door, project, workflow, lines or LINES, as_json=format_ == "json")
+        return _show_digest(door, project, workflow, lines or LINES, format_)
     made = make_briefing(door, project, budget, workflow)
     found = made.briefing
     for source in found.failed:
         warn(f"left out: {source.name}: {source.failure}")
-    if format_ == "json":
-        write_json(_export(made))
+    if is_data(format_):
+        write_data(_export(made), format_)
     elif found.is_empty:
         of = f" of project {found.project}" if found.project else ""
         say(f"nothing is known{of} yet; `cru import` brings sessions in")
@@ -290,7 +290,7 @@ def _sections(found: Briefing) -> list[dict[str, Any]]:
     ]
 
 
-def _show_digest(door: Door, project: str | None, workflow: str | None, lines: int, *, as_json: bool) -> int:
+def _show_digest(door: Door, project: str | None, workflow: str | None, lines: int, format_: str) -> int:
     """Show the digest of a project; returns the exit code, 3 if a source could not be read."""
     vault = open_vault(door, looks=False)
     aim = aim_named(vault, workflow)[0] if workflow else None
@@ -303,8 +303,8 @@ def _show_digest(door: Door, project: str | None, workflow: str | None, lines: i
         return name, digest_of(vault, view, DigestRequest(datetime.now(UTC), name, folder, aim, lines), quoter)
 
     (name, found), _ = query_index(index_of(vault), answer)
-    if as_json:
-        write_json(_export_digest(name, workflow, aim, found))
+    if is_data(format_):
+        write_data(_export_digest(name, workflow, aim, found), format_)
     else:
         _write(found.digest)
     return _complain(found)

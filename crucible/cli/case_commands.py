@@ -55,7 +55,7 @@ _CASES = click.argument("cases", metavar="ID...", type=CASE, nargs=-1, required=
 @click.option("--tag", metavar="TAG", help="Only with this tag.")
 @flag("--verified", "Only those whose outcome something showed to be right.")
 @limit_option()
-@format_option("table", "json", "toon", "paths")
+@format_option("paths")
 @NULL_OPTION
 @click.pass_obj
 def list_cases(door: Door, /, *, format_: str, null: bool, limit: int | None, **wishes: Any) -> int:
@@ -84,14 +84,14 @@ def list_cases(door: Door, /, *, format_: str, null: bool, limit: int | None, **
     else:
         write_rows(
             rows,
-            _TABLE if format_ == "table" else _COLUMNS,
+            _TABLE if format_ == "text" else _COLUMNS,
             format_,
             "cases",
             door,
             texts=("about",),
             names=("id",),
         )
-        if format_ == "table" and not rows:
+        if format_ == "text" and not rows:
             say("no cases; `cru session learn --all --export markdown` writes some")
     return 0 if complete else PROBLEMS_FOUND
 
@@ -213,7 +213,7 @@ def _review(door: Door, refs: tuple[str, ...], review: CaseStatus) -> None:
 
 @click.command("check")
 @click.argument("cases", metavar="[ID]...", type=CASE, nargs=-1)
-@format_option("text", "json")
+@format_option()
 @click.pass_obj
 def check_cases(door: Door, /, cases: tuple[str, ...], format_: str) -> int:
     """Name what is wrong with cases: properties and sections that are not understood, sessions that are gone.

@@ -12,8 +12,8 @@ import click
 from crucible.analysis.review.agent_questions import text_cleaner
 from crucible.cli.command_agent import agent_named, as_agent, say_spent
 from crucible.cli.environment import absolute_path, user_settings, vault_root
-from crucible.cli.options import Door, GivenPath, format_option
-from crucible.cli.output import PROBLEMS_FOUND, clean, say, say_lines, write, write_json
+from crucible.cli.options import Door, GivenPath, format_option, is_data
+from crucible.cli.output import PROBLEMS_FOUND, clean, say, say_lines, write, write_data
 from crucible.commands.learn.puzzle_files import (
     PuzzleFile,
     SolutionFile,
@@ -58,7 +58,7 @@ class _PlayOptions(NamedTuple):
 )
 @click.option("--answer", metavar="FILE", type=GivenPath(), help="Judge the answer in this file; `-` is stdin.")
 @click.option("--hints", type=click.IntRange(min=0), default=0, metavar="N", help="Give the first N hints at once.")
-@format_option("text", "json")
+@format_option()
 @click.pass_obj
 def play(door: Door, /, file: str, format_: str, **given: Any) -> int:
     """Ask a puzzle, and say whether the answer met the expected behaviour.
@@ -174,8 +174,8 @@ def _puzzle_lines(puzzle: PuzzleFile, hints: int) -> Iterator[str]:
 def _write_verdict(
     puzzle: PuzzleFile, solution: SolutionFile | None, answer: str, verdict: Verdict, format_: str
 ) -> None:
-    if format_ == "json":
-        write_json(_export(puzzle, answer, verdict))
+    if is_data(format_):
+        write_data(_export(puzzle, answer, verdict), format_)
         return
     for result in verdict.results:
         write(_line(result))

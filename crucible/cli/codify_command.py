@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shlex
 import sys
@@ -18,8 +17,8 @@ from crucible.analysis.tools.recorded_calls import RecordedCalls, load_recorded_
 from crucible.cli.command_agent import agent_named, as_agent, ask_first, say_spent, user_budget, with_option
 from crucible.cli.environment import absolute_path, working_directory
 from crucible.cli.id_arguments import SESSION
-from crucible.cli.options import Door, GivenPath, flag
-from crucible.cli.output import PROBLEMS_FOUND, counted, say, write, write_document, write_json
+from crucible.cli.options import Door, GivenPath, flag, format_option, is_data
+from crucible.cli.output import PROBLEMS_FOUND, counted, data_text, say, write, write_data, write_document
 from crucible.cli.vault_access import find_note, load_note, open_vault
 from crucible.clients.launch.terminal import check_installed, ending_of, run_client
 from crucible.commands.codify.codify_sessions import RecordedSession, codify
@@ -122,11 +121,8 @@ class _Target(NamedTuple):
     type=GivenPath(),
     help="Where to write it; `-` is stdout. By default a note in the vault's workflows/.",
 )
-@click.option(
-    "--format",
-    "format_",
-    type=click.Choice(["markdown", "json", "mermaid"]),
-    help="In which form: on stdout, or in the FILE of -o.",
+@format_option(
+    "markdown", "mermaid", default=None, help_="Output format, on stdout or in the FILE of -o; text is markdown."
 )
 @click.option("--dialect", type=click.Choice(["crucible"]), help="Write it for the Rust Crucible's parser.")
 @flag("--refine", "Have an agent refine names, types and conditions.")
@@ -183,10 +179,10 @@ def codify_sessions(
 
 
 def _check(target: _Target, door: Door) -> None:
-    if target.dialect and target.format in ("json", "mermaid"):
+    if target.dialect and target.format in ("json", "toon", "mermaid"):
         raise UsageError(f"--dialect goes with Markdown, not with {target.format}", "leave one of them out")
     if target.interactive:
-        if target.prints or target.format in ("json", "mermaid"):
+        if target.prints or target.format in ("json", "toon", "mermaid"):
             raise UsageError("--interactive saves a note, and prints nothing", "leave --format and -o - out")
         check_terminal(door)
 
@@ -284,16 +280,16 @@ def _deliver(vault: Vault, workflow: Workflow, slug: str, target: _Target, door:
 
 
 def _print(workflow: Workflow, target: _Target, door: Door) -> None:
-    if target.format == "json":
-        write_json(_export(workflow))
+    if is_data(target.format):
+        write_data(_export(workflow), str(target.format))
         return
     text = _text(workflow, target)
     write_document(text, door)
 
 
 def _text(workflow: Workflow, target: _Target) -> str:
-    if target.format == "json":
-        return json.dumps(_export(workflow), indent=2) + "\n"
+    if is_data(target.format):
+        return data_text(_export(workflow), str(target.format)) + "\n"
     drawn = render_mermaid(build_graph(workflow))
     if target.format == "mermaid":
         return drawn.removesuffix("\n") + "\n"

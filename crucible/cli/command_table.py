@@ -50,7 +50,7 @@ GROUPS: Mapping[str, Group] = {
     ),
     "index": Group(
         "What the notes say, as tables that every list and figure is made from.",
-        ("cru index show phases --sort -tokens_used -n 20",),
+        ("cru index show phases --sort -tokens -n 20",),
     ),
     "knowledge": Group(
         "What is worth knowing again: add, list, find, verify and retire items.",

@@ -13,8 +13,8 @@ import click
 from crucible.cli.environment import settings_path as user_settings_file
 from crucible.cli.environment import user_settings, vault_root
 from crucible.cli.install_command import project_folder
-from crucible.cli.options import Door, flag, format_option
-from crucible.cli.output import PROBLEMS_FOUND, bar, clean_line, in_color, say, write, write_json
+from crucible.cli.options import Door, flag, format_option, is_data
+from crucible.cli.output import PROBLEMS_FOUND, bar, clean_line, in_color, say, write, write_data
 from crucible.clients.claude_code.hook_settings import settings_path
 from crucible.clients.log_files import source_name
 from crucible.clients.registry import MCP_SETTINGS
@@ -109,7 +109,7 @@ _MARKS = {CheckState.GOOD: ("ok", "green"), CheckState.NOTE: ("note", "yellow"),
 @flag("--all", "Name everything, not the first few.", "whole")
 @flag("--secrets", "Also count secrets in the clients' own logs, by kind and file, without values.")
 @flag("--migrate", "Convert notes of an older format first.")
-@format_option("table", "json")
+@format_option()
 @click.pass_obj
 def doctor(door: Door, *, whole: bool, secrets: bool, migrate: bool, format_: str) -> int:
     """Check the vault: settings, rights, hooks, MCP, agents and their cost, transcripts, spool, sessions, index; each finding with the command that fixes it.
@@ -126,8 +126,8 @@ def doctor(door: Door, *, whole: bool, secrets: bool, migrate: bool, format_: st
     if migrate:
         _migrate(setup.vault)
     results = list(_results(setup, datetime.now(UTC), secrets=secrets))
-    if format_ == "json":
-        write_json([_exported(result) for result in results])
+    if is_data(format_):
+        write_data({"checks": [_exported(result) for result in results]}, format_)
     else:
         for result in results:
             _write(result, whole=whole, color=in_color(door))
@@ -261,7 +261,7 @@ def _exported(result: CheckResult) -> dict[str, object]:
         "topic": result.topic,
         "state": str(result.state),
         "text": result.text,
-        "mend": result.fix or None,
+        "fix": result.fix or None,
         "items": list(result.items),
     }
 

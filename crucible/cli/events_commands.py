@@ -11,8 +11,8 @@ from typing import Any
 import click
 
 from crucible.cli.id_arguments import SESSION
-from crucible.cli.options import Door, flag, format_option, local_now
-from crucible.cli.output import PROBLEMS_FOUND, clean_line, room_of, say, write, write_json
+from crucible.cli.options import Door, flag, format_option, is_data, local_now
+from crucible.cli.output import PROBLEMS_FOUND, clean_line, room_of, say, write, write_data, write_json_line
 from crucible.cli.session_list import shortened
 from crucible.cli.table_output import GAP, Tier, cut_to, table_lines
 from crucible.cli.vault_access import find_note, open_vault
@@ -60,7 +60,7 @@ def _phase_id(_ctx: click.Context, _param: click.Parameter, value: str | None) -
 @click.option("--tools", "of_tools", flag_value=True, default=None, type=bool, help="Only calls and what they gave.")
 @click.option("--events", "of_tools", flag_value=False, type=bool, help="Only what is no call.")
 @click.option("-n", "--limit", type=click.IntRange(min=0), metavar="N", help="Only the last N.")
-@format_option("table", "json", "jsonl")
+@format_option("jsonl")
 @click.pass_obj
 def show_events(door: Door, /, session: str, limit: int | None, format_: str, **chosen_types: Any) -> None:
     """Show the whole events of a session: what its note leaves out or shortens.
@@ -83,10 +83,10 @@ def show_events(door: Door, /, session: str, limit: int | None, format_: str, **
     seen: set[tuple[str, str]] = set()
     found = _chosen(read_records(vault.root, session_id, lambda *at: torn.append(at)), seen, **chosen_types)
     records: Iterable[EventRecord] = found if limit is None else deque(found, maxlen=limit)
-    if format_ == "json":
+    if is_data(format_):
         meta = load_meta(vault.root, session_id)
         exported = [_exported(one) for one in records]
-        write_json({"session": session_id, "meta": dict(meta), "records": exported})
+        write_data({"session": session_id, "meta": dict(meta), "events": exported}, format_)
         count = len(exported)
     else:
         count = _write_records(records, format_, room_of(door))
@@ -96,7 +96,7 @@ def show_events(door: Door, /, session: str, limit: int | None, format_: str, **
 
 
 @click.command("list")
-@format_option("table", "json")
+@format_option()
 @click.pass_obj
 def list_events(door: Door, /, format_: str) -> None:
     """List the sessions that have whole events: how many, how large, how old, and where.
@@ -116,8 +116,8 @@ def list_events(door: Door, /, format_: str) -> None:
         meta = load_meta(vault.root, session_id)
         sizes = _sizes(vault, session_id, meta.get("ended"))
         rows.append({"id": session_id, "where": where, **meta, **sizes, "session_id": session_id})
-    if format_ == "json":
-        write_json(rows)
+    if is_data(format_):
+        write_data({"sessions": rows}, format_)
     else:
         _write_table(rows, room_of(door))
 
@@ -125,7 +125,7 @@ def list_events(door: Door, /, format_: str) -> None:
 @click.command
 @flag("--dry-run", "Only tell what would be done; write nothing.")
 @click.option("--older-than", type=click.IntRange(min=0), metavar="DAYS", help="Instead of events.retention_days.")
-@format_option("table", "json")
+@format_option()
 @click.pass_obj
 def prune(door: Door, /, *, dry_run: bool, older_than: int | None, format_: str) -> int:
     """Put old whole events away: into the archive, or delete them, as `events.after` in the settings says.
@@ -153,8 +153,10 @@ def prune(door: Door, /, *, dry_run: bool, older_than: int | None, format_: str)
         lock_seconds=vault.settings.lock_seconds,
     )
     outcomes: list[PurgedEvents | KeptEvents] = sorted((*report.purged, *report.kept), key=lambda one: one.session_id)
-    if format_ == "json":
-        write_json({"dry_run": dry_run, "after": report.after, "sessions": [_purge_row(one) for one in outcomes]})
+    if is_data(format_):
+        write_data(
+            {"dry_run": dry_run, "after": report.after, "sessions": [_purge_row(one) for one in outcomes]}, format_
+        )
     else:
         _write_purge(outcomes, report.after, dry_run=dry_run)
     return PROBLEMS_FOUND if report.failed else 0
@@ -225,10 +227,10 @@ def _write_records(records: Iterable[EventRecord], format_: str, room: int | Non
     """Write each record as soon as it is read; returns the number of records."""
     count = 0
     for count, one in enumerate(records, 1):  # noqa: B007  the last value is used
-        if format_ == "table":
+        if format_ == "text":
             write(_row(one, room))
         else:
-            write_json(_exported(one), indent=False)
+            write_json_line(_exported(one))
     return count
 
 

@@ -13,15 +13,15 @@ import click
 from crucible.cli.command_agent import ask_first, with_option
 from crucible.cli.id_arguments import SESSION
 from crucible.cli.index_access import open_index, query_index
-from crucible.cli.options import Door, flag, format_option, limit_option, since_option, until_option
-from crucible.cli.output import PROBLEMS_FOUND, say, say_problems, warn, write, write_document, write_json
+from crucible.cli.options import Door, flag, format_option, is_data, limit_option, since_option, until_option
+from crucible.cli.output import PROBLEMS_FOUND, say, say_problems, warn, write, write_data, write_document
 from crucible.cli.table_output import write_rows
 from crucible.cli.vault_access import find_note, folders_of, open_vault
 from crucible.core.errors import AmbiguousSession, CrucibleError, SessionNotFound, UsageError
 from crucible.core.secrets.redaction import redact_of
+from crucible.core.text import short_duration
 from crucible.memory.history.history import HEADINGS, PROPERTIES, Capture, Captures, HistoryEntry, HistoryLine, lines_of
 from crucible.memory.history.history_folder import (
-    HISTORY,
     HistoryFilter,
     HistoryNote,
     list_entries,
@@ -38,9 +38,9 @@ from crucible.vault.index.time_filters import utc
 from crucible.vault.notes.vault import Vault
 from crucible.vault.notes.walk import note_name
 
-_TABLE = ("started", "id", "agent", "minutes", "done", "decided", "open", "captures", "title")
+_TABLE = ("started", "id", "agent", "duration", "done", "decided", "open", "captures", "title")
 _MORE = (
-    *("started", "ended", "id", "title", "project", "agent", "minutes", "tokens", "author"),
+    *("started", "ended", "id", "title", "project", "agent", "duration_s", "tokens", "author"),
     *("done", "decided", "open", "next", "captures", "files", "path"),
 )
 _LIMIT = limit_option()
@@ -56,7 +56,7 @@ _LIMIT = limit_option()
 @click.option("--captures/--no-captures", default=None, help="Only with captures, or only without any.")
 @click.option("--project", metavar="NAME", default="", help="Only of this project.")
 @_LIMIT
-@format_option("table", "json", "toon")
+@format_option()
 @click.pass_obj
 def list_history(door: Door, /, *, format_: str, **wishes: Any) -> int:
     """List what sessions came to, the newest first.
@@ -77,7 +77,7 @@ def list_history(door: Door, /, *, format_: str, **wishes: Any) -> int:
 @click.command
 @click.argument("words", nargs=-1, required=True)
 @_LIMIT
-@format_option("table", "json", "toon")
+@format_option()
 @click.pass_obj
 def search(door: Door, /, words: Sequence[str], limit: int | None, format_: str) -> int:
     """Find the histories that hold every one of the words, in any case, the newest first.
@@ -107,9 +107,11 @@ def _load_all(vault: Vault) -> tuple[list[HistoryNote], bool]:
 
 def _write_entries(vault: Vault, found: Sequence[HistoryNote], format_: str, door: Door) -> None:
     rows = [_row(vault, one, one.entry) for one in found if one.entry]
-    columns = _TABLE if format_ == "table" else _MORE
-    write_rows(rows, columns, format_, HISTORY, door, texts=("title", "agent"), names=("id",))
-    if not rows and format_ == "table":
+    if format_ == "text":
+        rows = [{**row, "duration": row["duration_s"] and short_duration(row["duration_s"])} for row in rows]
+    columns = _TABLE if format_ == "text" else _MORE
+    write_rows(rows, columns, format_, "histories", door, texts=("title", "agent"), names=("id",))
+    if not rows and format_ == "text":
         say("no history found that fits; `cru session end ID` writes a session's")
 
 
@@ -121,7 +123,7 @@ def _row(vault: Vault, one: HistoryNote, entry: HistoryEntry) -> dict[str, Any]:
         "title": entry.title or entry.session_id,
         "project": entry.project or None,
         "agent": entry.agent or None,
-        "minutes": entry.duration_minutes,
+        "duration_s": None if entry.duration_minutes is None else entry.duration_minutes * 60,
         "tokens": entry.tokens,
         "author": entry.author or None,
         "done": len(entry.done),
@@ -140,7 +142,7 @@ def _row(vault: Vault, one: HistoryNote, entry: HistoryEntry) -> dict[str, Any]:
 @click.command("show")
 @click.argument("session", metavar="ID", type=SESSION)
 @with_option
-@format_option("text", "json")
+@format_option()
 @click.pass_obj
 def show_history(door: Door, /, session: str, named: str | None, format_: str) -> None:
     """Show what a session came to: its note as it is, or its facts as JSON. Problems in it are reported on stderr.
@@ -161,10 +163,10 @@ def show_history(door: Door, /, session: str, named: str | None, format_: str) -
     if one is None:
         _show_composed(vault, session, format_, door)
         return
-    if format_ == "json":
+    if is_data(format_):
         if one.entry is None:
             raise CrucibleError(f"{vault.relative(one.note.path)}: no history", "its `type` must be `history`")
-        write_json(_export(one.entry))
+        write_data({"histories": [_export(one.entry)]}, format_)
     else:
         write_document(one.note.data, door)
     say_problems(vault.relative(one.note.path), one.problems)
@@ -202,8 +204,8 @@ def _show_composed(vault: Vault, ref: str, format_: str, door: Door) -> None:
     following = work.after(session.project or "", began)
     redact = redact_of(vault.settings.secrets)
     entry = compose_from_note(vault, note, redact=redact, roots=roots, following=following)
-    if format_ == "json":
-        write_json(_export(entry))
+    if is_data(format_):
+        write_data({"histories": [_export(entry)]}, format_)
     else:
         text = render_history(entry, place=vault.relative(note.path))
         write_document(text.rpartition("\n%% ")[0], door)

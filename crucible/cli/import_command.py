@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from crucible.cli.environment import user_settings
-from crucible.cli.options import Door, GivenPath, flag, format_option, local_now, since_option
-from crucible.cli.output import PROBLEMS_FOUND, bar, clean_line, room_of, say, write, write_json
+from crucible.cli.options import Door, GivenPath, flag, format_option, is_data, local_now, since_option
+from crucible.cli.output import PROBLEMS_FOUND, bar, clean_line, room_of, say, write, write_data
 from crucible.cli.session_stop import update_histories
 from crucible.cli.table_output import Tier, table_lines
 from crucible.cli.vault_access import open_vault
@@ -96,7 +96,7 @@ def _import(vault: Vault, options: ImportOptions, searches: Sequence[Search]) ->
 @since_option("Only what was written since: 2026-11-21, 12h, 7d, 2w.")
 @flag("--refresh", "Also bring notes of older versions up to date; your edits stay.")
 @flag("--dry-run", "Show what would be done and write nothing.")
-@format_option("table", "json")
+@format_option()
 @click.pass_obj
 def import_sessions(door: Door, /, *, named: tuple[Dialect | Path, ...], format_: str, **given: Any) -> int:
     """Import sessions: each becomes a note, each subagent a linked note.
@@ -152,8 +152,8 @@ def _import_found(door: Door, vault: Vault, options: ImportOptions, paths: Seque
         for search, report in zip(searches, reports, strict=True)
         if not search.is_sniffed or report.sessions or report.unreadable
     ]
-    if format_ == "json":
-        write_json({**_exported(total), "clients": clients})
+    if is_data(format_):
+        write_data({**_exported(total), "clients": clients}, format_)
     else:
         for row in unknown:
             _say_unreadable(row)
@@ -208,8 +208,8 @@ _FOLDER = 12
 def _write_one(report: ImportReport, format_: str, *, dry_run: bool) -> None:
     """Write the report of one client's import."""
     total = _total([report])
-    if format_ == "json":
-        write_json(_exported(total))
+    if is_data(format_):
+        write_data(_exported(total), format_)
         return
     _write_report(report)
     if any(not row.path.exists() for row in report.unreadable):

@@ -60,7 +60,7 @@ _COLUMNS = (
 @click.option("--project", metavar="NAME", default="", help="Only of this project's sessions.")
 @only_option("--kind", "kinds", PendingKind)
 @limit_option("Only the newest N.", least=0)
-@format_option("text", "json", "toon")
+@format_option()
 @click.pass_obj
 def list_inbox(
     door: Door,

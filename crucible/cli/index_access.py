@@ -96,7 +96,7 @@ _WHERE = click.option(
     "--where",
     multiple=True,
     metavar="CONDITION",
-    help="Only where this holds, on any column: 'tokens_used > 5000', 'title ~ limiter', 'branch != null'.",
+    help="Only where this holds, on any column: 'tokens > 5000', 'title ~ limiter', 'branch != null'.",
 )
 _FILTERS = (
     click.option("--status", type=click.Choice(STATUSES), help="Only sessions that stand so."),

@@ -30,7 +30,7 @@ _COLUMNS = "\n\n".join(f"Columns of {table}: {columns_of(table)}" for table in T
 @click.option("--session", metavar="ID", help="Only of this session: its id, or a beginning that no other has.")
 @span_options
 @order_options
-@format_option("toon", "table", "json")
+@format_option()
 @click.pass_obj
 def show_table(door: Door, /, *, table: str, session: str | None, format_: str, **options: Any) -> int:
     """Print a table of the index: what `cru session list` and `stats` reckon with.
@@ -40,7 +40,7 @@ def show_table(door: Door, /, *, table: str, session: str | None, format_: str, 
 
     \b
       cru index show sessions --since 7d
-      cru index show phases --where 'tokens_used > 5000' --sort -tokens_used -n 20
+      cru index show phases --where 'tokens > 5000' --sort -tokens -n 20
       cru index show callouts --where 'kind = error' --since 30d --format json
       cru index show links --session 2026-11-21-add
     """

@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from crucible.cli.id_arguments import ITEM
-from crucible.cli.options import NULL_OPTION, Door, check_null, flag, format_option, limit_option, only_option
+from crucible.cli.options import NULL_OPTION, Door, check_null, flag, format_option, is_data, limit_option, only_option
 from crucible.cli.output import (
     PROBLEMS_FOUND,
     clean_line,
@@ -19,8 +19,8 @@ from crucible.cli.output import (
     say,
     say_problems,
     warn,
+    write_data,
     write_document,
-    write_json,
     write_problems,
 )
 from crucible.cli.recall_command import recall
@@ -84,7 +84,7 @@ _COLUMNS = (
 @flag("--retired", "Retired items instead.")
 @flag("--to-verify", "Only what is old and was never verified, or did not hold.")
 @limit_option()
-@format_option("table", "json", "toon", "paths")
+@format_option("paths")
 @NULL_OPTION
 @click.pass_obj
 def list_knowledge(door: Door, /, *, format_: str, null: bool, limit: int | None, **wishes: Any) -> int:
@@ -112,9 +112,9 @@ def list_knowledge(door: Door, /, *, format_: str, null: bool, limit: int | None
     if format_ == "paths":
         complete &= write_paths(str(vault.root), KNOWLEDGE, rows, null=null, terminal=door.terminal)
     else:
-        columns = _fitting(room_of(door)) if format_ == "table" else _COLUMNS
+        columns = _fitting(room_of(door)) if format_ == "text" else _COLUMNS
         write_rows(rows, columns, format_, "knowledge", door, texts=("title",), names=("id",))
-        if format_ == "table":
+        if format_ == "text":
             named = any(wishes[name] for name in ("project", "domain", "everybody"))
             _say_hidden(query.viewer, len(rows), hidden, named=named, any_=any(one.item for one in notes))
     return 0 if complete else PROBLEMS_FOUND
@@ -230,7 +230,7 @@ def show_knowledge(door: Door, /, item: str) -> None:
     help="At most so many.",
 )
 @flag("--explain", "Show what each score is made of.")
-@format_option("table", "json", "toon", "paths")
+@format_option("paths")
 @click.pass_context
 def search(ctx: click.Context, /, query: tuple[str, ...], **given: Any) -> None:
     """Find items of knowledge: `cru recall --kind knowledge`, in this vault even where a team's server is set.
@@ -255,7 +255,7 @@ def search(ctx: click.Context, /, query: tuple[str, ...], **given: Any) -> None:
 
 
 @click.command("stats")
-@format_option("table", "json")
+@format_option()
 @click.pass_obj
 def stats(door: Door, /, format_: str) -> int:
     """Say what is used, what never helped, what is old, and how full each place is.
@@ -267,8 +267,8 @@ def stats(door: Door, /, format_: str) -> int:
     vault = open_vault(door)
     wrong: list[CrucibleError] = []
     found = stats_of(vault, load_items(vault, wrong.append), datetime.now(UTC), vault.settings.knowledge)
-    if format_ == "json":
-        write_json(_export_stats(found))
+    if is_data(format_):
+        write_data(_export_stats(found), format_)
     else:
         _write_stats(found)
     return 0 if _say_missing(wrong, found.unread) else PROBLEMS_FOUND
@@ -312,7 +312,7 @@ def _uses(row: ItemRow) -> str:
 
 
 @click.command("check")
-@format_option("text", "json")
+@format_option()
 @click.pass_obj
 def check_knowledge(door: Door, /, format_: str) -> int:
     """Name what is wrong with items: properties that are not understood, sources that are gone, names that are taken twice.

@@ -8,14 +8,15 @@ from datetime import UTC, datetime
 
 import click
 
+from crucible.cli.captured_data import write_captured_data
 from crucible.cli.command_agent import ask_first, human_is_there, with_option
 from crucible.cli.id_arguments import SESSION
-from crucible.cli.options import Door, flag, format_option, one_of
-from crucible.cli.output import clean, clean_line, given_width, say, warn, write, write_json
+from crucible.cli.options import Door, flag, format_option, is_data, one_of
+from crucible.cli.output import clean, clean_line, given_width, say, warn, write
 from crucible.cli.recall_engine import similar_here
 from crucible.cli.table_output import cut_to
 from crucible.cli.vault_access import folder_of, load_note, newest_here, open_vault
-from crucible.commands.capture.candidates import PROMPTED, Candidate, CaptureProposal, Handling
+from crucible.commands.capture.candidates import PROMPTED, Candidate, CaptureProposal
 from crucible.commands.capture.capture import Captured, Occasion, capture_session
 from crucible.commands.capture.capture_log import CaptureState
 from crucible.commands.capture.question import (
@@ -227,69 +228,6 @@ def _kept_line(vault: Vault, kept: KeptCandidate) -> str:
     return f"not kept, {what}: {candidate.summary}: {kept.line}"
 
 
-def write_captured_json(vault: Vault, captured: Captured) -> None:
-    """Write everything as JSON; `--accept` takes the values of `number` and `candidate`."""
-    write_json(
-        {
-            "session": captured.session,
-            "kept": [_kept(vault, one) for one in captured.kept],
-            "would_keep": [_proposal(one) for one in captured.silent],
-            "suggested": [
-                {
-                    "number": number,
-                    **_proposal(one),
-                    "preselected": one.preselected,
-                    "asked_about": one.way is not Handling.LIST,
-                }
-                for number, one in enumerate(captured.suggested, 1)
-            ],
-            "skipped": [_proposal(one) for one in captured.skipped],
-            "deferred": [_proposal(one) for one in captured.deferred],
-            "budget": {name: getattr(captured.budget, name) for name in ("limit", "spent", "left", "prompts")},
-            "problems": list(captured.problems),
-        }
-    )
-
-
-def _proposal(one: CaptureProposal) -> dict[str, object]:
-    candidate = one.candidate
-    return {
-        "candidate": one.key,
-        "kind": candidate.kind.value,
-        "type": KEPT_AS[candidate.kind].value,
-        "confidence": candidate.confidence,
-        "summary": candidate.summary,
-        "detail": candidate.detail,
-        "cause": candidate.cause,
-        "fix": candidate.fix,
-        "finding": candidate.finding or None,
-        "repeats": one.repeats or None,
-        "phase": candidate.phase,
-        "line": candidate.line,
-        "source": candidate.source,
-        "file": candidate.file or None,
-        "attribution": _attribution(one),
-    }
-
-
-def _attribution(one: CaptureProposal) -> dict[str, object] | None:
-    if one.attribution is None:
-        return None
-    found = {name: getattr(one.attribution, name) for name in ("category", "confidence", "preventable", "judge")}
-    return found | {"category": one.attribution.category.value}
-
-
-def _kept(vault: Vault, one: KeptCandidate) -> dict[str, object]:
-    return {
-        **_proposal(one.proposal),
-        "state": one.record.state.value,
-        "id": one.record.item or None,
-        "path": vault.relative(one.path) if one.path else None,
-        "silent": one.record.silent,
-        "why": one.line or None,
-    }
-
-
 @click.command
 @click.argument("session", metavar="[ID]", type=SESSION, required=False, envvar="CRU_SESSION")
 @click.option(
@@ -307,7 +245,7 @@ def _kept(vault: Vault, one: KeptCandidate) -> dict[str, object]:
 @flag("--again", "Also what was skipped before.")
 @with_option
 @flag("--dry-run", "Only list; keep nothing, ask nothing, note nothing.")
-@format_option("text", "json")
+@format_option()
 @click.pass_obj
 def capture(
     door: Door,
@@ -359,7 +297,10 @@ def capture(
         again=again,
         dry=dry_run,
     )
-    (write_captured_json if format_ == "json" else write_captured)(vault, captured)
+    if is_data(format_):
+        write_captured_data(vault, captured, format_)
+    else:
+        write_captured(vault, captured)
     if given:
         given.check()
     return 1 if given and given.has_failed(captured) else 0

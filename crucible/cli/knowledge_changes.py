@@ -10,8 +10,8 @@ import click
 
 from crucible.cli.environment import cwd_and_projects
 from crucible.cli.id_arguments import ITEM, SESSION
-from crucible.cli.options import Door, flag, format_option, one_of
-from crucible.cli.output import counted, say, warn, write, write_json
+from crucible.cli.options import Door, flag, format_option, is_data, one_of
+from crucible.cli.output import counted, say, warn, write, write_data
 from crucible.cli.recall_engine import similar_here
 from crucible.cli.vault_access import here, load_note, open_vault, project_here
 from crucible.core.errors import UsageError
@@ -75,7 +75,7 @@ _EVENT = late_pattern(r"#[0-9a-f]{8}\Z")
     type=one_of(SimilarChoice),
     help="What becomes of it when something like it is known; by default you are asked, or it is not added.",
 )
-@format_option("text", "json")
+@format_option()
 @click.pass_obj
 def add(door: Door, /, type_: str, title: str, text: str, format_: str, **given: Any) -> int:
     """Keep something worth knowing again, as a note in knowledge/.
@@ -184,8 +184,8 @@ def _say_alike(made: Added) -> None:
 
 
 def _write_added(vault: Vault, made: Added, format_: str) -> None:
-    if format_ == "json":
-        write_json(
+    if is_data(format_):
+        write_data(
             {
                 "outcome": made.outcome.value,
                 "id": made.id or None,
@@ -199,7 +199,8 @@ def _write_added(vault: Vault, made: Added, format_: str) -> None:
                 "to_retire": list(made.to_retire),
                 "warnings": list(made.warnings),
                 "redactions": dict(made.redactions),
-            }
+            },
+            format_,
         )
         return
     if made.outcome in (AddOutcome.ADDED, AddOutcome.MERGED) and made.path:

@@ -154,7 +154,7 @@ class _CaseSelection(NamedTuple):
 @session_filters
 @with_options(CHOICES)
 @with_options(WAYS)
-@format_option("table", "json", "toon")
+@format_option()
 @click.pass_obj
 def learn(door: Door, /, sessions: tuple[str, ...], *, every: bool, format_: str, **given: Any) -> int:
     """Extract what sessions teach: failures and what fixed them, corrections, decisions, delegated work, whole pieces of work.
@@ -252,7 +252,7 @@ def _check(options: _ExportOptions, selection: _CaseSelection, format_: str) -> 
             raise UsageError(f"{option} goes with --export {' or '.join(exports)}", f"leave {option} out, or export so")
     if options.export == PUZZLE and options.output == _STDOUT:
         raise UsageError("puzzles are files, and no stream", "name a folder: -o puzzles")
-    if options.export == JSONL and options.output in (None, _STDOUT) and format_ != "table":
+    if options.export == JSONL and options.output in (None, _STDOUT) and format_ != "text":
         raise UsageError(
             f"--format {format_} would stand among the rows on standard output", "name a file: -o cases.jsonl"
         )

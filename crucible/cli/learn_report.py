@@ -12,8 +12,8 @@ from typing import Any
 import click
 
 from crucible.cli.environment import absolute_path
-from crucible.cli.options import Door
-from crucible.cli.output import clean, say, warn, write, write_json
+from crucible.cli.options import Door, is_data
+from crucible.cli.output import clean, say, warn, write, write_data
 from crucible.cli.table_output import write_rows
 from crucible.commands.learn.case import Case, CaseStatus, CaseType, Puzzle
 from crucible.commands.learn.case_folder import WrittenCases
@@ -108,7 +108,7 @@ def count_rows(cases: Iterable[Case]) -> list[dict[str, Any]]:
 
 def write_preview(rows: Sequence[Mapping[str, Any]], format_: str, door: Door) -> None:
     """Write the table of counts."""
-    write_rows(rows, _COLUMNS, format_, "cases", door)
+    write_rows(rows, _COLUMNS, format_, "types", door)
 
 
 def say_exported(done: Exported, format_: str | None, sides: Sequence[str] = ()) -> None:
@@ -118,7 +118,7 @@ def say_exported(done: Exported, format_: str | None, sides: Sequence[str] = ())
     """
     tally = done.tally
     left_out = sorted(tally.left_out.items())
-    exported = {
+    exported: dict[str, object] = {
         "files": [
             {"path": str(one.path), "split": one.split, "rows": one.rows, "bytes": one.size} for one in done.files
         ],
@@ -144,7 +144,9 @@ def say_exported(done: Exported, format_: str | None, sides: Sequence[str] = ())
 
 def say_kept(vault: Vault, kept: WrittenCases, format_: str) -> None:
     """Write the paths of new and replaced notes, or JSON, and report the counts."""
-    exported = {name: [vault.relative(path) for path in paths] for name, paths in kept._asdict().items()}
+    exported: dict[str, object] = {
+        name: [vault.relative(path) for path in paths] for name, paths in kept._asdict().items()
+    }
     _write_files(exported, (*kept.new, *kept.replaced), format_)
     say(
         f"{_counted(len(kept.new), 'case')} new, {len(kept.replaced)} replaced, {len(kept.same)} as they were, "
@@ -177,9 +179,9 @@ def _say_redactions(redactions: Mapping[str, int]) -> None:
         say(f"taken out: {', '.join(f'{count} {rule}' for rule, count in sorted(redactions.items()))}")
 
 
-def _write_files(exported: object, paths: Iterable[object], format_: str) -> None:
-    if format_ == "json":
-        write_json(exported)
+def _write_files(exported: Mapping[str, object], paths: Iterable[object], format_: str) -> None:
+    if is_data(format_):
+        write_data(exported, format_)
         return
     for path in paths:
         write(str(path))
@@ -209,8 +211,8 @@ def propose_rules(
     place = _place(place.resolve()) if place.is_dir() else place
     old = _text(place)
     new = with_rules(old, rules)
-    if format_ == "json":
-        write_json([_row(rule) for rule in rules])
+    if is_data(format_):
+        write_data({"rules": [_row(rule) for rule in rules]}, format_)
     elif new != old:
         for line in unified_diff_of(place.name, old, new).rstrip("\n").split("\n"):
             write(clean(line))

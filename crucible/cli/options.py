@@ -10,23 +10,53 @@ from enum import StrEnum
 from typing import Any, NamedTuple
 
 import click
+from click.core import ParameterSource
 
 from crucible.core.errors import UsageError
 from crucible.core.settings.settings import load_user_settings
 from crucible.core.settings.toml_scan import user_settings_path
 from crucible.vault.index.time_filters import parse_when
 
+_AS_JSON = f"{__name__}.as_json"
 
-def format_option(*formats: str) -> Callable[[Any], Any]:
-    """Return the option `--format` with these choices; the first is the default."""
-    return click.option(
+
+def format_option(*more: str, default: str | None = "text", help_: str = "Output format.") -> Callable[[Any], Any]:
+    """Return the options `--format` (text, json, toon and `more`) and `--json`, its short form."""
+    chosen = click.option(
         "--format",
         "format_",
-        type=click.Choice(formats),
-        default=formats[0],
+        type=click.Choice(("text", "json", "toon", *more)),
+        default=default,
         show_default=True,
-        help="How to write it.",
+        callback=_format_of,
+        help=help_,
     )
+    return lambda command: chosen(JSON_OPTION(command))
+
+
+def _note_json(ctx: click.Context, _: click.Parameter, value: bool) -> None:
+    if value:
+        ctx.meta[_AS_JSON] = True
+
+
+def _format_of(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
+    """Return `json` if `--json` was given; refuse a different `--format` beside it."""
+    if _AS_JSON not in ctx.meta:
+        return value
+    if value != "json" and ctx.get_parameter_source(str(param.name)) is ParameterSource.COMMANDLINE:
+        raise UsageError(f"--json and --format {value} exclude each other", "Remove one of them.")
+    return "json"
+
+
+# Eager, so that it is known when `--format` is processed.
+JSON_OPTION = click.option(
+    "--json", is_flag=True, is_eager=True, expose_value=False, callback=_note_json, help="Same as --format json."
+)
+
+
+def is_data(format_: str | None) -> bool:
+    """True for the formats that programs read: an object with the schema's version."""
+    return format_ in ("json", "toon")
 
 
 def one_of(kinds: Iterable[StrEnum]) -> click.Choice[str]:

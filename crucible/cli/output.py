@@ -85,18 +85,46 @@ def write_json_lines(lines: Iterable[bytes]) -> None:
     sys.stdout.buffer.writelines(map(_escaped, lines) if sys.stdout.isatty() else lines)
 
 
-def write_json(value: object, *, indent: bool = True) -> None:
-    """Write one JSON document to stdout, always in UTF-8; on a single line unless `indent`."""
+SCHEMA = 1
+"""Version of the objects that commands write as JSON and TOON.  Increase it when a key is renamed or removed."""
+
+
+def write_data(value: Mapping[str, object], format_: str = "json") -> None:
+    """Write one object to stdout as `json` or `toon`, with the schema's version as its first key."""
+    if format_ == "toon":
+        write_text(data_text(value, format_))
+    else:
+        click.echo(_escaped(json_bytes({"schema": SCHEMA, **value}, indent=True)))
+
+
+def data_text(value: Mapping[str, object], format_: str = "json") -> str:
+    """Return an object as JSON or TOON, with the schema's version as its first key."""
+    data = json_bytes({"schema": SCHEMA, **value}, indent=True)
+    if format_ != "toon":
+        return data.decode()
+    import orjson  # noqa: PLC0415  needed for only one of the formats
+    import toons  # noqa: PLC0415  as above
+
+    # By way of JSON, which turns tuples, enumerations and bytes that are not UTF-8 into what TOON knows.
+    return toons.dumps(orjson.loads(data))
+
+
+def write_json_line(value: object) -> None:
+    """Write one value as a line of JSON."""
+    click.echo(_escaped(json_bytes(value)))
+
+
+def json_bytes(value: object, *, indent: bool = False) -> bytes:
+    """Encode a value as JSON in UTF-8."""
     import orjson  # noqa: PLC0415  needed for only one of the formats
 
     try:
-        data = orjson.dumps(value, option=orjson.OPT_INDENT_2 if indent else 0)
+        return orjson.dumps(value, option=orjson.OPT_INDENT_2 if indent else 0)
     except TypeError:  # a byte that is not UTF-8, or a number beyond 64 bits
         import json  # noqa: PLC0415  thirty times slower
 
         text = json.dumps(value, ensure_ascii=False, indent=2 if indent else None)
-        data = _SURROGATES.sub("\ufffd", text).encode()
-    click.echo(_escaped(data))
+        return _SURROGATES.sub("\ufffd", text).encode()
 
 
 def _escaped(data: bytes) -> bytes:
@@ -123,9 +151,9 @@ def counted(count: int, noun: str, *, zero: str = "0") -> str:
 
 
 def write_problems(rows: Sequence[Mapping[str, object]], format_: str) -> None:
-    """Write problems to stdout: JSON, or lines of the form `path:line: code: message`."""
-    if format_ == "json":
-        write_json(rows)
+    """Write problems to stdout: JSON, TOON, or lines of the form `path:line: code: message`."""
+    if format_ != "text":
+        write_data({"problems": rows}, format_)
         return
     for row in rows:
         write(f"{row['path']}:{row['line']}: {row['code']}: {row['message']}")

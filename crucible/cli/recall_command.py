@@ -90,7 +90,7 @@ class _Recall(click.Command):
 )
 @flag("--here", "Ask this vault's own index, also where a team's server is set.")
 @flag("--explain", "Show what each score is made of.")
-@format_option("table", "json", "toon", "paths")
+@format_option("paths")
 @click.pass_obj
 def recall(
     door: Door,
@@ -139,7 +139,7 @@ def recall(
     write_answer(opened.vault.root, question, answer, format_, door, explain=explain, whole=is_id)
     if is_id and not answer.hits:
         say("no event has this id; when its words change, it gets another")
-    elif format_ == "table" and not (answer.hits or answer.sessions):
+    elif format_ == "text" and not (answer.hits or answer.sessions):
         say(_nothing_found(question, opened.viewer.project))
     if format_ == "paths" and any(not hit.path for hit in answer.hits):
         say("what a team's server finds is no file here; --here asks this vault's own index")

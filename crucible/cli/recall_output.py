@@ -11,8 +11,8 @@ from urllib.parse import quote
 import click
 
 from crucible.cli.options import Door, local_now
-from crucible.cli.output import clean_line, in_color, room_of, write_json, write_text
-from crucible.cli.table_output import broadest, dump_rows, write_paths
+from crucible.cli.output import clean_line, in_color, room_of, write_data
+from crucible.cli.table_output import broadest, write_paths, write_rows
 from crucible.core.patterns import late_pattern
 from crucible.core.zones import local_day
 from crucible.documents.markdown.containment import cut, normal_line
@@ -31,10 +31,9 @@ def write_answer(
 ) -> None:
     """Write the answer to a question; `whole` shows full events instead of snippets."""
     if format_ == "json":
-        write_json(_export(root, question, answer, explain=explain))
+        write_data(_export(root, question, answer, explain=explain))
     elif format_ == "toon":
-        rows = [_row(hit) for hit in answer.hits]
-        write_text(dump_rows(rows, "hits") if rows else f"hits[0]{{{','.join(_COLUMNS)}}}:")
+        write_rows([_row(hit) for hit in answer.hits], _COLUMNS, format_, "hits", door)
     elif format_ == "paths":
         found = [*(hit.path for hit in answer.hits), *(hit.path for hit in answer.sessions)]
         paths = dict.fromkeys(filter(None, found))
@@ -212,16 +211,16 @@ def _neighbour_line(event: Event, *, color: bool, room: int) -> str:
 
 
 def _marked_words(snippet: Snippet, *, color: bool) -> Iterator[_Word]:
-    """Yield the snippet's words, with matches in bold, or between `**` without colours."""
+    """Yield the snippet's words, with matches in bold and green if coloured."""
     for word in _BETWEEN_BLANKS.finditer(snippet.text):
         at, end = word.span()
         inside = [(max(first, at), min(last, end)) for first, last in snippet.marks if first < end and at < last]
         told, width = [], 0
         for first, last in inside:
             plain, marked = clean_line(snippet.text[at:first]), clean_line(snippet.text[first:last])
-            shown = click.style(marked, fg="green", bold=True) if color else f"**{marked}**"
+            shown = click.style(marked, fg="green", bold=True) if color else marked
             told += [plain, shown]
-            width += _breadth(plain) + _breadth(marked if color else shown)
+            width += _breadth(plain) + _breadth(marked)
             at = last
         rest = clean_line(snippet.text[at:end])
         yield _Word("".join([*told, rest]), width + _breadth(rest))

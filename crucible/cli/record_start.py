@@ -9,8 +9,8 @@ import click
 
 from crucible.cli.environment import user_settings, working_directory
 from crucible.cli.id_arguments import SESSION
-from crucible.cli.options import TEXT, Door, format_option, local_now
-from crucible.cli.output import write, write_json
+from crucible.cli.options import TEXT, Door, format_option, is_data, local_now
+from crucible.cli.output import write, write_data
 from crucible.cli.record_options import at_option, noted_time, say_warnings
 from crucible.cli.vault_access import find_note, open_vault
 from crucible.commands import record
@@ -27,7 +27,7 @@ from crucible.vault.notes.walk import note_name
 @click.option("--continues", metavar="ID", type=SESSION, default="", help="The session that this one goes on from.")
 @click.option("--goal", metavar="TEXT", type=TEXT, default="", help="What it is for; - for stdin.")
 @at_option
-@format_option("text", "json")
+@format_option()
 @click.pass_obj
 def start(door: Door, /, title: str, project: str | None, at: datetime | None, format_: str, **given: Any) -> None:
     """Begin a session: its note is made at once, and its id is all that is printed.
@@ -50,8 +50,8 @@ def start(door: Door, /, title: str, project: str | None, at: datetime | None, f
         now=lambda: begun,
         **given,
     )
-    if format_ == "json":
-        write_json({"id": recorder.id, "path": str(recorder.path)})
+    if is_data(format_):
+        write_data({"id": recorder.id, "path": str(recorder.path)}, format_)
     else:
         write(recorder.id)
     say_warnings(recorder)

@@ -9,8 +9,8 @@ import click
 
 from crucible.cli.command_agent import ask_first, with_option
 from crucible.cli.index_access import open_index, query_index
-from crucible.cli.options import BEGIN, Door, format_option, until_option, user_zone
-from crucible.cli.output import PROBLEMS_FOUND, say, warn, write_document, write_json
+from crucible.cli.options import BEGIN, Door, format_option, is_data, until_option, user_zone
+from crucible.cli.output import PROBLEMS_FOUND, say, warn, write_data, write_document
 from crucible.cli.vault_access import folders_of, open_vault
 from crucible.core.errors import CrucibleError
 from crucible.core.secrets.redaction import caching_redact, redact_of
@@ -35,7 +35,7 @@ from crucible.vault.notes.vault import Vault
 @until_option("Begun then or earlier.")
 @click.option("--project", metavar="NAME", default=None, help="Only sessions of this project.")
 @with_option
-@format_option("text", "markdown", "json")
+@format_option("markdown")
 @click.pass_obj
 def report(
     door: Door,
@@ -72,8 +72,8 @@ def report(
     warn(*wrong)
     if untimed := sum(not row["started"] for row in rows):
         say(f"without a start time and left out: {untimed}; `cru session check` says why", style="yellow")
-    if format_ == "json":
-        write_json([_facts(one) for one in found])
+    if is_data(format_):
+        write_data({"sessions": [_facts(one) for one in found]}, format_)
     elif found:
         write_document(render_report(found, user_zone(), markdown=format_ == "markdown"), door)
     else:

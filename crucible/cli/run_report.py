@@ -13,8 +13,8 @@ from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
-from crucible.cli.options import Door, local_now
-from crucible.cli.output import clean_line, counted, given_width, say, warn, write, write_json
+from crucible.cli.options import Door, is_data, local_now
+from crucible.cli.output import clean_line, counted, given_width, say, warn, write, write_data
 from crucible.cli.record_options import recording_place, say_warnings
 from crucible.cli.session_stop import finish_quietly
 from crucible.cli.workflow_list import CheckedWorkflow
@@ -155,8 +155,8 @@ _GRADES = {Grade.PLAIN: "", Grade.CRITICAL: " !", Grade.OPTIONAL: " ?"}
 
 def write_plan(found: CheckedWorkflow, plan: Plan, executors: Executors, format_: str) -> None:
     """Write the steps in order, each with its agent, inputs, outputs and conditions."""
-    if format_ == "json":
-        write_json(_plan(found, plan, executors))
+    if is_data(format_):
+        write_data(_plan(found, plan, executors), format_)
         return
     write(f"Run of {plan.title or found.note.name}: {counted(len(plan.jobs), 'step')}")
     names = {job.index: job.step.name for job in plan.jobs}
@@ -169,16 +169,17 @@ def write_plan(found: CheckedWorkflow, plan: Plan, executors: Executors, format_
 
 def write_report(found: CheckedWorkflow, report: RunReport, session_id: str, format_: str) -> None:
     """Write how each step ended, and the id of the run's session."""
-    if format_ == "json":
+    if is_data(format_):
         steps = [_outcome(outcome) for outcome in report.outcomes]
-        write_json(
+        write_data(
             {
                 "workflow": found.note.shown,
                 "session": session_id,
                 "status": "interrupted" if report.stopped else "done" if report.is_done else "failed",
                 "halted_by": report.halted.step.name if report.halted else None,
                 "steps": steps,
-            }
+            },
+            format_,
         )
         return
     width = max([12, *(len(OUTCOME_WORDS[outcome.outcome]) for outcome in report.outcomes)])
@@ -255,8 +256,8 @@ def _outcome(outcome: JobResult) -> dict[str, object]:
         "agent": str(outcome.agent) if outcome.agent else None,
         "reason": outcome.reason or None,
         "started": export_time(outcome.started),
-        "duration_ms": outcome.duration_ms,
-        "tokens_used": outcome.tokens,
+        "duration_s": outcome.duration_ms and outcome.duration_ms / 1000,
+        "tokens": outcome.tokens,
         "answer": outcome.answer or None,
     }
 

@@ -11,8 +11,8 @@ import click
 
 from crucible.cli.environment import cwd_and_projects
 from crucible.cli.id_arguments import SESSION
-from crucible.cli.options import TEXT, Door, format_option
-from crucible.cli.output import PROBLEMS_FOUND, clean, say_problems, write, write_facts, write_json
+from crucible.cli.options import TEXT, Door, format_option, is_data
+from crucible.cli.output import PROBLEMS_FOUND, clean, say_problems, write, write_data, write_facts
 from crucible.cli.session_stop import compact_memory
 from crucible.cli.vault_access import find_note, here, load_note, newest_here, open_vault
 from crucible.core.errors import AmbiguousSession, SessionNotFound
@@ -45,8 +45,8 @@ def show_bookmarks(vault: Vault, refs: Sequence[str], format_: str) -> int:
     loaded = load_bookmarks(vault.root)
     found = [one for ref in refs or [newest_here(vault, _GOES_ON)] for one in _bookmarks_of(vault, ref, loaded)]
     found = [*{one.id: one for one in found}.values()]
-    if format_ == "json":
-        write_json({"schema": 1, "bookmarks": [_export(one) for one in found]})
+    if is_data(format_):
+        write_data({"bookmarks": [_export(one) for one in found]}, format_)
     else:
         for number, one in enumerate(found):
             if number:
@@ -60,7 +60,7 @@ def show_bookmarks(vault: Vault, refs: Sequence[str], format_: str) -> int:
 @_session_argument
 @click.option("--note", metavar="TEXT", type=TEXT, default="", help="What to know when going on; - for stdin.")
 @click.option("--blocker", "blockers", metavar="TEXT", type=TEXT, multiple=True, help="What is in the way; repeatable.")
-@format_option("text", "json")
+@format_option()
 @click.pass_obj
 def add(door: Door, /, session: str | None, note: str, blockers: Sequence[str], format_: str) -> None:
     """Keep where a session stands, without pausing it; prints the bookmark's id.
@@ -84,8 +84,8 @@ def add(door: Door, /, session: str | None, note: str, blockers: Sequence[str], 
         note=note,
         blockers=blockers,
     )
-    if format_ == "json":
-        write_json(_export(one))
+    if is_data(format_):
+        write_data(_export(one), format_)
     else:
         write(one.id)
     compact_memory(vault)

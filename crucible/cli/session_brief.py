@@ -6,8 +6,8 @@ import click
 
 from crucible.cli.command_agent import ask_first, with_option
 from crucible.cli.id_arguments import SESSION
-from crucible.cli.options import Door, flag, format_option
-from crucible.cli.output import say, write_json, write_text
+from crucible.cli.options import Door, flag, format_option, is_data
+from crucible.cli.output import say, write_data, write_text
 from crucible.cli.vault_access import load_note, open_vault
 from crucible.core.errors import UsageError
 from crucible.core.secrets.redaction import redact_of
@@ -20,7 +20,7 @@ from crucible.vault.notes.vault import Note
 @click.argument("session", metavar="[ID]", type=SESSION, required=False, envvar="CRU_SESSION")
 @flag("--print", "Only show what stands there; change nothing.", "only_print")
 @with_option
-@format_option("text", "json")
+@format_option()
 @click.pass_obj
 def brief(
     door: Door,
@@ -64,8 +64,8 @@ def brief(
 
 def _show(note: Note, update: BriefUpdate, format_: str) -> None:
     found = update.brief
-    if format_ == "json":
-        write_json(
+    if is_data(format_):
+        write_data(
             {
                 "session": note.name,
                 "brief": found.text if found else None,
@@ -73,7 +73,8 @@ def _show(note: Note, update: BriefUpdate, format_: str) -> None:
                 "phases_covered": count_covered(note.session, found.covers) if found else 0,
                 "phases": len(note.session.phases),
                 "changed": update.changed,
-            }
+            },
+            format_,
         )
     elif found:
         write_text(found.text)

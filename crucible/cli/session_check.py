@@ -24,7 +24,7 @@ from crucible.vault.notes.vault import Vault
 @click.command
 @flag("--secrets", "Look for secrets instead, in all that the vault holds.")
 @flag("--staged", "With --secrets: only in the lines that the next git commit adds.")
-@format_option("table", "json")
+@format_option()
 @click.argument("sessions", metavar="[ID]...", type=SESSION, nargs=-1)
 @click.pass_obj
 def check(door: Door, sessions: tuple[str, ...], *, secrets: bool, staged: bool, format_: str) -> int:

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
 import click
-import toons
 
 from crucible.cli.index_access import (
     columns_of,
@@ -18,15 +17,15 @@ from crucible.cli.index_access import (
     query_index,
     session_filters,
 )
-from crucible.cli.options import NULL_OPTION, Door, check_null, format_option
-from crucible.cli.output import PROBLEMS_FOUND, clean_line, in_color, room_of, write_json, write_text
+from crucible.cli.options import NULL_OPTION, Door, check_null, format_option, is_data
+from crucible.cli.output import PROBLEMS_FOUND, clean_line, in_color, room_of, write_data
 from crucible.cli.table_output import aligned, broadest, write_index_rows, write_paths
 from crucible.core.text import short_duration
 from crucible.vault.index.query import COLUMNS, select
 from crucible.vault.index.stats import GROUPINGS, Stats, aggregate
 
 _GAP = "  "
-_BARS = ("sessions", "tokens_used")
+_BARS = ("sessions", "tokens")
 """The columns drawn with a bar."""
 
 _BROADEST_BAR, _SHORTEST_BAR = 16, 6
@@ -68,11 +67,9 @@ class _Plan(NamedTuple):
 
 
 def _write_stats(stats: Stats, format_: str, door: Door) -> None:
-    """Write the statistics as `table`, `json` or `toon`."""
-    if format_ == "json":
-        write_json(_plain(stats))
-    elif format_ == "toon":
-        write_text(toons.dumps(_plain(stats)))
+    """Write the statistics as `text`, `json` or `toon`."""
+    if is_data(format_):
+        write_data(_plain(stats), format_)
     else:
         click.echo("\n".join(_table(stats, room_of(door), color=in_color(door))))
 
@@ -204,7 +201,7 @@ class _Looks(NamedTuple):
 
 _LOOKS: Mapping[str, _Looks] = {
     "sessions": _Looks("sessions", _count, "sessions", shortened),
-    "tokens_used": _Looks("tokens", _count, "tokens", shortened),
+    "tokens": _Looks("tokens", _count, "tokens", shortened),
     "tokens_average": _Looks("avg tokens", _count, "avg tok", shortened),
     "duration_average_s": _Looks("avg time", short_duration, "avg time", short_duration),
     "duration_median_s": _Looks("median", short_duration, "median", short_duration),
@@ -222,7 +219,7 @@ _TABLE = ("id", "status", "started", "participants")
 @click.command("list", epilog=f"Columns for --where and --sort: {columns_of('sessions')}")
 @session_filters
 @order_options
-@format_option("table", "json", "toon", "paths")
+@format_option("paths")
 @NULL_OPTION
 @click.pass_obj
 def list_sessions(door: Door, /, *, format_: str, null: bool, **options: Any) -> int:
@@ -238,7 +235,7 @@ def list_sessions(door: Door, /, *, format_: str, null: bool, **options: Any) ->
     \b
       cru session list --since 7d --agent claude-code
       cru session list --status failed --format json
-      cru session list --where 'tokens_used > 5000' --sort -tokens_used -n 20
+      cru session list --where 'tokens > 5000' --sort -tokens -n 20
       cru session list --project shop --format paths -0 | xargs -0r rg -l limiter
       cru session list --since today --format paths -0 | xargs -0r git add --
     """
@@ -250,7 +247,7 @@ def list_sessions(door: Door, /, *, format_: str, null: bool, **options: Any) ->
     if format_ == "paths":
         complete = write_paths(index.root, index.settings.sessions, rows, null=null, terminal=door.terminal)
     else:
-        columns = dict.fromkeys([*(_TABLE if format_ == "table" else COLUMNS), *named])
+        columns = dict.fromkeys([*(_TABLE if format_ == "text" else COLUMNS), *named])
         write_index_rows(rows, [*columns], format_, "sessions", door, more="title")
     return 0 if complete and not now.unwalked else PROBLEMS_FOUND
 
@@ -258,7 +255,7 @@ def list_sessions(door: Door, /, *, format_: str, null: bool, **options: Any) ->
 @click.command(epilog=f"Columns for --where: {columns_of('sessions')}")
 @click.option("--by", type=click.Choice(GROUPINGS), help="A line for each of these, beside the total.")
 @session_filters
-@format_option("table", "json", "toon")
+@format_option()
 @click.pass_obj
 def stats(door: Door, /, *, by: str | None, format_: str, **options: Any) -> int:
     """Count sessions, tokens, time and failures.

@@ -13,8 +13,8 @@ import click
 
 from crucible.cli.environment import user_settings
 from crucible.cli.id_arguments import SESSION
-from crucible.cli.options import TEXT, Door, PassingOn, client_arguments, flag, format_option
-from crucible.cli.output import warn, write_document, write_json
+from crucible.cli.options import TEXT, Door, PassingOn, client_arguments, flag, format_option, is_data
+from crucible.cli.output import warn, write_data, write_document
 from crucible.cli.vault_access import here, load_note, open_vault
 from crucible.commands.resume.choose_session import newest_first, newest_rows, paused_rows
 from crucible.commands.resume.material_gathering import Workplace, check_goes_on, find_folder, find_material
@@ -49,7 +49,7 @@ from crucible.vault.notes.vault import Note, Vault
 )
 @click.option("--goal", metavar="TEXT", type=TEXT, default="", help="What to do now; - for stdin.")
 @flag("--force", "Also a session that has ended, or that seems to be at work.")
-@format_option("text", "json")
+@format_option()
 @click.pass_context
 def resume(
     ctx: click.Context,
@@ -83,7 +83,7 @@ def resume(
     prints = printed or (named is None and not door.terminal)
     if given["native"] and given["fresh"]:
         raise UsageError("--native and --fresh exclude each other", "choose one, or neither")
-    if format_ == "json" and not prints:
+    if is_data(format_) and not prints:
         raise UsageError("--format goes with --print", "a client writes for itself")
     vault = open_vault(door, looks=not prints)
     note = load_note(vault, session) if session is not None else _last_paused(vault)
@@ -108,16 +108,17 @@ def _write_context(material: Material, context: Context, format_: str, door: Doo
     if format_ == "text":
         write_document(context.text.removesuffix("\n") + "\n", door)
         return
-    write_json(
+    write_data(
         {
             "session": session.id,
             "phase": extent.phase.id if extent.phase else None,
             "tokens": context.tokens,
-            "is_tight": context.is_tight,
+            "tight": context.is_tight,
             "left_out": [asdict(each) for each in context.left_out],
             "drift": asdict(material.drift) if material.drift else None,
             "text": context.text,
-        }
+        },
+        format_,
     )
 
 

@@ -12,8 +12,8 @@ from rich.rule import Rule
 from rich.text import Text
 
 from crucible.cli.id_arguments import SESSION
-from crucible.cli.options import Door, flag, format_option
-from crucible.cli.output import clean_line, say, say_problems, write, write_document, write_json
+from crucible.cli.options import Door, flag, format_option, is_data
+from crucible.cli.output import clean_line, say, say_problems, write, write_data, write_document
 from crucible.cli.session_view import console_for, draw, draw_phase, expand
 from crucible.cli.vault_access import find_note, load_note, open_vault
 from crucible.commands.check.check_vault import link_table
@@ -39,7 +39,7 @@ class _Shown(NamedTuple):
 @click.option("--phase", "wanted", metavar="N", help="Only this phase: 2, or 2.1 for a sub-phase.")
 @flag("--findings", "Only the findings: decisions, corrections, failures, outcomes, open ends, reports.")
 @flag("--bookmarks", "Only the bookmarks: where the sessions stopped, newest first; ID may be a bookmark's.")
-@format_option("terminal", "markdown", "json")
+@format_option("markdown")
 @click.pass_obj
 def show(
     door: Door, /, sessions: tuple[str, ...], wanted: str | None, format_: str, *, findings: bool, bookmarks: bool
@@ -67,8 +67,8 @@ def show(
     if not sessions:
         raise click.UsageError("Missing argument 'ID...'.")
     if findings and format_ == "markdown":
-        raise click.UsageError("--findings has no markdown; use terminal or json")
-    write_all = partial(_write_json, findings=findings) if format_ == "json" else _WRITERS[format_, findings]
+        raise click.UsageError("--findings has no markdown; use text or json")
+    write_all = partial(_write_data, format_, findings=findings) if is_data(format_) else _WRITERS[format_, findings]
     if len(sessions) == 1:
         write_all(door, vault, [_shown(load_note(vault, sessions[0]), wanted)], several=False)
         return 0
@@ -140,20 +140,20 @@ def _write_markdown(door: Door, vault: Vault, each: Iterable[_Shown], *, several
         _say_problems(vault, note)
 
 
-def _write_json(_: Door, vault: Vault, each: Iterable[_Shown], *, several: bool, findings: bool) -> None:
+def _write_data(format_: str, _: Door, vault: Vault, each: Iterable[_Shown], *, several: bool, findings: bool) -> None:
+    del several
     found = list(each)
-    values = [_findings_json(*one) if findings else _note_json(*one) for one in found]
-    write_json(values if several else values[0])
+    write_data({"sessions": [_findings_json(*one) if findings else _note_json(*one) for one in found]}, format_)
     for note, _phase in found:
         _say_problems(vault, note)
 
 
 def _note_json(note: Note, phase: Phase | None) -> dict[str, Any]:
-    return export_phase(phase) if phase else export_session(note.session)
+    return {"id": note.name, "phases": [export_phase(phase)]} if phase else export_session(note.session)
 
 
 def _findings_json(note: Note, phase: Phase | None) -> dict[str, Any]:
-    return {"session": note.name, "findings": [_exported(each) for each in _findings(note, phase)]}
+    return {"id": note.name, "findings": [_exported(each) for each in _findings(note, phase)]}
 
 
 # --- findings --------------------------------------------------------------------------------------------------------
@@ -207,8 +207,8 @@ def _details(finding: Finding) -> Iterator[str]:
 
 
 _WRITERS: Mapping[tuple[str, bool], Callable[..., None]] = {
-    ("terminal", False): _write_terminal,
+    ("text", False): _write_terminal,
     ("markdown", False): _write_markdown,
-    ("terminal", True): _write_findings,
+    ("text", True): _write_findings,
 }
 """Writers by format and by `--findings`."""

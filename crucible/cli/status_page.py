@@ -12,8 +12,8 @@ import click
 
 from crucible.cli.environment import cwd_and_projects, vault_place
 from crucible.cli.index_access import query_index
-from crucible.cli.options import Door
-from crucible.cli.output import clean_line, counted, in_color, room_of, write_json
+from crucible.cli.options import Door, is_data
+from crucible.cli.output import clean_line, counted, in_color, room_of, write_data
 from crucible.cli.table_output import cut_to
 from crucible.commands.status.project_status import ProjectStatus, SessionLine, project_status, with_notes
 from crucible.core.text import age_words
@@ -42,8 +42,8 @@ def show_status(door: Door, format_: str) -> int:
     kept = index.is_kept()
     found = quick_answer(root, settings.sessions, question) if kept else query_index(index, question)[0]
     page = _Page(with_notes(found, root), root, project, now, _captures(root, cwd))
-    if format_ == "json":
-        write_json(_exported(page))
+    if is_data(format_):
+        write_data(_exported(page), format_)
     else:
         click.echo("\n".join(_page_lines(page, room_of(door), color=in_color(door))))
     return 0
@@ -179,7 +179,6 @@ def _short_path(path: str) -> str:
 def _exported(page: _Page) -> dict[str, object]:
     status = page.status
     return {
-        "schema": 1,
         "vault": page.root,
         "project": page.project or None,
         "sessions": [_exported_line(one) for one in status.sessions],

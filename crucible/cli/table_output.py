@@ -4,26 +4,22 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import click
 import toons
 
 from crucible.cli.options import Door
-from crucible.cli.output import clean_line, in_color, room_of, say, write_json, write_text
+from crucible.cli.output import SCHEMA, clean_line, in_color, room_of, say, write_data, write_text
 from crucible.vault.index.schema import LISTS, NUMBERS, TIMES, Row, path_of_cell, split_list
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
-def dump_rows(rows: Sequence[Mapping[str, object]], name: str = "") -> str:
-    """Encode rows with the same keys as a TOON table called `name`, indented by two spaces.
-
-    A list in a cell would break the table form, so its items are joined with `, `.
-    """
-    flat = [{key: _flat(value) for key, value in row.items()} for row in rows]
-    return toons.dumps({name: flat} if name else flat)
+def flat_rows(rows: Sequence[Mapping[str, object]]) -> list[dict[str, object]]:
+    """Join lists in cells with `, `, since a list would break the form of a TOON table."""
+    return [{key: _flat(value) for key, value in row.items()} for row in rows]
 
 
 def _flat(value: object) -> object:
@@ -66,12 +62,13 @@ def write_rows(
     texts: Collection[str] = (),
     names: Collection[str] = (),
 ) -> None:
-    """Write columns of rows as `table`, `json` or `toon`; a missing cell is null.
+    """Write columns of rows as `text`, `json` or `toon`; a missing cell is null.
 
-    `name` is the name of the TOON table.  A narrow terminal cuts only `texts` and then `names`.
+    `name` is the key of the rows in JSON and TOON.  A narrow terminal cuts only `texts` and then `names`.
     """
-    if format_ != "table":
-        _write_data([{column: row.get(column) for column in columns} for row in rows], columns, format_, name)
+    if format_ != "text":
+        shown = [{column: row.get(column) for column in columns} for row in rows]
+        _write_data(shown if format_ == "json" else flat_rows(shown), columns, format_, name)
         return
     cells = [[clean_line(column), *(_text(row.get(column)) for row in rows)] for column in columns]
     tiers = _tiers(columns, texts, names)
@@ -86,13 +83,13 @@ def write_index_rows(
 
     A table on a terminal also has the column `more` if there is room for it.
     """
-    if format_ != "table":
+    if format_ != "text":
         shown: list[dict[str, Any]] = [{column: row[column] for column in columns} for row in rows]
         for column in _ENCODED.intersection(columns) if format_ == "json" else ():
             for one in shown:
                 cell = one[column]
                 one[column] = split_list(str(cell or "")) if column in LISTS else _decoded(column, cell)
-        _write_data(shown, columns, format_, name, lambda shown, name: toons.dumps({name: shown}))
+        _write_data(shown, columns, format_, name)
         return
     texts = {column: _index_texts(column, rows) for column in columns}
     room = room_of(door)
@@ -105,18 +102,13 @@ def write_index_rows(
     _write_table([*texts.values()], tiers, room, styles, color=in_color(door))
 
 
-def _write_data(
-    rows: Sequence[Mapping[str, Any]],
-    columns: Sequence[str],
-    format_: str,
-    name: str,
-    dump: Callable[[Sequence[Mapping[str, Any]], str], str] = dump_rows,
-) -> None:
+def _write_data(rows: Sequence[Mapping[str, Any]], columns: Sequence[str], format_: str, name: str) -> None:
     if format_ == "json":
-        write_json(rows)
+        write_data({name: rows})
     else:
         # A table without rows still lists its columns.
-        write_text(dump(rows, name) if rows else f"{name}[0]{{{','.join(columns)}}}:")
+        table = toons.dumps({name: rows}) if rows else f"{name}[0]{{{','.join(columns)}}}:"
+        write_text(f"schema: {SCHEMA}\n{table}")
 
 
 def _text(cell: object) -> str:

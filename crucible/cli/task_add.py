@@ -13,8 +13,8 @@ import click
 from crucible.analysis.review.agent_questions import Agent
 from crucible.cli.command_agent import agent_named, as_agent, say_spent, user_budget
 from crucible.cli.id_arguments import SESSION
-from crucible.cli.options import TEXT, Door, flag, format_option
-from crucible.cli.output import say, warn, write, write_json
+from crucible.cli.options import TEXT, Door, flag, format_option, is_data
+from crucible.cli.output import say, warn, write, write_data
 from crucible.cli.recall_engine import RecallScope, open_recall
 from crucible.cli.record_options import recording_place
 from crucible.cli.task_commands import counted, say_circles, task_json
@@ -55,7 +55,7 @@ from crucible.vault.notes.vault import Vault
 )
 @flag("--break-down", "Have the agent of your settings break it into tasks.", "breaks")
 @flag("--yes", "Add the agent's tasks without asking.")
-@format_option("text", "json")
+@format_option()
 @click.pass_obj
 def add(
     door: Door,
@@ -116,13 +116,12 @@ def _annotate(
 
 def _write_made(tasks: Sequence[OpenTask], known: dict[Ref, Recalled], format_: str) -> None:
     counts = {ref: RecallCounts(len(one.patterns), len(one.failures), len(one.decisions)) for ref, one in known.items()}
-    if format_ == "json":
-        write_json(
-            [
-                {**task_json(task), "annotations": counts[task.ref]._asdict() if task.ref in counts else None}
-                for task in tasks
-            ]
-        )
+    if is_data(format_):
+        rows = [
+            {**task_json(task), "annotations": counts[task.ref]._asdict() if task.ref in counts else None}
+            for task in tasks
+        ]
+        write_data({"tasks": rows}, format_)
         return
     for task in tasks:
         write(str(task.ref))

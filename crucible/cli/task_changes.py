@@ -13,8 +13,8 @@ import click
 from crucible.cli.id_arguments import TASK
 from crucible.cli.index_access import query_index
 from crucible.cli.knowledge_capture import say_captured, terminal_ask
-from crucible.cli.options import TEXT, Door, format_option
-from crucible.cli.output import clean, say, warn, write, write_json
+from crucible.cli.options import TEXT, Door, format_option, is_data
+from crucible.cli.output import clean, say, warn, write, write_data
 from crucible.cli.recall_engine import RecallScope, open_recall
 from crucible.cli.record_options import recording_place
 from crucible.cli.task_commands import task_json
@@ -46,7 +46,7 @@ _KINDS = [kind.value for kind in DecisionKind]
 
 @click.command("pick")
 @click.argument("task", type=TASK)
-@format_option("text", "json")
+@format_option()
 @click.pass_obj
 def pick(door: Door, /, task: str, format_: str) -> None:
     """Begin a task: it is in progress from now on, and all that is known for it is printed.
@@ -79,9 +79,9 @@ def pick(door: Door, /, task: str, format_: str) -> None:
     if told.problem:
         warn(told.problem)
     text = clean(redact(told.text)[0])
-    if format_ == "json":
+    if is_data(format_):
         picked = replace(opened.task, stage=Stage.IN_PROGRESS)
-        write_json({**task_json(picked), "context": text})
+        write_data({**task_json(picked), "context": text}, format_)
     else:
         click.echo(text, nl=False)
 
@@ -274,7 +274,7 @@ def _log(
     default=None,
     help="Whether to look for what is worth keeping; by default as the setting says.",
 )
-@format_option("text", "json")
+@format_option()
 @click.pass_obj
 def done(door: Door, /, task: str, captures: bool | None, format_: str) -> None:
     """End a task: its decisions go to the tasks that depend on it, and what it taught is kept or asked about.
@@ -299,15 +299,16 @@ def done(door: Door, /, task: str, captures: bool | None, format_: str) -> None:
     if captures is not False and (captures or vault.settings.tasks.capture_on_completion):
         captured = _capture(door, vault, opened, path, now, redact)
     told, ready = _inheriting(vault, opened, tasks), _freed(opened, tasks)
-    if format_ == "json":
+    if is_data(format_):
         kept = captured.made if captured else ()
-        write_json(
+        write_data(
             {
                 **task_json(next(one for one in tasks if one.ref == opened.task.ref)),
                 "told": [str(one.ref) for one in told],
                 "ready": [str(one.ref) for one in ready],
                 "captured": [*kept],
-            }
+            },
+            format_,
         )
         return
     write(f"{opened.task.ref}: completed")

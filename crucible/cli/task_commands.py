@@ -10,8 +10,8 @@ import click
 
 from crucible.cli.id_arguments import SESSION, TASK
 from crucible.cli.index_access import open_index, query_index
-from crucible.cli.options import Door, flag, format_option, limit_option
-from crucible.cli.output import PROBLEMS_FOUND, clean_line, in_color, room_of, say, warn, write, write_json
+from crucible.cli.options import Door, flag, format_option, is_data, limit_option
+from crucible.cli.output import PROBLEMS_FOUND, clean_line, in_color, room_of, say, warn, write, write_data
 from crucible.cli.table_output import Tier, table_lines
 from crucible.cli.task_lookup import OpenedTask, broken_blocks, client_here, open_task, scope_of
 from crucible.cli.vault_access import open_vault
@@ -96,29 +96,27 @@ def say_circles(circles: Iterable[Sequence[OpenTask]]) -> None:
         warn(f"{len(found) - _CIRCLES} more circles")
 
 
-def write_overview_json(result: Overview, titles: Mapping[Ref, Sequence[str]]) -> None:
-    """Write the overview as JSON."""
+def _export(result: Overview, titles: Mapping[Ref, Sequence[str]]) -> dict[str, object]:
     status = result.status
-
-    def listed(standings: Iterable[ListedTask]) -> list[dict[str, object]]:
-        return [_standing_json(one, result, titles) for one in standings]
-
-    write_json(
-        {
+    groups: Mapping[str, Iterable[ListedTask]] = {
+        "in_progress": status.in_progress,
+        "ready": status.ready,
+        "blocked": status.blocked,
+        "completed": map(ListedTask, status.recent),
+    }
+    return {
+        "tasks": [
+            {"state": state, **_standing_json(one, result, titles)} for state, each in groups.items() for one in each
+        ],
+        "counts": {
             "completed": status.completed,
             "in_progress": status.in_progress_count,
             "pending": status.pending,
-            "tasks": {
-                "in_progress": listed(status.in_progress),
-                "ready": listed(status.ready),
-                "blocked": listed(status.blocked),
-                "recently_completed": listed(map(ListedTask, status.recent)),
-            },
-            "circles": [[str(task.ref) for task in ring] for ring in status.circles],
-            "left_out": status.left_out,
+            "omitted": status.left_out,
             "older": result.older,
-        }
-    )
+        },
+        "cycles": [[str(task.ref) for task in ring] for ring in status.circles],
+    }
 
 
 def _standing_json(one: ListedTask, result: Overview, titles: Mapping[Ref, Sequence[str]]) -> dict[str, object]:
@@ -127,7 +125,7 @@ def _standing_json(one: ListedTask, result: Overview, titles: Mapping[Ref, Seque
     more = {"recalled": list(titles[one.task.ref])} if one.task.ref in titles else {}
     return {
         **task_json(one.task),
-        "project": owner.project if owner else "",
+        "project": (owner.project if owner else "") or None,
         "waits_for": [task.ref.id for task in one.waits_for],
         "unknown": list(one.unknown),
         "annotations": counts._asdict() if counts else None,
@@ -210,7 +208,7 @@ def _noted(note: Annotation, file: str) -> Iterator[tuple[str, str]]:
 @click.option("--session", metavar="ID", type=SESSION, help="Only of this session, however old.")
 @flag("--all", "Of every project and session, all of them.", "everything")
 @limit_option("At most so many; the setting has 10.", least=0)
-@format_option("table", "json")
+@format_option()
 @click.pass_obj
 def list_tasks(
     door: Door,
@@ -252,8 +250,8 @@ def list_tasks(
     if not settings.show_recall_summary:
         result = result._replace(recall={})
     titles = _titles(door, shelf, result) if settings.eager_recall_loading else {}
-    if format_ == "json":
-        write_overview_json(result, titles)
+    if is_data(format_):
+        write_data(_export(result, titles), format_)
     else:
         write_overview(result, door, titles)
     say_circles(result.status.circles)
@@ -280,7 +278,7 @@ def _titles(door: Door, shelf: AnnotationFolder, result: Overview) -> Mapping[Re
 
 @click.command("show")
 @click.argument("task", type=TASK)
-@format_option("text", "json")
+@format_option()
 @click.pass_obj
 def show_task(door: Door, /, task: str, format_: str) -> int:
     """Show a task, what it waits for, and what is noted of it; what recall found by its ids alone.
@@ -301,14 +299,14 @@ def show_task(door: Door, /, task: str, format_: str) -> int:
     except CrucibleError as error:
         warn(error)
     file = annotation_path(shelf, opened.task.ref).relative_to(vault.root).as_posix()
-    if format_ == "json":
+    if is_data(format_):
         more = {
             "path": opened.owner.path or None,
             "waits_for": [one.ref.id for one in opened.waits_for],
             "before": [one.ref.id for one in opened.tasks if opened.task.ref.id in one.needs],
             "annotation": values_of(note) if note else None,
         }
-        write_json({**task_json(opened.task), **more})
+        write_data({"tasks": [{**task_json(opened.task), **more}]}, format_)
     else:
         write_task(opened, note, file, door)
     for one in problems:

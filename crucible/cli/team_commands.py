@@ -8,8 +8,8 @@ from collections.abc import Sequence
 import click
 
 from crucible.cli.environment import user_settings
-from crucible.cli.options import Door, flag, format_option
-from crucible.cli.output import PROBLEMS_FOUND, bar, clean_line, counted, say, warn, write_json
+from crucible.cli.options import Door, flag, format_option, is_data
+from crucible.cli.output import PROBLEMS_FOUND, bar, clean_line, counted, say, warn, write_data
 from crucible.cli.vault_access import open_vault
 from crucible.core.errors import UsageError
 from crucible.memory.knowledge.knowledge_search import ItemShelf
@@ -24,7 +24,7 @@ _SHOWN = 5
 
 @click.command("push")
 @_FORCE
-@format_option("text", "json")
+@format_option()
 @click.pass_context
 def push(ctx: click.Context, /, format_: str, *, force: bool) -> None:
     """Send to the team's server what is new or changed in this vault.
@@ -41,7 +41,7 @@ def push(ctx: click.Context, /, format_: str, *, force: bool) -> None:
 
 @click.command("sync")
 @_FORCE
-@format_option("text", "json")
+@format_option()
 @click.pass_context
 def sync(ctx: click.Context, /, format_: str, *, force: bool) -> None:
     """Push, and remove from the server what this copy of the vault had pushed and has no more.
@@ -79,8 +79,8 @@ def _address() -> str:
 
 
 def _write_pushed(pushed: Pushed, format_: str) -> None:
-    if format_ == "json":
-        write_json({**pushed._asdict(), "refused": dict(pushed.refused)})
+    if is_data(format_):
+        write_data({**pushed._asdict(), "refused": dict(pushed.refused)}, format_)
         return
     counts = f"{pushed.new} new, {pushed.replaced} replaced, {pushed.same} as they were"
     say(counts + (f", {pushed.removed} removed" if pushed.removed else ""))
@@ -99,7 +99,7 @@ def _say_paths(what: str, paths: Sequence[str]) -> None:
 
 
 @click.command("status")
-@format_option("text", "json")
+@format_option()
 def status(format_: str) -> None:
     """Say as whom the server knows you, which projects you may read and write there, and how much it holds of them.
 
@@ -113,8 +113,8 @@ def status(format_: str) -> None:
         found = team.state()
     finally:
         team.close()
-    if format_ == "json":
-        write_json({"server": str(place), **found._asdict()})
+    if is_data(format_):
+        write_data({"server": str(place), **found._asdict()}, format_)
         return
     lines = [
         f"{place}, as {found.role}",

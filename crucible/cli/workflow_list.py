@@ -11,9 +11,9 @@ from typing import Any
 import click
 
 from crucible.cli.id_arguments import WORKFLOW
-from crucible.cli.options import NULL_OPTION, Door, check_null, format_option
-from crucible.cli.output import PROBLEMS_FOUND, clean_line, counted, in_color, say, warn, write_json, write_text
-from crucible.cli.table_output import dump_rows, write_paths, write_rows
+from crucible.cli.options import NULL_OPTION, Door, check_null, format_option, is_data
+from crucible.cli.output import PROBLEMS_FOUND, clean_line, counted, in_color, say, warn
+from crucible.cli.table_output import write_paths, write_rows
 from crucible.cli.vault_access import here, open_vault
 from crucible.core.errors import CrucibleError, VaultNotFound
 from crucible.documents.workflow.graph import Graph, build_graph
@@ -114,7 +114,7 @@ _STYLES = {Severity.ERROR: "red", Severity.WARNING: "yellow"}
 
 
 @click.command("list")
-@format_option("table", "json", "toon", "paths")
+@format_option("paths")
 @NULL_OPTION
 @click.pass_obj
 def list_workflows(door: Door, /, *, format_: str, null: bool) -> int:
@@ -138,16 +138,16 @@ def list_workflows(door: Door, /, *, format_: str, null: bool) -> int:
     else:
         notes, complete = shelf.every()
         rows = sorted(map(_row, notes), key=lambda row: (row["name"].casefold(), row["path"]))
-        columns = _TABLE if format_ == "table" else _COLUMNS
+        columns = _TABLE if format_ == "text" else _COLUMNS
         write_rows(rows, columns, format_, "workflows", door, texts=("title",), names=("name",))
-        if format_ == "table" and not rows:
+        if format_ == "text" and not rows:
             say("no workflows; `cru session codify ID` makes one of a session")
     return 0 if complete else PROBLEMS_FOUND
 
 
 @click.command
 @click.argument("workflows", metavar="[FILE]...", type=WORKFLOW, nargs=-1)
-@format_option("lines", "json", "toon")
+@format_option()
 @click.pass_obj
 def check(door: Door, workflows: tuple[str, ...], *, format_: str) -> int:
     """Name what is wrong with workflows as `path:line:column: severity: code: message`; exit code 3 when there is an error.
@@ -169,11 +169,8 @@ def check(door: Door, workflows: tuple[str, ...], *, format_: str) -> int:
     else:
         notes, complete = shelf.every()
     found = [problem for note in notes for problem in _problems(note)]
-    if format_ == "json":
-        write_json(found)
-    elif format_ == "toon":
-        empty = f"problems[0]{{{','.join(_PROBLEM)}}}:"
-        write_text(dump_rows(found, "problems") if found else empty)
+    if is_data(format_):
+        write_rows(found, _PROBLEM, format_, "problems", door)
     else:
         _write_lines(found, color=in_color(door))
     errors = sum(one["severity"] == Severity.ERROR for one in found)

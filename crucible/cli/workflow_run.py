@@ -98,7 +98,7 @@ class _RunOptions(NamedTuple):
     help="How long an agent may take for a step; by default as long as it likes.",
 )
 @flag("--allow-commands", "Run the commands of its conditions.", "allows_commands")
-@format_option("text", "json")
+@format_option()
 @click.pass_context
 def run(ctx: click.Context, /, workflow: str, dry_run: bool, format_: str, **given: Any) -> None:
     """Carry a workflow's steps out in the folder that you stand in, each by an agent that you name.

@@ -8,11 +8,10 @@ from dataclasses import asdict, replace
 from typing import Any, NamedTuple
 
 import click
-import toons
 
 from crucible.cli.id_arguments import WORKFLOW
-from crucible.cli.options import Door, format_option, limit_option, since_option, until_option
-from crucible.cli.output import PROBLEMS_FOUND, say, write_json, write_text
+from crucible.cli.options import Door, format_option, is_data, limit_option, since_option, until_option
+from crucible.cli.output import PROBLEMS_FOUND, say, write_data
 from crucible.cli.table_output import write_rows
 from crucible.cli.workflow_list import UnreadableWorkflow, WorkflowFinder
 from crucible.core.errors import UsageError
@@ -32,7 +31,7 @@ from crucible.vault.index.time_filters import utc
 from crucible.vault.notes.workflow_notes import WorkflowNote
 
 _OURS = ("time", "workflow", "step")
-_TABLE = (*_OURS, "agent", "channel", "status", "duration_ms", "tokens_used")
+_TABLE = (*_OURS, "agent", "channel", "status", "duration_s", "tokens")
 _KNOWN = (
     *_OURS,
     "phase",
@@ -40,9 +39,9 @@ _KNOWN = (
     "channel",
     "input",
     "output",
-    "duration_ms",
+    "duration_s",
     "status",
-    "tokens_used",
+    "tokens",
     "session",
 )
 
@@ -54,10 +53,10 @@ _HEADS = {
     "skipped": "skipped",
     "timeout": "timeout",
     "failure_rate": "rate",
-    "duration_min_ms": "min ms",
-    "duration_avg_ms": "avg ms",
-    "duration_max_ms": "max ms",
-    "tokens_used": "tokens",
+    "duration_min_s": "min s",
+    "duration_average_s": "avg s",
+    "duration_max_s": "max s",
+    "tokens": "tokens",
 }
 """Short column headings for statistics."""
 
@@ -98,7 +97,7 @@ class _PlacedRow(NamedTuple):
     "--by", metavar="COLUMN", help="Not the rows but a line for each value of this column: step, agent, host."
 )
 @limit_option("Only the first N.", least=0)
-@format_option("table", "json", "toon")
+@format_option()
 @click.pass_obj
 def marker_rows(
     door: Door,
@@ -196,13 +195,12 @@ def _matching(every: Sequence[_PlacedRow], query: MarkerQuery) -> list[_PlacedRo
 
 
 def _write_rows(found: Sequence[_PlacedRow], named: Sequence[str], format_: str, door: Door) -> None:
-    if format_ == "json":
-        write_json([_export(one) for one in found])
+    if is_data(format_):
+        write_data({"rows": [_export(one) for one in found]}, format_)
         return
-    more = named if format_ == "table" else [column for one in found for column in one.row.columns]
-    columns = list(dict.fromkeys([*(_TABLE if format_ == "table" else _KNOWN), *more]))
+    columns = list(dict.fromkeys([*_TABLE, *named]))
     rows = [_flat(one, columns) for one in found]
-    texts = [column for column in columns if column not in ("time", "status", "duration_ms", "tokens_used", "step")]
+    texts = [column for column in columns if column not in ("time", "status", "duration_s", "tokens", "step")]
     write_rows(rows, columns, format_, "rows", door, texts=texts, names=("step",))
 
 
@@ -214,7 +212,13 @@ def _flat(found: _PlacedRow, columns: Iterable[str]) -> dict[str, Any]:
         "time": utc(row.time) if row.time else None,
         "workflow": row.workflow,
         "step": row.step or None,
+        "duration_s": _seconds(row.number("duration_ms")),
+        "tokens": row.cell("tokens_used"),
     }
+
+
+def _seconds(milliseconds: float | None) -> float | None:
+    return None if milliseconds is None else round(milliseconds / 1000, 3)
 
 
 def _export(found: _PlacedRow) -> dict[str, Any]:
@@ -231,39 +235,37 @@ def _export(found: _PlacedRow) -> dict[str, Any]:
 
 
 def _write_stats(stats: MarkerStats, format_: str, door: Door) -> None:
-    if format_ == "table":
+    if format_ == "text":
         # A column may have the same name as a statistic.
         name = f"{stats.by} " if stats.by in _HEADS.values() else str(stats.by)
         lines = [_figures_row(one, name) for one in (*stats.groups, replace(stats.total, name="total"))]
         write_rows(lines, [name, *_HEADS.values()], format_, "", door, texts=(name,))
         return
-    total = asdict(stats.total)
+    total = _figures(stats.total)
     del total["name"]
-    groups = [asdict(group) for group in stats.groups]
-    plain = {"by": stats.by, "groups": groups, "total": total}
-    if format_ == "json":
-        write_json(plain)
-    else:
-        for group in groups:
-            group["name"] = _well_formed(group["name"])
-        write_text(toons.dumps(plain))
+    groups = [_figures(group) for group in stats.groups]
+    write_data({"by": stats.by, "groups": groups, "total": total}, format_)
 
 
-def _well_formed(name: str | None) -> str | None:
-    """Replace lone surrogates (bytes that are not UTF-8), which TOON cannot represent."""
-    return name and name.encode(errors="surrogateescape").decode(errors="replace")
+def _figures(figures: MarkerFigures) -> dict[str, Any]:
+    """Return the figures under the names of our JSON, with durations in seconds."""
+    known = asdict(figures)
+    for old, new in (("min", "min"), ("avg", "average"), ("max", "max")):
+        known[f"duration_{new}_s"] = _seconds(known.pop(f"duration_{old}_ms"))
+    known["tokens"] = known.pop("tokens_used")
+    return known
 
 
 def _figures_row(figures: MarkerFigures, name: str) -> dict[str, Any]:
-    cells = asdict(figures)
+    cells = _figures(figures)
     if figures.failure_rate is not None:
         cells["failure_rate"] = f"{figures.failure_rate * 100:.1f} %"
     return {name: figures.name, **{head: cells[key] for key, head in _HEADS.items()}}
 
 
-_HISTORY_TABLE = ("started", "status", "run", "steps", "failed", "duration_ms", "tokens_used")
+_HISTORY_TABLE = ("started", "status", "run", "steps", "failed", "duration_s", "tokens")
 _HISTORY_COLUMNS = ("started", "status", "run", "steps", "success", "failed", "skipped", "timeout",
-            "duration_ms", "tokens_used", "failures", "names", "agents")  # fmt: skip
+            "duration_s", "tokens", "failures", "names", "agents")  # fmt: skip
 _PAGE = 20
 
 
@@ -279,7 +281,7 @@ _PAGE = 20
     help="Runs on a page.",
 )
 @click.option("--page", type=click.IntRange(min=1), default=1, metavar="N", help="Which page; 1 has the newest runs.")
-@format_option("table", "json", "toon")
+@format_option()
 @click.pass_obj
 def history(door: Door, /, workflow: str, *, limit: int, page: int, format_: str) -> None:
     """List a workflow's runs, newest first: when, how they ended, and what they took.
@@ -301,7 +303,7 @@ def history(door: Door, /, workflow: str, *, limit: int, page: int, format_: str
     if page > pages:
         raise UsageError(f"there is no page {page}", f"the last one is {pages}")
     rows = [_run_row(run) for run in runs[(page - 1) * limit : page * limit]]
-    if format_ == "table":
+    if format_ == "text":
         columns: Sequence[str] = _HISTORY_TABLE
         rows = [{**row, "run": row["run"] or f"({', '.join(row['names'])})"} for row in rows]
     else:
@@ -325,8 +327,8 @@ def _run_row(run: Run) -> dict[str, Any]:
         "failed": len(failures),
         "skipped": figures.skipped,
         "timeout": figures.timeout,
-        "duration_ms": run.duration_ms,
-        "tokens_used": figures.tokens_used,
+        "duration_s": _seconds(run.duration_ms),
+        "tokens": figures.tokens_used,
         "failures": list(dict.fromkeys(row.step or row.marker.phase for row in failures)),
         "names": list(dict.fromkeys(row.step or row.marker.phase for row in run.rows)),
         "agents": list(dict.fromkeys(text for row in run.rows if (text := row.text("agent")))),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -19,8 +18,8 @@ from rich.text import Text
 
 from crucible.cli.environment import absolute_path
 from crucible.cli.id_arguments import WORKFLOW
-from crucible.cli.options import Door, GivenPath, flag, format_option
-from crucible.cli.output import clean, clean_line, room_of, say, write_document, write_json
+from crucible.cli.options import Door, GivenPath, flag, format_option, is_data
+from crucible.cli.output import clean, clean_line, data_text, room_of, say, write_data, write_document
 from crucible.cli.session_view import console_for
 from crucible.cli.table_output import STATUS_STYLES
 from crucible.cli.workflow_list import CheckedWorkflow, WorkflowFinder, checked, say_diagnostics
@@ -40,7 +39,7 @@ _GRADES = {Grade.CRITICAL: ("critical", "bold red"), Grade.OPTIONAL: ("optional"
 
 @click.command("show")
 @click.argument("workflow", metavar="FILE", type=WORKFLOW)
-@format_option("terminal", "markdown", "json")
+@format_option("markdown")
 @click.pass_obj
 def show_workflow(door: Door, /, workflow: str, *, format_: str) -> None:
     """Show a workflow: rendered for a terminal, as its exact Markdown, or as JSON.
@@ -58,8 +57,9 @@ def show_workflow(door: Door, /, workflow: str, *, format_: str) -> None:
     of = checked(note)
     if format_ == "markdown":
         write_document(note.source.to_bytes(), door)
-    elif format_ == "json":
-        write_json({**export_workflow(note.workflow, of.graph, of.diagnostics), "path": note.shown})
+    elif is_data(format_):
+        exported = {**export_workflow(note.workflow, of.graph, of.diagnostics), "path": note.shown}
+        write_data({"workflows": [exported]}, format_)
     else:
         console_for(door).print(Group(*_drawn(of)))
     say_diagnostics(of)
@@ -150,24 +150,18 @@ def _line(text: str, style: str = "") -> Text:
     return Text(clean_line(text), style=style)
 
 
-_FORMATS = ("text", "mermaid", "dot", "json")
 _WIDE = 100
 """The width of a drawing if stdout is not a terminal."""
 
 _JOINED = ("edges", "bundles", "order", "waves", "cycles", "inputs", "outputs")
 
-_BY_ENDING = {".dot": "dot", ".gv": "dot", ".json": "json", ".txt": "text"}
+_BY_ENDING = {".dot": "dot", ".gv": "dot", ".json": "json", ".toon": "toon", ".txt": "text"}
 """Formats by file extension; any other extension means Mermaid."""
 
 
 @click.command
 @click.argument("workflow", metavar="FILE", type=WORKFLOW)
-@click.option(
-    "--format",
-    "format_",
-    type=click.Choice(_FORMATS),
-    help="How to write it; by default text on a terminal, in a pipe Mermaid, in a file as its name ends.",
-)
+@format_option("mermaid", "dot", default=None, help_="Output format; by default text on a terminal, Mermaid in a pipe.")
 @click.option("-o", "--output", type=GivenPath(path_type=Path), metavar="PATH", help="Write it to this new file.")
 @flag("--force", "With --output: replace a file that is there.")
 @click.pass_obj
@@ -187,8 +181,8 @@ def graph(door: Door, /, workflow: str, format_: str | None, output: Path | None
     of = checked(WorkflowFinder(door).load(workflow))
     format_ = format_ or _default_format(door, output)
     text = _graph_text(of, format_, None if output else room_of(door))
-    if output is None and format_ == "json":
-        write_json(_export_graph(of))
+    if output is None and is_data(format_):
+        write_data(_export_graph(of), format_)
     elif output is None:
         click.echo(text)
     else:
@@ -204,8 +198,8 @@ def _default_format(door: Door, output: Path | None) -> str:
 
 def _graph_text(of: CheckedWorkflow, format_: str, room: int | None) -> str:
     """Return the drawing, without a final newline and without control characters."""
-    if format_ == "json":
-        return json.dumps(_export_graph(of), ensure_ascii=False, indent=2)
+    if is_data(format_):
+        return data_text(_export_graph(of), format_)
     if format_ == "text":
         return "\n".join(map(clean_line, render_lines(of.graph, room or _WIDE)))
     return clean((render_dot if format_ == "dot" else render_mermaid)(of.graph)).rstrip("\n")

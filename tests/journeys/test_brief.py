@@ -81,6 +81,7 @@ def test_the_session_may_come_from_the_environment(cru: Cru, path: Path) -> None
 def test_json_tells_how_far_it_reaches(cru: Cru, path: Path) -> None:
     told = json.loads(cru("session", "brief", ID, "--format", "json").stdout)
     assert told == {
+        "schema": 1,
         "session": ID,
         "brief": TEXT.rstrip("\n"),
         "covers": 'phase-1 "One"',

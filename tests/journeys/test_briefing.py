@@ -89,6 +89,7 @@ def test_json_has_every_part(cru: Cru, vault: Vault, project: Path) -> None:
     found = json.loads(cru("briefing", "--format", "json", "--budget", "200").stdout)
     assert set(found) == {
         *(
+            "schema",
             "project",
             "workflow",
             "budget",

@@ -91,12 +91,12 @@ def test_cases_are_listed_the_newest_session_first(cru: Cru) -> None:
 )
 @pytest.mark.usefixtures("kept")
 def test_filters_narrow_the_list(cru: Cru, options: list[str], ids: list[str]) -> None:
-    rows = json.loads(cru("case", "list", "--format", "json", *options).stdout)
+    rows = json.loads(cru("case", "list", "--format", "json", *options).stdout)["cases"]
     assert [row["id"] for row in rows] == ids
 
 
 def test_every_format_tells_the_same(cru: Cru, kept: Path) -> None:
-    rows = json.loads(cru("case", "list", "--format", "json", "--type", "correction").stdout)
+    rows = json.loads(cru("case", "list", "--format", "json", "--type", "correction").stdout)["cases"]
     assert rows[1]["about"] == "Never zero: keep a floor."
     assert rows[1]["path"] == "cases/correction.md"
     assert "cases[2]{id,type,status" in cru("case", "list", "--format", "toon", "--type", "correction").stdout
@@ -175,7 +175,7 @@ def test_what_is_wrong_is_named_with_its_line(cru: Cru, kept: Path) -> None:
     )
     assert ": unknown-section: “Out” is no part of a decision" in lines[1]
     assert lines[2].startswith("cases/choice.md:1: no-session: its session 2026-05-05-0900-limiter")
-    rows = json.loads(cru("case", "check", "choice", "--format", "json").stdout)
+    rows = json.loads(cru("case", "check", "choice", "--format", "json").stdout)["problems"]
     assert [row["code"] for row in rows] == ["bad-field", "unknown-section", "no-session"]
 
 

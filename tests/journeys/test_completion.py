@@ -61,7 +61,7 @@ def test_commands_are_completed(cru_process: CruProcess) -> None:
         "completion",
     ]
     assert _complete(cru_process, "cru session s") == ["stats", "show"]
-    assert _complete(cru_process, "cru session list --format t") == ["table", "toon"]
+    assert _complete(cru_process, "cru session list --format t") == ["text", "toon"]
     assert _complete(cru_process, "cru import c") == ["claude-code", "codex"]
 
 

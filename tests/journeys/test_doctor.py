@@ -32,7 +32,7 @@ def client(vault: Vault, home: Path) -> Client:
 
 
 def findings(cru: Cru, topic: str, state: str = "bad") -> list[dict[str, Any]]:
-    found = json.loads(cru("doctor", "--format", "json").stdout)
+    found = json.loads(cru("doctor", "--format", "json").stdout)["checks"]
     return [each for each in found if each["topic"] == topic and each["state"] == state]
 
 
@@ -51,8 +51,8 @@ def test_a_session_in_no_note_is_named_until_it_is_imported(cru: Cru, client: Cl
     talk(client)
     (found,) = findings(cru, "transcripts", "note")
     assert SESSION in found["items"][0]
-    assert found["mend"] == "cru import claude-code"
-    assert cru(*found["mend"].split()[1:]).exit_code == 0
+    assert found["fix"] == "cru import claude-code"
+    assert cru(*found["fix"].split()[1:]).exit_code == 0
     assert findings(cru, "transcripts", "note") == []
 
 
@@ -102,7 +102,7 @@ def test_hooks_that_are_half_there_are_put_right(cru: Cru, home: Path) -> None:
     path.write_text(json.dumps(settings))
     (found,) = findings(cru, "hooks")
     assert found["items"] == ["Stop"]
-    assert cru(*found["mend"].split()[1:]).exit_code == 0
+    assert cru(*found["fix"].split()[1:]).exit_code == 0
     assert findings(cru, "hooks") == []
 
 
@@ -125,7 +125,7 @@ def test_hooks_that_call_a_program_that_is_gone_are_told(
         program.write_text(f"#!{home}/venv/bin/python\n")
     (found,) = findings(cru, "hooks")
     assert found["items"][0].startswith(str(program))
-    assert found["mend"] == "cru install claude-code --user"
+    assert found["fix"] == "cru install claude-code --user"
     assert "all hooks are installed" not in cru("doctor").stdout
 
 
@@ -136,7 +136,7 @@ def test_a_projects_hooks_need_a_cru_on_the_path(
     cru("install", "claude-code", "--project")
     monkeypatch.setenv("PATH", str(home))
     (found,) = findings(cru, "hooks")
-    assert (found["items"], found["mend"]) == (["cru"], "cru install claude-code --project")
+    assert (found["items"], found["fix"]) == (["cru"], "cru install claude-code --project")
     program = home / "cru"
     program.write_text("#!/bin/sh\n")
     program.chmod(0o755)
@@ -225,5 +225,5 @@ def test_a_note_that_lags_behind_its_transcript_is_named_until_it_is_imported(cr
     client.say(user("More"), assistant(text("Done."), stop="end_turn"))
     (found,) = findings(cru, "transcripts", "note")
     assert SESSION in found["items"][0]
-    assert cru(*found["mend"].split()[1:]).exit_code == 0
+    assert cru(*found["fix"].split()[1:]).exit_code == 0
     assert findings(cru, "transcripts", "note") == []

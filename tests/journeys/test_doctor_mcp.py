@@ -26,7 +26,7 @@ def project(vault: Vault, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Pa
 
 
 def found(cru: Cru) -> list[dict[str, Any]]:
-    return [each for each in json.loads(cru("doctor", "--format", "json").stdout) if each["topic"] == "mcp"]
+    return [each for each in json.loads(cru("doctor", "--format", "json").stdout)["checks"] if each["topic"] == "mcp"]
 
 
 def test_clients_that_are_not_here_share_a_line(project: Path, cru: Cru) -> None:
@@ -42,9 +42,9 @@ def test_a_client_is_registered_or_not(
 ) -> None:
     (Path.home() / HOMES[client]).mkdir(parents=True)
     first, _ = found(cru)
-    assert (first["state"], first["mend"]) == ("note", f"cru install {client} --mcp")
+    assert (first["state"], first["fix"]) == ("note", f"cru install {client} --mcp")
     assert TITLES[client] in first["text"]
-    cru(*first["mend"].split()[1:], *where)
+    cru(*first["fix"].split()[1:], *where)
     if where:  # colleagues find it by its name
         program = project.parent / "bin" / "cru"
         program.parent.mkdir()
@@ -64,9 +64,9 @@ def test_a_program_or_a_vault_that_is_gone_is_bad_and_mended(
     (path,) = (path for path in Path.home().rglob("*") if path.suffix in (".json", ".toml"))
     path.write_text(path.read_text().replace(own_program()[0], "/gone/cru"))
     bad = found(cru)[0]
-    assert (bad["state"], bad["mend"]) == ("bad", f"cru install {client} --mcp")
+    assert (bad["state"], bad["fix"]) == ("bad", f"cru install {client} --mcp")
     assert bad["items"] == ["/gone/cru"]
-    cru(*bad["mend"].split()[1:])
+    cru(*bad["fix"].split()[1:])
     assert found(cru)[0]["state"] == "good"
     path.write_text(path.read_text().replace(str(vault.root), "/gone/vault"))
     bad = found(cru)[0]

@@ -39,7 +39,7 @@ session_id: s1
 
 
 def _formats(cru: Cru) -> dict[str, object]:
-    found = json.loads(cru("doctor", "--format", "json").stdout)
+    found = json.loads(cru("doctor", "--format", "json").stdout)["checks"]
     return next(each for each in found if each["topic"] == "format")
 
 
@@ -50,7 +50,7 @@ def test_old_notes_are_counted_converted_and_say_the_same(cru: Cru, vault: Vault
     history = vault.root / "history/s1.md"
     history.parent.mkdir(exist_ok=True)
     history.write_text(HISTORY, "utf-8")
-    assert _formats(cru)["mend"] == "cru doctor --migrate"
+    assert _formats(cru)["fix"] == "cru doctor --migrate"
 
     done = cru("doctor", "--migrate")
     assert "3 notes converted" in done.stderr
@@ -77,4 +77,4 @@ def test_links_of_an_agent_are_no_broken_links(cru: Cru, vault: Vault) -> None:
 def test_what_a_project_is_called_is_no_link(cru: Cru) -> None:
     assert cru("record", "start", "M", "--project", "[[nowhere]]", "--agent", "a@1").exit_code == 0
     assert cru("session", "check").exit_code == 0
-    assert json.loads(cru("session", "list", "--format", "json").stdout)[0]["project"] == "[[nowhere]]"
+    assert json.loads(cru("session", "list", "--format", "json").stdout)["sessions"][0]["project"] == "[[nowhere]]"

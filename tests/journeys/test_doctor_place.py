@@ -30,7 +30,7 @@ def home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
 
 
 def findings(cru: Cru, topic: str) -> list[dict[str, Any]]:
-    return [each for each in json.loads(cru("doctor", "--format", "json").stdout) if each["topic"] == topic]
+    return [each for each in json.loads(cru("doctor", "--format", "json").stdout)["checks"] if each["topic"] == topic]
 
 
 def stamp(ago: float = 0.0) -> str:
@@ -51,11 +51,11 @@ def test_a_wrong_value_is_one_finding_and_all_else_is_looked_at(cru: Cru, vault:
     (vault.root / ".crucible" / "config.toml").write_text('[hooks]\nsave = "sometimes"\n')
     done = cru("doctor", "--format", "json")
     assert done.exit_code == 3
-    told = json.loads(done.stdout)
+    told = json.loads(done.stdout)["checks"]
     (bad,) = [each for each in told if each["state"] == "bad"]
     assert bad["topic"] == "settings"
     assert "config.toml:2: hooks.save: expected one of" in bad["text"]
-    assert "fix or remove that line" in bad["mend"]
+    assert "fix or remove that line" in bad["fix"]
     assert {"spool", "sessions", "index", "transcripts"} <= {each["topic"] for each in told}
 
 
@@ -100,7 +100,7 @@ def test_a_full_disk_is_told_with_its_mend(cru: Cru, monkeypatch: pytest.MonkeyP
     usage = shutil.disk_usage("/")
     monkeypatch.setattr(shutil, "disk_usage", lambda _path: usage._replace(free=4096))
     (found,) = findings(cru, "vault")
-    assert (found["state"], found["mend"]) == ("bad", "make room on the disk")
+    assert (found["state"], found["fix"]) == ("bad", "make room on the disk")
 
 
 @pytest.mark.parametrize(
@@ -138,10 +138,10 @@ def test_a_vault_in_a_repository_is_told_of_its_hook(cru: Cru, vault: Vault) -> 
     assert findings(cru, "git-hooks") == []
     subprocess.run(["git", "init", "-q", str(vault.root)], check=True)
     (found,) = findings(cru, "git-hooks")
-    assert (found["state"], found["mend"]) == ("note", "cru install git-hooks")
-    assert cru(*found["mend"].split()[1:]).exit_code == 0
+    assert (found["state"], found["fix"]) == ("note", "cru install git-hooks")
+    assert cru(*found["fix"].split()[1:]).exit_code == 0
     (found,) = findings(cru, "git-hooks")
-    assert (found["state"], found["mend"]) == ("good", None)
+    assert (found["state"], found["fix"]) == ("good", None)
 
 
 # --- faults of hooks that are over -----------------------------------------------------------------------------------
@@ -190,7 +190,7 @@ def test_a_spool_that_leads_out_of_the_vault_is_a_finding(cru: Cru, vault: Vault
     (bad,) = findings(cru, "spool")
     assert bad["state"] == "bad"
     assert "points outside the vault" in bad["text"]
-    assert bad["mend"] == "remove the symlink"
+    assert bad["fix"] == "remove the symlink"
 
 
 def test_an_import_reads_no_spool_outside_the_vault(cru: Cru, vault: Vault, tmp_path: Path) -> None:

@@ -53,7 +53,7 @@ def with_secrets(home: Path, tmp_path: Path) -> None:
 
 
 def counted(cru: Cru, *more: str) -> list[dict[str, Any]]:
-    found = json.loads(cru("doctor", "--secrets", "--format", "json", *more).stdout)
+    found = json.loads(cru("doctor", "--secrets", "--format", "json", *more).stdout)["checks"]
     return [each for each in found if each["topic"] == "secrets"]
 
 
@@ -106,7 +106,7 @@ def test_clean_logs_are_good_and_are_only_read_with_the_option(cru: Cru, home: P
     (found,) = counted(cru)
     assert found["state"] == "good"
     assert "no secrets in Claude Code's own logs (1 session)" in found["text"]
-    assert "secrets" not in {each["topic"] for each in json.loads(cru("doctor", "--format", "json").stdout)}
+    assert "secrets" not in {each["topic"] for each in json.loads(cru("doctor", "--format", "json").stdout)["checks"]}
 
 
 def test_the_settings_exceptions_count_here_too(vault: Vault, cru: Cru, home: Path) -> None:

@@ -110,7 +110,7 @@ def test_records_are_chosen_by_type_phase_and_file(filled: Vault, cru: Cru, opti
 
 def test_what_fits_no_event_says_which_there_are(filled: Vault, cru: Cru) -> None:
     for options in (["--type", "eror"], ["--phase", "9"]):
-        for format_ in ("table", "json", "jsonl"):
+        for format_ in ("text", "json", "jsonl"):
             result = cru("events", "show", ID, *options, "--format", format_)
             assert result.exit_code == 0
             assert result.stderr == (
@@ -208,10 +208,10 @@ def test_what_goes_on_is_never_put_away(filled: Vault, cru: Cru) -> None:
 
 def test_json_has_everything_whole(filled: Vault, cru: Cru) -> None:
     told = json.loads(cru("events", "show", "2020-01", "--format", "json").stdout)
-    assert (told["session"], told["meta"]["records"], len(told["records"])) == (ID, 8, 8)
-    assert told["records"][2]["text"] == "FAIL\nmore"
-    assert told["records"][6]["exit_code"] == 0
-    assert told["records"][1]["arguments"] == {"command": "go test ./..."}
+    assert (told["session"], told["meta"]["records"], len(told["events"])) == (ID, 8, 8)
+    assert told["events"][2]["text"] == "FAIL\nmore"
+    assert told["events"][6]["exit_code"] == 0
+    assert told["events"][1]["arguments"] == {"command": "go test ./..."}
 
 
 def test_what_was_cut_says_so(filled: Vault, cru: Cru) -> None:
@@ -224,7 +224,7 @@ def test_what_was_cut_says_so(filled: Vault, cru: Cru) -> None:
     assert json.loads(told)["cut"] == {"content": 500}
 
 
-@pytest.mark.parametrize("format_", ["table", "json", "jsonl"])
+@pytest.mark.parametrize("format_", ["text", "json", "jsonl"])
 def test_nothing_in_a_record_steers_the_terminal(filled: Vault, cru: Cru, format_: str) -> None:
     evil = "\x1b]0;owned\x07\x1b[2J\u202egnp\x9b31m\r\n\x7f   9  forged"
     append_entry(filled.root, ID, evil, {"content": evil, evil: evil}, now=OLD, phase=evil)
@@ -344,13 +344,13 @@ def test_sessions_with_events_are_listed_with_where_they_lie(filled: Vault, cru:
     assert [row[5:] for row in rows[1:]] == [
         ["2020-01-24", last] for last in ("2020-01-24", "2020-01-24", "-", "2020-01-24")
     ]
-    told = json.loads(cru("events", "list", "--format", "json").stdout)
+    told = json.loads(cru("events", "list", "--format", "json").stdout)["sessions"]
     assert [(row["id"], row["records"]) for row in told] == [(ID, 11), ("b", 9), ("c", 8), ("d", 8)]
 
 
 def test_a_vault_without_events_has_an_empty_list(cru: Cru) -> None:
     assert cru("events", "list").stdout == "id  where  events  calls  size  started  last\n"
-    assert json.loads(cru("events", "list", "--format", "json").stdout) == []
+    assert json.loads(cru("events", "list", "--format", "json").stdout)["sessions"] == []
     assert cru("events", "prune").stderr == "0 archived\n"
 
 

@@ -38,7 +38,7 @@ def test_the_help_names_every_column(vault: Vault, cru: Cru, command: str) -> No
 def test_a_table_without_rows_tells_its_columns(vault: Vault, cru: Cru) -> None:
     for table, columns in TABLES.items():
         shown = cru("index", "show", table, "--format", "toon").stdout
-        assert shown == f"{table}[0]{{{','.join(columns)}}}:\n"
+        assert shown == f"schema: 1\n{table}[0]{{{','.join(columns)}}}:\n"
 
 
 def _every_help() -> list[str]:

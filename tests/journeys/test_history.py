@@ -60,7 +60,7 @@ def trash(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
 def listed(cru: Cru, *words: str) -> list[str]:
     ran = cru("history", *words, "--format", "json")
     assert ran.exit_code == 0, ran.output
-    return [row["id"] for row in json.loads(ran.stdout)]
+    return [row["id"] for row in json.loads(ran.stdout)["histories"]]
 
 
 def test_it_is_listed_newest_first_and_narrowed(cru: Cru, names: list[str]) -> None:
@@ -79,7 +79,7 @@ def test_a_table_has_counts(cru: Cru, names: list[str]) -> None:
         "started",
         "id",
         "agent",
-        "minutes",
+        "duration",
         "done",
         "decided",
         "open",
@@ -108,7 +108,7 @@ def test_one_is_shown_as_it_is_and_as_facts(cru: Cru, vault: Vault, names: list[
     assert (
         cru("history", "show", names[0][:-1]).stdout_bytes == (vault.root / "history" / f"{names[0]}.md").read_bytes()
     )
-    told = json.loads(cru("history", "show", names[0], "--format", "json").stdout)
+    told = json.loads(cru("history", "show", names[0], "--format", "json").stdout)["histories"][0]
     assert told["decisions_made"] == [
         {"text": "Token bucket", "why": "Constant memory", "points": ["See the ADR"], "finding": None}
     ]
@@ -118,7 +118,7 @@ def test_one_is_shown_as_it_is_and_as_facts(cru: Cru, vault: Vault, names: list[
 def test_a_note_that_is_none_is_named(cru: Cru, vault: Vault, names: list[str]) -> None:
     (vault.root / "history" / "mine.md").write_text("# Mine\n")
     ran = cru("history", "list", "--format", "json")
-    assert (ran.exit_code, len(json.loads(ran.stdout))) == (3, len(names))
+    assert (ran.exit_code, len(json.loads(ran.stdout)["histories"])) == (3, len(names))
     assert "history/mine.md:1: no-history: type is not `history`" in ran.stderr
 
 
@@ -179,7 +179,7 @@ def test_a_session_without_a_history_is_composed_and_nothing_is_written(cru: Cru
     shown = cru("history", "show", "2026-11-21-q")
     assert (shown.exit_code, "- **Use Postgres**\n" in shown.stdout) == (0, True)
     assert "%% crucible" not in shown.stdout
-    told = json.loads(cru("history", "show", "2026-11-21-queue", "--format", "json").stdout)
+    told = json.loads(cru("history", "show", "2026-11-21-queue", "--format", "json").stdout)["histories"][0]
     assert [one["text"] for one in told["decisions_made"]] == ["Use Postgres"]
     assert not (vault.root / "history").exists()
 

@@ -25,10 +25,10 @@ def _import(cru: Cru, *args: str | Path) -> dict[str, list[str]]:
 
 def test_real_transcripts_become_notes_that_list_show_and_check(vault: Vault, cru: Cru) -> None:
     report = _import(cru, DATA)
-    assert list(report) == ["created", "updated", "unchanged", "unreadable"]
+    assert list(report) == ["schema", "created", "updated", "unchanged", "unreadable"]
     assert report["created"]
     assert not report["unreadable"]
-    rows = json.loads(cru("session", "list", "--children", "--format", "json").stdout)
+    rows = json.loads(cru("session", "list", "--children", "--format", "json").stdout)["sessions"]
     assert {row["id"] for row in rows} == set(report["created"])
     assert any(row["parent"] for row in rows)
     for row in rows:
@@ -98,7 +98,7 @@ def test_without_a_path_the_clients_own_folder_is_read(vault: Vault, cru: Cru, m
 
 
 def test_an_unknown_format_is_refused(vault: Vault, cru: Cru) -> None:
-    assert cru("import", "claude-code", LIMITER, "--format", "toon").exit_code == 2
+    assert cru("import", "claude-code", LIMITER, "--format", "yaml").exit_code == 2
 
 
 def test_a_path_cannot_forge_a_line_of_the_report(vault: Vault, cru: Cru, tmp_path: Path) -> None:

@@ -74,7 +74,7 @@ def test_geminis_own_folder_is_read(vault: Vault, cru: Cru, home: Path) -> None:
     settle_gemini(home)
     report = json.loads(cru("import", "gemini", "--format", "json").stdout)
     assert len(report["created"]) == 2
-    assert list(report) == ["created", "updated", "unchanged", "unreadable"]
+    assert list(report) == ["schema", "created", "updated", "unchanged", "unreadable"]
     assert (cru("session", "check").stdout, cru("session", "check").exit_code) == ("", 0)
 
 
@@ -142,7 +142,7 @@ def test_auto_sniffs_what_it_is_given(vault: Vault, cru: Cru, home: Path, tmp_pa
     report = json.loads(cru("import", mixed, "--format", "json").stdout)
     assert report["unreadable"] == []
     assert {c["client"]: c["sessions"] for c in report["clients"]} == {"claude-code": 1, "gemini": 1}
-    rows = json.loads(cru("session", "list", "--children", "--format", "json").stdout)
+    rows = json.loads(cru("session", "list", "--children", "--format", "json").stdout)["sessions"]
     # A subagent's log of Gemini CLI is named as a session of Claude Code is, and is none.
     assert sorted(row["id"] for row in rows) == sorted(report["created"])
     assert sum(row["parent"] is None for row in rows) == 2

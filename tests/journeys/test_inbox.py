@@ -41,7 +41,7 @@ def note(vault: Vault, name: str, body: str, project: str = "shop") -> None:
 def told(cru: Cru, *args: str) -> list[dict[str, Any]]:
     result = cru("inbox", *args, "--format", "json")
     assert result.exit_code == 0, result.stderr
-    found: list[dict[str, Any]] = json.loads(result.stdout)
+    found: list[dict[str, Any]] = json.loads(result.stdout)["inbox"]
     return found
 
 

@@ -133,7 +133,9 @@ def test_what_is_kept_is_told_by_its_path_and_for_whom(vault: Vault, cru: Cru) -
 
 def test_lists_are_as_somebody_sees_them(known: Vault, cru: Cru) -> None:
     def ids(*args: str) -> list[str]:
-        return [row["id"] for row in json.loads(cru("knowledge", "list", "--format", "json", *args).stdout)]
+        return [
+            row["id"] for row in json.loads(cru("knowledge", "list", "--format", "json", *args).stdout)["knowledge"]
+        ]
 
     assert ids() == ["retry-with-jitter", "locks-around-caches"]
     assert ids("--project", "shop") == ids()
@@ -261,7 +263,7 @@ def test_standard_input_can_be_the_text(vault: Vault, cru: Cru) -> None:
 
 def ids(cru: Cru, *args: str) -> list[str]:
     told = json.loads(cru("knowledge", *args, "--format", "json").stdout)
-    return [row["id"] for row in (told["hits"] if isinstance(told, dict) else told)]
+    return [row["id"] for row in told["hits" if "hits" in told else "knowledge"]]
 
 
 def test_what_is_kept_in_a_projects_folder_is_seen_there_and_nowhere_else(

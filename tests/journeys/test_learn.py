@@ -107,7 +107,7 @@ def export(cru: Cru, *args: str | Path) -> list[dict[str, Any]]:
 
 def counts(result: Result) -> dict[str, int]:
     assert result.exit_code == 0, result.stderr
-    return {row["type"]: row["cases"] for row in json.loads(result.stdout)}
+    return {row["type"]: row["cases"] for row in json.loads(result.stdout)["types"]}
 
 
 def ids(rows: list[dict[str, Any]]) -> list[str]:
@@ -141,12 +141,12 @@ def test_without_an_export_cases_are_counted_by_type(cru: Cru) -> None:
 def test_one_sessions_cases_are_counted_in_numbers(cru: Cru, vault: Vault) -> None:
     for path in vault.session_paths():
         result = cru("session", "learn", path.stem, "--format", "json")
-        for row in json.loads(result.stdout or "[]"):
+        for row in json.loads(result.stdout)["types"]:
             assert {type(row[key]) for key in ("cases", "verified", "open", "tokens")} == {int}, row
 
 
 def test_toon_is_a_format_too(cru: Cru) -> None:
-    assert cru("session", "learn", "--all", "--format", "toon").stdout.startswith("cases[6]{type,")
+    assert cru("session", "learn", "--all", "--format", "toon").stdout.startswith("schema: 1\ntypes[6]{type,")
 
 
 def test_a_session_comes_with_its_subagents(cru: Cru, vault: Vault) -> None:
@@ -357,7 +357,8 @@ def test_notes_are_written_once_and_then_as_they_were(cru: Cru, vault: Vault) ->
     assert len(first.stdout.splitlines()) == ALL
     assert (vault.root / "Cases.base").is_file()
     again = cru("session", "learn", "--all", "--export", "markdown", "--format", "json")
-    assert {name: len(paths) for name, paths in json.loads(again.stdout).items()} == {
+    told = json.loads(again.stdout)
+    assert {name: len(paths) for name, paths in told.items() if name != "schema"} == {
         "new": 0,
         "replaced": 0,
         "same": ALL,
@@ -409,7 +410,7 @@ def test_rejected_cases_go_nowhere_and_accepted_ones_can_go_alone(cru: Cru, vaul
     only = export(cru, "--all", "--accepted")
     assert ids(only) == [yes]
     assert only[0]["metadata"]["review"] == "accepted"
-    told = json.loads(cru("session", "learn", "--all", "--format", "json").stdout)[-1]
+    told = json.loads(cru("session", "learn", "--all", "--format", "json").stdout)["types"][-1]
     assert (told["accepted"], told["rejected"]) == (1, 1)
 
 
@@ -860,7 +861,7 @@ def test_rules_are_written_when_that_is_asked_for_and_never_twice(cru: Cru, vaul
 def test_what_was_corrected_once_is_no_rule_but_can_be_listed(cru: Cru, tmp_path: Path) -> None:
     place = tmp_path / "CLAUDE.md"
     assert "+-" not in cru("session", "learn", "--agent", "claude-code", "--rules", place).stdout
-    rows = json.loads(cru("session", "learn", "--agent", "claude-code", "--rules", place, "--format", "json").stdout)
+    rows = json.loads(cru("session", "learn", "--agent", "claude-code", "--rules", place, "--json").stdout)["rules"]
     assert rows
     assert not any(row["recurs"] for row in rows)
 

@@ -40,7 +40,7 @@ def test_a_shell_exports_what_is_printed(vault: Vault, cru_process: CruProcess) 
 
 def test_json_has_the_id_and_the_path(cru: Cru, vault: Vault) -> None:
     told = json.loads(started(cru, "A", "--format", "json"))
-    assert told == {"id": told["id"], "path": str(vault.sessions / f"{told['id']}.md")}
+    assert told == {"schema": 1, "id": told["id"], "path": str(vault.sessions / f"{told['id']}.md")}
 
 
 def test_the_goal_is_under_the_title(cru: Cru, vault: Vault) -> None:

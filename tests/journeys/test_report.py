@@ -52,7 +52,7 @@ def test_it_is_markdown_and_json_too(vault: Vault, cru: Cru, sessions: None) -> 
     markdown = cru("report", "--project", "shop", "--format", "markdown").stdout
     assert markdown.startswith("## shop\n\n### Coupons (")
     assert "\n- Done: Coupons expire\n- Open: Shall they be renewed?\n" in markdown
-    [one] = json.loads(cru("report", "--project", "shop", "--format", "json").stdout)
+    [one] = json.loads(cru("report", "--project", "shop", "--format", "json").stdout)["sessions"]
     assert (one["session"], one["project"], one["outcomes"]) == (
         "coupons",
         "shop",

@@ -67,7 +67,7 @@ def test_the_printed_context_can_be_json(scene: Scene, resume: Resume) -> None:
     code, out, _ = resume(PAUSED, "--print", "--format", "json", "--budget", "4000")
     told = json.loads(out)
     assert code == 0
-    assert (told["session"], told["phase"], told["is_tight"], told["drift"]) == (
+    assert (told["session"], told["phase"], told["tight"], told["drift"]) == (
         PAUSED,
         "phase-2",
         False,

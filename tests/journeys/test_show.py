@@ -99,7 +99,7 @@ def test_findings_alternatives_causes_and_plans_are_shown(vault: Vault, cru: Cru
         "First this.",
     ):
         assert part in shown, part
-    told = json.loads(cru("session", "show", "found", "--format", "json").stdout)
+    told = json.loads(cru("session", "show", "found", "--format", "json").stdout)["sessions"][0]
     assert [item["kind"] for item in told["findings"]] == ["open_end", "outcome", "environment"]
     assert told["findings"][1]["rows"] == ["1dc3c44f", "ef368c1a"]
 
@@ -120,7 +120,7 @@ def test_markdown_is_the_note_to_the_byte(vault: Vault, cru: Cru) -> None:
 
 
 def test_json_is_the_whole_session(two: Vault, cru: Cru) -> None:
-    shown = json.loads(cru("session", "show", "2026-11-21-limiter", "--format", "json").stdout)
+    shown = json.loads(cru("session", "show", "2026-11-21-limiter", "--format", "json").stdout)["sessions"][0]
     assert shown["id"] == "2026-11-21-limiter"
     assert shown["duration_s"] == 605
     assert shown["subagents"][0]["session"] == "2026-11-21-clock"
@@ -147,7 +147,7 @@ def test_one_phase_is_shown_alone(two: Vault, cru: Cru, wanted: str, begins: str
     assert text.startswith(begins)
     assert text in LIMITER
     name = re.sub(r" [@#]\S+", "", text.split("\n", 1)[0].lstrip("# "))
-    assert json.loads(cru(*args, "--format", "json").stdout)["name"] == name
+    assert json.loads(cru(*args, "--json").stdout)["sessions"][0]["phases"][0]["name"] == name
     shown = cru(*args).stdout
     assert name in shown
     assert "All done." not in shown
@@ -181,7 +181,7 @@ def test_a_malformed_id_and_a_missing_session_are_two_errors(two: Vault, cru: Cr
 
 def test_problems_go_to_stderr_with_their_line_and_the_exit_code_stays_0(vault: Vault, cru: Cru) -> None:
     write(vault, "2026-01-01-a", note("2026-01-01-a", "## One\n\ntokens:: many\n", status="odd"))
-    for format_ in ("terminal", "markdown", "json"):
+    for format_ in ("text", "markdown", "json"):
         result = cru("session", "show", "2026-01-01-a", "--format", format_)
         assert result.exit_code == 0
         assert re.search(r"^sessions/2026-01-01-a\.md:5: [a-z-]+: ", result.stderr, re.MULTILINE)
@@ -301,17 +301,17 @@ def test_several_are_shown_in_the_order_given_each_once(two: Vault, cru: Cru) ->
 
 
 def test_one_session_has_no_title_of_its_own(two: Vault, cru: Cru) -> None:
-    for format_ in ("terminal", "markdown"):
+    for format_ in ("text", "markdown"):
         shown = cru("session", "show", "2026-11-21-clock", "--format", format_).stdout
         assert "sessions/2026-11-21-clock.md" not in shown
 
 
-def test_json_of_several_is_a_list_and_of_one_an_object(two: Vault, cru: Cru) -> None:
+def test_json_is_a_list_of_sessions_in_the_order_given_each_once(two: Vault, cru: Cru) -> None:
     show = ("session", "show", "--format", "json", "2026-11-21-clock")
-    both = json.loads(cru(*show, "2026-11-21-limiter").stdout)
+    both = json.loads(cru(*show, "2026-11-21-limiter").stdout)["sessions"]
     assert [one["id"] for one in both] == ["2026-11-21-clock", "2026-11-21-limiter"]
-    assert json.loads(cru(*show, "2026-11-21-cl").stdout) == both[:1]
-    assert json.loads(cru(*show).stdout) == both[0]
+    assert json.loads(cru(*show, "2026-11-21-cl").stdout)["sessions"] == both[:1]
+    assert json.loads(cru(*show).stdout) == {"schema": 1, "sessions": both[:1]}
 
 
 def test_markdown_of_several_has_each_notes_exact_bytes(vault: Vault, cru: Cru) -> None:
@@ -335,7 +335,7 @@ def test_markdown_of_several_has_each_notes_exact_bytes(vault: Vault, cru: Cru) 
     assert found == notes
 
 
-@pytest.mark.parametrize("format_", ["terminal", "markdown", "json"])
+@pytest.mark.parametrize("format_", ["text", "markdown", "json"])
 def test_a_wrong_id_among_several_is_one_line_and_the_others_are_shown(two: Vault, cru: Cru, format_: str) -> None:
     ids = ("2026-11-21-clock", "2026-11-21-limitr", "a b!", "2026-11-21-limiter")
     result = cru("session", "show", *ids, "--format", format_)
@@ -354,12 +354,12 @@ def test_only_wrong_usage_among_several_exits_2(two: Vault, cru: Cru) -> None:
     assert cru("session", "show", "a b!", "c d!").exit_code == 2
     assert cru("session", "show", "a b!", "gone").exit_code == 1
     nothing = cru("session", "show", "gone", "gone-too", "--format", "json")
-    assert (nothing.stdout, nothing.exit_code) == ("[]\n", 1)
+    assert (nothing.stdout, nothing.exit_code) == ('{\n  "schema": 1,\n  "sessions": []\n}\n', 1)
 
 
 def test_a_phase_is_looked_for_in_each_of_several(two: Vault, cru: Cru) -> None:
     result = cru("session", "show", "2026-11-21-limiter", "2026-11-21-clock", "--phase", "2", "--format", "json")
-    assert [phase["name"] for phase in json.loads(result.stdout)] == ["Ask the clock"]
+    assert [one["phases"][0]["name"] for one in json.loads(result.stdout)["sessions"]] == ["Ask the clock"]
     assert result.stderr == "cru: 2026-11-21-clock has no phase '2' (its phases: 1)\n"
     assert result.exit_code == 2
 

@@ -44,8 +44,8 @@ def vault(vault: Vault) -> Vault:
 
 def test_findings_are_listed_as_json_with_what_they_stand_on(cru: Cru, vault: Vault) -> None:
     result = cru("session", "show", "2026-11-22-findings", "--findings", "--format", "json")
-    found = json.loads(result.stdout)
-    assert found["session"] == "2026-11-22-findings"
+    (found,) = json.loads(result.stdout)["sessions"]
+    assert found["id"] == "2026-11-22-findings"
     assert [each["kind"] for each in found["findings"]] == ["decision", "failure", "open_end"]
     assert found["findings"][0] == {
         "id": "decision-3a77d35a",
@@ -69,14 +69,14 @@ def test_findings_are_listed_to_be_read(cru: Cru, vault: Vault) -> None:
 
 def test_findings_of_one_phase_and_of_a_note_without_any(cru: Cru, vault: Vault) -> None:
     one = cru("session", "show", "2026-11-22-findings", "--findings", "--phase", "1", "--format", "json")
-    assert [each["kind"] for each in json.loads(one.stdout)["findings"]] == ["decision", "failure"]
+    assert [each["kind"] for each in json.loads(one.stdout)["sessions"][0]["findings"]] == ["decision", "failure"]
     assert cru("session", "show", "2026-11-22-findings", "--findings", "--phase", "2").stdout == "no findings\n"
 
 
 def test_findings_of_several_sessions_are_a_list(cru: Cru, vault: Vault) -> None:
     both = ("2026-11-21-limiter", "2026-11-22-findings")
-    found = json.loads(cru("session", "show", *both, "--findings", "--format", "json").stdout)
-    assert [each["session"] for each in found] == [*both]
+    found = json.loads(cru("session", "show", *both, "--findings", "--format", "json").stdout)["sessions"]
+    assert [each["id"] for each in found] == [*both]
     assert "==> sessions/2026-11-21-limiter.md <==" in cru("session", "show", *both, "--findings").stdout
 
 

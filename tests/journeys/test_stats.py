@@ -18,7 +18,7 @@ from tests.running import Cru, CruProcess
 
 EMPTY = {
     "sessions": 0,
-    "tokens_used": 0,
+    "tokens": 0,
     "tokens_average": None,
     "duration_average_s": None,
     "duration_median_s": None,
@@ -45,7 +45,7 @@ def test_json_has_raw_numbers(some: Vault, cru: Cru) -> None:
     shown = json.loads(result.stdout)
     total = {
         "sessions": 2,
-        "tokens_used": 1236567,
+        "tokens": 1236567,
         "tokens_average": 618283.5,
         "duration_average_s": 605.0,
         "duration_median_s": 605.0,
@@ -55,13 +55,14 @@ def test_json_has_raw_numbers(some: Vault, cru: Cru) -> None:
         "errors": 1,
         "users": 1,
     }
-    ops = {"tokens_used": 2000, "tokens_average": 2000.0, "failure_rate": 0.0}
+    ops = {"tokens": 2000, "tokens_average": 2000.0, "failure_rate": 0.0}
     assert shown == {
+        "schema": 1,
         "by": "channel",
         "groups": [{"name": "dev", **total}, {"name": "ops", **total, "sessions": 1, **ops}],
         "total": total,
     }
-    assert isinstance(shown["total"]["tokens_used"], int)
+    assert isinstance(shown["total"]["tokens"], int)
 
 
 def test_toon_says_what_json_says(some: Vault, cru: Cru) -> None:
@@ -116,7 +117,7 @@ def test_an_empty_vault_has_a_heading_and_zeros(vault: Vault, cru: Cru, by: str 
     assert head.split() == [*([by] if by else []), *" ".join(HEADINGS).split()]
     assert total.split() == ["total", "0", "0", "-", "-", "-", "-", "-", "0", "0", "0"]
     shown = json.loads(cru("session", "stats", *given, "--format", "json").stdout)
-    assert shown == {"by": by, "groups": [], "total": EMPTY}
+    assert shown == {"schema": 1, "by": by, "groups": [], "total": EMPTY}
 
 
 @pytest.mark.parametrize(
@@ -130,7 +131,7 @@ def test_an_empty_vault_has_a_heading_and_zeros(vault: Vault, cru: Cru, by: str 
         (["--project", "shop"], 1, 2000),
         (["--since", "2026-11-01"], 1, 2000),
         (["--until", "2026-11-01"], 1, 1234567),
-        (["--where", "tokens_used < 5000"], 1, 2000),
+        (["--where", "tokens < 5000"], 1, 2000),
         (["--children"], 3, 1236567),
         (["--children", "--project", "shop", "--where", "parent != null"], 1, 56),
     ],
@@ -138,7 +139,7 @@ def test_an_empty_vault_has_a_heading_and_zeros(vault: Vault, cru: Cru, by: str 
 )
 def test_the_filters_of_list_narrow_it(some: Vault, cru: Cru, options: list[str], sessions: int, tokens: int) -> None:
     total = json.loads(cru("session", "stats", *options, "--format", "json").stdout)["total"]
-    assert (total["sessions"], total["tokens_used"]) == (sessions, tokens)
+    assert (total["sessions"], total["tokens"]) == (sessions, tokens)
 
 
 @pytest.mark.parametrize(
@@ -162,7 +163,7 @@ def test_sessions_that_cannot_be_walked_are_exit_code_3(vault: Vault, cru: Cru, 
     (vault.root / "sessions").rmdir()
     (tmp_path / "elsewhere").mkdir()
     (vault.root / "sessions").symlink_to(tmp_path / "elsewhere")
-    for format_ in ("table", "json", "toon"):
+    for format_ in ("text", "json", "toon"):
         result = cru("session", "stats", "--format", format_)
         assert result.exit_code == 3
         assert result.stdout

@@ -17,7 +17,7 @@ import toons
 from rich.cells import cell_len
 
 from crucible.cli.options import Door
-from crucible.cli.output import write_json
+from crucible.cli.output import write_data
 from crucible.cli.table_output import write_index_rows, write_paths
 from crucible.vault.index.query import COLUMNS
 from crucible.vault.index.schema import TABLES, Row, cell_of_path, join_list
@@ -46,15 +46,15 @@ def test_a_terminal_gets_no_path_that_it_would_obey(tmp_path: Path, capfdbinary:
 
 
 def test_nothing_is_a_dash_and_zero_is_zero(capsys: pytest.CaptureFixture[str]) -> None:
-    write_index_rows([ROW, {**ROW, "id": "", "users": 12}], ["id", "users", "title"], "table", "s", Door())
+    write_index_rows([ROW, {**ROW, "id": "", "users": 12}], ["id", "users", "title"], "text", "s", Door())
     assert capsys.readouterr().out == "id  users  title\na   0      -\n-   12     -\n"
 
 
 def test_colours_do_not_move_the_columns(capsys: pytest.CaptureFixture[str]) -> None:
     rows = [ROW, {**ROW, "status": "completed"}, {**ROW, "status": "odd"}]
-    write_index_rows(rows, ["status", "id"], "table", "s", Door())
+    write_index_rows(rows, ["status", "id"], "text", "s", Door())
     plain = capsys.readouterr().out
-    write_index_rows(rows, ["status", "id"], "table", "s", Door(color=True))
+    write_index_rows(rows, ["status", "id"], "text", "s", Door(color=True))
     # Click takes the colours out again, for this is no terminal.
     assert capsys.readouterr().out == plain
 
@@ -69,10 +69,10 @@ class _Counted(io.BytesIO):
         return super().write(data)
 
 
-@pytest.mark.parametrize("format_", ["table", "json", "toon"])
+@pytest.mark.parametrize("format_", ["text", "json", "toon"])
 def test_ten_thousand_rows_are_one_write(format_: str) -> None:
     rows = [{**ROW, "id": f"2026-11-21-{n}", "participants": "claude-code@2, codex"} for n in range(10_000)]
-    columns = ["id", "status", "users", "participants"] if format_ == "table" else COLUMNS
+    columns = ["id", "status", "users", "participants"] if format_ == "text" else COLUMNS
     counted = _Counted()
     stdout = io.TextIOWrapper(counted, encoding="utf-8")
     with redirect_stdout(stdout):
@@ -85,7 +85,7 @@ def test_ten_thousand_rows_are_one_write(format_: str) -> None:
 @pytest.mark.parametrize("letter", ["x", "日", "\u0301"])
 def test_an_endless_cell_does_not_widen_every_line(letter: str, capsys: pytest.CaptureFixture[str]) -> None:
     endless = {**ROW, "title": letter * 1_000_000, "project": "after"}
-    write_index_rows([ROW, endless, ROW], ["id", "title", "project"], "table", "s", Door())
+    write_index_rows([ROW, endless, ROW], ["id", "title", "project"], "text", "s", Door())
     head, one, cut, _ = capsys.readouterr().out.splitlines()
     assert max(map(cell_len, (head, one, cut))) <= len("id  ") + 200 + len("  project")
     assert re.search(r"…\s+after$", cut)
@@ -95,7 +95,7 @@ def test_wide_letters_do_not_move_the_columns(capsys: pytest.CaptureFixture[str]
     write_index_rows(
         [{**ROW, "id": id_} for id_ in ("日本語", "e\u0301", "🦀", "plain")],
         ["id", "status", "users"],
-        "table",
+        "text",
         "s",
         Door(),
     )
@@ -119,8 +119,8 @@ def test_only_a_table_with_wide_letters_waits_for_the_widths_of_all(cru_process:
 def test_a_toon_table_without_rows_tells_its_columns(capsys: pytest.CaptureFixture[str]) -> None:
     write_index_rows([], ["id", "status"], "toon", "sessions", Door())
     text = capsys.readouterr().out
-    assert text == "sessions[0]{id,status}:\n"
-    assert toons.loads(text) == {"sessions": []}
+    assert text == "schema: 1\nsessions[0]{id,status}:\n"
+    assert toons.loads(text) == {"schema": 1, "sessions": []}
 
 
 def test_toon_has_a_cell_as_the_index_holds_it_and_json_its_items(capsys: pytest.CaptureFixture[str]) -> None:
@@ -128,8 +128,11 @@ def test_toon_has_a_cell_as_the_index_holds_it_and_json_its_items(capsys: pytest
     write_index_rows([row], ["tags", "path"], "toon", "sessions", Door())
     assert toons.loads(capsys.readouterr().out)["sessions"] == [{"tags": '"a, b", c', "path": "by\ufffdFFte.md"}]
     write_index_rows([row], ["tags", "path"], "json", "sessions", Door())
-    assert json.loads(capsys.readouterr().out) == [{"tags": ["a, b", "c"], "path": "by\ufffdte.md"}]
-    write_index_rows([row], ["tags"], "table", "s", Door())
+    assert json.loads(capsys.readouterr().out) == {
+        "schema": 1,
+        "sessions": [{"tags": ["a, b", "c"], "path": "by\ufffdte.md"}],
+    }
+    write_index_rows([row], ["tags"], "text", "s", Door())
     assert capsys.readouterr().out == "tags\na, b, c\n"
 
 
@@ -168,7 +171,7 @@ def test_a_vault_that_is_all_sessions_has_paths_too(tmp_path: Path, capfdbinary:
 @pytest.mark.parametrize("more", [{}, {"number": 10**30}], ids=["orjson", "json"])
 def test_json_has_what_steers_a_terminal_as_escapes(more: dict[str, int], capsys: pytest.CaptureFixture[str]) -> None:
     value = {"id": "a\x9b31m\x85b\x7f\u202ec\u2028\u2066\x1bü日", **more}
-    write_json(value)
+    write_data(value)
     text = capsys.readouterr().out
-    assert json.loads(text) == value
+    assert json.loads(text) == {"schema": 1, **value}
     assert r"a\u009b31m\u0085b\u007f\u202ec\u2028\u2066\u001bü日" in text

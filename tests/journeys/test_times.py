@@ -56,7 +56,7 @@ def test_a_day_is_the_day_of_its_own_season(
     ):
         write(vault, name, note(name, started=started))
     done = cru_process("--vault", vault.root, "session", "list", "--format", "json", *options, env={"TZ": BERLIN})
-    assert sorted(row["id"] for row in json.loads(done.stdout)) == found
+    assert sorted(row["id"] for row in json.loads(done.stdout)["sessions"]) == found
 
 
 @pytest.mark.usefixtures("berlin")

@@ -305,7 +305,7 @@ def test_a_vault_that_init_made_is_trusted(tmp_path: Path, cru_process: CruProce
     assert cru_process("init", root).returncode == 0
     assert cru_process("--vault", root, "session", "list").stderr == b""
     assert b"nothing in this vault needs" in cru_process("--vault", root, "trust").stderr
-    looked = json.loads(cru_process("--vault", root, "doctor", "--format", "json").stdout)
+    looked = json.loads(cru_process("--vault", root, "doctor", "--format", "json").stdout)["checks"]
     (found,) = (one for one in looked if one["topic"] == "trust")
     assert found["state"] == "good"
 

@@ -56,7 +56,7 @@ def test_json_and_toon_have_the_same_problems(vault: Vault, cru: Cru) -> None:
     put(vault, "workflows/broken.md", BROKEN)
     lines = cru("workflow", "check").stdout.splitlines()
     result = cru("workflow", "check", "--format", "json")
-    found = json.loads(result.stdout)
+    found = json.loads(result.stdout)["problems"]
     assert result.exit_code == 3
     assert [list(one) for one in found] == [KEYS] * len(lines)
     assert [
@@ -90,8 +90,8 @@ def test_without_a_name_all_are_checked_and_an_unreadable_one_is_an_error(vault:
 def test_no_workflows_are_no_problem(vault: Vault, cru: Cru) -> None:
     result = cru("workflow", "check")
     assert (result.exit_code, result.stdout, result.stderr) == (0, "", "no workflows\n")
-    assert cru("workflow", "check", "--format", "json").stdout == "[]\n"
-    assert cru("workflow", "check", "--format", "toon").stdout == f"problems[0]{{{','.join(KEYS)}}}:\n"
+    assert json.loads(cru("workflow", "check", "--json").stdout) == {"schema": 1, "problems": []}
+    assert cru("workflow", "check", "--format", "toon").stdout == f"schema: 1\nproblems[0]{{{','.join(KEYS)}}}:\n"
 
 
 def test_a_file_needs_no_vault(bare_cru: Cru, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -144,7 +144,7 @@ def test_what_is_no_utf8_and_has_odd_names_is_checked(vault: Vault, cru: Cru) ->
     result = cru("workflow", "check", "größe ☃")
     assert result.exit_code == 3
     assert result.stdout.startswith("workflows/größe ☃.md:3:4: error: cycle: ")
-    found = json.loads(cru("workflow", "check", "--format", "json").stdout)
+    found = json.loads(cru("workflow", "check", "--format", "json").stdout)["problems"]
     assert "\ufffd A" in found[0]["message"]
 
 

@@ -12,7 +12,7 @@ from tests.journeys.workflow_notes import PLAIN, RELEASE, put
 from tests.running import Cru
 
 COLUMNS = ["started", "status", "run", "steps", "success", "failed", "skipped", "timeout"]
-COLUMNS += ["duration_ms", "tokens_used", "failures", "names", "agents"]
+COLUMNS += ["duration_s", "tokens", "failures", "names", "agents"]
 
 
 def many_runs(count: int) -> str:
@@ -27,15 +27,15 @@ def test_runs_come_newest_first_with_what_they_took(vault: Vault, cru: Cru) -> N
     result = cru("workflow", "history", "release")
     assert (result.exit_code, result.stderr) == (0, "")
     assert [line.split() for line in result.stdout.splitlines()] == [
-        ["started", "status", "run", "steps", "failed", "duration_ms", "tokens_used"],
-        ["2026-11-21T10:00:00Z", "success", "2026-11-21-release", "2", "0", "85000", "2000"],
-        ["2026-11-20T10:00:00Z", "failed", "2026-11-20-release", "1", "1", "84000", "1200"],
+        ["started", "status", "run", "steps", "failed", "duration_s", "tokens"],
+        ["2026-11-21T10:00:00Z", "success", "2026-11-21-release", "2", "0", "85.0", "2000"],
+        ["2026-11-20T10:00:00Z", "failed", "2026-11-20-release", "1", "1", "84.0", "1200"],
     ]
 
 
 def test_json_and_toon_have_all_columns(vault: Vault, cru: Cru) -> None:
     put(vault, "workflows/release.md")
-    runs = json.loads(cru("workflow", "history", "release", "--format", "json").stdout)
+    runs = json.loads(cru("workflow", "history", "release", "--format", "json").stdout)["runs"]
     assert [list(run) for run in runs] == [COLUMNS, COLUMNS]
     assert runs[1]["failures"] == ["Run the tests"]
     assert runs[0]["names"] == ["Run the tests", "Write the notes"]
@@ -49,7 +49,7 @@ def test_pages_follow_each_other(vault: Vault, cru: Cru) -> None:
     seen = []
     for page, count in ((1, 20), (2, 20), (3, 5)):
         result = cru("workflow", "history", "many", "--page", str(page), "--format", "json")
-        runs = [run["run"] for run in json.loads(result.stdout)]
+        runs = [run["run"] for run in json.loads(result.stdout)["runs"]]
         assert len(runs) == count
         seen += runs
         assert result.stderr.startswith(f"page {page} of 3, 45 runs")
@@ -66,8 +66,8 @@ def test_the_time_of_a_step_holds_that_of_those_below_it_and_its_tokens_do_not(v
     head = "execution[4]{phase,status,duration_ms,tokens_used,run}:\n"
     text = f"# T\n\n## Whole\n\n### Part A\n\n### Part B\n\n## Other\n\n```session-toon\n{head}{rows}```\n"
     put(vault, "workflows/deep.md", text)
-    (run,) = json.loads(cru("workflow", "history", "deep", "--format", "json").stdout)
-    assert (run["steps"], run["duration_ms"], run["tokens_used"]) == (4, 105, 21)
+    (run,) = json.loads(cru("workflow", "history", "deep", "--format", "json").stdout)["runs"]
+    assert (run["steps"], run["duration_s"], run["tokens"]) == (4, 0.105, 21)
 
 
 def test_a_workflow_that_never_ran_says_so(vault: Vault, cru: Cru) -> None:
@@ -75,14 +75,14 @@ def test_a_workflow_that_never_ran_says_so(vault: Vault, cru: Cru) -> None:
     result = cru("workflow", "history", "new")
     assert (result.exit_code, result.stderr) == (0, "no runs yet\n")
     assert len(result.stdout.splitlines()) == 1
-    assert cru("workflow", "history", "new", "--format", "json").stdout == "[]\n"
+    assert json.loads(cru("workflow", "history", "new", "--json").stdout) == {"schema": 1, "runs": []}
 
 
 def test_a_row_that_names_no_run_is_one(vault: Vault, cru: Cru) -> None:
     put(vault, "workflows/plain.md", PLAIN)
-    (run,) = json.loads(cru("workflow", "history", "plain", "--format", "json").stdout)
-    assert (run["started"], run["run"], run["status"], run["duration_ms"]) == (None, None, "success", 12)
-    assert run["tokens_used"] is None
+    (run,) = json.loads(cru("workflow", "history", "plain", "--format", "json").stdout)["runs"]
+    assert (run["started"], run["run"], run["status"], run["duration_s"]) == (None, None, "success", 0.012)
+    assert run["tokens"] is None
     assert cru("workflow", "history", "plain").stdout.splitlines()[1].split()[:3] == [
         "-",
         "success",

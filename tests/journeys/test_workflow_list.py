@@ -37,7 +37,7 @@ def two(vault: Vault) -> Vault:
 
 def rows_of(cru: Cru) -> list[dict[str, object]]:
     """The list, as JSON has it."""
-    rows: list[dict[str, object]] = json.loads(cru("workflow", "list", "--format", "json").stdout)
+    rows: list[dict[str, object]] = json.loads(cru("workflow", "list", "--format", "json").stdout)["workflows"]
     return rows
 
 
@@ -71,8 +71,8 @@ def test_json_and_toon_have_all_columns(two: Vault, cru: Cru) -> None:
 
 
 def test_no_workflows_are_an_empty_list_and_say_how_to_get_one(vault: Vault, cru: Cru) -> None:
-    assert cru("workflow", "list", "--format", "json").stdout == "[]\n"
-    assert cru("workflow", "list", "--format", "toon").stdout == f"workflows[0]{{{','.join(COLUMNS)}}}:\n"
+    assert json.loads(cru("workflow", "list", "--json").stdout) == {"schema": 1, "workflows": []}
+    assert cru("workflow", "list", "--format", "toon").stdout == f"schema: 1\nworkflows[0]{{{','.join(COLUMNS)}}}:\n"
     assert cru("workflow", "list", "--format", "paths").stdout == ""
     result = cru("workflow", "list")
     assert result.exit_code == 0
@@ -92,7 +92,7 @@ def test_problems_are_counted_and_a_note_that_cannot_be_read_is_a_row(two: Vault
     put(two, "workflows/broken.md", BROKEN)
     (two.root / "workflows" / "gone.md").symlink_to(two.root / "nowhere.md")
     result = cru("workflow", "list", "--format", "json")
-    rows = {row["name"]: row for row in json.loads(result.stdout)}
+    rows = {row["name"]: row for row in json.loads(result.stdout)["workflows"]}
     assert rows["broken"]["errors"] >= 4
     assert rows["broken"]["problems"] > rows["broken"]["errors"]
     assert (rows["gone"]["problems"], rows["gone"]["steps"], rows["gone"]["title"]) == (1, None, None)
@@ -115,7 +115,7 @@ def test_what_is_no_utf8_is_listed_all_the_same(vault: Vault, cru: Cru) -> None:
         "workflows/latin.md",
         b"---\ntype: workflow\n---\n# Caf\xe9\n\n## Br\xfche\na \xe9 \xe2\x86\x92 b\n",
     )
-    for format_ in ("table", "json", "toon"):
+    for format_ in ("text", "json", "toon"):
         result = cru("workflow", "list", "--format", format_)
         assert result.exit_code == 0
         assert "latin" in result.stdout
@@ -124,10 +124,10 @@ def test_what_is_no_utf8_is_listed_all_the_same(vault: Vault, cru: Cru) -> None:
 
 def test_a_title_cannot_steer_the_terminal_or_forge_a_row(vault: Vault, cru: Cru) -> None:
     put(vault, "workflows/evil.md", "# a\x1b[2Jb\u2028forged  row\x85x\u202ey\n\n## s\n")
-    for format_ in ("table", "toon"):
+    for format_ in ("text", "toon"):
         shown = cru("workflow", "list", "--format", format_).stdout
         assert not {"\x1b", "\x85", "\u202e"} & set(shown)
-        assert shown.count("\n") == 2
+        assert shown.count("\n") == 2 + (format_ == "toon")
     assert "\u2028" not in cru("workflow", "list").stdout
 
 

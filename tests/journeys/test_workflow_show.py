@@ -45,7 +45,7 @@ def test_markdown_is_the_notes_own_bytes(vault: Vault, cru: Cru) -> None:
 
 
 def test_json_has_all_of_it(release: Vault, cru: Cru) -> None:
-    found = json.loads(cru("workflow", "show", "release", "--format", "json").stdout)
+    found = json.loads(cru("workflow", "show", "release", "--format", "json").stdout)["workflows"][0]
     assert (found["name"], found["title"], found["path"]) == (
         "release",
         "Release checklist",
@@ -61,7 +61,7 @@ def test_json_has_all_of_it(release: Vault, cru: Cru) -> None:
 
 def test_what_is_wrong_is_named_on_stderr_and_the_exit_code_stays_0(vault: Vault, cru: Cru) -> None:
     put(vault, "workflows/broken.md", BROKEN)
-    for format_ in ("terminal", "json", "markdown"):
+    for format_ in ("text", "json", "markdown"):
         result = cru("workflow", "show", "broken", "--format", format_)
         assert result.exit_code == 0
         assert "workflows/broken.md:7:4: error: cycle: " in result.stderr

@@ -3,7 +3,7 @@
 Keys are never renamed or removed.  Times are ISO 8601 in UTC.  Lines are `[first, last]`, from 1, or null for values
 that are not in a note.  Unknown values are null.
 
-    id title status project branch channel started ended duration_s participants model tokens_used tokens_cached
+    id title status project branch channel started ended duration_s participants model tokens tokens_cached
     usage[day model input output cache_write cache_write_1h cache_read] subagents[session agent model tokens]
     parent continues continued_by resume_point pause_reason sources synced_to
     redactions redacted tags aliases properties{every frontmatter key}
@@ -72,7 +72,7 @@ def _head(session: Session) -> _Plain:
         "duration_s": int(duration.total_seconds()) if duration is not None else None,
         "participants": [str(p) for p in session.participants],
         "model": session.model,
-        "tokens_used": session.tokens_used,
+        "tokens": session.tokens_used,
         "tokens_cached": session.tokens_cached,
         "usage": [_spent(spent) for spent in parse_usage(session.usage)],
         "subagents": [_subagent_ref(s) for s in session.subagents],

@@ -233,10 +233,14 @@ def _phase_row(phase: Phase, path: str, decisions: Counter[str]) -> Cells:
         phase.channel,
         None if phase.started is None else utc(phase.started),
         phase.status,
-        None if length is None else round(length.total_seconds() * 1000),
+        None if length is None else _whole(round(length.total_seconds(), 3)),
         phase.tokens,
         *_counts(phase.all_entries(), sum(decisions[part.id] for part in (phase, *phase.subphases))),
     )
+
+
+def _whole(number: float) -> float:
+    return int(number) if number.is_integer() else number
 
 
 def _participants(session: Session, path: str) -> Iterator[Cells]:

@@ -36,7 +36,7 @@ COLUMNS = (
     "participants",
     "channel",
     "model",
-    "tokens_used",
+    "tokens",
     "tokens_cached",
     "phases",
     "tool_calls",
@@ -320,7 +320,7 @@ def _number_check(column: str, sign: str, value: str) -> Check:
         raise UsageError(f"{column}: {value!r} is not a number", "write a number such as 5000, 5_000 or 0.5")
     expected = float(value) if "." in value else int(value)
     test = _COMPARE[sign]
-    return lambda row: isinstance(cell := row[column], int) and test(cell, expected)
+    return lambda row: isinstance(cell := row[column], int | float) and test(cell, expected)
 
 
 def _time_check(column: str, sign: str, value: str, now: datetime) -> Check:

@@ -14,7 +14,7 @@ import toons
 from crucible.core.errors import IndexBroken
 from crucible.core.patterns import late_pattern
 
-SCHEMA = 5
+SCHEMA = 6
 """Increase when a table's columns or their meaning change.  An index with another number is rebuilt."""
 
 UNDATED = "undated"
@@ -38,7 +38,7 @@ TABLES: Mapping[str, tuple[str, ...]] = {
         "participants",
         "channel",
         "model",
-        "tokens_used",
+        "tokens",
         "tokens_cached",
         "phases",
         "tool_calls",
@@ -64,8 +64,8 @@ TABLES: Mapping[str, tuple[str, ...]] = {
         "channel",
         "started",
         "status",
-        "duration_ms",
-        "tokens_used",
+        "duration_s",
+        "tokens",
         "tool_calls",
         "failures",
         "decisions",
@@ -101,9 +101,7 @@ TIMES = frozenset({"started", "ended", "completed"})
 NUMBERS = frozenset(
     {
         "duration_s",
-        "duration_ms",
         "tokens",
-        "tokens_used",
         "tokens_cached",
         "phases",
         "tool_calls",

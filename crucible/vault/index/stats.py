@@ -51,7 +51,7 @@ def _read(view: View, query: SessionQuery, columns: Sequence[str]) -> _Read:
     fits, pick = matcher(query._replace(children=True)), itemgetter("path", *columns)
     read = _Read({}, {}, {}, [])
     notes, parents, tokens, matched = read
-    kin = itemgetter("path", "id", "parent", "tokens_used")
+    kin = itemgetter("path", "id", "parent", "tokens")
     for row in view.rows("sessions"):
         path, name, parent, used = kin(row)
         if notes.setdefault(name, path) > path:
@@ -167,7 +167,7 @@ def _by_phases(view: View, paths: Container[str]) -> dict[str, Counter[str]]:
     """Return the tokens of each agent according to the phases of these notes."""
     used: dict[str, Counter[str]] = {}
     for row in view.rows("phases"):
-        path, agent, tokens = str(row["path"]), row["agent"], row["tokens_used"]
+        path, agent, tokens = str(row["path"]), row["agent"], row["tokens"]
         if path in paths and "." not in str(row["phase_id"]):
             known = used.setdefault(path, Counter())
             if agent and isinstance(tokens, int):
@@ -178,7 +178,7 @@ def _by_phases(view: View, paths: Container[str]) -> dict[str, Counter[str]]:
 class Figures(NamedTuple):
     """Figures over a group of sessions or phases.  `name` is the group's name, or None for sessions without one.
 
-    For sessions: `tokens_used` includes subagents.  `tokens_average` covers sessions with known tokens, and
+    For sessions: `tokens` includes subagents.  `tokens_average` covers sessions with known tokens, and
     `duration_average_s` and `duration_median_s` cover those with a known duration, in seconds.  `failure_rate` is the
     share of failed sessions among failed and completed ones; `tool_failure_rate` is the share of failed calls.
     `decisions`, `errors`, `users` (user interventions) and the calls are sums over the sessions' own notes.
@@ -191,7 +191,7 @@ class Figures(NamedTuple):
 
     name: str | None
     sessions: int
-    tokens_used: int
+    tokens: int
     tokens_average: float | None
     duration_average_s: float | None
     duration_median_s: float | None
@@ -293,7 +293,7 @@ def _names(cell: str | None, by: str) -> tuple[str | None, ...]:
 
 def _by_phase(view: View, shared_paths: Mapping[str, str]) -> Iterator[Figures]:
     """Yield figures per phase name.  `shared_paths` maps each path to one shared string, to save memory."""
-    pick = itemgetter("tokens_used", "duration_ms", *_FIGURES)
+    pick = itemgetter("tokens", "duration_s", *_FIGURES)
     names: dict[str, str] = {}
     groups: dict[str, list[_Cells]] = {}
     paths: dict[str, set[str]] = {}
@@ -326,12 +326,12 @@ def _of_sessions(name: str | None, sessions: Sequence[_Cells], tokens: Mapping[s
 
 
 def _of_phases(name: str | None, sessions: int, phases: Sequence[_Cells]) -> Figures:
-    """Compute the figures for phases with the cells tokens, milliseconds, and `_FIGURES`."""
+    """Compute the figures for phases with the cells tokens, seconds, and `_FIGURES`."""
     return _figures(
         name,
         sessions,
         tokens=[phase[0] for phase in phases],
-        seconds=[milliseconds / 1000 for milliseconds in _known(phases, 1)],
+        seconds=_known(phases, 1),
         failed=[str(phase[2]).lower() == "failed" for phase in phases],
         counts=[_sum(phases, at) for at in range(3, 8)],
     )

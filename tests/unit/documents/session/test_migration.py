@@ -32,7 +32,7 @@ CORPUS = [json.loads(line) for line in _FILE.read_bytes().rstrip(b"\n").split(b"
 def told(source: Source, name: str) -> object:
     """A session's content, without line numbers and the format."""
     said = export_session(read_session(source, name))
-    return {key: value for key, value in said.items() if key != "properties"}
+    return {"tokens_used": said["tokens"], **{key: value for key, value in said.items() if key != "properties"}}
 
 
 @pytest.mark.parametrize("row", CORPUS)

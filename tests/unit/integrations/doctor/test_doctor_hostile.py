@@ -27,7 +27,7 @@ def home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
 
 
 def findings(cru: Cru, topic: str) -> list[dict[str, Any]]:
-    return [each for each in json.loads(cru("doctor", "--format", "json").stdout) if each["topic"] == topic]
+    return [each for each in json.loads(cru("doctor", "--format", "json").stdout)["checks"] if each["topic"] == topic]
 
 
 def test_hooks_of_the_vaults_own_project_are_seen_from_elsewhere(
@@ -51,7 +51,7 @@ def test_a_session_without_a_transcript_is_a_note_and_no_fault(cru: Cru, vault: 
     client.call("SessionEnd", reason="other")
     sync(client)
     (found,) = findings(cru, "spool")
-    assert (found["state"], found["items"], found["mend"]) == ("note", [SESSION], None)
+    assert (found["state"], found["items"], found["fix"]) == ("note", [SESSION], None)
 
 
 def test_the_named_command_fixes_ended_sessions_that_wait(cru: Cru, vault: Vault, home: Path) -> None:
@@ -61,8 +61,8 @@ def test_the_named_command_fixes_ended_sessions_that_wait(cru: Cru, vault: Vault
     client.call("Stop", said="Fixed.")
     client.call("SessionEnd", reason="other")
     (found,) = findings(cru, "spool")
-    assert (found["state"], found["mend"]) == ("bad", "cru import claude-code")
-    assert cru(*found["mend"].split()[1:]).exit_code == 0
+    assert (found["state"], found["fix"]) == ("bad", "cru import claude-code")
+    assert cru(*found["fix"].split()[1:]).exit_code == 0
     (found,) = findings(cru, "spool")
     assert found["state"] == "good"
     assert "status: completed" in next(vault.sessions.glob("*.md")).read_text()
@@ -76,4 +76,4 @@ def test_the_log_is_named_as_a_shell_wants_it(vault: Vault, home: Path, tmp_path
     log.parent.mkdir(exist_ok=True)
     log.write_text(f"{time.strftime('%Y-%m-%dT%H:%M:%SZ', time.gmtime())} hook: OSError: full\n")
     found = findings(Cru(Vault(root)), "hooks")
-    assert any((each["mend"] or "").endswith(f"rm '{log}'") for each in found)
+    assert any((each["fix"] or "").endswith(f"rm '{log}'") for each in found)

@@ -114,7 +114,7 @@ def test_a_session_is_one_row_of_these_columns() -> None:
         "participants": "claude-code@2.1.197, codex",
         "channel": "dev",
         "model": "claude-opus-4-8",
-        "tokens_used": 1944,
+        "tokens": 1944,
         "tokens_cached": 6000,
         "phases": 2,
         "tool_calls": 3,
@@ -261,13 +261,13 @@ def test_the_phases_of_a_note_are_rows_with_those_below_them() -> None:
     assert len({row["phase_id"] for row in rows}) == 3
     assert {row["path"] for row in rows} == {"sessions/a.md"}
     first, deeper, last = rows
-    assert (first["started"], first["duration_ms"], first["tokens_used"]) == (
+    assert (first["started"], first["duration_s"], first["tokens"]) == (
         "2026-11-21T18:27:00Z",
-        90_500,
+        90.5,
         40,
     )
     assert (deeper["tool_calls"], deeper["failures"]) == (2, 1)
-    assert (last["duration_ms"], last["tokens_used"], last["tool_calls"]) == (None, None, 0)
+    assert (last["duration_s"], last["tokens"], last["tool_calls"]) == (None, None, 0)
 
 
 def test_a_phase_counts_what_lies_below_it_too() -> None:
@@ -385,7 +385,7 @@ keys = (
     "started",
     "ended",
     "status",
-    "tokens_used",
+    "tokens",
     "participants",
     "subagents",
     "tags",

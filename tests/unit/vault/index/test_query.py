@@ -145,10 +145,10 @@ def test_odd_names_are_found_as_plain_ones_are() -> None:
 
 DATED = [
     row("none"),
-    row("b", started="2026-01-01T00:00:00Z", tokens_used=5, title="Zebra"),
-    row("new", started="2026-02-01T00:00:00Z", tokens_used=40, title="ant"),
+    row("b", started="2026-01-01T00:00:00Z", tokens=5, title="Zebra"),
+    row("new", started="2026-02-01T00:00:00Z", tokens=40, title="ant"),
     row("a", started="2026-01-01T00:00:00Z", title="Bee"),
-    row("old", started="2025-02-01T00:00:00Z", tokens_used=5),
+    row("old", started="2025-02-01T00:00:00Z", tokens=5),
 ]
 
 
@@ -166,8 +166,8 @@ def test_the_newest_comes_first_then_by_id_and_the_unknown_last() -> None:
 @pytest.mark.parametrize(
     ("sort", "found"),
     [
-        ("tokens_used", ["b", "old", "new", "a", "none"]),
-        ("-tokens_used", ["new", "b", "old", "a", "none"]),
+        ("tokens", ["b", "old", "new", "a", "none"]),
+        ("-tokens", ["new", "b", "old", "a", "none"]),
         ("title", ["new", "a", "b", "old", "none"]),
         ("-title", ["b", "a", "new", "old", "none"]),
         ("started", ["old", "a", "b", "new", "none"]),
@@ -182,11 +182,11 @@ def test_equal_rows_stay_newest_first_and_the_unknown_come_last_either_way(sort:
 
 
 def test_an_unknown_column_is_named_with_the_near_ones() -> None:
-    with pytest.raises(UsageError, match="did you mean tokens_used"):
+    with pytest.raises(UsageError, match="did you mean tokens"):
         check_column("token_used")
     with pytest.raises(UsageError, match="no column 'zzz'") as caught:
         select(Shelf(DATED).view, SessionQuery(sort="-zzz"))
-    assert "tokens_used" in caught.value.hint
+    assert "tokens" in caught.value.hint
     assert check_column("Kind", "callouts") == "kind"
 
 
@@ -219,7 +219,7 @@ ROWS = st.lists(
             status=status,
             project=project,
             agents=join_list(agents) or None,
-            tokens_used=tokens,
+            tokens=tokens,
         ),
         st.integers(0, 10_000),
         st.none() | st.integers(0, 120).map(lambda days: datetime(2025, 11, 1, tzinfo=UTC) + timedelta(days)),

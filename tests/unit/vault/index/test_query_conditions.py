@@ -23,7 +23,7 @@ ROW: Row = {
     "title": "Don't = panic",
     "status": "completed",
     "started": "2026-11-21T20:26:47Z",
-    "tokens_used": 5000,
+    "tokens": 5000,
     "users": 0,
     "participants": 'claude-code@2.1.197, "Ada, Countess"',
     "path": "sessions/a\ufffdFFb.md",
@@ -38,12 +38,12 @@ def holds(text: str, row: Row = ROW) -> bool:
 @pytest.mark.parametrize(
     "text",
     [
-        "tokens_used = 5000",
-        "tokens_used==5_000",
-        "Tokens_Used >= 5000",
-        "tokens_used > 4999.5",
-        "tokens_used < '6000'",
-        "tokens_used != -5000",
+        "tokens = 5000",
+        "tokens==5_000",
+        "Tokens >= 5000",
+        "tokens > 4999.5",
+        "tokens < '6000'",
+        "tokens != -5000",
         "users = 0",
         "users < +1",
         "status = Completed",
@@ -68,7 +68,7 @@ def holds(text: str, row: Row = ROW) -> bool:
         "started < now",
         "started ~ 2026-11",
         "tokens_cached = null",
-        "tokens_used != NULL",
+        "tokens != NULL",
         "project = null",
         "project = ''",
         "status != 'null'",
@@ -82,9 +82,9 @@ def test_a_condition_that_holds(text: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "tokens_used != 5000",
-        "tokens_used > 5000",
-        "tokens_used = 50",
+        "tokens != 5000",
+        "tokens > 5000",
+        "tokens = 50",
         "status = complete",
         "status ~ failed",
         "participants = countess",
@@ -99,7 +99,7 @@ def test_a_condition_that_holds(text: str) -> None:
         "status = 'null'",
         "project != ''",
         "status = ''",
-        "tokens_used = null",
+        "tokens = null",
     ],
 )
 def test_a_condition_that_does_not_hold(text: str) -> None:
@@ -123,20 +123,20 @@ def test_what_is_unknown_fits_only_null(column: str, sign: str) -> None:
     ("text", "said"),
     [
         ("", "is not a condition"),
-        ("tokens_used", "is not a condition"),
-        ("tokens_used 5", "is not a condition"),
+        ("tokens", "is not a condition"),
+        ("tokens 5", "is not a condition"),
         ("= 5", "is not a condition"),
-        ("tokens_used >", "no value"),
-        ("tokens_used > many", "tokens_used: 'many' is not a number"),
-        ("tokens_used > ٥", "is not a number"),
-        ("tokens_used > 5__0", "is not a number"),
-        ("tokens_used > " + "9" * 5000, "is not a number"),
-        ("tokens_used ~ 5", "tokens_used is a number"),
+        ("tokens >", "no value"),
+        ("tokens > many", "tokens: 'many' is not a number"),
+        ("tokens > ٥", "is not a number"),
+        ("tokens > 5__0", "is not a number"),
+        ("tokens > " + "9" * 5000, "is not a number"),
+        ("tokens ~ 5", "tokens is a number"),
         ("started > soon", "started: 'soon' is not a time"),
         ("participants < a", "needs a single value"),
-        ("tokens_used < null", "null can only be compared with = or !="),
-        ("status = failed and tokens_used > 5", "more than one condition"),
-        ("tokens_used => 5", "more than one condition"),
+        ("tokens < null", "null can only be compared with = or !="),
+        ("status = failed and tokens > 5", "more than one condition"),
+        ("tokens => 5", "more than one condition"),
         ("status = 'failed' or status = 'paused'", "one pair of quotes"),
         ("status = 'failed", "one pair of quotes"),
         ("status = '", "one pair of quotes"),
@@ -149,7 +149,7 @@ def test_what_is_no_condition_is_refused_with_the_reason(text: str, said: str) -
 
 
 def test_an_unknown_column_is_answered_with_the_near_ones_and_all_of_the_table() -> None:
-    with pytest.raises(UsageError, match="no column 'token_used'; did you mean tokens_used or") as caught:
+    with pytest.raises(UsageError, match="no column 'token_used'; did you mean tokens or") as caught:
         parse_condition("token_used > 5", NOW)
     assert all(column in caught.value.hint for column in TABLES["sessions"])
     with pytest.raises(UsageError, match="links: no column 'status'") as caught:
@@ -158,7 +158,7 @@ def test_an_unknown_column_is_answered_with_the_near_ones_and_all_of_the_table()
 
 
 def test_the_column_of_a_condition_is_named_as_the_table_has_it() -> None:
-    assert named_column("Tokens_Used > 5") == "tokens_used"
+    assert named_column("Tokens > 5") == "tokens"
     assert named_column("kind = error", "callouts") == "kind"
 
 
@@ -174,7 +174,7 @@ SIGNS = {
 
 @given(st.integers(-(10**17), 10**17), st.integers(-(10**17), 10**17), st.sampled_from([*SIGNS]))
 def test_numbers_compare_as_numbers(cell: int, value: int, sign: str) -> None:
-    assert holds(f"tokens_used {sign} {value:_}", {**ROW, "tokens_used": cell}) is SIGNS[sign](cell, value)
+    assert holds(f"tokens {sign} {value:_}", {**ROW, "tokens": cell}) is SIGNS[sign](cell, value)
 
 
 @given(st.text(min_size=1), st.text(min_size=1).filter(lambda v: '"' not in v), st.sampled_from([*SIGNS]))

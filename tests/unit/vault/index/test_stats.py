@@ -60,7 +60,7 @@ def groups(found: Iterable[Figures]) -> dict[str | None, int]:
 
 
 def tokens(found: Iterable[Figures]) -> dict[str | None, int]:
-    return {group.name: group.tokens_used for group in found}
+    return {group.name: group.tokens for group in found}
 
 
 def test_an_empty_vault_has_zeros_and_nothing_to_divide_by() -> None:
@@ -72,16 +72,16 @@ def test_an_empty_vault_has_zeros_and_nothing_to_divide_by() -> None:
 
 def test_every_figure_of_some_sessions() -> None:
     rows = [
-        session("a", tokens_used=100, duration_s=60, status="failed", tool_calls=7, failures=2, decisions=1),
-        session("b", tokens_used=51, duration_s=61, status="completed", errors=3, users=4, decisions=2),
+        session("a", tokens=100, duration_s=60, status="failed", tool_calls=7, failures=2, decisions=1),
+        session("b", tokens=51, duration_s=61, status="completed", errors=3, users=4, decisions=2),
         session("c", duration_s=600, status="Completed"),
-        session("d", tokens_used=0, status="paused"),
+        session("d", tokens=0, status="paused"),
         session("e"),
     ]
     assert aggregate(view(rows), EVERY).total == Figures(
         name=None,
         sessions=5,
-        tokens_used=151,
+        tokens=151,
         tokens_average=50.3,
         duration_average_s=240.3,
         duration_median_s=61.0,
@@ -108,28 +108,28 @@ def test_average_and_median_are_those_of_the_standard_library(lengths: list[int]
 
 def test_a_session_counts_once_for_each_of_its_agents_and_once_in_total() -> None:
     rows = [
-        session("a", agents="claude-code@1.0, claude-code@2.1, codex", tokens_used=10),
-        session("b", agents="codex@0.5", tokens_used=5),
+        session("a", agents="claude-code@1.0, claude-code@2.1, codex", tokens=10),
+        session("b", agents="codex@0.5", tokens=5),
         session("c"),
     ]
     stats = aggregate(view(rows), EVERY, "agent")
     assert groups(stats.groups) == {"codex": 2, "claude-code": 1, None: 2}
     assert tokens(stats.groups) == {"codex": 5, "claude-code": 0, None: 10}
-    assert (stats.total.sessions, stats.total.tokens_used) == (3, 15)
+    assert (stats.total.sessions, stats.total.tokens) == (3, 15)
 
 
 def test_of_several_agents_each_has_the_tokens_of_its_phases_and_its_notes() -> None:
     rows = [
-        session("a", agents="codex@1, opencode", tokens_used=100),
-        session("child", parent="a", agents="Explore@2".lower(), tokens_used=7),
-        session("edited", agents="codex, opencode", tokens_used=1),
+        session("a", agents="codex@1, opencode", tokens=100),
+        session("child", parent="a", agents="Explore@2".lower(), tokens=7),
+        session("edited", agents="codex, opencode", tokens=1),
     ]
     phases = [
-        phase("One", "a", agent="Codex@1", tokens_used=30),
-        phase("Part", "a", "1.1", agent="codex", tokens_used=30),
-        phase("Two", "a", "2", agent="opencode", tokens_used=50),
-        phase("Three", "a", "3", tokens_used=5),
-        phase("One", "edited", agent="codex", tokens_used=40),
+        phase("One", "a", agent="Codex@1", tokens=30),
+        phase("Part", "a", "1.1", agent="codex", tokens=30),
+        phase("Two", "a", "2", agent="opencode", tokens=50),
+        phase("Three", "a", "3", tokens=5),
+        phase("One", "edited", agent="codex", tokens=40),
     ]
     stats = aggregate(view(rows, [listed("a", 3, "gone")], phases), EVERY, "agent")
     assert tokens(stats.groups) == {"codex": 30, "opencode": 50, "explore": 7, "x": 3, None: 21}
@@ -165,9 +165,9 @@ def test_months_are_newest_first_the_undated_last() -> None:
 
 def test_a_subagents_tokens_count_for_its_root_through_every_generation() -> None:
     rows = [
-        session("root", tokens_used=1, agents="a"),
-        session("child", tokens_used=10, parent="root", agents="b"),
-        session("grandchild", tokens_used=100, parent="child", started="2026-12-01T00:00:00Z"),
+        session("root", tokens=1, agents="a"),
+        session("child", tokens=10, parent="root", agents="b"),
+        session("grandchild", tokens=100, parent="child", started="2026-12-01T00:00:00Z"),
     ]
     stats = aggregate(view(rows), EVERY, "agent")
     assert (groups(stats.groups), tokens(stats.groups)) == (
@@ -177,14 +177,14 @@ def test_a_subagents_tokens_count_for_its_root_through_every_generation() -> Non
 
 
 def test_with_children_every_note_is_a_session_with_its_own_tokens() -> None:
-    rows = [session("root", tokens_used=1, agents="a"), session("child", tokens_used=10, parent="root")]
+    rows = [session("root", tokens=1, agents="a"), session("child", tokens=10, parent="root")]
     stats = aggregate(view(rows, [listed("root", 10, "child")]), CHILDREN, "agent")
     assert tokens(stats.groups) == {"a": 1, None: 10}
     assert stats.total.sessions == 2
 
 
 def test_a_listed_subagent_counts_only_where_no_note_has_its_tokens() -> None:
-    rows = [session("root", tokens_used=1), session("child", tokens_used=10, parent="root")]
+    rows = [session("root", tokens=1), session("child", tokens=10, parent="root")]
     people = [
         listed("root", 10, "child"),
         listed("root", 200, "gone"),
@@ -192,8 +192,8 @@ def test_a_listed_subagent_counts_only_where_no_note_has_its_tokens() -> None:
         listed("root", None, "unknown"),
         listed("root", 9, "subagent", role="participant"),
     ]
-    assert aggregate(view(rows, people), EVERY).total.tokens_used == 3211
-    assert aggregate(view(rows, people), CHILDREN).total.tokens_used == 3211
+    assert aggregate(view(rows, people), EVERY).total.tokens == 3211
+    assert aggregate(view(rows, people), CHILDREN).total.tokens == 3211
 
 
 def test_a_subagent_listed_by_a_subagent_counts_for_the_root() -> None:
@@ -204,18 +204,18 @@ def test_a_subagent_listed_by_a_subagent_counts_for_the_root() -> None:
 
 def test_a_subagent_that_a_session_lists_twice_counts_once() -> None:
     people = [listed("root", used, "gone") for used in (5, 7, 6)]
-    assert aggregate(view([session("root")], people), EVERY).total.tokens_used == 7
+    assert aggregate(view([session("root")], people), EVERY).total.tokens == 7
 
 
 def test_tokens_known_only_of_a_subagent_make_the_sessions_known() -> None:
-    rows = [session("root"), session("child", tokens_used=10, parent="root"), session("other")]
+    rows = [session("root"), session("child", tokens=10, parent="root"), session("other")]
     assert aggregate(view(rows), EVERY).total.tokens_average == 10
 
 
 def test_a_child_whose_parent_is_gone_is_a_session_of_its_own() -> None:
     rows = [
-        session("orphan", tokens_used=10, parent="gone", agents="b"),
-        session("grandchild", tokens_used=5, parent="orphan", agents="c"),
+        session("orphan", tokens=10, parent="gone", agents="b"),
+        session("grandchild", tokens=5, parent="orphan", agents="c"),
     ]
     stats = aggregate(view(rows), EVERY, "agent")
     assert (groups(stats.groups), tokens(stats.groups)) == (
@@ -231,51 +231,51 @@ def test_a_parents_id_is_compared_with_its_case() -> None:
 
 def test_a_subagent_whose_note_says_no_tokens_has_those_that_its_session_lists() -> None:
     rows = [
-        session("root", tokens_used=100),
+        session("root", tokens=100),
         session("child", parent="root"),
-        session("told", parent="root", tokens_used=7),
+        session("told", parent="root", tokens=7),
     ]
     lists = [listed("root", 500, "child"), listed("root", 900, "told")]
-    assert aggregate(view(rows, lists), EVERY).total.tokens_used == 607
-    assert aggregate(view(rows, lists), CHILDREN).total.tokens_used == 607
+    assert aggregate(view(rows, lists), EVERY).total.tokens == 607
+    assert aggregate(view(rows, lists), CHILDREN).total.tokens == 607
 
 
 def test_a_cycle_of_parents_ends_and_is_the_session_of_its_first_note() -> None:
     rows = [
-        session("0-tail", tokens_used=1, parent="b"),
-        session("c", tokens_used=10, parent="a", agents="c"),
-        session("b", tokens_used=100, parent="c", agents="b"),
-        session("a", tokens_used=1000, parent="b", agents="a"),
-        session("self", tokens_used=5, parent="self", agents="self"),
+        session("0-tail", tokens=1, parent="b"),
+        session("c", tokens=10, parent="a", agents="c"),
+        session("b", tokens=100, parent="c", agents="b"),
+        session("a", tokens=1000, parent="b", agents="a"),
+        session("self", tokens=5, parent="self", agents="self"),
     ]
     stats = aggregate(view(rows), EVERY, "agent")
     assert tokens(stats.groups) == {"a": 1000, "b": 100, "c": 10, None: 1, "self": 5}
 
 
 def test_a_chain_of_ten_thousand_parents_ends() -> None:
-    rows = [session(str(n), parent=str(n - 1) if n else None, tokens_used=1) for n in range(10_000)]
+    rows = [session(str(n), parent=str(n - 1) if n else None, tokens=1) for n in range(10_000)]
     random.Random(0).shuffle(rows)
     total = aggregate(view(rows), EVERY).total
-    assert (total.sessions, total.tokens_used) == (1, 10_000)
+    assert (total.sessions, total.tokens) == (1, 10_000)
 
 
 def test_two_notes_of_one_id_are_two_sessions_and_the_first_has_the_children() -> None:
     rows = [
-        session("root", path="sessions/z/root.md", tokens_used=1, model="z"),
-        session("root", path="sessions/a/root.md", tokens_used=2, model="a"),
-        session("child", tokens_used=10, parent="root"),
+        session("root", path="sessions/z/root.md", tokens=1, model="z"),
+        session("root", path="sessions/a/root.md", tokens=2, model="a"),
+        session("child", tokens=10, parent="root"),
     ]
     assert tokens(aggregate(view(rows), EVERY, "model").groups) == {"z": 1, "a": 12}
 
 
 def test_a_filter_chooses_sessions_and_their_subagents_tokens_come_along() -> None:
     rows = [
-        session("root", tokens_used=1, status="failed"),
-        session("child", tokens_used=10, parent="root", status="completed"),
-        session("other", tokens_used=100, status="completed"),
+        session("root", tokens=1, status="failed"),
+        session("child", tokens=10, parent="root", status="completed"),
+        session("other", tokens=100, status="completed"),
     ]
     total = aggregate(view(rows), SessionQuery(status="failed")).total
-    assert (total.sessions, total.tokens_used, total.failure_rate) == (1, 11, 1.0)
+    assert (total.sessions, total.tokens, total.failure_rate) == (1, 11, 1.0)
     since = SessionQuery(since=datetime(2026, 12, 1, tzinfo=UTC))
     assert aggregate(view(rows), since).total.sessions == 0
 
@@ -286,19 +286,19 @@ def test_a_child_that_matches_does_not_bring_a_root_that_does_not() -> None:
 
 
 def test_phases_group_by_name_with_figures_of_their_own() -> None:
-    rows = [session("a", tokens_used=1), session("b", tokens_used=2), session("c", tokens_used=4)]
+    rows = [session("a", tokens=1), session("b", tokens=2), session("c", tokens=4)]
     phases = [
-        phase("Tests", "a", tokens_used=10, duration_ms=1500, tool_calls=4, failures=1, decisions=1),
-        phase("Inside", "a", "1.1", tokens_used=9),
-        phase("TESTS", "a", "2", tokens_used=21, status="failed", errors=2),
-        phase("tests", "b", duration_ms=500, users=3, status="completed"),
+        phase("Tests", "a", tokens=10, duration_s=1.5, tool_calls=4, failures=1, decisions=1),
+        phase("Inside", "a", "1.1", tokens=9),
+        phase("TESTS", "a", "2", tokens=21, status="failed", errors=2),
+        phase("tests", "b", duration_s=0.5, users=3, status="completed"),
         phase("Review", "b", "2"),
         phase("", "c"),
     ]
     stats = aggregate(view(rows, phases=phases), EVERY, "phase")
     assert groups(stats.groups) == {"Tests": 2, "Review": 1, None: 1}
     assert stats.groups[0] == Figures("Tests", 2, 31, 15.5, 1.0, 1.0, 0.3333, 0.25, 1, 2, 3)
-    assert (stats.total.sessions, stats.total.tokens_used) == (3, 7)
+    assert (stats.total.sessions, stats.total.tokens) == (3, 7)
 
 
 def test_phases_of_unselected_sessions_do_not_count() -> None:
@@ -316,7 +316,7 @@ _SESSIONS = st.lists(
             name,
             path=f"sessions/{folder}/{name}.md",
             parent=parent,
-            tokens_used=used,
+            tokens=used,
             agents=", ".join(sorted(agents)) or None,
         ),
         st.sampled_from(["x", "y"]),
@@ -331,12 +331,12 @@ _SESSIONS = st.lists(
 
 @given(_SESSIONS)
 def test_no_token_is_lost_or_counted_twice(rows: list[dict[str, object]]) -> None:
-    used = sum(row["tokens_used"] or 0 for row in rows)  # type: ignore[misc]
+    used = sum(row["tokens"] or 0 for row in rows)  # type: ignore[misc]
     for query in (EVERY, CHILDREN):
         for by in (None, "month", "status", "agent"):
             stats = aggregate(view(rows), query, by)
-            assert stats.total.tokens_used == used
-            assert by is None or sum(group.tokens_used for group in stats.groups) == used
+            assert stats.total.tokens == used
+            assert by is None or sum(group.tokens for group in stats.groups) == used
     assert aggregate(view(rows), CHILDREN).total.sessions == len(rows)
 
 
