@@ -35,6 +35,7 @@ LATE = {
         "crucible.vault.notes.vault",
     },
     "crucible.cli.id_arguments": {
+        "crucible.cli.id_choices",
         "crucible.vault.index.index_draft",
         "crucible.vault.index.index_files",
         "crucible.vault.index.schema",

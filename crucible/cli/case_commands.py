@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from crucible.cli.id_arguments import CASE
+from crucible.cli.id_arguments import CASE, PickedId
 from crucible.cli.options import NULL_OPTION, Door, check_null, flag, format_option, limit_option, only_option
 from crucible.cli.output import PROBLEMS_FOUND, counted, say, warn, write_problems
 from crucible.cli.table_output import write_paths, write_rows
@@ -40,7 +40,7 @@ _COLUMNS = (
     "path",
 )
 _ABOUT = 200
-_CASES = click.argument("cases", metavar="ID...", type=CASE, nargs=-1, required=True)
+_CASES = click.argument("cases", cls=PickedId, kind="case", metavar="[ID]...", type=CASE, nargs=-1)
 
 
 # --- list ------------------------------------------------------------------------------------------------------------

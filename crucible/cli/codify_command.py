@@ -16,10 +16,10 @@ from crucible.analysis.review.agent_questions import Agent
 from crucible.analysis.tools.recorded_calls import RecordedCalls, load_recorded_calls
 from crucible.cli.command_agent import agent_named, as_agent, ask_first, say_spent, user_budget, with_option
 from crucible.cli.environment import absolute_path, working_directory
-from crucible.cli.id_arguments import SESSION
+from crucible.cli.id_arguments import SESSION, PickedId
 from crucible.cli.options import Door, GivenPath, flag, format_option, is_data
 from crucible.cli.output import PROBLEMS_FOUND, counted, data_text, say, write, write_data, write_document
-from crucible.cli.vault_access import find_note, load_note, open_vault
+from crucible.cli.vault_access import find_note, load_note, newest_here_named, open_vault
 from crucible.clients.launch.terminal import check_installed, ending_of, run_client
 from crucible.commands.codify.codify_sessions import RecordedSession, codify
 from crucible.commands.codify.refine import find_template, refine
@@ -113,7 +113,15 @@ class _Target(NamedTuple):
 
 
 @click.command
-@click.argument("sessions", metavar="ID...", type=SESSION, nargs=-1, required=True)
+@click.argument(
+    "sessions",
+    cls=PickedId,
+    kind="session",
+    unless=["refine", "interactive"],
+    metavar="[ID]...",
+    type=SESSION,
+    nargs=-1,
+)
 @click.option(
     "-o",
     "--output",
@@ -146,6 +154,8 @@ def codify_sessions(
     the one that they worked for. The note's path is printed; `cru workflow run` carries it out. A note of the same sessions
     is replaced unless it was changed since, by hand or by a run.
 
+    Without ID, --refine and --interactive mean the newest session of this project.
+
     --with first asks an agent what mattered in the sessions. With --refine, it gets the sessions and the draft instead; an answer that is not a workflow, or loses a decision, is
     refused; after two tries the draft is kept, and the exit code is 3.
 
@@ -159,6 +169,7 @@ def codify_sessions(
     target = _Target(format=format_, **given)
     _check(target, door)
     vault = open_vault(door)
+    sessions = sessions or (newest_here_named(vault),)
     if not refine:
         ask_first(vault, [find_note(vault, ref) for ref in sessions], named)
     found = _load(vault, sessions)

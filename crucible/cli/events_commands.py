@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from crucible.cli.id_arguments import SESSION
+from crucible.cli.id_arguments import SESSION, PickedId
 from crucible.cli.options import Door, flag, format_option, is_data, local_now
 from crucible.cli.output import PROBLEMS_FOUND, clean_line, room_of, say, write, write_data, write_json_line
 from crucible.cli.session_list import shortened
@@ -52,7 +52,7 @@ def _phase_id(_ctx: click.Context, _param: click.Parameter, value: str | None) -
 
 
 @click.command("show")
-@click.argument("session", metavar="ID", type=SESSION)
+@click.argument("session", cls=PickedId, kind="events", metavar="[ID]", type=SESSION)
 @click.option(
     "--type", "types", metavar="TYPE", multiple=True, help="Only these: decision, tool, Prompted; repeatable."
 )

@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from crucible.cli.command_agent import ask_first, with_option
-from crucible.cli.id_arguments import SESSION
+from crucible.cli.id_arguments import SESSION, PickedId
 from crucible.cli.index_access import open_index, query_index
 from crucible.cli.options import Door, flag, format_option, is_data, limit_option, since_option, until_option
 from crucible.cli.output import PROBLEMS_FOUND, say, say_problems, warn, write, write_data, write_document
@@ -140,7 +140,7 @@ def _row(vault: Vault, one: HistoryNote, entry: HistoryEntry) -> dict[str, Any]:
 
 
 @click.command("show")
-@click.argument("session", metavar="ID", type=SESSION)
+@click.argument("session", cls=PickedId, kind="history", metavar="[ID]", type=SESSION)
 @with_option
 @format_option()
 @click.pass_obj

@@ -5,11 +5,11 @@ Keep imports light: completion runs while the user types.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -51,6 +51,35 @@ class IdType(click.ParamType):  # type: ignore[type-arg]  # older clicks take no
         # Each line is one suggestion, so a name with a line break cannot be offered.
         found = [CompletionItem(each) for each in sorted(ids) if each.startswith(incomplete) and each.isprintable()]
         return found or ([CompletionItem(incomplete, type="file")] if self._or_file else [])
+
+
+class PickedId(click.Argument):
+    """An argument for ids that may be left out: a terminal shows a picker, a pipe gets an error with the first ids.
+
+    `kind` is a key of `id_choices.OFFERED`.  With one of the parameters `unless`, the command needs no id.  With
+    `optional`, it chooses by itself in a pipe.
+    """
+
+    def __init__(
+        self, decls: Sequence[str], *, kind: str, unless: Collection[str] = (), optional: bool = False, **settings: Any
+    ) -> None:
+        super().__init__(decls, **{"required": False, "callback": self._choose, **settings})
+        self._kind, self._unless, self._optional = kind, unless, optional
+
+    def _choose(self, ctx: click.Context, _: click.Parameter, value: Any) -> Any:
+        """Let the user choose one if no id was given."""
+        # An empty string was given: it is an id that does not exist.
+        if value not in (None, ()) or ctx.resilient_parsing or self._is_needless(ctx):
+            return value
+        from crucible.cli.id_choices import choose_id  # noqa: PLC0415  slow, and rarely needed
+
+        chosen = choose_id(ctx.ensure_object(Door), self._kind, optional=self._optional)
+        return ((chosen,) if self.nargs == -1 else chosen) if chosen else value
+
+    def _is_needless(self, ctx: click.Context) -> bool:
+        """True if another parameter is given, perhaps by the environment, which click looks up after arguments."""
+        others = [param for param in ctx.command.params if param.name in self._unless]
+        return any(ctx.params.get(str(one.name)) or one.value_from_envvar(ctx) for one in others)
 
 
 def _notes_in(folder: str, root: Path, _start: str) -> Iterator[str]:

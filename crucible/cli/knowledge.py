@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from crucible.cli.id_arguments import ITEM
+from crucible.cli.id_arguments import ITEM, PickedId
 from crucible.cli.options import NULL_OPTION, Door, check_null, flag, format_option, is_data, limit_option, only_option
 from crucible.cli.output import (
     PROBLEMS_FOUND,
@@ -202,7 +202,7 @@ def _export(row: ItemRow) -> dict[str, Any]:
 
 
 @click.command("show")
-@click.argument("item", metavar="ID", type=ITEM)
+@click.argument("item", cls=PickedId, kind="item", metavar="[ID]", type=ITEM)
 @click.pass_obj
 def show_knowledge(door: Door, /, item: str) -> None:
     """Show an item's note as it is; what is untidy in it is named on stderr.

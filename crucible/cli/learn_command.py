@@ -16,6 +16,7 @@ from crucible.analysis.review.agent_questions import BUDGET, Agent
 from crucible.cli.command_agent import agent_if_any, as_agent, ask_first, say_spent, user_budget
 from crucible.cli.environment import absolute_path
 from crucible.cli.id_arguments import SESSION
+from crucible.cli.id_choices import choose_id
 from crucible.cli.index_access import session_filters
 from crucible.cli.learn_options import (
     CHOICES,
@@ -38,7 +39,7 @@ from crucible.cli.learn_report import (
 )
 from crucible.cli.options import Door, flag, format_option, with_options
 from crucible.cli.output import PROBLEMS_FOUND, Show, bar, clean_line, say, warn, write_json_lines
-from crucible.cli.vault_access import open_vault
+from crucible.cli.vault_access import newest_here_named, open_vault
 from crucible.clients.client import Answer
 from crucible.commands.learn.case import Case, CaseStatus, CaseType, Puzzle
 from crucible.commands.learn.case_folder import write_case_notes
@@ -159,6 +160,8 @@ class _CaseSelection(NamedTuple):
 def learn(door: Door, /, sessions: tuple[str, ...], *, every: bool, format_: str, **given: Any) -> int:
     """Extract what sessions teach: failures and what fixed them, corrections, decisions, delegated work, whole pieces of work.
 
+    Without ID, --type and --export mean the newest session of this project; --all means all sessions.
+
     Without --export the cases are only counted. `--export jsonl` writes rows that trainers load, with a card beside them; `markdown` a note
     a case into cases/, for you to read, edit, and accept or reject; `puzzle` files to be played. Subagents' sessions come with the one that
     they worked for. What you changed or reviewed in cases/ is what is exported, and what you rejected is not.
@@ -176,6 +179,7 @@ def learn(door: Door, /, sessions: tuple[str, ...], *, every: bool, format_: str
       cru session learn 2026-11-21-add-rate-limiter --type puzzle --export puzzle
       cru session learn --all --rules
     """
+    has_purpose = bool(given["export"] or given["types"])
     options = _ExportOptions(**{name: given.pop(name) for name in _ExportOptions._fields})
     selection = _selection(given)
     _check(options, selection, format_)
@@ -184,6 +188,8 @@ def learn(door: Door, /, sessions: tuple[str, ...], *, every: bool, format_: str
     _check_place(vault, options.output)
     # A rule recurs across sessions, so all sessions are read by default.
     is_unselected = options.rules is not None and not sessions and not any(given.values())
+    if not (sessions or every or is_unselected or any(given.values())):
+        sessions = (newest_here_named(vault) if has_purpose else choose_id(door, "session"),)
     chosen = select_sessions(vault, sessions, given, every=every or is_unselected)
     if chosen.paths and not options.judge:
         ask_first(vault, chosen.paths, options.named)

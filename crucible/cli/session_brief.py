@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from crucible.cli.command_agent import ask_first, with_option
-from crucible.cli.id_arguments import SESSION
+from crucible.cli.id_arguments import SESSION, PickedId
 from crucible.cli.options import Door, flag, format_option, is_data
 from crucible.cli.output import say, write_data, write_text
 from crucible.cli.vault_access import load_note, open_vault
@@ -17,7 +17,7 @@ from crucible.vault.notes.vault import Note
 
 
 @click.command
-@click.argument("session", metavar="[ID]", type=SESSION, required=False, envvar="CRU_SESSION")
+@click.argument("session", cls=PickedId, kind="session", metavar="[ID]", type=SESSION, envvar="CRU_SESSION")
 @flag("--print", "Only show what stands there; change nothing.", "only_print")
 @with_option
 @format_option()
@@ -25,7 +25,7 @@ from crucible.vault.notes.vault import Note
 def brief(
     door: Door,
     /,
-    session: str | None,
+    session: str,
     only_print: bool,
     named: str | None,
     format_: str,
@@ -40,8 +40,6 @@ def brief(
       cru session brief 2026-11-21-add --with claude
       cru session brief 2026-11-21-add --print --format json
     """
-    if not session:
-        raise UsageError("no session: neither ID nor CRU_SESSION names one", "cru session list")
     if only_print and named is not None:
         raise UsageError("--print and --with exclude each other", "leave one of them out")
     vault = open_vault(door)

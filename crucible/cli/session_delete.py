@@ -11,7 +11,7 @@ from pathlib import Path
 
 import click
 
-from crucible.cli.id_arguments import SESSION
+from crucible.cli.id_arguments import SESSION, PickedId
 from crucible.cli.index_access import query_index
 from crucible.cli.options import Door, flag
 from crucible.cli.output import clean_line, counted, say, write
@@ -34,7 +34,7 @@ _SHOWN = 5
 
 
 @click.command
-@click.argument("sessions", metavar="[ID]...", nargs=-1, type=SESSION)
+@click.argument("sessions", cls=PickedId, kind="session", unless=["undo"], metavar="[ID]...", nargs=-1, type=SESSION)
 @flag("--all", "Also delete the history and the learning cases made from the session.", "whole")
 @flag("--undo", "Restore the session ID, or the one deleted last.")
 @flag("--force", "Delete a session that is still active.")
@@ -58,8 +58,6 @@ def delete(
     vault = open_vault(door)
     if undo:
         return _undo(vault, sessions, dry_run=dry_run)
-    if not sessions:
-        raise UsageError("no session named", 'Run "cru session list" to see ids.')
     plans = [_plan(vault, ref, whole=whole) for ref in dict.fromkeys(sessions)]
     for plan in plans:
         _show(vault, plan)

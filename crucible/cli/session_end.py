@@ -10,7 +10,7 @@ from click.core import ParameterSource
 
 from crucible.cli.command_agent import agent_at_end, agent_named, as_agent, say_spent, with_option
 from crucible.cli.environment import user_settings, working_directory
-from crucible.cli.id_arguments import SESSION
+from crucible.cli.id_arguments import SESSION, PickedId
 from crucible.cli.index_access import open_index
 from crucible.cli.knowledge_capture import terminal_ask
 from crucible.cli.options import TEXT, Door, flag
@@ -96,7 +96,7 @@ _OVER = (Status.COMPLETED, Status.FAILED)
 
 
 @click.command
-@click.argument("ident", metavar="[ID]", type=SESSION, default="")
+@click.argument("ident", cls=PickedId, kind="session to end", unless=["session"], metavar="[ID]", type=SESSION)
 @click.option("--summary", metavar="TEXT", type=TEXT, default="", help="What came of it; - for stdin.")
 @flag("--failed", "It has failed, not completed.")
 @flag("--no-model", "Ask no agent, even if `agents.at_end` is set in your settings.")
@@ -107,7 +107,7 @@ _OVER = (Status.COMPLETED, Status.FAILED)
 def end(
     ctx: click.Context,
     /,
-    ident: str,
+    ident: str | None,
     summary: str,
     failed: bool,
     no_model: bool,
@@ -123,7 +123,7 @@ def end(
 
     A session that is paused, or was quiet for the idle time, ends at its last event; --at sets another time.
 
-    Without an ID it is the session that CRU_SESSION names. One that has ended already stays as it is, and its history is brought up to date; what
+    Without ID it is the session that CRU_SESSION names. One that has ended already stays as it is, and its history is brought up to date; what
     you edited there stays.
 
     \b
@@ -134,11 +134,6 @@ def end(
     vault = open_vault(door, looks=False)
     if ident and ctx.get_parameter_source("session") is ParameterSource.COMMANDLINE:
         raise UsageError("two sessions are named", "an ID, or --session")
-    if not (ident or session):
-        raise UsageError(
-            "no session is named",
-            "`cru session list --status active` shows which go on; `cru session end ID`",
-        )
     if no_model and named is not None:
         raise UsageError("--no-model and --with exclude each other", "leave one of them out")
     program = None if named is None else agent_named(named, "--with", "be asked what mattered")

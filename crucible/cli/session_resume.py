@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from crucible.cli.environment import user_settings
-from crucible.cli.id_arguments import SESSION
+from crucible.cli.id_arguments import SESSION, PickedId
 from crucible.cli.options import TEXT, Door, PassingOn, client_arguments, flag, format_option, is_data
 from crucible.cli.output import warn, write_data, write_document
 from crucible.cli.vault_access import here, load_note, open_vault
@@ -31,7 +31,7 @@ from crucible.vault.notes.vault import Note, Vault
 
 
 @click.command(cls=PassingOn)
-@click.argument("session", metavar="[ID]", type=SESSION, required=False)
+@click.argument("session", cls=PickedId, kind="session to resume", optional=True, metavar="[ID]", type=SESSION)
 @click.option(
     "--with",
     "named",

@@ -11,7 +11,7 @@ import click
 from rich.rule import Rule
 from rich.text import Text
 
-from crucible.cli.id_arguments import SESSION
+from crucible.cli.id_arguments import SESSION, PickedId
 from crucible.cli.options import Door, flag, format_option, is_data
 from crucible.cli.output import clean_line, say, say_problems, write, write_data, write_document
 from crucible.cli.session_view import console_for, draw, draw_phase, expand
@@ -35,7 +35,9 @@ class _Shown(NamedTuple):
 
 
 @click.command
-@click.argument("sessions", metavar="ID...", type=SESSION, nargs=-1)
+@click.argument(
+    "sessions", cls=PickedId, kind="session", unless=["bookmarks"], metavar="[ID]...", type=SESSION, nargs=-1
+)
 @click.option("--phase", "wanted", metavar="N", help="Only this phase: 2, or 2.1 for a sub-phase.")
 @flag("--findings", "Only the findings: decisions, corrections, failures, outcomes, open ends, reports.")
 @flag("--bookmarks", "Only the bookmarks: where the sessions stopped, newest first; ID may be a bookmark's.")
@@ -64,8 +66,6 @@ def show(
     vault = open_vault(door)
     if bookmarks:
         return _show_bookmarks(vault, sessions, wanted, format_, findings=findings)
-    if not sessions:
-        raise click.UsageError("Missing argument 'ID...'.")
     if findings and format_ == "markdown":
         raise click.UsageError("--findings has no markdown; use text or json")
     write_all = partial(_write_data, format_, findings=findings) if is_data(format_) else _WRITERS[format_, findings]

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import click
 
-from crucible.cli.id_arguments import TASK
+from crucible.cli.id_arguments import TASK, PickedId
 from crucible.cli.index_access import query_index
 from crucible.cli.knowledge_capture import say_captured, terminal_ask
 from crucible.cli.options import TEXT, Door, format_option, is_data
@@ -45,7 +45,7 @@ _KINDS = [kind.value for kind in DecisionKind]
 
 
 @click.command("pick")
-@click.argument("task", type=TASK)
+@click.argument("task", cls=PickedId, kind="task", type=TASK)
 @format_option()
 @click.pass_obj
 def pick(door: Door, /, task: str, format_: str) -> None:
@@ -154,7 +154,7 @@ def _log_picked(vault: Vault, opened: OpenedTask, redact: Redact) -> None:
 
 
 @click.command("annotate")
-@click.argument("task", type=TASK)
+@click.argument("task", cls=PickedId, kind="task", type=TASK)
 @click.option("--decision", metavar="TEXT", type=TEXT, default="", help="What was decided in it; - for stdin.")
 @click.option("--rationale", metavar="TEXT", type=TEXT, default="", help="Why.")
 @click.option(
@@ -267,7 +267,7 @@ def _log(
 
 
 @click.command("done")
-@click.argument("task", type=TASK)
+@click.argument("task", cls=PickedId, kind="task", type=TASK)
 @click.option(
     "--capture/--no-capture",
     "captures",

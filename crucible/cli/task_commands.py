@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from crucible.cli.id_arguments import SESSION, TASK
+from crucible.cli.id_arguments import SESSION, TASK, PickedId
 from crucible.cli.index_access import open_index, query_index
 from crucible.cli.options import Door, flag, format_option, is_data, limit_option
 from crucible.cli.output import PROBLEMS_FOUND, clean_line, in_color, room_of, say, warn, write, write_data
@@ -277,7 +277,7 @@ def _titles(door: Door, shelf: AnnotationFolder, result: Overview) -> Mapping[Re
 
 
 @click.command("show")
-@click.argument("task", type=TASK)
+@click.argument("task", cls=PickedId, kind="task", type=TASK)
 @format_option()
 @click.pass_obj
 def show_task(door: Door, /, task: str, format_: str) -> int:

@@ -12,6 +12,7 @@ import click
 from crucible.cli.environment import cwd_and_projects, vault_place, working_directory
 from crucible.cli.index_access import query_index, update_index
 from crucible.cli.options import Door
+from crucible.cli.output import say
 from crucible.commands.idle.idle_check import look
 from crucible.core.errors import UsageError
 from crucible.vault.index.index import Index
@@ -59,6 +60,13 @@ def newest_here(vault: Vault, statuses: Collection[str] = ()) -> str:
     raise UsageError(
         f"no session: none was named, CRU_SESSION names none, and {of}", "`cru session list` shows what there is"
     )
+
+
+def newest_here_named(vault: Vault) -> str:
+    """Like `newest_here`, and report on stderr which session that is."""
+    found = newest_here(vault)
+    say(f"{found}: the newest session of this project")
+    return found
 
 
 def here() -> Path | None:

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import click
 
 from crucible.cli.environment import user_settings
-from crucible.cli.id_arguments import WORKFLOW
+from crucible.cli.id_arguments import WORKFLOW, PickedId
 from crucible.cli.options import Door, PassingOn, client_arguments, flag, format_option
 from crucible.cli.output import PROBLEMS_FOUND, clean_line, counted, say, warn
 from crucible.cli.run_report import (
@@ -62,7 +62,7 @@ class _RunOptions(NamedTuple):
 
 
 @click.command("run", cls=PassingOn)
-@click.argument("workflow", metavar="FILE", type=WORKFLOW)
+@click.argument("workflow", cls=PickedId, kind="workflow", metavar="[FILE]", type=WORKFLOW)
 @click.option(
     "--with",
     "named",

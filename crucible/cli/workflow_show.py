@@ -17,7 +17,7 @@ from rich.table import Table
 from rich.text import Text
 
 from crucible.cli.environment import absolute_path
-from crucible.cli.id_arguments import WORKFLOW
+from crucible.cli.id_arguments import WORKFLOW, PickedId
 from crucible.cli.options import Door, GivenPath, flag, format_option, is_data
 from crucible.cli.output import clean, clean_line, data_text, room_of, say, write_data, write_document
 from crucible.cli.session_view import console_for
@@ -38,7 +38,7 @@ _GRADES = {Grade.CRITICAL: ("critical", "bold red"), Grade.OPTIONAL: ("optional"
 
 
 @click.command("show")
-@click.argument("workflow", metavar="FILE", type=WORKFLOW)
+@click.argument("workflow", cls=PickedId, kind="workflow", metavar="[FILE]", type=WORKFLOW)
 @format_option("markdown")
 @click.pass_obj
 def show_workflow(door: Door, /, workflow: str, *, format_: str) -> None:
@@ -160,7 +160,7 @@ _BY_ENDING = {".dot": "dot", ".gv": "dot", ".json": "json", ".toon": "toon", ".t
 
 
 @click.command
-@click.argument("workflow", metavar="FILE", type=WORKFLOW)
+@click.argument("workflow", cls=PickedId, kind="workflow", metavar="[FILE]", type=WORKFLOW)
 @format_option("mermaid", "dot", default=None, help_="Output format; by default text on a terminal, Mermaid in a pipe.")
 @click.option("-o", "--output", type=GivenPath(path_type=Path), metavar="PATH", help="Write it to this new file.")
 @flag("--force", "With --output: replace a file that is there.")

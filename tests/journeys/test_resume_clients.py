@@ -273,6 +273,7 @@ def test_an_active_session_that_is_quiet_for_long_goes_on(scene: Scene) -> None:
 def on_terminal(scene: Scene, *args: str) -> str:
     """`cru session resume` on a terminal of its own; what it showed."""
     main, side = pty.openpty()
+    os.write(main, b"\r")  # Enter, where a picker opens: the first is the session that was paused last
     process = scene.start(*args, stdin=side, stdout=side, stderr=side, start_new_session=True)
     os.close(side)
     shown = b""
