@@ -107,7 +107,7 @@ def _empty_vault(tmp_path_factory: pytest.TempPathFactory) -> Path:
     from crucible.vault.notes.init_vault import init_vault
 
     root = tmp_path_factory.mktemp("empty") / "vault"
-    init_vault(root)
+    init_vault(root, obsidian=False)
     return root
 
 

@@ -17,7 +17,6 @@ from typing import Self
 
 import click
 import pytest
-import yaml
 
 from crucible.cli.command_table import COMMANDS as TABLE
 from crucible.cli.group import build_root
@@ -35,10 +34,10 @@ from crucible.documents.session.note_entries import CALLOUT_KINDS
 from crucible.documents.session.session import Callout, Decision, Failure, Mode, Outcome, Status, Subagent
 from crucible.documents.session.session_reader import read_session
 from crucible.memory.bookmarks.bookmark import BOOKMARKS, latest, load_bookmarks
-from crucible.memory.knowledge.add_item import KNOWLEDGE_BASE
 from crucible.memory.knowledge.knowledge_folder import items_by_id, load_items
 from crucible.vault.notes.init_vault import init_vault
 from crucible.vault.notes.links import LinkTable
+from crucible.vault.notes.obsidian_setup import OBSIDIAN_FILES, START_NOTE, obsidian_text
 from crucible.vault.notes.session_notes import heading_of
 from crucible.vault.notes.vault import Vault
 from tests.running import Cru
@@ -396,14 +395,12 @@ def test_the_cases_are_what_learning_writes(copied: Vault) -> None:
             path.unlink()
     import_real(copied)
     shutil.rmtree(copied.root / "cases", ignore_errors=True)
-    (copied.root / "Cases.base").unlink(missing_ok=True)
     cru = Cru(copied)
     assert cru("session", "learn", RETRY, BOOKS, "--export", "markdown").exit_code == 0
     for case, word in CASES.items():
         assert word is None or cru("case", word, case).exit_code == 0
         (EXAMPLE / "cases").mkdir(exist_ok=True)
         _compare_with_the_example(copied, f"cases/{case}.md")
-    _compare_with_the_example(copied, "Cases.base")
 
 
 def test_the_cases_of_the_example_are_understood_and_reviewed(copied: Vault) -> None:
@@ -418,15 +415,6 @@ def test_a_page_shows_what_the_example_teaches(copied: Vault, name: str) -> None
     told = Cru(copied)("session", "learn", "--all").stdout
     page = (ROOT / name).read_text(encoding="utf-8")
     assert page.partition("$ cru session learn --all\n")[2].partition("```")[0] == told
-
-
-def test_the_table_of_cases_names_properties_that_notes_have(example: Vault) -> None:
-    base = yaml.safe_load((EXAMPLE / "Cases.base").read_bytes())
-    known = {key for path in (EXAMPLE / "cases").iterdir() for key in example.read(path).session.properties}
-    for view in base["views"]:
-        # where the facts of a failure do not suffice it has no category
-        assert set(view["order"]) - {"file.name", "category"} <= known
-        assert {sort["property"] for sort in view["sort"]} <= known
 
 
 def test_what_was_accepted_of_the_example_is_rows_of_preference(copied: Vault) -> None:
@@ -450,9 +438,18 @@ def test_the_items_of_the_example_are_as_adding_writes_them(example: Vault) -> N
     }
     for name, item in items.items():
         assert render_item(item) == (EXAMPLE / "knowledge" / f"{name}.md").read_text(encoding="utf-8")
-    days = str(VaultSettings().knowledge.verify_after_days)
-    table = KNOWLEDGE_BASE.read_text(encoding="utf-8").replace("{days}", days)
-    assert (EXAMPLE / KNOWLEDGE_BASE.name).read_text(encoding="utf-8") == table
+
+
+# --- in Obsidian -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", [name for name in OBSIDIAN_FILES if name != START_NOTE])
+def test_the_example_has_the_files_that_init_brings(name: str) -> None:
+    """`CRUCIBLE_GOLDEN=1` writes them."""
+    text = obsidian_text(name, VaultSettings())
+    if os.environ.get("CRUCIBLE_GOLDEN"):
+        (EXAMPLE / name).write_text(text, encoding="utf-8")
+    assert (EXAMPLE / name).read_text(encoding="utf-8") == text
 
 
 def test_every_item_leads_to_the_phase_that_it_comes_from(copied: Vault) -> None:
@@ -509,7 +506,6 @@ def test_every_callout_kind_has_a_colour_and_an_icon() -> None:
     rules = dict(re.findall(r'\.callout\[data-callout="(\w+)"\] \{([^}]*--callout-icon[^}]*)\}', css))
     assert set(rules) == {*CALLOUT_KINDS, FINDINGS}
     for kind, rule in rules.items():
-        # Obsidian 1.13 wants a CSS colour here; older ones wanted `255, 0, 0`.
         assert re.search(r"--callout-color: #[0-9a-f]{6};", rule), kind
         assert re.search(r"--callout-icon: lucide-[a-z-]+;", rule), kind
 
@@ -518,20 +514,6 @@ def test_obsidian_finds_the_snippet_switched_on() -> None:
     settings = {path.name: json.loads(path.read_bytes()) for path in (EXAMPLE / ".obsidian").glob("*.json")}
     assert settings["appearance.json"] == {"enabledCssSnippets": ["crucible"]}
     assert set(settings) == {"app.json", "appearance.json"}
-
-
-def test_the_table_of_sessions_names_properties_that_notes_have(example: Vault) -> None:
-    base = yaml.safe_load((EXAMPLE / "Sessions.base").read_bytes())
-    assert 'type == "session"' in base["filters"]["and"]
-    views = {view["name"]: view for view in base["views"]}
-    assert {"All sessions", "Paused", "By project"} <= set(views)
-    assert views["All sessions"]["filters"]["and"] == ["!parent"]
-    known = {key for path in example.session_paths() for key in example.read(path).session.properties}
-    for view in views.values():
-        assert view["type"] == "table"
-        # where the facts of a failure do not suffice it has no category
-        assert set(view["order"]) - {"file.name", "category"} <= known
-        assert {sort["property"] for sort in view["sort"]} <= known
 
 
 # --- README and docs ---------------------------------------------------------------------------------------------

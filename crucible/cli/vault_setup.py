@@ -23,8 +23,9 @@ from crucible.vault.notes.init_vault import init_vault, keep_accepted, set_user_
 @click.command
 @click.argument("directory", metavar="[DIR]", type=GivenPath(file_okay=False, path_type=Path), required=False)
 @flag("--default", "Make it the vault that is used where no other one is named or near.")
+@flag("--no-obsidian", "Leave out the bases, the start note and the CSS snippet for Obsidian.")
 @click.pass_obj
-def init(door: Door, directory: Path | None, default: bool) -> None:
+def init(door: Door, directory: Path | None, *, default: bool, no_obsidian: bool) -> None:
     """Make DIR (or --vault, or this folder) a vault, or complete one; nothing that exists is overwritten.
 
     Prints the path of everything it makes. On a terminal it offers, once, to ask your agent at each session's end what mattered in
@@ -39,7 +40,7 @@ def init(door: Door, directory: Path | None, default: bool) -> None:
     if default:
         # Checked first: unreadable settings cannot be updated and must stop the command before it writes anything.
         user_settings()
-    made = init_vault(root)
+    made = init_vault(root, obsidian=not no_obsidian)
     if default:
         set_user_settings(config, {"default_vault": str(root)})
     # Paths are printed last, so that a closed pipe cannot interrupt the work.

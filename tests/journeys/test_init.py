@@ -17,6 +17,7 @@ def test_a_new_vault_has_its_settings_and_git_files(bare_cru: Cru, tmp_path: Pat
     for name in (".crucible/config.toml", ".crucible/.gitignore", ".gitattributes", "sessions"):
         assert (tmp_path / "notes" / name).exists()
         assert str(tmp_path / "notes" / name) in result.stdout
+    assert (tmp_path / "notes" / "Sessions.base").exists()
     assert " import: " in result.stderr
     assert "cru install claude-code: " in result.stderr
 
@@ -28,6 +29,12 @@ def test_a_second_init_changes_nothing_and_says_so(bare_cru: Cru, tmp_path: Path
     assert (result.exit_code, result.stdout) == (0, "")
     assert "nothing to make" in result.stderr
     assert (tmp_path / ".crucible" / "config.toml").read_text() == "# mine\n"
+
+
+def test_the_files_for_obsidian_can_be_left_out(bare_cru: Cru, tmp_path: Path) -> None:
+    result = bare_cru("init", tmp_path / "notes", "--no-obsidian")
+    assert result.exit_code == 0
+    assert not [*(tmp_path / "notes").glob("*.base"), *(tmp_path / "notes").glob(".obsidian")]
 
 
 def test_without_a_folder_this_one_becomes_the_vault(

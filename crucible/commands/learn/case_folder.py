@@ -23,11 +23,10 @@ from crucible.core.errors import (
 from crucible.core.patterns import late_pattern
 from crucible.documents.markdown.frontmatter import find_frontmatter, set_key
 from crucible.documents.markdown.source import Edit, Source
-from crucible.vault.notes.note_folder import FolderNotes, create_note, place_base, replacement
+from crucible.vault.notes.note_folder import FolderNotes, create_note, replacement
 from crucible.vault.notes.vault import Note, Vault
 from crucible.vault.notes.walk import CASES, OnError
 
-_CASES_BASE = Path(__file__).with_name("Cases.base")
 _ID = late_pattern(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,199}")
 
 
@@ -60,7 +59,7 @@ def write_case_notes(
     place_of: Callable[[Case], Path | None] | None = None,
     on_error: OnError | None = None,
 ) -> WrittenCases:
-    """Write each case as `cases/<id>.md`, and `Cases.base` if it is missing.
+    """Write each case as `cases/<id>.md`.
 
     `place_of` returns the path of a case's existing note, `heading_of` the heading to link to. Errors for a note that
     cannot be replaced, or that changed during the write, go to `on_error`, and the others are still written. Raises
@@ -71,7 +70,6 @@ def write_case_notes(
     for case in cases:
         if folder is None:
             folder = files.make_folders(vault.root, vault.root / CASES)
-            place_base(vault, _CASES_BASE)
         path = place_of(case) if place_of else None
         path = path or folder / f"{_checked(case.id)}.md"
         text = render_case(case, heading_of(case.place) if heading_of else "")

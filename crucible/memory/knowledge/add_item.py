@@ -36,15 +36,13 @@ from crucible.documents.markdown.source import Edit, Source
 from crucible.documents.markdown.wikilinks import strip_heading_for_link
 from crucible.memory.knowledge.item_status import merge_edits, retire_item
 from crucible.memory.knowledge.knowledge_folder import ItemNote, items_by_id, load_items
-from crucible.vault.notes.note_folder import create_note, place_base
+from crucible.vault.notes.note_folder import create_note
 from crucible.vault.notes.session_notes import find_phase, heading_of
 from crucible.vault.notes.vault import Note, Vault
 from crucible.vault.notes.walk import KNOWLEDGE, OnError
 
 _TITLE, _LONGEST = 100, 200
 """Maximum code points of a title made from the text, and of any title."""
-KNOWLEDGE_BASE = Path(__file__).with_name("Knowledge.base")
-"""A table of items for Obsidian; `{days}` is the age at which an item needs verification."""
 _OTHER_FOLDERS = ("workflows", "cases")
 _Value = TypeVar("_Value", Item, ItemSource, FailureCause, Verification)
 
@@ -204,7 +202,6 @@ def _written(vault: Vault, item: Item, notes: Sequence[ItemNote]) -> tuple[str, 
             continue
         with suppress(NoteExists):
             create_note(vault, path, data)
-            place_base(vault, KNOWLEDGE_BASE, days=vault.settings.knowledge.verify_after_days)
             return id_, path
     raise AssertionError("never reached")
 

@@ -15,6 +15,7 @@ from crucible.core.errors import NoteExists, VaultError, reason_of
 from crucible.core.settings.settings import UserSettings, default_config, load_vault_settings
 from crucible.core.settings.toml_values import StrPath, Table, no_toml
 from crucible.core.settings.trust import Ask, is_inside, record_line
+from crucible.vault.notes.obsidian_setup import place_obsidian_files
 from crucible.vault.notes.walk import CASES, KNOWLEDGE, WORKFLOWS
 
 _GITIGNORE = """\
@@ -45,8 +46,11 @@ _GENERATED = ("history", "projects")
 _FOLDERS = (".crucible/templates", ".crucible/memory", ".crucible/tasks")
 
 
-def init_vault(directory: Path) -> list[Path]:
-    """Make `directory` a vault and return the paths that were created or extended; none if the vault was complete."""
+def init_vault(directory: Path, *, obsidian: bool = True) -> list[Path]:
+    """Make `directory` a vault and return the paths that were created or extended; none if the vault was complete.
+
+    `obsidian` also creates the missing files for Obsidian.
+    """
     root = Path(os.path.realpath(directory))
     _check_is_folder(root, directory)
     made = _make_folders(root, (".", ".crucible"))
@@ -59,6 +63,7 @@ def init_vault(directory: Path) -> list[Path]:
     exact = tuple(f"{folder}/**/*.md -text" for folder in (settings.sessions, WORKFLOWS, *_OWNED, *_GENERATED))
     made += _extend(root, ".gitattributes", (*exact, *_UNION_MERGED))
     made += _make_folders(root, (*_FOLDERS, settings.sessions))
+    made += place_obsidian_files(root, settings) if obsidian else []
     return list(dict.fromkeys(made))
 
 

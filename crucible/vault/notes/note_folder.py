@@ -7,15 +7,13 @@ overwritten.  For histories, which are updated in parts, see `memory.history.his
 from __future__ import annotations
 
 import hashlib
-import os
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 from crucible.core import files
-from crucible.core.errors import CrucibleError, EditRefused, NoteExists, UsageError
+from crucible.core.errors import CrucibleError, EditRefused, UsageError
 from crucible.documents.markdown.frontmatter import Frontmatter, find_frontmatter, set_key
 from crucible.documents.markdown.source import Edit, Source, Span, apply_edits
 from crucible.documents.markdown.yaml_scalars import render_entry
@@ -88,18 +86,6 @@ def create_note(vault: Vault, path: Path, data: bytes) -> None:
 def replacement(source: Source, text: str) -> list[Edit]:
     """Return the edits that replace the full text of a note; none if it already has this text."""
     return [] if source.text == text else [Edit(Span(0, len(source.text)), text)]
-
-
-def place_base(vault: Vault, template: Path, **values: object) -> None:
-    """Write an Obsidian base named after the template, unless it exists.  Replaces each `{key}` with its value."""
-    path = vault.root / template.name
-    if os.path.lexists(path):
-        return
-    text = template.read_text(encoding="utf-8")
-    for key, value in values.items():
-        text = text.replace(f"{{{key}}}", str(value))
-    with suppress(NoteExists):
-        files.create_exclusive(path, text.encode(), fsync=vault.settings.fsync)
 
 
 # --- the digest in generated notes ------------------------------------------------------------------------------------

@@ -6,7 +6,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-import yaml
 
 from crucible.commands.learn.case import CaseStatus
 from crucible.commands.learn.case_folder import WrittenCases, find_case, load_cases, review_case, write_case_notes
@@ -121,22 +120,6 @@ def test_a_folder_that_leaves_the_vault_is_refused(vault: Vault, tmp_path_factor
     with pytest.raises(OutsideVault):
         write_case_notes(vault, [case_of(CHOICE)])
     assert not [*outside.iterdir()]
-
-
-def test_the_base_file_is_written_once_and_never_replaced(vault: Vault) -> None:
-    write_case_notes(vault, [case_of(CHOICE)])
-    table = vault.root / "Cases.base"
-    views = yaml.safe_load(table.read_bytes())["views"]
-    assert [view["name"] for view in views] == ["To review", "Accepted", "Rejected", "By type"]
-    known = yaml.safe_load(note(vault).read_text("utf-8").split("---\n")[1]).keys() | {
-        "category",
-        "file.name",
-    }
-    for view in views:
-        assert {*view["order"], *(sort["property"] for sort in view["sort"])} <= known
-    table.write_text("mine")
-    write_case_notes(vault, [case_of(CHOICE)])
-    assert table.read_text() == "mine"
 
 
 def test_no_cases_create_no_folder(vault: Vault) -> None:

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 from hypothesis import given, settings
 
 from crucible.core.errors import EditRefused, OutsideVault, UsageError
@@ -30,7 +29,6 @@ from crucible.documents.knowledge.items import (
 )
 from crucible.documents.markdown.source import Source, apply_edits
 from crucible.memory.knowledge.add_item import (
-    KNOWLEDGE_BASE,
     Added,
     AddOutcome,
     SimilarChoice,
@@ -99,27 +97,6 @@ def test_a_name_that_is_taken_anywhere_near_is_not_taken_again(vault: Vault, add
         path.write_text("mine")
     assert [add(item_of(f"{letter} plan")).id for letter in "abc"] == ["a-plan-2", "b-plan-2", "c-plan-2"]
     assert (vault.root / "knowledge" / "c-plan.md").read_text() == "mine"
-
-
-def test_the_table_is_written_once_and_is_the_users_then(vault: Vault, add: Callable[..., Added]) -> None:
-    add(BACKOFF)
-    table = vault.root / "Knowledge.base"
-    assert table.read_text() == KNOWLEDGE_BASE.read_text().replace("{days}", "180")
-    views = yaml.safe_load(table.read_text())["views"]
-    assert [view["name"] for view in views] == [
-        "Active",
-        "To verify",
-        "Never helped",
-        "Retired",
-        "By scope",
-    ]
-    retired = replace(failure_item(), status=ItemStatus.RETIRED, retired=NOW, retired_because="x")
-    known = yaml.safe_load(render_item(retired).split("---\n")[1]).keys() | {"file.name", "formula.helped"}
-    for view in views:
-        assert {*view["order"], *(sort["property"] for sort in view["sort"])} <= known
-    table.write_text("mine")
-    add(item_of("Something else entirely"))
-    assert table.read_text() == "mine"
 
 
 def test_a_secret_in_any_part_is_never_written(vault: Vault) -> None:

@@ -12,6 +12,7 @@ from crucible.core.errors import OutsideVault, VaultError
 from crucible.core.settings.settings import VaultSettings, load_user_settings, load_vault_settings
 from crucible.vault.notes.discovery import is_vault
 from crucible.vault.notes.init_vault import init_vault, set_user_settings
+from crucible.vault.notes.obsidian_setup import OBSIDIAN_FILES
 
 
 def tree(root: Path) -> dict[str, bytes | None]:
@@ -35,8 +36,8 @@ def test_a_new_vault_has_its_files_and_default_settings(tmp_path: Path) -> None:
         ".gitattributes",
         "sessions",
     ]
-    assert sorted(path.relative_to(root).as_posix() for path in made) == names
-    assert sorted([".", *tree(root)]) == names
+    assert {path.relative_to(root).as_posix() for path in made} == {*names, *OBSIDIAN_FILES}
+    assert {".", *tree(root)} == {*names, *OBSIDIAN_FILES, ".obsidian", ".obsidian/snippets"}
     assert is_vault(str(root))
     assert load_vault_settings(root) == VaultSettings()
 
@@ -124,7 +125,13 @@ TRACKED = {
     ".crucible/templates/t.md",
     ".gitattributes",
     "sessions/s.md",
+    *OBSIDIAN_FILES,
 }
+
+
+def test_a_vault_without_the_files_for_obsidian(tmp_path: Path) -> None:
+    init_vault(tmp_path, obsidian=False)
+    assert not any((tmp_path / name).exists() for name in (*OBSIDIAN_FILES, ".obsidian"))
 
 
 def test_git_tracks_what_the_format_says_and_nothing_else(tmp_path: Path) -> None:
@@ -132,7 +139,7 @@ def test_git_tracks_what_the_format_says_and_nothing_else(tmp_path: Path) -> Non
     fill(tmp_path)
     git(tmp_path, "init", "-q")
     git(tmp_path, "add", ".")
-    assert set(git(tmp_path, "ls-files").split()) == TRACKED
+    assert set(git(tmp_path, "ls-files", "-z").split("\0")[:-1]) == TRACKED
 
 
 def test_tracking_whole_events_is_a_setting(tmp_path: Path) -> None:
@@ -142,7 +149,7 @@ def test_tracking_whole_events_is_a_setting(tmp_path: Path) -> None:
     fill(tmp_path)
     git(tmp_path, "init", "-q")
     git(tmp_path, "add", ".")
-    assert set(git(tmp_path, "ls-files").split()) == TRACKED | {".crucible/flight/s/events.jsonl"}
+    assert set(git(tmp_path, "ls-files", "-z").split("\0")[:-1]) == TRACKED | {".crucible/flight/s/events.jsonl"}
 
 
 def test_append_only_files_merge_by_union(tmp_path: Path) -> None:

@@ -44,7 +44,7 @@ TEXT = "---\ntype: session\nstatus: active\n---\n\n# A title\n"
 @pytest.fixture
 def vault(tmp_path: Path) -> Vault:
     root = tmp_path / "vault"
-    init_vault(root)
+    init_vault(root, obsidian=False)
     return Vault(root, VaultSettings(fsync=False))
 
 
