@@ -126,9 +126,9 @@ def test_subagents_have_notes_of_their_own(example: Vault) -> None:
 def test_the_check_finds_what_is_meant_to_be_untidy_and_nothing_else(example: Vault) -> None:
     findings = check_sessions(example)
     assert [(f.path.stem, f.problem.line, f.problem.code) for f in findings] == [
-        (UNTIDY, 26, "bad-field"),
-        (UNTIDY, 51, "unclosed-comment"),
-        (UNTIDY, 53, "broken-link"),
+        (UNTIDY, 31, "bad-field"),
+        (UNTIDY, 56, "unclosed-comment"),
+        (UNTIDY, 58, "broken-link"),
     ]
 
 
@@ -192,7 +192,7 @@ def test_its_bookmark_is_what_the_command_writes(copied: Vault, project: Path, m
 
 def test_the_history_of_a_session_is_what_the_command_writes(copied: Vault) -> None:
     """`CRUCIBLE_GOLDEN=1` writes it anew."""
-    name = f"history/{SEARCH}.md"
+    name = f"history/{SEARCH}-history.md"
     (copied.root / name).unlink(missing_ok=True)
     done = Cru(copied)("session", "end", SEARCH, "--no-model")
     assert (done.exit_code, done.stdout) == (0, f"{name}\n")
@@ -333,6 +333,7 @@ def test_the_imported_notes_are_what_an_import_writes(tmp_path: Path) -> None:
     """`CRUCIBLE_GOLDEN=1` writes them anew."""
     init_vault(tmp_path)
     vault = Vault(tmp_path, VaultSettings(fsync=False))
+    shutil.copytree(EXAMPLE / "projects", tmp_path / "projects", dirs_exist_ok=True)
     assert len(import_real(vault).created) == 5
     for path in vault.session_paths():
         kept = EXAMPLE / "sessions" / path.name
@@ -373,7 +374,7 @@ def test_the_readme_shows_a_step_and_the_plan_of_a_run(copied: Vault) -> None:
 def test_the_workflow_says_what_is_checked_and_has_nothing_wrong(copied: Vault) -> None:
     shown = Cru(copied)("workflow", "show", WORKFLOW, "--format", "markdown").stdout
     assert "- Check: `python3 {{tests}}`\n" in shown
-    assert (Cru(copied)("workflow", "check").exit_code, f"[[{LIMITER}]]" in shown) == (0, True)
+    assert (Cru(copied)("workflow", "check").exit_code, f"[[sessions/{LIMITER}|{LIMITER}]]" in shown) == (0, True)
 
 
 def test_a_workflow_of_what_was_found_says_what_was_decided_and_corrected(copied: Vault) -> None:

@@ -23,7 +23,7 @@ from crucible.commands.briefing.build_briefing import BriefingRequest, BriefingS
 from crucible.commands.briefing.digest import LINES, Digest, DigestRequest, DigestResult, digest_of
 from crucible.commands.briefing.facts import has_sessions
 from crucible.commands.briefing.position import Position, find_position
-from crucible.commands.briefing.project_profile import PROJECTS, profile_path, propose, write_profile
+from crucible.commands.briefing.project_profile import propose, write_profile
 from crucible.commands.briefing.sections import Type, types_on
 from crucible.commands.resume.choose_session import paused_rows
 from crucible.core.errors import CrucibleError, IndexBroken, NoteExists, UsageError
@@ -39,6 +39,7 @@ from crucible.vault.index.index import Index
 from crucible.vault.index.query import SessionQuery, select
 from crucible.vault.index.schema import Row, View, path_of_cell
 from crucible.vault.index.time_filters import utc
+from crucible.vault.notes.note_homes import PROJECTS, profile_path
 from crucible.vault.notes.projects import folder_in_project, project_folder, project_of
 from crucible.vault.notes.vault import Vault
 from crucible.vault.notes.workflow_notes import find_workflow, read_workflow_note

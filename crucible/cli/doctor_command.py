@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, tzinfo
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 import click
 
+from crucible.cli.doctor_fixes import fix_faults
 from crucible.cli.environment import settings_path as user_settings_file
 from crucible.cli.environment import user_settings, vault_root
 from crucible.cli.install_command import project_folder
 from crucible.cli.options import Door, flag, format_option, is_data
-from crucible.cli.output import PROBLEMS_FOUND, bar, clean_line, in_color, say, write, write_data
+from crucible.cli.output import PROBLEMS_FOUND, bar, clean_line, in_color, write, write_data
 from crucible.clients.claude_code.hook_settings import settings_path
 from crucible.clients.log_files import source_name
 from crucible.clients.registry import MCP_SETTINGS
@@ -32,6 +33,8 @@ from crucible.integrations.doctor.client_checks import (
     check_servers,
     last_run,
 )
+from crucible.integrations.doctor.fixes import FixContext, report_faults
+from crucible.integrations.doctor.note_fixes import FIXES
 from crucible.integrations.doctor.transcript_checks import (
     ClientSession,
     check_client_secrets,
@@ -41,7 +44,6 @@ from crucible.integrations.doctor.transcript_checks import (
     report_lagging,
 )
 from crucible.integrations.doctor.vault_checks import (
-    check_formats,
     check_git_hooks,
     check_notes,
     check_renames,
@@ -52,7 +54,6 @@ from crucible.integrations.doctor.vault_checks import (
     check_writable,
     fix_of_os_error,
     known_until,
-    migrate_notes,
 )
 from crucible.integrations.hooks.hook_log import LOG
 from crucible.integrations.hooks.sync import CLIENTS
@@ -108,23 +109,35 @@ _MARKS = {CheckState.GOOD: ("ok", "green"), CheckState.NOTE: ("note", "yellow"),
 @click.command
 @flag("--all", "Name everything, not the first few.", "whole")
 @flag("--secrets", "Also count secrets in the clients' own logs, by kind and file, without values.")
-@flag("--migrate", "Convert notes of an older format first.")
+@click.option(
+    "--fix",
+    "fixes",
+    multiple=True,
+    type=click.Choice([*(fix.name for fix in FIXES), "all"]),
+    metavar="CHECK",
+    help="Fix what this check found, or `all`; asks first. Edits only the lines it is about.",
+)
+@flag("--dry-run", "With --fix: show what would change, and change nothing.")
+@flag("--yes", "With --fix: do not ask.")
 @format_option()
 @click.pass_obj
-def doctor(door: Door, *, whole: bool, secrets: bool, migrate: bool, format_: str) -> int:
+def doctor(
+    door: Door, *, whole: bool, secrets: bool, fixes: Sequence[str], dry_run: bool, yes: bool, format_: str
+) -> int:
     """Check the vault: settings, rights, hooks, MCP, agents and their cost, transcripts, spool, sessions, index; each finding with the command that fixes it.
 
-    Nothing is changed without --migrate. The exit code is 3 when something is bad.
+    Nothing is changed without --fix. The exit code is 3 when something is bad, or could not be fixed.
 
     \b
       cru doctor
       cru doctor --secrets
-      cru doctor --migrate
+      cru doctor --fix links --dry-run
+      cru doctor --fix all
       cru doctor --all --format json
     """
     setup = _setup(door)
-    if migrate:
-        _migrate(setup.vault)
+    if fixes:
+        return fix_faults(FixContext(setup.vault, setup.zone), fixes, door, dry_run=dry_run, yes=yes, whole=whole)
     results = list(_results(setup, datetime.now(UTC), secrets=secrets))
     if is_data(format_):
         write_data({"checks": [_exported(result) for result in results]}, format_)
@@ -134,17 +147,11 @@ def doctor(door: Door, *, whole: bool, secrets: bool, migrate: bool, format_: st
     return PROBLEMS_FOUND if any(result.state is CheckState.BAD for result in results) else 0
 
 
-def _migrate(vault: Vault) -> None:
-    done = migrate_notes(vault)
-    say(f"{numbered(len(done.converted), 'note')} converted")
-    for line in done.kept:
-        say(f"not converted: {line}", style="yellow")
-
-
 class _Setup(NamedTuple):
     """The vault, the agent settings, and the problems in both settings files; defaults replace unreadable settings."""
 
     vault: Vault
+    zone: tzinfo
     agents: AgentSettings
     faults: tuple[CrucibleError, ...]
     warnings: tuple[str, ...]
@@ -155,7 +162,7 @@ def _setup(door: Door) -> _Setup:
     root = vault_root(door, user)
     settings, broken = _or_default(lambda: load_vault_settings(root, user), VaultSettings())
     warnings = (*user.warnings, *settings.warnings)
-    return _Setup(Vault(Path(root), settings), user.agents, (*unread, *broken), warnings)
+    return _Setup(Vault(Path(root), settings), user.zone, user.agents, (*unread, *broken), warnings)
 
 
 def _or_default(load: Callable[[], _T], default: _T) -> tuple[_T, tuple[CrucibleError, ...]]:
@@ -173,7 +180,7 @@ def _results(setup: _Setup, now: datetime, *, secrets: bool) -> Iterator[CheckRe
     yield from check_writable(vault.root, (vault.sessions,))
     yield from check_git_hooks(vault.root)
     yield from check_renames(vault)
-    yield from check_formats(vault)
+    yield from report_faults(FixContext(vault, setup.zone), FIXES)
     natives = list(find_native(os.environ, home))
     table = SourceTable(vault)
     notes = {native: note for native in natives if (note := table.find(_source(native)))}

@@ -184,7 +184,7 @@ def _find_entry(vault: Vault, ref: str) -> HistoryNote | None:
         one for one in notes if name_wanted and any(name.startswith(name_wanted) for name in names(one))
     ]
     if len(found) > 1:
-        raise AmbiguousSession(ref, [one.note.name for one in found])
+        raise AmbiguousSession(ref, [names(one)[-1] for one in found])
     return found[0] if found else None
 
 
@@ -208,7 +208,7 @@ def _show_composed(vault: Vault, ref: str, format_: str, door: Door) -> None:
         write_data({"histories": [_export(entry)]}, format_)
     else:
         text = render_history(entry, place=vault.relative(note.path))
-        write_document(text.rpartition("\n%% ")[0], door)
+        write_document(text.rpartition("\n<!-- ")[0], door)
     say(f"composed now; `cru session end {entry.session_id}` keeps it as a note")
 
 

@@ -49,7 +49,6 @@ from crucible.core.errors import CrucibleError
 from crucible.core.secrets.scanner import Redact
 from crucible.core.text import elapsed_words
 from crucible.documents.markdown.frontmatter import find_frontmatter, set_key
-from crucible.documents.session.properties import link_to
 from crucible.documents.session.session import Session, Status
 from crucible.documents.session.session_json import export_time
 from crucible.documents.workflow.workflow import Grade
@@ -304,7 +303,7 @@ def _link(vault: Vault, found: CheckedWorkflow) -> str:
     path = found.note.path
     if not path.is_relative_to(vault.root):
         return path.name
-    return link_to(vault.relative(path).removesuffix(".md"))
+    return f"[[{vault.relative(path).removesuffix('.md')}]]"
 
 
 class RunRecord:

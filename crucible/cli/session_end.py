@@ -117,7 +117,7 @@ def end(
 ) -> None:
     """End the session: completed or failed, with a summary. A subagent's parent is told.
 
-    Then its history is written, `history/ID.md`, whose path is printed: what was done and decided, what is open and what comes next. With
+    Then its history is written, `history/ID-history.md`, whose path is printed: what was done and decided, what is open and what comes next. With
     `agents.at_end` in your settings, or with --with, an agent is first asked what mattered. Clear cases of what is worth keeping become knowledge, as with `cru knowledge capture`; on a terminal you are
     asked about the rest.
 

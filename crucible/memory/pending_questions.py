@@ -18,10 +18,11 @@ from crucible.core.patterns import late_pattern
 from crucible.core.secrets.redaction import unscanned
 from crucible.core.secrets.scanner import Redact
 from crucible.documents.markdown.containment import normal
-from crucible.documents.markdown.frontmatter import find_frontmatter, find_frontmatter_span, set_key
-from crucible.documents.markdown.source import Edit, Source, Span, apply_edits
+from crucible.documents.markdown.frontmatter import find_frontmatter_span
+from crucible.documents.markdown.source import Edit
 from crucible.documents.markdown.yaml_scalars import Value
 from crucible.documents.session.callout_edits import add_after, add_resolution
+from crucible.documents.session.edits import set_fields
 from crucible.documents.session.import_properties import add_redactions
 from crucible.documents.session.session import Callout, Entry, Failure, Intervention, Phase, Status
 from crucible.documents.session.waiting import Answers, answer_note
@@ -319,16 +320,13 @@ def _edits(note: Note, item: PendingItem, entry: Entry, verdict: AnswerVerdict, 
 
 
 def _counted(note: Note, counts: Mapping[str, int]) -> list[Edit]:
-    """Return edits that add redaction counts to the frontmatter; none if it cannot be edited."""
-    start = find_frontmatter_span(note.source).end
-    if not counts or not start:
+    """Return edits that add redaction counts to the note's properties; none if they cannot be edited."""
+    session = note.session
+    if not counts or not find_frontmatter_span(note.source).end:
         return []
-    session, head = note.session, Source(note.source.text[:start])
     values: dict[str, Value] = {"redactions": (session.redactions or 0) + sum(counts.values())}
     values["redacted"] = [*add_redactions(session.redacted, counts)]
     try:
-        for key, value in values.items():
-            head = apply_edits(head, set_key(head, find_frontmatter(head), key, value))
+        return set_fields(note.source, session, values)
     except EditRefused:
         return []  # the counts are not essential
-    return [Edit(Span(0, start), head.text)]

@@ -91,7 +91,7 @@ def test_of_several_sessions_those_without_news_are_left_out(cru: Cru, vault: Va
 
 def test_a_history_that_was_written_is_brought_up_to_date(cru: Cru, vault: Vault, session: str) -> None:
     cru("session", "end", session)
-    path = vault.root / "history" / f"{session}.md"
+    path = vault.root / "history" / f"{session}-history.md"
     assert "so refunds are exact" not in path.read_text()
     assert "so refunds are exact" in cru("history", "show", session, "--with", command(AGENT)).stdout
     assert "so refunds are exact" in path.read_text()
@@ -131,7 +131,7 @@ def test_a_session_ends_with_its_history_whatever_is_wrong_with_the_agent_s_sett
     result = cru("session", "end", session)
     assert result.exit_code == 0
     assert problem in result.stderr
-    assert (vault.root / "history" / f"{session}.md").is_file()
+    assert (vault.root / "history" / f"{session}-history.md").is_file()
 
 
 def test_a_command_line_that_cannot_be_read_is_a_fault_of_usage(cru: Cru, session: str) -> None:

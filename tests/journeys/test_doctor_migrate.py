@@ -1,4 +1,4 @@
-"""`cru doctor --migrate` counts and converts notes of an older format without changing what they say."""
+"""`cru doctor --fix format` counts and converts notes of an older format without changing what they say."""
 
 from __future__ import annotations
 
@@ -50,10 +50,10 @@ def test_old_notes_are_counted_converted_and_say_the_same(cru: Cru, vault: Vault
     history = vault.root / "history/s1.md"
     history.parent.mkdir(exist_ok=True)
     history.write_text(HISTORY, "utf-8")
-    assert _formats(cru)["fix"] == "cru doctor --migrate"
+    assert _formats(cru)["fix"] == "cru doctor --fix format"
 
-    done = cru("doctor", "--migrate")
-    assert "3 notes converted" in done.stderr
+    done = cru("doctor", "--fix", "format", "--yes")
+    assert "format: fixed 3 files" in done.stderr
     assert _formats(cru)["state"] == "good"
     for name, text in old.items():
         new = vault.load(name).source
@@ -61,13 +61,13 @@ def test_old_notes_are_counted_converted_and_say_the_same(cru: Cru, vault: Vault
         assert "[the other]\\(2026-11-20-other.md), \\\\\\#tag, \\#todo and [[2026-11-20-other]]." in new.text
         assert "<%" not in new.text
     assert "`\\= x` to \\#y" in history.read_text("utf-8")
-    assert "0 notes converted" in cru("doctor", "--migrate").stderr
+    assert "format: nothing to fix" in cru("doctor", "--fix", "format").stderr
 
 
 def test_links_of_an_agent_are_no_broken_links(cru: Cru, vault: Vault) -> None:
     vault.create("s1", OLD.format(id="s1").replace(" and [[2026-11-20-other]]", ""))
     assert "2026-11-20-other" not in cru("session", "check", "s1").stdout
-    cru("doctor", "--migrate")
+    cru("doctor", "--fix", "format", "--yes")
     assert "2026-11-20-other" not in cru("session", "check", "s1").stdout
     person = vault.load("s1").source.text + "\nMine: [see](nowhere.md)\n"
     vault.load("s1").path.write_text(person, "utf-8")

@@ -106,7 +106,8 @@ def test_a_search_finds_every_word(cru: Cru, names: list[str]) -> None:
 
 def test_one_is_shown_as_it_is_and_as_facts(cru: Cru, vault: Vault, names: list[str]) -> None:
     assert (
-        cru("history", "show", names[0][:-1]).stdout_bytes == (vault.root / "history" / f"{names[0]}.md").read_bytes()
+        cru("history", "show", names[0][:-1]).stdout_bytes
+        == (vault.root / "history" / f"{names[0]}-history.md").read_bytes()
     )
     told = json.loads(cru("history", "show", names[0], "--format", "json").stdout)["histories"][0]
     assert told["decisions_made"] == [
@@ -126,7 +127,7 @@ def test_what_would_go_is_named_and_nobody_is_asked_without_a_terminal(
     cru: Cru, vault: Vault, names: list[str]
 ) -> None:
     ran = cru("history", "prune", "--dry-run")
-    assert (ran.exit_code, ran.stdout) == (0, f"history/{names[2]}.md\n")
+    assert (ran.exit_code, ran.stdout) == (0, f"history/{names[2]}-history.md\n")
     asked = cru("history", "prune")
     assert (asked.exit_code, "--yes" in asked.stderr) == (2, True)
     assert len(list((vault.root / "history").iterdir())) == 3
@@ -136,8 +137,8 @@ def test_without_git_it_goes_into_the_trash(cru: Cru, vault: Vault, names: list[
     ran = cru("history", "prune", "--yes", "--max-entries", "1", "--max-age-days", "0")
     assert ran.exit_code == 0
     assert "put away 2 histories: 2 in the trash" in ran.stderr
-    assert sorted(path.stem for path in trash.iterdir()) == sorted(names[1:])
-    assert [path.stem for path in (vault.root / "history").iterdir()] == names[:1]
+    assert sorted(path.stem for path in trash.iterdir()) == sorted(f"{name}-history" for name in names[1:])
+    assert [path.stem for path in (vault.root / "history").iterdir()] == [f"{names[0]}-history"]
 
 
 def test_what_git_has_is_removed_and_what_was_changed_since_goes_into_the_trash(
@@ -149,11 +150,11 @@ def test_what_git_has_is_removed_and_what_was_changed_since_goes_into_the_trash(
         ["-c", "user.name=A", "-c", "user.email=a@b.c", "commit", "-qm", "A"],
     ):
         subprocess.run(["git", *words], cwd=vault.root, check=True)
-    changed = vault.root / "history" / f"{names[1]}.md"
+    changed = vault.root / "history" / f"{names[1]}-history.md"
     changed.write_text(changed.read_text() + "\nMine.\n")
     ran = cru("history", "prune", "--yes", "--max-entries", "1")
     assert "put away 2 histories: 1 git has it, 1 in the trash" in ran.stderr
-    assert [path.stem for path in trash.iterdir()] == [names[1]]
+    assert [path.stem for path in trash.iterdir()] == [f"{names[1]}-history"]
     subprocess.run(["git", "checkout", "-q", "--", "history"], cwd=vault.root, check=True)
     assert len(list((vault.root / "history").iterdir())) == 3
 
@@ -168,7 +169,7 @@ def test_what_nobody_could_bring_back_stays(
     ran = cru("history", "prune", "--yes")
     assert ran.exit_code == 3
     assert (
-        f"{names[2]}.md: not removed: it is not in git, and moving it to the trash failed: Permission denied"
+        f"{names[2]}-history.md: not removed: it is not in git, and moving it to the trash failed: Permission denied"
         in ran.stderr
     )
     assert len(list((vault.root / "history").iterdir())) == 3
@@ -178,7 +179,7 @@ def test_a_session_without_a_history_is_composed_and_nothing_is_written(cru: Cru
     vault.create("2026-11-21-queue", note("2026-11-21-queue", "## A\n\n> [!decision]\n> Use Postgres\n"))
     shown = cru("history", "show", "2026-11-21-q")
     assert (shown.exit_code, "- **Use Postgres**\n" in shown.stdout) == (0, True)
-    assert "%% crucible" not in shown.stdout
+    assert "<!-- crucible" not in shown.stdout
     told = json.loads(cru("history", "show", "2026-11-21-queue", "--format", "json").stdout)["histories"][0]
     assert [one["text"] for one in told["decisions_made"]] == ["Use Postgres"]
     assert not (vault.root / "history").exists()

@@ -159,7 +159,7 @@ def test_a_word_that_is_no_command_is_answered_with_the_near_ones(cru: Cru) -> N
 
 
 def history_of(vault: Vault, name: str) -> str:
-    return (vault.root / "history" / f"{name}.md").read_text()
+    return (vault.root / "history" / f"{name}-history.md").read_text()
 
 
 def test_an_answer_is_told_in_the_history_at_once_and_a_humans_edits_stay(filled: Vault, cru: Cru) -> None:
@@ -167,7 +167,7 @@ def test_an_answer_is_told_in_the_history_at_once_and_a_humans_edits_stay(filled
     kept = filled.find(name)
     kept.write_text(kept.read_text().replace("status: paused", "status: completed"))
     assert cru("session", "end", name).exit_code == 0
-    path = filled.root / "history" / f"{name}.md"
+    path = filled.root / "history" / f"{name}-history.md"
     path.write_text(path.read_text().replace("- Drop it?\n", "- Drop it?\n- Ask Ada\n"))
     assert "- Drop it?\n" in path.read_text()
     (approval,) = told(cru, "--all", "--kind", "approval_required")
@@ -193,7 +193,7 @@ def test_an_answer_makes_no_history(filled: Vault, cru: Cru, ident: str) -> None
 def test_a_history_that_cannot_be_written_takes_nothing_from_the_answer(filled: Vault, cru: Cru) -> None:
     name = "2026-11-22-blog"
     assert cru("session", "end", name).exit_code == 0
-    path = filled.root / "history" / f"{name}.md"
+    path = filled.root / "history" / f"{name}-history.md"
     path.write_text(path.read_text().replace("type: history", "type: diary"))
     answered = cru("inbox", "answer", name, "--ack")
     assert answered.exit_code == 0

@@ -54,8 +54,8 @@ def test_an_item_is_a_note_whose_path_is_printed(vault: Vault, cru: Cru) -> None
     text = path.read_text(encoding="utf-8")
     for line in (
         "type: failure",
-        'session: "[[2026-11-21-limiter]]"',
-        'phase: "[[2026-11-21-limiter#Write the bucket @claude-code@2.1.197 dev|phase-1]]"',
+        'session: "[[sessions/2026-11-21-limiter|2026-11-21-limiter]]"',
+        'phase: "[[sessions/2026-11-21-limiter#Write the bucket @claude-code@2.1.197 dev|phase-1]]"',
         "category: knowledge_gap",
         "confidence: 0.8",
     ):
@@ -402,6 +402,6 @@ def test_two_items_become_one_and_the_other_leads_there(known: Vault, cru: Cru) 
     assert "Twice as long." in item(known, "retry-with-jitter").read_text(encoding="utf-8")
     gone = item(known, "wait-longer-each-time").read_text(encoding="utf-8")
     assert "status: retired" in gone
-    assert "merged into [[retry-with-jitter]]" in gone
+    assert "merged into [[knowledge/retry-with-jitter|retry-with-jitter]]" in gone
     assert cru("knowledge", "merge", "retry-with", "retry-with").exit_code == 2
     assert cru("knowledge", "check").exit_code == 0

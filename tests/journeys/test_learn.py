@@ -371,7 +371,7 @@ def test_a_note_links_to_its_session_and_phase(cru: Cru, vault: Vault) -> None:
     text = kept(vault, "puzzle").read_text(encoding="utf-8")
     link = next(line for line in text.splitlines() if line.startswith("From [["))
     target, _, heading = link.removeprefix("From [[").partition("|")[0].partition("#")
-    note = (vault.root / "sessions" / f"{target}.md").read_text(encoding="utf-8")
+    note = (vault.root / f"{target}.md").read_text(encoding="utf-8")
     headings = [line.removeprefix("## ") for line in note.splitlines() if line.startswith("## ")]
     assert strip_heading_for_link(heading) in map(strip_heading_for_link, headings)
 

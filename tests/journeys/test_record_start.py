@@ -105,7 +105,7 @@ def test_an_end_has_a_time_a_status_and_a_summary(cru: Cru, vault: Vault) -> Non
     name = started(cru, "A", "--at", "2026-01-02T12:00:00Z")
     cru("record", "phase", "One", "--session", name, "--at", "2026-01-02T12:01:00Z")
     done = cru("session", "end", "--session", name, "--summary", "All\n\n## good", "--at", "2026-01-02T13:00:00Z")
-    assert (done.exit_code, done.output) == (0, f"history/{name}.md\n")
+    assert (done.exit_code, done.output) == (0, f"history/{name}-history.md\n")
     session = vault.load(name).session
     assert (session.status, session.summary, len(session.phases)) == (Status.COMPLETED, "All\n\n## good", 1)
     assert session.ended is not None

@@ -137,16 +137,16 @@ def test_its_history_goes_along_with_what_a_human_wrote_there(vault: Vault, cru:
     write(vault, "2026-11-21-limiter", LIMITER)
     cru("session", "end", "2026-11-21-limiter")
     history = vault.root / "history"
-    old, new = history / "2026-11-21-limiter.md", history / "2026-11-21-bucket.md"
-    old.write_text(old.read_text().replace("\n%% crucible", "\n- Mine\n\n%% crucible"))
+    old, new = history / "2026-11-21-limiter-history.md", history / "2026-11-21-bucket-history.md"
+    old.write_text(old.read_text().replace("\n<!-- crucible", "\n- Mine\n\n<!-- crucible"))
     other = vault.root / "shop.md"
-    other.write_text("[[2026-11-21-limiter]] [[history/2026-11-21-limiter|h]]\n")
+    other.write_text("[[2026-11-21-limiter]] [[history/2026-11-21-limiter-history|h]]\n")
     assert cru("session", "rename", "2026-11-21-limiter", "2026-11-21-bucket").exit_code == 0
-    assert other.read_text() == "[[2026-11-21-bucket]] [[history/2026-11-21-bucket|h]]\n"
+    assert other.read_text() == "[[2026-11-21-bucket]] [[history/2026-11-21-bucket-history|h]]\n"
     assert not old.exists()
     text = new.read_text()
     assert "session_id: 2026-11-21-bucket\n" in text
-    assert "From [[sessions/2026-11-21-bucket]].\n" in text
+    assert "From [[sessions/2026-11-21-bucket|2026-11-21-bucket]].\n" in text
     assert cru("session", "end", "2026-11-21-bucket").exit_code == 0
     assert new.read_text() == text
     assert "\n- Mine\n" in text
@@ -155,9 +155,9 @@ def test_its_history_goes_along_with_what_a_human_wrote_there(vault: Vault, cru:
 def test_a_history_whose_place_is_taken_stays_and_is_named(vault: Vault, cru: Cru) -> None:
     write(vault, "2026-11-21-limiter", LIMITER)
     cru("session", "end", "2026-11-21-limiter")
-    taken = vault.root / "history" / "2026-11-21-bucket.md"
+    taken = vault.root / "history" / "2026-11-21-bucket-history.md"
     taken.write_text("Mine.\n")
     done = cru("session", "rename", "2026-11-21-limiter", "2026-11-21-bucket")
     assert (done.exit_code, "history-not-moved" in done.stderr) == (3, True)
     assert taken.read_text() == "Mine.\n"
-    assert taken.with_name("2026-11-21-limiter.md").is_file()
+    assert taken.with_name("2026-11-21-limiter-history.md").is_file()

@@ -27,8 +27,8 @@ def session(cru: Cru) -> str:
 
 def test_an_end_writes_the_history_and_prints_where_it_is(cru: Cru, vault: Vault, session: str) -> None:
     done = cru("session", "end", session, "--summary", "It limits.")
-    assert (done.exit_code, done.stdout) == (0, f"history/{session}.md\n")
-    text = (vault.root / "history" / f"{session}.md").read_text()
+    assert (done.exit_code, done.stdout) == (0, f"history/{session}-history.md\n")
+    text = (vault.root / "history" / f"{session}-history.md").read_text()
     assert "- **Use a token bucket** (captured)\n" in text
     assert "  - Why: constant memory\n" in text
     assert "- Unresolved: Red\n" in text
@@ -38,7 +38,7 @@ def test_an_end_writes_the_history_and_prints_where_it_is(cru: Cru, vault: Vault
 
 def test_an_end_again_keeps_what_a_human_wrote(cru: Cru, vault: Vault, session: str) -> None:
     cru("session", "end", session[:-3])
-    path = vault.root / "history" / f"{session}.md"
+    path = vault.root / "history" / f"{session}-history.md"
     path.write_text(path.read_text().replace("- **Use a token bucket**", "- Use a token bucket, says Ada"))
     ended = vault.load(session).data
     again = cru("session", "end", session)
@@ -62,7 +62,7 @@ def in_the_way(path: Path) -> None:
 
 
 def a_humans_alone(path: Path) -> None:
-    path.write_text(path.read_text().partition("%% crucible")[0])
+    path.write_text(path.read_text().partition("<!-- crucible")[0])
 
 
 def gone(path: Path) -> None:
@@ -83,7 +83,7 @@ def test_the_outcome_of_the_history_is_reported(
     cru: Cru, vault: Vault, session: str, befall: Callable[[Path], None], told: str
 ) -> None:
     cru("session", "end", session)
-    befall(vault.root / "history" / f"{session}.md")
+    befall(vault.root / "history" / f"{session}-history.md")
     again = cru("session", "end", session)
     lines = again.stderr.splitlines()
     assert (again.exit_code, lines[0]) == (0, f"{session} has ended already{told}")
@@ -112,7 +112,7 @@ def test_a_session_that_another_process_ends_meanwhile_is_no_failure(
     seen = iter([False])
     monkeypatch.setattr(ending, "_is_over", lambda _: next(seen, True))
     done = cru("session", "end", session)
-    assert (done.exit_code, done.stdout) == (0, f"history/{session}.md\n")
+    assert (done.exit_code, done.stdout) == (0, f"history/{session}-history.md\n")
     monkeypatch.setattr(ending, "_is_over", lambda _: False)
     assert cru("session", "end", session, "--summary", "It would be lost.").exit_code == 1
 

@@ -5,7 +5,6 @@ Nothing outside the folder is read, and all reads are bounded and non-blocking. 
 
 from __future__ import annotations
 
-import hashlib
 import os
 import stat
 import tomllib
@@ -25,7 +24,7 @@ from crucible.documents.markdown.containment import contain, cut, normal_line
 from crucible.documents.markdown.frontmatter import find_frontmatter, render_frontmatter
 from crucible.documents.markdown.source import Source
 from crucible.documents.session.markup import render_title
-from crucible.documents.session.session_id import slugify
+from crucible.vault.notes.note_homes import PROJECTS, profile_path
 
 LARGEST = 64 * 1024
 """Maximum bytes to read from a file."""
@@ -117,12 +116,8 @@ def _items(folder: Path, named: Iterable[str], quoter: Quoter) -> Iterator[Item]
             yield Item(f"… {len(lines) - _LINES} more lines", Rank.CONVENTION, label)
 
 
-PROJECTS = "projects"
-"""The vault folder that contains the profiles."""
 NOTE_TYPE = "project"
 
-_PLAIN = late_pattern(r"[\w-](?:[\w .-]{0,78}[\w-])?\Z")
-_DEVICE = late_pattern(r"(?i)(?:con|prn|aux|nul|com[0-9]|lpt[0-9])(?:\..*)?\Z")
 _CONVENTIONS = frozenset({"conventions", "convention", "style", "rules", "guidelines"})
 _LINES_PROFILE = 30
 """Maximum lines of a profile in a briefing."""
@@ -133,19 +128,6 @@ class Profile(NamedTuple):
 
     lines: tuple[tuple[str, str], ...] = ()
     is_cut: bool = False
-
-
-def profile_path(root: Path, project: str) -> Path:
-    """Return the path of the profile. A name that cannot be a file name becomes a slug with a hash.
-
-    Raises `OutsideVault` for a symlink that points outside the vault.
-    """
-    top = Path(os.path.realpath(root))
-    name = project
-    if not _PLAIN.match(name) or _DEVICE.match(name) or len(name.encode("utf-8", "replace")) > 200:
-        digest = hashlib.sha256(project.encode("utf-8", "surrogatepass")).hexdigest()[:8]
-        name = f"{slugify(project, 40)}-{digest}"
-    return files.inside(top, top / PROJECTS / f"{name}.md")
 
 
 def load_profile(root: Path, project: str, clean: Callable[[str], str] = str) -> Profile | None:

@@ -45,7 +45,7 @@ from crucible.core.files import locked
 from crucible.core.locks import Lock
 from crucible.documents.markdown.frontmatter import find_frontmatter
 from crucible.documents.markdown.wikilinks import find_links, find_property_links
-from crucible.documents.session.properties import linktext_of
+from crucible.documents.session.property_values import id_in
 from crucible.documents.session.session import Status
 from crucible.memory.history.history_folder import entry_path
 from crucible.memory.tasks.annotations import annotation_files, shelf_of
@@ -334,7 +334,7 @@ def _links_to(vault: Vault, own: Collection[str]) -> tuple[dict[str, int], list[
                 links = [*find_property_links(note.source, top.span), *find_links(note.source, top.span.end)]
                 count = sum(table.resolve(link.target, at).path in own for link in links)
                 found |= {at: count} if count else {}
-                session = linktext_of(str(top.values.get("session", ""))).target
+                session = id_in(str(top.values.get("session", "")))
                 if at.startswith(f"{CASES}/") and table.resolve(session, at).path in own:
                     cases.append(at)
     return found, cases

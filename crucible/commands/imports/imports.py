@@ -32,7 +32,8 @@ from crucible.commands.imports.strands import written_at
 from crucible.core.errors import CrucibleError, TranscriptError, reason_of
 from crucible.documents.markdown.source import Edit
 from crucible.documents.session.edits import set_field
-from crucible.documents.session.properties import link_to
+from crucible.documents.session.property_values import link_to
+from crucible.vault.notes.note_homes import folder_of, note_home
 from crucible.vault.notes.vault import Note, Vault
 from crucible.vault.notes.walk import note_name
 
@@ -318,7 +319,8 @@ def _plan_session(
         if not _has_changes(logs, vault.settings.subagents, report):
             return [], 0
         started = written_at(transcript.path)
-        notes = plan_notes(logs.strands, vault.settings, options, project=logs.project, started=started)
+        home = note_home(vault, logs.project, options.now.tzinfo)
+        notes = plan_notes(logs.strands, vault.settings, options, project=logs.project, started=started, home=home)
         report.redacted += Counter({transcript.path: sum(map(_newly_redacted, notes))})
     except SessionDeferredError as deferred:
         of.deferred.append((deferred.time, transcript))
@@ -381,9 +383,10 @@ def _link_moves(vault: Vault, table: SourceTable, moves: Iterable[tuple[str, str
             continue
         names = [note_name(path.name) for path in paths if path]
         if any(name in created for name in names):
-            vault.update(paths[0], lambda note, to=names[1]: _link_edits(note, "continued_by", to))  # type: ignore[misc]
-            vault.update(paths[1], lambda note, to=names[0]: _link_edits(note, "continues", to))  # type: ignore[misc]
+            links = [link_to(note_name(path.name), folder_of(vault, path)) for path in paths if path]
+            vault.update(paths[0], lambda note, to=links[1]: _link_edits(note, "continued_by", to))  # type: ignore[misc]
+            vault.update(paths[1], lambda note, to=links[0]: _link_edits(note, "continues", to))  # type: ignore[misc]
 
 
 def _link_edits(note: Note, key: str, to: str) -> list[Edit]:
-    return set_field(note.source, note.session, key, link_to(to)) if note.session.properties.get(key) is None else []
+    return set_field(note.source, note.session, key, to) if note.session.properties.get(key) is None else []

@@ -1,4 +1,4 @@
-"""Find the note of a native session: by `sources` in its frontmatter, or by a resume ticket in the first prompt.
+"""Find the note of a native session: by its `sources`, or by a resume ticket in the first prompt.
 
 A ticket that `cru` never issued is ignored, so untrusted text cannot claim a note.
 """
@@ -26,6 +26,7 @@ from crucible.documents.session.session import Session
 from crucible.documents.session.titles import RESUMED
 from crucible.memory.bookmarks.resume_tickets import Ticket, current_session_id, find_ticket, has_tickets
 from crucible.vault.logs.tombstones import load_deleted
+from crucible.vault.notes.note_tail import read_tail
 from crucible.vault.notes.vault import Note, Vault
 from crucible.vault.notes.walk import OnError, is_markdown, note_name
 
@@ -34,6 +35,7 @@ _LONGEST_HEAD = 1 << 20
 _CLOSER = re.compile(rb"\r?\n---[ \t]*(?:\r?\n|\Z)")
 _SOURCES = re.compile(rb"^sources:([^\r\n]*(?:\r?\n(?:[ \t]+|-(?=[ \t]))[^\r\n]*)*)", re.MULTILINE)
 _SOURCE = re.compile(rb"[\w.-]+:[^\s\"',\[\]]+")
+_ESCAPE = re.compile(r"\\x([0-9a-f]{2})")
 _HIDING_KEYS = {"broken-yaml", "unclosed-frontmatter", "yaml-too-large"}
 """Frontmatter problems that may hide a key."""
 _ID = re.compile(rb"^session_id:[ \t]*[\"']?([\w.-]+)", re.MULTILINE)
@@ -115,7 +117,7 @@ class SourceTable:
         self._folders.add(folder)
         self._names.add(note_name(name).casefold())
         head = _read_head(path)
-        found = _SOURCES.search(head)
+        found = _find_sources(path, head)
         if not found:
             return
         self._with_sources.add(note_name(name).casefold())
@@ -123,7 +125,7 @@ class SourceTable:
         # A copy made in Obsidian (`<id> 1.md`) has the same source; the note named after its id takes precedence.
         is_original = ident is not None and ident[1].decode() == note_name(name)
         for source in _SOURCE.findall(found[1]):
-            key = source.decode("utf-8", "replace")
+            key = _ESCAPE.sub(lambda one: chr(int(one[1], 16)), source.decode("utf-8", "replace"))
             if is_original or key not in self._paths:
                 self._paths[key] = Path(path)
 
@@ -134,13 +136,21 @@ def _hidden_source(path: Path, source: str) -> str:
         data, _ = files.read_bytes(path)
     except NoteUnreadable as error:
         return str(error).removeprefix(f"{path}: ")
-    if _SOURCES.search(_read_head(str(path))):
+    if _find_sources(str(path), _read_head(str(path))):
         return ""
     for problem in find_frontmatter(Source.from_bytes(data)).problems:
         if problem.code in _HIDING_KEYS:
             return f"its frontmatter cannot be read ({problem.message})"
     native_id = source.partition(":")[2].partition("/")[0]
     return "its sources cannot be read, though it names this one" if native_id.encode() in data else ""
+
+
+def _find_sources(path: str, head: bytes) -> re.Match[bytes] | None:
+    """Find the sources at the end of a note, or in its frontmatter, where older versions wrote them."""
+    try:
+        return _SOURCES.search(read_tail(path)) or _SOURCES.search(head)
+    except OSError:
+        return None
 
 
 def _read_head(path: str) -> bytes:

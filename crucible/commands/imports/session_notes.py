@@ -27,7 +27,7 @@ from crucible.documents.session.markup import render_session
 from crucible.documents.session.merge import merge
 from crucible.documents.session.merge_head import merged_tasks
 from crucible.documents.session.refresh import refresh
-from crucible.documents.session.session import Decision, Failure, Mode, Prose, Session, Status
+from crucible.documents.session.session import Decision, Failure, Mode, NoteHome, Prose, Session, Status
 from crucible.documents.session.shared_notes import as_addition, has_other_sources
 from crucible.documents.session.status_rules import CLOSED, IDLE_REASON, Client, Turn, is_our_reason
 from crucible.documents.session.task_block import CLOSED_TASKS
@@ -69,6 +69,7 @@ def plan_notes(
     *,
     project: str | None,
     started: datetime,
+    home: NoteHome,
 ) -> list[PlannedNote]:
     """Plan the notes of a session's logs, trunk first; inline work becomes part of its parent's note.
 
@@ -83,6 +84,7 @@ def plan_notes(
         project=project,
         started=started,
         client=options.client,
+        home=home,
     )
     children: defaultdict[Strand, list[Strand]] = defaultdict(list)
     for strand in strands[1:]:

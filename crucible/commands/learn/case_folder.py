@@ -24,6 +24,7 @@ from crucible.core.patterns import late_pattern
 from crucible.documents.markdown.frontmatter import find_frontmatter, set_key
 from crucible.documents.markdown.source import Edit, Source
 from crucible.vault.notes.note_folder import FolderNotes, create_note, replacement
+from crucible.vault.notes.note_homes import folder_of_session
 from crucible.vault.notes.vault import Note, Vault
 from crucible.vault.notes.walk import CASES, OnError
 
@@ -72,7 +73,8 @@ def write_case_notes(
             folder = files.make_folders(vault.root, vault.root / CASES)
         path = place_of(case) if place_of else None
         path = path or folder / f"{_checked(case.id)}.md"
-        text = render_case(case, heading_of(case.place) if heading_of else "")
+        home = folder_of_session(vault, case.place.session)
+        text = render_case(case, heading_of(case.place) if heading_of else "", home)
         try:
             found[_keep(vault, path, text)].append(path)
         except (NoteChanged, NoteExists, OutsideVault) as error:

@@ -48,7 +48,9 @@ from crucible.documents.markdown.wikilinks import (
     unescape_links,
 )
 from crucible.documents.markdown.yaml_scalars import Value
-from crucible.documents.session.properties import Properties, linktext_of, property_of
+from crucible.documents.session.properties import Properties, property_of
+from crucible.documents.session.property_values import link_to, linktext_of
+from crucible.documents.session.session import SESSIONS
 from crucible.documents.session.session_id import check_session_id
 from crucible.vault.notes.note_folder import is_stamped, stamped
 
@@ -64,7 +66,6 @@ FIELDS = (
 """Frontmatter properties and the names of their fields in `Case`."""
 STAMP, STAMP_BESIDES = "written", ("session", "status")
 """The property used to detect edits, and the properties that a session rename or a review may change."""
-_ORIGIN = "From [["
 _ORIGIN_LINE = late_pattern(r"^From \[\[(?:(?!\]\]).)*\]\], line -?[0-9]+\.\n", re.MULTILINE)
 
 
@@ -121,10 +122,13 @@ SECTIONS: Mapping[CaseType, tuple[CaseSection, ...]] = {
 }
 
 
-def render_case(case: Case, heading: str = "") -> str:
-    """Render the note. It links to `heading` in the session's note, or to the session if `heading` is ""."""
-    parts = [f"# {_title(case)}", _origin(case.place, heading), *render_sections(sections_of(case.body))]
-    text = render_frontmatter(_properties(case)) + "\n" + "\n\n".join(parts) + "\n"
+def render_case(case: Case, heading: str = "", folder: str = SESSIONS) -> str:
+    """Render the note. It links to `heading` in the session's note, or to the session if `heading` is "".
+
+    `folder` is the folder of the session's note.
+    """
+    parts = [f"# {_title(case)}", _origin(case.place, heading, folder), *render_sections(sections_of(case.body))]
+    text = render_frontmatter(_properties(case, folder)) + "\n" + "\n\n".join(parts) + "\n"
     return stamped(text, STAMP, STAMP_BESIDES, without_origin)
 
 
@@ -136,7 +140,7 @@ def without_origin(text: str) -> str:
 # --- writing ---------------------------------------------------------------------------------------------------------
 
 
-def _properties(case: Case) -> dict[str, Value]:
+def _properties(case: Case, folder: str) -> dict[str, Value]:
     """Return the non-empty properties of the frontmatter."""
     place, body = case.place, case.body
     parts: dict[str, Any] = {
@@ -156,7 +160,7 @@ def _properties(case: Case) -> dict[str, Value]:
     if isinstance(body, Delegation):
         parts |= {"delegate": body.agent, "used": body.used}
     shown = {key: property_of(parts[key] if key in parts else getattr(case, key, None)) for key in _KEYS}
-    shown["session"] = f"[[{place.session}]]" if _can_be_linked(place.session) else property_of(place.session)
+    shown["session"] = link_to(place.session, folder) if _can_be_linked(place.session) else property_of(place.session)
     return {key: value for key, value in shown.items() if value not in (None, "", [])}
 
 
@@ -175,14 +179,16 @@ def _title(case: Case) -> str:
     return f"{case.type.value.capitalize()}: {line}" if line else case.type.value.capitalize()
 
 
-def _origin(place: Place, heading: str) -> str:
+def _origin(place: Place, heading: str, folder: str) -> str:
     if not _can_be_linked(place.session):
         return f"From line {place.line} of a session."
-    link = f"{_ORIGIN}{place.session}]]"
+    link = f"From {link_to(place.session, folder)}"
     if heading:
         alias = strip_heading_for_link(normal_line(place.phase_name)) or None
         with suppress(EditRefused):  # then link to the session only
-            link = "From " + render_link(place.session, strip_heading_for_link(heading), alias)
+            link = "From " + render_link(
+                linktext_of(link_to(place.session, folder)).target, strip_heading_for_link(heading), alias
+            )
     return f"{link}, line {place.line}."
 
 

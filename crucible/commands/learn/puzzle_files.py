@@ -36,6 +36,7 @@ from crucible.documents.markdown.frontmatter import find_frontmatter, render_fro
 from crucible.documents.markdown.source import Source
 from crucible.documents.markdown.wikilinks import escape_links
 from crucible.documents.markdown.yaml_scalars import Value
+from crucible.documents.session.property_values import link_to
 
 QUESTION = "What went wrong, and what is to be done so that the goal is reached? Say which files change and how, and how you would see that it works."
 
@@ -113,7 +114,7 @@ def render_solution_file(case: Case) -> str:
     properties: dict[str, Value] = {
         "type": "puzzle-solution",
         "case": case.id,
-        "session": f"[[{case.place.session}]]",
+        "session": link_to(case.place.session),
     }
     if case.verification:
         properties["verification"] = escape_links(case.verification)

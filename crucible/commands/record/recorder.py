@@ -208,7 +208,7 @@ class Recorder(Verbs):
         if work.mode is Mode.INLINE:
             return InlineWork(self._writer, work, clean, self._clock)
         when = self._when(at)
-        child = begin_child(self._writer, work, clean, whole_second(when))
+        child = begin_child(self._writer, work, clean, when)
         values = {
             "subagent": str(work.agent),
             "model": work.model,

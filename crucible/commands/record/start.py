@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from datetime import date
+from datetime import UTC, date
 from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
@@ -20,11 +20,12 @@ from crucible.core.zones import local_day
 from crucible.documents.session.append import Addition, NoteState
 from crucible.documents.session.import_properties import redaction_lines
 from crucible.documents.session.markup import render_session
-from crucible.documents.session.properties import link_to
+from crucible.documents.session.property_values import link_to
 from crucible.documents.session.session import AgentRef, Mode, Prose, Session
 from crucible.documents.session.session_id import new_session_id
 from crucible.documents.session.titles import key_words, prompt_name
 from crucible.vault.events.event_summary import Facts
+from crucible.vault.notes.note_homes import folder_of_session, note_home
 from crucible.vault.notes.projects import project_of
 from crucible.vault.notes.vault import Vault
 
@@ -130,6 +131,7 @@ class _About(NamedTuple):
 def _create_session(place: Vault, about: _About, clean: Cleaning, before: Writer | None, now: Clock) -> Writer:
     begun = now()
     time = whole_second(begun)
+    home = note_home(place, about.project, begun.tzinfo or UTC)
     new = Session(
         id="",
         started=time,
@@ -142,13 +144,14 @@ def _create_session(place: Vault, about: _About, clean: Cleaning, before: Writer
         redactions=clean.counts.total() or None,
         redacted=redaction_lines(clean.counts),
         tags=("session",),
+        home=replace(home, folder=folder_of_session(place, before.id)) if before else home,
         title=about.title,
         preamble=(Prose(about.goal),) if about.goal else (),
     )
     name = _create(place, new, local_day(time, begun))
     writer = Writer(place, name, clean.redact)
     if before:
-        before.amend(lambda state: _continued_by(state, name))
+        before.amend(lambda state: _continued_by(state, link_to(name, folder_of_session(place, name))))
     speaker = str(about.agent) if about.agent else None
     writer.keep_facts(Facts(started=time, initial_agent=speaker, project=new.project, ended_cleanly=False))
     return writer
@@ -167,13 +170,13 @@ def _create(place: Vault, new: Session, day: date) -> str:
             return name
 
 
-def _continued_by(state: NoteState, name: str) -> Addition:
+def _continued_by(state: NoteState, link: str) -> Addition:
     """Link the session that continues this one, unless a link exists already."""
-    return Addition() if state.head.continued_by else Addition({"continued_by": link_to(name)})
+    return Addition() if state.head.continued_by else Addition({"continued_by": link})
 
 
 def _create_subagent(parent: Writer, about: _About, clean: Cleaning, now: Clock) -> Writer:
     """Create a subagent's session, linked from its parent."""
     agent = about.agent or AgentRef("agent")
     work = SubagentWork(agent, about.model, Mode.LINK, about.title, about.goal)
-    return begin_child(parent, work, clean, whole_second(now()))
+    return begin_child(parent, work, clean, now())

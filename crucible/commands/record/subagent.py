@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import threading
 from dataclasses import replace
-from datetime import datetime
+from datetime import UTC, datetime, tzinfo
 from types import TracebackType
 from typing import NamedTuple, Self
 
@@ -20,11 +20,12 @@ from crucible.documents.session.callout_edits import find_subagent
 from crucible.documents.session.edits import join_entries
 from crucible.documents.session.import_properties import redaction_lines
 from crucible.documents.session.markup import render_session
-from crucible.documents.session.properties import link_to
+from crucible.documents.session.property_values import link_to
 from crucible.documents.session.session import AgentRef, Entry, Mode, Prose, Session, Subagent
 from crucible.documents.session.session_id import LONGEST_ID, slugify
 from crucible.documents.session.titles import key_words
 from crucible.vault.events.event_summary import Facts
+from crucible.vault.notes.note_homes import folder_of_session, note_home
 
 _SLUG = 40
 """Maximum code points that a child's id adds to its parent's."""
@@ -42,26 +43,28 @@ class SubagentWork(NamedTuple):
     tokens: int | None = None
 
 
-def begin_child(parent: Writer, work: SubagentWork, clean: Cleaning, now: datetime) -> Writer:
+def begin_child(parent: Writer, work: SubagentWork, clean: Cleaning, begun: datetime) -> Writer:
     """Create the child's note, then link it from the parent's; returns the child's writer.
 
-    `clean` has redacted the text of `work`. Its secrets are counted in both notes.
+    `begun` is in the user's time zone. `clean` has redacted the text of `work`. Its secrets are counted in both notes.
     """
+    now, zone = whole_second(begun), begun.tzinfo or UTC
 
     def link_child(child: str) -> Plan:
-        entry = Subagent(work.agent, work.model, work.mode, child, "", work.summary)
-        return in_phase(lambda state: Addition(_child_properties(state.head, child, work), (entry,)), now)
+        folder = folder_of_session(parent.vault, child)
+        entry = Subagent(work.agent, work.model, work.mode, child, "", work.summary, folder=folder)
+        return in_phase(lambda state: Addition(_child_properties(state.head, child, folder, work), (entry,)), now)
 
     # If the parent refuses the link, no child is created.
     parent.try_out(link_child(parent.id))
-    child = Writer(parent.vault, _create(parent, work, clean, now), parent.redact)
+    child = Writer(parent.vault, _create(parent, work, clean, now, zone), parent.redact)
     parent.add(link_child(child.id), clean)
     project = child.head().project
     child.keep_facts(Facts(started=now, initial_agent=str(work.agent), project=project, ended_cleanly=False))
     return child
 
 
-def _create(parent: Writer, work: SubagentWork, clean: Cleaning, now: datetime) -> str:
+def _create(parent: Writer, work: SubagentWork, clean: Cleaning, now: datetime, zone: tzinfo | None) -> str:
     head = parent.head()
     base = f"{parent.id[: LONGEST_ID - _SLUG - 6]}-{slugify(key_words(work.title, _SLUG), _SLUG)}"
     new = Session(
@@ -76,6 +79,7 @@ def _create(parent: Writer, work: SubagentWork, clean: Cleaning, now: datetime) 
         redactions=clean.counts.total() or None,
         redacted=redaction_lines(clean.counts),
         tags=("session",),
+        home=replace(note_home(parent.vault, head.project, zone), folder=folder_of_session(parent.vault, parent.id)),
         title=work.title,
         preamble=(Prose(work.task),) if work.task else (),
     )
@@ -89,7 +93,7 @@ def _create(parent: Writer, work: SubagentWork, clean: Cleaning, now: datetime) 
             return name
 
 
-def _child_properties(head: Session, child: str, work: SubagentWork) -> dict[str, Value]:
+def _child_properties(head: Session, child: str, folder: str, work: SubagentWork) -> dict[str, Value]:
     """Return the properties `subagents` and `subagent_logs` with one more item; the user's edits to others stay."""
     item: dict[str, Value] = {"session": child, "agent": str(work.agent)}
     item |= {"model": work.model} if work.model else {}
@@ -97,7 +101,7 @@ def _child_properties(head: Session, child: str, work: SubagentWork) -> dict[str
     logs = _listed(head.properties.get("subagent_logs"))
     return {
         "subagents": [*_listed(head.properties.get("subagents")), item],
-        "subagent_logs": [*logs, link_to(child)],
+        "subagent_logs": [*logs, link_to(child, folder)],
     }
 
 

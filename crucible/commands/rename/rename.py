@@ -31,9 +31,10 @@ from crucible.documents.markdown.frontmatter import find_frontmatter
 from crucible.documents.markdown.source import Edit, Problem, Source, Span
 from crucible.documents.markdown.yaml_nodes import READ_ERRORS, compose
 from crucible.documents.markdown.yaml_scalars import write_scalar
-from crucible.documents.session.edits import set_field
+from crucible.documents.session.edits import set_fields
+from crucible.documents.session.property_values import changed_title
 from crucible.documents.session.session_id import check_new_id
-from crucible.memory.history.history_folder import HISTORY
+from crucible.memory.history.history_folder import history_names
 from crucible.vault.notes.discovery import is_unfinished
 from crucible.vault.notes.links import RenamePlan, UnclearLink, plan_rename
 from crucible.vault.notes.rename_journal import (
@@ -177,13 +178,15 @@ def _fix_remaining(vault: Vault, old_id: str, new_id: str) -> RenameReport | Non
 
 def _resumed(vault: Vault, journal: Journal) -> _Rename:
     """Return the rename of a note that already has its new name."""
-    old, new = (f"{HISTORY}/{name}.md" for name in journal.ids)
-    files.finish_move(vault.root / old, vault.root / new)
+    pairs = history_names(*journal.ids)
+    for old, new in pairs:
+        files.finish_move(vault.root / old, vault.root / new)
     notes, unreadable = _read_all(vault)
     before = {journal.old if at == journal.new else at: one for at, one in notes.items()}
-    if old not in before:
-        # The history moves after all links to it are fixed, so mentions of the new id are not links to it.
-        before.pop(new, None)
+    for old, new in pairs:
+        if old not in before:
+            # The history moves after all links to it are fixed, so mentions of the new id are not links to it.
+            before.pop(new, None)
     return _Rename(vault, *journal, before, unreadable, was_begun=True)
 
 
@@ -302,7 +305,7 @@ def _other_edits(note: Note, is_renamed: bool, old_id: str, new_id: str) -> list
     if not is_renamed:
         return edits
     if "session_id" in note.session.properties:
-        edits += set_field(note.source, note.session, "session_id", new_id)
+        edits += set_fields(note.source, note.session, {"session_id": new_id})
     return edits + _title_edits(note, old_id, new_id)
 
 
@@ -343,7 +346,10 @@ def _title_edits(note: Note, old_id: str, new_id: str) -> list[Edit]:
         return []
     line = note.source.span_of(note.session.title_lines)
     at = line.start + note.source.slice(line).find(note.session.title)
-    return [Edit(Span(at, at + len(note.session.title)), new)] if at >= line.start else []
+    if at < line.start:
+        return []
+    repeated = changed_title(note.session.properties, note.session.title, new)
+    return [*set_fields(note.source, note.session, repeated), Edit(Span(at, at + len(note.session.title)), new)]
 
 
 def _slug(session_id: str) -> str:

@@ -12,7 +12,7 @@ from crucible.core.errors import BadSessionId, CrucibleError, UsageError
 from crucible.documents.markdown.source import Edit, Problem
 from crucible.memory.bookmarks.bookmark import BOOKMARKS, follow_rename
 from crucible.memory.bookmarks.resume_tickets import keep_rename
-from crucible.memory.history.history_folder import HISTORY, move_entry
+from crucible.memory.history.history_folder import HISTORY, history_names, move_entry
 from crucible.memory.history.history_notes import read_entry
 from crucible.memory.history.memory_log import move_memories
 from crucible.memory.tasks.annotations import move_annotations, shelf_of
@@ -95,7 +95,7 @@ def move_history(vault: Vault, old_id: str, new_id: str, notes: Mapping[str, Not
 
     Does nothing if there is no history, or if another kind of note is at its path.
     """
-    old, new = (f"{HISTORY}/{name}.md" for name in (old_id, new_id))
+    old, new = next((pair for pair in history_names(old_id, new_id) if pair[0] in notes), ("", ""))
     try:
         if old not in notes:
             return _finish(vault, old_id, new_id)
@@ -106,14 +106,15 @@ def move_history(vault: Vault, old_id: str, new_id: str, notes: Mapping[str, Not
         links = {at: _update_links(vault, notes[at], at, (old, new), plan.edits[at]) for at in others}
         move_entry(vault, old_id, new_id)
     except CrucibleError as error:
-        return MovedHistory({}, (Left(vault.root / old, Problem("history-not-moved", 1, str(error))),))
+        path = vault.root / (old or HISTORY)
+        return MovedHistory({}, (Left(path, Problem("history-not-moved", 1, str(error))),))
     return MovedHistory({new: 0} | {new if at == old else at: count for at, count in links.items()})
 
 
 def _finish(vault: Vault, old_id: str, new_id: str) -> MovedHistory:
     """Update a history that still has the old id, after a move or if there was nothing to move."""
-    new = f"{HISTORY}/{new_id}.md"
-    if not (vault.root / new).is_file():
+    new = next((new for _, new in history_names(old_id, new_id) if (vault.root / new).is_file()), "")
+    if not new:
         return MovedHistory({})
     before = vault.read(vault.root / new)
     entry = read_entry(before.source).entry

@@ -20,9 +20,13 @@ from crucible.documents.markdown.wikilinks import LinkText, render_link
 from crucible.documents.markdown.yaml_scalars import Value
 from crucible.documents.session.markup import render_title
 from crucible.documents.session.note_entries import read_title
-from crucible.documents.session.properties import Properties, linktext_of, property_of
+from crucible.documents.session.properties import Properties, property_of
+from crucible.documents.session.property_values import link_to, linktext_of
+from crucible.documents.session.session import SESSIONS
 from crucible.documents.session.session_id import check_session_id, slugify
 
+_ITEMS = "knowledge"
+"""The folder of items."""
 TEXT = "text"
 """The part of a note that has no heading."""
 
@@ -149,9 +153,9 @@ class ReadItem(NamedTuple):
 # --- writing ---------------------------------------------------------------------------------------------------------
 
 
-def render_item(item: Item) -> str:
-    """The text of an item's note."""
-    shown = {key: value for key, value in properties_of(item).items() if value not in (None, "", [])}
+def render_item(item: Item, folder: str = SESSIONS) -> str:
+    """The text of an item's note.  `folder` is the folder of sessions, for links."""
+    shown = {key: value for key, value in properties_of(item, folder).items() if value not in (None, "", [])}
     return render_frontmatter({**shown, "format": FORMAT}) + "\n" + render_body(item.title, parts_of(item))
 
 
@@ -161,14 +165,14 @@ def parts_of(item: Item) -> dict[str, str]:
     return {TEXT: item.text, **{part: getattr(failure, part) for part in HEADINGS}}
 
 
-def properties_of(item: Item) -> dict[str, Value]:
-    """All properties in order; absent ones are None, "" or an empty list."""
+def properties_of(item: Item, folder: str = SESSIONS) -> dict[str, Value]:
+    """All properties in order; absent ones are None, "" or an empty list.  `folder` is that of sessions, for links."""
     source, proof = item.source, item.verification
     links: dict[str, Value] = {
-        "session": source.session and f"[[{source.session}]]",
-        "phase": _phase_link(source),
-        "also_from": [f"[[{one}]]" for one in item.also_from],
-        "merged": [f"[[{one}]]" for one in item.merged],
+        "session": source.session and link_to(source.session, folder),
+        "phase": _phase_link(source, folder),
+        "also_from": [link_to(one, folder) for one in item.also_from],
+        "merged": [link_to(one, _ITEMS) for one in item.merged],
         "retired_because": item.retired_because,
     }
     parts = {
@@ -183,9 +187,10 @@ def properties_of(item: Item) -> dict[str, Value]:
     return {key: links[key] if key in links else property_of(shown[key]) for key in _KEYS}
 
 
-def _phase_link(source: ItemSource) -> str:
+def _phase_link(source: ItemSource, folder: str) -> str:
     if source.heading:
-        return render_link(source.session, source.heading, source.phase or None)
+        place = f"{folder}/{source.session}" if folder else source.session
+        return render_link(place, source.heading, source.phase or None)
     return source.phase
 
 

@@ -21,6 +21,10 @@ SEPARATOR = "<!-- -->"
 """Separates one of our lists from untrusted prose that would continue it."""
 
 
+COMMENT_START, COMMENT_END = "<!-- crucible", "-->"
+"""The first and the last line of the comment with a session's bookkeeping."""
+
+
 class Kind(IntEnum):
     """The kind of a block.  `TEXT` is everything without a special meaning: paragraphs, lists, tables, HTML."""
 
@@ -31,6 +35,7 @@ class Kind(IntEnum):
     TOOLS = 4
     LIST = 5
     RULE = 6
+    COMMENT = 7
 
 
 @dataclass(slots=True)
@@ -38,7 +43,7 @@ class Block:
     """Lines `first` up to `end`, without trailing blank lines.  Adjacent text is one block.
 
     `level` is a heading's level; `text` is a heading's text or a fence's info string; `closed` is false for a fence
-    that extends to the end of the note.  A `LIST` is a bullet list directly under a `TOOLS` line; other lists are
+    that extends to the end of the note.  A `COMMENT` is our bookkeeping.  A `LIST` is a bullet list directly under a `TOOLS` line; other lists are
     `TEXT`.
     """
 
@@ -212,7 +217,15 @@ def _take_indented(lines: Sequence[str], at: int, blocks: list[Block]) -> int:
 
 
 def _take_html(lines: Sequence[str], at: int, blocks: list[Block]) -> int:
-    return _take_text(lines, at, blocks) if lines[at] == SEPARATOR else _GIVE_UP
+    if lines[at] == SEPARATOR:
+        return _take_text(lines, at, blocks)
+    if lines[at].rstrip(" \t") != COMMENT_START:
+        return _GIVE_UP
+    end = next((after for after in range(at + 1, len(lines)) if COMMENT_END in lines[after]), -1)
+    if end < 0 or lines[end].rstrip(" \t") != COMMENT_END or any("%%" in line for line in lines[at:end]):
+        return _GIVE_UP
+    blocks.append(Block(Kind.COMMENT, at, end + 1))
+    return end + 1
 
 
 _READERS: dict[str, _LineReader] = {

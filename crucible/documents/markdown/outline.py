@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from crucible.core.patterns import late_pattern
 from crucible.documents.markdown.hidden_ranges import scan
 from crucible.documents.markdown.line_scan import (
+    COMMENT_END,
+    COMMENT_START,
     HEADING,
     TOOLS_LINE,
     Block,
@@ -165,6 +167,8 @@ def _kind_of(lines: Sequence[str], token: Token, first: int, end: int, blocks: l
         return Kind.TOOLS
     if token.type == "bullet_list_open" and blocks and blocks[-1].kind is Kind.TOOLS:
         return Kind.LIST
+    if token.type == "html_block" and lines[first].rstrip(" \t") == COMMENT_START:
+        return Kind.COMMENT if lines[end - 1].rstrip(" \t") == COMMENT_END else Kind.TEXT
     return _KINDS.get(token.type, Kind.TEXT)
 
 

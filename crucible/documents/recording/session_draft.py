@@ -23,6 +23,7 @@ from crucible.documents.session.session import (
     Failure,
     FindingItem,
     Mode,
+    NoteHome,
     Outcome,
     Phase,
     Prose,
@@ -249,6 +250,7 @@ class SessionContext:
     loose: tuple[str, ...] = ()
     client: Client = Client.UNKNOWN
     open_tasks: tuple[str, ...] | None = None
+    home: NoteHome = field(default_factory=NoteHome)
 
     def agent_of(self, work: Delegation) -> str:
         """The id of the subagent that did this work, "" if not known yet."""
@@ -290,6 +292,7 @@ def session_of(draft: Draft, setting: SessionContext) -> Session:
         redacted=redaction_lines(draft.redactions),
         tags=("session",),
         recording=RECORDING,
+        home=setting.home,
         title=setting.title or draft.title or UNTITLED,
         preamble=(Prose(draft.task),) if draft.task.strip() else (),
         tasks=draft.tasks,
@@ -361,7 +364,7 @@ def _callout(work: Delegation, setting: SessionContext) -> Subagent:
         used = f"{child.tokens} tokens" if child.tokens else ""
         text = "\n".join(filter(None, (used, end)))
         return Subagent(agent, child.model, Mode.INLINE, None, text, summary, task, child.entries)
-    return Subagent(agent, child.model, child.mode, child.session, end, summary)
+    return Subagent(agent, child.model, child.mode, child.session, end, summary, folder=setting.home.folder)
 
 
 def _head(text: str) -> str:

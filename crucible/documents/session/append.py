@@ -10,18 +10,19 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from crucible.core.errors import EditRefused
 from crucible.core.patterns import late_pattern
 from crucible.documents.markdown.frontmatter import find_frontmatter, find_frontmatter_span, remove_key, set_key
 from crucible.documents.markdown.hidden_ranges import scan
-from crucible.documents.markdown.line_scan import SEPARATOR
-from crucible.documents.markdown.source import Edit, Source, Span, apply_edits
+from crucible.documents.markdown.line_scan import COMMENT_END, COMMENT_START, SEPARATOR
+from crucible.documents.markdown.source import NOWHERE, Edit, Lines, Source, Span, apply_edits
 from crucible.documents.markdown.yaml_scalars import Value, same_value
+from crucible.documents.session.bookkeeping import BOOKKEEPING, split_values, trailing_lines
 from crucible.documents.session.callout_edits import add_summary, find_subagent, set_subagent
-from crucible.documents.session.edits import add_entry, add_phase, set_phase_field, set_tasks
-from crucible.documents.session.properties import FieldReader, read_fields
+from crucible.documents.session.edits import add_entry, add_phase, set_fields, set_phase_field, set_tasks
+from crucible.documents.session.properties import FieldReader, add_bookkeeping, read_fields
 from crucible.documents.session.session import Entry, Phase, Session, Subagent, Task
 from crucible.documents.session.session_reader import read_session
 
@@ -119,7 +120,9 @@ def append_wide(source: Source, name: str, plan: Plan) -> Appended:
     """Like `append`, but always reads the full note.  The result is the same."""
     session = read_session(source, name)
     addition = plan(NoteState(session, session.phases[-1] if session.phases else None))
-    part = _Part(_set_keys(source, addition.keys), name, session.format)
+    head, ours = split_values(addition.keys)
+    part = _Part(_set_keys(source, head), name, session.format)
+    part.keep(ours)
     for step in addition.steps:
         part.take(step)
     start = find_frontmatter_span(part.source).end
@@ -133,11 +136,20 @@ def append_wide(source: Source, name: str, plan: Plan) -> Appended:
 def _append_narrow(source: Source, name: str, plan: Plan, start: int, place: Place) -> Appended:
     """Append to the tail at `place`.  `start` is the end of the frontmatter."""
     at = place.tail
+    if source.text.find(f"\n{COMMENT_START}", start - 1, at) >= 0:
+        raise EditRefused(f"{name}: only the whole note tells what its bookkeeping is")
     head, tail = Source(source.text[:start]), Source(source.text[at:])
     properties = read_head(head, name)
     part = _Part(tail, name, properties.format, place.above)
+    in_head = {key: value for key, value in properties.properties.items() if key in BOOKKEEPING}
+    if part.session.bookkeeping_lines is not NOWHERE:
+        properties = with_bookkeeping(properties, tail, part.session.bookkeeping_lines)
     addition = plan(NoteState(properties, part.phase))
-    changed = _set_keys(head, addition.keys)
+    keys, ours = split_values(addition.keys)
+    is_old = in_head and part.session.bookkeeping_lines is NOWHERE
+    moved = {key for key in ours if is_old or key in in_head}
+    changed = _set_keys(head, keys | {key: ours[key] for key in moved})
+    part.keep({key: value for key, value in ours.items() if key not in moved})
     for step in addition.steps:
         part.take(step)
     edits = [Edit(Span(0, start), changed.text)] if changed.text != head.text else []
@@ -146,9 +158,18 @@ def _append_narrow(source: Source, name: str, plan: Plan, start: int, place: Pla
 
 
 def read_head(source: Source, name: str) -> Session:
-    """Read only the properties of a session."""
+    """Read only the properties of a session: those of the frontmatter, and the bookkeeping if it ends the note."""
     found = find_frontmatter(source)
-    return Session(**read_fields(FieldReader(source, found), name, found.present))
+    head = Session(**read_fields(FieldReader(source, found), name, found.present))
+    lines = trailing_lines(source)
+    return head if lines is NOWHERE else with_bookkeeping(head, source, lines)
+
+
+def with_bookkeeping(head: Session, source: Source, lines: Lines) -> Session:
+    """Return the session with the bookkeeping on these lines of `source`."""
+    fields: dict[str, Any] = {"properties": head.properties}
+    add_bookkeeping(fields, source, lines)
+    return replace(head, **fields)
 
 
 class _Part:
@@ -177,6 +198,13 @@ class _Part:
         subs = self.session.phases[-1].subphases
         number = f"phase-{self.before + len(self.session.phases)}"
         return f"{number}.{len(subs)}" if subs else number
+
+    def keep(self, values: Mapping[str, Value]) -> None:
+        """Set properties that belong to the bookkeeping.  In a full note, older versions' stay in the frontmatter."""
+        edits = set_fields(self.source, self.session, values) if values else []
+        if edits:
+            self.source = apply_edits(self.source, edits)
+            self._stale = True
 
     def take(self, step: Step) -> None:
         """Apply one step."""
@@ -288,6 +316,8 @@ _LARGEST = 16_000_000
 """Maximum code points of a note to scan for its last phase."""
 _FENCE_LINE = late_pattern(r"\n( *)(`{3,}|~{3,})([^\n]*)")
 _HTML_LINE = late_pattern(r"\n {0,3}<")
+_BOOKKEEPING = late_pattern(rf"\n{COMMENT_START}\n(?>(?:(?: *- |[ \w]*:)(?![^\n]*-->)[^\n]*\n)*){COMMENT_END}(?:\n|\Z)")
+"""The comment of bookkeeping, in which no line can be a heading or a fence."""
 # A heading alone does not show whether it begins a summary or a phase.
 _PHASE_LINE = late_pattern(r"\n( {0,3})##(?:(?=\n|\Z)|[ \t]+(?=([sS\u017f][uU][mM]{2}[aA][rR][yY][ \t#]*(?:\n|\Z))?))")
 
@@ -361,6 +391,8 @@ def _is_doubtful(text: str, start: int, fences: _Fences) -> bool:
         return False
     ours = f"\n{SEPARATOR}\n"
     return any(
-        not fences.hide(found.start()) and not text.startswith(ours, found.start())
+        not fences.hide(found.start())
+        and not text.startswith(ours, found.start())
+        and not _BOOKKEEPING.match(text, found.start())
         for found in _HTML_LINE.finditer(text, start)
     )

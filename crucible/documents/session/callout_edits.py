@@ -16,6 +16,7 @@ from crucible.documents.session.edits import (
     insert_line,
     insert_lines,
     newline_at,
+    note_end,
     phase_as_read,
     refuse_open,
     replace_lines,
@@ -108,7 +109,7 @@ def add_summary(source: Source, session: Session, text: str) -> list[Edit]:
         end = _last_text_line(source, session.summary_lines)
         summary = "\n\n".join(part for part in (session.summary, addition) if part)
         return check_shown(source, _below(source, end, lines), replace(session, summary=summary))
-    end = without_blanks(source.lines, 0, len(source.lines))
+    end = without_blanks(source.lines, 0, note_end(source, session))
     rule = ["---", ""] if session.phases and not _is_rule(source, end - 1) else []
     edits = _below(source, end, [*rule, "## Summary", "", *lines])
     return check_shown(source, edits, replace(session, summary=addition))

@@ -7,7 +7,7 @@ the line if an edit would not read back as intended, for example after an unclos
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
@@ -21,6 +21,7 @@ from crucible.documents.markdown.line_scan import SEPARATOR, scan_lines
 from crucible.documents.markdown.outline import parse_blocks
 from crucible.documents.markdown.source import NOWHERE, Edit, Source, Span, apply_edits
 from crucible.documents.markdown.yaml_scalars import Value
+from crucible.documents.session.bookkeeping import BOOKKEEPING, new_bookkeeping, set_bookkeeping
 from crucible.documents.session.markup import render_call, render_entry, render_phase, separates
 from crucible.documents.session.properties import format_time, parse_time
 from crucible.documents.session.session import Entry, Phase, Prose, Session, Task, ToolCall, ToolCalls
@@ -105,11 +106,34 @@ def find_phase(session: Session, phase_id: str) -> Phase:
     raise EditRefused(f"{session.id} has no {phase_id}", f"it has {len(session.phases)} phases")
 
 
-# `session` is unused, but every edit function has the same first two parameters.
-def set_field(source: Source, session: Session, key: str, value: Value) -> list[Edit]:  # noqa: ARG001
-    """Set a frontmatter key; None removes it.  Returns no edit if the value is unchanged."""
+def set_field(source: Source, session: Session, key: str, value: Value) -> list[Edit]:
+    """Set a property; None removes it.  Returns no edit if the value is unchanged."""
+    return set_fields(source, session, {key: value})
+
+
+def set_fields(source: Source, session: Session, values: Mapping[str, Value]) -> list[Edit]:
+    """Set properties: bookkeeping in the comment at the end, everything else in the frontmatter.
+
+    A note of an older version, which has bookkeeping in its frontmatter and no comment, keeps it there.
+    """
     found = find_frontmatter(source)
-    return remove_key(source, found, key) if value is None else set_key(source, found, key, value)
+    has_comment = session.bookkeeping_lines is not NOWHERE
+    is_old = not has_comment and any(key in found.values for key in BOOKKEEPING)
+    ours = {k: v for k, v in values.items() if k in BOOKKEEPING and k not in found.values and not is_old}
+    edits: list[Edit] = []
+    for key, value in values.items():
+        if key not in ours:
+            edits += remove_key(source, found, key) if value is None else set_key(source, found, key, value)
+    if has_comment:
+        return edits + set_bookkeeping(source, session.bookkeeping_lines, ours)
+    return edits + new_bookkeeping(source, ours)
+
+
+def note_end(source: Source, session: Session) -> int:
+    """The line at which new text ends the note: before the bookkeeping, unless a user wrote below it."""
+    ours = session.bookkeeping_lines
+    is_last = ours is not NOWHERE and not any(line.strip(" \t") for line in source.lines[ours.end :])
+    return ours.first if is_last else len(source.lines)
 
 
 # --- where new lines go ----------------------------------------------------------------------------------------------
@@ -167,9 +191,10 @@ def add_phase(source: Source, session: Session, phase: Phase) -> list[Edit]:
     if session.summary_lines is not NOWHERE and session.summary_lines.first >= _last_line(session):
         edits = insert_lines(source, session, session.summary_lines.first, [*lines, *(["", "---"] if rule else [])])
     else:
-        if rule and session.phases and not _ends_in_rule(source):
+        end = note_end(source, session)
+        if rule and session.phases and not _ends_in_rule(source, end):
             lines = ["---", "", *lines]
-        edits = insert_lines(source, session, len(source.lines), lines)
+        edits = insert_lines(source, session, end, lines)
     return check_shown(source, edits, expected)
 
 
@@ -177,8 +202,8 @@ def _last_line(session: Session) -> int:
     return session.phases[-1].lines.first if session.phases else 0
 
 
-def _ends_in_rule(source: Source) -> bool:
-    last = next((line for line in reversed(source.lines) if line.strip(" \t")), "")
+def _ends_in_rule(source: Source, end: int) -> bool:
+    last = next((line for line in reversed(source.lines[:end]) if line.strip(" \t")), "")
     return last.rstrip(" \t") == "---"
 
 

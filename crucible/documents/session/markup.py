@@ -15,9 +15,11 @@ from crucible.documents.markdown.containment_inline import Rule
 from crucible.documents.markdown.fences import fenced_lines
 from crucible.documents.markdown.frontmatter import render_frontmatter
 from crucible.documents.markdown.line_scan import SEPARATOR, TOOLS_LINE, quote_lines
+from crucible.documents.session.bookkeeping import render_bookkeeping, split_values
 from crucible.documents.session.findings_block import render_findings, render_grounds
 from crucible.documents.session.note_entries import INLINE_QUOTE, MARKS, OWN_LABELS, protected
 from crucible.documents.session.properties import format_time, properties_of
+from crucible.documents.session.property_values import link_to
 from crucible.documents.session.session import (
     AgentRef,
     Callout,
@@ -197,7 +199,7 @@ def _subagent(entry: Subagent, form: int) -> list[str]:
     if entry.mode is Mode.INLINE:
         return _callout("subagent", title, [*lines, *_inline_work(entry, form)])
     if entry.link:
-        lines.append(f"{'!' if entry.mode is Mode.EMBED else ''}[[{entry.link}]]")
+        lines.append(f"{'!' if entry.mode is Mode.EMBED else ''}{link_to(entry.link, entry.folder)}")
     text = _block(entry.text, form, after=entry.summary or "")
     if text:
         text = ["", *text] if _OPENS_BLOCK.match(text[0]) else text
@@ -279,4 +281,6 @@ def render_session(session: Session) -> str:
     if session.summary is not None:
         parts.append([*(["---", ""] if session.phases else []), "## Summary", "", *_block(session.summary, form)])
     body = "\n\n".join("\n".join(part) for part in parts if part)
-    return f"{render_frontmatter(properties_of(session))}\n{body.rstrip(chr(10))}\n"
+    properties, ours = split_values(properties_of(session))
+    comment = "".join(f"\n{line}" for line in ["", *render_bookkeeping(ours)]) if ours else ""
+    return f"{render_frontmatter(properties)}\n{body.rstrip(chr(10))}{comment}\n"

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from crucible.core.patterns import late_pattern
 from crucible.documents.markdown.containment import normal
-from crucible.documents.markdown.line_scan import SEPARATOR
+from crucible.documents.markdown.line_scan import COMMENT_START, SEPARATOR
 from crucible.documents.markdown.source import NOWHERE, Edit, Source
 from crucible.documents.session.callout_edits import replace_entry
 from crucible.documents.session.edits import (
@@ -64,7 +64,9 @@ def merge(source: Source, note: Session, base: Session, now: Session, *, is_gues
     merged.phases(base, now)
     seen = with_note_status(note, base, now) if is_shared and is_last else base
     head = merge_head(source, note, seen, now, last_phase=merged.last_phase, stands=is_last)
-    return [*head, *merged.edits]
+    # Both may go to the end of the note: phases, then the bookkeeping.
+    last = [edit for edit in head if edit.text.lstrip("\r\n").startswith(COMMENT_START)]
+    return [*(edit for edit in head if edit not in last), *merged.edits, *last]
 
 
 def _same_story(base: Session, now: Session) -> bool:

@@ -19,7 +19,7 @@ from crucible.documents.session.edits import (
     insert_lines,
     preamble_end,
     replace_lines,
-    set_field,
+    set_fields,
     set_tasks,
 )
 from crucible.documents.session.findings_block import findings_title, normal_item, render_findings, render_item
@@ -31,7 +31,8 @@ from crucible.documents.session.import_properties import (
     synced_rows,
 )
 from crucible.documents.session.markup import render_title
-from crucible.documents.session.properties import format_time, link_to, subagent_value
+from crucible.documents.session.properties import format_time, subagent_value
+from crucible.documents.session.property_values import changed_title, id_in, link_to
 from crucible.documents.session.session import FindingItem, Session, Status, SubagentRef, Task
 
 
@@ -185,10 +186,10 @@ def merge_head(
     If `stands` is false, another native session worked on the note later, so the status is not changed.
     """
     return [
-        *_fields(source, note if stands else replace(note, status=None), base, now, last_phase=last_phase),
         *_title(source, note, base, now),
         *set_tasks(source, note, merged_tasks(note.tasks, base.tasks, now.tasks)),
         *merge_findings(source, note, base.findings, now.findings),
+        *_fields(source, note if stands else replace(note, status=None), base, now, last_phase=last_phase),
     ]
 
 
@@ -200,8 +201,9 @@ def _title(source: Source, note: Session, base: Session, now: Session) -> list[E
 
 
 def set_title(source: Source, note: Session, title: str) -> list[Edit]:
-    """Replace the note's title line."""
-    return replace_lines(source, *note.title_lines, render_title(title, note.format))
+    """Replace the note's title line, and the properties that repeat it."""
+    edits = set_fields(source, note, changed_title(note.properties, note.title, title))
+    return edits + replace_lines(source, *note.title_lines, render_title(title, note.format))
 
 
 # --- frontmatter -----------------------------------------------------------------------------------------------------
@@ -272,12 +274,9 @@ def _rests_at_its_end(note: Session) -> bool:
 
 
 def _set_all(source: Source, note: Session, values: dict[str, Value]) -> list[Edit]:
-    edits: list[Edit] = []
-    for key, found in values.items():
-        value = None if found == [] else found
-        if value != note.properties.get(key):
-            edits += set_field(source, note, key, value)
-    return edits
+    wanted = {key: None if value == [] else value for key, value in values.items()}
+    changed = {key: value for key, value in wanted.items() if value != note.properties.get(key)}
+    return set_fields(source, note, changed)
 
 
 def _chosen(note: str | None, base: str | None, now: str | None) -> str | None:
@@ -327,7 +326,8 @@ def _subagents(note: Session, base: Session, now: Session) -> tuple[Value, Value
     items += [subagent_value(ref) for name, ref in after.items() if name not in there and name not in before]
     logs = note.properties.get("subagent_logs")
     links: list[Value] = list(logs) if isinstance(logs, list) else [logs] if logs else []
-    links += [link_to(name) for name in after if name not in before and link_to(name) not in links]
+    linked = {id_in(link) for link in links if isinstance(link, str)}
+    links += [link_to(name, now.home.folder) for name in after if name not in before and name not in linked]
     return items, links
 
 

@@ -198,7 +198,7 @@ def _read_user(raw: RawCallout, lines: Lines, form: int) -> Entry:
 
 _SUBAGENT_TITLE = late_pattern(r"@?([^\s@(]+)(?:@([^\s(]+))?(?:\s+\(([^)]*)\))?\s*$")
 _MODE = late_pattern(r"mode: *(inline|link|embed) *$")
-_LINK = late_pattern(r"(?:(?:→|->) *)?(!?)\[\[([^\[\]|#]+)[^\[\]]*\]\] *$")
+_LINK = late_pattern(r"(?:(?:→|->) *)?(!?)\[\[([^\[\]|#]+)([^\[\]]*)\]\] *$")
 
 EntriesReader = Callable[[list[str], int], tuple[Entry, ...]]
 
@@ -214,9 +214,15 @@ def read_subagent(raw: RawCallout, lines: Lines, form: int, read_entries: Entrie
     body, link = _take(body, _LINK)
     head, labels = _take_labels(body, ("Summary",))
     kind = Mode(mode[1]) if mode else Mode.EMBED if link and link[1] else Mode.LINK
-    target = link[2].strip() if link else None
+    folder, target = _parted(link[2].strip(), link[3]) if link else ("", None)
     summary = _labelled(labels, "Summary", form)
-    return Subagent(agent, model, kind, target, _text(head, form), summary, lines=lines)
+    return Subagent(agent, model, kind, target, _text(head, form), summary, lines=lines, folder=folder)
+
+
+def _parted(target: str, rest: str) -> tuple[str, str]:
+    """Split off the folder of a link that shows the note's name, as we write it; other targets are kept whole."""
+    folder, _, name = target.rpartition("/")
+    return (folder, name) if rest == f"|{name}" else ("", target)
 
 
 def _take(lines: list[str], pattern: re.Pattern[str]) -> tuple[list[str], re.Match[str] | None]:

@@ -11,17 +11,31 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any, TypeVar
 
+from crucible.core.patterns import late_pattern
 from crucible.documents.markdown.code_spans import FORMAT
 from crucible.documents.markdown.containment import format_of
 from crucible.documents.markdown.frontmatter import Frontmatter
-from crucible.documents.markdown.source import Problem, Source
-from crucible.documents.markdown.wikilinks import LinkText, escape_links, parse_linktext, unescape_links
+from crucible.documents.markdown.source import Lines, Problem, Source
+from crucible.documents.markdown.wikilinks import escape_links, unescape_links
 from crucible.documents.markdown.yaml_scalars import Value, read_list
+from crucible.documents.session.bookkeeping import BOOKKEEPING, read_bookkeeping
+from crucible.documents.session.property_values import (
+    day_properties,
+    id_in,
+    link_to,
+    linktext_of,
+    project_value,
+    title_properties,
+)
 from crucible.documents.session.session import AgentRef, Session, Status, SubagentRef
 
 KEYS = (
     "type",
     "session_id",
+    "title",
+    "aliases",
+    "date",
+    "started_local",
     "started",
     "ended",
     "status",
@@ -45,12 +59,12 @@ KEYS = (
     "redactions",
     "redacted",
     "tags",
-    "aliases",
     "format",
     "recording",
 )
 """All known keys of a session note, in the order of a new note."""
 
+_WHOLE_LINK = late_pattern(r"\s*\[\[[^\[\]]+\]\]\s*")
 _REQUIRED = ("session_id", "started", "status")
 
 
@@ -66,11 +80,6 @@ def parse_time(text: str) -> datetime | None:
 def format_time(time: datetime) -> str:
     """Format as `2026-11-21T20:26:47Z`: UTC, in seconds."""
     return time.astimezone(UTC).replace(microsecond=0, tzinfo=None).isoformat() + "Z"
-
-
-def link_to(session_id: str) -> str:
-    """The wikilink to a session, for a property."""
-    return f"[[{session_id}]]"
 
 
 class FieldReader:
@@ -143,10 +152,15 @@ class FieldReader:
         value = self.text(key)
         if value is None:
             return None
-        inner = value.strip()
-        if inner.startswith("[[") and inner.endswith("]]"):
-            return parse_linktext(inner[2:-2]).target or None
-        return inner or None
+        return id_in(value) or None
+
+    def project(self) -> str | None:
+        """The project's name, which may be a link to the project's note."""
+        value = self.text("project")
+        if value is None or not _WHOLE_LINK.fullmatch(value):
+            return value and unescape_links(value)
+        link = linktext_of(value)
+        return link.alias or link.target.rpartition("/")[2] or None
 
     def status(self) -> Status | None:
         """The session's status."""
@@ -199,30 +213,49 @@ def read_fields(reader: FieldReader, name: str, present: bool) -> dict[str, Any]
         "started": reader.time("started"),
         "status": reader.status(),
         "ended": reader.time("ended"),
-        "project": reader.words("project"),
+        "project": reader.project(),
         "branch": reader.words("branch"),
         "channel": reader.text("channel"),
         "participants": tuple(AgentRef.parse(item) for item in reader.texts("participants")),
         "model": reader.words("model"),
         "tokens_used": reader.count("tokens_used"),
         "tokens_cached": reader.count("tokens_cached"),
-        "usage": tuple(map(unescape_links, reader.texts("usage"))),
         "subagents": reader.subagents(),
         "parent": reader.link("parent"),
         "continues": reader.link("continues"),
         "continued_by": reader.link("continued_by"),
         "resume_point": reader.text("resume_point"),
         "pause_reason": reader.text("pause_reason"),
+        "tags": reader.texts("tags"),
+        # The title's copy is written with the title.
+        "aliases": tuple(alias for alias in reader.texts("aliases") if alias != values.get("title")),
+        "format": _format(reader),
+        "properties": values,
+        **_bookkeeping(reader),
+    }
+
+
+def _bookkeeping(reader: FieldReader) -> dict[str, Any]:
+    recording = reader.values.get("recording")
+    return {
         "sources": reader.texts("sources"),
         "synced_to": reader.texts("synced_to"),
         "redactions": reader.count("redactions"),
         "redacted": reader.texts("redacted"),
-        "tags": reader.texts("tags"),
-        "aliases": reader.texts("aliases"),
-        "format": _format(reader),
-        "recording": found if isinstance(found := reader.values.get("recording"), int) and found > 0 else 1,
-        "properties": values,
+        "usage": tuple(map(unescape_links, reader.texts("usage"))),
+        "recording": recording if isinstance(recording, int) and recording > 0 else 1,
     }
+
+
+def add_bookkeeping(fields: dict[str, Any], source: Source, lines: Lines) -> list[Problem]:
+    """Add the fields from the comment on these lines, and return its problems.  Older notes have them as properties."""
+    inner, found = read_bookkeeping(source, lines)
+    reader = FieldReader(inner, found)
+    fields |= {key: value for key, value in _bookkeeping(reader).items() if key in found.values}
+    ours = {key: value for key, value in found.values.items() if key in BOOKKEEPING}
+    fields["properties"] = {**fields["properties"], **ours}
+    known = len(found.problems)
+    return [*found.problems, *(one._replace(line=one.line + lines.first) for one in reader.problems[known:])]
 
 
 def _format(reader: FieldReader) -> int:
@@ -233,25 +266,33 @@ def _format(reader: FieldReader) -> int:
 
 def properties_of(session: Session) -> dict[str, Value]:
     """The frontmatter of a new note: each field with a value, in the order of `KEYS`, then unknown keys."""
+    folder = session.home.folder
     values: dict[str, Value] = {
         "type": "session",
         "session_id": session.id,
+        "title": None,
+        "date": None,
+        "started_local": None,
         "started": format_time(session.started) if session.started else None,
         "ended": format_time(session.ended) if session.ended else None,
         "status": session.status and str(session.status),
         "participants": [str(agent) for agent in session.participants],
         "usage": [escape_links(line) for line in session.usage],
         "subagents": [subagent_value(ref) for ref in session.subagents],
-        "subagent_logs": [link_to(ref.session) for ref in session.subagents],
-        "parent": session.parent and link_to(session.parent),
-        "continues": session.continues and link_to(session.continues),
-        "continued_by": session.continued_by and link_to(session.continued_by),
-        "project": session.project and escape_links(session.project),
+        "subagent_logs": [link_to(ref.session, folder) for ref in session.subagents],
+        "parent": session.parent and link_to(session.parent, folder),
+        "continues": session.continues and link_to(session.continues, folder),
+        "continued_by": session.continued_by and link_to(session.continued_by, folder),
+        "project": session.project and project_value(session.project, session.home.project),
         "branch": session.branch and escape_links(session.branch),
         "model": session.model and escape_links(session.model),
         "format": session.format if session.format > 1 else None,
         "recording": session.recording if session.recording > 1 else None,
     }
+    values |= title_properties(session.title)
+    values["aliases"] = [*dict.fromkeys((*read_list(values.get("aliases")), *session.aliases))]
+    if session.started:
+        values |= day_properties(session.started, session.home.zone)
     for key in KEYS:
         if key not in values:
             found = getattr(session, key)
@@ -287,13 +328,6 @@ def property_of(value: Any) -> Value:
     if isinstance(value, StrEnum):
         return value.value
     return escape_links(value) if isinstance(value, str) else value
-
-
-def linktext_of(text: str) -> LinkText:
-    """Parse a link with or without brackets."""
-    inner = text.strip(" \t")
-    is_link = inner.startswith("[[") and inner.endswith("]]")
-    return parse_linktext(inner[2:-2]) if is_link else LinkText(inner)
 
 
 class Properties(FieldReader):

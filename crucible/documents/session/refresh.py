@@ -28,7 +28,7 @@ from crucible.documents.markdown.line_scan import without_blanks
 from crucible.documents.markdown.source import NOWHERE, Edit, Source, Span
 from crucible.documents.markdown.wikilinks import escape_links
 from crucible.documents.markdown.yaml_scalars import Value
-from crucible.documents.session.edits import set_field
+from crucible.documents.session.edits import set_fields
 from crucible.documents.session.markup import render_phase
 from crucible.documents.session.merge import matched
 from crucible.documents.session.merge_head import merge_findings, set_title, status_properties
@@ -155,9 +155,7 @@ def _properties(source: Source, note: Session, now: Session) -> Iterator[Edit]:
         values["usage"] = [escape_links(line) for line in now.usage]
     if _is_ours(note, now):
         values |= status_properties(now, note.phases[-1].id if note.phases else None)
-    for key, value in values.items():
-        if note.properties.get(key) != value:
-            yield from set_field(source, note, key, value)
+    yield from set_fields(source, note, {k: v for k, v in values.items() if note.properties.get(k) != v})
 
 
 def _title(source: Source, note: Session, now: Session, transcript: TranscriptText) -> Iterator[Edit]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta, tzinfo
 from enum import StrEnum
 from typing import TypeAlias
 
@@ -18,6 +18,10 @@ from crucible.documents.markdown.yaml_scalars import Value
 
 RECORDING = 2
 """The version of the recording rules.  Increase it when `import --refresh` would change notes."""
+
+
+SESSIONS = "sessions"
+"""The default folder of session notes."""
 
 
 class Status(StrEnum):
@@ -147,8 +151,8 @@ class Intervention:
 class Subagent:
     """`[!subagent]`: delegated work.
 
-    `link` is the target of the wikilink or embed (a session id).  `text` is the rest of the callout.  `task` and
-    `entries` are used only in mode `inline`.
+    `link` is the target of the wikilink or embed (a session id), `folder` its folder, "" for a link without one.
+    `text` is the rest of the callout.  `task` and `entries` are used only in mode `inline`.
     """
 
     agent: AgentRef
@@ -160,6 +164,7 @@ class Subagent:
     task: str | None = None
     entries: tuple[Entry, ...] = ()
     lines: Lines = field(default=NOWHERE, compare=False)
+    folder: str = field(default=SESSIONS, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,13 +263,27 @@ class SubagentRef:
 
 
 @dataclass(frozen=True, slots=True)
+class NoteHome:
+    """What a new note's properties say about its vault.
+
+    `folder` is the folder of session notes, for links; "" is the vault's root.  `zone` is the user's time zone, None
+    for the system's.  `project` is the path of the project's note without `.md`, "" if there is none.
+    """
+
+    folder: str = SESSIONS
+    zone: tzinfo | None = UTC
+    project: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Session:
     """A session note.
 
     `usage` has tokens by day and model, as lines of `import_properties`.  `redactions` is the number of removed
-    secrets, `redacted` the same by rule (`jwt: 2`).  `properties` has every frontmatter key as it was read.  `format`
+    secrets, `redacted` the same by rule (`jwt: 2`).  `properties` has every key of the frontmatter and of the
+    bookkeeping as it was read.  `format`
     is the version of the note's escapes, `recording` the version of the recording rules; both are ignored in
-    comparisons.
+    comparisons.  `home` is used only to write a new note.
     """
 
     id: str
@@ -293,6 +312,7 @@ class Session:
     aliases: tuple[str, ...] = ()
     format: int = field(default=FORMAT, compare=False)
     recording: int = field(default=1, compare=False)
+    home: NoteHome = field(default=NoteHome(), compare=False)
     title: str = ""
     preamble: tuple[Entry, ...] = ()
     tasks: tuple[Task, ...] = ()
@@ -306,6 +326,7 @@ class Session:
     tasks_lines: Lines = field(default=NOWHERE, compare=False)
     findings_lines: Lines = field(default=NOWHERE, compare=False)
     summary_lines: Lines = field(default=NOWHERE, compare=False)
+    bookkeeping_lines: Lines = field(default=NOWHERE, compare=False)
 
     def all_phases(self) -> Iterator[Phase]:
         """Every phase followed by its sub-phases."""

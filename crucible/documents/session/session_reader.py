@@ -19,7 +19,7 @@ from crucible.documents.markdown.outline import find_blocks, parse_blocks
 from crucible.documents.markdown.source import NOWHERE, Lines, Problem, Source
 from crucible.documents.session.findings_block import FINDINGS, read_findings
 from crucible.documents.session.note_entries import CALLOUT_KINDS, read_calls, read_entry, read_heading, read_title
-from crucible.documents.session.properties import FieldReader, parse_time, read_fields
+from crucible.documents.session.properties import FieldReader, add_bookkeeping, parse_time, read_fields
 from crucible.documents.session.session import AgentRef, Entry, FindingItem, Phase, Prose, Session, Task, ToolCalls
 from crucible.documents.session.task_block import read_tasks
 
@@ -83,6 +83,7 @@ class Body:
         self.problems: list[Problem] = []
         self.title = ""
         self.title_lines = self.tasks_lines = self.findings_lines = self.summary_lines = NOWHERE
+        self.bookkeeping_lines = NOWHERE
         self.tasks: tuple[Task, ...] = ()
         self.findings: tuple[FindingItem, ...] = ()
         self.summary: str | None = None
@@ -98,7 +99,7 @@ class Body:
         after_tools: Block | None = None
         for block in blocks:
             kind = block.kind
-            if self.rule and not (kind is Kind.HEADING and self._is_section(block)):
+            if self.rule and kind is not Kind.COMMENT and not (kind is Kind.HEADING and self._is_section(block)):
                 self._extend_run(self.rule.first, self.rule.end)
                 self.rule = None
             if after_tools and kind is not Kind.LIST:
@@ -110,12 +111,16 @@ class Body:
             after_tools = None
         if after_tools:
             self._extend_run(after_tools.first, after_tools.end)
-        self._end_section(len(self.lines))
+        is_last = blocks and blocks[-1].first == self.bookkeeping_lines.first
+        self._end_section(self.bookkeeping_lines.first if is_last else len(self.lines))
 
     def _read_block(self, block: Block, tools: Block | None) -> None:
         kind = block.kind
         if kind is Kind.HEADING and self._is_section(block):
             self._open_section(block)
+            return
+        if kind is Kind.COMMENT and not self.flat:
+            self._read_comment(block)
             return
         if self.summary_from >= 0:
             self._extend_run(block.first, block.end)
@@ -132,6 +137,14 @@ class Body:
         else:
             self._extend_run(block.first, block.end)
         self.section.fresh = False
+
+    def _read_comment(self, block: Block) -> None:
+        """Remember the bookkeeping, which is no text of the note even if a user wrote below it."""
+        if self.bookkeeping_lines is not NOWHERE:
+            message = "a second comment of Crucible; only the last one counts"
+            self.problems.append(Problem("second-bookkeeping", block.first + 1, message))
+        self._flush()
+        self.bookkeeping_lines = Lines(block.first, block.end)
 
     def _holds_tasks(self, block: Block) -> bool:
         return self.section is self.preamble and not self.flat and block.text.partition(" ")[0] == "tasks"
@@ -198,7 +211,8 @@ class Body:
             self.phases[-1].end = line
 
     def _end_summary(self, line: int) -> None:
-        text = "\n".join(self.lines[self.summary_lines.end : line]).strip("\n")
+        ours = range(*self.bookkeeping_lines)
+        text = "\n".join(self.lines[at] for at in range(self.summary_lines.end, line) if at not in ours).strip("\n")
         self.summary = uncontain(_without_rule(text), form=self.form)
         self.summary_lines = Lines(self.summary_from, line)
         self.summary_from = -1
@@ -350,7 +364,9 @@ def read_session(source: Source, name: str, form: int | None = None) -> Session:
     fields["format"] = form or fields["format"]
     body = Body(source.lines, fields["format"])
     body.read(outline.blocks)
-    problems = sorted((*reader.problems, *outline.problems, *body.problems, *_text_problems(source)), key=_by_line)
+    problems = [*reader.problems, *outline.problems, *body.problems, *_text_problems(source)]
+    if body.bookkeeping_lines is not NOWHERE:
+        problems += add_bookkeeping(fields, source, body.bookkeeping_lines)
     return Session(
         **fields,
         title=body.title,
@@ -359,12 +375,13 @@ def read_session(source: Source, name: str, form: int | None = None) -> Session:
         findings=body.findings,
         phases=tuple(section.phase() for section in body.phases),
         summary=body.summary,
-        problems=tuple(problems),
+        problems=tuple(sorted(problems, key=_by_line)),
         title_lines=body.title_lines,
         preamble_lines=Lines(found.lines.end, body.preamble_end),
         tasks_lines=body.tasks_lines,
         findings_lines=body.findings_lines,
         summary_lines=body.summary_lines,
+        bookkeeping_lines=body.bookkeeping_lines,
     )
 
 

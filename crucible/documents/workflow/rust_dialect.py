@@ -18,7 +18,7 @@ from crucible.documents.markdown.code_spans import FORMAT, code_span, read_code,
 from crucible.documents.markdown.containment import contain_line, is_inert, normal_line, slug
 from crucible.documents.markdown.frontmatter import render_frontmatter
 from crucible.documents.markdown.yaml_scalars import Value
-from crucible.documents.session.properties import link_to
+from crucible.documents.session.property_values import link_to
 from crucible.documents.session.session import AgentRef
 from crucible.documents.workflow.graph import Graph, build_graph
 from crucible.documents.workflow.workflow import Datum, Flow, Grade, Step, Workflow

@@ -17,7 +17,8 @@ from crucible.documents.markdown.frontmatter import find_frontmatter, render_fro
 from crucible.documents.markdown.outline import find_blocks
 from crucible.documents.markdown.source import NOWHERE, Edit, Source, Span, apply_edits
 from crucible.documents.markdown.yaml_scalars import Value
-from crucible.documents.session.properties import link_to
+from crucible.documents.session.property_values import link_to
+from crucible.documents.session.session import SESSIONS
 from crucible.documents.workflow.flows import render_flow
 from crucible.documents.workflow.marker_blocks import render_markers
 from crucible.documents.workflow.workflow import Cell, Flow, Marker, Step, Workflow, key_of
@@ -32,8 +33,8 @@ _DEEPEST = 6
 # --- a new note -----------------------------------------------------------------------------------------------------
 
 
-def render_workflow(workflow: Workflow, graph_text: str = "") -> str:
-    """Render the text of a new note.
+def render_workflow(workflow: Workflow, graph_text: str = "", folder: str = SESSIONS) -> str:
+    """Render the text of a new note.  `folder` is the folder of sessions, for links.
 
     `graph_text` is Mermaid source for the diagram at the end.  Other `properties` follow ours in the frontmatter.
     Steps below heading level 6 become siblings.
@@ -48,15 +49,14 @@ def render_workflow(workflow: Workflow, graph_text: str = "") -> str:
     if graph_text:
         parts += [[GRAPH_HEADING], _fenced("mermaid", graph_text)]
     body = "\n\n".join("\n".join(part) for part in parts if part)
-    return (
-        f"{render_frontmatter(_properties(workflow))}\n{body}\n" if body else render_frontmatter(_properties(workflow))
-    )
+    properties = _properties(workflow, folder)
+    return f"{render_frontmatter(properties)}\n{body}\n" if body else render_frontmatter(properties)
 
 
-def _properties(workflow: Workflow) -> dict[str, Value]:
+def _properties(workflow: Workflow, folder: str) -> dict[str, Value]:
     values: dict[str, Value] = {"type": "workflow"}
     if workflow.sessions:
-        values["sessions"] = [link_to(session) for session in workflow.sessions]
+        values["sessions"] = [link_to(session, folder) for session in workflow.sessions]
     values["tags"] = ["workflow"]
     others = {key: value for key, value in workflow.properties.items() if key not in ("type", "sessions")}
     return {**values, **others, "format": FORMAT}

@@ -5,30 +5,19 @@ from __future__ import annotations
 import errno
 import os
 import shutil
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import NamedTuple
 
 from crucible.core.errors import CrucibleError, OutsideVault, VaultError
 from crucible.core.settings.trust import Ask, ignored_names
-from crucible.documents.knowledge.item_notes import read_item
-from crucible.documents.markdown.code_spans import FORMAT
-from crucible.documents.markdown.containment import format_of
-from crucible.documents.markdown.frontmatter import find_frontmatter
-from crucible.documents.markdown.source import Edit, Source, apply_edits
-from crucible.documents.session.migration import migrate
 from crucible.documents.session.session_id import LONGEST_ID
-from crucible.documents.session.session_reader import read_session
 from crucible.integrations.doctor import CheckResult, bad, good, notice, numbered
 from crucible.integrations.install.git_hooks import find_hook, is_installed
-from crucible.memory.history.history_folder import HISTORY
-from crucible.memory.history.history_notes import read_entry
 from crucible.vault.events.spool_reader import load_spool
 from crucible.vault.notes.discovery import DELETING, is_unfinished
 from crucible.vault.notes.rename_journal import journal_path, load_journal
-from crucible.vault.notes.vault import Note, Vault
-from crucible.vault.notes.walk import KNOWLEDGE
+from crucible.vault.notes.vault import Vault
 
 _NO_ROOM = 1 << 20
 """Minimum free disk space in bytes; with less, writing a note may fail."""
@@ -105,80 +94,6 @@ def check_git_hooks(root: Path) -> Iterator[CheckResult]:
     else:
         what = "nothing looks at what is committed: a secret that a human wrote may get into git"
         yield notice("git-hooks", what, "cru install git-hooks")
-
-
-_Reader = Callable[[Source], object]
-
-
-class Migrated(NamedTuple):
-    """Paths of converted notes, relative to the vault, and `path: reason` for each note that was not converted."""
-
-    converted: tuple[str, ...]
-    kept: tuple[str, ...]
-
-
-def check_formats(vault: Vault) -> Iterator[CheckResult]:
-    """Report notes in an older format."""
-    old = [path for path, _ in _notes(vault) if _is_old(vault, path)]
-    if old:
-        text = (
-            numbered(len(old), "note has", "notes have")
-            + " an older format, in which plugins can act on what agents said"
-        )
-        yield notice("format", text, "cru doctor --migrate", tuple(vault.relative(path) for path in old))
-    else:
-        yield good("format", "every note has the current format")
-
-
-def migrate_notes(vault: Vault) -> Migrated:
-    """Convert all notes in an older format, except those that would read differently afterwards."""
-    converted, kept = list[str](), list[str]()
-    for path, read in _notes(vault):
-        if not _is_old(vault, path):
-            continue
-        name = vault.relative(path)
-        try:
-            note = vault.update(path, lambda note, read=read: _edits(note, read))  # type: ignore[misc]
-        except CrucibleError as error:
-            kept.append(f"{name}: {error}")
-            continue
-        if format_of(find_frontmatter(note.source).values) == FORMAT:
-            converted.append(name)
-        else:
-            kept.append(
-                f"{name}: the conversion would change what it says, or leave `<%` in it; escape it by hand, then add `format: {FORMAT}`"
-            )
-    return Migrated(tuple(converted), tuple(kept))
-
-
-def _edits(note: Note, read: _Reader) -> list[Edit]:
-    edits = migrate(note.source)
-    if not edits:
-        return []
-    new = apply_edits(note.source, edits)
-    return edits if "<%" not in new.text and read(new) == read(note.source) else []
-
-
-def _notes(vault: Vault) -> Iterator[tuple[Path, _Reader]]:
-    folders: dict[Path, _Reader] = {
-        vault.sessions: lambda source: read_session(source, ""),
-        vault.root / HISTORY: lambda source: read_entry(source).entry,
-        vault.root / KNOWLEDGE: lambda source: read_item(source, "").item,
-    }
-    for path in vault.note_paths():
-        for folder, read in folders.items():
-            if path.is_relative_to(folder):
-                yield path, read
-                break
-
-
-def _is_old(vault: Vault, path: Path) -> bool:
-    """Return whether a note has a `type`, but not the current `format`."""
-    try:
-        found = find_frontmatter(vault.read(path).source)
-    except CrucibleError:
-        return False
-    return found.present and not found.problems and "type" in found.values and format_of(found.values) < FORMAT
 
 
 def check_renames(vault: Vault) -> Iterator[CheckResult]:

@@ -37,6 +37,8 @@ from crucible.vault.notes.walk import OnError
 
 HISTORY = "history"
 """The folder of history notes in the vault."""
+SUFFIX = "-history"
+"""The end of a history's name, so that no session has the same."""
 _ENTRIES = FolderNotes(HISTORY, "history", "histories", "`cru history list` shows them")
 
 NEVER = datetime.min.replace(tzinfo=UTC)
@@ -100,7 +102,7 @@ def add_captures(vault: Vault, session_id: str, captures: Captures) -> Path | No
     captures = shortened_captures(captures, shortener(load_recorded_calls(vault.root, session_id).roots))
 
     def intention(note: Note) -> list[Edit]:
-        entry = read_entry(note.source, note.name).entry
+        entry = read_entry(note.source, _session_of(note)).entry
         if entry is None:
             return []
         joined = entry.captures._replace(suggested=()).joined(captures)
@@ -118,6 +120,8 @@ def move_entry(vault: Vault, old_id: str, new_id: str) -> Path:
     `Vault.update` raises.
     """
     old, new = entry_path(vault, old_id), entry_path(vault, new_id)
+    if old.is_file():
+        new = new.with_name(dict(history_names(old_id, new_id))[vault.relative(old)].rpartition("/")[2])
     for path in (old, new):
         files.inside(vault.root, path)
     with vault.locked(old), vault.locked(new):
@@ -134,9 +138,18 @@ def move_entry(vault: Vault, old_id: str, new_id: str) -> Path:
 
 
 def entry_path(vault: Vault, session_id: str) -> Path:
-    """Return the path of a session's history.  Raises `BadSessionId` for an id that is not a valid file name."""
+    """Return the path of a session's history, `history/ID-history.md`, or `history/ID.md` from an older version.
+
+    Raises `BadSessionId` for an id that is not a valid file name.
+    """
     check_session_id(session_id)
-    return vault.root / HISTORY / f"{session_id}.md"
+    path, old = (vault.root / HISTORY / f"{session_id}{end}.md" for end in (SUFFIX, ""))
+    return old if old.is_file() and not path.is_file() else path
+
+
+def history_names(old_id: str, new_id: str) -> tuple[tuple[str, str], ...]:
+    """Return what a history may be called before and after a rename, as paths in the vault: today's names first."""
+    return tuple((f"{HISTORY}/{old_id}{end}.md", f"{HISTORY}/{new_id}{end}.md") for end in (SUFFIX, ""))
 
 
 # --- reading ---------------------------------------------------------------------------------------------------------
@@ -145,7 +158,12 @@ def entry_path(vault: Vault, session_id: str) -> Path:
 def load_entry(vault: Vault, path: Path) -> HistoryNote:
     """Return the entry in a note."""
     note = vault.read(path)
-    return HistoryNote(note, *read_entry(note.source, note.name))
+    return HistoryNote(note, *read_entry(note.source, _session_of(note)))
+
+
+def _session_of(note: Note) -> str:
+    """Return the session's id by the name of its history; the property `session_id` takes precedence."""
+    return note.name.removesuffix(SUFFIX)
 
 
 def load_entries(vault: Vault, on_error: OnError | None = None) -> Iterator[HistoryNote]:

@@ -19,11 +19,12 @@ from crucible.documents.markdown.code_spans import FORMAT
 from crucible.documents.markdown.containment import contain, contain_line, format_of, uncontain, uncontain_line
 from crucible.documents.markdown.fences import whole_fences
 from crucible.documents.markdown.frontmatter import find_frontmatter, render_frontmatter
-from crucible.documents.markdown.source import Problem, Source
+from crucible.documents.markdown.source import Edit, Problem, Source, Span
 from crucible.documents.markdown.wikilinks import escape_links, unescape_links
 from crucible.documents.markdown.yaml_scalars import Value, render_entry
 from crucible.documents.session.markup import render_title
 from crucible.documents.session.properties import FieldReader, format_time, parse_time
+from crucible.documents.session.session import SESSIONS
 from crucible.documents.session.session_id import check_session_id
 from crucible.memory.history.history import (
     HEADINGS,
@@ -44,7 +45,7 @@ _FORMER = "told_from"
 """A key in notes that a model wrote in older versions; its value is the digest of the model's prompt."""
 _DIGITS = 8
 _KEY = r"[\w./:@+-]{1,160}"
-_LINE = late_pattern(rf"%% crucible wrote:((?: {_KEY}=[0-9a-f]{{8}})*) %%[ \t]*")
+_LINE = late_pattern(rf"(?:<!--|%%) crucible wrote:((?: {_KEY}=[0-9a-f]{{8}})*) (?:-->|%%)[ \t]*")
 _NAME = late_pattern(_KEY)
 _MARKER = late_pattern(r"\A[ \t]*(?:(?:[-*+]|[0-9]{1,9}[.)])[ \t]+)?")
 
@@ -78,12 +79,22 @@ def value_mark(key: str, value: Value) -> str:
 
 def render_marks(marks: Mapping[str, str]) -> str:
     """Return the comment line with the marks, sorted so that equal marks give equal lines."""
-    return " ".join(["%% crucible wrote:", *(f"{key}={marks[key]}" for key in sorted(marks)), "%%"])
+    return " ".join(["<!-- crucible wrote:", *(f"{key}={marks[key]}" for key in sorted(marks)), "-->"])
 
 
 def is_marks_line(line: str) -> bool:
     """Return whether this is a comment line with marks."""
     return bool(_LINE.fullmatch(line))
+
+
+def marks_comment_edits(source: Source) -> list[Edit]:
+    """Return edits that turn marks of an older version into a comment that GitHub hides too."""
+    edits: list[Edit] = []
+    for at, line in enumerate(source.lines if "%% crucible wrote" in source.text else ()):
+        if line.startswith("%%") and (found := _LINE.fullmatch(line)):
+            start = source.starts[at]
+            edits.append(Edit(Span(start, start + len(line)), f"<!-- crucible wrote:{found[1]} -->"))
+    return edits
 
 
 def read_marks(lines: Sequence[str]) -> dict[str, str] | None:
@@ -140,7 +151,8 @@ def render_history(entry: HistoryEntry, place: str = "") -> str:
     values = properties_of(tidy)
     blocks = [render_title(tidy.title or tidy.session_id)]
     if _can_be_linked(tidy.session_id):
-        blocks.append(f"From [[{_place(place) or f'sessions/{tidy.session_id}'}]].")
+        target = _place(place) or f"{SESSIONS}/{tidy.session_id}"
+        blocks.append(f"From [[{target}|{tidy.session_id}]].")
     marks = {key: value_mark(key, value) for key, value in values.items()}
     rows: dict[str, list[str]] = {}
     counts = Counter[str]()
@@ -331,7 +343,7 @@ def _headings(lines: Sequence[str], start: int, fenced: frozenset[int]) -> Itera
 
 def _is_apart(line: str) -> bool:
     """Return whether a line ends an item: blank, a heading, a comment, a quote, a callout, or a conflict marker."""
-    return not line.strip() or line.startswith(("%%", "#", ">", "<<<<<<<", "=======", "|||||||"))
+    return not line.strip() or line.startswith(("%%", "<!--", "#", ">", "<<<<<<<", "=======", "|||||||"))
 
 
 def _continues_item(line: str) -> bool:

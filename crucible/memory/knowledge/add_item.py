@@ -34,9 +34,11 @@ from crucible.documents.knowledge.items import UNTITLED, FailureCause, Item, Ite
 from crucible.documents.markdown.containment import cut
 from crucible.documents.markdown.source import Edit, Source
 from crucible.documents.markdown.wikilinks import strip_heading_for_link
+from crucible.documents.session.property_values import link_to
 from crucible.memory.knowledge.item_status import merge_edits, retire_item
 from crucible.memory.knowledge.knowledge_folder import ItemNote, items_by_id, load_items
 from crucible.vault.notes.note_folder import create_note
+from crucible.vault.notes.note_homes import folder_of_session
 from crucible.vault.notes.session_notes import find_phase, heading_of
 from crucible.vault.notes.vault import Note, Vault
 from crucible.vault.notes.walk import KNOWLEDGE, OnError
@@ -193,7 +195,10 @@ def _written(vault: Vault, item: Item, notes: Sequence[ItemNote]) -> tuple[str, 
     """Write a new note with a name that no other item, workflow or case has, so that links are unique."""
     taken = {one.id.casefold() for one in notes}
     folder = vault.root / KNOWLEDGE
-    slug, data = slug_of(item.title), Source(render_item(item)).to_bytes()
+    slug, data = (
+        slug_of(item.title),
+        Source(render_item(item, folder_of_session(vault, item.source.session))).to_bytes(),
+    )
     if len(data) > files.LARGEST_NOTE:
         raise UsageError("too large for a note", "shorten the text, and link to the rest")
     for id_ in itertools.chain([slug], (f"{slug}-{n}" for n in itertools.count(2))):
@@ -222,7 +227,7 @@ def merge_items(vault: Vault, into: ItemNote, other: ItemNote, now: datetime) ->
 
     with vault.locked(vault.root / KNOWLEDGE):
         vault.update(into.note.path, edits)
-        retire_item(vault, other.note.path, now, f"merged into [[{into.id}]]")
+        retire_item(vault, other.note.path, now, f"merged into {link_to(into.id, KNOWLEDGE)}")
     return f"{other.id} is merged into {into.id}, and retired"
 
 

@@ -21,6 +21,7 @@ from crucible.memory.tasks.task_pickup import RecallCounts, recall_counts
 from crucible.vault.index.query import SessionQuery, find_row, matching
 from crucible.vault.index.schema import Row, View, path_of_cell, shard_of, split_list
 from crucible.vault.notes.note_heads import read_head
+from crucible.vault.notes.note_tail import read_tail
 
 _OPEN_TASK_INDEX = ("pending", "in_progress")
 """Statuses that count as open for tasks out of scope; statuses that users made up are not counted there."""
@@ -203,13 +204,14 @@ def with_stores(
 
 
 def _named(root: Path, owners: Iterable[Owner], lists: Mapping[str, Path]) -> dict[str, str]:
-    """Return the list of each session, from the heads of their notes.  Reads no more notes than necessary."""
+    """Return the list of each session, from their notes.  Reads no more notes than necessary."""
     named: dict[str, str] = {}
     for owner in owners:
         if len(named) == len(lists):
             break
         with suppress(OSError):
-            for source in _SOURCE.findall(read_head(os.path.join(root, owner.path))):
+            path = os.path.join(root, owner.path)
+            for source in _SOURCE.findall(read_head(path) + read_tail(path)):
                 name = source.decode()
                 if name in lists:
                     named.setdefault(name, owner.id)

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from crucible.core.errors import NoteExists, OutsideVault
 from crucible.documents.markdown.frontmatter import find_frontmatter
-from crucible.documents.markdown.source import Edit, Source
+from crucible.documents.markdown.source import Edit, Source, Span
 from crucible.documents.markdown.wikilinks import Link, encode_target, find_links, find_property_links, parse_linktext
 
 
@@ -219,7 +219,7 @@ class _Mover:
             text = encode_target(target, written) if link.kind == "md" else target
             if self.resolves_to(target, home, goal) and _fits(text, target, source, link):
                 if text != written:
-                    self.plan.edits.setdefault(path, []).append(Edit(link.target_span, text))
+                    self.plan.edits.setdefault(path, []).append(_target_edit(source, link, text, (meant, goal)))
                 return
         self.report_unclear(path, source, link, (goal,))
 
@@ -230,6 +230,16 @@ class _Mover:
     def report_unclear(self, path: str, source: Source, link: Link, candidates: tuple[str, ...]) -> None:
         line = source.line_of(link.span.start) + 1
         self.plan.ambiguous.append(UnclearLink(path, line, link, candidates))
+
+
+def _target_edit(source: Source, link: Link, text: str, paths: tuple[str, str]) -> Edit:
+    """Replace a link's target, and an alias that repeats the note's old name, as in the links that Crucible writes."""
+    old, new = (path.rpartition("/")[2].removesuffix(".md") for path in paths)
+    bar = source.text.find("|", link.target_span.end, link.span.end)
+    if link.kind != "wiki" or link.alias != old or bar < 0:
+        return Edit(link.target_span, text)
+    between = source.slice(Span(link.target_span.end, bar + 1))
+    return Edit(Span(link.target_span.start, link.span.end - 2), f"{text}{between}{new}")
 
 
 def render_target(raw: str, to: str) -> str:

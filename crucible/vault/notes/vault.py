@@ -133,6 +133,13 @@ class Vault:
             raise AmbiguousSession(ref, [self.relative(path) for path in exact])
         return self._find_prefix(ref, paths)
 
+    def path_of(self, session_id: str) -> Path | None:
+        """Return the path of the session with exactly this id; the vault is walked only if it was moved."""
+        name = f"{session_id}.md"
+        if os.path.lexists(self.sessions / name):
+            return self.sessions / name
+        return next((path for f in sorted(self._known_folders()) if os.path.lexists(path := f / name)), None)
+
     def load(self, ref: str, cwd: Path | None = None) -> Note:
         """Find a note and read it."""
         return self.read(self.find(ref, cwd))

@@ -363,7 +363,7 @@ def test_a_decision_without_a_reason_or_that_needs_its_session_is_not_shown(
 def test_a_question_that_a_human_answered_in_the_history_is_not_open(vault: Vault, line: str) -> None:
     history(vault, words="Which port?", decisions=(), done=(), further=())
     assert of(briefing_of(vault), "open")
-    path = vault.root / "history" / "2026-11-20-older.md"
+    path = vault.root / "history" / "2026-11-20-older-history.md"
     path.write_text(path.read_text().replace("## Open Questions\n\n- Which port?", f"## Open Questions\n\n- {line}"))
     assert not of(briefing_of(vault), "open")
 

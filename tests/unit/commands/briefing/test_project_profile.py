@@ -17,7 +17,6 @@ from crucible.commands.briefing.project_profile import (
     find_files,
     included_section,
     load_profile,
-    profile_path,
     profile_section,
     propose,
     read_text,
@@ -28,6 +27,7 @@ from crucible.core.secrets.redaction import redact_of
 from crucible.core.settings.settings import SecretSettings
 from crucible.documents.markdown.frontmatter import find_frontmatter
 from crucible.documents.markdown.source import Source
+from crucible.vault.notes.note_homes import profile_path
 from crucible.vault.notes.vault import Vault
 
 QUOTER = Quoter(redact_of(SecretSettings()), lambda text: text)

@@ -79,7 +79,7 @@ def test_history_memory_and_tasks_know_of_the_session(place: Vault) -> None:
     ended = end(place)
     assert ended.problems == ()
     assert ended.history
-    assert ended.history.path == place.root / "history" / f"{NAME}.md"
+    assert ended.history.path == place.root / "history" / f"{NAME}-history.md"
     assert load_memories(place.root, MemoryKind.DECISION).found
     worker, _ = read_annotation(AnnotationFolder(place.root), Ref(NAME, "2"))
     assert worker
@@ -166,8 +166,8 @@ def test_what_is_beyond_the_limits_goes_only_where_the_settings_say_so(place: Va
     place.settings = place.settings._replace(history=kept)
     assert end(place).done == ()
     place.settings = place.settings._replace(history=kept._replace(prune="at_end"))
-    assert end(place).done == ("history: pruned 2026-11-01-old.md: git has it",)
-    assert [one.note.name for one in load_entries(place)] == [NAME]
+    assert end(place).done == ("history: pruned 2026-11-01-old-history.md: git has it",)
+    assert [one.note.name for one in load_entries(place)] == [f"{NAME}-history"]
 
 
 def test_a_human_is_asked_only_where_the_settings_want_it(place: Vault) -> None:

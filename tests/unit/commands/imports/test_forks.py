@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from crucible.clients.claude_code import logs as claude_code
+from crucible.documents.session.property_values import link_to
 from crucible.vault.notes.vault import Note, Vault
 from tests.unit.clients.building import Row, assistant, text, user
 from tests.unit.commands.imports.places import DATA, make_vault, notes_of, run_import, write_rows
@@ -74,9 +75,9 @@ def test_tokens_of_a_fork_are_its_own(vault: Vault, project: Path) -> None:
 def test_a_fork_says_what_it_continues(vault: Vault, project: Path) -> None:
     run_import(vault, project)
     notes = by_source(vault)
-    assert notes[FORK].session.properties["continues"] == f"[[{notes[PARENT].name}]]"
-    assert notes[FORKS_FORK].session.properties["continues"] == f"[[{notes[FORK].name}]]"
-    assert notes[PARENT].session.properties["continued_by"] == f"[[{notes[FORK].name}]]"
+    assert notes[FORK].session.properties["continues"] == link_to(notes[PARENT].name)
+    assert notes[FORKS_FORK].session.properties["continues"] == link_to(notes[FORK].name)
+    assert notes[PARENT].session.properties["continued_by"] == link_to(notes[FORK].name)
 
 
 @pytest.mark.parametrize("order", list(permutations(ALL)))

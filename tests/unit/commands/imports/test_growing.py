@@ -120,7 +120,7 @@ def test_what_a_human_edited_stays_and_what_is_new_is_added(tmp_path: Path, rows
         ("## Add a rate limiter to this project @", "## The limiter, renamed @"),
         ("# Add a rate limiter to this project\n", "# My own title\n\nWhy we do this.\n"),
         ("branch: master", "branch: main # corrected"),
-        ("  - session\nformat: 2\nrecording: 2\n---", "  - session\n  - mine\nformat: 2\nrating: 5\n---"),
+        ("  - session\nformat: 2\n---", "  - session\n  - mine\nformat: 2\nrating: 5\n---"),
         ("And a second task for the tests.\n\n", "" if rows > 8 else "And a second task for the tests.\n\n")
         if rows > 9
         else ("I'll plan the work as tasks.", "Planned."),
@@ -170,8 +170,8 @@ def test_a_deleted_phase_stays_deleted_and_what_is_new_of_it_is_not_lost(tmp_pat
     growing = Growing(tmp_path, "retry", 16)
     growing.read()
     note = growing.main()
-    head, _, _ = note.source.text.partition("## Fix the retry bug")
-    note.path.write_text(head, encoding="utf-8")
+    head, _, rest = note.source.text.partition("## Fix the retry bug")
+    note.path.write_text(head + rest[rest.index("<!-- crucible") :], encoding="utf-8")
     growing.grow()
     growing.read()
     session = growing.main().session

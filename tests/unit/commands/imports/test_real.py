@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from crucible.core.settings.settings import VaultSettings
+from crucible.documents.session.property_values import link_to
 from crucible.documents.session.session import Outcome, Status, Subagent
 from crucible.vault.notes.vault import Vault
 from tests.unit.commands.imports.places import DATA, REAL, bytes_of, make_vault, notes_of, run_import
@@ -70,7 +71,7 @@ def test_subagents_link_both_ways(imported: Vault) -> None:
         session = notes[parent].session
         links = [entry.link for entry in session.all_entries() if isinstance(entry, Subagent)]
         assert links == [ref.session for ref in session.subagents]
-        assert session.properties["subagent_logs"] == [f"[[{link}]]" for link in links]
+        assert session.properties["subagent_logs"] == [link_to(str(link)) for link in links]
         assert {notes[str(link)].session.parent for link in links} == {parent}
 
 

@@ -502,18 +502,22 @@ def test_the_first_half_does_not_end_what_the_second_is_at(tmp_path: Path) -> No
     assert halves.session.status is Status.ACTIVE
 
 
+def _without_end(text: str) -> str:
+    """The note without its phases from "It must" on; the comment at the end stays."""
+    return text[: text.index("\n---\n\n## It must")] + "\n" + text[text.index("<!-- crucible") :]
+
+
 def test_phases_that_a_human_took_out_stay_out(tmp_path: Path) -> None:
     halves = Halves(tmp_path)
     note = halves.note
-    note.path.write_text(note.source.text[: note.source.text.index("\n---\n\n## It must")] + "\n", encoding="utf-8")
+    note.path.write_text(_without_end(note.source.text), encoding="utf-8")
     halves.second.read(halves.vault)
     assert [p.name for p in halves.session.phases] == [
         PROMPT,
         "Resumed: Add a rate limiter",
         "It must be per user, not global",
     ]
-    text = halves.note.source.text
-    halves.note.path.write_text(text[: text.index("\n---\n\n## It must")] + "\n", encoding="utf-8")
+    halves.note.path.write_text(_without_end(halves.note.source.text), encoding="utf-8")
     before = bytes_of(halves.vault)
     together(halves)
     assert bytes_of(halves.vault) == before

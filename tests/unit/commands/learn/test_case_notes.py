@@ -107,7 +107,7 @@ def test_no_foreign_property_is_a_link(text: str) -> None:
     written = render_case(case)
     assert read(written) == case
     links = find_property_links(Source(written))
-    assert [link.target for link in links] == [case.place.session]
+    assert [link.target for link in links] == [f"sessions/{case.place.session}"]
     head = written.split("\n---\n")[0]
     assert head.count("[[") == 1
 
@@ -125,9 +125,10 @@ def test_a_note_names_its_type_and_links_to_its_session() -> None:
     )
     values = yaml.safe_load(text.split("---\n")[1])
     assert (values["type"], values["case_type"], values["status"]) == ("case", "decision", "proposed")
-    assert values["session"] == "[[2026-05-04-1000-retry]]"
+    assert values["session"] == "[[sessions/2026-05-04-1000-retry|2026-05-04-1000-retry]]"
     assert (
-        "From [[2026-05-04-1000-retry#Make retries polite @claude-code@2.1 dev|Make retries polite]], line 42." in text
+        "From [[sessions/2026-05-04-1000-retry#Make retries polite @claude-code@2.1 dev|Make retries polite]], line 42."
+        in text
     )
     assert "# Decision: Backoff with jitter." in text
     assert "\n## Rationale\n\nIt spreads them.\n" in text
@@ -251,7 +252,7 @@ def test_edited_properties_are_read() -> None:
         ("used: true", "used: false"),
         ("verified: true", "verified: false"),
         ("tags:\n  - retry", "tags: [a, b]"),
-        ("[[2026-05-04-1000-retry]]", "[[old/2026-05-04-1000-again|it]]"),
+        ("[[sessions/2026-05-04-1000-retry|2026-05-04-1000-retry]]", "[[old/2026-05-04-1000-again|it]]"),
     ]:
         assert old in text
         text = text.replace(old, new, 1)

@@ -61,7 +61,7 @@ def test_a_puzzles_file_has_nothing_of_the_answer() -> None:
 
 def test_a_solution_names_its_session_and_its_checks() -> None:
     text = render_solution_file(case_of(PUZZLE))
-    assert "[[2026-05-04-1000-retry]]" in text
+    assert "[[sessions/2026-05-04-1000-retry|2026-05-04-1000-retry]]" in text
     checks = {check.kind: check.wants for check in read_solution_file(Source(text)).checks}
     assert checks[CheckKind.FILES] == ("app.py",)
     assert checks[CheckKind.TERMS] == ("retry",)

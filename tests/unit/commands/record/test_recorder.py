@@ -425,7 +425,7 @@ def test_a_linked_subagent_is_a_note_with_links_both_ways(vault: Vault) -> None:
         Subagent(AgentRef("researcher", "2"), "small", Mode.LINK, child.id, "", "Use time.monotonic()."),
     )
     assert found.subagents == (SubagentRef(child.id, "researcher@2", "small", 324),)
-    assert found.properties["subagent_logs"] == [f"[[{child.id}]]"]
+    assert found.properties["subagent_logs"] == [f"[[sessions/{child.id}|{child.id}]]"]
     assert found.tokens_used is None
     assert (other.parent, other.project, other.status, other.tokens_used) == (
         s.id,
@@ -440,7 +440,7 @@ def test_an_embedded_subagent_is_embedded(vault: Vault) -> None:
     s = begin(vault)
     child = s.subagent("helper", mode="embed")
     assert isinstance(child, Recorder)
-    assert f"> mode: embed\n> ![[{child.id}]]\n" in text_of(s)
+    assert f"> mode: embed\n> ![[sessions/{child.id}|{child.id}]]\n" in text_of(s)
 
 
 def test_inline_work_is_one_callout(vault: Vault) -> None:
@@ -475,7 +475,7 @@ def test_the_settings_say_how_subagents_are_kept(vault: Vault) -> None:
     (vault.root / ".crucible" / "config.toml").write_text('[sessions]\nsubagents = "embed"\n')
     s = begin(vault)
     child = s.subagent("helper")
-    assert f"![[{child.id}]]" in text_of(s)  # type: ignore[union-attr]
+    assert f"![[sessions/{child.id}|{child.id}]]" in text_of(s)  # type: ignore[union-attr]
     with pytest.raises(UsageError):
         s.subagent("helper", mode="aside")
 

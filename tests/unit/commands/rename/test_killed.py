@@ -45,7 +45,7 @@ def scene(vault: Vault, cru: Cru) -> Vault:
         f"---\ntype: session\nsubagents:\n  - session: {A}\n---\n\n# L\n\n[[{A}]]\n",
     )
     assert cru("session", "end", A).exit_code == 0
-    (vault.root / "start.md").write_text(f"[[{A}]] [[history/{A}|h]]\n")
+    (vault.root / "start.md").write_text(f"[[{A}]] [[history/{A}-history|h]]\n")
     flight = vault.root / ".crucible/flight" / A
     flight.mkdir(parents=True, exist_ok=True)
     (flight / "events.jsonl").write_text("{}\n")
@@ -66,10 +66,10 @@ def rename(vault: Vault, old: str, new: str) -> list[str | Path]:
 def check_whole(vault: Vault, name: str, *gone: str) -> None:
     """Assert that everything has this id, and nothing one of the `gone` ids."""
     notes = {vault.relative(path): path.read_text() for path in vault.note_paths()}
-    assert {f"sessions/{name}.md", f"history/{name}.md"} <= set(notes)
+    assert {f"sessions/{name}.md", f"history/{name}-history.md"} <= set(notes)
     assert f"session_id: {name}\n" in notes[f"sessions/{name}.md"]
-    assert f"session_id: {name}\n" in notes[f"history/{name}.md"]
-    assert notes["start.md"] == f"[[{name}]] [[history/{name}|h]]\n"
+    assert f"session_id: {name}\n" in notes[f"history/{name}-history.md"]
+    assert notes["start.md"] == f"[[{name}]] [[history/{name}-history|h]]\n"
     assert f"  - session: {name}\n" in notes["sessions/2026-11-22-later.md"]
     inner = vault.root / ".crucible"
     assert sorted(os.listdir(inner / "flight")) == [name]

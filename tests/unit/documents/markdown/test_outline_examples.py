@@ -12,7 +12,7 @@ from crucible.documents.markdown.outline import TOO_LARGE, find_blocks, mask_com
 from crucible.documents.markdown.source import Source
 from samples.hostile_texts import FRAGMENTS
 
-TEXT, HEADING, QUOTE, FENCE, TOOLS, LIST, RULE = Kind
+TEXT, HEADING, QUOTE, FENCE, TOOLS, LIST, RULE, COMMENT = Kind
 LINE = "**Tool calls:**"
 
 

@@ -151,15 +151,15 @@ def test_a_call_is_one_list_item(call: ToolCall, line: str) -> None:
         (Subagent(A), "> [!subagent] @a\n> mode: link"),
         (Subagent(AgentRef("a", "1"), "m"), "> [!subagent] @a@1 (m)\n> mode: link"),
         (Subagent(A, "m m)"), "> [!subagent] @a (m-m-)\n> mode: link"),
-        (Subagent(A, link="x", summary="S"), "> [!subagent] @a\n> mode: link\n> [[x]]\n> Summary: S"),
-        (Subagent(A, mode=Mode.EMBED, link="x"), "> [!subagent] @a\n> mode: embed\n> ![[x]]"),
+        (Subagent(A, link="x", summary="S"), "> [!subagent] @a\n> mode: link\n> [[sessions/x|x]]\n> Summary: S"),
+        (Subagent(A, mode=Mode.EMBED, link="x"), "> [!subagent] @a\n> mode: embed\n> ![[sessions/x|x]]"),
         (
             Subagent(A, link="x", text="T", summary="S"),
-            "> [!subagent] @a\n> mode: link\n> [[x]]\n> T\n> Summary: S",
+            "> [!subagent] @a\n> mode: link\n> [[sessions/x|x]]\n> T\n> Summary: S",
         ),
         (
             Subagent(A, link="x", text="- T", summary="S"),
-            "> [!subagent] @a\n> mode: link\n> [[x]]\n>\n> - T\n>\n> Summary: S",
+            "> [!subagent] @a\n> mode: link\n> [[sessions/x|x]]\n>\n> - T\n>\n> Summary: S",
         ),
         (Subagent(A, text="T\nU", summary="S"), "> [!subagent] @a\n> mode: link\n> T\n> U\n>\n> Summary: S"),
         (Subagent(A, mode=Mode.INLINE), "> [!subagent] @a\n> mode: inline"),
@@ -236,8 +236,9 @@ def test_a_note_is_properties_title_preamble_tasks_phases_and_summary() -> None:
         summary="S",
     )
     head = "---\ntype: session\nsession_id: s\nstatus: active\nformat: 2\n---\n\n"
+    titled = head.replace("status:", 'title: "T ##"\naliases:\n  - "T ##"\nstatus:')
     assert render_session(session) == (
-        head
+        titled
         + '# T \\##\n\np\n\n```tasks\n[\n  {"id": "1", "content": "x", "status": "pending", "priority": "medium"}\n]\n'
         "```\n\n## A\n\n---\n\n## B\n\n---\n\n## Summary\n\nS\n"
     )

@@ -307,7 +307,7 @@ def delegated() -> list[Event]:
     ("edit", "text"),
     [
         (("", ""), ""),
-        (("> [[s-look]]", "> [[s-look]]\n> My remark."), "My remark."),
+        (("> [[sessions/s-look|s-look]]", "> [[sessions/s-look|s-look]]\n> My remark."), "My remark."),
         (("@Explore", "@scout"), ""),
     ],
 )
@@ -321,7 +321,7 @@ def test_a_subagent_s_report_goes_into_its_callout(edit: tuple[str, str], text: 
 
 def test_a_summary_that_a_human_wrote_stays() -> None:
     child = {"abc": ChildNote("s-look", kind="Explore")}
-    edit = ("> [[s-look]]", "> [[s-look]]\n> Summary: mine")
+    edit = ("> [[sessions/s-look|s-look]]", "> [[sessions/s-look|s-look]]\n> Summary: mine")
     told = grown(delegated(), [SubagentReturned(at(9), "a1", "abc", "All well.")], edit, children=child)
     (work,) = [entry for entry in told.all_entries() if isinstance(entry, Subagent)]
     assert work.summary == "mine"
@@ -330,7 +330,7 @@ def test_a_summary_that_a_human_wrote_stays() -> None:
 def test_a_subagent_that_the_note_links_already_is_not_told_twice() -> None:
     child = {"abc": ChildNote("s-look", kind="Explore")}
     base, now = parts([*delegated(), Answered(at(9))], 3, children=child)
-    text = render_session(base) + "\n> [!subagent] @Explore\n> mode: link\n> [[s-look]]\n"
+    text = render_session(base) + "\n> [!subagent] @Explore\n> mode: link\n> [[sessions/s-look|s-look]]\n"
     told = read(merged(text, base, now))
     assert len([entry for entry in told.all_entries() if isinstance(entry, Subagent)]) == 1
 

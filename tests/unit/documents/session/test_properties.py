@@ -16,12 +16,12 @@ from crucible.documents.session.properties import (
     KEYS,
     FieldReader,
     format_time,
-    link_to,
     parse_time,
     properties_of,
     read_fields,
     subagent_value,
 )
+from crucible.documents.session.property_values import link_to
 from crucible.documents.session.session import AgentRef, Session, Status, SubagentRef
 from crucible.documents.session.session_id import check_session_id
 from crucible.documents.session.session_reader import read_session
@@ -301,16 +301,26 @@ def test_problems_come_in_the_order_of_their_lines() -> None:
 def test_a_new_note_holds_its_keys_in_their_order_and_no_empty_ones() -> None:
     session = read("mood: 3\n" + PROPERTIES)
     text = render_session(session)
-    head = f"---\n{HEAD}".replace("status: active\n", "").replace(": 2026-11-21T20:26:47Z", ': "2026-11-21T20:26:47Z"')
-    whole = PROPERTIES.replace("ended: 2026-11-21T20:26:52Z\n", 'ended: "2026-11-21T20:26:52Z"\nstatus: active\n')
-    whole = whole.replace('  - "[[s-clock]]"\n', '  - "[[s-clock]]"\n  - "[[s-other]]"\n')
-    assert text == f"{head}{whole}mood: 3\n---\n\n# s\n"
+    start, ours = PROPERTIES.index("sources:"), PROPERTIES.index("tags:")
+    mine = PROPERTIES[start:ours]
+    whole = f"{PROPERTIES[:start]}tags:\n  - session\nmood: 3\n"
+    whole = whole.replace("ended: 2026-11-21T20:26:52Z\n", 'ended: "2026-11-21T20:26:52Z"\nstatus: active\n')
+    whole = whole.replace(
+        '  - "[[s-clock]]"\n', '  - "[[sessions/s-clock|s-clock]]"\n  - "[[sessions/s-other|s-other]]"\n'
+    )
+    for name in ("p", "before", "after"):
+        whole = whole.replace(f'"[[{name}]]"', f'"[[sessions/{name}|{name}]]"')
+    local = 'aliases:\n  - One\ndate: "2026-11-21"\nstarted_local: "2026-11-21T20:26:47"\n'
+    head = f'---\ntype: session\nsession_id: s\n{local}started: "2026-11-21T20:26:47Z"\n'
+    assert text == f"{head}{whole}---\n\n# s\n\n<!-- crucible\n{mine}-->\n"
 
 
-def test_a_bare_session_has_five_properties() -> None:
+def test_a_bare_session_has_seven_properties() -> None:
     assert properties_of(Session("s", WHEN)) == {
         "type": "session",
         "session_id": "s",
+        "date": "2026-11-21",
+        "started_local": "2026-11-21T20:26:47",
         "started": "2026-11-21T20:26:47Z",
         "status": "active",
         "format": 2,
@@ -331,9 +341,9 @@ def test_a_count_of_nothing_is_written() -> None:
     [
         ("ended", WHEN, "2026-11-21T20:26:47Z"),
         ("status", Status.PAUSED, "paused"),
-        ("parent", "p", "[[p]]"),
-        ("continues", "p", "[[p]]"),
-        ("continued_by", "p", "[[p]]"),
+        ("parent", "p", "[[sessions/p|p]]"),
+        ("continues", "p", "[[sessions/p|p]]"),
+        ("continued_by", "p", "[[sessions/p|p]]"),
         ("participants", (AgentRef("a", "1"), AgentRef("b")), ["a@1", "b"]),
         ("sources", ("a", "b"), ["a", "b"]),
         ("tags", ("t",), ["t"]),
@@ -352,7 +362,7 @@ def test_subagents_are_written_as_maps_and_as_flat_links() -> None:
         {"session": "x", "agent": "a", "model": "m", "tokens": 0},
         {"session": "y"},
     ]
-    assert written["subagent_logs"] == ["[[x]]", "[[y]]"]
+    assert written["subagent_logs"] == ["[[sessions/x|x]]", "[[sessions/y|y]]"]
     assert list(subagent_value(SubagentRef("x", "a", "m", 1))) == ["session", "agent", "model", "tokens"]
 
 
@@ -363,11 +373,13 @@ def test_keys_that_we_do_not_know_are_written_last_and_known_ones_once() -> None
 
 
 def test_every_key_is_known_once() -> None:
-    assert len(set(KEYS)) == len(KEYS) == 28
+    assert len(set(KEYS)) == len(KEYS) == 31
 
 
 def test_a_link_is_written_in_brackets() -> None:
-    assert link_to("a-note") == "[[a-note]]"
+    assert link_to("a-note") == "[[sessions/a-note|a-note]]"
+    assert link_to("a-note", "old/logs") == "[[old/logs/a-note|a-note]]"
+    assert link_to("a-note", "") == "[[a-note]]"
 
 
 def test_read_fields_names_the_fields_of_a_session() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
@@ -67,7 +68,7 @@ def links_in(entries: Iterable[Entry]) -> list[tuple[str, bool]]:
     for entry in entries:
         if isinstance(entry, Subagent):
             if entry.link:
-                found.append((entry.link.removesuffix(".md"), entry.mode is Mode.EMBED))
+                found.append((f"sessions/{entry.link}".removesuffix(".md"), entry.mode is Mode.EMBED))
             found += links_in(entry.entries)
     return found
 
@@ -83,7 +84,11 @@ def test_markdown_it_finds_our_structure_in_a_note_and_nothing_else(session: Ses
     assert found["heading_open"] == 1 + sections
     assert found["hr"] == max(len(session.phases) - 1, 0) + bool(session.phases and session.summary is not None)
     assert found["html_inline"] == 0
-    assert {token.content.strip() for token in tokens if token.type == "html_block"} <= {"<!-- -->"}
+    comments = [token.content.strip() for token in tokens if token.type == "html_block"]
+    ours = [text for text in comments if text != "<!-- -->"]
+    assert len(ours) == any((session.sources, session.usage))
+    assert all(text.startswith("<!-- crucible\n") and text.endswith("\n-->") for text in ours)
+    assert all(len(re.findall("[<>]", text)) == len("<>") for text in ours)
     assert callout_heads(tokens) == callouts_in(everything) + bool(session.findings)
     acting = [token for token in tokens if token.type == "fence" and token.info.partition(" ")[0].lower() in ACTING]
     assert [token.info for token in acting] == ["tasks"] * bool(session.tasks)

@@ -58,7 +58,7 @@ def test_a_note_is_written_in_the_order_prose_flow_markers() -> None:
         == """---
 type: workflow
 sessions:
-  - "[[2026-01-01-a]]"
+  - "[[sessions/2026-01-01-a|2026-01-01-a]]"
 tags:
   - workflow
 codified: abc

@@ -36,7 +36,7 @@ def place(tmp_path: Path) -> Vault:
 def test_its_history_is_written_without_absolute_paths(place: Vault) -> None:
     path = place.find(NAME)
     end_all(place, UserSettings(), [StoppedSession(path, "/home/dev/shop"), StoppedSession(path, "/home/dev/shop")])
-    assert "- **In a.py** (captured)\n" in (place.root / "history" / f"{NAME}.md").read_text()
+    assert "- **In a.py** (captured)\n" in (place.root / "history" / f"{NAME}-history.md").read_text()
     assert not (place.root / LOG).exists()
 
 
@@ -90,7 +90,7 @@ def test_a_client_s_end_writes_the_history_and_what_came_before_does_not(vault: 
     client.call("SessionStart", source="startup")
     client.call("Stop", said="We decided to use a token bucket because it needs constant memory.")
     sync(client)
-    history = vault.root / "history" / f"{the_note(client).id}.md"
+    history = vault.root / "history" / f"{the_note(client).id}-history.md"
     assert not history.exists()
     client.call("SessionEnd", reason="other")
     sync(client)

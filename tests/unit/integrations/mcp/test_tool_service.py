@@ -395,7 +395,9 @@ def test_an_item_never_names_a_session_or_phase_that_is_not_there(vault: Vault) 
     assert not named.failed
     item_of = {each.item.title: each.item.source for each in load_items(vault) if each.item}
     assert (item_of["Tanks rust"].session, item_of["Tanks rust"].phase) == (recorder.id, "phase-1")
-    assert f'phase: "[[{recorder.id}#Build|phase-1]]"' in (vault.root / "knowledge" / "tanks-rust.md").read_text()
+    assert (
+        f'phase: "[[sessions/{recorder.id}#Build|phase-1]]"' in (vault.root / "knowledge" / "tanks-rust.md").read_text()
+    )
 
 
 def test_a_secret_that_a_human_typed_into_a_note_is_not_shown(vault: Vault) -> None:

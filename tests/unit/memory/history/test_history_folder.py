@@ -36,20 +36,22 @@ def place(tmp_path: Path) -> Vault:
 
 
 def names(vault: Vault, wish: HistoryFilter) -> list[str]:
-    return [one.note.name.rpartition("-")[2] for one in list_entries(load_entries(vault), wish)]
+    return [
+        one.note.name.removesuffix("-history").rpartition("-")[2] for one in list_entries(load_entries(vault), wish)
+    ]
 
 
 def test_an_entry_is_a_note_and_then_brought_up_to_date(place: Vault) -> None:
     path = keep_entry(place, entry(1, tokens=7))
-    assert path == place.root / "history" / "2026-11-21-s1.md"
-    path.write_text(path.read_text().replace("%% crucible", "## Open Questions\n\n- Mine\n\n%% crucible"))
+    assert path == place.root / "history" / "2026-11-21-s1-history.md"
+    path.write_text(path.read_text().replace("<!-- crucible", "## Open Questions\n\n- Mine\n\n<!-- crucible"))
     keep_entry(place, entry(1, tokens=9, questions=(HistoryLine("Retry?"),)))
     [one] = load_entries(place)
     assert one.entry == entry(1, tokens=9, questions=(HistoryLine("Mine"), HistoryLine("Retry?")))
 
 
 def test_a_note_of_another_kind_is_not_written_over(place: Vault) -> None:
-    path = place.root / "history" / "2026-11-21-s1.md"
+    path = place.root / "history" / "2026-11-21-s1-history.md"
     path.parent.mkdir()
     path.write_text("# Mine\n")
     with pytest.raises(EditRefused):
@@ -91,7 +93,7 @@ def test_a_search_finds_entries_with_every_word(place: Vault) -> None:
     keep_entry(place, entry(1, decisions=(HistoryLine("Token bucket", "Constant memory"),)))
     keep_entry(place, entry(2, decisions=(HistoryLine("Token list"),)))
     found = search_entries(load_entries(place), "MEMORY token")
-    assert [one.note.name for one in found] == ["2026-11-21-s1"]
+    assert [one.note.name.removesuffix("-history") for one in found] == ["2026-11-21-s1"]
 
 
 def test_beyond_the_limits_are_those_too_old_and_those_too_many_the_oldest_first(place: Vault) -> None:
@@ -100,7 +102,10 @@ def test_beyond_the_limits_are_those_too_old_and_those_too_many_the_oldest_first
     (place.root / "history" / "2020-01-01-odd.md").write_text("# Mine\n")
 
     def beyond(*limits: int) -> list[str]:
-        return [one.note.name[-4:].rpartition("-")[2] for one in too_many(load_entries(place), NOW, *limits)]
+        return [
+            one.note.name.removesuffix("-history")[-4:].rpartition("-")[2]
+            for one in too_many(load_entries(place), NOW, *limits)
+        ]
 
     assert beyond(100, 365) == ["s400"]
     assert beyond(2, 365) == ["s400", "s3"]
@@ -126,7 +131,7 @@ def test_any_number_of_days_works_and_undated_notes_stay(place: Vault) -> None:
     keep_entry(place, HistoryEntry("limiter"))
 
     def beyond(days: int) -> list[str]:
-        return [one.note.name for one in too_many(load_entries(place), NOW, 0, days)]
+        return [one.note.name.removesuffix("-history") for one in too_many(load_entries(place), NOW, 0, days)]
 
     assert beyond(10**12) == beyond(800_000) == []
     assert beyond(365) == ["2025-10-18-s400"]
@@ -134,14 +139,14 @@ def test_any_number_of_days_works_and_undated_notes_stay(place: Vault) -> None:
 
 def test_the_note_leads_to_the_session_and_not_to_itself(place: Vault) -> None:
     text = keep_entry(place, entry(1), place="sessions/deep/2026-11-21-s1.md").read_text()
-    assert "From [[sessions/deep/2026-11-21-s1]]." in text
+    assert "From [[sessions/deep/2026-11-21-s1|2026-11-21-s1]]." in text
     odd = keep_entry(place, entry(2), place="sessions/a]]b/2026-11-20-s2.md").read_text()
-    assert "From [[sessions/2026-11-20-s2]]." in odd
+    assert "From [[sessions/2026-11-20-s2|2026-11-20-s2]]." in odd
 
 
 def test_a_note_that_is_refused_is_named(place: Vault) -> None:
-    path = place.root / "history" / "2026-11-21-s1.md"
+    path = place.root / "history" / "2026-11-21-s1-history.md"
     path.parent.mkdir()
     path.write_text("Mine.")
-    with pytest.raises(EditRefused, match=r"history/2026-11-21-s1\.md: line 1"):
+    with pytest.raises(EditRefused, match=r"history/2026-11-21-s1-history\.md: line 1"):
         keep_entry(place, entry(1))

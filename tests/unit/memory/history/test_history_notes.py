@@ -64,7 +64,7 @@ format: 2
 
 # Billing
 
-From [[sessions/2026-11-21-billing]].
+From [[sessions/2026-11-21-billing|2026-11-21-billing]].
 
 ## Request
 
@@ -101,9 +101,9 @@ def test_a_point_that_reads_as_a_reason_is_one() -> None:
 
 
 def test_a_note_looks_as_people_expect() -> None:
-    body, _, last = render_history(ENTRY).rpartition("\n%% crucible wrote:")
+    body, _, last = render_history(ENTRY).rpartition("\n<!-- crucible wrote:")
     assert body == NOTE
-    assert last.endswith(" %%\n")
+    assert last.endswith(" -->\n")
 
 
 def test_a_note_reads_back() -> None:

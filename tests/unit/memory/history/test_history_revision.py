@@ -76,7 +76,7 @@ def test_a_deleted_item_stays_deleted() -> None:
     text = NOTE.replace("- **Redis**\n", "").replace("tokens: 7\n", "")
     once = again(text, replace(ENTRY, tokens=9, questions=(HistoryLine("Retry?"),)))
     assert "Redis" not in once
-    assert "tokens:" not in once.partition("%% crucible")[0]
+    assert "tokens:" not in once.partition("<!-- crucible")[0]
     assert "Redis" not in again(once, ENTRY)
 
 
@@ -121,7 +121,7 @@ def test_items_are_renumbered_except_for_the_users() -> None:
 
 
 def test_a_note_without_marks_belongs_to_the_user() -> None:
-    text = NOTE.partition("%% crucible")[0]
+    text = NOTE.partition("<!-- crucible")[0]
     assert again(text, replace(ENTRY, tokens=9)) == text
 
 

@@ -81,7 +81,7 @@ def test_breaks_between_bookmarks_are_no_work_time(place: Vault, make: Make) -> 
 
 def test_a_history_that_a_human_took_over_is_left(make: Make) -> None:
     path = make().path
-    path.write_text(path.read_text().partition("%% crucible")[0])
+    path.write_text(path.read_text().partition("<!-- crucible")[0])
     before = path.read_bytes()
     assert (make().is_left, path.read_bytes()) == (True, before)
 
@@ -104,7 +104,7 @@ def _told_by_model(place: Vault, make: Make) -> Path:
         decisions=(decision._replace(text="Stripe, not Paddle"),),
     )
     text = render_history(told, place.relative(place.find(NAME)))
-    made.path.write_text(text.replace("%% crucible wrote:", "%% crucible wrote: told_from=0123abcd"))
+    made.path.write_text(text.replace("<!-- crucible wrote:", "<!-- crucible wrote: told_from=0123abcd"))
     return made.path
 
 
@@ -153,7 +153,7 @@ def test_captures_join_those_that_are_there(place: Vault, make: Make) -> None:
     make(captures=Captures(approved=(two,)))
     assert make().entry.captures == Captures((one,), (two,), ())
     path = add_captures(place, NAME, Captures(approved=(one._replace(id="stripe"),)))
-    assert path == place.root / "history" / f"{NAME}.md"
+    assert path == place.root / "history" / f"{NAME}-history.md"
     assert make().entry.captures == Captures((), (two, one._replace(id="stripe")), ())
     assert add_captures(place, "2026-11-21-none", Captures()) is None
 

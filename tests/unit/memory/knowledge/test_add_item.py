@@ -311,7 +311,7 @@ def test_two_items_can_be_made_one(vault: Vault, add: Callable[..., Added]) -> N
     assert into
     assert gone
     assert into.text.endswith("Wait a random time\n\nAlways.")
-    assert (gone.status, gone.retired_because) == (ItemStatus.RETIRED, f"merged into [[{one.id}]]")
+    assert (gone.status, gone.retired_because) == (ItemStatus.RETIRED, f"merged into [[knowledge/{one.id}|{one.id}]]")
     with pytest.raises(UsageError, match="not two items"):
         merge_items(vault, notes[one.id], notes[one.id], NOW)
 

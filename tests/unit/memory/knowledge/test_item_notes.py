@@ -211,7 +211,7 @@ def test_a_note_by_hand_needs_little() -> None:
         ('last_used: "', 'last_used: "on ', "bad-field"),
         ("category: knowledge_gap", "category: luck", "bad-field"),
         ("verified: true", "verified: mostly", "bad-field"),
-        ('session: "[[', 'session: "[[a b/ ', "bad-field"),
+        ('session: "[[sessions/2', 'session: "[[a b/ 2', "bad-field"),
     ],
 )
 def test_an_invalid_value_is_reported_and_harms_nothing_else(old: str, new: str, code: str) -> None:

@@ -1,0 +1,204 @@
+"""The fixes of notes from older versions: escapes, names of histories, links without a folder, properties."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Callable, Iterator, Mapping
+
+from crucible.commands.learn.case_notes import STAMP, STAMP_BESIDES, is_case, without_origin
+from crucible.core.patterns import late_pattern
+from crucible.documents.knowledge.item_notes import read_item
+from crucible.documents.markdown.code_spans import FORMAT
+from crucible.documents.markdown.containment import format_of
+from crucible.documents.markdown.frontmatter import Frontmatter, find_frontmatter
+from crucible.documents.markdown.source import Edit, Source, apply_edits
+from crucible.documents.markdown.wikilinks import Link, find_links, find_property_links
+from crucible.documents.session.migration import migrate
+from crucible.documents.session.property_upgrade import upgrade_properties
+from crucible.documents.session.session import NoteHome, Subagent
+from crucible.documents.session.session_reader import read_session
+from crucible.integrations.doctor.fixes import NOTHING, Fix, FixContext, NoteFix
+from crucible.memory.history.history_folder import HISTORY, SUFFIX
+from crucible.memory.history.history_notes import is_history, marks_comment_edits, read_entry
+from crucible.vault.notes.note_folder import is_stamped, replacement, stamped
+from crucible.vault.notes.note_homes import project_target
+from crucible.vault.notes.note_moves import move_notes
+from crucible.vault.notes.vault import Note
+from crucible.vault.notes.walk import CASES, KNOWLEDGE, WORKFLOWS
+
+_NO_TARGET = late_pattern(r"[\[\]|#^\\\x00-\x1f]|%%")
+_Reader = Callable[[Source], object]
+
+
+def _folder(context: FixContext, note: Note) -> str:
+    """The part of the vault that a note is in: `sessions`, `history` …, or "" for a note of the user's own."""
+    if note.path.is_relative_to(context.vault.sessions):
+        return "sessions"
+    top = context.vault.relative(note.path).partition("/")[0]
+    return top if top in (HISTORY, KNOWLEDGE, CASES, WORKFLOWS) else ""
+
+
+# --- format ----------------------------------------------------------------------------------------------------------
+
+_READERS: Mapping[str, _Reader] = {
+    "sessions": lambda source: read_session(source, ""),
+    HISTORY: lambda source: read_entry(source).entry,
+    KNOWLEDGE: lambda source: read_item(source, "").item,
+}
+
+
+def _find_format(context: FixContext, note: Note) -> NoteFix:
+    read = _READERS.get(_folder(context, note))
+    found = find_frontmatter(note.source) if read else None
+    is_ours = found and found.present and not found.problems and "type" in found.values
+    if read is None or found is None or not is_ours or format_of(found.values) >= FORMAT:
+        return NOTHING
+    edits = migrate(note.source)
+    new = apply_edits(note.source, edits)
+    if edits and "<%" not in new.text and read(new) == read(note.source):
+        return NoteFix(edits)
+    what = "the conversion would change what it says, or leave `<%` in it"
+    return NoteFix(reason=f"{what}; escape it by hand, then add `format: {FORMAT}`")
+
+
+# --- names of histories ----------------------------------------------------------------------------------------------
+
+
+def _find_history_name(context: FixContext, note: Note) -> NoteFix:
+    if _folder(context, note) != HISTORY or note.path.parent != context.vault.root / HISTORY:
+        return NOTHING
+    values = find_frontmatter(note.source).values
+    if not is_history(values):
+        return NOTHING
+    edits = marks_comment_edits(note.source)
+    if values.get("session_id") != note.name or note.name.endswith(SUFFIX):
+        return NoteFix(edits)
+    target = f"{HISTORY}/{note.name}{SUFFIX}.md"
+    if context.links.twins(target):
+        return NoteFix(reason=f"{target} exists already")
+    return NoteFix(edits, target)
+
+
+# --- links -----------------------------------------------------------------------------------------------------------
+
+_OURS = {
+    "sessions": frozenset({"subagent_logs", "parent", "continues", "continued_by"}),
+    KNOWLEDGE: frozenset({"session", "phase", "also_from", "merged"}),
+    CASES: frozenset({"session"}),
+    WORKFLOWS: frozenset({"sessions"}),
+    HISTORY: frozenset[str](),
+}
+"""The properties with links that we write, by folder."""
+
+
+def _find_links(context: FixContext, note: Note) -> NoteFix:
+    folder = _folder(context, note)
+    source = note.source
+    if not folder or "[[" not in source.text:
+        return NOTHING
+    found = find_frontmatter(source)
+    if not found.present or found.problems:
+        return NOTHING
+    at = context.vault.relative(note.path)
+    edits = [edit for link in _our_links(note, folder, found) if (edit := _link_edit(context, source, link, at))]
+    if not edits:
+        return NOTHING
+    if folder == CASES and is_case(found) and is_stamped(source, STAMP, STAMP_BESIDES, without_origin, found):
+        text = stamped(apply_edits(source, edits).text, STAMP, STAMP_BESIDES, without_origin)
+        return NoteFix(replacement(source, text))
+    return NoteFix(edits)
+
+
+def _our_links(note: Note, folder: str, found: Frontmatter) -> Iterator[Link]:
+    """Yield the links that Crucible wrote; links in a user's text are theirs."""
+    source = note.source
+    spans = [found.keys[key] for key in _OURS[folder] if key in found.keys]
+    for link in find_property_links(source, found.span):
+        if any(span.start <= link.span.start < span.end for span in spans):
+            yield link
+    if folder == "sessions":
+        if "[!subagent]" not in source.text.lower():
+            return
+        callouts = [e.lines for e in note.session.all_entries() if isinstance(e, Subagent) and e.link]
+        lines = {line for first, end in callouts for line in range(first, end)}
+        wanted = {(e.link or "").removesuffix(".md") for e in note.session.all_entries() if isinstance(e, Subagent)}
+        yield from (
+            link
+            for link in find_links(source, found.span.end)
+            if source.line_of(link.span.start) in lines
+            and (link.target in wanted or link.target.rpartition("/")[2] in wanted)
+        )
+    elif folder in (CASES, HISTORY):
+        for link in find_links(source, found.span.end):
+            line = source.line_of(link.span.start)
+            if source.lines[line].startswith("From [["):
+                yield link
+                return
+
+
+def _link_edit(context: FixContext, source: Source, link: Link, at: str) -> Edit | None:
+    """Return the edit that gives a link its folder; None if it has the right one, or if its note is not clear."""
+    if link.kind != "wiki" or not link.target:
+        return None
+    found = context.links.resolve(link.target, at)
+    if found.path is None and "/" in link.target:
+        found = context.links.resolve(link.target.rpartition("/")[2], at)
+    if found.path is None or found.ambiguous or not found.path.endswith(".md"):
+        return None
+    target = found.path.removesuffix(".md")
+    name = posixpath.basename(target)
+    if "/" not in target or _NO_TARGET.search(target):
+        return None
+    written = source.slice(link.span)
+    alias = link.alias or ("" if link.subpath else name)
+    new = f"{'!' if link.embed else ''}[[{target}{f'#{link.subpath}' if link.subpath else ''}{f'|{alias}' if alias else ''}]]"
+    is_right = link.target == target and (link.alias or link.subpath)
+    return None if is_right or new == written else Edit(link.span, new)
+
+
+# --- properties ------------------------------------------------------------------------------------------------------
+
+
+def _find_properties(context: FixContext, note: Note) -> NoteFix:
+    if _folder(context, note) != "sessions":
+        return NOTHING
+    project = find_frontmatter(note.source).values.get("project")
+    home = NoteHome(zone=context.zone, project=_project(context, project) if isinstance(project, str) else "")
+    upgrade = upgrade_properties(note.source, note.name, home)
+    return NoteFix(upgrade.edits, reason=upgrade.reason)
+
+
+def _project(context: FixContext, project: str) -> str:
+    if project not in context.projects:
+        context.projects[project] = project_target(context.vault, project)
+    return context.projects[project]
+
+
+FIXES: tuple[Fix, ...] = (
+    Fix(
+        "format",
+        "in an older format, in which plugins can act on what agents said",
+        "every note has the current format",
+        _find_format,
+    ),
+    Fix(
+        "history-names",
+        "with the name of the session, or with marks that GitHub shows",
+        "every history has a name of its own",
+        _find_history_name,
+        move=lambda context, moves: move_notes(context.vault, moves),
+    ),
+    Fix(
+        "links",
+        "with links that have no folder, or a wrong one",
+        "every link of Crucible has a folder",
+        _find_links,
+    ),
+    Fix(
+        "properties",
+        "without the properties that Obsidian shows, or with bookkeeping among them",
+        "every session has the current properties",
+        _find_properties,
+    ),
+)
+"""What can be fixed, in the order in which `--fix all` does it."""
