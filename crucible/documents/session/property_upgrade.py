@@ -97,7 +97,8 @@ def _lines_of(text: str, key: str, value: Value) -> list[str]:
 
 
 def _additions(source: Source, found: Frontmatter, session: Session, home: NoteHome) -> Iterator[Edit]:
-    values = title_properties(session.title)
+    own = found.values.get("title")  # the user's, which may differ from the heading
+    values: dict[str, Value] = {"aliases": [own]} if isinstance(own, str) and own else title_properties(session.title)
     if session.started:
         values |= day_properties(session.started, home.zone)
     lines = [line for key, value in values.items() if key not in found.values for line in render_entry(key, value)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Callable, Iterator, Mapping
+from itertools import islice
 
 from crucible.commands.learn.case_notes import STAMP, STAMP_BESIDES, is_case, without_origin
 from crucible.core.patterns import late_pattern
@@ -116,24 +117,24 @@ def _our_links(note: Note, folder: str, found: Frontmatter) -> Iterator[Link]:
     for link in find_property_links(source, found.span):
         if any(span.start <= link.span.start < span.end for span in spans):
             yield link
-    if folder == "sessions":
-        if "[!subagent]" not in source.text.lower():
-            return
-        callouts = [e.lines for e in note.session.all_entries() if isinstance(e, Subagent) and e.link]
-        lines = {line for first, end in callouts for line in range(first, end)}
-        wanted = {(e.link or "").removesuffix(".md") for e in note.session.all_entries() if isinstance(e, Subagent)}
-        yield from (
-            link
-            for link in find_links(source, found.span.end)
-            if source.line_of(link.span.start) in lines
-            and (link.target in wanted or link.target.rpartition("/")[2] in wanted)
-        )
+    if folder == "sessions" and "[!subagent]" in source.text.lower():
+        yield from _callout_links(note, found)
     elif folder in (CASES, HISTORY):
         for link in find_links(source, found.span.end):
             line = source.line_of(link.span.start)
             if source.lines[line].startswith("From [["):
                 yield link
                 return
+
+
+def _callout_links(note: Note, found: Frontmatter) -> Iterator[Link]:
+    """Yield the first link of each subagent's callout that leads to the subagent."""
+    callouts = [e for e in note.session.all_entries() if isinstance(e, Subagent) and e.link]
+    links = find_links(note.source, found.span.end) if callouts else []
+    for entry in callouts:
+        name = (entry.link or "").removesuffix(".md").rpartition("/")[2]
+        inside = (link for link in links if entry.lines.first <= note.source.line_of(link.span.start) < entry.lines.end)
+        yield from islice((link for link in inside if link.target.rpartition("/")[2] == name), 1)
 
 
 def _link_edit(context: FixContext, source: Source, link: Link, at: str) -> Edit | None:
