@@ -34,6 +34,7 @@ LATE = {
         "crucible.commands.rename.rename",
         "crucible.vault.notes.vault",
     },
+    "crucible.cli.status_page": {"crucible.cli.first_vault"},
     "crucible.cli.id_arguments": {
         "crucible.cli.id_choices",
         "crucible.vault.index.index_draft",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from crucible.cli.environment import user_settings
+from crucible.cli.import_summary import Imported, found_something, import_data, write_summary
 from crucible.cli.options import Door, GivenPath, flag, format_option, is_data, local_now, since_option
-from crucible.cli.output import PROBLEMS_FOUND, bar, clean_line, room_of, say, write, write_data
+from crucible.cli.output import PROBLEMS_FOUND, bar, clean_line, say, write_data
 from crucible.cli.session_stop import update_histories
-from crucible.cli.table_output import Tier, table_lines
 from crucible.cli.vault_access import open_vault
 from crucible.clients.registry import CLIENTS, DIALECTS, Dialect, client_of
 from crucible.commands.imports.import_report import ImportOptions, ImportReport, UnreadableRow
@@ -72,7 +72,7 @@ def _is_mistyped(value: object, path: Path) -> bool:
     return isinstance(value, str) and value.replace("-", "").isalnum() and not path.exists()
 
 
-def _import(vault: Vault, options: ImportOptions, searches: Sequence[Search]) -> Sequence[ImportReport]:
+def import_with_progress(vault: Vault, options: ImportOptions, searches: Sequence[Search]) -> Sequence[ImportReport]:
     """Import what the searches find, process the hooks' backlog, and update the histories of the sessions."""
 
     def say_stopped(reports: Sequence[ImportReport]) -> None:
@@ -96,9 +96,12 @@ def _import(vault: Vault, options: ImportOptions, searches: Sequence[Search]) ->
 @since_option("Only what was written since: 2026-11-21, 12h, 7d, 2w.")
 @flag("--refresh", "Also bring notes of older versions up to date; your edits stay.")
 @flag("--dry-run", "Show what would be done and write nothing.")
+@click.option("-v", "--verbose", is_flag=True, help="List every session.")
 @format_option()
 @click.pass_obj
-def import_sessions(door: Door, /, *, named: tuple[Dialect | Path, ...], format_: str, **given: Any) -> int:
+def import_sessions(
+    door: Door, /, *, named: tuple[Dialect | Path, ...], format_: str, verbose: bool, **given: Any
+) -> int:
     """Import sessions: each becomes a note, each subagent a linked note.
 
     \b
@@ -122,49 +125,56 @@ def import_sessions(door: Door, /, *, named: tuple[Dialect | Path, ...], format_
     paths = tuple(one for one in named if isinstance(one, Path))
     if len(dialects) > 1 or (dialects and named[0] is not dialects[0]):
         raise UsageError("CLIENT is one name, before the paths", "cru import codex PATH")
-    vault, options = open_vault(door), _import_options(**given)
+    vault, options = open_vault(door), import_options(**given)
+    unknown: Sequence[UnreadableRow] = ()
     if dialects:
-        return _import_client(vault, options, dialects[0], paths, format_)
-    return _import_found(door, vault, options, paths, format_)
+        imported = _import_client(vault, options, dialects[0], paths)
+    else:
+        imported, unknown = _import_found(vault, options, paths)
+    if is_data(format_):
+        write_data(import_data(imported, unknown), format_)
+    else:
+        write_summary(imported, unknown, verbose=verbose, dry_run=options.dry_run)
+        _say_next(imported, unknown, paths, dry_run=options.dry_run)
+    return PROBLEMS_FOUND if unknown or any(report.unreadable for _, report in imported) else 0
 
 
-def _import_client(vault: Vault, options: ImportOptions, dialect: Dialect, paths: Sequence[Path], format_: str) -> int:
+def _say_next(imported: Imported, unknown: Sequence[UnreadableRow], paths: Sequence[Path], *, dry_run: bool) -> None:
+    """Say what to do next, once."""
+    rows = [*unknown, *(row for _, report in imported for row in report.unreadable)]
+    if any(not row.path.exists() for row in rows):
+        say('Name a file or folder that exists, or no path for the clients\' own folders: "cru import --help".')
+    elif not rows and not any(found_something(report) for _, report in imported):
+        looked = paths or [each.default_folder(os.environ, Path.home()) for each in DIALECTS.values()]
+        say(f"No sessions found. Looked in: {', '.join(map(str, looked))}")
+    elif any(report.created for _, report in imported) and not dry_run:
+        say('Run "cru session list" to see them, or "cru" for the status of this project.')
+
+
+def _import_client(vault: Vault, options: ImportOptions, dialect: Dialect, paths: Sequence[Path]) -> Imported:
     """Import one client's sessions, and report files of other clients."""
     others = _rows_of_others(dialect, [path for path in paths if path.is_file()])
     theirs = {row.path for row in others}
-    own = [path for path in paths or [_own_folder(dialect)] if path not in theirs]
-    (report,) = _import(vault, options, [Search(dialect, tuple(own))])
+    search = Search(dialect, tuple(path for path in paths or [_own_folder(dialect)] if path not in theirs))
+    (report,) = import_with_progress(vault, options, [search])
     if not report.sessions:
         others += _rows_of_others(dialect, [path for path in paths if path.is_dir()])
-    report = replace(report, unreadable=(*others, *report.unreadable))
-    _write_one(report, format_, dry_run=options.dry_run)
-    return PROBLEMS_FOUND if report.unreadable else 0
+    return [(search, replace(report, unreadable=(*others, *report.unreadable)))]
 
 
-def _import_found(door: Door, vault: Vault, options: ImportOptions, paths: Sequence[Path], format_: str) -> int:
-    """Import all clients' sessions, on this machine or at the paths."""
+def _import_found(
+    vault: Vault, options: ImportOptions, paths: Sequence[Path]
+) -> tuple[Imported, Sequence[UnreadableRow]]:
+    """Import all clients' sessions, on this machine or at the paths; also return paths that no known client wrote."""
     searches, unknown = searches_at(paths) if paths else (searches_here(os.environ, Path.home()), ())
-    reports = _import(vault, options, searches)
-    total = _total(reports, unknown)
+    reports = import_with_progress(vault, options, searches)
     # If paths are given, list only clients that wrote something there.
-    clients = [
-        _client(search, report)
+    found = [
+        (search, report)
         for search, report in zip(searches, reports, strict=True)
         if not search.is_sniffed or report.sessions or report.unreadable
     ]
-    if is_data(format_):
-        write_data({**_exported(total), "clients": clients}, format_)
-    else:
-        for row in unknown:
-            _say_unreadable(row)
-        for report in reports:
-            _write_report(report)
-        _write_clients(clients, room_of(door))
-        if not any(client["sessions"] for client in clients):
-            looked = paths or [each.default_folder(os.environ, Path.home()) for each in DIALECTS.values()]
-            say(f"no client's sessions found; looked in: {', '.join(map(str, looked))}")
-        write(_last_line(total, dry_run=options.dry_run))
-    return PROBLEMS_FOUND if total["unreadable"] else 0
+    return found, unknown
 
 
 def _rows_of_others(dialect: Dialect, paths: Iterable[Path]) -> list[UnreadableRow]:
@@ -177,7 +187,10 @@ def _rows_of_others(dialect: Dialect, paths: Iterable[Path]) -> list[UnreadableR
     ]
 
 
-def _import_options(*, dry_run: bool, since: datetime | None, project: str | None, refresh: bool) -> ImportOptions:
+def import_options(
+    *, dry_run: bool = False, since: datetime | None = None, project: str | None = None, refresh: bool = False
+) -> ImportOptions:
+    """Return the options of an import that begins now."""
     return ImportOptions(
         now=local_now(),
         dry_run=dry_run,
@@ -196,89 +209,3 @@ def _own_folder(dialect: Dialect) -> Path:
             f"name the transcripts: cru import {dialect.name} PATH",
         )
     return folder
-
-
-# --- output ----------------------------------------------------------------------------------------------------------
-
-_COUNTS = ("created", "updated", "unchanged", "unreadable")
-_FOLDER = 12
-"""The minimum width of the folder column on a narrow terminal."""
-
-
-def _write_one(report: ImportReport, format_: str, *, dry_run: bool) -> None:
-    """Write the report of one client's import."""
-    total = _total([report])
-    if is_data(format_):
-        write_data(_exported(total), format_)
-        return
-    _write_report(report)
-    if any(not row.path.exists() for row in report.unreadable):
-        say("name what is there, or no path for the client's own folder: cru import --help")
-    if not any((*total.values(), report.empty, report.left_out)):
-        say("no transcripts there; name a client's folder, a project's, or a file: cru import --help")
-    write(_last_line(total, dry_run=dry_run))
-
-
-def _write_report(report: ImportReport) -> None:
-    """Report what was not imported on stderr, then write the ids of imported sessions to stdout."""
-    for row in report.unreadable:
-        _say_unreadable(row)
-    for path in report.empty:
-        say(f"{path}: nobody said a word in it; no note")
-    for reason, count in report.left_out.items():
-        say(f"{count} left out: {reason}")
-    for kind, count in report.unknown_rows.items():
-        say(f"{count} {'row' if count == 1 else 'rows'} of the unknown type {kind!r} kept out of the notes")
-    if report.redacted:
-        count, (first, *others) = sum(report.redacted.values()), sorted(report.redacted)
-        more = f" and {len(others)} more" if others else ""
-        say(f"{count} secret{'' if count == 1 else 's'} redacted; still in the transcript: {first}{more}")
-    for word, ids in (("created", report.created), ("updated", report.updated)):
-        for session_id in ids:
-            write(f"{word}  {session_id}")
-
-
-def _say_unreadable(row: UnreadableRow) -> None:
-    say(f"{_place(row)}: unreadable: {row.reason}", style="yellow")
-
-
-def _place(row: UnreadableRow) -> str:
-    return f"{row.path}:{row.line}" if row.line else str(row.path)
-
-
-def _client(search: Search, report: ImportReport) -> dict[str, Any]:
-    """Return a table row for a client: the folders searched, and how many sessions were found."""
-    counts = {name: len(getattr(report, name)) for name in _COUNTS}
-    folders = [*map(str, search.paths)]
-    return {"client": search.dialect.name, "folders": folders, "sessions": report.sessions, **counts}
-
-
-def _write_clients(clients: Sequence[Mapping[str, Any]], room: int | None) -> None:
-    if not clients:
-        return
-    headings = ("client", "folder", *[*clients[0]][2:])
-    rows = [
-        [clean_line(", ".join(cell)) if isinstance(cell, list) else str(cell) for cell in client.values()]
-        for client in clients
-    ]
-    columns = [*zip(headings, *rows, strict=True)]
-    for line in table_lines(columns, room, [Tier([headings.index("folder")], _FOLDER)]):
-        write(line)
-
-
-def _total(reports: Sequence[ImportReport], unknown: Iterable[UnreadableRow] = ()) -> dict[str, list[Any]]:
-    """Merge all reports; `unknown` are paths that no known client wrote."""
-    total = {name: [one for report in reports for one in getattr(report, name)] for name in _COUNTS}
-    return {**total, "unreadable": [*unknown, *total["unreadable"]]}
-
-
-def _exported(total: Mapping[str, list[Any]]) -> dict[str, object]:
-    rows = [{"path": str(row.path), "line": row.line, "reason": row.reason} for row in total["unreadable"]]
-    return {**total, "unreadable": rows}
-
-
-def _last_line(total: Mapping[str, list[Any]], *, dry_run: bool) -> str:
-    counts = ", ".join(f"{len(found)} {name}" for name, found in total.items())
-    rows = total["unreadable"]
-    first = f" (first: {_place(rows[0])})" if rows else ""
-    return f"{'dry run, nothing written: ' if dry_run else ''}{counts}{first}"

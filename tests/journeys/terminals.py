@@ -69,6 +69,7 @@ class Typing:
         os.close(side)
         self._main = main
         self.shown = ""
+        self._seen = 0
 
     def __enter__(self) -> Self:
         return self
@@ -81,10 +82,10 @@ class Typing:
     def see(self, text: str) -> None:
         """Wait until the text is shown, after what was seen before."""
         begin = time.monotonic()
-        start = len(self.shown)
-        while text not in self.shown[max(0, start - len(text)) :]:
+        while (at := self.shown.find(text, self._seen)) < 0:
             assert time.monotonic() - begin < _PATIENCE, f"{text!r} is not in {self.shown!r}"
             assert self._read(), f"{text!r} is not in {self.shown!r}"
+        self._seen = at + len(text)
 
     def type(self, keys: str) -> None:
         os.write(self._main, keys.encode())
@@ -94,6 +95,19 @@ class Typing:
         while self._read():
             pass
         return self.process.wait(_PATIENCE)
+
+    def interrupt(self) -> int:
+        """Press Ctrl-C until the program ends, and return the exit code.
+
+        readline misses a signal that comes just before it waits for a key.
+        """
+        begin = time.monotonic()
+        while time.monotonic() - begin < _PATIENCE:
+            self.type("\x03")
+            while select.select([self._main], [], [], 0.5)[0]:
+                if not self._read():
+                    return self.process.wait(_PATIENCE)
+        raise AssertionError(f"not interrupted: {self.shown!r}")
 
     def _read(self) -> bool:
         """Read what is there, waiting for something; False at the end."""

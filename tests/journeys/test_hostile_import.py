@@ -44,7 +44,7 @@ def test_the_folder_one_is_in_has_transcripts_too(
     cru: Cru, vault: Vault, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: tuple[str, ...]
 ) -> None:
     monkeypatch.chdir(shutil.copytree(CLAUDE / "retry", tmp_path / "copy"))
-    assert "2 created" in cru("import", *command, ".").stdout
+    assert "1 session and 1 subagent" in cru("import", *command, ".").stdout
     assert len(vault.session_ids()) == 2
 
 

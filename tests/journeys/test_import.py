@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from crucible.clients.launch.session_marks import OWN_MARK
 from crucible.vault.notes.vault import Vault
 from tests.paths import TESTS
 from tests.running import Cru
@@ -25,7 +26,7 @@ def _import(cru: Cru, *args: str | Path) -> dict[str, list[str]]:
 
 def test_real_transcripts_become_notes_that_list_show_and_check(vault: Vault, cru: Cru) -> None:
     report = _import(cru, DATA)
-    assert list(report) == ["schema", "created", "updated", "unchanged", "unreadable"]
+    assert list(report) == ["schema", "created", "updated", "unchanged", "unreadable", "clients"]
     assert report["created"]
     assert not report["unreadable"]
     rows = json.loads(cru("session", "list", "--children", "--format", "json").stdout)["sessions"]
@@ -49,12 +50,13 @@ def test_importing_twice_changes_no_byte(vault: Vault, cru: Cru) -> None:
 def test_a_dry_run_says_the_same_and_writes_nothing(vault: Vault, cru: Cru) -> None:
     everything = sorted(vault.root.rglob("*"))
     would = cru("import", "claude-code", LIMITER, "--dry-run")
-    assert "dry run, nothing written: " in would.stdout
+    assert would.stdout.splitlines()[0] == "Dry run: nothing is written."
     assert sorted(vault.root.rglob("*")) == everything
-    assert len(_import(cru, LIMITER)["created"]) == would.stdout.count("created  ")
+    created = _import(cru, LIMITER)["created"]
+    assert f"  new         1 session and {len(created) - 1} subagents" in would.stdout.splitlines()
 
 
-def test_the_last_line_counts(vault: Vault, cru: Cru, tmp_path: Path) -> None:
+def test_the_summary_counts(vault: Vault, cru: Cru, tmp_path: Path) -> None:
     broken = tmp_path / "broken.jsonl"
     trunk = next(LIMITER.rglob("dc14014e-*.jsonl"))
     broken.write_bytes(trunk.read_bytes() + b'{"type": "user", "mess\n')
@@ -62,7 +64,34 @@ def test_the_last_line_counts(vault: Vault, cru: Cru, tmp_path: Path) -> None:
     line = len(trunk.read_bytes().splitlines()) + 1
     assert result.exit_code == 3
     assert f"{broken}:{line}: unreadable: " in result.stderr
-    assert result.stdout.splitlines()[-1].endswith(f"0 updated, 0 unchanged, 1 unreadable (first: {broken}:{line})")
+    assert result.stdout.splitlines() == [
+        "Claude Code",
+        "  new         1 session and 2 subagents",
+        "  unreadable  1",
+    ]
+
+
+def test_verbose_lists_every_session(vault: Vault, cru: Cru) -> None:
+    shown = cru("import", "claude-code", LIMITER, "-v").stdout
+    rows = json.loads(cru("session", "list", "--children", "--json").stdout)["sessions"]
+    assert len(rows) > 1
+    assert all(f"    {row['id']}\n" in shown for row in rows)
+
+
+def test_many_unreadable_files_are_counted(vault: Vault, cru: Cru, tmp_path: Path) -> None:
+    for number in range(12):
+        (tmp_path / f"{number}.jsonl").write_text("no json\n")
+    files = sorted(tmp_path.glob("*.jsonl"))
+    result = cru("import", "claude-code", *files)
+    assert result.stderr.count(": unreadable: ") == 10
+    assert "2 more unreadable; -v shows them" in result.stderr
+    assert cru("import", "claude-code", *files, "-v").stderr.count(": unreadable: ") == 12
+
+
+def test_a_session_that_cru_started_is_skipped_in_words(vault: Vault, cru: Cru, tmp_path: Path) -> None:
+    path = tmp_path / f"{SESSION}.jsonl"
+    path.write_bytes(dump([user(f"{OWN_MARK} What mattered?"), assistant(text("Nothing."))]))
+    assert "  skipped     1: started by cru itself\n" in cru("import", "claude-code", path).stdout
 
 
 @pytest.mark.parametrize("content", [b"\x00\xff\x13random" * 50, b"", None], ids=["bytes", "empty", "missing"])
@@ -106,7 +135,7 @@ def test_a_path_cannot_forge_a_line_of_the_report(vault: Vault, cru: Cru, tmp_pa
     assert result.exit_code == 3
     assert result.stderr.startswith(f"{tmp_path}/x⏎fake.jsonl:1: ")
     assert len(result.stderr.splitlines()) == 2
-    assert len(result.stdout.splitlines()) == 1
+    assert result.stdout.splitlines() == ["Claude Code", "  unreadable  1"]
 
 
 def test_import_says_where_the_original_of_a_secret_still_is(vault: Vault, cru: Cru, tmp_path: Path) -> None:

@@ -74,7 +74,7 @@ def test_geminis_own_folder_is_read(vault: Vault, cru: Cru, home: Path) -> None:
     settle_gemini(home)
     report = json.loads(cru("import", "gemini", "--format", "json").stdout)
     assert len(report["created"]) == 2
-    assert list(report) == ["schema", "created", "updated", "unchanged", "unreadable"]
+    assert list(report) == ["schema", "created", "updated", "unchanged", "unreadable", "clients"]
     assert (cru("session", "check").stdout, cru("session", "check").exit_code) == ("", 0)
 
 
@@ -93,7 +93,7 @@ def test_odd_names_of_files_are_taken_as_they_are(vault: Vault, cru: Cru, tmp_pa
 def test_auto_says_when_nothing_is_here(vault: Vault, cru: Cru, home: Path) -> None:
     result = cru("import")
     assert result.exit_code == 0
-    assert "no client's sessions found" in result.stderr
+    assert "No sessions found." in result.stderr
     for dialect in DIALECTS.values():
         assert str(dialect.default_folder({}, home)) in result.stderr
     assert json.loads(cru("import", "--format", "json").stdout)["clients"] == []
@@ -119,20 +119,14 @@ def test_auto_finds_every_client_that_is_here(vault: Vault, cru: Cru, home: Path
     assert (again["created"], sorted(again["unchanged"])) == ([], sorted(report["created"]))
 
 
-def test_auto_tells_a_line_for_each_client(vault: Vault, cru: Cru, home: Path) -> None:
+def test_the_summary_has_a_part_for_each_client(vault: Vault, cru: Cru, home: Path) -> None:
     settle_gemini(home)
-    lines = cru("import").stdout.splitlines()
-    assert lines[-3].split() == [
-        "client",
-        "folder",
-        "sessions",
-        "created",
-        "updated",
-        "unchanged",
-        "unreadable",
-    ]
-    assert lines[-2].split() == ["gemini", str(home / ".gemini"), "1", "2", "0", "0", "0"]
-    assert lines[-1] == "2 created, 0 updated, 0 unchanged, 0 unreadable"
+    result = cru("import")
+    assert result.stdout.splitlines()[:2] == ["Gemini CLI", "  new         1 session and 1 subagent"]
+    assert result.stderr.splitlines()[-1].startswith('Run "cru session list"')
+    again = cru("import")
+    assert again.stdout.splitlines()[:2] == ["Gemini CLI", "  unchanged   1 session and 1 subagent"]
+    assert "Run " not in again.stderr
 
 
 def test_auto_sniffs_what_it_is_given(vault: Vault, cru: Cru, home: Path, tmp_path: Path) -> None:
@@ -170,7 +164,7 @@ def test_a_session_that_two_paths_lead_to_is_one(vault: Vault, cru: Cru, home: P
 def test_auto_narrows_as_the_others_do(vault: Vault, cru: Cru, home: Path) -> None:
     settle_gemini(home)
     everything = sorted(vault.root.rglob("*"))
-    assert "dry run, nothing written: 2 created" in cru("import", "--dry-run").stdout
+    assert "  new         1 session and 1 subagent" in cru("import", "--dry-run").stdout
     assert sorted(vault.root.rglob("*")) == everything
     assert json.loads(cru("import", "--since", "2100-01-01", "--format", "json").stdout)["created"] == []
     assert json.loads(cru("import", "--project", "no-such", "--format", "json").stdout)["created"] == []
@@ -181,7 +175,7 @@ def test_an_empty_folder_holds_no_sessions(vault: Vault, cru: Cru, tmp_path: Pat
     empty.mkdir()
     result = cru("import", empty)
     assert result.exit_code == 0
-    assert f"no client's sessions found; looked in: {empty}" in result.stderr
+    assert f"No sessions found. Looked in: {empty}" in result.stderr
 
 
 CLIENTS = TESTS / "data" / "transcripts"
@@ -221,4 +215,4 @@ def test_a_folder_of_no_client_is_empty_and_no_fault(vault: Vault, cru: Cru, tmp
     os.mkfifo(tmp_path / "x" / "pipe")
     result = cru("import", "codex", tmp_path / "x")
     assert result.exit_code == 0
-    assert "no transcripts there" in result.stderr
+    assert "No sessions found." in result.stderr

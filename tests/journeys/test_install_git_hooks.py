@@ -215,7 +215,7 @@ def test_what_import_lets_pass_is_committed_and_what_a_human_adds_is_not(
     repository: Path, vault: Vault, cru: Cru, tmp_path: Path
 ) -> None:
     cru("install", "git-hooks")
-    assert "1 created" in cru("import", "claude-code", _transcript(tmp_path)).stdout
+    assert "new         1 session" in cru("import", "claude-code", _transcript(tmp_path)).stdout
     git(repository, "add", ".")
     done = git(repository, "commit", "-qm", "imported")
     assert done.returncode == 0, done.stderr + vault.note_paths()[0].read_text()

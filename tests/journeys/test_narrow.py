@@ -49,12 +49,10 @@ def test_a_title_is_shown_where_there_is_room(long: Vault, cru: Cru, cru_process
     assert "title" not in cru("session", "list").stdout.splitlines()[0]
 
 
-def test_the_clients_of_an_import_fit_a_terminal(vault: Vault, cru: Cru, cru_process: CruProcess) -> None:
+def test_the_summary_of_an_import_fits_a_terminal(vault: Vault, cru_process: CruProcess) -> None:
     folders = [str(path) for path in (DATA / "claude-code", DATA / "codex", DATA / "gemini")]
-    shown = on_a_terminal(cru_process, vault, 80, "import", *folders, "--dry-run")
-    heads = next(at for at, line in enumerate(shown) if line.startswith("client "))
-    assert max(map(cell_len, shown[heads:-1])) <= 80
-    assert any(folders[0] in line for line in cru("import", *folders).stdout.splitlines())
+    shown = on_a_terminal(cru_process, vault, 40, "import", *folders, "--dry-run")
+    assert max(map(cell_len, shown)) <= 40
 
 
 def test_ids_of_one_family_stay_different(long: Vault, cru_process: CruProcess) -> None:

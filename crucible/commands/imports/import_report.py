@@ -78,6 +78,7 @@ class ImportReport:
     - `left_out`: numbers of skipped sessions by reason: `own`, `since`, `project`, `session` or `deleted`, and
       `copy` for transcripts that add nothing to another transcript of the same session
     - `unknown_rows`: numbers of rows by type, for types that this version does not know
+    - `subagents`: the ids of subagents' notes among them
     - `sessions`: the native sessions found
     - `redacted`: secrets redacted from new text, by the transcript that still contains them
     """
@@ -91,6 +92,7 @@ class ImportReport:
     left_out: Mapping[str, int] = field(default_factory=dict)
     sessions: int = 0
     redacted: Mapping[Path, int] = field(default_factory=dict)
+    subagents: frozenset[str] = frozenset()
 
 
 @dataclass(slots=True)
@@ -106,6 +108,7 @@ class ReportDraft:
     left_out: Counter[str] = field(default_factory=Counter)
     sessions: int = 0
     redacted: Counter[Path] = field(default_factory=Counter)
+    subagents: set[str] = field(default_factory=set)
 
     def report(self) -> ImportReport:
         """Return the finished report.
@@ -123,6 +126,7 @@ class ReportDraft:
             {reason: count for reason, count in self.left_out.items() if count},
             self.sessions,
             dict(self.redacted),
+            frozenset(self.subagents),
         )
 
 

@@ -367,6 +367,7 @@ def _has_changes(logs: SessionLogs, mode: str, report: ReportDraft) -> bool:
     if any(s.has_news or s.note is None or s.text or s.is_waiting for s in strands):
         return True
     report.unchanged += [s.id for s in strands if not is_inline(s, trunk, mode)]
+    report.subagents.update(s.id for s in strands if s.trunk)
     return False
 
 

@@ -248,6 +248,7 @@ def write_notes(
         # Most of the time is spent waiting for the disk.
         with ThreadPoolExecutor(_THREADS) as pool:
             written = list(chain.from_iterable(pool.map(write, groups)))
+    report.subagents.update(planned.strand.id for notes in batch for planned in notes if planned.strand.trunk)
     for outcome in chain.from_iterable(outcomes for outcomes, _ in written):
         if isinstance(outcome, UnreadableRow):
             report.unreadable.append(outcome)
