@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import click
 
-from crucible.cli.environment import cwd_and_projects, user_settings, vault_place, vault_root
+from crucible.cli.environment import cwd_and_projects, user_settings, vault_place
 from crucible.cli.index_access import query_index
 from crucible.cli.options import Door, is_data
 from crucible.cli.output import clean_line, counted, in_color, room_of, write_data
@@ -31,12 +31,16 @@ _AGE, _STATUS, _COMMAND = 6, 9, 23
 
 def show_status(door: Door, format_: str) -> int:
     """Write the status page of the working directory's project, or its JSON."""
-    if _has_no_vault(door):
+    try:
+        root, settings = vault_place(door)
+    except VaultNotFound:
+        if door.vault or os.environ.get("CRUCIBLE_VAULT") or user_settings().default_vault:
+            raise  # the one that was named is wrong
         # Imported late: it knows every client.
         from crucible.cli.first_vault import make_first_vault  # noqa: PLC0415
 
         make_first_vault(door, may_ask=not is_data(format_))
-    root, settings = vault_place(door)
+        root, settings = vault_place(door)
     cwd, projects = cwd_and_projects()
     project, now = project_of(cwd, projects), datetime.now(UTC)
     index = Index(root, settings)
@@ -80,18 +84,6 @@ class _Page(NamedTuple):
             "cru briefing": ("what to know before work begins", bool(status.sessions)),
         }
         return dict([(name, purpose) for name, (purpose, is_useful) in commands.items() if is_useful][:3])
-
-
-def _has_no_vault(door: Door) -> bool:
-    """True if no vault is named, near or set as the default; a wrong one is an error of its own."""
-    user = user_settings()
-    if door.vault or os.environ.get("CRUCIBLE_VAULT") or user.default_vault:
-        return False
-    try:
-        vault_root(door, user)
-    except VaultNotFound:
-        return True
-    return False
 
 
 # --- facts -----------------------------------------------------------------------------------------------------------
