@@ -40,7 +40,8 @@ def find_vault(explicit: str | None, env: Mapping[str, str], cwd: str, user: Use
         return check_vault(user.default_vault, f"default_vault in {user.path}")
     raise VaultNotFound(
         f"no vault in {cwd} or its parent folders, and no default vault",
-        'run "cru init" to create one here, "cru init DIR --default" to create your default vault, or name one with --vault DIR',
+        'Run "cru" to create one and import your sessions ("cru init DIR --default" in a script), '
+        "or name one with --vault DIR.",
     )
 
 
