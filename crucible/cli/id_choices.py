@@ -38,6 +38,8 @@ _NAMED = 10
 """Maximum ids in the error for a pipe."""
 _PREVIEW = 40
 """Maximum lines of a note to read for its preview."""
+_NO_PROSE = ("```", "[", "]", "{", "<!--", "started::", "ended::", "tokens::", "status::")
+"""Beginnings of lines that a preview leaves out."""
 _OVER = ("completed", "cancelled", "deleted")
 
 _FIELD = late_pattern(r"(?m)^(title|type|case_type|status):[ \t]*[\"']?(.*?)[\"']?[ \t]*\r?$")
@@ -167,7 +169,7 @@ def _preview(path: str) -> Sequence[str]:
             lines = [file.readline(2000).decode("utf-8", "replace").strip() for _ in range(_PREVIEW)]
     except OSError:
         return []
-    return [line for line in lines if line]
+    return [line for line in lines if line and not line.startswith(_NO_PROSE)]
 
 
 OFFERED: dict[str, tuple[str, str, Offered]] = {

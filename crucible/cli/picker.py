@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import click
 
 from crucible.cli.output import clean_line, say
-from crucible.cli.table_output import cut_to
+from crucible.cli.table_output import aligned, cut_to
 
 if TYPE_CHECKING:
     from prompt_toolkit.formatted_text import StyleAndTextTuples
@@ -40,8 +40,18 @@ class Choice(NamedTuple):
 
     @property
     def label(self) -> str:
-        """The line in the list."""
+        """The title and the facts, in one line."""
         return clean_line(f"{self.title}  {self.facts}" if self.facts else self.title)
+
+    def line(self, width: int) -> str:
+        """Return the line in the list: facts stand at its right end, if there is room for them."""
+        facts, title = clean_line(self.facts), clean_line(self.title)
+        room = width - len(facts) - 2
+        return (
+            f"{aligned([title, ' ' * room], room)[0]}  {facts}"
+            if facts and room >= width // 2
+            else cut_to(title, width)
+        )
 
 
 def pick(choices: Sequence[Choice], what: str) -> str:
@@ -165,14 +175,15 @@ class _Picker:
         lines: StyleAndTextTuples = []
         for at, one in enumerate(self._shown[first : first + height], first):
             mark, style = ("> ", "reverse") if at == self._at else ("  ", "")
-            lines.append((style, cut_to(mark + one.label, self._size.columns - 1) + "\n"))
+            lines.append((style, f"{mark}{one.line(self._size.columns - 3)}\n"))
         return lines or [("", f"  no {self._what} matches")]
 
     def _preview(self) -> StyleAndTextTuples:
         if not self._shown:
             return []
         one = self._shown[self._at]
-        lines = [clean_line(one.id), *(clean_line(line) for line in one.preview()[:_PREVIEWED])]
+        facts = f"{one.id}  {one.facts}"
+        lines = [clean_line(facts), *(clean_line(line) for line in one.preview()[:_PREVIEWED])]
         return [("fg:ansibrightblack", "\n".join(cut_to(f"  {line}", self._size.columns - 1) for line in lines))]
 
     def _footer(self) -> StyleAndTextTuples:
