@@ -279,32 +279,37 @@ def _refined(
 
 def _deliver(vault: Vault, workflow: Workflow, slug: str, target: _Target, door: Door) -> None:
     if target.prints:
-        _print(workflow, target, door)
+        _print(workflow, target, door, vault.settings.sessions)
         return
     # Both formats of a workflow may share a folder, so their names must differ.
     slug = f"{slug}-{target.dialect}" if target.dialect else slug
-    text = _text(workflow, target)
+    text = _text(workflow, target, vault.settings.sessions)
     kept = _edited(vault, text, slug, target) if target.interactive else _keep(vault, text, slug, target)
     if not kept.changed:
         say(f"{kept.path}: nothing to change")
     write(str(kept.path))
 
 
-def _print(workflow: Workflow, target: _Target, door: Door) -> None:
+def _print(workflow: Workflow, target: _Target, door: Door, folder: str) -> None:
     if is_data(target.format):
         write_data(_export(workflow), str(target.format))
         return
-    text = _text(workflow, target)
+    text = _text(workflow, target, folder)
     write_document(text, door)
 
 
-def _text(workflow: Workflow, target: _Target) -> str:
+def _text(workflow: Workflow, target: _Target, folder: str) -> str:
+    """Return the text to write; `folder` is the sessions folder, for links."""
     if is_data(target.format):
         return data_text(_export(workflow), str(target.format)) + "\n"
     drawn = render_mermaid(build_graph(workflow))
     if target.format == "mermaid":
         return drawn.removesuffix("\n") + "\n"
-    return stamped(render_crucible(workflow) if target.dialect else render_workflow(workflow, drawn))
+    return stamped(
+        render_crucible(workflow)
+        if target.dialect
+        else render_workflow(workflow, drawn, "" if folder == "." else folder)
+    )
 
 
 def _export(workflow: Workflow) -> dict[str, Any]:

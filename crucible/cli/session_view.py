@@ -20,9 +20,10 @@ from crucible.cli.output import clean, clean_line, given_width
 from crucible.commands.check.check_vault import Finding, is_attachment
 from crucible.core.errors import CrucibleError
 from crucible.documents.markdown.source import Problem
-from crucible.documents.markdown.wikilinks import Link, find_links, heading_key
+from crucible.documents.markdown.wikilinks import Link, display, find_links, heading_key
 from crucible.documents.markdown.yaml_scalars import Value
 from crucible.documents.session.findings_block import render_grounds
+from crucible.documents.session.property_values import linktext_of
 from crucible.documents.session.session import (
     Callout,
     Decision,
@@ -178,8 +179,22 @@ def _note(view: View) -> _Drawn:
         yield Markdown(clean(session.summary))
 
 
-_BOOKKEEPING = frozenset({"type", "subagents", "subagent_logs", "sources", "synced_to"})
-"""Properties that the header omits: they are for programs, or callouts already show them."""
+_OMITTED = frozenset(
+    [
+        "type",
+        "title",
+        "aliases",
+        "date",
+        "started_local",
+        "subagents",
+        "subagent_logs",
+        "sources",
+        "synced_to",
+        "usage",
+        "recording",
+    ]
+)
+"""Properties that the header omits: they are for programs, or shown elsewhere."""
 
 
 def _is_named(phase: Phase, heading: str) -> bool:
@@ -194,7 +209,7 @@ def _header(session: Session) -> ConsoleRenderable:
     rows.add_column(style="dim", no_wrap=True)
     rows.add_column(overflow="fold")
     for key, value in session.properties.items():
-        if key not in _BOOKKEEPING:
+        if key not in _OMITTED:
             rows.add_row(_plain(key), _plain(_value(value), _STATUS.get(str(value), "") if key == "status" else ""))
     duration = session.duration()
     if duration is not None:
@@ -207,6 +222,8 @@ def _value(value: Value) -> str:
         return ", ".join(_value(v) for v in value)
     if isinstance(value, Mapping):
         return " ".join(f"{k}={_value(v)}" for k, v in value.items())
+    if isinstance(value, str) and value.startswith("[[") and value.endswith("]]"):
+        return display(linktext_of(value))
     return "" if value is None else str(value)
 
 

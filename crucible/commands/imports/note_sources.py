@@ -78,10 +78,17 @@ class SourceTable:
             return
         for folder in sorted(self._folders):
             path = Path(folder, f"{name}.md")
-            if os.path.lexists(path) and (hidden := _hidden_source(path, source)):
+            if os.path.lexists(path) and (hidden := self._hidden_source(path, source)):
                 raise NoteUnreadable(
                     f"{path}: {hidden}, so it may be this session's note", "mend it, then import again"
                 )
+
+    def _hidden_source(self, path: Path, source: str) -> str:
+        if hidden := _hidden_source(path, source):
+            return hidden
+        # A user who deletes the end of a note in an editor also deletes the comment, which Obsidian does not show.
+        is_gone = _logged_source(self._vault.root, note_name(path.name)) == source
+        return "the comment at its end is gone, which says what was imported" if is_gone else ""
 
     def plan(self, name: str) -> None:
         """Reserve the name for a note that will be written."""
@@ -128,6 +135,19 @@ class SourceTable:
             key = _ESCAPE.sub(lambda one: chr(int(one[1], 16)), source.decode("utf-8", "replace"))
             if is_original or key not in self._paths:
                 self._paths[key] = Path(path)
+
+
+_LOGGED = re.compile(rb'"type":"[^"]*","source":"([\w.-]+:[^"\\]+)"')
+
+
+def _logged_source(root: Path, name: str) -> str:
+    """Return the source of a note's first event, "" if unknown."""
+    try:
+        with open(root / ".crucible" / "flight" / name / "events.jsonl", "rb") as file:
+            found = _LOGGED.search(file.readline(_HEAD))
+    except OSError:
+        return ""
+    return found[1].decode("utf-8", "replace") if found else ""
 
 
 def _hidden_source(path: Path, source: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from itertools import islice
 
 from crucible.commands.learn.case_notes import STAMP, STAMP_BESIDES, is_case, without_origin
@@ -95,7 +96,7 @@ _OURS = {
 def _find_links(context: FixContext, note: Note) -> NoteFix:
     folder = _folder(context, note)
     source = note.source
-    if not folder or "[[" not in source.text:
+    if not folder or all(map(partial(_is_whole, context), _TARGET.findall(source.text))):
         return NOTHING
     found = find_frontmatter(source)
     if not found.present or found.problems:
@@ -108,6 +109,14 @@ def _find_links(context: FixContext, note: Note) -> NoteFix:
         text = stamped(apply_edits(source, edits).text, STAMP, STAMP_BESIDES, without_origin)
         return NoteFix(replacement(source, text))
     return NoteFix(edits)
+
+
+_TARGET = late_pattern(r"\[\[([^\[\]|#\r\n]*)")
+
+
+def _is_whole(context: FixContext, target: str) -> bool:
+    """Return whether a link's target is the path of a note; checked before the note is parsed, which takes longer."""
+    return "/" in target and bool(context.links.twins(f"{target}.md"))
 
 
 def _our_links(note: Note, folder: str, found: Frontmatter) -> Iterator[Link]:

@@ -329,3 +329,17 @@ def test_only_provably_new_rows_are_added_to_a_rewritten_transcript(tmp_path: Pa
     assert [phase.name for phase in session.phases][2:] == ["One more thing"]
     assert session.synced_to == ("claude-code:abcdef01",)
     assert not growing.read().unreadable
+
+
+def test_a_note_whose_comment_a_human_deleted_with_its_end_gets_no_second_note(tmp_path: Path) -> None:
+    growing = Growing(tmp_path, "limiter", 28)
+    growing.read()
+    note = growing.main()
+    text = note.source.text
+    note.path.write_text(text[: text.index("**Tool calls:**")], encoding="utf-8")
+    before = growing.main().source.text
+    growing.grow()
+    report = growing.read()
+    assert not [name for name in report.created if name.startswith(f"{note.name}-2")]
+    assert ["the comment at its end is gone" in row.reason for row in report.unreadable] == [True]
+    assert growing.main().source.text == before
