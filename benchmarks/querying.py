@@ -21,6 +21,7 @@ SIZES = (1_000, 10_000, 100_000)
 BARS = {10_000: 1.6, 100_000: 1.6}
 STATS_BAR, STATS_MEMORY_BAR = 2.5, 400.0
 CHANGED_BAR = 1.5
+STATUS_BAR = 2.5
 MIDDLE = 10_000
 ROUNDS = 15
 
@@ -47,7 +48,8 @@ def measure(scratch: Path, sizes: Sequence[int] = SIZES) -> list[Figure]:
             build(vault, scratch)
     figures += _listing(vaults, scratch)
     figures += _statistics(vaults[largest], scratch, largest)
-    figures += [figure for count, vault in vaults.items() if count == MIDDLE for figure in _changed(vault, scratch)]
+    for vault in (vault for count, vault in vaults.items() if count == MIDDLE):
+        figures += [_status(vault, scratch), *_changed(vault, scratch)]
     return figures
 
 
@@ -150,6 +152,24 @@ def _statistics(vault: Path, home: Path, count: int) -> list[Figure]:
         Figure(f"{name}, over `toons.loads`", median_ratio(times, "ours", "loading"), bars[0], detail=detail),
         Figure(f"{name}: peak memory", max(peaks) / 1e6, bars[1], "MB"),
     ]
+
+
+# --- the status page -------------------------------------------------------------------------------------------------
+
+
+def _status(vault: Path, home: Path) -> Figure:
+    """`cru` alone in a folder of a project with sessions, and in one without; the slower counts."""
+    folder = home / "shop"
+    folder.mkdir(exist_ok=True)
+    actions = {"click": clock(_CLICK, home), "none": clock(cru(vault), home), "shop": clock(cru(vault), folder)}
+    assert "Last sessions" in good_run(cru(vault), folder).out
+    in_turns(actions, 2)
+    times = in_turns(actions, ROUNDS)
+    ratio = max(median_ratio(times, name, "click") for name in ("none", "shop"))
+    detail = ", ".join(f"{_ms(times, name):.0f} ms" for name in ("shop", "none", "click"))
+    return Figure(
+        f"`cru` alone on {MIDDLE:,} sessions over `python -c 'import click'`", ratio, STATUS_BAR, detail=detail
+    )
 
 
 # --- one changed note ------------------------------------------------------------------------------------------------
