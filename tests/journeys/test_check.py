@@ -82,6 +82,14 @@ def test_one_file_name_in_two_folders_is_a_duplicate_in_both(vault: Vault, cru: 
     assert found == [("sessions/one/a.md", 3, "duplicate-id"), ("sessions/two/a.md", 3, "duplicate-id")]
 
 
+def test_a_source_at_the_end_of_a_note_is_reported_with_its_line(vault: Vault, cru: Cru) -> None:
+    for name in ("a", "b"):
+        write(vault, name, note(name) + "\n<!-- crucible\nsources:\n  - x:1\n-->\n")
+    found = _codes(cru("session", "check").stdout)
+    line = (vault.sessions / "a.md").read_text().split("\n").index("sources:") + 1
+    assert found == [(f"sessions/{name}.md", line, "duplicate-source") for name in ("a", "b")]
+
+
 def test_two_notes_of_one_transcript_are_a_problem_of_both(vault: Vault, cru: Cru) -> None:
     for name, sources in (("a", "[x:1, x:2]"), ("b", "[x:2, x:2]"), ("c", "[x:3, x:3]")):
         write(vault, name, note(name, sources=sources))

@@ -198,6 +198,9 @@ def _parent_problems(at: str, one: _Relations, references: _References) -> Itera
 
 
 def _key_line(note: Note, properties: Frontmatter, key: str) -> int:
-    """Return the line of a frontmatter key, counted from 1; 1 if the note does not have the key."""
+    """Return the line of a property, counted from 1; 1 if the note does not have the key."""
     span = properties.keys.get(key)
-    return note.source.line_of(span.start) + 1 if span else 1
+    if span:
+        return note.source.line_of(span.start) + 1
+    lines = range(*note.session.bookkeeping_lines)
+    return next((at + 1 for at in lines if note.source.lines[at].startswith(f"{key}:")), 1)

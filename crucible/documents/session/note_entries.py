@@ -220,9 +220,12 @@ def read_subagent(raw: RawCallout, lines: Lines, form: int, read_entries: Entrie
 
 
 def _parted(target: str, rest: str) -> tuple[str, str]:
-    """Split off the folder of a link that shows the note's name, as we write it; other targets are kept whole."""
+    """Split off the folder of a link that shows a name, as we write it; other targets are kept whole.
+
+    After a rename in Obsidian, the link shows the old name.
+    """
     folder, _, name = target.rpartition("/")
-    return (folder, name) if rest == f"|{name}" else ("", target)
+    return (folder, name) if rest.startswith("|") else ("", target)
 
 
 def _take(lines: list[str], pattern: re.Pattern[str]) -> tuple[list[str], re.Match[str] | None]:

@@ -26,6 +26,7 @@ from tests.unit.commands.imports.places import (
     trunk_of,
     write_rows,
 )
+from tests.unit.documents.session.older_notes import older
 
 NAMES = ("limiter", "retry")
 ROWS = {"limiter": 45, "retry": 29}
@@ -343,3 +344,22 @@ def test_a_note_whose_comment_a_human_deleted_with_its_end_gets_no_second_note(t
     assert not [name for name in report.created if name.startswith(f"{note.name}-2")]
     assert ["the comment at its end is gone" in row.reason for row in report.unreadable] == [True]
     assert growing.main().source.text == before
+
+
+@pytest.mark.parametrize("rows", [8, 28])
+def test_a_note_of_an_older_version_grows_as_it_is(tmp_path: Path, rows: int) -> None:
+    whole, growing = Growing(tmp_path / "a", "limiter", 10_000), Growing(tmp_path / "b", "limiter", rows)
+    whole.read()
+    growing.read()
+    old = {path: older(path.read_text(encoding="utf-8")) for path in growing.vault.session_paths()}
+    for path, written in old.items():
+        path.write_text(written, encoding="utf-8")
+    growing.grow()
+    assert growing.read().unreadable == ()
+    for path in whole.vault.session_paths():
+        name = path.name.removesuffix(".md")
+        assert growing.vault.load(name).session == whole.vault.load(name).session
+    for path in old:
+        now = path.read_text(encoding="utf-8")
+        assert ("\nsources:\n" in now, "<!-- crucible" in now, "\ntitle:" in now) == (True, False, False)
+    assert growing.read().updated == ()

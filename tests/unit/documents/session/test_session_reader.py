@@ -920,3 +920,21 @@ def test_places_do_not_count_for_equality() -> None:
 
 def test_a_new_session_is_active() -> None:
     assert Session("s").status is Status.ACTIVE
+
+
+@pytest.mark.parametrize(
+    ("link", "found"),
+    [
+        ("[[x]]", ("x", "")),
+        ("[[sessions/x|x]]", ("x", "sessions")),
+        ("![[sessions/deep/x|x]]", ("x", "sessions/deep")),
+        ("[[sessions/new|old]]", ("new", "sessions")),  # renamed in Obsidian
+        ("[[archive/x]]", ("archive/x", "")),
+        ("[[archive/x#A|y]]", ("archive/x", "")),
+    ],
+)
+def test_a_subagent_s_link_is_an_id_and_a_folder(link: str, found: tuple[str, str]) -> None:
+    session = read_session(Source(f"## A\n\n> [!subagent] @a\n> mode: link\n> {link}\n"), "s")
+    [entry] = session.phases[0].entries
+    assert isinstance(entry, Subagent)
+    assert (entry.link, entry.folder) == found
