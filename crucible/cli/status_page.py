@@ -50,7 +50,9 @@ def show_status(door: Door, format_: str) -> int:
 
     # With an index, nothing is written; without one, it is built as any list does.
     kept = index.is_kept()
-    found = quick_answer(root, settings.sessions, question) if kept else query_index(index, question)[0]
+    found = (
+        quick_answer(root, settings.sessions, question, only_newest=True) if kept else query_index(index, question)[0]
+    )
     page = _Page(with_notes(found, root), root, project, now, _captures(root, cwd))
     if is_data(format_):
         write_data(_exported(page), format_)

@@ -19,7 +19,7 @@ from crucible.core.settings.settings import VaultSettings
 from crucible.vault.index.freshness import Suspects, compare_folders, compare_names
 from crucible.vault.index.index_draft import Change, IndexDraft
 from crucible.vault.index.index_files import EMPTY, IndexFolder, Manifest
-from crucible.vault.index.scan import Seen, scan_notes
+from crucible.vault.index.scan import Seen, joined, newest_notes, scan_notes
 from crucible.vault.index.schema import View
 
 if TYPE_CHECKING:
@@ -219,23 +219,38 @@ _MOST, _MOST_BYTES = 100, 1_000_000
 """Maximum notes and bytes to read for a quick answer.  Only the newest notes are read, but at least one of any size."""
 
 
-def quick_answer(root: str, sessions: str, question: Callable[[View], Answer]) -> Answer:
+_FEW, _CHECKED = 1000, 300
+"""Minimum notes of a vault in which only the newest are checked, and how many of them."""
+
+
+def quick_answer(root: str, sessions: str, question: Callable[[View], Answer], *, only_newest: bool = False) -> Answer:
     """Return the answer to a question about the tables, reading few notes.  `root` must be a real path.
 
-    In a vault with many notes but no index, the answer covers none of them.
+    In a vault with many notes but no index, the answer covers none of them.  With `only_newest`, a large vault's older
+    notes are not compared with the index: a change made to them by hand is missing from the answer.
     """
+    places = newest_notes(root, sessions, _CHECKED, _FEW) if only_newest else None
     folder = IndexFolder(root)
     for _ in range(2):  # a writer may replace the files, or they may be damaged
         try:
-            return question(_quick_tables(root, sessions, folder, folder.load()))
+            return question(_quick_tables(root, sessions, folder, folder.load(), places))
         except IndexBroken:
             continue
-    return question(_quick_tables(root, sessions, folder, EMPTY))
+    return question(_quick_tables(root, sessions, folder, EMPTY, None))
 
 
-def _quick_tables(root: str, sessions: str, folder: IndexFolder, manifest: Manifest) -> View:
-    seen = scan_notes(root, sessions, None)
+def _quick_tables(
+    root: str, sessions: str, folder: IndexFolder, manifest: Manifest, places: Sequence[str] | None
+) -> View:
+    seen = scan_notes(root, sessions, places if manifest.whole else None)
     suspects = compare_folders(folder, manifest, seen.scans, seen.within)
+    compare_names(folder, manifest, seen.names, suspects)
+    if seen.names:
+        oldest = min(map(os.path.basename, seen.names))
+        known = (
+            joined(rows.folder, name) for rows in suspects.files.values() for name in rows.names() if name >= oldest
+        )
+        suspects.gone.extend(path for path in known if path not in seen.names)
     draft = IndexDraft(folder, manifest, suspects, "not asked to")
     requested = _newest(suspects)
     if manifest.whole or len(requested) == len(suspects.to_read):

@@ -8,7 +8,7 @@ import sys
 import threading
 from array import array
 from collections.abc import Iterable, Sequence
-from heapq import heappop, heappush
+from heapq import heappop, heappush, nlargest
 from typing import TYPE_CHECKING, NamedTuple
 
 try:
@@ -331,6 +331,21 @@ def scan_notes(root: str, sessions: str, places: Sequence[str] | None) -> Seen:
             names[place] = stamp
     found = scan_folders(root, folders)
     return Seen(found.folders, names, tuple(folders), found.unwalked)
+
+
+def newest_notes(root: str, sessions: str, count: int, few: int) -> list[str] | None:
+    """Return the paths of the notes whose names sort last, since ids begin with the date.
+
+    None if there are at most `few` notes, or if not every folder can be listed: then everything must be scanned.
+    """
+    walk = _Walk(root)
+    walk.enter("" if sessions == "." else sessions)
+    while walk.pending:
+        walk.list_folder(walk.pending.pop())
+    if walk.links or walk.unwalked or sum(len(names) for _, names in walk.listed) <= few:
+        return None
+    newest = nlargest(count, ((name, folder) for folder, names in walk.listed for name in names))
+    return [joined(folder, name) for name, folder in newest]
 
 
 _FOLDER: Stamp = (-2, -2, -2, -2)
