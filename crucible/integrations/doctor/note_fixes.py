@@ -1,4 +1,4 @@
-"""The fixes of notes from older versions: escapes, names of histories, links without a folder, properties."""
+"""The fixes of notes from older versions: escapes, names of histories, links without a folder, properties; and files."""
 
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ from crucible.memory.history.history_notes import is_history, marks_comment_edit
 from crucible.vault.notes.note_folder import is_stamped, replacement, stamped
 from crucible.vault.notes.note_homes import project_target
 from crucible.vault.notes.note_moves import move_notes
+from crucible.vault.notes.obsidian_setup import missing_obsidian_files, obsidian_text
 from crucible.vault.notes.vault import Note
 from crucible.vault.notes.walk import CASES, KNOWLEDGE, WORKFLOWS
 
@@ -102,7 +103,7 @@ def _find_links(context: FixContext, note: Note) -> NoteFix:
     if not found.present or found.problems:
         return NOTHING
     at = context.vault.relative(note.path)
-    edits = [edit for link in _our_links(note, folder, found) if (edit := _link_edit(context, source, link, at))]
+    edits = [edit for link in _our_links(note, folder, found) if (edit := _link_edit(context, link, at))]
     if not edits:
         return NOTHING
     if folder == CASES and is_case(found) and is_stamped(source, STAMP, STAMP_BESIDES, without_origin, found):
@@ -146,7 +147,7 @@ def _callout_links(note: Note, found: Frontmatter) -> Iterator[Link]:
         yield from islice((link for link in inside if link.target.rpartition("/")[2] == name), 1)
 
 
-def _link_edit(context: FixContext, source: Source, link: Link, at: str) -> Edit | None:
+def _link_edit(context: FixContext, link: Link, at: str) -> Edit | None:
     """Return the edit that gives a link its folder; None if it has the right one, or if its note is not clear."""
     if link.kind != "wiki" or not link.target:
         return None
@@ -159,11 +160,9 @@ def _link_edit(context: FixContext, source: Source, link: Link, at: str) -> Edit
     name = posixpath.basename(target)
     if "/" not in target or _NO_TARGET.search(target):
         return None
-    written = source.slice(link.span)
     alias = link.alias or ("" if link.subpath else name)
     new = f"{'!' if link.embed else ''}[[{target}{f'#{link.subpath}' if link.subpath else ''}{f'|{alias}' if alias else ''}]]"
-    is_right = link.target == target and (link.alias or link.subpath)
-    return None if is_right or new == written else Edit(link.span, new)
+    return None if link.target == target else Edit(link.span, new)
 
 
 # --- properties ------------------------------------------------------------------------------------------------------
@@ -182,6 +181,14 @@ def _project(context: FixContext, project: str) -> str:
     if project not in context.projects:
         context.projects[project] = project_target(context.vault, project)
     return context.projects[project]
+
+
+# --- files for Obsidian ------------------------------------------------------------------------------------------------
+
+
+def _obsidian_files(context: FixContext) -> dict[str, bytes]:
+    vault = context.vault
+    return {name: obsidian_text(name, vault.settings).encode() for name in missing_obsidian_files(vault.root)}
 
 
 FIXES: tuple[Fix, ...] = (
@@ -209,6 +216,12 @@ FIXES: tuple[Fix, ...] = (
         "without the properties that Obsidian shows, or with bookkeeping among them",
         "every session has the current properties",
         _find_properties,
+    ),
+    Fix(
+        "obsidian",
+        "missing that `cru init` makes for Obsidian: tables, a start note, colors",
+        "the files for Obsidian are there",
+        files=_obsidian_files,
     ),
 )
 """What can be fixed, in the order in which `--fix all` does it."""

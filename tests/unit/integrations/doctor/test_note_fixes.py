@@ -127,7 +127,7 @@ def test_a_history_moves_with_the_links_to_it(old: Vault) -> None:
     fix_all(old)
     text = (old.root / "history/parent-history.md").read_text()
     assert not (old.root / "history/parent.md").exists()
-    assert text.endswith("From [[sessions/parent|parent]].\n\n<!-- crucible wrote: type=e1ecd44b -->\n")
+    assert text.endswith("From [[sessions/parent]].\n\n<!-- crucible wrote: type=e1ecd44b -->\n")
     start = (old.root / "start.md").read_text()
     assert start == "[[parent]] [[history/parent-history|h]] [[history/parent-history#A]]\n"
 
@@ -176,6 +176,16 @@ def test_a_case_that_nobody_edited_still_counts_as_such(vault: Vault) -> None:
 def test_a_note_that_cannot_be_read_stops_nothing(old: Vault) -> None:
     (old.sessions / "odd.md").symlink_to(old.sessions / "odd.md")
     assert "properties sessions/parent.md" in fix_all(old)
+
+
+def test_the_files_for_obsidian_are_added_where_they_are_missing(vault: Vault) -> None:
+    (vault.root / "Sessions.base").write_text("mine")
+    fix = BY_NAME["obsidian"]
+    context = FixContext(vault)
+    added = [name for name, _ in apply_fix(context, fix, find_faults(context, [fix])["obsidian"].paths)]
+    assert ("Cases.base" in added, "Sessions.base" in added) == (True, False)
+    assert (vault.root / "Sessions.base").read_text() == "mine"
+    assert [result.state for result in report_faults(context, [fix])] == [CheckState.GOOD]
 
 
 def test_a_missing_file_is_added_and_one_that_is_there_is_not_touched(vault: Vault) -> None:
