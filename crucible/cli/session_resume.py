@@ -62,8 +62,8 @@ def resume(
 ) -> None:
     """Go on with a session, in the client that it ran in or in another one.
 
-    Without ID it is the session of this project that was left last of those that are paused; one that has ended needs
-    its ID and --force. A client that still has the conversation goes on in it and is told what changed meanwhile; any
+    Without ID it is the session of this project that was paused last; a terminal shows a picker, in which it is the
+    first. A session that has ended needs its ID and --force. A client that still has the conversation goes on in it and is told what changed meanwhile; any
     other begins with the context. What is done goes into the same note. A command line gets the context in place of
     {context}, else on its standard input, and CRU_SESSION for `cru record`.
 

@@ -213,3 +213,23 @@ def test_a_session_file_is_taken(args: tuple[str, ...], vault: Vault, shop: Path
     result = cru("session", args[0], path, *args[1:])
     assert "no session" not in result.stderr
     assert "2026-11-10-rate-limiter" in result.stdout + result.stderr
+
+
+def test_resume_offers_first_what_it_would_take_unasked(vault: Vault, shop: Path, cru: Cru) -> None:
+    unasked = cru("session", "resume", "--print", "--json").stdout
+    with _typing(vault, shop, "session", "resume", "--print", "--json") as terminal:
+        terminal.see(CHOOSE)
+        assert "> 2026-11-12-login-page" in terminal.shown
+        assert "ledger" not in terminal.shown  # it has ended
+        terminal.type(ENTER)
+        assert terminal.end() == 0
+    assert '"session": "2026-11-12-login-page"' in unasked
+    assert '"session": "2026-11-12-login-page"' in terminal.shown
+
+
+def test_resume_with_nothing_paused_says_so_on_a_terminal(vault: Vault, shop: Path) -> None:
+    for path in vault.sessions.glob("2026-*.md"):
+        path.write_text(path.read_text().replace("status: paused", "status: completed"))
+    with _typing(vault, shop, "session", "resume") as cru:
+        assert cru.end() == 1
+    assert "no paused session" in cru.shown
