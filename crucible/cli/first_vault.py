@@ -43,9 +43,11 @@ def make_first_vault(door: Door, *, may_ask: bool) -> None:
     if found:
         say(f"Found on this machine: {found}.")
     root = _asked(folder, can_import=bool(found))
+    was_there = is_vault(str(root))
     init_vault(root)
     set_user_settings(Path(settings_path()), {"default_vault": str(root)})
-    say(f"Created {clean_line(_short(root))}, your default vault. In Obsidian: Open folder as vault.")
+    done = "is" if was_there else "was created and is"
+    say(f"{clean_line(_short(root))} {done} your default vault. In Obsidian: Open folder as vault.")
     if searches:
         _import(root, searches)
     say("")

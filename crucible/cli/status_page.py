@@ -160,7 +160,9 @@ def _page_lines(page: _Page, room: int | None, *, color: bool) -> Iterator[str]:
         yield from _wrapped(f"Waiting for you: {', '.join(filter(None, counts))}", room)
     yield from ("", heading("Next"))
     for command, purpose in page.next_commands.items():
-        yield fit(f"{command:<{_COMMAND}}  {purpose}")
+        line = f"{command:<{_COMMAND}}  {purpose}"
+        # Half a purpose says nothing.
+        yield fit(line if room is None or len(line) + 2 <= room else command)
 
 
 def _sessions_heading(page: _Page) -> str:

@@ -43,7 +43,7 @@ def test_enter_makes_a_vault_imports_and_shows_the_status(home: Path, cru_proces
         cru.see("Create a vault in ~/crucible and import them? [Y/n/other folder]")
         cru.type("\n")
         assert cru.end() == 0
-    assert "Created ~/crucible, your default vault." in cru.shown
+    assert "~/crucible was created and is your default vault." in cru.shown
     assert "1 session and" in cru.shown
     assert "vault   ~/crucible" in cru.shown
     assert "cru install claude-code" in cru.shown
@@ -102,6 +102,15 @@ def test_a_vault_that_is_there_is_offered(home: Path) -> None:
         cru.see("Use the vault in ~/crucible and import them?")
         cru.type("y\n")
         assert cru.end() == 0
+    assert "~/crucible is your default vault." in cru.shown
+
+
+def test_a_home_folder_that_is_a_repository_has_room_for_a_vault(home: Path) -> None:
+    (home / ".git").mkdir()
+    with _typing(home) as cru:
+        cru.see("Create a vault in ~/crucible and import them?")
+        cru.type("n\n")
+        assert cru.end() == 1
 
 
 def test_a_folder_with_other_files_is_not_offered(home: Path) -> None:
