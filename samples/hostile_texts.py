@@ -21,7 +21,7 @@ BLOCKS = (
     "**Tool calls:**", "**Tool calls:** ", "- **Tool calls:**", "started:: x", "ended :: y", "tokens::1",
     "Rationale: x", "Resolution:", "Summary:", "Summary\\:", "Task:", "Alternatives: x", "By: user", "By\\:", "Cause: x",
     "Source: reply, 0.9", "Source: reply, 0.9, rows a b", "Details: x", "  Details: x", "Evidence: x", "- outcome: x (reply, 0.9)", "> [!findings]-", "> [!plan]-", "mode: link", "mode: inline",
-    "due:: x", "x y :: z", "= this", "    = this", "    $= x", "```button", "```dataviewjs", "~~~ meta-bind", "* [?] x", "[a]: /url", "[a`b]: /url", "[a", "b]: /url 'c'", "[^1]: note", "[[x]]: /y", "<!--", "-->", "<script>", "</script>",
+    "due:: x", "x y :: z", "= this", "    = this", "    $= x", "```button", "```dataviewjs", "~~~ meta-bind", "* [?] x", "[a]: /url", "[a`b]: /url", "[a", "b]: /url 'c'", "[^1]: note", "[[x]]: /y", "<!--", "-->", "<!-- crucible", "<!-- crucible ", "sources:", "<script>", "</script>",
     "<div>", "<?php", "<![CDATA[", "<!DOCTYPE x>", "<pre", "%%", "$$", "^block-id", "title: x", "...",
 )
 """Whole lines, or how a line begins."""
@@ -32,7 +32,7 @@ FRAGMENTS = [
     "# h", "## Two", "## Two ##", "#x", "### a @b #c", "> q", "> [!user]", "> > x", ">", "```", "```py", "~~~", "````",
     "``` a`b", "---", "- - -", "***", "___", "===", "=", "-", "--", "- a", "- `x` → y", "* a", "+ b", "1. a", "  - n",
     "   # h", "  > q", "    code", "\tcode", " ```", "  ```", "**Tool calls:**", "**Tool calls:** ", "**Tool calls:**x",
-    "<!-- -->", "<div>", "<!-- a", "-->", "text", "[a]: /u", "[a]:", "| a |", "", "", "", "%%", "%% a %%", "`%%`", "a %%",
+    "<!-- -->", "<div>", "<!-- a", "-->", "<!-- crucible", "<!-- crucible ", "--> ", "sources:", "text", "[a]: /u", "[a]:", "| a |", "", "", "", "%%", "%% a %%", "`%%`", "a %%",
     "  ", "- ```", "- ```py", "- > q", "- # h", "- `a`", "\\## x", "a\x0c", "\u2028", "-   `y` → z", "- ", "*", "> %%",
     "  **Tool calls:**", "   ---", "  ===", "$$", "<b>", " <b>", "<?x", "10. # y", " 2) z", "- **Tool calls:**", "\x00",
 ]  # fmt: skip
