@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import click
@@ -15,7 +16,7 @@ from crucible.cli.import_summary import write_summary
 from crucible.cli.options import Door
 from crucible.cli.output import clean_line, counted, say
 from crucible.commands.imports.imports import Search, searches_here
-from crucible.core.errors import VaultNotFound
+from crucible.core.errors import TranscriptError, VaultNotFound
 from crucible.core.settings.settings import load_vault_settings
 from crucible.vault.notes.discovery import is_vault
 from crucible.vault.notes.init_vault import init_vault, set_user_settings
@@ -29,7 +30,7 @@ _NO, _YES = ("n", "no"), ("", "y", "yes")
 def make_first_vault(door: Door, *, may_ask: bool) -> None:
     """Ask whether to create a vault and import what is on this machine, and do it.
 
-    Raises `VaultNotFound` if nobody can be asked or `may_ask` is False, and `click.Abort` if the user does not want it.
+    Raises `VaultNotFound` if nobody can be asked or `may_ask` is False.  Exits with 1 if the user says no.
     """
     user_settings()  # checked first, since the vault becomes the default in this file
     searches = searches_here(os.environ, Path.home())
@@ -101,8 +102,12 @@ def _found(searches: Sequence[Search]) -> str:
 
 
 def _count(search: Search) -> int:
-    """Count a client's sessions without reading them."""
-    return len({found.native_id for path in search.paths for found in search.dialect.find(path)})
+    """Count a client's sessions without reading them; the import reports what cannot be read."""
+    found: set[str] = set()
+    with suppress(TranscriptError, OSError):
+        for path in search.paths:
+            found.update(one.native_id for one in search.dialect.find(path))
+    return len(found)
 
 
 def _import(root: Path, searches: Sequence[Search]) -> None:

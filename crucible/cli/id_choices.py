@@ -32,7 +32,7 @@ from crucible.vault.notes.note_heads import read_head
 from crucible.vault.notes.projects import project_of
 from crucible.vault.notes.walk import CASES, KNOWLEDGE, WORKFLOWS, find_notes, note_name
 
-_MOST = 1000
+_MOST = 5000
 """Maximum things to offer."""
 _NAMED = 10
 """Maximum ids in the error for a pipe."""

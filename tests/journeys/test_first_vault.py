@@ -132,6 +132,17 @@ def test_without_sessions_a_vault_is_offered_all_the_same(home: Path) -> None:
     assert "The vault has no sessions yet" in cru.shown
 
 
+def test_a_client_that_cannot_be_read_does_not_stop_the_offer(home: Path) -> None:
+    broken = home / ".local" / "share" / "opencode"
+    broken.mkdir(parents=True)
+    (broken / "opencode.db").write_bytes(b"no database" * 500)
+    with _typing(home) as cru:
+        cru.see("Found on this machine: 1 Claude Code session")
+        cru.type("\n")
+        assert cru.end() == 0
+    assert "opencode.db: unreadable" in cru.shown
+
+
 @pytest.mark.parametrize("args", [(), ("--json",)])
 def test_a_pipe_says_what_to_do_and_creates_nothing(args: tuple[str, ...], home: Path, cru_process: CruProcess) -> None:
     before = _tree(home)
