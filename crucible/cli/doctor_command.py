@@ -115,7 +115,7 @@ _MARKS = {CheckState.GOOD: ("ok", "green"), CheckState.NOTE: ("note", "yellow"),
     multiple=True,
     type=click.Choice([*(fix.name for fix in FIXES), "all"]),
     metavar="CHECK",
-    help="Fix what this check found, or `all`; asks first. Edits only the lines it is about.",
+    help=f"Fix what a check found, after asking: {', '.join(fix.name for fix in FIXES)} or all.",
 )
 @flag("--dry-run", "With --fix: show what would change, and change nothing.")
 @flag("--yes", "With --fix: do not ask.")

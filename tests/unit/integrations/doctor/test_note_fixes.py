@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import UTC
 from pathlib import Path
 
 import pytest
@@ -71,7 +72,7 @@ def old(vault: Vault) -> Vault:
 def fix_all(vault: Vault) -> list[str]:
     fixed = []
     for fix in FIXES:
-        context = FixContext(vault)
+        context = FixContext(vault, UTC)
         results = list(apply_fix(context, fix, find_faults(context, [fix])[fix.name].paths))
         assert all(not reason for _, reason in results), results
         fixed += [f"{fix.name} {name}" for name, _ in results]
@@ -79,7 +80,7 @@ def fix_all(vault: Vault) -> list[str]:
 
 
 def states(vault: Vault) -> dict[str, CheckState]:
-    return {result.topic: result.state for result in report_faults(FixContext(vault), FIXES)}
+    return {result.topic: result.state for result in report_faults(FixContext(vault, UTC), FIXES)}
 
 
 def bytes_of(root: Path) -> dict[str, bytes]:
@@ -89,7 +90,7 @@ def bytes_of(root: Path) -> dict[str, bytes]:
 def test_what_is_reported_is_fixed_and_then_nothing_is(old: Vault) -> None:
     reported = {
         f"{r.topic} {n}"
-        for r in report_faults(FixContext(old), FIXES)
+        for r in report_faults(FixContext(old, UTC), FIXES)
         if r.state is not CheckState.GOOD
         for n in r.items
     }
@@ -134,7 +135,7 @@ def test_a_history_moves_with_the_links_to_it(old: Vault) -> None:
 
 def test_a_history_whose_name_is_taken_stays_and_is_named(old: Vault) -> None:
     (old.root / "history/parent-history.md").write_text("Mine.\n")
-    found = find_faults(FixContext(old), [BY_NAME["history-names"]])["history-names"]
+    found = find_faults(FixContext(old, UTC), [BY_NAME["history-names"]])["history-names"]
     assert (found.paths, found.left) == ((), ("history/parent.md: history/parent-history.md exists already",))
 
 
@@ -181,7 +182,7 @@ def test_a_note_that_cannot_be_read_stops_nothing(old: Vault) -> None:
 def test_the_files_for_obsidian_are_added_where_they_are_missing(vault: Vault) -> None:
     (vault.root / "Sessions.base").write_text("mine")
     fix = BY_NAME["obsidian"]
-    context = FixContext(vault)
+    context = FixContext(vault, UTC)
     added = [name for name, _ in apply_fix(context, fix, find_faults(context, [fix])["obsidian"].paths)]
     assert ("Cases.base" in added, "Sessions.base" in added) == (True, False)
     assert (vault.root / "Sessions.base").read_text() == "mine"
@@ -196,7 +197,7 @@ def test_a_missing_file_is_added_and_one_that_is_there_is_not_touched(vault: Vau
 
     fix = Fix("files", "missing", "all there", files=missing)
     (vault.root / "A.base").write_bytes(b"mine")
-    context = FixContext(vault)
+    context = FixContext(vault, UTC)
     assert list(apply_fix(context, fix, find_faults(context, [fix])["files"].paths)) == [("deep/B.base", "")]
     assert [(vault.root / name).read_bytes() for name in wanted] == [b"mine", b"b"]
     assert [result.state for result in report_faults(context, [fix])] == [CheckState.GOOD]
@@ -212,6 +213,6 @@ def test_a_note_that_changes_meanwhile_is_fixed_as_it_is_then(old: Vault) -> Non
         return links.find(context, note)
 
     slow = replace(links, find=edited)
-    assert [reason for _, reason in apply_fix(FixContext(old), slow, ["sessions/parent.md"])] == [""]
+    assert [reason for _, reason in apply_fix(FixContext(old, UTC), slow, ["sessions/parent.md"])] == [""]
     assert "Meanwhile." in path.read_text()
     assert "[[sessions/deep/child|child]]" in path.read_text()
