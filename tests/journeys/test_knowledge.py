@@ -60,7 +60,6 @@ def test_an_item_is_a_note_whose_path_is_printed(vault: Vault, cru: Cru) -> None
         "confidence: 0.8",
     ):
         assert line in text
-    assert (vault.root / "Knowledge.base").is_file()
     assert cru("knowledge", "check").exit_code == 0
 
 

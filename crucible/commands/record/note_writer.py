@@ -81,7 +81,7 @@ def with_patience(vault: Vault | Path | str) -> Vault:
 def _opened(root: Path) -> Vault:
     """Open the vault at a folder. Raises `VaultNotFound` for other folders, so that no notes go to a wrong path."""
     if not (root / ".crucible").is_dir():
-        raise VaultNotFound(f"{root}: no vault", f"`cru init {root}` makes one there")
+        raise VaultNotFound(f"{root}: no vault", f'run "cru init {root}" to create one there')
     home = os.path.expanduser("~")
     # This is public API, so it has to read the environment itself.
     user = load_user_settings(user_settings_path(os.environ, home), home)

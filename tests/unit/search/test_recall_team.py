@@ -86,8 +86,8 @@ def test_without_a_server_the_error_is_one_line_and_here_works(
     }
     monkeypatch.setenv(VARIABLE, REFUSING[why].format(**places))
     write(vault, "2026-11-21-limiter", LIMITER)
-    for command in ("bucket",), ("status",), ("push",):
-        refused = cru("recall", *command)
+    for command in ("recall", "bucket"), ("team", "status"), ("team", "push"):
+        refused = cru(*command)
         assert (refused.exit_code, refused.stdout) == (1, "")
         assert "sesame" not in refused.stderr
         assert "PostgreSQL at " in refused.stderr
@@ -101,15 +101,15 @@ def test_a_password_in_the_address_is_never_shown(
     monkeypatch.setenv(VARIABLE, team.address("owner:sesame"))
     write(vault, "2026-11-21-limiter", LIMITER)
     for command in (
-        ("push",),
-        ("push", "--force", "--format", "json"),
-        ("status",),
-        ("status", "--format", "json"),
-        ("sync", "--format", "json"),
-        ("setup",),
-        ("ask", "bucket", "--explain"),
+        ("team", "push"),
+        ("team", "push", "--force", "--format", "json"),
+        ("team", "status"),
+        ("team", "status", "--format", "json"),
+        ("team", "sync", "--format", "json"),
+        ("team", "setup"),
+        ("recall", "bucket", "--explain"),
     ):
-        result = cru("recall", *command)
+        result = cru(*command)
         assert result.exit_code == 0, result.stderr
         assert "sesame" not in result.stdout + result.stderr
 
@@ -144,7 +144,7 @@ def test_a_project_sees_permitted_items_of_other_projects(address: str, vault: V
 
 def test_without_a_server_the_error_has_a_hint(vault: Vault, cru: Cru) -> None:
     for command in ("push", "sync", "status", "setup"):
-        result = cru("recall", command)
+        result = cru("team", command)
         assert result.exit_code == 2
         assert "docs/teams.md" in result.stderr
 

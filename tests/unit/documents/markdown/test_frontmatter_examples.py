@@ -61,9 +61,13 @@ def test_what_is_wrong_is_said_with_its_line(text: str, problems: list[tuple[str
 
 
 def test_what_cannot_be_read_at_all_says_so() -> None:
-    (problem, *_) = find_frontmatter(Source(f"---\nb: 1\na: {'[' * 5_000}\n---\n")).problems
-    assert (problem.code, problem.line) == ("yaml-too-large", 3)
-    assert problem.message == "nested too deeply, or aliases expand to too much"
+    def read(levels: int) -> tuple[str, int, str]:
+        (problem, *_) = find_frontmatter(Source(f"---\nb: 1\na: {'[' * levels}\n---\n")).problems
+        return problem.code, problem.line, problem.message
+
+    assert read(500) == ("yaml-too-large", 3, "nested too deeply, or aliases expand to too much")
+    # Some builds of libyaml refuse a thousand levels themselves, before ours are counted.
+    assert read(5_000)[:2] in {("yaml-too-large", 3), ("broken-yaml", 3)}
 
 
 @pytest.mark.parametrize(("others", "deepest"), [(0, DEPTH), (3 * DEPTH, DEPTH - 1)])
