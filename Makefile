@@ -33,16 +33,15 @@ $(VENV)/.installed-dev: $(VENV)/.made pyproject.toml
 	$(PIP) -e '.[dev]'
 	@touch $@ $(VENV)/.installed
 
-demo: $(VENV)/.installed ## Import a real transcript into a copy of the example vault, list it, show it and ask it
+demo: $(VENV)/.installed ## Import a real transcript into a copy of the example vault, then list, show and search it
 	@rm -rf $(DEMO) && mkdir -p build && cp -R vault-example $(DEMO)
 	@rm $(DEMO)/sessions/*rate-limiter*  # the demo imports these itself
 	$(BIN)/cru --vault $(DEMO) import claude-code tests/data/transcripts/claude-code
 	$(BIN)/cru --vault $(DEMO) session list
-	$(BIN)/cru --vault $(DEMO) session show "$$($(BIN)/cru --vault $(DEMO) session list --limit 1 --json \
-	    | $(BIN)/python -c 'import json, sys; print(json.load(sys.stdin)["sessions"][0]["id"])')"
-	$(BIN)/cru --vault $(DEMO) recall how do we keep the limiter per user --limit 1 --context 1
+	$(BIN)/cru --vault $(DEMO) session show 2026-11-21-add
+	$(BIN)/cru --vault $(DEMO) recall must the retry wait never be zero --limit 1 --context 1
 	@echo
-	@echo "The vault is $(DEMO): open that folder in Obsidian."
+	@echo "The vault is $(DEMO). Open that folder in Obsidian, or try: cd $(DEMO) && $(CURDIR)/$(BIN)/cru"
 
 # Bytecode is kept, whatever the caller thinks of it: each of the many processes that tests start would compile the same modules again.
 test coverage: export PYTHONDONTWRITEBYTECODE =
