@@ -14,7 +14,7 @@ from crucible.cli.doctor_fixes import fix_faults
 from crucible.cli.environment import settings_path as user_settings_file
 from crucible.cli.environment import user_settings, vault_root
 from crucible.cli.install_command import project_folder
-from crucible.cli.options import Door, flag, format_option, is_data
+from crucible.cli.options import Door, flag, format_option, is_data, yes_option
 from crucible.cli.output import PROBLEMS_FOUND, bar, clean_line, in_color, write, write_data
 from crucible.clients.claude_code.hook_settings import settings_path
 from crucible.clients.log_files import source_name
@@ -118,7 +118,7 @@ _MARKS = {CheckState.GOOD: ("ok", "green"), CheckState.NOTE: ("note", "yellow"),
     help=f"Fix what a check found, after asking: {', '.join(fix.name for fix in FIXES)} or all.",
 )
 @flag("--dry-run", "With --fix: show what would change, and change nothing.")
-@flag("--yes", "With --fix: do not ask.")
+@yes_option("With --fix: do not ask.")
 @format_option()
 @click.pass_obj
 def doctor(

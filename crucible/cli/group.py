@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from crucible import __version__
-from crucible.cli.command_table import COMMANDS, GROUPS, Group
+from crucible.cli.command_table import COMMANDS, GROUPS, SECTIONS, SEE_ALSO, Group
 from crucible.cli.options import Door, GivenPath
 
 if TYPE_CHECKING:
@@ -73,10 +73,12 @@ class LazyGroup(click.Group):
             entry = COMMANDS[full]
             light = ctx.resilient_parsing and entry.completion and not _option_typed_after(cmd_name)
             command: click.Command = load_command(entry.completion if light else entry.target)
+            if (see_also := _see_also(full)) not in (command.epilog or ""):
+                command.epilog = "\n\n".join(filter(None, (command.epilog, see_also)))
             return command
         if full in GROUPS:
             kind = _ListingGroup if f"{full} list" in COMMANDS else LazyGroup
-            return kind(cmd_name, full, help=_with_examples(GROUPS[full]))
+            return kind(cmd_name, full, help=_with_examples(GROUPS[full]), epilog=_see_also(full))
         return None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -128,6 +130,28 @@ class _ListingGroup(LazyGroup):
         return super().parse_args(ctx, args)
 
 
+class _Root(LazyGroup):
+    """`cru` itself: its help lists the commands in sections, without hidden ones."""
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the sections with their names aligned."""
+        sections = [section for section in SECTIONS if not section.hidden]
+        width = max(len(name) for section in sections for name in section.commands)
+        for section in sections:
+            with formatter.section(section.title):
+                formatter.write_dl([(name.ljust(width), self._help_of(name)) for name in section.commands])
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Offer hidden commands only after their first letter."""
+        hidden = {name for section in SECTIONS if section.hidden and not incomplete for name in section.commands}
+        return [item for item in super().shell_complete(ctx, incomplete) if item.value not in hidden]
+
+
+def _see_also(full: str) -> str:
+    """Return the last line of a command's help."""
+    return f"See also: {', '.join(f'cru {name}' for name in SEE_ALSO[full])}"
+
+
 def _with_examples(group: Group) -> str:
     """Return a group's help and examples; the backspace mark keeps click from wrapping the examples."""
     return "\n".join((group.help, "\n\b", *(f"  {line}" for line in group.examples))) if group.examples else group.help
@@ -141,7 +165,7 @@ def _option_typed_after(name: str) -> bool:
 
 def build_root() -> click.Group:
     """Build the `cru` group with its global options, without importing any command."""
-    return LazyGroup(
+    return _Root(
         "cru",
         "",
         help=_ABOUT,

@@ -13,7 +13,16 @@ import click
 from crucible.cli.command_agent import ask_first, with_option
 from crucible.cli.id_arguments import SESSION, PickedId
 from crucible.cli.index_access import open_index, query_index
-from crucible.cli.options import Door, flag, format_option, is_data, limit_option, since_option, until_option
+from crucible.cli.options import (
+    Door,
+    flag,
+    format_option,
+    is_data,
+    limit_option,
+    since_option,
+    until_option,
+    yes_option,
+)
 from crucible.cli.output import PROBLEMS_FOUND, say, say_problems, warn, write, write_data, write_document
 from crucible.cli.table_output import write_rows
 from crucible.cli.vault_access import find_note, folders_of, open_vault
@@ -252,23 +261,23 @@ def _key(heading: str) -> str:
 
 
 @click.command
-@flag("--yes", "Do not ask.")
+@yes_option()
 @flag("--dry-run", "Only name what would go.")
 @click.option(
     "--max-entries",
-    type=click.IntRange(min=0),
+    type=click.IntRange(min=1),
     metavar="N",
-    help="Keep so many; 0 means no limit; by default the setting.",
+    help="Keep the newest N.",
 )
 @click.option(
-    "--max-age-days",
-    type=click.IntRange(min=0),
-    metavar="N",
-    help="Keep so long; 0 means no limit; by default the setting.",
+    "--older-than",
+    type=click.IntRange(min=1),
+    metavar="DAYS",
+    help="Only histories older than this.",
 )
 @click.pass_obj
-def prune(door: Door, /, *, yes: bool, dry_run: bool, max_entries: int | None, max_age_days: int | None) -> int:
-    """Put away histories that are too old or too many; the vault's settings [history.retention] say from when on.
+def prune(door: Door, /, *, yes: bool, dry_run: bool, max_entries: int | None, older_than: int | None) -> int:
+    """Put away histories that are too old or too many, by the options or else by [history.retention] in the settings.
 
     What goes is named, and on a terminal you are asked; without one --yes is needed. A note that the vault's git repository holds as it is is
     removed, since git has it; any other goes into the system's trash. One that neither takes stays. The sessions themselves stay in any case.
@@ -280,9 +289,9 @@ def prune(door: Door, /, *, yes: bool, dry_run: bool, max_entries: int | None, m
     vault = open_vault(door)
     notes, _ = _load_all(vault)
     limits = vault.settings.history
-    most = limits.max_entries if max_entries is None else max_entries
-    days = limits.max_age_days if max_age_days is None else max_age_days
-    beyond = too_many(notes, datetime.now(UTC), most, days)
+    if max_entries is None and older_than is None:
+        max_entries, older_than = limits.max_entries, limits.max_age_days
+    beyond = too_many(notes, datetime.now(UTC), max_entries or 0, older_than or 0)
     for one in beyond:
         write(vault.relative(one.note.path))
     if not beyond:

@@ -58,7 +58,7 @@ _COLUMNS = (
 @click.command("list")
 @flag("--all", "Also what is answered, and what old sessions left.", "everything")
 @click.option("--project", metavar="NAME", default="", help="Only of this project's sessions.")
-@only_option("--kind", "kinds", PendingKind)
+@only_option("--type", "kinds", PendingKind)
 @limit_option("Only the newest N.", least=0)
 @format_option()
 @click.pass_obj
@@ -80,7 +80,7 @@ def list_inbox(
 
     \b
       cru inbox
-      cru inbox --project shop --kind decision_needed
+      cru inbox --project shop --type decision_needed
       cru inbox --all --format json
     """
     index = open_index(door)

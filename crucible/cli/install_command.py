@@ -15,7 +15,7 @@ import click
 
 from crucible.cli.command_agent import human_is_there, offer_to_ask
 from crucible.cli.environment import absolute_path, user_settings, vault_place, vault_root
-from crucible.cli.options import Door, flag
+from crucible.cli.options import Door, flag, yes_option
 from crucible.cli.output import clean_line, say, write
 from crucible.clients.claude_code.hook_settings import (
     find_installed,
@@ -74,7 +74,7 @@ _MAKE_ONE = 'Run "cru init DIR --default" to create one for all projects, or "cr
 @flag("--project", "For this project only, in files that can be committed.")
 @flag("--remove", "Remove what this command installs; the files are restored.")
 @flag("--dry-run", "Show the files that would change, and change nothing.")
-@flag("--yes", "Without CLIENT: do not ask.")
+@yes_option("Without CLIENT: do not ask.")
 @click.pass_obj
 def install(
     door: Door, /, client: str | None, *, mcp: bool, user: bool, project: bool, remove: bool, dry_run: bool, yes: bool

@@ -233,7 +233,7 @@ def show_knowledge(door: Door, /, item: str) -> None:
 @format_option("paths")
 @click.pass_context
 def search(ctx: click.Context, /, query: tuple[str, ...], **given: Any) -> None:
-    """Find items of knowledge: `cru recall --kind knowledge`, in this vault even where a team's server is set.
+    """Find items of knowledge: `cru recall --type knowledge`, in this vault even where a team's server is set.
 
     \b
       cru knowledge search how are retries done

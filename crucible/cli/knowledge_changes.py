@@ -63,8 +63,7 @@ _EVENT = late_pattern(r"#[0-9a-f]{8}\Z")
 @click.option("--prevent", default="", metavar="TEXT", help="Of a failure: what would have prevented it.")
 @click.option("--resolution", default="", metavar="TEXT", help="Of a failure: what fixed it.")
 @click.option(
-    "--verified-by",
-    "how",
+    "--how",
     default="",
     metavar="TEXT",
     help="How it was verified: a command, a test, a measurement.",
@@ -222,25 +221,25 @@ def _write_added(vault: Vault, made: Added, format_: str) -> None:
 
 @click.command("retire")
 @click.argument("items", metavar="ID...", type=ITEM, nargs=-1, required=True)
-@click.option("--because", default="", metavar="TEXT", help="Why; it stands in the note.")
+@click.option("--reason", default="", metavar="TEXT", help="Why; the note keeps it.")
 @flag("--undo", "Bring it back into recall.")
 @click.pass_obj
-def retire(door: Door, /, items: tuple[str, ...], because: str, *, undo: bool) -> None:
+def retire(door: Door, /, items: tuple[str, ...], reason: str, *, undo: bool) -> None:
     """Take items out of recall; their notes stay.
 
     \b
-      cru knowledge retire retry-with-jitter --because "the client does it"
+      cru knowledge retire retry-with-jitter --reason "the client does it"
       cru knowledge retire retry-with-jitter --undo
     """
-    if because and undo:
-        raise UsageError("--because and --undo exclude each other", "leave one of them out")
+    if reason and undo:
+        raise UsageError("--reason and --undo exclude each other", "leave one of them out")
     vault = open_vault(door)
     redact = redact_of(vault.settings.secrets)
     for path in dict.fromkeys(find_item(vault, ref, here()) for ref in items):
         if undo:
             restore_item(vault, path)
         else:
-            retire_item(vault, path, datetime.now(UTC), because, redact)
+            retire_item(vault, path, datetime.now(UTC), reason, redact)
         say(f"{path.stem}: {'active' if undo else 'retired'}")
 
 
@@ -264,10 +263,10 @@ def merge(door: Door, /, into: str, other: str) -> None:
 @click.command("verify")
 @click.argument("item", metavar="ID", type=ITEM)
 @click.option("--how", default="", metavar="TEXT", help="How it was verified: a command, a test, a look.")
-@click.option("--by", default="", metavar="NAME", help="Who did.")
+@click.option("--agent", default="", metavar="NAME", help="The agent or person who verified it.")
 @flag("--failed", "It did not hold.")
 @click.pass_obj
-def verify(door: Door, /, item: str, how: str, by: str, *, failed: bool) -> None:
+def verify(door: Door, /, item: str, how: str, agent: str, *, failed: bool) -> None:
     """Note that an item was looked at and holds; it is as fresh as a new one then.
 
     One that did not hold is listed by `cru knowledge list --to-verify` until it does, and each time stays as a line of `failed_checks` in its note.
@@ -279,7 +278,7 @@ def verify(door: Door, /, item: str, how: str, by: str, *, failed: bool) -> None
     vault = open_vault(door)
     path = find_item(vault, item, here())
     redact = redact_of(vault.settings.secrets)
-    verify_item(vault, path, datetime.now(UTC), Verification(passed=not failed, how=how, by=by), redact)
+    verify_item(vault, path, datetime.now(UTC), Verification(passed=not failed, how=how, by=agent), redact)
     say(
         f"{path.stem}: {'did not hold, as its note says now; correct it, or `cru knowledge retire` it' if failed else 'verified'}"
     )

@@ -15,7 +15,7 @@ import click
 
 from crucible.cli.command_agent import with_option
 from crucible.cli.index_access import query_from, query_index
-from crucible.cli.options import GivenPath, limit_option, one_of, only_option
+from crucible.cli.options import GivenPath, limit_option, one_of, only_option, yes_option
 from crucible.cli.vault_access import find_note, index_of
 from crucible.commands.learn.case import CaseType
 from crucible.commands.learn.selection import Dedupe, SessionRelations
@@ -159,6 +159,6 @@ WAYS = (
         help="Propose corrections that recur as a diff to AGENTS.md or CLAUDE.md; nothing is exported.",
     ),
     click.option("--write", is_flag=True, help="With --rules: write the file, after a question."),
-    click.option("--yes", is_flag=True, help="With --write: do not ask."),
+    yes_option("With --write: do not ask."),
     click.option("--force", is_flag=True, help="Write puzzle files also over what was changed there."),
 )

@@ -69,6 +69,11 @@ def flag(name: str, help_: str, parameter: str | None = None) -> Callable[[Any],
     return click.option(*filter(None, (name, parameter)), is_flag=True, help=help_)
 
 
+def yes_option(help_: str = "Do not ask.") -> Callable[[Any], Any]:
+    """Return the option `--yes`, which answers the command's questions."""
+    return click.option("-y", "--yes", is_flag=True, help=help_)
+
+
 def only_option(name: str, parameter: str, kinds: Iterable[StrEnum]) -> Callable[[Any], Any]:
     """A repeatable option that filters by the values of an enumeration."""
     return click.option(name, parameter, multiple=True, type=one_of(kinds), help="Only these; may be repeated.")

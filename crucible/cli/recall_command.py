@@ -42,12 +42,12 @@ class _Recall(click.Command):
 @click.command("recall", cls=_Recall)
 @click.argument("query", nargs=-1)
 @click.option(
-    "--kind",
+    "--type",
     "kinds",
     multiple=True,
-    metavar="KIND",
+    metavar="TYPE",
     type=click.Choice([*(one.value for one in EventKind), "failure", "report"]),
-    help=f"Only these kinds, and the sessions that contain them; may be repeated: {', '.join(EventKind)}; failure means error, report means subagent.",
+    help=f"Only these types, and the sessions that contain them; may be repeated: {', '.join(EventKind)}; failure means error, report means subagent.",
 )
 @click.option(
     "--session",
@@ -107,7 +107,7 @@ def recall(
     """Find what was said, decided and learned, over every session.
 
     QUERY is a question as you would ask it, or terms, "phrases", -not, FIELD:VALUE (session, kind, agent, channel, project, phase, tag, file). The
-    best events come first, each with those before and after it in its session, then the best sessions. Without QUERY, what --kind, --session
+    best events come first, each with those before and after it in its session, then the best sessions. Without QUERY, what --type, --session
     and the like leave is shown, the newest first. Knowledge counts by its type, by how fresh it is, and by how useful it proved to be. Nothing
     leaves this machine, unless your settings name a team's server, which is asked instead then.
 
@@ -115,8 +115,8 @@ def recall(
 
     \b
       cru recall what did we decide about the retry policy
-      cru recall '"token bucket" -sliding' --kind decision --since 30d
-      cru recall --kind error --since 7d
+      cru recall '"token bucket" -sliding' --type decision --since 30d
+      cru recall --type error --since 7d
       cru recall TokenBucket --project shop --format json
       cru recall 2026-11-21-add-rate-limiter-project#9c8b7a61 --context 4
     """
@@ -130,7 +130,7 @@ def recall(
     )
     if not query and not question.narrows:
         raise UsageError(
-            "nothing is asked for", "ask with words, or narrow: --kind decision, --since 7d, --session ID, …"
+            "nothing is asked for", "ask with words, or narrow: --type decision, --since 7d, --session ID, …"
         )
     is_id = bool(_EVENT.fullmatch(question.text))
     with ReadingLine(_LONG) as reading:

@@ -239,21 +239,21 @@ def tool(
 
 @_logs(
     _option("--used", "Tokens sent afresh, and those that were generated.", "N", type=_COUNT),
-    _option("--output", "How many of --used were generated.", "N", type=_COUNT, default=0),
+    _option("--generated", "How many of --used were generated.", "N", type=_COUNT, default=0),
     _option("--cached", "Tokens read from the cache.", "N", type=_COUNT),
     _MODEL,
 )
-def tokens(recorder: Recorder, used: int | None, cached: int | None, **given: Any) -> str:
+def tokens(recorder: Recorder, used: int | None, cached: int | None, generated: int, **given: Any) -> str:
     """Count tokens: they are added to the session, its usage by day and model and its phase, and a subagent's to its parent's list too.
 
-    Without --output, all of --used count as input in the usage.
+    Without --generated, all of --used count as input in the usage.
 
     \b
-      cru record tokens --used 1620 --output 420 --cached 6000
+      cru record tokens --used 1620 --generated 420 --cached 6000
     """
     if used is None and cached is None:
         raise UsageError("no tokens: neither --used nor --cached", "cru record tokens --used 1620 --cached 6000")
-    return recorder.tokens(used or 0, cached=cached or 0, **given)
+    return recorder.tokens(used or 0, cached=cached or 0, output=generated, **given)
 
 
 @_logs(
@@ -329,7 +329,7 @@ def subagent(
     \b
       child=$(cru record subagent researcher@2 --task "Find the clock")
       cru record tool grep -rn monotonic --result "3 matches" --session $child
-      cru session end --session $child --summary "Use time.monotonic()."
+      cru session end $child --summary "Use time.monotonic()."
     """
     child = recorder.subagent(name, mode=mode or "", **given, at=at)
     if work:

@@ -10,6 +10,7 @@ from typing import Any
 import click
 from click.shell_completion import get_completion_class
 
+from crucible.cli.command_table import SECTIONS
 from crucible.cli.group import build_root
 from crucible.core.templates import render_template
 
@@ -38,7 +39,7 @@ def describe(command: click.Command, name: str, parent: click.Context | None = N
 
 def _reference_text() -> str:
     """Return the text of `docs/cli.md`."""
-    return render_template("cli-reference.md.j2", commands=list(describe(build_root(), "cru")))
+    return render_template("cli-reference.md.j2", sections=SECTIONS, commands=list(describe(build_root(), "cru")))
 
 
 @click.command

@@ -13,7 +13,7 @@ import click
 
 from crucible.cli.id_arguments import SESSION, PickedId
 from crucible.cli.index_access import query_index
-from crucible.cli.options import Door, flag
+from crucible.cli.options import Door, flag, yes_option
 from crucible.cli.output import clean_line, counted, say, write
 from crucible.cli.vault_access import index_of, load_note, open_vault
 from crucible.commands.delete.delete import (
@@ -38,7 +38,7 @@ _SHOWN = 5
 @flag("--all", "Also delete the history and the learning cases made from the session.", "whole")
 @flag("--undo", "Restore the session ID, or the one deleted last.")
 @flag("--force", "Delete a session that is still active.")
-@click.option("-y", "--yes", is_flag=True, help="Do not ask.")
+@yes_option()
 @flag("--dry-run", "Show what would be deleted or restored.")
 @click.pass_obj
 def delete(

@@ -17,11 +17,9 @@ from crucible.cli.options import TEXT, Door, flag
 from crucible.cli.output import say, write
 from crucible.cli.record_options import (
     at_option,
-    named_session,
     noted_time,
     recording_place,
     say_warnings,
-    session_option,
 )
 from crucible.cli.session_stop import finish, finish_quietly, say_problems_of
 from crucible.cli.vault_access import find_note, open_vault
@@ -38,7 +36,7 @@ from crucible.vault.notes.walk import note_name
 
 
 @click.command
-@click.argument("ident", metavar="[ID]", type=SESSION, default="")
+@click.argument("ident", metavar="[ID]", type=SESSION, default="", envvar="CRU_SESSION")
 @click.option("--reason", metavar="TEXT", type=TEXT, default="", help="Why; - for stdin.")
 @click.option("--note", metavar="TEXT", type=TEXT, default="", help="What to know when it goes on; - for stdin.")
 @click.option(
@@ -49,12 +47,9 @@ from crucible.vault.notes.walk import note_name
     multiple=True,
     help="What is in the way; may be given several times.",
 )
-@session_option
 @at_option
 @click.pass_context
-def pause(
-    ctx: click.Context, /, ident: str, session: str | None, at: datetime | None, reason: str, **details: Any
-) -> None:
+def pause(ctx: click.Context, /, ident: str, at: datetime | None, reason: str, **details: Any) -> None:
     """Stop for now: the note tells where and why, a bookmark what else to know. Logging to it again makes it active.
 
     Without an ID it is the session that CRU_SESSION names, else the newest active one of the project that you stand in.
@@ -67,12 +62,10 @@ def pause(
     """
     door = ctx.ensure_object(Door)
     vault = open_vault(door, looks=False)
-    typed = ctx.get_parameter_source("session") is ParameterSource.COMMANDLINE
-    if ident and typed:
-        raise UsageError("two sessions are named", "an ID, or --session")
-    name = note_name(find_note(vault, ident).name) if ident else session or _newest_active(door)
+    typed = ctx.get_parameter_source("ident") is ParameterSource.COMMANDLINE
+    name = note_name(find_note(vault, ident).name) if ident else _newest_active(door)
     recorder = record.open(name, vault=vault, **recording_place())
-    phase = recorder.pause(reason, at=noted_time(at, recorder), reopens=bool(ident) or typed, **details)
+    phase = recorder.pause(reason, at=noted_time(at, recorder), reopens=typed, **details)
     say(f"paused {recorder.id}{f' at {phase}' if phase else ''}; `cru session resume {recorder.id}` goes on")
     say_warnings(recorder)
     finish_quietly(vault, recorder.path)
@@ -96,23 +89,21 @@ _OVER = (Status.COMPLETED, Status.FAILED)
 
 
 @click.command
-@click.argument("ident", cls=PickedId, kind="session to end", unless=["session"], metavar="[ID]", type=SESSION)
+@click.argument("ident", cls=PickedId, kind="session to end", metavar="[ID]", type=SESSION, envvar="CRU_SESSION")
 @click.option("--summary", metavar="TEXT", type=TEXT, default="", help="What came of it; - for stdin.")
 @flag("--failed", "It has failed, not completed.")
 @flag("--no-model", "Ask no agent, even if `agents.at_end` is set in your settings.")
 @with_option
-@session_option
 @at_option
-@click.pass_context
+@click.pass_obj
 def end(
-    ctx: click.Context,
+    door: Door,
     /,
-    ident: str | None,
+    ident: str,
     summary: str,
     failed: bool,
     no_model: bool,
     named: str | None,
-    session: str | None,
     at: datetime | None,
 ) -> None:
     """End the session: completed or failed, with a summary. A subagent's parent is told.
@@ -130,14 +121,11 @@ def end(
       cru session end --summary "It backs off now, with tests."
       cru session end 2026-11-21-add-rate-limiter --with claude
     """
-    door = ctx.ensure_object(Door)
     vault = open_vault(door, looks=False)
-    if ident and ctx.get_parameter_source("session") is ParameterSource.COMMANDLINE:
-        raise UsageError("two sessions are named", "an ID, or --session")
     if no_model and named is not None:
         raise UsageError("--no-model and --with exclude each other", "leave one of them out")
     program = None if named is None else agent_named(named, "--with", "be asked what mattered")
-    name = note_name(find_note(vault, ident).name) if ident else named_session(session)
+    name = note_name(find_note(vault, ident).name)
     recorder = record.open(name, vault=vault, **recording_place())
     is_again = not _end(recorder, summary, at, failed=failed)
     say_warnings(recorder)

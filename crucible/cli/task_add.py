@@ -13,7 +13,7 @@ import click
 from crucible.analysis.review.agent_questions import Agent
 from crucible.cli.command_agent import agent_named, as_agent, say_spent, user_budget
 from crucible.cli.id_arguments import SESSION
-from crucible.cli.options import TEXT, Door, flag, format_option, is_data
+from crucible.cli.options import TEXT, Door, flag, format_option, is_data, yes_option
 from crucible.cli.output import say, warn, write, write_data
 from crucible.cli.recall_engine import RecallScope, open_recall
 from crucible.cli.record_options import recording_place
@@ -54,7 +54,7 @@ from crucible.vault.notes.vault import Vault
     "--priority", type=click.Choice(PRIORITIES), default="medium", show_default=True, help="How urgent it is."
 )
 @flag("--break-down", "Have the agent of your settings break it into tasks.", "breaks")
-@flag("--yes", "Add the agent's tasks without asking.")
+@yes_option("Add the agent's tasks without asking.")
 @format_option()
 @click.pass_obj
 def add(

@@ -11,7 +11,7 @@ import click
 
 from crucible.cli.command_agent import offer_to_ask
 from crucible.cli.environment import absolute_path, settings_path, user_settings, vault_root, working_directory
-from crucible.cli.options import Door, GivenPath, flag
+from crucible.cli.options import Door, GivenPath, flag, yes_option
 from crucible.cli.output import clean_line, say, say_lines, write
 from crucible.core.errors import UsageError
 from crucible.core.settings.settings import load_vault_settings
@@ -55,7 +55,7 @@ def init(door: Door, directory: Path | None, *, default: bool, no_obsidian: bool
 
 
 @click.command
-@flag("--yes", "Accept everything without asking.")
+@yes_option("Accept everything without asking.")
 @flag("--remove", "Take back everything you accepted.")
 @click.pass_obj
 def trust(door: Door, *, yes: bool, remove: bool) -> None:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 
+from crucible.cli.command_table import SECTIONS
 from crucible.vault.notes.vault import Vault
 from tests.journeys.notes import note, write
 from tests.journeys.workflow_notes import put
@@ -34,40 +35,17 @@ def _complete(run: CruProcess, words: str, vault: Vault | None = None) -> list[s
 
 
 def test_commands_are_completed(cru_process: CruProcess) -> None:
-    assert _complete(cru_process, "cru ") == [
-        "init",
-        "trust",
-        "import",
-        "install",
-        "hook",
-        "session",
-        "record",
-        "launch",
-        "briefing",
-        "history",
-        "report",
-        "task",
-        "inbox",
-        "case",
-        "recall",
-        "team",
-        "knowledge",
-        "events",
-        "workflow",
-        "index",
-        "watch",
-        "mcp",
-        "doctor",
-        "completion",
-    ]
-    assert _complete(cru_process, "cru session s") == ["stats", "show"]
+    shown = [name for section in SECTIONS if not section.hidden for name in section.commands]
+    assert _complete(cru_process, "cru ") == shown
+    assert _complete(cru_process, "cru re") == ["recall", "report", "record"]
+    assert _complete(cru_process, "cru session s") == ["show", "stats"]
     assert _complete(cru_process, "cru session list --format t") == ["text", "toon"]
     assert _complete(cru_process, "cru import c") == ["claude-code", "codex"]
 
 
 def test_a_questions_options_are_completed(cru_process: CruProcess) -> None:
     assert _complete(cru_process, "cru recall --all") == ["--all-projects"]
-    assert _complete(cru_process, "cru recall retries --kind de") == ["decision"]
+    assert _complete(cru_process, "cru recall retries --type de") == ["decision"]
 
 
 def test_cases_are_completed_from_the_files_names(vault: Vault, cru_process: CruProcess) -> None:

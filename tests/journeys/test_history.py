@@ -134,7 +134,7 @@ def test_what_would_go_is_named_and_nobody_is_asked_without_a_terminal(
 
 
 def test_without_git_it_goes_into_the_trash(cru: Cru, vault: Vault, names: list[str], trash: Path) -> None:
-    ran = cru("history", "prune", "--yes", "--max-entries", "1", "--max-age-days", "0")
+    ran = cru("history", "prune", "--yes", "--max-entries", "1")
     assert ran.exit_code == 0
     assert "put away 2 histories: 2 in the trash" in ran.stderr
     assert sorted(path.stem for path in trash.iterdir()) == sorted(f"{name}-history" for name in names[1:])
@@ -195,5 +195,5 @@ def test_a_history_of_edi_is_shown_listed_found_and_pruned(cru: Cru, vault: Vaul
     assert cru("history", "show", "a1b2c3d4").stdout_bytes == path.read_bytes()
     assert listed(cru, "list", "--since", "2026-01-24", "--until", "2026-01-24") == ["a1b2c3d4"]
     assert listed(cru, "search", "profile", "task-001") == ["a1b2c3d4"]
-    assert cru("history", "prune", "--yes", "--max-age-days", "1").exit_code == 0
+    assert cru("history", "prune", "--yes", "--older-than", "1").exit_code == 0
     assert not path.exists()

@@ -88,7 +88,7 @@ def test_what_was_asked_again_is_listed_once(vault: Vault, cru: Cru) -> None:
 
 
 def test_all_shows_what_is_answered_too(filled: Vault, cru: Cru) -> None:
-    found = told(cru, "--all", "--kind", "error")
+    found = told(cru, "--all", "--type", "error")
     assert [(one["session"], one["answered"], one["answer"]) for one in found] == [
         ("2026-11-21-add", True, "a bigger one."),
         ("2026-11-20-none", True, "a bigger one."),
@@ -98,7 +98,7 @@ def test_all_shows_what_is_answered_too(filled: Vault, cru: Cru) -> None:
 
 def test_a_project_and_a_kind_narrow_it(filled: Vault, cru: Cru) -> None:
     assert [one["session"] for one in told(cru, "--project", "Blog")] == ["2026-11-22-blog"]
-    assert [one["line"] for one in told(cru, "--kind", "approval_required")] == [15]
+    assert [one["line"] for one in told(cru, "--type", "approval_required")] == [15]
     result = cru("inbox", "--project", "nobody")
     assert (result.stdout, result.stderr.strip()) == ("", "nothing waits")
 
@@ -108,7 +108,7 @@ def test_an_answer_goes_into_the_note_and_the_item_waits_no_more(filled: Vault, 
     result = cru("inbox", "answer", "2026-10-01-old", "--approve")
     assert result.exit_code == 1
     assert "which?" in result.stderr
-    (approval,) = told(cru, "--kind", "approval_required")
+    (approval,) = told(cru, "--type", "approval_required")
     assert cru("inbox", "answer", approval["id"], "--approve", "after the backup").exit_code == 0
     assert cru("inbox", "answer", "2026-10-01-old", "A bigger one.").exit_code == 0
     after = filled.load("2026-10-01-old").source.text
@@ -121,7 +121,7 @@ def test_an_answer_goes_into_the_note_and_the_item_waits_no_more(filled: Vault, 
 
 
 def test_the_last_digits_of_an_id_are_enough_and_how_it_was_answered_is_told(filled: Vault, cru: Cru) -> None:
-    (approval,) = told(cru, "--kind", "approval_required")
+    (approval,) = told(cru, "--type", "approval_required")
     assert cru("inbox", "answer", approval["id"][-6:], "--reject", "not before the backup").exit_code == 0
     assert "    → rejected: not before the backup" in cru("inbox", "--all").stdout.splitlines()
     assert {one["verdict"] for one in told(cru, "--all")} == {None, "mended", "rejected"}
@@ -170,7 +170,7 @@ def test_an_answer_is_told_in_the_history_at_once_and_a_humans_edits_stay(filled
     path = filled.root / "history" / f"{name}-history.md"
     path.write_text(path.read_text().replace("- Drop it?\n", "- Drop it?\n- Ask Ada\n"))
     assert "- Drop it?\n" in path.read_text()
-    (approval,) = told(cru, "--all", "--kind", "approval_required")
+    (approval,) = told(cru, "--all", "--type", "approval_required")
     answered = cru("inbox", "answer", approval["id"], "--approve")
     assert (answered.exit_code, answered.stdout, answered.stderr) == (0, f"{approval['id']}\n", "")
     text = history_of(filled, name)
@@ -221,7 +221,7 @@ def test_what_a_subagent_asked_is_answered_in_its_parents_history(filled: Vault,
 
 def test_an_error_that_somebody_let_be_is_no_open_question(filled: Vault, cru: Cru) -> None:
     name = "2026-10-01-old"
-    (error,) = told(cru, "--kind", "error")
+    (error,) = told(cru, "--type", "error")
     assert cru("session", "end", name).exit_code == 0
     assert cru("inbox", "answer", error["id"], "--ack").exit_code == 0
     assert "No disk" not in history_of(filled, name)

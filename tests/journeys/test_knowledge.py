@@ -149,7 +149,7 @@ def test_recall_finds_knowledge_by_weight_and_feedback_counts(known: Vault, cru:
             cru(
                 "recall",
                 "jitter",
-                "--kind",
+                "--type",
                 "knowledge",
                 "--project",
                 "shop",
@@ -177,7 +177,7 @@ def test_recall_finds_knowledge_by_weight_and_feedback_counts(known: Vault, cru:
 
 
 def test_another_projects_knowledge_is_not_found(known: Vault, cru: Cru) -> None:
-    seen = json.loads(cru("recall", "jitter", "--kind", "knowledge", "--project", "site", "--format", "json").stdout)
+    seen = json.loads(cru("recall", "jitter", "--type", "knowledge", "--project", "site", "--format", "json").stdout)
     assert seen["hits"] == []
 
 
@@ -198,7 +198,7 @@ def test_a_second_note_of_a_name_makes_the_first_no_less_hidden(known: Vault, cr
 def test_a_retired_item_is_not_recalled_until_it_is_back(known: Vault, cru: Cru) -> None:
     search = ("knowledge", "search", "jitter", "--project", "shop", "--format", "json")
     assert json.loads(cru(*search).stdout)["hits"]
-    assert cru("knowledge", "retire", "retry-with", "--because", "the client does it").exit_code == 0
+    assert cru("knowledge", "retire", "retry-with", "--reason", "the client does it").exit_code == 0
     assert json.loads(cru(*search).stdout)["hits"] == []
     assert "the client does it" in cru("knowledge", "show", "retry-with").stdout
     assert cru("knowledge", "retire", "retry-with", "--undo").exit_code == 0
@@ -241,7 +241,7 @@ def test_a_broken_note_is_named_never_dropped_in_silence(known: Vault, cru: Cru)
         ("add", "decision", "x", "--confidence", "2"),
         ("list", "--global", "--project", "shop"),
         ("retire", "nothing"),
-        ("retire", "retry", "--because", "x", "--undo"),
+        ("retire", "retry", "--reason", "x", "--undo"),
         ("verify", "nothing"),
     ],
 )
@@ -331,7 +331,7 @@ def test_where_others_are_hidden_it_is_said_how_to_see_them(
     none = cru("knowledge", "list", "--type", "decision").stderr
     assert "nothing found for project site; not shown: 1 of others (--all-projects)" in none
     assert "no such items" in cru("knowledge", "list", "--type", "evidence").stderr
-    for command in (("knowledge", "search", "jitter"), ("recall", "jitter", "--kind", "knowledge")):
+    for command in (("knowledge", "search", "jitter"), ("recall", "jitter", "--type", "knowledge")):
         told = cru(*command).stderr
         assert "nothing found for project site" in told
         assert "--all-projects" in told
@@ -360,7 +360,7 @@ def test_all_projects_and_one_exclude_each_other(args: tuple[str, ...], vault: V
 
 def test_what_did_not_hold_is_in_the_note_and_listed_until_it_does(known: Vault, cru: Cru) -> None:
     assert ids(cru, "list", "--to-verify") == []
-    done = cru("knowledge", "verify", "locks", "--failed", "--how", "two threads wrote", "--by", "ann")
+    done = cru("knowledge", "verify", "locks", "--failed", "--how", "two threads wrote", "--agent", "ann")
     assert "did not hold" in done.stderr
     assert "by ann: two threads wrote" in item(known, "locks-around-caches").read_text(encoding="utf-8")
     assert ids(cru, "list", "--to-verify") == ["locks-around-caches"]
@@ -379,7 +379,7 @@ def test_an_old_item_is_listed_to_be_verified(known: Vault, cru: Cru) -> None:
 
 def test_an_item_of_a_title_alone_is_found(vault: Vault, cru: Cru) -> None:
     cru("knowledge", "add", "decision", "Use a ring buffer")
-    for asked in (("ring", "buffer"), ("--kind", "knowledge")):
+    for asked in (("ring", "buffer"), ("--type", "knowledge")):
         shown = cru("recall", *asked)
         assert "Use a ring buffer" in shown.stdout, shown.stderr
 

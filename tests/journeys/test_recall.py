@@ -92,7 +92,7 @@ def test_an_id_that_no_event_has_any_more_is_said(told: Vault, cru: Cru) -> None
 
 def test_filters_narrow(told: Vault, cru: Cru) -> None:
     every = found(cru, "bucket")["hits"]
-    assert {hit["kind"] for hit in found(cru, "bucket", "--kind", "decision")["hits"]} <= {"decision"}
+    assert {hit["kind"] for hit in found(cru, "bucket", "--type", "decision")["hits"]} <= {"decision"}
     assert found(cru, "bucket", "--since", "2030-01-01")["hits"] == []
     assert found(cru, "bucket", "--until", "2020-01-01")["hits"] == []
     assert found(cru, "bucket", "--project", "nothing-of-the-kind")["hits"] == []
@@ -141,13 +141,13 @@ def test_no_question_is_an_error(query: str, told: Vault, cru: Cru) -> None:
 def test_recall_alone_says_how_to_ask(told: Vault, cru: Cru) -> None:
     alone = cru("recall")
     assert (alone.exit_code, alone.stdout) == (2, "")
-    assert "--kind decision" in alone.stderr
+    assert "--type decision" in alone.stderr
 
 
 @pytest.mark.parametrize(
     "args",
     [
-        ("--kind", "user"),
+        ("--type", "user"),
         ("--since", "2020-01-01"),
         ("--until", "2100-01-01"),
         ("--session", "2026-11"),
@@ -169,7 +169,7 @@ def test_with_neither_words_nor_filters_it_is_said_what_to_do(args: tuple[str, .
     refused = cru("recall", *args)
     assert refused.exit_code == 2
     assert "nothing is asked for" in refused.stderr
-    assert "--kind" in refused.stderr
+    assert "--type" in refused.stderr
 
 
 def test_nothing_found_has_the_exit_code_and_the_silence_of_a_list(told: Vault, cru: Cru) -> None:

@@ -190,7 +190,7 @@ def test_a_subagent_is_logged_to_and_ended_by_its_own_id(agent: Agent, cru: Cru)
     child = agent("record", "subagent", "researcher@2", *given).stdout.strip()
     for args in (("phase", "Search"), ("tool", "grep", "x"), ("tokens", "--used", "20")):
         assert cru("record", *args, "--session", child).exit_code == 0
-    done = cru("session", "end", "--session", child, "--summary", "Found it.")
+    done = cru("session", "end", child, "--summary", "Found it.")
     assert (done.exit_code, done.stdout) == (0, "")
     session, other = agent.session(), agent.vault.load(child).session
     assert session.phases[0].entries == (

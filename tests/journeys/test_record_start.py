@@ -97,34 +97,34 @@ def test_a_pause_says_where_and_why_and_the_next_word_ends_it(cru: Cru, vault: V
 
 def test_a_pause_before_the_first_phase_has_no_place_to_resume(cru: Cru, vault: Vault) -> None:
     name = started(cru, "A")
-    assert cru("session", "pause", "--session", name).exit_code == 0
+    assert cru("session", "pause", name).exit_code == 0
     assert (vault.load(name).session.status, vault.load(name).session.resume_point) == (Status.PAUSED, None)
 
 
 def test_an_end_has_a_time_a_status_and_a_summary(cru: Cru, vault: Vault) -> None:
     name = started(cru, "A", "--at", "2026-01-02T12:00:00Z")
     cru("record", "phase", "One", "--session", name, "--at", "2026-01-02T12:01:00Z")
-    done = cru("session", "end", "--session", name, "--summary", "All\n\n## good", "--at", "2026-01-02T13:00:00Z")
+    done = cru("session", "end", name, "--summary", "All\n\n## good", "--at", "2026-01-02T13:00:00Z")
     assert (done.exit_code, done.output) == (0, f"history/{name}-history.md\n")
     session = vault.load(name).session
     assert (session.status, session.summary, len(session.phases)) == (Status.COMPLETED, "All\n\n## good", 1)
     assert session.ended is not None
     assert session.ended.isoformat() == "2026-01-02T13:00:00+00:00"
     assert session.phases[0].ended == session.ended
-    again = cru("session", "end", "--session", name, "--failed")
+    again = cru("session", "end", name, "--failed")
     assert (again.exit_code, "it is completed" in again.stderr) == (1, True)
 
 
 def test_an_end_may_be_a_failure(cru: Cru, vault: Vault) -> None:
     name = started(cru, "A")
-    cru("session", "end", "--session", name, "--failed")
+    cru("session", "end", name, "--failed")
     assert vault.load(name).session.status is Status.FAILED
 
 
 def test_a_list_knows_it_at_once(cru: Cru) -> None:
     name = started(cru, "A")
     assert name in cru("session", "list", "--status", "active").stdout
-    cru("session", "end", "--session", name)
+    cru("session", "end", name)
     assert name in cru("session", "list", "--status", "completed").stdout
 
 

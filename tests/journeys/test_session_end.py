@@ -91,9 +91,7 @@ def test_the_outcome_of_the_history_is_reported(
     assert bool(again.stdout) is bool(told)
 
 
-def test_a_session_is_named_once(cru: Cru, session: str) -> None:
-    done = cru("session", "end", session, "--session", session)
-    assert (done.exit_code, "two sessions are named" in done.stderr) == (2, True)
+def test_an_id_wins_over_the_environment(cru: Cru, session: str) -> None:
     assert cru("session", "end", session, env={"CRU_SESSION": "2026-01-01-other"}).exit_code == 0
 
 

@@ -50,7 +50,7 @@ def test_a_pause_takes_every_option(cru: Cru, vault: Vault) -> None:
 def test_the_sessions_name_may_come_from_three_places(cru: Cru, vault: Vault) -> None:
     first, second, third = (started(cru, title) for title in ("First", "Second", "Third"))
     assert cru("session", "pause", env={"CRU_SESSION": first}).exit_code == 0
-    assert cru("session", "pause", "--session", second).exit_code == 0
+    assert cru("session", "pause", second).exit_code == 0
     assert cru("session", "pause", third, env={"CRU_SESSION": first}).exit_code == 0
     assert [one.session for one in load_bookmarks(vault.root).found] == [first, second, third]
 
@@ -73,7 +73,7 @@ def test_without_a_name_the_newest_active_session_of_the_project_is_paused(cru: 
 @pytest.mark.parametrize("how", [["--failed"], []])
 def test_one_that_ended_is_paused_only_when_it_is_named(cru: Cru, vault: Vault, how: list[str]) -> None:
     name = started(cru, "Fix it")
-    cru("session", "end", "--session", name, *how)
+    cru("session", "end", name, *how)
     done = cru("session", "pause", env={"CRU_SESSION": name})
     assert done.exit_code == 1
     assert "nothing more is logged to it" in done.stderr

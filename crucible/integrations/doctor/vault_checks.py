@@ -168,7 +168,7 @@ def check_sessions(rows: Collection[Row], now: datetime, idle: timedelta) -> Ite
     if stale:
         what = numbered(len(stale), "session says it is", "sessions say they are")
         what += " active, and nothing happened for long"
-        fix = f"cru import, or: cru session pause --session {stale[0]}"
+        fix = f"cru import, or: cru session pause {stale[0]}"
         yield bad("sessions", what, fix, tuple(stale))
     if lost:
         what = numbered(len(lost), "subagent's note has lost its parent", "subagents' notes have lost their parents")
