@@ -14,7 +14,7 @@ PYTEST_ARGS ?=
 DEMO   := build/demo-vault
 PIP    := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 
-.PHONY: help demo test test-all e2e learn-e2e coverage lint format types bench real recall-eval soak kills mutants docs docs-check build clean
+.PHONY: help demo test test-all e2e learn-e2e coverage lint format types bench real recall-eval soak kills mutants docs docs-check site build clean
 
 help: ## Show what there is to make
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -125,6 +125,15 @@ docs: $(VENV)/.installed-dev ## Write docs/cli.md from the commands' own help
 
 docs-check: $(VENV)/.installed-dev ## Compare docs/cli.md with the commands' own help
 	$(BIN)/python -m crucible.cli.reference --check docs/cli.md
+
+$(VENV)/.installed-site: $(VENV)/.made pyproject.toml
+	$(PIP) -e '.[site]'
+	@touch $@ $(VENV)/.installed
+
+site: export NO_MKDOCS_2_WARNING = 1
+site: $(VENV)/.installed-site ## Build the documentation as a website in build/site, which loads nothing from elsewhere
+	$(BIN)/mkdocs build --strict --quiet --config-file docs/site/mkdocs.yml
+	@echo "Open build/site/index.html; search needs a server: $(BIN)/python -m http.server --directory build/site"
 
 build: $(VENV)/.installed-dev ## Build the wheel
 	$(BIN)/python -m build --wheel

@@ -1,0 +1,235 @@
+"""The documentation: links lead somewhere, pages can be found, commands exist, and sentences are short."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections import defaultdict
+from collections.abc import Iterator
+from functools import cache
+from itertools import pairwise
+from pathlib import Path
+
+import click
+import pytest
+import yaml
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+from textstat import textstat
+
+from crucible.cli.group import build_root
+from tests.paths import ROOT
+
+DOCS = ROOT / "docs"
+GENERATED = DOCS / "cli.md"
+PAGES = sorted(DOCS.rglob("*.md"))
+ROOT_PAGES = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md")]
+WRITTEN = [page for page in [*PAGES, *ROOT_PAGES] if page != GENERATED]
+EASE = 60
+"""The lowest reading ease (Flesch) of a page: plain English."""
+MEAN_WORDS, MOST_WORDS = 18, 40
+"""How many words the sentences of a page have, at most: on average, and each."""
+OF_OTHERS = {
+    *("--allowedTools", "--append-system-prompt", "--continue", "--fork-session", "--no-session-persistence"),
+    *("--json", "--resume", "--session", "--prompt", "--method", "--output-format", "--tools", "--strict-mcp-config"),
+    *("--no-filters", "--password", "--password-stdin", "--link"),
+}
+"""Options of clients and other programs that a page names alone."""
+
+textstat.cmu_dict = defaultdict(list, textstat.cmu_dict)  # this version fails on words that its dictionary lacks
+_MARKDOWN = MarkdownIt("commonmark").enable("table")
+
+
+@cache
+def _tokens(page: Path) -> list[Token]:
+    return _MARKDOWN.parse(re.sub(r"\A---\n.*?\n---\n", "", page.read_text(encoding="utf-8"), flags=re.DOTALL))
+
+
+def _name(page: Path) -> str:
+    return page.relative_to(ROOT).as_posix()
+
+
+def _inline(page: Path) -> Iterator[Token]:
+    return (child for token in _tokens(page) for child in token.children or ())
+
+
+# Links
+
+
+def _links(page: Path) -> list[str]:
+    found = [str(token.attrGet("href") or token.attrGet("src") or "") for token in _inline(page)]
+    return [link for link in found if link and not re.match(r"[a-z]+:", link)]
+
+
+@cache
+def _anchors(page: Path) -> set[str]:
+    """The anchors of the page's headings, as GitHub makes them."""
+    found: set[str] = set()
+    tokens = _tokens(page)
+    for token, text in pairwise(tokens):
+        if token.type == "heading_open":
+            words = "".join(child.content for child in text.children or ())
+            slug = re.sub(r"[^\w\- ]", "", words.lower()).replace(" ", "-")
+            found.add(next(s for n in range(99) if (s := f"{slug}-{n}" if n else slug) not in found))
+    return found
+
+
+@pytest.mark.parametrize("page", [*PAGES, *ROOT_PAGES], ids=_name)
+def test_every_link_of_a_page_leads_to_a_file_and_a_heading(page: Path) -> None:
+    broken = []
+    for link in _links(page):
+        path, _, anchor = link.partition("#")
+        target = (page.parent / path).resolve() if path else page
+        if not target.exists() or (anchor and anchor not in _anchors(target)):
+            broken.append(link)
+    assert broken == []
+
+
+def test_every_page_is_in_the_index_of_the_documentation() -> None:
+    indexes = [DOCS / "README.md", DOCS / "decisions" / "README.md"]
+    linked = {(index.parent / link.partition("#")[0]).resolve() for index in indexes for link in _links(index)}
+    assert [_name(page) for page in PAGES if page not in linked and page != indexes[0]] == []
+
+
+class _Plain(yaml.SafeLoader):
+    """Reads mkdocs.yml without calling what its tags name."""
+
+
+_Plain.add_multi_constructor("", lambda *_: None)
+
+
+def _leaves(nav: object) -> Iterator[str]:
+    if isinstance(nav, str):
+        yield nav
+    elif isinstance(nav, list | dict):
+        for part in nav.values() if isinstance(nav, dict) else nav:
+            yield from _leaves(part)
+
+
+def test_every_page_is_in_the_navigation_of_the_site() -> None:
+    nav = list(_leaves(yaml.load((DOCS / "site" / "mkdocs.yml").read_text(encoding="utf-8"), _Plain)["nav"]))
+    assert len(nav) == len(set(nav))
+    assert set(nav) >= {page.relative_to(DOCS).as_posix() for page in PAGES}
+
+
+# Commands
+
+
+def _shell_lines(page: Path) -> Iterator[str]:
+    """The lines of the page that begin with `cru`: of code spans, and of examples for a shell."""
+    for token in _inline(page):
+        if token.type == "code_inline" and re.match(r"cru( |$)", token.content):
+            yield token.content
+    for token in _tokens(page):
+        if token.type == "fence" and token.info.strip() in ("sh", "console"):
+            text = token.content.replace("\\\n", " ")
+            marked = r"^\$ " if token.info.strip() == "console" else "^"
+            for line in re.findall(rf"{marked}(.*)", text, re.MULTILINE):
+                yield from re.findall(r"(?:^|\$\(|&& |[A-Z_]+=\S+ )(cru .*)", line)
+
+
+def _words(line: str) -> list[str]:
+    """The words of the first command of a line, without a comment."""
+    lexer = shlex.shlex(re.sub(r"[\[\]…)]", " ", line), posix=True, punctuation_chars="|;&<>")
+    lexer.whitespace_split, lexer.commenters = True, ""
+    try:
+        words = list(lexer)
+    except ValueError:  # a quote of prose
+        words = line.split()
+    ends = [i for i, word in enumerate(words) if re.fullmatch(r"[|;&<>]+|--|#", word)]
+    return words[: ends[0]] if ends else words
+
+
+def _options(command: click.Command) -> set[str]:
+    found = {option for param in command.params if isinstance(param, click.Option) for option in param.opts}
+    found |= {option for p in command.params if isinstance(p, click.Option) for option in p.secondary_opts}
+    if isinstance(command, click.Group) and "list" in command.list_commands(context := click.Context(command)):
+        listing = command.get_command(context, "list")  # what the group shows without a command
+        found |= _options(listing) if listing else set()
+    return found | {"--help", "-h"}
+
+
+def _unknown(line: str) -> str:
+    """The first word of the line that no command knows, or ""."""
+    command: click.Command = build_root()
+    known, may_descend = _options(command), True
+    context = click.Context(command, info_name="cru")
+    words = iter(_words(line)[1:])
+    for word in words:
+        if word.startswith("-") and not re.fullmatch(r"-\d*", word):
+            option = word.partition("=")[0]
+            if command.context_settings.get("ignore_unknown_options"):
+                continue
+            if option not in known and not (re.fullmatch(r"-[a-z]\w+", option) and option[:2] in known):
+                return word
+            if option == "--vault":
+                next(words, None)
+            may_descend &= context.command is command
+        elif may_descend and isinstance(command, click.Group) and re.fullmatch(r"[a-z-]+", word):
+            found = command.get_command(context, word)
+            if found is None:
+                return word
+            command, known = found, _options(found) | known
+        else:
+            may_descend = False
+    return ""
+
+
+@pytest.mark.parametrize("page", WRITTEN, ids=_name)
+def test_every_command_and_option_that_a_page_names_exists(page: Path) -> None:
+    assert [(line, word) for line in _shell_lines(page) if (word := _unknown(line))] == []
+
+
+@cache
+def _every_option() -> set[str]:
+    found: set[str] = set(OF_OTHERS)
+    waiting: list[click.Command] = [build_root()]
+    while waiting:
+        command = waiting.pop()
+        found |= _options(command)
+        if isinstance(command, click.Group):
+            context = click.Context(command)
+            waiting += filter(None, (command.get_command(context, name) for name in command.list_commands(context)))
+    return found
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if page != GENERATED], ids=_name)
+def test_every_option_that_a_page_names_alone_exists(page: Path) -> None:
+    spans = [token.content for token in _inline(page) if token.type == "code_inline"]
+    named = [option for span in spans for option in re.findall(r"^--[a-z][a-z-]*", span)]
+    assert [option for option in named if option not in _every_option()] == []
+
+
+# Words
+
+
+def _prose(page: Path) -> list[str]:
+    """The page's paragraphs and list items as text: no headings, tables or fences, a code span as one word."""
+    found: list[str] = []
+    left_out = 0
+    for token in _tokens(page):
+        if token.type in ("heading_open", "table_open", "heading_close", "table_close"):
+            left_out += token.nesting
+        elif token.type == "inline" and not left_out:
+            parts = {"code_inline": "code", "softbreak": " ", "hardbreak": " "}
+            text = "".join(parts.get(child.type, child.content) for child in token.children or ())
+            found.append(re.sub(r"(?<=\w)[.:](?=\w)", "", text).strip())
+    return [text for text in found if re.search(r"\w{3}", text)]
+
+
+def _sentences(page: Path) -> list[str]:
+    split = (re.split(r"(?<=[.!?])[\"”)*]*\s+|(?<=:)\s+(?=\S+\s+code)", text) for text in _prose(page))
+    return [sentence for parts in split for sentence in parts if re.search(r"\w", sentence)]
+
+
+@pytest.mark.parametrize("page", WRITTEN, ids=_name)
+def test_a_page_is_easy_to_read(page: Path) -> None:
+    text = "\n".join(f"{sentence.rstrip('.!?:;')}." for sentence in _sentences(page))
+    assert textstat.flesch_reading_ease(text) >= EASE
+
+
+@pytest.mark.parametrize("page", WRITTEN, ids=_name)
+def test_sentences_of_a_page_are_short(page: Path) -> None:
+    lengths = {sentence: len(re.findall(r"[\w'’-]+", sentence)) for sentence in _sentences(page)}
+    assert sum(lengths.values()) / len(lengths) <= MEAN_WORDS
+    assert [sentence for sentence, length in lengths.items() if length > MOST_WORDS] == []
