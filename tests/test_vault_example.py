@@ -6,20 +6,16 @@ import html
 import json
 import os
 import re
-import shlex
 import shutil
 import subprocess
 import tomllib
-from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, tzinfo
 from pathlib import Path
 from typing import Self
 
-import click
 import pytest
 
-from crucible.cli.group import build_root
 from crucible.clients.registry import DIALECTS
 from crucible.commands.check.check_vault import check_sessions
 from crucible.commands.imports.import_report import ImportOptions, ImportReport
@@ -506,72 +502,6 @@ def test_obsidian_finds_the_snippet_switched_on() -> None:
 
 
 # --- README and docs ---------------------------------------------------------------------------------------------
-
-
-def _commands(page: Path) -> Iterator[str]:
-    """Every line of a fenced block that calls `cru`."""
-    for block in re.findall(
-        r"^```(?:sh|console|bash)\n(.*?)^```", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL
-    ):
-        for line in block.split("\n"):
-            words = line.removeprefix("$ ").strip()
-            if words.startswith("cru "):
-                yield words
-
-
-COMMANDS = [(page.name, line) for page in PAGES for line in _commands(page)]
-
-
-def listing(command: click.Command, context: click.Context) -> click.Command:
-    """The group's `list`, which it runs where no command is named."""
-    found = command.get_command(context, "list") if isinstance(command, click.Group) else None
-    return found or command
-
-
-@pytest.mark.parametrize(("page", "line"), COMMANDS)
-def test_a_shown_command_and_its_options_exist(page: str, line: str) -> None:
-    command: click.Command = build_root()
-    context = click.Context(command, info_name="cru")
-    alone = command
-    words = shlex.split(line, comments=True)[1:]
-    if "--" in words:
-        del words[words.index("--") :]  # what stands behind it is another program's
-    while words:
-        word = words.pop(0)
-        if word.startswith("-"):
-            command = listing(command, context)
-            names = {name for param in command.get_params(context) for name in (*param.opts, *param.secondary_opts)}
-            if command.context_settings.get("ignore_unknown_options"):
-                continue  # what it tells of has options of its own
-            assert word.partition("=")[0] in names, f"{page}: {line}"
-        elif isinstance(command, click.Group):
-            found = command.get_command(context, word)
-            if found is None:
-                continue  # the value of an option before the command
-            context = click.Context(found, info_name=word, parent=context)
-            command = found
-    command = listing(command, context)
-    assert command is alone or not isinstance(command, click.Group), f"{page}: {line}"
-
-
-@pytest.mark.parametrize("page", PAGES, ids=lambda path: path.name)
-def test_a_link_in_the_docs_leads_to_a_file_or_a_heading(page: Path) -> None:
-    text = re.sub(r"^(`{3,}).*?^\1`*$", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
-    text = re.sub(r"`[^`\n]+`", "", text)
-    for target in re.findall(r"\]\(([^)\s]+)\)", text):
-        if target.startswith(("https://", "http://")):
-            continue
-        name, _, heading = target.partition("#")
-        path = (page.parent / name).resolve() if name else page
-        assert path.exists(), target
-        if heading:
-            assert heading in set(_anchors(path)), target
-
-
-def _anchors(page: Path) -> Iterator[str]:
-    """Headings as hosts of repositories make anchors of them."""
-    for heading in re.findall(r"^#+ (.*)$", page.read_text(encoding="utf-8"), re.MULTILINE):
-        yield re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda path: path.name)
