@@ -15,7 +15,7 @@ from crucible.cli.environment import working_directory
 from crucible.cli.options import Door
 from crucible.cli.output import say
 from crucible.integrations.hooks.claude_code_hook import take_payload
-from crucible.integrations.mcp.server import serve
+from crucible.integrations.install.mcp_servers import check_library
 from crucible.integrations.mcp.server_context import ServerContext
 
 
@@ -41,6 +41,9 @@ def mcp(door: Door) -> None:
       cru mcp
       cru install claude-code --mcp
     """
+    check_library()
+    from crucible.integrations.mcp.server import serve  # noqa: PLC0415  an optional dependency
+
     if sys.stdin and sys.stdin.isatty():
         say(
             "`cru mcp` waits for a client's messages; a client starts it: cru install claude-code --mcp. Ctrl-D ends it"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shlex
 import shutil
 import sys
 from collections.abc import Mapping, Sequence
@@ -25,11 +24,13 @@ from crucible.clients.claude_code.hook_settings import (
 )
 from crucible.clients.launch.terminal import ClientMissing
 from crucible.clients.registry import CLIENTS, MCP_SETTINGS, TITLES, client_of
+from crucible.core.command_lines import command_line, hook_command_line
 from crucible.core.errors import CrucibleError, UsageError, VaultNotFound
 from crucible.integrations.install.git_hooks import find_hook, install_hook, is_installed, uninstall_hook
 from crucible.integrations.install.mcp_servers import (
     SKILL,
     Part,
+    check_library,
     find_registered,
     is_used,
     parts_of,
@@ -161,6 +162,8 @@ def _change_client(door: Door, client: str, work: _Work, *, mcp: bool) -> None:
 
 def _register(door: Door, client: str, work: _Work) -> None:
     """Add our server and its instructions to a client's files, or remove both, file by file."""
+    if not work.remove:
+        check_library()
     folder = _folder(project=work.project)
     parts = parts_of(client, _program(door, shared=work.project), os.environ, Path.home(), folder)
     shared = _shared_files(client, parts, folder) if work.remove else {}
@@ -258,10 +261,15 @@ def _folder(*, project: bool) -> Path | None:
 
 
 def own_program() -> list[str]:
-    """Return the command that hooks call: the absolute path of the running `cru`, or else this interpreter."""
+    """Return the command that clients call: the absolute path of the running `cru`, or else this interpreter.
+
+    Paths have forward slashes, which Windows accepts too: sh takes a backslash for an escape.
+    """
     own = sys.argv[0] if os.path.basename(sys.argv[0]).startswith("cru") else "cru"
     found = shutil.which(own)
-    return [os.path.abspath(found)] if found else [sys.executable, "-P", "-m", "crucible"]
+    if found:
+        return [Path(os.path.abspath(found)).as_posix()]
+    return [Path(sys.executable).as_posix(), "-P", "-m", "crucible"]
 
 
 def project_folder() -> Path:
@@ -294,13 +302,20 @@ def _change_hooks(door: Door, work: _Work) -> None:
 
 
 def _hook_command(*, shared: bool) -> str:
-    """Return the hook's command line.  It never fails, since clients show a failing hook's error or obey it.
+    """Return the hook's command line.
 
-    In committed settings it is a bare name, and does nothing for colleagues without `cru`.
+    No shell's syntax is in it: Claude Code on Windows runs it in Git Bash or PowerShell.  Settings that are committed
+    have a bare name.  So has Windows for a path that a shell would split, if `cru` is on the PATH.
     """
+    more = ["hook", "claude-code"]
     if shared:
-        return "cru hook claude-code 2>/dev/null || :"
-    return f"{shlex.join(own_program())} hook claude-code 2>/dev/null || :"
+        return command_line(["cru", *more])
+    try:
+        return hook_command_line([*own_program(), *more])
+    except UsageError:
+        if not shutil.which("cru"):
+            raise
+        return command_line(["cru", *more])
 
 
 def _change_git_hook(door: Door, work: _Work) -> None:

@@ -90,15 +90,15 @@ def _attempt(path: Path | str, flags: int) -> int | None:
 
 def _take(descriptor: int) -> bool:
     try:
-        if os.name == "nt":
-            import msvcrt  # noqa: PLC0415  exists on Windows only
+        try:
+            from fcntl import LOCK_EX, LOCK_NB, flock  # type: ignore[attr-defined,unused-ignore]  # noqa: PLC0415
+        except ImportError:  # on Windows
+            from msvcrt import LK_NBLCK, locking  # type: ignore[attr-defined,unused-ignore]  # noqa: PLC0415
 
             os.lseek(descriptor, _FAR, os.SEEK_SET)
-            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined,unused-ignore]
+            locking(descriptor, LK_NBLCK, 1)
         else:
-            import fcntl  # noqa: PLC0415  does not exist on Windows
-
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            flock(descriptor, LOCK_EX | LOCK_NB)
     except (BlockingIOError, PermissionError):
         return False
     return True

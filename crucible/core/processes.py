@@ -1,4 +1,4 @@
-"""Spread work over all cores and yield the results in order.
+"""Ask about other processes; spread work over all cores and yield the results in order.
 
 Worker processes ignore interrupts and end with their parent.  If a worker dies, its work is redone in this process.
 """
@@ -24,6 +24,38 @@ def cores() -> int:
     """Return the number of cores available to this process."""
     affinity = getattr(os, "sched_getaffinity", None)
     return len(affinity(0)) if affinity else os.cpu_count() or 1
+
+
+if sys.platform == "win32":
+
+    def is_alive(pid: int) -> bool:
+        """Return whether a process exists, also another user's."""
+        import ctypes  # noqa: PLC0415  rarely needed
+
+        # `os.kill(pid, 0)` would send Ctrl+C here.
+        still_active, query, access_denied = 259, 0x1000, 5
+        kernel = ctypes.WinDLL("kernel32", use_last_error=True)
+        kernel.OpenProcess.restype = ctypes.c_void_p
+        process = ctypes.c_void_p(kernel.OpenProcess(query, False, pid & 0xFFFFFFFF))
+        if not process.value:
+            return ctypes.get_last_error() == access_denied
+        code = ctypes.c_ulong()
+        try:
+            return bool(kernel.GetExitCodeProcess(process, ctypes.byref(code))) and code.value == still_active
+        finally:
+            kernel.CloseHandle(process)
+
+else:
+
+    def is_alive(pid: int) -> bool:
+        """Return whether a process exists, also another user's.  A zombie process exists."""
+        try:
+            os.kill(pid, 0)
+        except (ProcessLookupError, OverflowError):
+            return False
+        except OSError:
+            return True  # the process belongs to another user
+        return True
 
 
 def spread(

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Protocol
 
 from crucible.core.errors import CrucibleError, UsageError
+from crucible.core.extras import install_command
 
 _ASCII = bytes(range(128))
 _DIGITS = string.digits.encode()
@@ -67,7 +68,7 @@ def counter_of(tokenizer: str) -> Counter:
     except ImportError as error:
         raise UsageError(
             f'{tokenizer}: the package "tokenizers" is not installed',
-            "pip install 'crucible[tokenizers]', or remove agents.tokenizer from your settings",
+            f"Remove agents.tokenizer from your settings, or run: {install_command('tokenizers')}",
         ) from error
     path = Path(tokenizer)
     try:

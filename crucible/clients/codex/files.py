@@ -60,11 +60,12 @@ def read_lines(path: Path) -> Iterator[Line]:
 
 def first_lines(path: Path, limit: int) -> list[Line]:
     """Return the first rows, each up to a few megabytes; empty if the file cannot be read."""
+    head: list[bytes] = []
     try:
         with _opened(path) as stream:
-            head = [stream.readline(_HEAD) for _ in range(limit)]
+            head.extend(stream.readline(_HEAD) for _ in range(limit))
     except (OSError, EOFError, _zstd_error()):
-        return []
+        pass  # of a damaged file, what could be read
     return list(map(_line, islice(read_records(head), limit)))
 
 
@@ -95,22 +96,21 @@ def _meta_id(line: bytes) -> str:
 
 
 def _zstd_error() -> type[Exception]:
-    from zstandard import ZstdError  # noqa: PLC0415  few files are compressed, and it loads a C library
+    from crucible.core.zstd import ZstdError  # noqa: PLC0415  few files are compressed, and it loads a C library
 
     return ZstdError
 
 
 @contextmanager
 def _opened(path: Path) -> Iterator[IO[bytes]]:
-    if path.suffix != _ZST:
+    if path.suffix != _ZST or path.stat().st_size == 0:
         with path.open("rb") as stream:
             yield stream
         return
-    from zstandard import ZstdDecompressor  # noqa: PLC0415  as above
+    from crucible.core.zstd import ZstdFile  # noqa: PLC0415  as above
 
-    with path.open("rb") as file:
-        reader = ZstdDecompressor().stream_reader(file, read_across_frames=True)
-        yield BufferedReader(reader, 1 << 18)
+    with ZstdFile(path) as packed:
+        yield BufferedReader(packed, 1 << 18)
 
 
 def _compressed(path: Path) -> Iterator[Record]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+import sys
 import tempfile
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -158,7 +159,7 @@ def _end(process: subprocess.Popen[bytes], *, at_once: bool) -> None:
         _kill(process)
         return
     with suppress(OSError):
-        if hasattr(os, "killpg"):
+        if sys.platform != "win32":
             os.killpg(process.pid, signal.SIGTERM)
         else:
             process.terminate()
@@ -175,7 +176,7 @@ def _kill_if_there(process: subprocess.Popen[bytes]) -> None:
 def _kill(process: subprocess.Popen[bytes]) -> None:
     # The group id is the leader's process id, which the system does not reuse while the group has a member.
     with suppress(OSError):
-        if hasattr(os, "killpg"):
+        if sys.platform != "win32":
             os.killpg(process.pid, signal.SIGKILL)
         else:
             process.kill()

@@ -10,6 +10,8 @@ import json
 import sys
 from typing import Any
 
+from crucible.core.extras import install_command
+
 
 def answer(name: str, prompt: str) -> dict[str, Any]:
     """Return the model's answer and, if the model reports them, the token counts."""
@@ -32,7 +34,7 @@ def main() -> int:
     try:
         found = answer(sys.argv[1], prompt)
     except ImportError as error:
-        return _complain(f"the llm library cannot be imported ({error}): pip install 'crucible[llm]'")
+        return _complain(f"the llm library cannot be imported ({error}). Run: {install_command('llm')}")
     except Exception as error:  # noqa: BLE001  plugins may raise anything, and the caller expects one line
         return _complain(f"{type(error).__name__}: {error}")
     sys.stdout.buffer.write(json.dumps(found).encode())

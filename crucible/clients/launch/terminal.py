@@ -9,6 +9,7 @@ import os
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -93,16 +94,18 @@ def _terminal_kept() -> Iterator[None]:
 
 def _terminal() -> list[Any]:
     """Return the terminal's settings; [] if there is no terminal."""
-    try:
-        import termios  # noqa: PLC0415  missing on Windows
-    except ImportError:
+    if sys.platform == "win32":
         return []
+    import termios  # noqa: PLC0415  missing on Windows
+
     with suppress(OSError, termios.error):
         return termios.tcgetattr(0)
     return []
 
 
 def _set_terminal(settings: list[Any]) -> None:
+    if sys.platform == "win32":
+        return
     import termios  # noqa: PLC0415  as above
 
     with suppress(OSError, termios.error):

@@ -219,7 +219,7 @@ def _automaton(literals: list[bytes]) -> Any:
     except Exception as error:  # a broken library may raise anything
         raise SecretsError(
             f"nothing was written: the scan for secrets cannot run: {error}",
-            "install Crucible again: pip install crucible",
+            "Reinstall Crucible with its dependencies.",
         ) from error
 
 

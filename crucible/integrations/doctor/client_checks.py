@@ -21,7 +21,7 @@ from crucible.clients.registry import TITLES
 from crucible.core.errors import CrucibleError
 from crucible.core.settings.settings import AgentSettings
 from crucible.integrations.doctor import CheckResult, bad, good, notice, numbered
-from crucible.integrations.install.mcp_servers import Part, Registered, find_registered
+from crucible.integrations.install.mcp_servers import Part, Registered, find_registered, missing_library
 from crucible.vault.logs.spending import spent_since
 
 _LATE = 300.0
@@ -177,6 +177,8 @@ def _registered(client: str, found: Registered, fix: str, search: str | None) ->
         return notice(_TOPIC, what, "give it another name, then: " + fix)
     if gone := missing_program(shlex.join(found.words), search):
         return bad(_TOPIC, f"{where} starts a program for recall that cannot be run", fix, (gone,))
+    if command := missing_library():
+        return bad(_TOPIC, f'{where} starts `cru mcp`, which needs the extra "mcp"', command)
     if found.vault and not Path(found.vault).is_dir():
         what = f"{where} starts `cru mcp` on a vault that is not there"
         return bad(_TOPIC, what, fix, (found.vault,))

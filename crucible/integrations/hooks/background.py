@@ -15,8 +15,9 @@ def main(root: str) -> None:
     try:
         from crucible.integrations.hooks.sync import write_down  # noqa: PLC0415  errors during this import are logged
 
-        with suppress(OSError, AttributeError):
-            os.nice(10)  # the agent's own work comes first
+        if sys.platform != "win32":
+            with suppress(OSError):
+                os.nice(10)  # the agent's own work comes first
         write_down(Path(root))
     except Exception as error:  # noqa: BLE001  this process has no terminal, so it logs every error
         log_fault(root, "sync", error)

@@ -248,7 +248,7 @@ def _start_sync(root: str) -> None:
     # `-P`: do not import modules from the agent's working directory.
     command = [sys.executable, "-P", "-m", "crucible.integrations.hooks.background", root]
     null = os.devnull
-    if hasattr(os, "posix_spawn"):
+    if sys.platform != "win32":
         opened = [(os.POSIX_SPAWN_OPEN, fd, null, os.O_RDWR, 0) for fd in (0, 1, 2)]
         try:
             os.posix_spawn(sys.executable, command, os.environ, file_actions=opened, setsid=True)
@@ -258,7 +258,11 @@ def _start_sync(root: str) -> None:
             return
     import subprocess  # noqa: PLC0415  slow, and only needed without `posix_spawn`
 
-    subprocess.Popen(command, stdin=-3, stdout=-3, stderr=-3, start_new_session=True, close_fds=True)
+    # On Windows, no console window opens, and the client's Ctrl+C is not ours.
+    flags = getattr(subprocess, "CREATE_NO_WINDOW", 0) | getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0)
+    subprocess.Popen(
+        command, stdin=-3, stdout=-3, stderr=-3, start_new_session=True, close_fds=True, creationflags=flags
+    )
 
 
 def _greet(root: str, session: str, payload: Mapping[str, Any]) -> None:

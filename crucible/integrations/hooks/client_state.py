@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
 import time
 from collections import Counter
 from collections.abc import Sequence
@@ -14,6 +15,7 @@ from zlib import crc32
 
 import orjson
 
+from crucible.core.processes import is_alive
 from crucible.vault.events.spool_reader import Spooled, SpoolLine
 
 _SILENCE = 3600.0
@@ -71,12 +73,10 @@ def _names(path: Path, session: str) -> bool:
 
 def _started(pid: int) -> float | None:
     """Return when a process began, in seconds since 1970; None if it does not exist, 0.0 if its start is unknown."""
-    try:
-        os.kill(pid, 0)
-    except (ProcessLookupError, OverflowError):
+    if not is_alive(pid):
         return None
-    except OSError:
-        pass  # it belongs to another user
+    if sys.platform == "win32":
+        return 0.0
     try:
         stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
         if stat[0] == "Z":

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 import threading
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -58,7 +59,7 @@ def _set_deadline(root: str, made: Sequence[str]) -> Callable[[], object]:
             _print(made[-1] if made else "")
         os._exit(0)
 
-    if not hasattr(signal, "setitimer"):
+    if sys.platform == "win32":
         timer = threading.Timer(LONGEST, end)
         timer.daemon = True
         timer.start()

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from hashlib import blake2s
+from importlib.util import find_spec
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
@@ -26,7 +27,8 @@ from crucible.clients.settings_files import (
     replaced,
     take_out,
 )
-from crucible.core.errors import UsageError
+from crucible.core.errors import CrucibleError, UsageError
+from crucible.core.extras import install_command
 from crucible.core.templates import render_template
 
 _BOM = "\ufeff"
@@ -131,6 +133,17 @@ class Registered:
         """The vault named on the command line, or ""."""
         named = [word for before, word in pairwise(self.words) if before == "--vault"]
         return named[-1] if named else ""
+
+
+def missing_library() -> str:
+    """Return the command that installs what `cru mcp` needs; "" if it is installed."""
+    return "" if find_spec("mcp") else install_command("mcp")
+
+
+def check_library() -> None:
+    """Raise `CrucibleError` if what `cru mcp` needs is not installed."""
+    if command := missing_library():
+        raise CrucibleError('the MCP server needs the extra "mcp", which is not installed', f"Run: {command}")
 
 
 def find_registered(part: Part) -> Registered | None:

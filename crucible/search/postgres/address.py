@@ -13,6 +13,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from crucible.core.errors import ServerFailed, UsageError
+from crucible.core.extras import install_command
 from crucible.core.patterns import late_pattern
 
 VARIABLE = "CRUCIBLE_RECALL_BACKEND"
@@ -58,10 +59,8 @@ def postgres_client() -> Any:
     try:
         import psycopg  # noqa: PLC0415
     except ImportError:
-        hint = "in the folder that Crucible was installed from: pip install '.[postgres]'"
-        raise ServerFailed(
-            "recall.backend names a PostgreSQL server, but its client library is not installed", hint
-        ) from None
+        what = "recall.backend names a PostgreSQL server, but its client library is not installed"
+        raise ServerFailed(what, f"Run: {install_command('postgres')}") from None
     return psycopg
 
 

@@ -105,7 +105,7 @@ def _renumbered(line: EventLine, shift: int) -> EventLine:
 _FORM = 1
 _BUFFER = 1 << 18
 _LEVEL = 9
-"""One of zstandard's 22 levels.  At this one, text shrinks to a tenth, at about 50 MB a second."""
+"""One of Zstandard's 22 levels.  At this one, text shrinks to a tenth, at about 50 MB a second."""
 
 
 class Contents(NamedTuple):
@@ -230,24 +230,26 @@ def _contents(lines: Iterable[EventLine], written: Counter[str]) -> Contents:
 
 @contextmanager
 def _reading(path: Path) -> Iterator[IO[bytes]]:
-    from zstandard import ZstdDecompressor, ZstdError  # noqa: PLC0415  slow to import, and rarely needed
+    from crucible.core.zstd import ZstdError, ZstdFile  # noqa: PLC0415  slow to import, and rarely needed
 
     with append_errors(path, "read"), path.open("rb") as packed:
         try:
-            with ZstdDecompressor().stream_reader(packed, read_across_frames=True) as stream:
+            with ZstdFile(packed) as stream:
                 yield io.BufferedReader(stream, _BUFFER)
-        except ZstdError as error:
+        except (EOFError, ZstdError) as error:
             raise _damaged(path, str(error)) from error
 
 
 @contextmanager
-def _writing(new: Path) -> Iterator[IO[bytes]]:
+def _writing(new: Path) -> Iterator[io.BufferedIOBase]:
     """Open a new compressed file.  It is on disk when the block ends."""
-    from zstandard import ZstdCompressor  # noqa: PLC0415  as above
+    from crucible.core.zstd import CompressionParameter, ZstdFile  # noqa: PLC0415  as above
+
+    options: dict[int, int] = {CompressionParameter.compression_level: _LEVEL, CompressionParameter.checksum_flag: 1}
 
     new.unlink(missing_ok=True)  # left by a killed purge, or a symlink
     with new.open("xb") as packed:
-        with ZstdCompressor(_LEVEL, write_checksum=True).stream_writer(packed, closefd=False) as stream:
+        with ZstdFile(packed, "w", options=options) as stream:
             yield stream
         packed.flush()
         os.fsync(packed.fileno())

@@ -8,15 +8,14 @@ from __future__ import annotations
 
 import os
 import stat
-import sys
 import time
 
-if sys.platform != "win32":
-    from fcntl import LOCK_EX, LOCK_NB, LOCK_SH, flock
-else:
-    LOCK_EX, LOCK_NB, LOCK_SH = 0, 0, 0
+try:
+    from fcntl import LOCK_EX, LOCK_NB, LOCK_SH, flock  # type: ignore[attr-defined,unused-ignore]
+except ImportError:  # on Windows
+    LOCK_EX, LOCK_NB, LOCK_SH = 0, 0, 0  # type: ignore[misc,unused-ignore]
 
-    def flock(_file: int, _how: int, /) -> None:
+    def flock(_file: int, _how: int, /) -> None:  # type: ignore[misc,unused-ignore]
         """Do nothing: Windows cannot delete open files, and concurrent imports wait for the import lock."""
 
 

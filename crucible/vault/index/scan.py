@@ -31,6 +31,7 @@ _TYPE, _FILE = 0o170000, stat.S_IFREG
 UNKNOWN: Stamp = (-1, -1, -1, -1)
 """Stamp of anything but a regular file."""
 _WITH_DIR_FD = os.stat in os.supports_dir_fd and hasattr(os, "O_DIRECTORY")
+_FOLDER_FLAGS = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0)
 
 
 class FolderScan(NamedTuple):
@@ -236,7 +237,7 @@ def _numbers_of_two(root: str, first: Sequence[Task], second: Sequence[Task]) ->
 
     size = 32 * sum(len(names) for _, names in second)
     with mmap(-1, max(size, 1)) as shared:
-        child = os.fork()
+        child = os.fork()  # type: ignore[attr-defined,unused-ignore]  # not on Windows
         if not child:
             os._exit(_fill(shared, root, second))
         numbers = _numbers(root, first)
@@ -266,7 +267,7 @@ def _numbers(root: str, tasks: Sequence[Task]) -> array[int]:
 def _folder_stamps(root: str, folder: str, names: Sequence[str]) -> array[int]:
     path = os.path.join(root, folder)
     try:
-        opened = os.open(path, os.O_RDONLY | os.O_DIRECTORY) if _WITH_DIR_FD else None
+        opened = os.open(path, _FOLDER_FLAGS) if _WITH_DIR_FD else None
     except OSError:
         return array("q", UNKNOWN * len(names))
     try:

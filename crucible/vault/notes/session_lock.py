@@ -19,6 +19,7 @@ from typing import NamedTuple
 from crucible.core.errors import CrucibleError, VaultError, reason_of
 from crucible.core.files import inside, make_folders
 from crucible.core.locks import Lock, hold
+from crucible.core.processes import is_alive
 from crucible.documents.session.properties import format_time
 from crucible.documents.session.session_id import check_session_id
 
@@ -113,7 +114,7 @@ def _take(stack: ExitStack, path: Path) -> tuple[Lock | None, _Holder | None]:
     while True:
         lock = stack.enter_context(hold(path, 0.0))
         left = _last_holder(path)
-        if lock or (left and (left.host != _here() or _is_running(left.pid))) or time.monotonic() > end:
+        if lock or (left and (left.host != _here() or is_alive(left.pid))) or time.monotonic() > end:
             return lock, left
         time.sleep(_RETRY_PAUSE)
 
@@ -168,19 +169,9 @@ def _holder(line: str) -> _Holder | None:
 
 def _is_client_running(holder: _Holder) -> bool:
     """Return whether the client is still running, as far as this machine can determine."""
-    if holder.host != _here() or not holder.child or not _is_running(holder.child):
+    if holder.host != _here() or not holder.child or not is_alive(holder.child):
         return False
     return holder.child_start == _start_of(holder.child)
-
-
-def _is_running(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except (ProcessLookupError, OverflowError):
-        return False
-    except OSError:
-        return True  # the process belongs to another user
-    return True
 
 
 def _start_of(pid: int) -> str:

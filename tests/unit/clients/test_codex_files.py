@@ -9,7 +9,6 @@ from typing import Any
 
 import orjson
 import pytest
-import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -29,6 +28,7 @@ from crucible.clients.events import (
 )
 from crucible.clients.log_files import Transcript
 from crucible.clients.registry import DIALECTS
+from crucible.core import zstd
 from crucible.core.errors import TranscriptError
 from crucible.documents.session.session import Prose
 from tests.unit.clients.building import DATA
@@ -63,7 +63,7 @@ def child_of(parent: str, depth: int = 1, role: str | None = None) -> dict[str, 
 
 def pack(path: Path) -> Path:
     packed = path.with_name(path.name + ".zst")
-    packed.write_bytes(zstandard.compress(path.read_bytes()))
+    packed.write_bytes(zstd.compress(path.read_bytes()))
     return packed
 
 

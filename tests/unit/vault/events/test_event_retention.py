@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import get_args
 
 import pytest
-import zstandard
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from crucible.clients.events import At, Event, Prompted, ToolReturned, ToolUsed
+from crucible.core import zstd
 from crucible.core.errors import OutsideVault, VaultError
 from crucible.core.settings.settings import EventSettings
 from crucible.vault.events import event_archive as archive
@@ -83,7 +83,7 @@ def test_an_archive_is_lines_of_json_with_the_summary_first(tmp_path: Path) -> N
     fill(tmp_path)
     save_meta(tmp_path, "s", Facts(project="shop"))
     run(tmp_path)
-    data = zstandard.ZstdDecompressor().decompressobj().decompress(archive_path(tmp_path, "s").read_bytes())
+    data = zstd.decompress(archive_path(tmp_path, "s").read_bytes())
     head, *lines = map(json.loads, data.splitlines())
     assert (head["project"], head["records"], head["events_count"], head["tools_count"]) == ("shop", 6, 3, 3)
     assert [line["seq"] for line in lines] == [1, 2, 3, 4, 5, 6]
@@ -188,7 +188,7 @@ def test_lines_that_are_not_records_are_archived_and_reported(tmp_path: Path) ->
     torn: list[int] = []
     assert list(read_records(tmp_path, "s", lambda _, line: torn.append(line))) == before
     assert len(torn) == 3
-    data = zstandard.ZstdDecompressor().decompressobj().decompress(archive_path(tmp_path, "s").read_bytes())
+    data = zstd.decompress(archive_path(tmp_path, "s").read_bytes())
     assert data.count(b"\njunk\n\xff[]\n") == 1
 
 
@@ -240,7 +240,7 @@ def cut(data: bytes) -> bytes:
 
 
 def other(data: bytes) -> bytes:
-    return zstandard.compress(b"something else\n")
+    return zstd.compress(b"something else\n")
 
 
 @pytest.mark.parametrize("damage", [damage_head, damage_middle, cut, other])
@@ -308,7 +308,7 @@ KILLED = """
 import os, sys
 from datetime import datetime, UTC
 from pathlib import Path
-import zstandard
+from crucible.core import zstd
 from crucible.vault.events.event_retention import purge
 from crucible.core.settings.settings import EventSettings
 

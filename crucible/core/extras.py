@@ -1,0 +1,48 @@
+"""The command that adds an optional part of Crucible to this installation."""
+
+from __future__ import annotations
+
+import json
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
+
+from crucible.core.command_lines import hook_command_line
+
+DISTRIBUTION = "crucible-vault"
+"""The name that pip, pipx and uv know; the package to import is `crucible`."""
+
+
+def install_command(extra: str) -> str:
+    """Return the command that adds an extra, for the tool that installed Crucible: pipx, uv or pip."""
+    source, is_editable = _source()
+    wanted = [*(["--editable"] if is_editable else []), f"{source}[{extra}]"]
+    return hook_command_line([*_installer(Path(sys.prefix)), *wanted])
+
+
+def _installer(environment: Path) -> list[str]:
+    if (environment / "pipx_metadata.json").exists():
+        return ["pipx", "install", "--force"]
+    if (environment / "uv-receipt.toml").exists():
+        return ["uv", "tool", "install", "--force"]
+    python = Path(sys.executable).as_posix()
+    if find_spec("pip"):
+        return [python, "-m", "pip", "install"]
+    return ["uv", "pip", "install", "--python", python]
+
+
+def _source() -> tuple[str, bool]:
+    """Return where Crucible was installed from, a name or a path, and whether that is an editable folder."""
+    # Late: it is slow to import, and only error messages need it.
+    from importlib.metadata import PackageNotFoundError, distribution  # noqa: PLC0415
+
+    try:
+        origin = json.loads(distribution(DISTRIBUTION).read_text("direct_url.json") or "{}")
+    except (PackageNotFoundError, ValueError):
+        origin = {}
+    address = urlsplit(origin.get("url", ""))
+    if address.scheme != "file":
+        return DISTRIBUTION, False
+    return Path(url2pathname(address.path)).as_posix(), bool(origin.get("dir_info", {}).get("editable"))

@@ -1,0 +1,108 @@
+"""`cru install claude-code`: the command lines in its settings, and what stays out without the extra `mcp`."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from crucible.cli import install_command
+from crucible.clients.claude_code.hook_settings import EVENTS, with_hooks
+from tests.running import Cru
+
+OLD = (
+    "cru hook claude-code 2>/dev/null || :",
+    "'/opt/my tools/cru' hook claude-code 2>/dev/null || :",
+    "/usr/bin/python3 -P -m crucible hook claude-code 2>/dev/null || :",
+)
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path / "shop"
+    (folder / ".git").mkdir(parents=True)
+    monkeypatch.chdir(folder)
+    return folder
+
+
+def commands_in(path: Path) -> set[str]:
+    groups = json.loads(path.read_text())["hooks"].values()
+    return {hook["command"] for event in groups for group in event for hook in group["hooks"]}
+
+
+@pytest.mark.parametrize("program", [["C:/Users/me/.local/bin/cru.exe"], ["/usr/bin/python3", "-P", "-m", "crucible"]])
+def test_the_hooks_command_has_no_shells_syntax(
+    program: list[str], project: Path, cru: Cru, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(install_command, "own_program", lambda: program)
+    cru("install", "claude-code")
+    cru("install", "claude-code", "--project")
+    assert commands_in(Path.home() / ".claude" / "settings.json") == {" ".join([*program, "hook", "claude-code"])}
+    assert commands_in(project / ".claude" / "settings.json") == {"cru hook claude-code"}
+
+
+@pytest.mark.parametrize("old", OLD)
+def test_the_entries_of_older_versions_are_replaced_and_removed(old: str, project: Path, cru: Cru) -> None:
+    path = project / ".claude" / "settings.json"
+    path.parent.mkdir()
+    before = '{\n  // mine\n  "model": "opus"\n}\n'
+    path.write_text(with_hooks(before, old))
+    assert "installed in" in cru("install", "claude-code", "--project").stdout
+    text = path.read_text()
+    assert text.count('"command": "cru hook claude-code"') == text.count('"command":') == len(EVENTS)
+    cru("install", "claude-code", "--project", "--remove")
+    assert path.read_text() == before
+    path.write_text(with_hooks(before, old))
+    cru("install", "claude-code", "--project", "--remove")
+    assert path.read_text() == before
+
+
+def test_windows_gets_the_bare_name_for_a_path_that_a_shell_would_split(
+    project: Path, cru: Cru, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(install_command, "own_program", lambda: ["C:/Program Files/Python/cru.exe"])
+    monkeypatch.setattr(install_command, "hook_command_line", install_command.command_line)
+    monkeypatch.setattr("crucible.cli.install_command.shutil.which", lambda _: "C:/Program Files/Python/cru.exe")
+    cru("install", "claude-code")
+    path = Path.home() / ".claude" / "settings.json"
+    assert commands_in(path) == {"cru hook claude-code"}
+    monkeypatch.setattr("crucible.cli.install_command.shutil.which", lambda _: None)
+    before = path.read_bytes()
+    result = cru("install", "claude-code")
+    assert (result.exit_code, path.read_bytes()) == (2, before)
+    assert "PATH" in result.stderr
+
+
+@pytest.mark.parametrize("args", [("claude-code", "--mcp"), ("codex",), ("opencode", "--dry-run")])
+def test_without_the_extra_the_server_is_not_registered_and_the_command_is_named(
+    args: tuple[str, ...], project: Path, cru: Cru, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "mcp", None)
+    result = cru("install", *args)
+    assert result.exit_code == 1
+    assert '[mcp]"' in result.stderr
+    assert not [name for _, _, names in os.walk(Path.home()) for name in names if "crucible" not in name]
+
+
+def test_a_server_can_be_removed_without_the_extra(project: Path, cru: Cru, monkeypatch: pytest.MonkeyPatch) -> None:
+    cru("install", "codex", "--project")
+    monkeypatch.setitem(sys.modules, "mcp", None)
+    assert cru("install", "codex", "--project", "--remove").exit_code == 0
+    assert not (project / ".codex").exists()
+
+
+def test_the_server_says_which_command_brings_it(cru: Cru, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "mcp", None)
+    result = cru("mcp")
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert '[mcp]"' in result.stderr
+
+
+def test_doctor_finds_a_server_that_cannot_start(project: Path, cru: Cru, monkeypatch: pytest.MonkeyPatch) -> None:
+    cru("install", "codex")
+    monkeypatch.setitem(sys.modules, "mcp", None)
+    rows = json.loads(cru("doctor", "--json").stdout)["checks"]
+    assert any('[mcp]"' in str(row.get("fix")) for row in rows)
