@@ -88,8 +88,9 @@ format: $(VENV)/.installed-dev ## Put the code in its format
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-types: $(VENV)/.installed-dev ## Check types
+types: $(VENV)/.installed-dev ## Check types, also as on Windows
 	$(BIN)/mypy
+	$(BIN)/mypy --platform win32 --no-warn-unreachable --cache-dir .mypy_cache/win32 crucible
 
 bench: $(VENV)/.installed-dev ## Measure starting, reading, importing, memory, queries, hooks and workflows against their bars (BENCH=workflows), and run the tests that look at a clock
 	$(BIN)/python -m benchmarks.run $(BENCH)

@@ -33,6 +33,7 @@ from crucible.integrations.install.mcp_servers import (
     check_library,
     find_registered,
     is_used,
+    missing_library,
     parts_of,
 )
 
@@ -136,10 +137,23 @@ def _install_found(door: Door, work: _Work, *, mcp: bool, yes: bool) -> None:
             say(f"  {TITLES[name]}: {'MCP server' if _uses_mcp(name, mcp=mcp) else 'hooks'}")
         if not click.confirm("Remove from these?" if work.remove else "Connect these?", default=False, err=True):
             return
-    for name in found:
+    for name in found if work.remove else _without_lacking(found, mcp=mcp):
         _change_client(door, name, work, mcp=mcp)
     if not work.remove and not work.dry_run:
         offer_to_ask(door, CLIENT_PROGRAMS[found[0]])
+
+
+def _without_lacking(found: Sequence[str], *, mcp: bool) -> list[str]:
+    """Return the clients that can be connected: without the extra `mcp`, those that have hooks."""
+    command = missing_library()
+    lacking = [name for name in found if command and _uses_mcp(name, mcp=mcp)]
+    if len(lacking) == len(found):
+        check_library()
+    if lacking:
+        say(
+            f'Skipped {", ".join(TITLES[name] for name in lacking)}: the MCP server needs the extra "mcp". Run: {command}'
+        )
+    return [name for name in found if name not in lacking]
 
 
 def _is_here(name: str) -> bool:

@@ -11,6 +11,7 @@ import pytest
 
 from crucible.cli import install_command
 from crucible.clients.claude_code.hook_settings import EVENTS, with_hooks
+from crucible.core.command_lines import command_line
 from tests.running import Cru
 
 OLD = (
@@ -64,7 +65,7 @@ def test_windows_gets_the_bare_name_for_a_path_that_a_shell_would_split(
     project: Path, cru: Cru, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(install_command, "own_program", lambda: ["C:/Program Files/Python/cru.exe"])
-    monkeypatch.setattr(install_command, "hook_command_line", install_command.command_line)
+    monkeypatch.setattr(install_command, "hook_command_line", command_line)
     monkeypatch.setattr("crucible.cli.install_command.shutil.which", lambda _: "C:/Program Files/Python/cru.exe")
     cru("install", "claude-code")
     path = Path.home() / ".claude" / "settings.json"
@@ -85,6 +86,20 @@ def test_without_the_extra_the_server_is_not_registered_and_the_command_is_named
     assert result.exit_code == 1
     assert '[mcp]"' in result.stderr
     assert not [name for _, _, names in os.walk(Path.home()) for name in names if "crucible" not in name]
+
+
+def test_all_agents_but_those_that_need_the_extra_are_connected(
+    project: Path, cru: Cru, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for folder in (".claude", ".codex"):
+        (Path.home() / folder).mkdir()
+    monkeypatch.setattr("crucible.cli.install_command.shutil.which", lambda _: None)
+    monkeypatch.setitem(sys.modules, "mcp", None)
+    result = cru("install", "--yes")
+    assert result.exit_code == 0, result.stderr
+    assert "Skipped Codex: " in result.stderr
+    assert "settings.json" in result.stdout
+    assert os.listdir(Path.home() / ".codex") == []
 
 
 def test_a_server_can_be_removed_without_the_extra(project: Path, cru: Cru, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,7 +13,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crucible.core import command_lines
 from crucible.core.command_lines import command_line, hook_command_line
 from crucible.core.errors import UsageError
 
@@ -27,7 +26,8 @@ WORDS = st.lists(ODD, max_size=4).map(lambda rest: ["cru", *rest])
 
 def argv_of(line: str) -> list[str]:
     """The words of a Windows program, by the rules of `CommandLineToArgvW` for all but the program's name."""
-    words, word, in_word, quoted, at = [], "", False, False, 0
+    words: list[str] = []
+    word, in_word, quoted, at = "", False, False, 0
     while at < len(line):
         slashes = len(line[at:]) - len(line[at:].lstrip("\\"))
         at += slashes
@@ -132,9 +132,9 @@ def test_a_program_that_needs_quotes_is_refused(program: str) -> None:
 
 def test_a_hook_outside_windows_may_have_a_line_for_sh_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     words = ["/opt/my $tools/cru", "hook"]
-    monkeypatch.setattr(command_lines.os, "name", "posix")
+    monkeypatch.setattr("crucible.core.command_lines.os.name", "posix")
     assert shlex.split(hook_command_line(words)) == words
-    monkeypatch.setattr(command_lines.os, "name", "nt")
+    monkeypatch.setattr("crucible.core.command_lines.os.name", "nt")
     with pytest.raises(UsageError):
         hook_command_line(words)
 
