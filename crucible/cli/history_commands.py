@@ -26,7 +26,7 @@ from crucible.cli.options import (
 from crucible.cli.output import PROBLEMS_FOUND, say, say_problems, warn, write, write_data, write_document
 from crucible.cli.table_output import write_rows
 from crucible.cli.vault_access import find_note, folders_of, open_vault
-from crucible.core.errors import AmbiguousSession, CrucibleError, SessionNotFound, UsageError
+from crucible.core.errors import AmbiguousSession, CrucibleError, SessionNotFound, UsageError, no_match
 from crucible.core.secrets.redaction import redact_of
 from crucible.core.text import short_duration
 from crucible.memory.history.history import HEADINGS, PROPERTIES, Capture, Captures, HistoryEntry, HistoryLine, lines_of
@@ -201,11 +201,7 @@ def _show_composed(vault: Vault, ref: str, format_: str, door: Door) -> None:
     try:
         note = vault.read(find_note(vault, ref))
     except SessionNotFound as error:
-        name_wanted = note_name(Path(ref).name)
-        raise SessionNotFound(
-            f"{ref}: no history of it",
-            f"`cru history list` shows those there are, `cru session end {name_wanted}` writes one",
-        ) from error
+        raise SessionNotFound(*no_match("history or session", ref, "cru history list")) from error
     session = note.session
     _, roots = folders_of(session.project or "")
     began = utc(session.started) if session.started else session.id[:10]

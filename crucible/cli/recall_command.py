@@ -12,7 +12,7 @@ from crucible.cli.options import Door, flag, format_option, local_now, since_opt
 from crucible.cli.output import ReadingLine, say, warn
 from crucible.cli.recall_engine import ALL_PROJECTS, OpenedRecall, RecallScope, open_recall
 from crucible.cli.recall_output import write_answer
-from crucible.core.errors import CrucibleError, UsageError
+from crucible.core.errors import AmbiguousSession, CrucibleError, UnknownId, UsageError
 from crucible.core.patterns import late_pattern
 from crucible.search.recall import MOST, USUAL, Answer, Event, EventKind, Hit, Question, Snippet
 from crucible.vault.notes.vault import Vault
@@ -136,10 +136,10 @@ def recall(
     with ReadingLine(_LONG) as reading:
         opened = open_recall(door, asker, reading.show, embedded=here)
         answer = _event_by_id(opened, question) if is_id else opened.recall.ask(question, local_now())
+    if not (answer.hits or answer.sessions):
+        _check_ids(opened.vault, question, is_event=is_id)
     write_answer(opened.vault.root, question, answer, format_, door, explain=explain, whole=is_id)
-    if is_id and not answer.hits:
-        say("no event has this id; when its words change, it gets another")
-    elif format_ == "text" and not (answer.hits or answer.sessions):
+    if format_ == "text" and not (answer.hits or answer.sessions):
         say(_nothing_found(question, opened.viewer.project))
     if format_ == "paths" and any(not hit.path for hit in answer.hits):
         say("what a team's server finds is no file here; --here asks this vault's own index")
@@ -147,6 +147,19 @@ def recall(
     items = [hit.event for hit in answer.hits if hit.event.kind is EventKind.KNOWLEDGE]
     if items and door.terminal:
         _ask_whether_it_helped(opened.vault, items[0])
+
+
+def _check_ids(vault: Vault, question: Question, *, is_event: bool) -> None:
+    """Raise `UnknownId` if nothing was found because the event or session does not exist."""
+    if is_event:
+        session = question.text.partition("#")[0]
+        raise UnknownId(
+            f'no event matches "{question.text}"',
+            f'An event gets another id if its text changes. Run "cru recall --session {session}" to see ids.',
+        )
+    if question.session:
+        with suppress(AmbiguousSession):
+            vault.find(question.session)
 
 
 def _event_by_id(opened: OpenedRecall, question: Question) -> Answer:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from crucible.cli.environment import working_directory
 from crucible.cli.index_access import query_index
 from crucible.cli.vault_access import claude_folder, index_of, newest_session, project_here
-from crucible.core.errors import CrucibleError, UsageError, VaultError
+from crucible.core.errors import CrucibleError, UnknownId, UsageError, VaultError
 from crucible.core.patterns import late_pattern
 from crucible.memory.tasks.overview import ClientLists, FoundTasks, Owner, TaskScope, tasks_with_prefix, with_stores
 from crucible.memory.tasks.task import OpenTask, find_task, session_prefix, tasks_of
@@ -112,7 +112,7 @@ def open_task(vault: Vault, called: str) -> OpenedTask:
     found, _ = query_index(index_of(vault), question)
     try:
         named = find_task(called, found.tasks, own)
-    except VaultError:
+    except UnknownId:
         meant = [one for one in found.owners.values() if one.id == own or called.startswith(f"{one.id}.")]
         for line in broken_blocks(vault, meant):
             raise VaultError(line, "fix its JSON and try again") from None

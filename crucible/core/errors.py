@@ -4,8 +4,9 @@ CrucibleError                  exit 1; `str()` is a one-line message, `.hint` th
 ├── UsageError                 exit 2: the request is invalid
 │   ├── BadSessionId           an invalid session id
 │   └── AmbiguousSession       a prefix that matches several sessions
-├── SessionNotFound
-├── WorkflowNotFound           no workflow with this name or path
+├── UnknownId                  no item, case, task or event with this id
+│   ├── SessionNotFound
+│   └── WorkflowNotFound       no workflow with this name or path
 ├── VaultNotFound              no vault in this folder or above, and no default vault
 ├── VaultError                 the vault cannot be used (not a folder, broken settings)
 ├── OutsideVault               a path that points outside the vault
@@ -22,6 +23,8 @@ CrucibleError                  exit 1; `str()` is a one-line message, `.hint` th
 """
 
 from __future__ import annotations
+
+from collections.abc import Iterable
 
 
 class CrucibleError(Exception):
@@ -57,11 +60,15 @@ class AmbiguousSession(UsageError):
         self.candidates = candidates
 
 
-class SessionNotFound(CrucibleError):
+class UnknownId(CrucibleError):
+    """Nothing has this id."""
+
+
+class SessionNotFound(UnknownId):
     """No session with this id, path or prefix."""
 
 
-class WorkflowNotFound(CrucibleError):
+class WorkflowNotFound(UnknownId):
     """No workflow with this name or path."""
 
 
@@ -128,3 +135,19 @@ class ServerFailed(CrucibleError):
 def reason_of(error: OSError) -> str:
     """Return the system's error message in lower case, to follow a colon."""
     return (error.strerror or str(error)).lower()
+
+
+_LONGEST_ID = 80
+"""Maximum characters of an unknown id to repeat."""
+_NEAR = 0.8
+"""Minimum similarity of the ids that an error suggests."""
+
+
+def no_match(noun: str, ref: str, command: str, known: Iterable[str] = ()) -> tuple[str, str]:
+    """Return the message and the hint of an unknown id: the nearest `known` ids and the `command` that lists all."""
+    import difflib  # noqa: PLC0415  rarely needed, and slows down startup
+
+    shown = ref if len(ref) <= _LONGEST_ID else ref[:_LONGEST_ID] + "…"
+    near = difflib.get_close_matches(ref, [*known], n=3, cutoff=_NEAR)
+    nearest = f"Nearest: {', '.join(near)}. " if near else ""
+    return f'no {noun} matches "{shown}"', f'{nearest}Run "{command}" to see ids.'

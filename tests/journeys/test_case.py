@@ -139,15 +139,15 @@ def test_a_review_is_written_into_the_notes_and_nothing_else_is(cru: Cru, kept: 
 
 def test_nothing_is_written_when_one_of_them_is_not_there(cru: Cru, kept: Path) -> None:
     result = cru("case", "accept", "puzzle", "nope")
-    assert result.exit_code == 2
-    assert "no case 'nope'" in result.stderr
+    assert result.exit_code == 1
+    assert 'no case matches "nope"' in result.stderr
     assert b"status: proposed" in (kept / "puzzle.md").read_bytes()
 
 
 def test_a_session_is_no_case(cru: Cru, vault: Vault) -> None:
     write(vault, "2026-11-21-limiter", LIMITER)
     assert cru("case", "accept", "sessions/2026-11-21-limiter.md").exit_code == 2
-    assert cru("case", "reject", "../answer.md").exit_code == 2
+    assert cru("case", "reject", "../answer.md").exit_code == 1
 
 
 # --- check -----------------------------------------------------------------------------------------------------------

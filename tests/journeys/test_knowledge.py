@@ -240,9 +240,7 @@ def test_a_broken_note_is_named_never_dropped_in_silence(known: Vault, cru: Cru)
         ("add", "decision", "   "),
         ("add", "decision", "x", "--confidence", "2"),
         ("list", "--global", "--project", "shop"),
-        ("retire", "nothing"),
         ("retire", "retry", "--reason", "x", "--undo"),
-        ("verify", "nothing"),
     ],
 )
 def test_what_makes_no_sense_is_refused(args: tuple[str, ...], known: Vault, cru: Cru) -> None:

@@ -80,14 +80,14 @@ def test_a_link_leads_to_the_phase_and_not_to_what_stands_in_code(vault: Vault, 
 
 def test_a_session_that_is_not_there_is_named(told: Vault, cru: Cru) -> None:
     result = cru("recall", "bucket", "--session", "2031")
-    assert (result.exit_code, result.stdout) == (0, "")
-    assert "nothing found in a session whose id begins with 2031" in result.stderr
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert 'no session matches "2031"' in result.stderr
 
 
 def test_an_id_that_no_event_has_any_more_is_said(told: Vault, cru: Cru) -> None:
     gone = cru("recall", "2026-11-21-limiter#00000000")
-    assert (gone.exit_code, gone.stdout) == (0, "")
-    assert "no event has this id" in gone.stderr
+    assert (gone.exit_code, gone.stdout) == (1, "")
+    assert 'no event matches "2026-11-21-limiter#00000000"' in gone.stderr
 
 
 def test_filters_narrow(told: Vault, cru: Cru) -> None:

@@ -280,7 +280,7 @@ def test_tasks_that_nobody_pipes_in_are_not_waited_for(agent: Agent, cru_process
     [
         ("", 2, "no session: neither --session nor CRU_SESSION"),
         ("../x", 2, "is not a session id"),
-        ("2026-01-01-none", 1, "no session '2026-01-01-none'"),
+        ("2026-01-01-none", 1, 'no session matches "2026-01-01-none"'),
     ],
 )
 def test_a_session_that_is_not_named_malformed_or_unknown_are_three_errors(

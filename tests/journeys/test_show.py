@@ -176,7 +176,7 @@ def test_a_prefix_of_several_lists_them(two: Vault, cru: Cru) -> None:
 def test_a_malformed_id_and_a_missing_session_are_two_errors(two: Vault, cru: Cru) -> None:
     malformed, missing = cru("session", "show", "a b!"), cru("session", "show", "2026-11-21-limitr")
     assert (malformed.exit_code, missing.exit_code) == (2, 1)
-    assert "did you mean 2026-11-21-limiter" in missing.stderr
+    assert "Nearest: 2026-11-21-limiter." in missing.stderr
 
 
 def test_problems_go_to_stderr_with_their_line_and_the_exit_code_stays_0(vault: Vault, cru: Cru) -> None:
@@ -345,7 +345,7 @@ def test_a_wrong_id_among_several_is_one_line_and_the_others_are_shown(two: Vaul
     missing, malformed = result.stderr.splitlines()
     assert missing.startswith("cru: ")
     assert "2026-11-21-limitr" in missing
-    assert "did you mean 2026-11-21-limiter" in missing
+    assert "Nearest: 2026-11-21-limiter." in missing
     assert "a b!" in malformed
 
 

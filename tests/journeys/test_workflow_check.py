@@ -130,7 +130,7 @@ def test_a_name_that_is_wrong_does_not_keep_the_others_from_being_checked(vault:
     assert result.exit_code == 1
     assert result.stdout.count("duplicate-output") == 1
     said = result.stderr.splitlines()
-    assert "no workflow 'missing'" in said[0]
+    assert 'no workflow matches "missing"' in said[0]
     assert "2026-11-21-limiter: a session, not a workflow" in said[1]
     assert "cru session codify 2026-11-21-limiter" in said[1]
     assert "a folder" in said[2]

@@ -110,12 +110,12 @@ def test_a_file_needs_no_vault(bare_cru: Cru, tmp_path: Path, monkeypatch: pytes
 @pytest.mark.parametrize(
     ("ref", "said"),
     [
-        ("missing", "no workflow 'missing'"),
+        ("missing", 'no workflow matches "missing"'),
         ("2026-11-21-limiter", "a session, not a workflow"),
         ("sessions/2026-11-21-limiter.md", "a session, not a workflow"),
         ("sessions", "a folder"),
         ("", "does not name a workflow"),
-        ("relaese", "did you mean release?"),
+        ("relaese", "Nearest: release."),
         ("../no/such.md", "no workflow"),
     ],
 )

@@ -161,9 +161,10 @@ def find_entry(vault: Vault, session: str) -> Entry:
     for entry in reversed(entries):
         if session in ("", entry.session):
             return entry
-    names = ", ".join(entry.session for entry in reversed(entries[-10:]))
-    what = f"{session!r} is not in the trash" if session else "the trash is empty"
-    raise SessionNotFound(what, f"It holds: {names}" if names else "")
+    if not session:
+        raise SessionNotFound("the trash is empty", 'Run "cru session list" to see the sessions of the vault.')
+    names = ", ".join(entry.session for entry in reversed(entries[-10:])) or "nothing"
+    raise SessionNotFound(f'no session in the trash matches "{session}"', f"The trash holds {names}.")
 
 
 def finish_deletion(vault: Vault, now: datetime) -> Entry | None:

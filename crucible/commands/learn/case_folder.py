@@ -129,9 +129,7 @@ def load_case(vault: Vault, path: Path) -> CaseNote:
     return CaseNote(note, read_case(note.source, note.name))
 
 
-_NOTES = FolderNotes(
-    CASES, "case", "cases", "`cru case list` tells them; `cru session learn --export markdown` writes them"
-)
+_NOTES = FolderNotes(CASES, "case", "cases", "cru case list")
 find_case = _NOTES.find
 
 

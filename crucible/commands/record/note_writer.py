@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from crucible.commands.record.entries import Cleaning
-from crucible.core.errors import CrucibleError, EditRefused, SessionNotFound, VaultNotFound
+from crucible.core.errors import CrucibleError, EditRefused, SessionNotFound, VaultNotFound, no_match
 from crucible.core.secrets import Redact
 from crucible.core.secrets.redaction import redact_of
 from crucible.core.settings.settings import load_user_settings, load_vault_settings
@@ -210,12 +210,13 @@ def _find_exactly(vault: Vault, session_id: str) -> Path:
     direct = vault.sessions / name
     if direct.is_file():
         return direct
-    for path in vault.session_paths():
+    paths = vault.session_paths()
+    for path in paths:
         if path.name == name:
             return path
-    raise SessionNotFound(
-        f"no session {note_name(name)!r} in {vault.root}", "`cru record start` begins one and prints its id"
-    )
+    ids = (note_name(path.name) for path in paths)
+    message, hint = no_match("session", note_name(name), "cru session list", ids)
+    raise SessionNotFound(message, f'{hint} "cru record start" begins a session and prints its id.')
 
 
 def _checked(plan: Plan, session_id: str, counts: Mapping[str, int], *, reopens: bool = False) -> Plan:

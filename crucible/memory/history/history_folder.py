@@ -39,7 +39,7 @@ HISTORY = "history"
 """The folder of history notes in the vault."""
 SUFFIX = "-history"
 """The end of a history's name, so that no session has the same."""
-_ENTRIES = FolderNotes(HISTORY, "history", "histories", "`cru history list` shows them")
+_ENTRIES = FolderNotes(HISTORY, "history", "histories", "cru history list")
 
 NEVER = datetime.min.replace(tzinfo=UTC)
 

@@ -66,7 +66,7 @@ class ItemRow(NamedTuple):
 # --- reading ---------------------------------------------------------------------------------------------------------
 
 
-_ITEMS = FolderNotes(KNOWLEDGE, "item of knowledge", "items of knowledge", "`cru knowledge list` shows them")
+_ITEMS = FolderNotes(KNOWLEDGE, "knowledge item", "knowledge items", "cru knowledge list")
 item_paths, find_item = _ITEMS.paths, _ITEMS.find
 
 

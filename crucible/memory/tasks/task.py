@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import orjson
 
-from crucible.core.errors import UsageError, VaultError
+from crucible.core.errors import UnknownId, UsageError, no_match
 from crucible.core.patterns import late_pattern
 from crucible.documents.markdown.containment import normal_line
 from crucible.documents.markdown.source import Problem
@@ -309,13 +309,14 @@ def session_prefix(called: str) -> str:
 def find_task(called: str, tasks: Sequence[OpenTask], session: str = "") -> OpenTask:
     """Find a task by name or unique prefix.  Tasks of `session`, the current session, need no prefix.
 
-    Raises `VaultError` if there is none, and `UsageError` with the candidates if there are several.
+    Raises `UnknownId` if there is none, and `UsageError` with the candidates if there are several.
     """
     own = [task for task in tasks if session and task.ref == (session, called)]
     exact = own or [task for task in tasks if str(task.ref) == called.replace("#", ".", 1)]
     found = exact[:1] or list(_of_split(called, tasks)) or [t for t in tasks if str(t.ref).startswith(called)]
     if not called or not found:
-        raise VaultError(f"no task {normal_line(called)[:80]!r}", "`cru task list --all` tells what there is")
+        known = (str(task.ref) for task in tasks)
+        raise UnknownId(*no_match("task", normal_line(called), "cru task list --all", known))
     if len(found) > 1:
         names = ", ".join(str(task.ref) for task in found[:_SHOWN])
         more = " …" if len(found) > _SHOWN else ""

@@ -10,7 +10,7 @@ from datetime import datetime
 from itertools import islice
 from typing import Any, NamedTuple
 
-from crucible.core.errors import AmbiguousSession, SessionNotFound, UsageError
+from crucible.core.errors import AmbiguousSession, SessionNotFound, UsageError, no_match
 from crucible.vault.index.schema import (
     LISTS,
     NUMBERS,
@@ -118,7 +118,8 @@ def find_row(view: View, ref: str) -> Row:
     # A subagent's id starts with its parent's, so an ambiguous prefix means the session that is not a subagent.
     fitting = exact or (found if len(found) == 1 else [row for row in found if not row["parent"]] or found)
     if not name or not fitting:
-        raise SessionNotFound(f"no session {ref!r}", 'run "cru session list --children" to see ids')
+        ids = (str(row["id"]) for row in view.rows("sessions"))
+        raise SessionNotFound(*no_match("session", ref, "cru session list --children", ids))
     if len(fitting) > 1:
         raise AmbiguousSession(ref, sorted(str(row["path" if exact else "id"]) for row in fitting))
     return fitting[0]

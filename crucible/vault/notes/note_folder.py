@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 from crucible.core import files
-from crucible.core.errors import CrucibleError, EditRefused, UsageError
+from crucible.core.errors import CrucibleError, EditRefused, UnknownId, UsageError, no_match
 from crucible.documents.markdown.frontmatter import Frontmatter, find_frontmatter, set_key
 from crucible.documents.markdown.source import Edit, Source, Span, apply_edits
 from crucible.documents.markdown.yaml_scalars import render_entry
@@ -25,12 +25,12 @@ _T = TypeVar("_T")
 
 
 class FolderNotes(NamedTuple):
-    """A folder, its singular and plural nouns for messages, and a hint that names the command to list its notes."""
+    """A folder, its singular and plural nouns for messages, and the command that lists its notes."""
 
     folder: str
     one: str
     several: str
-    hint: str
+    command: str
 
     def paths(self, vault: Vault, on_error: OnError | None = None) -> list[Path]:
         """List all notes in the folder, sorted.  `on_error` receives errors for what cannot be read."""
@@ -50,7 +50,10 @@ class FolderNotes(NamedTuple):
                     on_error(error)
 
     def find(self, vault: Vault, ref: str, cwd: Path | None = None) -> Path:
-        """Find a note by id, by path from `cwd` or the vault, or by unique id prefix; otherwise `UsageError`."""
+        """Find a note by id, by path from `cwd` or the vault, or by unique id prefix.
+
+        Raises `UnknownId` if there is none, and `UsageError` if there are several.
+        """
         if is_markdown(ref) and "\0" not in ref:
             for place in (cwd, vault.root, vault.root / self.folder):
                 if place and (place / ref).is_file():
@@ -61,7 +64,7 @@ class FolderNotes(NamedTuple):
         if len(found) == 1:
             return found[0]
         if not found:
-            raise UsageError(f"no {self.one} {ref[:80]!r}", self.hint)
+            raise UnknownId(*no_match(self.one, ref, self.command, (note_name(path.name) for path in paths)))
         shown = ", ".join(map(vault.relative, found[:_SHOWN])) + (" …" if len(found) > _SHOWN else "")
         raise UsageError(f"{ref!r} fits {len(found)} {self.several}", f"one of: {shown}")
 
@@ -69,7 +72,7 @@ class FolderNotes(NamedTuple):
         """Return the note's real path; `UsageError` if it is outside the folder."""
         real = files.inside(vault.root, path)
         if not real.is_relative_to(files.inside(vault.root, vault.root / self.folder)):
-            raise UsageError(f"{vault.relative(real)}: not in {self.folder}/", self.hint)
+            raise UsageError(f"{vault.relative(real)}: not in {self.folder}/", f'Run "{self.command}" to see ids.')
         return real
 
 

@@ -26,6 +26,7 @@ from crucible.core.errors import (
     SessionNotFound,
     UsageError,
     VaultError,
+    no_match,
 )
 from crucible.core.files import Stamp, locked
 from crucible.core.locks import Lock
@@ -314,7 +315,7 @@ class Vault:
             return found[0]
         if found:
             raise AmbiguousSession(name, sorted(note_name(path.name) for path in found))
-        raise SessionNotFound(f"no session {name!r}", _nearest(name, paths))
+        raise SessionNotFound(*no_match("session", name, "cru session list", (note_name(path.name) for path in paths)))
 
     def _is_subagent(self, path: Path) -> bool:
         try:
@@ -366,10 +367,3 @@ def _byte_of(text: str, data: bytes, char: int, known: int, at: int) -> int:
     if char - known <= len(text) - char:
         return at + len(text[known:char].encode("utf-8", "surrogateescape"))
     return len(data) - len(text[char:].encode("utf-8", "surrogateescape"))
-
-
-def _nearest(name: str, paths: list[Path]) -> str:
-    import difflib  # noqa: PLC0415  rarely needed, and slows down startup
-
-    near = difflib.get_close_matches(name, [note_name(path.name) for path in paths], n=3, cutoff=0.8)
-    return "did you mean " + ", ".join(near) + "?" if near else 'run "cru session list" to see ids'

@@ -6,7 +6,6 @@ version of Crucible.  A file given by path is read as a workflow even outside a 
 
 from __future__ import annotations
 
-import difflib
 import os
 import re
 import unicodedata
@@ -16,7 +15,7 @@ from functools import partial
 from pathlib import Path
 
 from crucible.core import files
-from crucible.core.errors import CrucibleError, NoteUnreadable, UsageError, WorkflowNotFound
+from crucible.core.errors import CrucibleError, NoteUnreadable, UsageError, WorkflowNotFound, no_match
 from crucible.core.files import Stamp
 from crucible.core.patterns import late_pattern
 from crucible.documents.markdown.frontmatter import find_frontmatter
@@ -98,7 +97,7 @@ def find_workflow(vault: Vault | None, ref: str, cwd: Path | None = None) -> Pat
     leads out of it.
     """
     if not ref or "\0" in ref:
-        raise UsageError(f"{ref!r} does not name a workflow", 'run "cru workflow list" to see their names')
+        raise UsageError(f"{ref!r} does not name a workflow", 'Run "cru workflow list" to see names.')
     by_path = partial(_by_path, vault, ref, cwd)
     ways: list[Callable[[], Path | None]] = [by_path]
     if vault is not None and "/" not in ref and os.sep not in ref:
@@ -109,7 +108,7 @@ def find_workflow(vault: Vault | None, ref: str, cwd: Path | None = None) -> Pat
             return found
     if any(os.path.isdir(base / ref) for base in _bases(vault, cwd)):
         raise NoteUnreadable(f"{ref}: is a folder, not a workflow", "name a note in it")
-    raise WorkflowNotFound(f"no workflow {ref!r}", _near(vault, ref))
+    raise WorkflowNotFound(*_no_match(vault, ref))
 
 
 def _kind_at(path: str, default: str) -> str:
@@ -218,9 +217,7 @@ def _key(name: str) -> str:
     return unicodedata.normalize("NFC", name).casefold()
 
 
-def _near(vault: Vault | None, ref: str) -> str:
-    if vault is None:
-        return "name a file by its path, or a vault with --vault"
-    names = [note_name(path.name) for path in workflow_paths(vault)]
-    near = difflib.get_close_matches(note_name(ref), names, n=3, cutoff=_NEAR)
-    return "did you mean " + ", ".join(near) + "?" if near else 'run "cru workflow list" to see their names'
+def _no_match(vault: Vault | None, ref: str) -> tuple[str, str]:
+    names = [note_name(path.name) for path in workflow_paths(vault)] if vault else ()
+    message, hint = no_match("workflow", ref, "cru workflow list", names)
+    return message, hint if vault else "Name a file by its path, or a vault with --vault."

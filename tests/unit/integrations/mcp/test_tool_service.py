@@ -189,7 +189,7 @@ def test_the_events_around_an_event_come_in_order(told: Vault) -> None:
         ("recall_get", {"ids": []}, "the number of ids goes from 1 to 20"),
         ("recall_feedback", {"id": "../sessions/x", "useful": True}, "is no item's id"),
         ("recall_feedback", {"id": "a#12345678", "useful": True}, "takes no feedback"),
-        ("recall_feedback", {"id": "nothing", "useful": True}, "no item of knowledge"),
+        ("recall_feedback", {"id": "nothing", "useful": True}, "no knowledge item matches"),
         ("recall_add", {"type": "rumour", "title": "x"}, "type: Input should be"),
         ("recall_add", {"type": "decision"}, "without a title"),
         ("recall_add", {"type": "decision", "title": "x", "confidence": 7}, "from 0 to 1"),

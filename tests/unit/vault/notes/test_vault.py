@@ -282,7 +282,7 @@ def test_a_malformed_id_is_another_error_than_a_missing_session(three: Vault, re
 def test_a_missing_session_names_what_is_near(three: Vault) -> None:
     with pytest.raises(SessionNotFound) as caught:
         three.find("2026-11-22-mend-tset")
-    assert caught.value.hint == "did you mean 2026-11-22-mend-test?"
+    assert caught.value.hint == 'Nearest: 2026-11-22-mend-test. Run "cru session list" to see ids.'
     with pytest.raises(SessionNotFound) as caught:
         three.find("zzz")
     assert "cru session list" in caught.value.hint

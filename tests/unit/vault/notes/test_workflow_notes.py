@@ -226,7 +226,7 @@ def test_a_slip_is_answered_with_the_near_ones(vault: Vault) -> None:
     put(vault, "workflows/release.md")
     with pytest.raises(WorkflowNotFound) as found:
         find_workflow(vault, "relaese")
-    assert found.value.hint == "did you mean release?"
+    assert found.value.hint == 'Nearest: release. Run "cru workflow list" to see ids.'
 
 
 def test_names_are_the_same_in_both_forms_of_unicode(vault: Vault) -> None:
