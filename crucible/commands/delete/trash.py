@@ -22,7 +22,7 @@ from crucible.memory.history.memory_log import FILES
 from crucible.vault.events.event_files import hold_events
 from crucible.vault.logs.jsonl_store import InvalidRecord, append_lines, is_inner_path, record_of, rewrite_lines
 from crucible.vault.notes.vault import Vault
-from crucible.vault.notes.walk import CASES, is_markdown
+from crucible.vault.notes.walk import CASES, is_markdown, note_name
 
 MEMORY_FILES = (BOOKMARKS, *FILES.values())
 """Memory files with lines about one session."""
@@ -111,8 +111,18 @@ def bring_back(vault: Vault, entry: Entry) -> list[str]:
 
 
 def taken_paths(vault: Vault, entry: Entry) -> list[str]:
-    """Return the paths of the entry at which there is a file now, although it waits in the trash."""
-    return [each for each in entry.files if os.path.lexists(vault.root / each) and _waits(vault, entry, each)]
+    """Return the paths that are in the way of the entry's files: their own, or a note with the same id elsewhere."""
+    ids = vault.session_ids()
+    taken = []
+    for each in entry.files:
+        if not _waits(vault, entry, each):
+            continue
+        name = note_name(PurePosixPath(each).name)
+        is_session = (vault.root / each).is_relative_to(vault.sessions)
+        other = vault.path_of(name) if is_session and name in ids else None
+        if other or os.path.lexists(vault.root / each):
+            taken.append(vault.relative(other) if other else each)
+    return taken
 
 
 def remove_entry(vault: Vault, name: str) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import datetime
@@ -202,6 +202,11 @@ class Continuation:
     ticket: Ticket
     at: At
     note: Note | None
+
+    def is_deleted(self, root: Path, deleted: Collection[str]) -> bool:
+        """True if the session that the transcript continues is one of these deleted ones, perhaps after a rename."""
+        known = self.ticket.session, current_session_id(root, self.ticket.session)
+        return self.note is None and any(name in deleted for name in known)
 
     @property
     def time(self) -> datetime:

@@ -148,6 +148,8 @@ class SessionLogs:
         continued = self._tickets.first(self._dialect, self.transcript, self.trunk.source)
         if continued is None:
             return
+        if continued.is_deleted(self._vault.root, self._table.deleted.ids):
+            raise SessionSkippedError("deleted")
         if not self._may_join:
             raise SessionDeferredError(continued.time)
         note = continued.note

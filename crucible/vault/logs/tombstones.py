@@ -46,10 +46,14 @@ class Tombstone:
 
 
 class DeletedSessions(NamedTuple):
-    """The sources and transcripts of all deleted sessions."""
+    """The sources, transcripts and ids of all deleted sessions.
+
+    A subagent's source is also there as that of a session: it is one to imports once its parent's log is gone.
+    """
 
     sources: frozenset[str] = frozenset()
     logs: frozenset[LogHash] = frozenset()
+    ids: frozenset[str] = frozenset()
 
     def has(self, source: str, log: Path) -> bool:
         """Return whether a session was deleted. The log is read only if a deleted one had the same size."""
@@ -109,9 +113,16 @@ def load_deleted(root: Path) -> DeletedSessions:
     """Return what imports skip."""
     found = load_tombstones(root)
     return DeletedSessions(
-        frozenset(source for one in found for source in one.sources),
+        frozenset(name for one in found for source in one.sources for name in _names(source)),
         frozenset(log for one in found for log in one.logs),
+        frozenset(one.session for one in found),
     )
+
+
+def _names(source: str) -> tuple[str, ...]:
+    client, _, native = source.partition(":")
+    agent = native.partition("/")[2]
+    return (source, f"{client}:{agent}") if agent else (source,)
 
 
 def _fields(one: Tombstone, more: Mapping[str, object]) -> dict[str, object]:
