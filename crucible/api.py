@@ -77,14 +77,22 @@ class Vault:
         since: datetime | None = None,
         until: datetime | None = None,
         subagents: bool = False,
+        archived: bool = False,
         limit: int | None = None,
     ) -> list[SessionRow]:
         """List the matching sessions, newest first. None means any; `since` and `until` are inclusive.
 
-        Subagents' sessions are excluded unless `subagents` is true. Reads the index, not the notes.
+        Subagents' and archived sessions are excluded unless `subagents` or `archived` is true. Reads the index, not the notes.
         """
         query = SessionQuery(
-            status=status, agent=agent, since=since, until=until, project=project, children=subagents, limit=limit
+            status=status,
+            agent=agent,
+            since=since,
+            until=until,
+            project=project,
+            children=subagents,
+            archived=archived,
+            limit=limit,
         )
         rows, _ = Index(self.root, self._notes.settings).ask(lambda view: select(view, query))
         return [self._row(row) for row in rows]

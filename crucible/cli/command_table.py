@@ -125,6 +125,9 @@ COMMANDS: Mapping[str, Entry] = {
     "session delete": Entry(
         "session_delete:delete", "Delete sessions, or restore deleted ones.", "id_arguments:SESSIONS"
     ),
+    "session archive": Entry(
+        "session_archive:archive", "Put finished sessions out of the way, or bring them back.", "id_arguments:SESSIONS"
+    ),
     "recall": Entry("recall_command:recall", "Find what was said, decided and learned."),
     "inbox list": Entry("inbox:list_inbox", "List what waits for a human."),
     "inbox answer": Entry("inbox:answer", "Write an answer into the session's note."),
@@ -224,7 +227,8 @@ SEE_ALSO: Mapping[str, tuple[str, ...]] = {
     "session brief": ("briefing", "history show"),
     "session check": ("session rename", "doctor"),
     "session rename": ("session check", "session list"),
-    "session delete": ("session list", "history prune"),
+    "session delete": ("session archive", "session list", "history prune"),
+    "session archive": ("session list", "session delete"),
     "recall": ("session list", "knowledge search", "history search"),
     "inbox": ("task", "session resume"),
     "inbox list": ("inbox answer", "task list"),

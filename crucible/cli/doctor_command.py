@@ -244,7 +244,7 @@ def _of_notes(
     idle = timedelta(minutes=vault.settings.idle_minutes)
 
     def question(view: View) -> tuple[Sequence[Mapping[str, object]], Sequence[Mapping[str, object]]]:
-        return select(view, SessionQuery(children=True)), unreadable_rows(view)
+        return select(view, SessionQuery(children=True, archived=True)), unreadable_rows(view)
 
     try:
         (rows, unreadable), refreshed = Index(vault.root, vault.settings).ask(question)

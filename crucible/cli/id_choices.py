@@ -96,6 +96,11 @@ def _to_resume(index: Index, view: View, project: str) -> Iterator[Choice]:
     return _session_choices(index, [rows[name] for name in ids if name in rows], project)
 
 
+def _archived(index: Index, view: View, project: str) -> Iterator[Choice]:
+    rows = [row for row in matching(view, SessionQuery(archived=True)) if row["archived"]]
+    return _session_choices(index, rows[:_MOST], project)
+
+
 def _to_end(index: Index, view: View, project: str) -> Iterator[Choice]:
     return _sessions(index, view, project, lambda row: row["status"] in ("active", "paused"))
 
@@ -176,6 +181,7 @@ OFFERED: dict[str, tuple[str, str, Offered]] = {
     "session": ("session", "cru session list", _sessions),
     "session to resume": ("session", "cru session list --status paused", _to_resume),
     "session to end": ("session", "cru session list --status active", _to_end),
+    "archived session": ("session", "cru session list --archived", _archived),
     "history": ("session", "cru history list", _with_history),
     "events": ("session", "cru events list", _with_events),
     "task": ("task", "cru task list", _tasks),

@@ -51,7 +51,7 @@ def select_sessions(vault: Vault, refs: Sequence[str], filters: Mapping[str, Any
     if not (refs or every or narrowed):
         raise UsageError("which sessions?", "name them, or say --all, or narrow them: --since 30d, --project shop")
     named = {vault.relative(find_note(vault, ref)) for ref in refs}
-    query = query_from(filters)._replace(children=True)
+    query = query_from(filters)._replace(children=True, archived=True)
     index = index_of(vault)
 
     def question(view: View) -> tuple[list[Row], list[Row]]:

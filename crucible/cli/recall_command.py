@@ -69,6 +69,7 @@ class _Recall(click.Command):
     help="Only of this project, and the knowledge that it may see; in a project's folder, its knowledge by default.",
 )
 @ALL_PROJECTS
+@flag("--archived", "Search archived sessions too; --session finds one without it.")
 @since_option("Only since: 2026-11-21, today, 12h, 7d, 2w.")
 @until_option("Only until then; a day counts to its end.")
 @click.option(

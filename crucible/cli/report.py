@@ -58,7 +58,7 @@ def report(
       cru report --since 2026-11-01 --until 2026-11-30 --format json
     """
     vault = open_vault(door)
-    query = SessionQuery(project=project, until=until)
+    query = SessionQuery(project=project, until=until, archived=True)
 
     def answer(view: View) -> tuple[list[Row], ProjectWork]:
         rows = [row for row in select(view, query) if str(row["ended"] or utc(since)) >= utc(since)]

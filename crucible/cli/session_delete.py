@@ -27,7 +27,7 @@ from crucible.commands.delete.delete import (
 from crucible.core.errors import UsageError
 from crucible.vault.index.query import SessionQuery, select
 from crucible.vault.index.schema import View, path_of_cell
-from crucible.vault.notes.vault import Vault
+from crucible.vault.notes.vault import Note, Vault
 
 _SHOWN = 5
 """Maximum notes to name in one line."""
@@ -89,13 +89,18 @@ def _undo(vault: Vault, sessions: Sequence[str], *, dry_run: bool) -> int:
 
 def _plan(vault: Vault, ref: str, *, whole: bool) -> Deletion:
     note = load_note(vault, ref)
+    return plan_deletion(vault, note, subagent_paths(vault, note), with_kept=whole)
+
+
+def subagent_paths(vault: Vault, note: Note) -> list[Path]:
+    """Return the notes of all subagents below a session."""
     paths = query_index(index_of(vault), lambda view: _descendants(view, note.name))[0]
-    return plan_deletion(vault, note, [vault.root / path for path in paths], with_kept=whole)
+    return [vault.root / path for path in paths]
 
 
 def _descendants(view: View, session: str) -> list[str]:
     """Return the paths of all notes of subagents below a session."""
-    rows = [row for row in select(view, SessionQuery(children=True)) if row["parent"]]
+    rows = [row for row in select(view, SessionQuery(children=True, archived=True)) if row["parent"]]
     names, paths = {session}, dict[str, str]()
     while new := [row for row in rows if row["parent"] in names and str(row["path"]) not in paths]:
         for row in new:

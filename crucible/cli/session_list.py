@@ -17,7 +17,7 @@ from crucible.cli.index_access import (
     query_index,
     session_filters,
 )
-from crucible.cli.options import NULL_OPTION, Door, check_null, format_option, is_data
+from crucible.cli.options import NULL_OPTION, Door, check_null, flag, format_option, is_data
 from crucible.cli.output import PROBLEMS_FOUND, clean_line, in_color, room_of, write_data
 from crucible.cli.table_output import aligned, broadest, write_index_rows, write_paths
 from crucible.core.text import short_duration
@@ -218,6 +218,7 @@ _TABLE = ("id", "status", "started", "participants")
 
 @click.command("list", epilog=f"Columns for --where and --sort: {columns_of('sessions')}")
 @session_filters
+@flag("--archived", "Archived sessions too.")
 @order_options
 @format_option("paths")
 @NULL_OPTION

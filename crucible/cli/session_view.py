@@ -222,6 +222,8 @@ def _value(value: Value) -> str:
         return ", ".join(_value(v) for v in value)
     if isinstance(value, Mapping):
         return " ".join(f"{k}={_value(v)}" for k, v in value.items())
+    if isinstance(value, bool):
+        return str(value).lower()
     if isinstance(value, str) and value.startswith("[[") and value.endswith("]]"):
         return display(linktext_of(value))
     return "" if value is None else str(value)

@@ -92,7 +92,9 @@ def notes_with_items(
         found = [
             PendingNote(str(row["path"]), str(row["started"] or ""), _ended(row))
             for row in rows
-            if row["path"] in paths and (not project or str(row["project"] or "").lower() == project.lower())
+            if row["path"] in paths
+            and row["archived"] is None
+            and (not project or str(row["project"] or "").lower() == project.lower())
         ]
         yield from sorted(found, key=lambda one: one.started, reverse=True)
 

@@ -85,6 +85,7 @@ class Document:
     branch: str = ""
     tags: tuple[str, ...] = ()
     parent: str = ""
+    archived: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +94,7 @@ class Question:
 
     `text` is natural language, or terms, `"phrases"`, `-not` and `field:value`; the other fields are filters.  `agent`
     matches with or without a version.  `since` and `until` are inclusive.  `context` is the number of events before and
-    after each hit.
+    after each hit.  `archived` includes archived sessions, which are otherwise only found by `session`.
     """
 
     text: str
@@ -104,6 +105,7 @@ class Question:
     project: str = ""
     since: datetime | None = None
     until: datetime | None = None
+    archived: bool = False
     limit: int = USUAL
     context: int = 2
 

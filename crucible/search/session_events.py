@@ -131,6 +131,7 @@ def document_of(
             session.branch or "",
             session.tags,
             session.parent or "",
+            session.archived,
         ),
         placed,
     )

@@ -6,18 +6,26 @@ a finished one.
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 
 from crucible.clients.log_files import source_name
 from crucible.clients.registry import DIALECTS
+from crucible.commands.delete.journal import (
+    Archiving,
+    Deleting,
+    forget_journal,
+    hold_journal,
+    load_journal,
+    mark_notes,
+    write_journal,
+)
 from crucible.commands.delete.trash import (
     Entry,
     bring_back,
@@ -30,7 +38,6 @@ from crucible.commands.delete.trash import (
     trash_folder,
     write_entry,
 )
-from crucible.core import files
 from crucible.core.errors import (
     BadSessionId,
     CrucibleError,
@@ -39,10 +46,7 @@ from crucible.core.errors import (
     SessionNotFound,
     UsageError,
     VaultError,
-    reason_of,
 )
-from crucible.core.files import locked
-from crucible.core.locks import Lock
 from crucible.documents.markdown.frontmatter import find_frontmatter
 from crucible.documents.markdown.wikilinks import find_links, find_property_links
 from crucible.documents.session.property_values import id_in
@@ -126,31 +130,31 @@ def delete_session(vault: Vault, plan: Deletion, now: datetime, *, logs_of: Logs
     with ExitStack() as stack:
         with suppress(BadSessionId):  # a file name may not be a valid id; no client continues such a session
             stack.enter_context(hold_session(vault.root, plan.note.name, client="delete", now=now, force=force))
-        stack.enter_context(_deletion_lock(vault, vault.settings.lock_seconds))
+        stack.enter_context(hold_journal(vault, vault.settings.lock_seconds))
         stack.enter_context(vault.locked_for_import(_IMPORT_SECONDS))
-        _finish_interrupted(vault, now)
+        finish_held(vault, now)
         entry = _new_entry(vault, plan, now, logs_of)
         write_entry(vault, entry)
-        _write_journal(vault, entry, undo=False)
+        write_journal(vault, Deleting(entry.name))
         try:
             _carry_out(vault, entry)
         except CrucibleError:
             _roll_back(vault, entry, now)
             raise
-        _forget_journal(vault)
+        forget_journal(vault)
     return entry
 
 
 def restore(vault: Vault, session: str, now: datetime) -> Entry:
     """Undo the last deletion of a session, or the last of all for "". Raises `SessionNotFound` and `NoteExists`."""
     with ExitStack() as stack:
-        stack.enter_context(_deletion_lock(vault, vault.settings.lock_seconds))
+        stack.enter_context(hold_journal(vault, vault.settings.lock_seconds))
         stack.enter_context(vault.locked_for_import(_IMPORT_SECONDS))
-        _finish_interrupted(vault, now)
+        finish_held(vault, now)
         entry = find_entry(vault, session)
         if taken := taken_paths(vault, entry):
             raise NoteExists(f"{taken[0]}: exists already", "Move it away, then undo again.")
-        _write_journal(vault, entry, undo=True)
+        write_journal(vault, Deleting(entry.name, undo=True))
         _undo(vault, entry, now)
     return entry
 
@@ -168,15 +172,15 @@ def find_entry(vault: Vault, session: str) -> Entry:
 
 
 def finish_deletion(vault: Vault, now: datetime) -> Entry | None:
-    """Finish an interrupted deletion or its undoing; None if there is none, or if it is still running.
+    """Finish an interrupted deletion, archiving or undoing; None if no deletion was finished, or if it still runs.
 
     Raises `CrucibleError` if that fails.
     """
     if not is_unfinished(vault.root) or not os.path.lexists(vault.root / DELETING):
         return None
     try:
-        with _deletion_lock(vault, 0.0), vault.locked_for_import(0.0):
-            return _finish_interrupted(vault, now)
+        with hold_journal(vault, 0.0), vault.locked_for_import(0.0):
+            return finish_held(vault, now)
     except LockTimeout:
         return None
 
@@ -199,11 +203,6 @@ def hash_logs(sources: Collection[str], env: Mapping[str, str], home: Path) -> s
 
 
 # --- the steps -------------------------------------------------------------------------------------------------------
-
-
-def _deletion_lock(vault: Vault, seconds: float) -> AbstractContextManager[Lock]:
-    """Return the lock for all deletions in a vault, which share one journal."""
-    return locked(vault.root, vault.root / DELETING, seconds)
 
 
 def _new_entry(vault: Vault, plan: Deletion, now: datetime, logs_of: LogsOf) -> Entry:
@@ -233,7 +232,7 @@ def _undo(vault: Vault, entry: Entry, now: datetime) -> None:
     append_restored(vault.root, _tombstone(entry), now, fsync=vault.settings.fsync)
     if not taken:
         remove_entry(vault, entry.name)
-    _forget_journal(vault)
+    forget_journal(vault)
     if taken:
         older = trash_folder(vault.root) / entry.name
         raise NoteExists(f"{taken[0]}: exists already", f"The deleted version stays in {older}.")
@@ -242,7 +241,7 @@ def _undo(vault: Vault, entry: Entry, now: datetime) -> None:
 def _roll_back(vault: Vault, entry: Entry, now: datetime) -> None:
     """Undo a deletion that failed. If that fails too, the journal stays, and the next command tries again."""
     with suppress(CrucibleError):
-        _write_journal(vault, entry, undo=True)
+        write_journal(vault, Deleting(entry.name, undo=True))
         _undo(vault, entry, now)
 
 
@@ -251,46 +250,23 @@ def _tombstone(entry: Entry) -> Tombstone:
     return Tombstone(entry.name, entry.session, at, entry.sources, tuple(LogHash(*log) for log in entry.logs))
 
 
-def _finish_interrupted(vault: Vault, now: datetime) -> Entry | None:
-    """Finish what the journal names. An entry without a manifest was about to be removed."""
-    found = _load_journal(vault)
+def finish_held(vault: Vault, now: datetime) -> Entry | None:
+    """Finish what the journal names, while the caller holds it. An entry without a manifest was about to be removed."""
+    found = load_journal(vault)
     entry = None
-    if found:
-        name, undo = found
-        entry = load_entry(vault, name)
-        if entry and undo:
+    if isinstance(found, Archiving):
+        mark_notes(vault, found)
+    elif found:
+        entry = load_entry(vault, found.entry)
+        if entry and found.undo:
             _undo(vault, entry, now)
         elif entry:
             _carry_out(vault, entry)
-        elif undo:
+        elif found.undo:
             with suppress(BadSessionId):
-                remove_entry(vault, name)
-    _forget_journal(vault)
+                remove_entry(vault, found.entry)
+    forget_journal(vault)
     return entry
-
-
-def _write_journal(vault: Vault, entry: Entry, *, undo: bool) -> None:
-    data = json.dumps({"entry": entry.name, "undo": undo}).encode()
-    files.write_atomic(files.inside(vault.root, vault.root / DELETING), data, fsync=vault.settings.fsync)
-
-
-def _load_journal(vault: Vault) -> tuple[str, bool] | None:
-    path = vault.root / DELETING
-    try:
-        if path.is_symlink() or not path.is_file():
-            return None
-        values = json.loads(path.read_bytes()[:4096])
-        name, undo = str(values["entry"]), values["undo"] is True
-    except OSError as error:
-        raise VaultError(f"{DELETING}: {reason_of(error)}", "make it readable, then try again") from error
-    except (ValueError, KeyError, TypeError, RecursionError):
-        return None
-    return name, undo
-
-
-def _forget_journal(vault: Vault) -> None:
-    with files.append_errors(vault.root / DELETING, "removed"):
-        (vault.root / DELETING).unlink(missing_ok=True)
 
 
 # --- what belongs to a session ---------------------------------------------------------------------------------------

@@ -286,6 +286,9 @@ def _write_note(vault: Vault, table: SourceTable, options: ImportOptions, planne
         if strand.note is None:
             outcome = "created", written.id
             if not options.dry_run:
+                # The subagents of an archived session stay out of the way too.
+                trunk = strand.trunk.note if strand.trunk else None
+                written = replace(written, archived=trunk is not None and trunk.session.archived)
                 created = vault.create(written.id, render_session(written))
                 table.add_all(written.sources, created.path)
         else:

@@ -49,7 +49,9 @@ class Workplace(NamedTuple):
 
 
 def check_goes_on(session: Session, *, force: bool) -> None:
-    """Refuse an ended session unless `force` is set."""
+    """Refuse an archived session, and an ended one unless `force` is set."""
+    if session.archived:
+        raise CrucibleError(f"{session.id} is archived", f'Run "cru session archive --undo {session.id}" to resume it.')
     if force or session.status not in (Status.COMPLETED, Status.FAILED):
         return
     raise CrucibleError(

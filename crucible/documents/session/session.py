@@ -289,6 +289,7 @@ class Session:
     id: str
     started: datetime | None = None
     status: Status | None = Status.ACTIVE
+    archived: bool = False
     ended: datetime | None = None
     project: str | None = None
     branch: str | None = None

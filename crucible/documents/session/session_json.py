@@ -3,7 +3,7 @@
 Keys are never renamed or removed.  Times are ISO 8601 in UTC.  Lines are `[first, last]`, from 1, or null for values
 that are not in a note.  Unknown values are null.
 
-    id title status project branch channel started ended duration_s participants model tokens tokens_cached
+    id title status archived project branch channel started ended duration_s participants model tokens tokens_cached
     usage[day model input output cache_write cache_write_1h cache_read] subagents[session agent model tokens]
     parent continues continued_by resume_point pause_reason sources synced_to
     redactions redacted tags aliases properties{every frontmatter key}
@@ -64,6 +64,7 @@ def _head(session: Session) -> _Plain:
         "id": session.id,
         "title": session.title,
         "status": session.status,
+        "archived": session.archived,
         "project": session.project,
         "branch": session.branch,
         "channel": session.channel,

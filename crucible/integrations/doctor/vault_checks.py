@@ -103,7 +103,7 @@ def check_renames(vault: Vault) -> Iterator[CheckResult]:
     if os.path.lexists(vault.root / DELETING):
         yield bad(
             "deletion",
-            "a deletion was interrupted; the next command that opens the vault finishes it",
+            "a deletion or archiving was interrupted; the next command that opens the vault finishes it",
             "cru session list",
         )
     if not os.path.lexists(journal_path(vault.root)):

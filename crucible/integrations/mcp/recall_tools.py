@@ -85,6 +85,7 @@ class RecallTools:
             until=_moment(until, self._context.now(), end=True),
             limit=min(MOST, offset + limit + 1),
             context=0,
+            archived=False,
             **{name: text.strip() for name, text in narrowed.items()},
         )
         found = self._ask(question)

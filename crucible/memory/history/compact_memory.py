@@ -67,7 +67,7 @@ def live_sessions(view: View) -> frozenset[str]:
     return frozenset(
         str(row["id"])
         for status in ("active", "paused")
-        for row in matching(view, SessionQuery(status=status, children=True))
+        for row in matching(view, SessionQuery(status=status, children=True, archived=True))
     )
 
 

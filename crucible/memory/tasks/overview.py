@@ -18,7 +18,7 @@ from crucible.memory.tasks.annotations import AnnotationFolder
 from crucible.memory.tasks.readiness import TasksStatus, cut_status, status_of
 from crucible.memory.tasks.task import OpenTask, Ref, Stage, join_lists, listed_task, read_store
 from crucible.memory.tasks.task_pickup import RecallCounts, recall_counts
-from crucible.vault.index.query import SessionQuery, find_row, matching
+from crucible.vault.index.query import SessionQuery, archived_rows, find_row, matching
 from crucible.vault.index.schema import Row, View, path_of_cell, shard_of, split_list
 from crucible.vault.notes.note_heads import read_head
 from crucible.vault.notes.note_tail import read_tail
@@ -72,7 +72,7 @@ def gather(view: View, scope: TaskScope = EVERYTHING) -> FoundTasks:
     if scope.since is None:
         return found
     still_open = list(_paths_of_open(view))
-    left = {*still_open} - {row["path"] for row in rows}
+    left = {*still_open} - {row["path"] for row in (*rows, *archived_rows(view))}
     if left and scope.project:
         left &= {row["path"] for row in matching(view, wish)}
     return found._replace(older=sum(path in left for path in still_open))

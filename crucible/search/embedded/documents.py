@@ -192,6 +192,7 @@ def _date_words(at: datetime) -> str:
 def _session_facts(document: Document) -> tuple[str, ...]:
     pairs = [("session", document.session), ("project", document.project), ("branch", document.branch)]
     pairs += [("tag", tag) for tag in document.tags]
+    pairs += [("archived", "true")] if document.archived else []
     return tuple(_facts(pairs))
 
 

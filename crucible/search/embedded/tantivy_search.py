@@ -241,6 +241,9 @@ def _query(searchers: Searchers, side: str, terms: SearchTerms) -> tantivy.Query
     clauses += [(occur.Must, query.const_score_query(one, 0.0)) for one in needed]
     clauses += [(occur.MustNot, _words(side, words)) for words in terms.nots if len(words) == 1]
     clauses += [(occur.MustNot, _fact(searchers, side, field, [value])) for field, value in terms.parsed.not_facts]
+    names_session = terms.question.session or any(field == "session" for field, _ in terms.parsed.facts)
+    if not (terms.question.archived or names_session):
+        clauses.append((occur.MustNot, _fact(searchers, side, "archived", ["true"])))
     return query.boolean_query(clauses)
 
 

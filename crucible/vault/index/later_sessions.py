@@ -49,7 +49,7 @@ class ProjectWork(NamedTuple):
 
 def work_in(view: View, since: str = "") -> ProjectWork:
     """Return the work of all sessions, or of those that began at `since` or later, without subagents."""
-    rows = {row["path"]: row for row in matching(view, SessionQuery(since=time_of(since)))}
+    rows = {row["path"]: row for row in matching(view, SessionQuery(since=time_of(since), archived=True))}
     lines: dict[object, list[str]] = {path: [str(row["title"] or "")] for path, row in rows.items()}
     for path, line in _lines(view, {shard_of(str(row["started"] or "")) for row in rows.values()}):
         if path in lines:

@@ -179,6 +179,7 @@ def _session_row(session: Session, name: str, path: str, started: str | None, de
         _id_in(session.parent),
         session.branch,
         join_list(session.tags) or None,
+        "true" if session.archived else None,
         len(session.problems),
         _lowered(map(str, agents)),
         _lowered([session.channel, *(phase.channel for phase in phases)]),

@@ -61,7 +61,7 @@ class SessionQuery(NamedTuple):
 
     `agent` matches with or without a version, `channel` matches the channel of the session or of any phase, and `model`
     matches a full id or words in it (`opus`, `claude-opus-4`), for the session or a subagent.  `since` and `until`
-    apply to the start and are inclusive.  `where` lists further checks of a row, all of which must pass.  `sort` is a
+    apply to the start and are inclusive.  `archived` includes archived sessions.  `where` lists further checks of a row, all of which must pass.  `sort` is a
     column, descending with a leading `-`; unknown values always come last.  Without `sort`, the newest come first.
     """
 
@@ -73,6 +73,7 @@ class SessionQuery(NamedTuple):
     until: datetime | None = None
     project: str | None = None
     children: bool = False
+    archived: bool = False
     limit: int | None = None
     where: tuple[Check, ...] = ()
     sort: str | None = None
@@ -99,7 +100,7 @@ def select_rows(view: View, table: str, query: SessionQuery, session: Row | None
     else:
         shards, checks = _shards_of(view, query), [*query.where]
     if query.since or query.until:
-        spanned = SessionQuery(since=query.since, until=query.until, children=True)
+        spanned = SessionQuery(since=query.since, until=query.until, children=True, archived=True)
         paths = {row["path"] for row in matching(view, spanned)}
         checks.append(lambda row: row["path"] in paths)
     rows = view.rows(table, shards)
@@ -207,6 +208,8 @@ def matcher(query: SessionQuery) -> Check:
     checks: list[Check] = list(query.where)
     if not query.children:
         checks.append(lambda row: row["parent"] is None)
+    if not query.archived:
+        checks.append(lambda row: row["archived"] is None)
     for name in ("status", "project"):
         _add_equal(checks, name, getattr(query, name))
     if query.agent is not None:
@@ -225,6 +228,11 @@ def matcher(query: SessionQuery) -> Check:
         until = utc(query.until)
         checks.append(lambda row: "" < str(row["started"] or "") <= until)
     return checks[0] if len(checks) == 1 else lambda row: all(check(row) for check in checks)
+
+
+def archived_rows(view: View) -> list[Row]:
+    """Return the archived sessions, subagents' too."""
+    return [row for row in view.rows("sessions", needles=['"true"']) if row["archived"]]
 
 
 def _add_equal(checks: list[Check], column: str, expected: str | None) -> None:

@@ -14,7 +14,7 @@ import toons
 from crucible.core.errors import IndexBroken
 from crucible.core.patterns import late_pattern
 
-SCHEMA = 6
+SCHEMA = 7
 """Increase when a table's columns or their meaning change.  An index with another number is rebuilt."""
 
 UNDATED = "undated"
@@ -49,6 +49,7 @@ TABLES: Mapping[str, tuple[str, ...]] = {
         "parent",
         "branch",
         "tags",
+        "archived",
         "problems",
         "agents",
         "channels",

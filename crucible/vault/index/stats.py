@@ -48,7 +48,7 @@ class _Read(NamedTuple):
 
 def _read(view: View, query: SessionQuery, columns: Sequence[str]) -> _Read:
     """Read the sessions.  Subagents' notes are matched too, since their parents may be missing."""
-    fits, pick = matcher(query._replace(children=True)), itemgetter("path", *columns)
+    fits, pick = matcher(query._replace(children=True, archived=True)), itemgetter("path", *columns)
     read = _Read({}, {}, {}, [])
     notes, parents, tokens, matched = read
     kin = itemgetter("path", "id", "parent", "tokens")

@@ -373,7 +373,7 @@ def test_keys_that_we_do_not_know_are_written_last_and_known_ones_once() -> None
 
 
 def test_every_key_is_known_once() -> None:
-    assert len(set(KEYS)) == len(KEYS) == 31
+    assert len(set(KEYS)) == len(KEYS) == 32
 
 
 def test_a_link_is_written_in_brackets() -> None:

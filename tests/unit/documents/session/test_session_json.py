@@ -82,6 +82,7 @@ def test_a_full_session_is_exported_whole() -> None:
         "id": "2026-11-21-a",
         "title": "A",
         "status": "failed",
+        "archived": False,
         "project": "shop",
         "branch": "main",
         "channel": "dev",
