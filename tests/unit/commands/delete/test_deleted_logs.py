@@ -100,9 +100,7 @@ def test_a_fork_of_a_deleted_session_is_a_session_of_its_own(vault: Vault, cru: 
     folder, trunk = imported(cru, "claude-code", vault)
     (log,) = (folder / "projects").glob("*/*.jsonl")
     fork = log.with_name("0f0f0f0f-0000-4000-8000-000000000000.jsonl")
-    rows = [json.loads(line) for line in log.read_text().splitlines()]
-    for row in rows:
-        row |= {"sessionId": fork.stem} if "sessionId" in row else {}
+    rows = [json.loads(line) for line in log.read_text().replace(log.stem, fork.stem).splitlines()]
     last = rows[-1] | {"uuid": "0f0f0f0f-0000-4000-8000-000000000001", "timestamp": "2026-11-21T22:00:00.000Z"}
     fork.write_text("".join(json.dumps(row) + "\n" for row in [*rows, last]))
     assert cru("session", "delete", trunk, "--yes").exit_code == 0
