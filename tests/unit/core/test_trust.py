@@ -101,12 +101,12 @@ def test_a_hook_that_reads_the_file_by_itself_reads_only_what_a_vault_may_say(
 
 
 def test_the_docs_name_every_setting_and_who_may_say_it(declared: dict[str, set[str]]) -> None:
-    page = (DOCS / "format.md").read_text(encoding="utf-8").partition("\n## What a vault may set by itself\n")[2]
-    by_itself, _, after = page.partition("\n## ")[0].partition("`cru trust`")
-    rows = re.findall(r"(?m)^\| `\[([a-z_.]+)\]` \| (.+) \|$", by_itself)
+    page = (DOCS / "trust.md").read_text(encoding="utf-8")
+    consent, _, always = page.partition("\n## What a vault may always set\n")
+    rows = re.findall(r"(?m)^\| `\[([a-z_.]+)\]` \| (.+) \|$", always)
     assert {f"{table}.{key}" for table, keys in rows for key in re.findall(r"`(\w+)`", keys)} == declared["free"]
-    assert all(f"| `{name}` |" in after for name in ASKED)
-    assert all(f"`{name}`" in after for name in TEMPLATES)
+    assert all(f"| `{name}` |" in consent for name in ASKED)
+    assert all(f"`{name}`" in consent for name in TEMPLATES)
 
 
 def test_every_template_that_a_vault_may_have_has_to_be_accepted() -> None:
