@@ -32,6 +32,7 @@ LATE = {
     "crucible.cli.environment": {
         "crucible.commands.delete.delete",
         "crucible.commands.rename.rename",
+        "crucible.vault.notes.known_projects",
         "crucible.vault.notes.vault",
     },
     "crucible.cli.status_page": {"crucible.cli.first_vault"},

@@ -119,7 +119,7 @@ def recent_paths(door: Door, project: str | None) -> list[Path]:
 
 def _place(vault: Vault, project: str | None) -> _Place:
     cwd = here()
-    projects = user_settings().projects
+    projects = cwd_and_projects(vault.root)[1]
     name = project_of(str(cwd or ""), projects) if project is None else project
     folder = project_folder(cwd, projects, name) if cwd else None
     roots = [str(one) for one in dict.fromkeys((folder, cwd, vault.root)) if one]
@@ -130,7 +130,7 @@ def _place(vault: Vault, project: str | None) -> _Place:
 
 def _project_with_sessions(view: View | None, root: Path) -> str:
     """Return the working directory's project; a mere folder name counts only if the index has sessions for it."""
-    named, (cwd, projects) = project_here(root), cwd_and_projects()
+    named, (cwd, projects) = project_here(root), cwd_and_projects(root)
     if named or not cwd or Path(cwd).is_relative_to(root):
         return named
     name = project_of(cwd, projects)
@@ -141,7 +141,7 @@ def _is_here(place: _Place, project: str) -> bool:
     """True if the working directory belongs to the project and is outside the vault."""
     if not project or not place.cwd or Path(place.cwd).is_relative_to(place.vault.root):
         return False
-    return project_of(place.cwd, user_settings().projects).casefold() == project.casefold()
+    return project_of(place.cwd, cwd_and_projects(place.vault.root)[1]).casefold() == project.casefold()
 
 
 def aim_named(vault: Vault, ref: str) -> tuple[Aim, str]:
@@ -298,7 +298,7 @@ def _show_digest(door: Door, project: str | None, workflow: str | None, lines: i
 
     def answer(view: View) -> tuple[str, DigestResult]:
         name = _project_with_sessions(view, vault.root) if project is None else project
-        folder = folder_in_project(*cwd_and_projects(), name) if name else None
+        folder = folder_in_project(*cwd_and_projects(vault.root), name) if name else None
         shorten = shortener([str(folder)] if folder else [])
         quoter = Quoter(redact_of(vault.settings.secrets), shorten)
         return name, digest_of(vault, view, DigestRequest(datetime.now(UTC), name, folder, aim, lines), quoter)

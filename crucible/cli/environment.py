@@ -39,9 +39,16 @@ def working_directory() -> str | None:
         return None
 
 
-def cwd_and_projects() -> tuple[str, Mapping[str, Sequence[str]]]:
-    """Return the working directory ("" if it was deleted) and the user's projects."""
-    return working_directory() or "", user_settings().projects
+def cwd_and_projects(root: str | os.PathLike[str] | None = None) -> tuple[str, Mapping[str, Sequence[str]]]:
+    """Return the working directory ("" if it was deleted), and the projects of the user and of the vault at `root`."""
+    projects: Mapping[str, Sequence[str]] = user_settings().projects
+    if root is not None:
+        from pathlib import Path  # noqa: PLC0415  late, as below
+
+        from crucible.vault.notes.known_projects import with_known  # noqa: PLC0415  completing ids needs no projects
+
+        projects = with_known(projects, Path(root))
+    return working_directory() or "", projects
 
 
 def absolute_path(path: str) -> str:

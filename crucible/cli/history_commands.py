@@ -203,7 +203,7 @@ def _show_composed(vault: Vault, ref: str, format_: str, door: Door) -> None:
     except SessionNotFound as error:
         raise SessionNotFound(*no_match("history or session", ref, "cru history list")) from error
     session = note.session
-    _, roots = folders_of(session.project or "")
+    _, roots = folders_of(vault.root, session.project or "")
     began = utc(session.started) if session.started else session.id[:10]
     work, _ = query_index(open_index(door), lambda view: work_in(view, began))
     following = work.after(session.project or "", began)

@@ -57,7 +57,8 @@ def choose_id(door: Door, kind: str, *, optional: bool = False) -> str:
     is_there = human_is_there(door)
     if optional and not is_there:
         return ""
-    index, project = open_index(door), project_of(*cwd_and_projects())
+    index = open_index(door)
+    project = project_of(*cwd_and_projects(index.root))
     what, command, offered = OFFERED[kind]
     choices, _ = query_index(index, lambda view: [*islice(offered(index, view, project), _MOST)])
     if not choices:

@@ -198,7 +198,7 @@ def _say_done(done: GivenAnswer) -> None:
 def _update_history(vault: Vault, done: GivenAnswer, redact: Redact) -> None:
     """Update the session's history if it has one; errors are only reported, since the answer is already written."""
     try:
-        _, roots = folders_of(done.item.project)
+        _, roots = folders_of(vault.root, done.item.project)
         path, now = vault.root / done.item.path, datetime.now(UTC)
         refresh_history(vault, path, now=now, redact=redact, roots=roots)
     except CrucibleError as error:

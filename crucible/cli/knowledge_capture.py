@@ -289,7 +289,7 @@ def capture(
         ask=given or (terminal_ask(door, vault) if format_ == "text" else None),
         when=Occasion.ASKED,
         task=task,
-        folder=folder_of(note.session.project or ""),
+        folder=folder_of(vault.root, note.session.project or ""),
         redact=redact_of(vault.settings.secrets),
         similar=similar_here(vault),
         choice=SimilarChoice(choice) if choice else None,

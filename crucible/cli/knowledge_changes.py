@@ -168,7 +168,7 @@ def _scope_and_project(vault: Vault, scope: str | None, project: str | None, dom
     named = project_here(vault.root) if project is None else project
     if scope and not named:
         # The user asked for project scope, so the bare name of the folder is good enough.
-        named = project_of(*cwd_and_projects())
+        named = project_of(*cwd_and_projects(vault.root))
     if scope and not named.strip():
         raise UsageError("an item of a project needs --project", "name it, or use another --scope")
     if named.strip():

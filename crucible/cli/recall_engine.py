@@ -44,7 +44,7 @@ class RecallScope(NamedTuple):
         """Return the audience for knowledge in the vault at `root`; everything without a project."""
         if self.everything:
             return EVERYTHING
-        name = named_project_of(*cwd_and_projects(), str(root)) if self.project is None else self.project
+        name = named_project_of(*cwd_and_projects(root), str(root)) if self.project is None else self.project
         return Audience("project", name) if name else EVERYTHING
 
 

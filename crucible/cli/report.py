@@ -95,7 +95,7 @@ def _reported(
             note = vault.read(vault.root / path_of_cell(str(row["path"])))
             session = note.session
             if is_within(session, since, until):
-                _, roots = folders_of(session.project or "")
+                _, roots = folders_of(vault.root, session.project or "")
                 following = work.after(str(row["project"] or ""), begun(row))
                 entry = compose_from_note(vault, note, redact=redact, roots=roots, following=following)
                 one = reported(session, entry, since)

@@ -36,7 +36,7 @@ def archive(door: Door, sessions: tuple[str, ...], *, undo: bool, force: bool) -
 
     \b
       cru session archive 2026-11-21-add-rate-limiter
-      cru session list --until 90d --status completed --format paths | xargs cru session archive
+      cru session list --until 90d --format paths | xargs cru session archive
       cru session archive --undo 2026-11-21-add-rate-limiter
     """
     vault = open_vault(door)

@@ -80,7 +80,7 @@ def add(door: Door, /, session: str | None, note: str, blockers: Sequence[str], 
         StopReason.MANUAL,
         now=datetime.now(UTC),
         redact=redact_of(vault.settings.secrets),
-        folder=_folder_of(known),
+        folder=_folder_of(vault, known),
         note=note,
         blockers=blockers,
     )
@@ -119,9 +119,9 @@ def _bookmarks_of(vault: Vault, ref: str, loaded: LoadedBookmarks) -> list[Bookm
     return own[::-1]
 
 
-def _folder_of(session: Session) -> Path | None:
+def _folder_of(vault: Vault, session: Session) -> Path | None:
     """Return the working directory if it belongs to the session's project."""
-    return here() if session.project and project_of(*cwd_and_projects()) == session.project else None
+    return here() if session.project and project_of(*cwd_and_projects(vault.root)) == session.project else None
 
 
 # --- writing ----------------------------------------------------------------------------------------------------------

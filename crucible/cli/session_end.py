@@ -9,7 +9,7 @@ import click
 from click.core import ParameterSource
 
 from crucible.cli.command_agent import agent_at_end, agent_named, as_agent, say_spent, with_option
-from crucible.cli.environment import user_settings, working_directory
+from crucible.cli.environment import cwd_and_projects
 from crucible.cli.id_arguments import SESSION, PickedId
 from crucible.cli.index_access import open_index
 from crucible.cli.knowledge_capture import terminal_ask
@@ -73,10 +73,11 @@ def pause(ctx: click.Context, /, ident: str, at: datetime | None, reason: str, *
 
 def _newest_active(door: Door) -> str:
     """Return the newest active session of the working directory's project."""
-    project = project_of(working_directory() or "", user_settings().projects)
+    index = open_index(door)
+    project = project_of(*cwd_and_projects(index.root))
     if project:
         query = SessionQuery(status="active", project=project, limit=1)
-        rows, _ = open_index(door).ask(lambda view: select(view, query))
+        rows, _ = index.ask(lambda view: select(view, query))
         if rows:
             return note_name(str(rows[0]["path"]).rpartition("/")[2])
     raise UsageError(

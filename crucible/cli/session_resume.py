@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from crucible.cli.environment import user_settings
+from crucible.cli.environment import cwd_and_projects, user_settings
 from crucible.cli.id_arguments import SESSION, PickedId
 from crucible.cli.options import TEXT, Door, PassingOn, client_arguments, flag, format_option, is_data
 from crucible.cli.output import warn, write_data, write_document
@@ -125,7 +125,7 @@ def _write_context(material: Material, context: Context, format_: str, door: Doo
 def _last_paused(vault: Vault) -> Note:
     """Load the session of the working directory's project that was paused most recently."""
     cwd = here()
-    project = project_of(str(cwd or ""), user_settings().projects)
+    project = project_of(str(cwd or ""), cwd_and_projects(vault.root)[1])
     index = Index(vault.root, vault.settings)
     rows, _ = index.ask(lambda view: paused_rows(view, project))
     if rows:

@@ -62,7 +62,7 @@ def finish(
     # The first step below reports an error in the note.
     with suppress(CrucibleError):
         project = vault.read(path).session.project or ""
-    folder, roots = folders_of(project)
+    folder, roots = folders_of(vault.root, project)
     budget = BUDGET
     try:
         budget = user_budget() if asker else BUDGET

@@ -41,7 +41,7 @@ def show_status(door: Door, format_: str) -> int:
 
         make_first_vault(door, may_ask=not is_data(format_))
         root, settings = vault_place(door)
-    cwd, projects = cwd_and_projects()
+    cwd, projects = cwd_and_projects(root)
     project, now = project_of(cwd, projects), datetime.now(UTC)
     index = Index(root, settings)
 

@@ -358,7 +358,7 @@ def _capture(
             ask=terminal_ask(door, vault),
             when=Occasion.TASK,
             task=opened.task.ref.id,
-            folder=folder_of(opened.owner.project),
+            folder=folder_of(vault.root, opened.owner.project),
             redact=redact,
         )
     except CrucibleError as error:

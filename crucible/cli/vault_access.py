@@ -52,7 +52,7 @@ def newest_session(vault: Vault, project: str, statuses: Collection[str] = ()) -
 
 def newest_here(vault: Vault, statuses: Collection[str] = ()) -> str:
     """Return the newest session of the working directory's project; raises `UsageError` if there is none."""
-    project = project_of(*cwd_and_projects())
+    project = project_of(*cwd_and_projects(vault.root))
     if found := newest_session(vault, project, statuses):
         return found
     which = f" that is {' or '.join(statuses)}" if statuses else ""
@@ -90,19 +90,19 @@ def load_note(vault: Vault, ref: str) -> Note:
 
 def project_here(root: Path) -> str:
     """Return the working directory's project, by the user's settings or git; "" inside the vault at `root`."""
-    return named_project_of(*cwd_and_projects(), str(root))
+    return named_project_of(*cwd_and_projects(root), str(root))
 
 
-def folders_of(project: str) -> tuple[Path | None, Sequence[str]]:
+def folders_of(root: Path, project: str) -> tuple[Path | None, Sequence[str]]:
     """Return the project's folder around the working directory (or None), and all its folders, that one first."""
-    cwd, projects = cwd_and_projects()
+    cwd, projects = cwd_and_projects(root)
     folder = folder_in_project(cwd, projects, project)
     return folder, [*([str(folder)] if folder else []), *projects.get(project, ())]
 
 
-def folder_of(project: str) -> Path | None:
+def folder_of(root: Path, project: str) -> Path | None:
     """Return the project's folder: the one around the working directory, else the first in the user's settings."""
-    cwd, projects = cwd_and_projects()
+    cwd, projects = cwd_and_projects(root)
     here = folder_in_project(cwd, projects, project) if project else None
     if here:
         return project_folder(here, projects, project)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -49,7 +49,7 @@ class ImportOptions:
     dry_run: bool = False
     since: datetime | None = None
     only_project: str | None = None
-    projects: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    projects: Mapping[str, Sequence[str]] = field(default_factory=dict)
     redact: Redactor | None = None
     client: Client = Client.UNKNOWN
     whole_turns: bool = False

@@ -9,7 +9,7 @@ import os
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cache
 from itertools import chain, islice
@@ -33,6 +33,7 @@ from crucible.core.errors import CrucibleError, TranscriptError, reason_of
 from crucible.documents.markdown.source import Edit
 from crucible.documents.session.edits import set_field
 from crucible.documents.session.property_values import link_to
+from crucible.vault.notes.known_projects import with_known
 from crucible.vault.notes.note_homes import folder_of, note_home
 from crucible.vault.notes.vault import Note, Vault
 from crucible.vault.notes.walk import note_name
@@ -101,6 +102,7 @@ def import_all(
     on_stop: OnStop = lambda _reports: None,
 ) -> list[ImportReport]:
     """Import the sessions of several clients, with one report per search. The vault's notes are read only once."""
+    options = replace(options, projects=with_known(options.projects, vault.root))
     imports = [_ClientImport(search.dialect, ReportDraft()) for search in searches]
     found = [find_transcripts(search, each.report) for search, each in zip(searches, imports, strict=True)]
     for each, transcripts in zip(imports, found, strict=True):

@@ -52,7 +52,8 @@ from crucible.documents.session.refresh import TranscriptText
 from crucible.documents.session.session_id import LONGEST_ID, new_session_id, slugify
 from crucible.documents.session.titles import UNTITLED, key_words
 from crucible.vault.events.event_recorder import FlightWriter
-from crucible.vault.notes.projects import project_of
+from crucible.vault.notes.known_projects import remember_project
+from crucible.vault.notes.projects import KnownProjects, project_of
 from crucible.vault.notes.vault import Note, Vault
 
 _MOST_UNREADABLE = 1000
@@ -361,6 +362,9 @@ class SessionLogs:
         folder = strand.recorder.calling.folder
         self.project = self._redact_text(project_of(folder, self._options.projects)) or None
         self._check_project()
+        projects = self._options.projects
+        if self.project and isinstance(projects, KnownProjects) and not self._options.dry_run:
+            remember_project(self._vault.root, projects, folder, self.project, fsync=self._vault.settings.fsync)
         day = local_day(strand.recorder.started or written_at(self.transcript.path), self._options.now)
         words = key_words(strand.recorder.title or UNTITLED, _TITLE_SLUG)
         name = new_session_id(words, day, partial(self._is_taken, strand))

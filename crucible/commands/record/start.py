@@ -25,6 +25,7 @@ from crucible.documents.session.session import AgentRef, Mode, Prose, Session
 from crucible.documents.session.session_id import new_session_id
 from crucible.documents.session.titles import key_words, prompt_name
 from crucible.vault.events.event_summary import Facts
+from crucible.vault.notes.known_projects import remember_project, with_known
 from crucible.vault.notes.note_homes import folder_of_session, note_home
 from crucible.vault.notes.projects import project_of
 from crucible.vault.notes.vault import Vault
@@ -59,7 +60,9 @@ def session(
     if `continues` or `parent` is unknown.
     """
     place = with_patience(vault)
-    project = project_of(str(cwd), projects) if project is None else project
+    known = with_known(projects, place.root)
+    derived = project_of(str(cwd), known) if project is None else ""
+    project = derived if project is None else project
     redact = redact or redact_of(place.settings.secrets)
     clean = Cleaning(redact)
     about = _About(
@@ -75,7 +78,9 @@ def session(
         writer = _create_subagent(Writer(place, parent, redact), about, clean, now)
     else:
         writer = _create_session(place, about, clean, Writer(place, continues, redact) if continues else None, now)
-    writer.surroundings = (str(cwd), projects)
+    if derived and about.project == derived:
+        remember_project(place.root, known, str(cwd), derived, fsync=place.settings.fsync)
+    writer.surroundings = (str(cwd), known)
     return Recorder(writer, now)
 
 
@@ -93,8 +98,9 @@ def open_session(
     Bookmarks include the git state and files of the folder `cwd` if it belongs to the session's project. For
     `projects`, see `session`. Raises `BadSessionId` for an invalid id, and `SessionNotFound` for an unknown one.
     """
-    writer = Writer(with_patience(vault), session_id, redact)
-    writer.surroundings = (str(cwd), projects)
+    place = with_patience(vault)
+    writer = Writer(place, session_id, redact)
+    writer.surroundings = (str(cwd), with_known(projects, place.root))
     return Recorder(writer, now)
 
 

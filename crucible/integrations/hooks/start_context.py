@@ -23,6 +23,7 @@ from crucible.core.settings.toml_scan import user_settings_path
 from crucible.integrations.hooks.hook_log import log_fault
 from crucible.vault.index.index import quick_answer
 from crucible.vault.index.schema import View
+from crucible.vault.notes.known_projects import with_known
 from crucible.vault.notes.projects import project_of
 from crucible.vault.notes.vault import Vault
 
@@ -90,7 +91,7 @@ class _Client(NamedTuple):
 def _greeting(root: str, user: UserSettings, client: _Client, early: Early) -> str:
     """Return the block; `early` is called with an unfinished version before the slower parts."""
     settings = load_vault_settings(root, user)
-    project = project_of(client.cwd, user.projects)
+    project = project_of(client.cwd, with_known(user.projects, Path(root)))
     notices, briefs = settings.resume.at_start != "off", settings.briefing.at_start
     if not project or not (notices or briefs):
         return ""

@@ -5,7 +5,7 @@ Without a vault, the server runs but tools fail.  Keep imports light: a client m
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
@@ -16,6 +16,7 @@ from crucible.core.errors import VaultNotFound
 from crucible.core.settings.settings import UserSettings, load_user_settings
 from crucible.core.settings.toml_scan import user_settings_path
 from crucible.vault.notes.discovery import find_vault
+from crucible.vault.notes.known_projects import with_known
 from crucible.vault.notes.projects import named_project_of, project_of
 
 _NAMES = {"codex-mcp-client": "codex"}
@@ -69,7 +70,7 @@ class ServerContext:
     @property
     def project(self) -> str:
         """The project of the client's session: from the settings, else by its folder's name; "" for none."""
-        return project_of(self.cwd, self.user.projects)
+        return project_of(self.cwd, self._projects(self._root_or_none()))
 
     @property
     def viewer(self) -> str:
@@ -79,11 +80,17 @@ class ServerContext:
         """
         if self.asked:
             return self.asked
+        vault = self._root_or_none()
+        return named_project_of(self.cwd, self._projects(vault), vault)
+
+    def _root_or_none(self) -> str:
         try:
-            vault = self.root()
+            return self.root()
         except VaultNotFound:  # a team's server can be queried without a vault
-            vault = ""
-        return named_project_of(self.cwd, self.user.projects, vault)
+            return ""
+
+    def _projects(self, vault: str) -> Mapping[str, Sequence[str]]:
+        return with_known(self.user.projects, Path(vault)) if vault else self.user.projects
 
     def root(self) -> str:
         """Return the vault's real path.  Raises `VaultNotFound` if there is none."""

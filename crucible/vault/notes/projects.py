@@ -2,10 +2,25 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
+import stat
 from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePath, PurePosixPath, PureWindowsPath
+from typing import NamedTuple
+
+
+class KnownProjects(dict[str, Sequence[str]]):
+    """The folders of the user's projects by name.  `names` has the vault's own projects by key, see `project_keys`."""
+
+    def __init__(self, folders: Mapping[str, Sequence[str]], names: dict[str, str]) -> None:
+        super().__init__(folders)
+        self.names = names
+
+
+def _names(projects: Mapping[str, Sequence[str]]) -> Mapping[str, str]:
+    return projects.names if isinstance(projects, KnownProjects) else {}
 
 
 def project_of(cwd: str, projects: Mapping[str, Sequence[str]]) -> str:
@@ -31,10 +46,47 @@ def _named(cwd: str, projects: Mapping[str, Sequence[str]], vault: str = "") -> 
     if named:
         return named
     here = Path(cwd)
-    if not here.is_absolute() or "\0" in cwd or not here.is_dir():
+    if not here.is_absolute() or "\0" in cwd:
         return ""
+    if not here.is_dir():
+        return _remembered(here, projects)
     inside = vault and Path(os.path.realpath(here)).is_relative_to(os.path.realpath(vault))
-    return "" if inside else _repository(here)
+    found = None if inside else _repository(here)
+    return _unique_name(found, _names(projects)) if found else ""
+
+
+def project_keys(cwd: str, projects: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
+    """Return the keys under which a vault remembers the repository around a folder.
+
+    They are that of its origin, which all clones share, or else of its git directory, and that of its folder.  There
+    are none without a repository, and where the user's settings name the project.
+    """
+    here = Path(cwd)
+    if not cwd or "\0" in cwd or not here.is_absolute() or not here.is_dir() or _configured(_pure(cwd), projects):
+        return ()
+    found = _repository(here)
+    return (found.key, _key("folder", str(found.folder))) if found else ()
+
+
+def _key(kind: str, text: str) -> str:
+    return f"{kind}:{hashlib.sha256(text.encode('utf-8', 'surrogatepass')).hexdigest()[:16]}"
+
+
+def _remembered(folder: Path, projects: Mapping[str, Sequence[str]]) -> str:
+    """Return the name of a repository that is gone from this folder or one above; "" if the vault knows none."""
+    names = _names(projects)
+    above = (_key("folder", str(each)) for each in (folder, *folder.parents))
+    return next((names[key] for key in above if key in names), "") if names else ""
+
+
+def _unique_name(found: _Repository, names: Mapping[str, str]) -> str:
+    """Return a repository's name: the vault's, else one that no other repository of the vault has."""
+    if found.key in names:
+        return names[found.key]
+    taken = {name.casefold() for key, name in names.items() if key.startswith("git:")}
+    digest = found.key.rpartition(":")[2]
+    choices = (found.name, f"{found.name}-{found.owner}" if found.owner else "", f"{found.name}-{digest[:6]}")
+    return next((one for one in choices if one and one.casefold() not in taken), f"{found.name}-{digest}")
 
 
 def folder_in_project(cwd: str, projects: Mapping[str, Sequence[str]], project: str) -> Path | None:
@@ -67,43 +119,82 @@ def _configured(path: PurePath, projects: Mapping[str, Sequence[str]]) -> str:
     return best
 
 
-def _repository(folder: Path) -> str:
-    """Return the name of the git repository that contains a folder.  A worktree has its main repository's name."""
+class _Repository(NamedTuple):
+    """A repository: its name, its owner or the folder above, the key that its clones share, and its top folder."""
+
+    name: str
+    owner: str
+    key: str
+    folder: Path
+
+
+def _repository(folder: Path) -> _Repository | None:
+    """Return the git repository that contains a folder.  A worktree has its main repository's name."""
     for parent in (folder, *folder.parents):
         git = parent / ".git"
         if git.is_dir():
-            return _origin_name(git) or parent.name
+            return _described(git, parent, parent.name)
         if git.is_file():
-            return _main_repository(git) or parent.name
-    return ""
+            common, name = _common_folder(git)
+            return _described(common, parent, name or parent.name, is_worktree=bool(name))
+    return None
 
 
-def _main_repository(git_file: Path) -> str:
-    """Return the main repository's name, from `gitdir: …/.git/worktrees/x`; "" for a submodule."""
-    try:
-        text = git_file.read_bytes()[:4096].decode("utf-8", "surrogateescape")
-    except OSError:
-        return ""
-    found = re.match(r"gitdir: *(.+?)[\\/]worktrees[\\/][^\\/\n]+\s*$", text)
+def _described(git: Path, folder: Path, name: str, *, is_worktree: bool = True) -> _Repository:
+    """Describe the repository with this git directory; a submodule is called as its folder is, not as its origin."""
+    place = _place_of(_origin(git), git)
+    if place is None:
+        real = os.path.realpath(git)
+        return _Repository(name, Path(real).parent.parent.name, _key("git", real), folder)
+    *above, last = place.split("/")
+    return _Repository(
+        last if is_worktree else name, above[-1] if len(above) > 1 else "", _key("git", place.lower()), folder
+    )
+
+
+def _common_folder(git_file: Path) -> tuple[Path, str]:
+    """Return the git directory that a `.git` file names, and its repository's name; "" if it is no worktree."""
+    text = _read_start(git_file, 4096)
+    found = re.match(r"gitdir: *(.+?)\s*$", text, re.MULTILINE)
     if not found:
-        return ""
-    git = _pure(str(git_file.parent / found[1]) if found[1].startswith(".") else found[1])
-    if origin := _origin_name(Path(git)):
-        return origin
+        return git_file, ""
+    place = re.fullmatch(r"(.+?)[\\/]worktrees[\\/][^\\/\n]+", found[1])
+    target = place[1] if place else found[1]
+    git = _pure(str(git_file.parent / target) if target.startswith(".") else target)
     # A bare repository is `name.git`, or hidden (`.bare`, `.git`) in a folder called `name`.
-    return git.parent.name if git.name.startswith(".") else git.name.removesuffix(".git")
+    name = git.parent.name if git.name.startswith(".") else git.name.removesuffix(".git")
+    return Path(git), name if place else ""
 
 
 _ORIGIN = re.compile(r'^\[remote "origin"\][^\[]*?^\s*url\s*=\s*(\S+)', re.MULTILINE)
 
 
-def _origin_name(git: Path) -> str:
-    """Return the last part of the origin's URL, without `.git`, or ""."""
+def _origin(git: Path) -> str:
+    found = _ORIGIN.search(_read_start(git / "config", 65536))
+    return found[1] if found else ""
+
+
+def _place_of(url: str, git: Path) -> str | None:
+    """Return where an origin is, the same for https and ssh: `host/owner/name`, or an absolute path."""
+    url = re.sub(r"(?:\.git)?[/\\]*\Z", "", url)
+    found = re.fullmatch(
+        r"[a-z][a-z0-9+.-]*://(?:[^/@]*@)?([^/:]*)(?::\d+)?/+(.+)", url, re.IGNORECASE
+    ) or re.fullmatch(r"(?:[^/@:\\]+@)?([^/:\\@]{2,}):(?![/\\]{2})/*(.+)", url)
+    if found:
+        return f"{found[1].lower()}/{found[2].replace(chr(92), '/').lstrip('~/')}" if found[1] else f"/{found[2]}"
+    top = git.parent if git.name == ".git" else git
+    return os.path.normpath(top / url).replace("\\", "/") if url else None
+
+
+def _read_start(path: Path, size: int) -> str:
+    """Return the start of a regular file, "" if there is none: a stranger's link may lead to a pipe or a device."""
     try:
-        found = _ORIGIN.search((git / "config").read_bytes()[:65536].decode("utf-8", "replace"))
-    except OSError:
+        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+        with os.fdopen(descriptor, "rb") as file:
+            is_file = stat.S_ISREG(os.fstat(descriptor).st_mode)
+            return file.read(size).decode("utf-8", "surrogateescape") if is_file else ""
+    except (OSError, ValueError):
         return ""
-    return re.split(r"[/\\:]", found[1].rstrip("/"))[-1].removesuffix(".git") if found else ""
 
 
 def _folder_name(path: PurePath) -> str:

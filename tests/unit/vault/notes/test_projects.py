@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
@@ -10,7 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crucible.core.settings.settings import UserSettings
-from crucible.vault.notes.projects import named_project_of, project_of
+from crucible.vault.notes.known_projects import remember_project, with_known
+from crucible.vault.notes.projects import named_project_of, project_keys, project_of
+from crucible.vault.notes.vault import Vault
 
 NOBODY = UserSettings()
 
@@ -138,3 +142,94 @@ def test_a_repository_is_called_as_its_origin_is(tmp_path: Path, url: str, name:
     config = f'[core]\n\tbare = false\n[remote "origin"]\n\tfetch = x\n\turl = {url}\n[branch "main"]\n'
     (tmp_path / "here" / ".git" / "config").write_text(config)
     assert project_of(str(tmp_path / "here" / "src"), {}) == name
+
+
+# --- one project in several places -----------------------------------------------------------------------------------
+
+
+def clone(folder: Path, url: str = "") -> Path:
+    (folder / ".git").mkdir(parents=True)
+    (folder / ".git" / "config").write_text(f'[remote "origin"]\n\turl = {url}\n' if url else "[core]\n")
+    return folder
+
+
+def seen(vault: Vault, folder: Path, user: Mapping[str, Sequence[str]] = NOBODY.projects) -> str:
+    """Import a session of this folder; return its project."""
+    known = with_known(user, vault.root)
+    name = project_of(str(folder), known)
+    remember_project(vault.root, known, str(folder), name, fsync=False)
+    assert project_of(str(folder), with_known(user, vault.root)) == name
+    return name
+
+
+def test_clones_of_one_origin_are_one_project_whatever_the_url_and_folder(vault: Vault, tmp_path: Path) -> None:
+    urls = [
+        "https://github.com/acme/shop.git",
+        "git@github.com:acme/shop",
+        "ssh://git@github.com:22/Acme/shop.git/",
+        "https://user:token@GitHub.com/acme/shop",
+        "git://github.com/acme/shop.git",
+    ]
+    folders = [clone(tmp_path / str(at), url) for at, url in enumerate(urls)]
+    assert {seen(vault, folder) for folder in folders} == {"shop"}
+    assert len({project_keys(str(folder), {})[0] for folder in folders}) == 1
+
+
+def test_two_repositories_with_one_name_are_two_projects(vault: Vault, tmp_path: Path) -> None:
+    ours = clone(tmp_path / "a" / "shop", "https://github.com/acme/shop")
+    theirs = clone(tmp_path / "b" / "shop", "https://github.com/bob/shop")
+    local = clone(tmp_path / "c" / "shop")
+    other = clone(tmp_path / "other" / "c" / "shop")
+    names = [seen(vault, folder) for folder in (ours, theirs, local, other)]
+    assert names[:3] == ["shop", "shop-bob", "shop-c"]
+    assert len({*names}) == 4
+    assert [seen(vault, folder) for folder in (other, local, theirs, ours)] == names[::-1]
+    moved = clone(tmp_path / "d", "git@github.com:bob/shop.git")
+    assert seen(vault, moved) == "shop-bob"
+
+
+def test_worktrees_are_one_project_also_without_an_origin(vault: Vault, repository: Path, tmp_path: Path) -> None:
+    git("worktree", "add", "-q", tmp_path / "elsewhere", "-b", "b", at=repository)
+    assert seen(vault, clone(tmp_path / "x" / "main-repo")) == "main-repo"
+    name = seen(vault, tmp_path / "elsewhere")
+    assert name != "main-repo"
+    assert seen(vault, repository) == name
+
+
+def test_a_folder_that_is_gone_keeps_its_project(vault: Vault, tmp_path: Path) -> None:
+    folder = clone(tmp_path / "work", "https://github.com/acme/shop")
+    assert seen(vault, folder) == "shop"
+    folder.rename(tmp_path / "moved")
+    known = with_known({}, vault.root)
+    assert project_of(str(tmp_path / "work" / "src"), known) == "shop"
+    assert project_of(str(tmp_path / "moved"), known) == "shop"
+    assert project_of(str(tmp_path / "unknown"), known) == "unknown"
+
+
+def test_the_users_settings_win_and_are_not_remembered(vault: Vault, tmp_path: Path) -> None:
+    folder = clone(tmp_path / "mono", "https://github.com/acme/mono")
+    (folder / "libs").mkdir()
+    assert seen(vault, folder / "libs", {"inner": (str(folder / "libs"),)}) == "inner"
+    assert seen(vault, folder) == "mono"
+
+
+def test_the_vault_keeps_no_path_and_no_address(vault: Vault, tmp_path: Path) -> None:
+    seen(vault, clone(tmp_path / "work", "https://user:token@example.org/acme/shop"))
+    text = (vault.root / ".crucible/memory/projects.jsonl").read_text()
+    assert not any(word in text for word in ("token", "example", "acme", str(tmp_path), "work"))
+
+
+def test_a_damaged_file_of_projects_adds_nothing(vault: Vault) -> None:
+    path = vault.root / ".crucible/memory/projects.jsonl"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text('{"key":"git:1","project":"../x"}\n{"key":1}\nnonsense\n{"key":"git:2","project":"ok"}\n')
+    assert with_known({}, vault.root).names == {"git:2": "ok"}
+
+
+def test_a_strangers_repository_cannot_make_it_wait_or_read_a_device(tmp_path: Path) -> None:
+    for name, target in (("pipe", None), ("device", "/dev/zero")):
+        folder = clone(tmp_path / name)
+        config = folder / ".git" / "config"
+        config.unlink()
+        os.mkfifo(config) if target is None else config.symlink_to(target)
+        assert project_of(str(folder), {}) == name
