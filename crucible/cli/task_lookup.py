@@ -5,6 +5,7 @@ Keep imports light: listing tasks reads no notes.
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
 _MOST_OPENED = 20
 """Maximum notes with problems to search for a broken tasks block."""
 _NO_LETTER = late_pattern(r"[^a-zA-Z0-9]")
+_NOT_IN_LIST = late_pattern(r"[^a-zA-Z0-9_-]")
+_LIST_ID = "CLAUDE_CODE_TASK_LIST_ID"
 
 
 class OpenedTask(NamedTuple):
@@ -91,7 +94,18 @@ def client_here(root: Path, project: str) -> ClientLists:
         with suppress(OSError):
             began = os.listdir(folder / "projects" / _NO_LETTER.sub("-", os.path.realpath(here)))
             names = {name.removesuffix(".jsonl") for name in began if name.endswith(".jsonl")}
+        names |= _shared_list(folder)
     return ClientLists(folder, names)
+
+
+def _shared_list(folder: Path) -> set[str]:
+    """Return the list that Claude Code's sessions share, by its variable or by the user's settings of Claude Code."""
+    named: object = os.environ.get(_LIST_ID)
+    if not named:
+        with suppress(OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+            named = json.loads((folder / "settings.json").read_bytes())["env"].get(_LIST_ID)
+    # Claude Code replaces unusual characters in the folder's name.
+    return {named, _NOT_IN_LIST.sub("-", named)} if isinstance(named, str) and named else set()
 
 
 def open_task(vault: Vault, called: str) -> OpenedTask:

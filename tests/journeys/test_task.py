@@ -434,3 +434,29 @@ def test_done_tells_only_items_that_were_made(
     monkeypatch.setattr(keeping, "detect", lambda *_: (one, one._replace(summary="Clocks run backwards")))
     told = json.loads(cru("task", "done", "1", "--capture", "--format", "json").stdout)
     assert told["captured"] == ["the-window-slides"]
+
+
+def test_a_list_that_claude_codes_sessions_share_is_shown(
+    cru: Cru, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client, work = tmp_path / "claude", tmp_path / "shop"
+    work.mkdir()
+    shutil.copytree(ROOT / "tests" / "data" / "claude_tasks" / NATIVE, client / "tasks" / "team-list_1")
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(client))
+    monkeypatch.chdir(work)
+
+    def lists() -> set[str]:
+        rows = json.loads(cru("task", "list", "--project", project, "--format", "json").stdout)["tasks"]
+        return {row["session"] for row in rows}
+
+    (work / ".git").mkdir()
+    project = "shop"
+    assert lists() == set()
+    monkeypatch.setenv("CLAUDE_CODE_TASK_LIST_ID", "team list_1")
+    assert lists() == {"team-list_1"}
+    monkeypatch.delenv("CLAUDE_CODE_TASK_LIST_ID")
+    (client / "settings.json").write_text('{"env": {"CLAUDE_CODE_TASK_LIST_ID": "team-list_1"}}')
+    assert lists() == {"team-list_1"}
+    for wrong in ("nonsense", "[]", '{"env": 1}', '{"env": {"CLAUDE_CODE_TASK_LIST_ID": 7}}'):
+        (client / "settings.json").write_text(wrong)
+        assert lists() == set()
