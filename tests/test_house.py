@@ -27,6 +27,11 @@ LATE = {
         "crucible.core.settings.settings",
         "crucible.integrations.hooks.start_context",
     },
+    "crucible.cli.options": {
+        "crucible.core.settings.settings",
+        "crucible.core.settings.toml_scan",
+        "crucible.vault.index.time_filters",
+    },
     "crucible.cli.session_resume": {"crucible.cli.session_continue"},
     "crucible.cli.session_show": {"crucible.cli.session_bookmarks"},
     "crucible.cli.environment": {

@@ -214,6 +214,16 @@ COMMANDS: Mapping[str, Entry] = {
 }
 """Commands by full name, in the order of the help."""
 
+PAGED = frozenset(
+    (
+        *("session list", "session show", "session stats", "session brief", "recall", "inbox list", "briefing"),
+        *("report", "task list", "task show", "knowledge list", "knowledge show", "knowledge search"),
+        *("knowledge stats", "case list", "history list", "history show", "history search", "workflow list"),
+        *("workflow show", "workflow history", "workflow sessions", "index show", "events list", "events show"),
+    )
+)
+"""Commands whose output a pager shows if it is longer than the screen."""
+
 SEE_ALSO: Mapping[str, tuple[str, ...]] = {
     "session": ("recall", "history", "record"),
     "session list": ("session show", "session stats", "recall"),

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from crucible import __version__
-from crucible.cli.command_table import COMMANDS, GROUPS, SECTIONS, SEE_ALSO, Group
+from crucible.cli.command_table import COMMANDS, GROUPS, PAGED, SECTIONS, SEE_ALSO, Group
 from crucible.cli.options import Door, GivenPath
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ class LazyGroup(click.Group):
             command: click.Command = load_command(entry.completion if light else entry.target)
             if (see_also := _see_also(full)) not in (command.epilog or ""):
                 command.epilog = "\n\n".join(filter(None, (command.epilog, see_also)))
-            return command
+            return _paged(command) if full in PAGED and not light else command
         if full in GROUPS:
             kind = _ListingGroup if f"{full} list" in COMMANDS else LazyGroup
             return kind(cmd_name, full, help=_with_examples(GROUPS[full]), epilog=_see_also(full))
@@ -147,6 +147,23 @@ class _Root(LazyGroup):
         return [item for item in super().shell_complete(ctx, incomplete) if item.value not in hidden]
 
 
+def _paged(command: click.Command) -> click.Command:
+    """Return the command with a pager for long output on a terminal."""
+    from copy import copy  # noqa: PLC0415  the help of `cru` needs none
+
+    called = command.callback
+
+    def call(*args: Any, **given: Any) -> Any:
+        door = click.get_current_context().ensure_object(Door)
+        if called is None or not door.terminal:
+            return called and called(*args, **given)
+        return load_command("pager:run_paged")(door, lambda: called(*args, **given))
+
+    paged = copy(command)
+    paged.callback = call
+    return paged
+
+
 def _see_also(full: str) -> str:
     """Return the last line of a command's help."""
     return f"See also: {', '.join(f'cru {name}' for name in SEE_ALSO[full])}"
@@ -190,6 +207,11 @@ def _root_options() -> list[click.Parameter]:
             help="Colours; by default on a terminal only, and not when NO_COLOR is set; this option wins.",
         ),
         click.Option(
+            ["--no-pager"],
+            is_flag=True,
+            help="Never use a pager [environment: CRU_PAGER, PAGER]; by default less shows what is longer than the screen.",
+        ),
+        click.Option(
             ["--json", "format_"],
             flag_value="json",
             help="Without a command: write the status as JSON.",
@@ -212,12 +234,12 @@ def _version(ctx: click.Context, _: click.Parameter, value: bool) -> None:
 
 
 @click.pass_context
-def _enter(ctx: click.Context, vault: str | None, color: bool | None, format_: str | None) -> int:
+def _enter(ctx: click.Context, vault: str | None, color: bool | None, no_pager: bool, format_: str | None) -> int:
     """Set up the global options, and show the status page if no command is named."""
     if color is None and os.environ.get("NO_COLOR"):
         color = False
     ctx.color = color
-    door = ctx.obj = Door(vault=vault, color=color, terminal=sys.stdout.isatty())
+    door = ctx.obj = Door(vault=vault, color=color, terminal=sys.stdout.isatty(), pager=not no_pager)
     if ctx.invoked_subcommand is not None:
         if format_:
             raise click.UsageError("--json without a command is for the status page; put it after the command", ctx)

@@ -13,9 +13,6 @@ import click
 from click.core import ParameterSource
 
 from crucible.core.errors import UsageError
-from crucible.core.settings.settings import load_user_settings
-from crucible.core.settings.toml_scan import user_settings_path
-from crucible.vault.index.time_filters import parse_when
 
 _AS_JSON = f"{__name__}.as_json"
 
@@ -107,6 +104,10 @@ def check_null(format_: str, *, null: bool) -> None:
 
 def user_zone() -> tzinfo:
     """Return the user's time zone: the setting `timezone`, else the system's."""
+    # Imported late, as below: help texts need no settings.
+    from crucible.core.settings.settings import load_user_settings  # noqa: PLC0415
+    from crucible.core.settings.toml_scan import user_settings_path  # noqa: PLC0415  as above
+
     home = os.path.expanduser("~")
     return load_user_settings(user_settings_path(os.environ, home), home).zone
 
@@ -126,6 +127,8 @@ class Moment(click.ParamType):  # type: ignore[type-arg]  # older clicks take no
 
     def convert(self, value: str | datetime, param: click.Parameter | None, ctx: click.Context | None) -> datetime:
         """Return a time with a time zone.  The clock is read here because lower packages must not read it."""
+        from crucible.vault.index.time_filters import parse_when  # noqa: PLC0415  late, as above
+
         return value if isinstance(value, datetime) else parse_when(value, local_now(), end=self.end)
 
 
@@ -172,6 +175,7 @@ class Door(NamedTuple):
     vault: str | None = None
     color: bool | None = None
     terminal: bool = False
+    pager: bool = True
 
 
 class GivenPath(click.Path):

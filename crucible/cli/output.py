@@ -6,7 +6,8 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Self
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 import click
 
@@ -134,8 +135,36 @@ def _escaped(data: bytes) -> bytes:
     return _UNSEEN.sub(lambda m: f"\\u{ord(m[0]):04x}", data.decode()).encode()
 
 
+_HOLDS = f"{__name__}.holds"
+
+
+class _HeldMessages(NamedTuple):
+    """Messages to write later, if `is_late()` when they come."""
+
+    is_late: Callable[[], bool]
+    messages: list[Callable[[], None]]
+
+
+@contextmanager
+def hold_messages(is_late: Callable[[], bool]) -> Iterator[None]:
+    """Hold messages while `is_late()`, and write them at the end: output that they follow is not written yet."""
+    meta = click.get_current_context().meta
+    held = meta[_HOLDS] = _HeldMessages(is_late, [])
+    try:
+        yield
+    finally:
+        del meta[_HOLDS]
+        for write_message in held.messages:
+            write_message()
+
+
 def say(line: str, style: str = "", *, color: bool | None = None) -> None:
     """Write one message line to stderr; `color` is for callers that have no click context."""
+    context = click.get_current_context(silent=True)
+    held = context.meta.get(_HOLDS) if context else None
+    if held and held.is_late():
+        held.messages.append(partial(say, line, style, color=color))
+        return
     click.secho(clean_line(line), err=True, fg=style or None, reset=bool(style), color=color)
 
 

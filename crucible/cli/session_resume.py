@@ -14,7 +14,7 @@ import click
 from crucible.cli.environment import cwd_and_projects, user_settings
 from crucible.cli.id_arguments import SESSION, PickedId
 from crucible.cli.options import TEXT, Door, PassingOn, client_arguments, flag, format_option, is_data
-from crucible.cli.output import warn, write_data, write_document
+from crucible.cli.output import say, warn, write_data, write_document
 from crucible.cli.vault_access import here, load_note, open_vault
 from crucible.commands.resume.choose_session import newest_first, newest_rows, paused_rows
 from crucible.commands.resume.material_gathering import Workplace, check_goes_on, find_folder, find_material
@@ -88,6 +88,8 @@ def resume(
     vault = open_vault(door, looks=not prints)
     note = load_note(vault, session) if session is not None else _last_paused(vault)
     check_goes_on(note.session, force=given["force"])
+    if session is None:
+        say(f"{note.session.id}: the session of this project that was paused last")
     place = Workplace(os.environ, Path(os.path.expanduser("~")), here(), user_settings())
     if prints:
         folder, tokenizer = find_folder(note.session, place), place.user.agents.tokenizer

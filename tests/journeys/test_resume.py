@@ -50,7 +50,8 @@ def test_without_a_terminal_the_context_is_printed_and_nothing_changes(
 ) -> None:
     before = contents(scene)
     code, out, err = resume(*args)
-    assert (code, err) == (0, "")
+    assert (code, err == "") == (0, PAUSED in args)
+    assert args[:1] == (PAUSED,) or err == f"{PAUSED}: the session of this project that was paused last\n"
     for told in ("Token bucket.", "Test it", "Ship it", "phase-2", "task 2 of 3"):
         assert told in out
     assert out.endswith("\n")

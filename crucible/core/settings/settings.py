@@ -236,7 +236,7 @@ class UserSettings(NamedTuple):
 
     `projects` maps names to their folders.  `elsewhere` is what hooks do in folders outside any vault: record sessions
     in the `default` vault, or `ignore` them.  `timezone` is an IANA name that this machine knows, or "" for the
-    system's.
+    system's.  `pager` is the command line that shows long output, or "" for that of the environment.
     """
 
     path: str | None = None
@@ -247,6 +247,7 @@ class UserSettings(NamedTuple):
     recall: RecallSettings = RecallSettings()
     secrets: SecretSettings = SecretSettings()
     timezone: str = ""
+    pager: str = ""
     unknown: Mapping[str, object] = _NONE
     warnings: tuple[str, ...] = ()
 
@@ -331,6 +332,7 @@ def read_user_settings(text: str, path: StrPath, home: StrPath) -> UserSettings:
         path=str(path),
         default_vault=vault_named(named, path, home) if named else None,
         timezone=timezone if is_known else "",
+        pager=table.take("pager", "", text_value),
         elsewhere=elsewhere,
         projects={name: tuple(expand(f, home) for f in folders) for name, folders in projects.items()},
         agents=agents._replace(tokenizer=agents.tokenizer and vault_named(agents.tokenizer, path, home)),
