@@ -14,7 +14,7 @@ PYTEST_ARGS ?=
 DEMO   := build/demo-vault
 PIP    := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 
-.PHONY: help demo test test-all e2e learn-e2e coverage lint format types bench real recall-eval soak kills mutants docs docs-check site build clean
+.PHONY: help demo test test-all e2e learn-e2e coverage lint format types bench real recall-eval soak kills mutants docs docs-check site build package clean
 
 help: ## Show what there is to make
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -136,8 +136,13 @@ site: $(VENV)/.installed-site ## Build the documentation as a website in build/s
 	$(BIN)/mkdocs build --strict --quiet --config-file docs/site/mkdocs.yml
 	@echo "Open build/site/index.html; search needs a server: $(BIN)/python -m http.server --directory build/site"
 
-build: $(VENV)/.installed-dev ## Build the wheel
-	$(BIN)/python -m build --wheel
+build: $(VENV)/.installed-dev ## Build the source distribution, and the wheel from it, into dist
+	@rm -rf dist
+	$(BIN)/python -m build
+	$(BIN)/twine check --strict dist/*
+
+package: $(VENV)/.installed-dev ## Build both, install the wheel into an empty environment, and do the main job there
+	$(BIN)/python -m pytest -n 0 -m package $(PYTEST_ARGS) tests/test_packaging.py
 
 clean: ## Remove everything that was made here
 	rm -rf $(VENV) .cache build dist mutants .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage*

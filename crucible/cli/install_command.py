@@ -26,6 +26,7 @@ from crucible.clients.launch.terminal import ClientMissing
 from crucible.clients.registry import CLIENTS, MCP_SETTINGS, TITLES, client_of
 from crucible.core.command_lines import command_line, hook_command_line
 from crucible.core.errors import CrucibleError, UsageError, VaultNotFound
+from crucible.core.extras import install_command, is_temporary
 from crucible.integrations.install.git_hooks import find_hook, install_hook, is_installed, uninstall_hook
 from crucible.integrations.install.mcp_servers import (
     SKILL,
@@ -170,6 +171,10 @@ def _change_client(door: Door, client: str, work: _Work, *, mcp: bool) -> None:
         _register(door, client, work)
     else:
         _change_hooks(door, work)
+    if is_temporary() and not (work.remove or work.project):
+        command = install_command("mcp" if _uses_mcp(client, mcp=mcp) else "")
+        say(f"This cru is in uv's cache and may be deleted. Run: {command}", style="yellow")
+        say("Then run cru install again.")
     if work.remove and client == "claude-code" and not work.dry_run:
         _say_still_installed(project=work.project, mcp=mcp)
 

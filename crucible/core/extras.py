@@ -16,16 +16,24 @@ DISTRIBUTION = "crucible-vault"
 
 
 def install_command(extra: str) -> str:
-    """Return the command that adds an extra, for the tool that installed Crucible: pipx, uv or pip."""
+    """Return the command that adds an extra, for the tool that installed Crucible: pipx, uv or pip.
+
+    Without an extra, it is the command that installs Crucible itself.
+    """
     source, is_editable = _source()
-    wanted = [*(["--editable"] if is_editable else []), f"{source}[{extra}]"]
-    return hook_command_line([*_installer(Path(sys.prefix)), *wanted])
+    wanted = f"{source}[{extra}]" if extra else source
+    return hook_command_line([*_installer(Path(sys.prefix)), *(["--editable"] if is_editable else []), wanted])
+
+
+def is_temporary() -> bool:
+    """Return whether `uvx` runs Crucible: its environment is in uv's cache, and may be gone tomorrow."""
+    return any(part.startswith("archive-v") for part in Path(sys.prefix).parts)
 
 
 def _installer(environment: Path) -> list[str]:
     if (environment / "pipx_metadata.json").exists():
         return ["pipx", "install", "--force"]
-    if (environment / "uv-receipt.toml").exists():
+    if (environment / "uv-receipt.toml").exists() or is_temporary():
         return ["uv", "tool", "install", "--force"]
     python = Path(sys.executable).as_posix()
     if find_spec("pip"):

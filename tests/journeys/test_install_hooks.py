@@ -61,6 +61,15 @@ def test_the_entries_of_older_versions_are_replaced_and_removed(old: str, projec
     assert path.read_text() == before
 
 
+def test_a_program_in_uvs_cache_is_told_to_be_installed(
+    project: Path, cru: Cru, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "prefix", "/home/me/.cache/uv/archive-v0/q0cMYewY0r")
+    said = cru("install", "claude-code").stderr
+    assert "uv tool install --force" in said
+    assert "uv tool" not in cru("install", "claude-code", "--remove").stderr
+
+
 def test_windows_gets_the_bare_name_for_a_path_that_a_shell_would_split(
     project: Path, cru: Cru, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from crucible.core import extras
-from crucible.core.extras import DISTRIBUTION, install_command
+from crucible.core.extras import DISTRIBUTION, install_command, is_temporary
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -44,6 +44,14 @@ def test_tools_that_keep_an_environment_for_each_program_are_named(
     monkeypatch.setattr(sys, "prefix", str(tmp_path))
     (tmp_path / mark).touch()
     assert install_command("mcp") == f'{command} "crucible-vault[mcp]"'
+
+
+@pytest.mark.usefixtures("origin")
+def test_what_uvx_runs_is_installed_for_good(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert not is_temporary()
+    monkeypatch.setattr(sys, "prefix", "/home/me/.cache/uv/archive-v0/q0cMYewY0r")
+    assert is_temporary()
+    assert install_command("") == "uv tool install --force crucible-vault"
 
 
 @pytest.mark.usefixtures("origin")
