@@ -190,7 +190,7 @@ def read_transcript(path: str | os.PathLike[str], *, session: str = "", subagent
     found = [one for one in dialect.find(file) if session in ("", one.native_id)]
     if len(found) != 1:
         named = ", ".join(one.native_id for one in found) or "none"
-        raise TranscriptError(f"{file}: one session is wanted, found {named}", "name one with `session`")
+        raise TranscriptError(f"{file}: expected one session, found {named}", "choose one with `session`")
     redact = redactor_of(SecretSettings())
     return (redact(event)[0] for event in dialect.read(found[0], subagent))
 
@@ -258,7 +258,7 @@ def add_entry(entry: Entry, phase: str = "") -> Change:
 
     def change(note: Note, redact: Redact) -> Iterable[Edit]:
         if not note.session.phases:
-            raise UsageError(f"{note.name} has no phase yet", "add one with `add_phase` first")
+            raise UsageError(f"{note.name} has no phases yet", "add one with `add_phase` first")
         return edits.add_entry(note.source, note.session, _clean(entry, redact), phase or note.session.phases[-1].id)
 
     return change

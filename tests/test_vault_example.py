@@ -362,9 +362,7 @@ def test_the_workflow_says_what_is_checked_and_has_nothing_wrong(copied: Vault) 
 
 def test_a_workflow_of_what_was_found_says_what_was_decided_and_corrected(copied: Vault) -> None:
     made = Cru(copied)("session", "codify", BOOKS, "--format", "markdown").stdout
-    assert (
-        "- Constraint: the user corrected this, so do it as these words say from the start: \"No. Don't touch" in made
-    )
+    assert "- Constraint: the user corrected this, so do it this way from the start: \"No. Don't touch" in made
     assert "- Did: The import skips empty lines and names the row of every book that it refuses" in made
     assert "- Learned: pytest: test_last_line, ValueError: row 7 has no title (cause: a blank line at the end " in made
 

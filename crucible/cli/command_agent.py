@@ -90,7 +90,7 @@ def agent_if_any(named: str | None, option: str) -> Program | None:
     if named is None or named.strip() == DEFAULT:
         return asker_of(settings, os.environ)
     if not named.strip():
-        raise UsageError("--with: it is empty", "name claude, codex, opencode or a command line")
+        raise UsageError("--with is empty", "give claude, codex, opencode or a command line")
     try:
         return program_of(named, "--with", os.environ, settings.timeout_seconds)
     except AgentFailed as error:

@@ -296,8 +296,8 @@ def feedback(door: Door, /, item: str, *, useful: bool | None) -> None:
     """
     if _EVENT.search(item):
         raise UsageError(
-            "an event of a session takes no feedback",
-            "it is for items of knowledge: `cru knowledge list` tells their ids",
+            "events of sessions take no feedback",
+            "give the id of a knowledge item; `cru knowledge list` shows them",
         )
     if useful is None:
         raise UsageError("whether it helped is not said", "--useful, or --not-useful")

@@ -100,9 +100,9 @@ def _named(named: str) -> _Chosen:
     try:
         words = tuple(shlex.split(named))
     except ValueError as error:
-        raise UsageError(f"--with {named!r}: no command line ({error})", "quote it as for a shell") from None
+        raise UsageError(f"--with {named!r}: not a valid command line ({error})", "quote it as for a shell") from None
     if not words:
-        raise UsageError("--with: it is empty", f"name {_NAMES}, or a command line")
+        raise UsageError("--with is empty", f"give {_NAMES}, or a command line")
     return _Chosen(None, words)
 
 

@@ -300,9 +300,9 @@ def _items(path: str | None) -> list[Mapping[str, object]]:
     except OSError as error:
         raise UsageError(f"{where}: {reason_of(error)}") from error
     except (ValueError, RecursionError) as error:
-        raise UsageError(f"{where}: no JSON: {error}", 'a list of {"content": "…", "status": "pending"}') from error
+        raise UsageError(f"{where}: not JSON: {error}", 'a list of {"content": "…", "status": "pending"}') from error
     if not isinstance(items, list):
-        raise UsageError(f"{where}: no JSON list", 'a list of {"content": "…", "status": "pending"}')
+        raise UsageError(f"{where}: not a JSON list", 'a list of {"content": "…", "status": "pending"}')
     return items
 
 

@@ -233,7 +233,7 @@ def _save(path: Path, data: bytes, *, force: bool) -> None:
     if force and real.exists():
         write_atomic(real, data)
     elif os.path.lexists(path):
-        raise NoteExists(f"{path}: exists already", "--force replaces it, or name another file")
+        raise NoteExists(f"{path}: already exists", "replace it with --force, or choose another file")
     else:
         create_exclusive(real, data)
     say(f"{path}: written")

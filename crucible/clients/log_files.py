@@ -90,7 +90,7 @@ def _repair(number: int, line: bytes) -> Iterator[Record]:
     power failure.
     """
     if line is _TOO_LONG:
-        yield Record(number, None, f"a line of more than {_LONGEST >> 20} MB")
+        yield Record(number, None, f"a line is longer than {_LONGEST >> 20} MB")
         return
     data = line.strip(_BLANK).removeprefix(_BOM)
     if not data:
@@ -108,7 +108,7 @@ def _repair(number: int, line: bytes) -> Iterator[Record]:
             return
         else:
             cut = end < 0 and not line.endswith(b"\n")
-            yield Record(number, None, "cut short at the end of the file" if cut else reason)
+            yield Record(number, None, "incomplete at the end of the file" if cut else reason)
             at, complained = text.rfind(_RESTART, at + 1), True
 
 
@@ -123,9 +123,9 @@ def _decode(text: str, at: int) -> tuple[dict[str, Any] | None, int, str]:
     except RecursionError:
         return None, 0, "nested too deeply"
     except json.JSONDecodeError as error:
-        return None, -1, f"no JSON: {error.msg} at character {error.pos + 1}"
+        return None, -1, f"not JSON: {error.msg} at character {error.pos + 1}"
     except ValueError:  # a number with more digits than int() accepts
-        return None, 0, "a number too long to read"
+        return None, 0, "a number is too long"
     if isinstance(value, dict):
         return value, end, ""
     return None, 0, "not an object"

@@ -124,7 +124,7 @@ def parse(text: str) -> Parsed:
     root = _value(text, _skip(text, int(text.startswith("\ufeff"))), 0)
     end = _skip(text, root.end)
     if end != len(text):
-        raise _fault(text, end, "something behind the end")
+        raise _fault(text, end, "extra text after the end")
     return Parsed(text, root)
 
 
@@ -252,7 +252,7 @@ def _skip(text: str, at: int) -> int:
 
 def _fault(text: str, at: int, what: str) -> UsageError:
     line = text.count("\n", 0, at) + 1
-    return UsageError(f"line {line}: no JSON: {what}")
+    return UsageError(f"line {line}: not JSON: {what}")
 
 
 def _value(text: str, at: int, depth: int) -> Node:
@@ -262,7 +262,7 @@ def _value(text: str, at: int, depth: int) -> Node:
         return _bracket(text, at, depth)
     found = _SCALAR.match(text, at)
     if not found:
-        raise _fault(text, at, f"found {text[at : at + 10]!r}" if text[at:] else "it ends too early")
+        raise _fault(text, at, f"found {text[at : at + 10]!r}" if text[at:] else "unexpected end of file")
     try:
         return Node(at, found.end(), json.loads(found[0]))
     except ValueError as error:

@@ -54,7 +54,7 @@ class AmbiguousSession(UsageError):
 
     def __init__(self, prefix: str, candidates: list[str]) -> None:
         super().__init__(
-            f"{prefix!r} fits {len(candidates)} sessions",
+            f"{prefix!r} matches {len(candidates)} sessions",
             "one of: " + ", ".join(candidates[:10]) + (" …" if len(candidates) > 10 else ""),
         )
         self.candidates = candidates

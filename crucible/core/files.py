@@ -62,7 +62,7 @@ class Stamp:
 def inside(root: Path, path: Path) -> Path:
     """Return the real path of `path`, which need not exist, or raise `OutsideVault`.  `root` must be a real path."""
     if "\0" in str(path):
-        raise OutsideVault(f"{str(path)!r}: no path")
+        raise OutsideVault(f"{str(path)!r}: not a valid path")
     real, top = os.path.realpath(path), str(root)
     if real != top and not real.startswith(top.rstrip(os.sep) + os.sep):
         raise OutsideVault(f"{path}: points outside the vault, to {real}", f"the vault is {top}")
@@ -95,7 +95,7 @@ def read_settled(path: Path, known: Collection[str] = ()) -> tuple[bytes, Stamp]
             return data, stamp
         before = data, stamp
         time.sleep((QUIET_NS - max(age, 0)) / 1e9)
-    raise NoteChanged(f"{path}: another program keeps writing to it", "try again when it is saved")
+    raise NoteChanged(f"{path}: another program keeps writing to it", "try again after it has finished")
 
 
 def holds(path: Path, data: bytes) -> bool:
@@ -244,7 +244,7 @@ def _rename_exclusive(old: Path, new: Path) -> None:
     try:
         _link_or_claim(old, new)
     except FileExistsError as error:
-        raise NoteExists(f"{new}: exists already", "nothing was overwritten") from error
+        raise NoteExists(f"{new}: already exists", "nothing was overwritten; choose another name") from error
 
 
 def _link_or_claim(old: Path, new: Path) -> None:

@@ -110,7 +110,7 @@ class VaultTemplate:
         """Render the template with these values, and check that the required ones appear unchanged."""
         for name, line in self._looped.items():
             if isinstance(values[name], str):  # a loop over all its letters would take forever
-                raise self._error(line, f"{name!r} is a string; a loop needs a list")
+                raise self._error(line, f"{name!r} is a string, but a loop needs a list")
         pieces: list[str] = []
         size = 0
         try:

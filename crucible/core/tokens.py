@@ -74,12 +74,12 @@ def counter_of(tokenizer: str) -> Counter:
     try:
         return _Exact(Tokenizer.from_str(path.read_text("utf-8")))
     except FileNotFoundError as error:
-        raise CrucibleError(f"{path}: there is no such file", _HINT) from error
+        raise CrucibleError(f"{path}: no such file", _HINT) from error
     except BaseException as error:  # the library panics on some files, and that is not an `Exception`
         if isinstance(error, KeyboardInterrupt | SystemExit | MemoryError):
             raise
         why = (str(error) or type(error).__name__).split("\n", 1)[0][:200]
-        raise CrucibleError(f"{path}: no tokenizer: {why}", _HINT) from error
+        raise CrucibleError(f"{path}: not a tokenizer: {why}", _HINT) from error
 
 
 _HINT = "set agents.tokenizer in your user settings to a model's tokenizer.json, or remove it to estimate tokens"

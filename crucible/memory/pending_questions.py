@@ -221,10 +221,10 @@ _TAKES = {
     PendingKind.ERROR: {AnswerVerdict.ANSWERED, AnswerVerdict.SEEN},
 }
 _NEEDS = {
-    PendingKind.DECISION: "say what you decide",
+    PendingKind.DECISION: "state your decision",
     PendingKind.APPROVAL: "answer with --approve or --reject, or in words",
     PendingKind.DONE: "answer with --ack, or in words",
-    PendingKind.ERROR: "say how it was fixed, or let it be with --ack",
+    PendingKind.ERROR: "state how it was fixed, or dismiss it with --ack",
 }
 
 
@@ -286,12 +286,12 @@ def _only(note: Note, name: str, ref: str) -> tuple[PendingItem, Entry]:
         return open_[0]
     if len(found) == 1 and name:
         said = f": {' '.join(found[0][0].answer.split())[:60]!r}" if found[0][0].answer else ""
-        raise AlreadyAnswered(f"{found[0][0].id}: answered already{said}", "change it in the note")
+        raise AlreadyAnswered(f"{found[0][0].id}: already answered{said}", "change it in the note")
     if open_:
-        raise ItemNotFound(f"{ref}: which? {_listed(item for item, _ in open_)}", "name one by its whole id")
+        raise ItemNotFound(f"{ref}: which? {_listed(item for item, _ in open_)}", "give the full id of one")
     raise ItemNotFound(
-        f"{ref}: nothing of that name waits there; it may have been changed in the note, or taken out",
-        "`cru inbox` shows what waits, `cru inbox --all` what is answered",
+        f"{ref}: no such pending item; it may have been edited in the note or removed",
+        "`cru inbox` lists pending items, `cru inbox --all` answered ones too",
     )
 
 
@@ -307,7 +307,7 @@ def _listed(items: Iterable[PendingItem]) -> str:
 
 def _check(item: PendingItem, verdict: AnswerVerdict, words: str) -> None:
     if item.answered:
-        raise AlreadyAnswered(f"{item.id}: answered already", "change it in the note")
+        raise AlreadyAnswered(f"{item.id}: already answered", "change it in the note")
     if verdict not in _TAKES[item.kind] or (verdict is AnswerVerdict.ANSWERED and not words):
         missing = "no answer" if verdict is AnswerVerdict.ANSWERED else f"it cannot be {verdict.value}"
         raise UsageError(f"{item.id} ({item.kind.value}): {missing}", _NEEDS[item.kind])

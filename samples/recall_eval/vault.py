@@ -28,7 +28,7 @@ CLIENTS = ("claude-code", "codex", "opencode", "gemini")
 
 def build_vault(root: Path) -> Vault:
     """The whole vault, anew."""
-    # Its items of knowledge are for readers, and come and go: those that are asked for here stand beside this.
+    # Its knowledge items are for readers, and come and go: those that are asked for here stand beside this.
     left_out = shutil.ignore_patterns("cache", "index", "flight-recorder", "knowledge", "*rate-limiter*", "*retry-bug*")
     shutil.copytree(ROOT / "vault-example", root, ignore=left_out)
     for folder in ("sessions", "knowledge"):

@@ -88,4 +88,4 @@ def _tells_tasks(request: str) -> None:
 
 def _of_ours(request: str) -> str:
     """The block that Crucible gave to the client."""
-    return request[request.index("says Crucible") :].partition("</system-reminder>")[0]
+    return request[request.index("Crucible compiled") :].partition("</system-reminder>")[0]

@@ -79,7 +79,7 @@ pause_reason: lunch
         ("off", [], [LABEL, PAUSED]),
         (
             "notice",
-            [f"goes on with: cru session resume {PAUSED}", "phase-2 'Tests'", "lunch"],
+            [f"resume with: cru session resume {PAUSED}", "phase-2 'Tests'", "lunch"],
             ["hand is black"],
         ),
         ("context", [PAUSED, "Every hand is black."], []),

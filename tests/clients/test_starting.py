@@ -21,7 +21,7 @@ from tests.clients.wires import Answer, Wire
 
 pytestmark = pytest.mark.e2e
 
-OURS = "What to know before work begins, says Crucible"
+OURS = "Crucible compiled this briefing from notes"
 DECIDED = "Token bucket for the limiter, 日本 \"quoted\" \\ and 'so'"
 SAID = "Go on with the limiter"
 ON = Scenario("On", {}, (Prompt(SAID, (Step("With pleasure."),)),), {})

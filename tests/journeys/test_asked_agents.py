@@ -54,7 +54,7 @@ def test_a_command_line_is_taken_as_it_is(config: Path) -> None:
 
 
 def test_what_names_nobody_is_refused(config: Path) -> None:
-    with pytest.raises(UsageError, match="--with: it is empty"):
+    with pytest.raises(UsageError, match="--with is empty"):
         agent_if_any(" ", "--with")
     with pytest.raises(UsageError, match="--with: No closing quotation"):
         agent_if_any("claude 'x", "--with")

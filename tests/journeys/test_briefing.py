@@ -69,16 +69,16 @@ def test_the_paused_session_is_the_position_and_always_stays(cru: Cru, vault: Va
     recently(vault, status=Status.PAUSED)
     for budget in ("1", "150", "2000"):
         text = cru("briefing", "--budget", budget).stdout
-        assert "goes on with: cru session resume 2026-11-21-clock" in text
+        assert "resume with: cru session resume 2026-11-21-clock" in text
         assert ("## Current tasks" in text) is (budget == "2000")
-    assert "Left out: " in cru("briefing", "--budget", "300").stdout
+    assert "Omitted: " in cru("briefing", "--budget", "300").stdout
 
 
 def test_without_a_paused_session_the_last_one_is_the_position(cru: Cru, vault: Vault, project: Path) -> None:
     assert project.is_dir()
     recently(vault)
-    (line,) = [one for one in cru("briefing").stdout.split("\n") if one.startswith("Where work stands")]
-    assert line.startswith("Where work stands: 2026-11-21-clock (Ticks), ")
+    (line,) = [one for one in cru("briefing").stdout.split("\n") if one.startswith("Current state")]
+    assert line.startswith("Current state: 2026-11-21-clock (Ticks), ")
     assert line.endswith("; completed, last active 2 h ago")
 
 
@@ -118,7 +118,7 @@ def test_a_broken_source_is_named_on_stderr_and_in_the_text(cru: Cru, vault: Vau
     done = cru("briefing")
     assert done.exit_code == 0
     assert "cru: left out: profile: projects/shop.md: its type is not 'project'" in done.stderr
-    assert "Could not be read, and is left out: profile (" in done.stdout
+    assert "Omitted because of errors: profile (" in done.stdout
 
 
 def test_a_template_with_an_error_is_named_with_its_line(cru: Cru, vault: Vault, project: Path) -> None:
@@ -151,7 +151,7 @@ def test_a_workflow_is_explained_and_an_unknown_one_refused(cru: Cru, vault: Vau
         "---\ntype: workflow\n---\n\n# Release\n\n## Build the wheel\n"
     )
     done = cru("briefing", "--workflow", "release")
-    assert "For the workflow `release`, which carries something out" in done.stdout
+    assert "For the workflow `release`, which carries out work" in done.stdout
     assert "## Project\n" not in done.stdout
     refused = cru("briefing", "--workflow", "nothing-like-it")
     assert refused.exit_code == 1
@@ -184,7 +184,7 @@ def test_a_tasks_annotation_is_told_by_its_counts(cru: Cru, vault: Vault, projec
         "task_id: 1\nrecall_context:\n  patterns: [p-one, p-two]\n  failures: [f-one]\n  query: x\n"
     )
     text = cru("briefing").stdout
-    assert "2026-11-21-clock.1: Write it; recall: 2 patterns, 1 failure; `cru task pick` loads them" in text
+    assert "2026-11-21-clock.1: Write it; recall: 2 patterns, 1 failure; load them with `cru task pick`" in text
     assert "p-one" not in text
 
 
@@ -249,4 +249,4 @@ def test_a_history_folder_that_is_a_file_is_named_in_words(cru: Cru, vault: Vaul
     (vault.root / "history").write_text("")
     done = cru("briefing")
     assert done.stderr.endswith("cru: left out: history: history: not a directory\n")
-    assert "Could not be read, and is left out: history (`history: not a directory`)." in done.stdout
+    assert "Omitted because of errors: history (`history: not a directory`)." in done.stdout

@@ -59,9 +59,9 @@ def test_it_is_fifteen_lines_and_begins_with_where_work_stands(cru: Cru) -> None
     result = cru("briefing", "--short")
     lines = result.stdout.strip().split("\n")
     assert (result.exit_code, len(lines)) == (0, 15)
-    assert lines[0].startswith("Where work stands: 2026-11-21-x, phase 1 of 1 (Write); paused, last active ")
+    assert lines[0].startswith("Current state: 2026-11-21-x, phase 1 of 1 (Write); paused, last active ")
     words = [line.partition(":")[0] for line in lines]
-    assert list(dict.fromkeys(words)) == ["Where work stands", "To do", "Decided", "Learned", "Convention"]
+    assert list(dict.fromkeys(words)) == ["Current state", "To do", "Decided", "Learned", "Convention"]
     assert result.stderr.startswith("left out: ")
 
 
@@ -81,11 +81,11 @@ def test_with_a_workflow_comes_first_what_has_to_do_with_it(cru: Cru) -> None:
 
 def test_one_line_is_where_work_stands(cru: Cru) -> None:
     (line,) = cru("briefing", "--short", "--lines", "1").stdout.strip().split("\n")
-    assert line.startswith("Where work stands: ")
+    assert line.startswith("Current state: ")
 
 
 def test_a_project_without_anything_has_a_line(cru: Cru) -> None:
-    assert cru("briefing", "--short", "--project", "blog").stdout == "Where work stands: no session of blog yet\n"
+    assert cru("briefing", "--short", "--project", "blog").stdout == "Current state: no session of blog yet\n"
 
 
 def test_a_folder_that_is_nobodys_project_shows_the_whole_vault(
@@ -117,7 +117,7 @@ def test_a_source_that_cannot_be_read_is_named_and_left_out(cru: Cru, vault: Vau
     path.unlink()
     path.mkdir()
     result = cru("briefing", "--short")
-    assert (result.exit_code, result.stdout.split(":")[0]) == (3, "Where work stands")
+    assert (result.exit_code, result.stdout.split(":")[0]) == (3, "Current state")
     assert "left out: memory: " in result.stderr
     assert "Convention: No globals" in result.stdout
 

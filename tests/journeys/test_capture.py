@@ -120,7 +120,7 @@ def test_accept_takes_words_and_ranges(cru: Cru, vault: Vault, finds: Finds, wor
 def test_an_invalid_number_is_reported_and_skips_nothing(cru: Cru, vault: Vault, finds: Finds) -> None:
     done = cru("knowledge", "capture", ID, "--accept", "7")
     assert done.exit_code == 2
-    assert "'7' is none of them: there are 1 to 3" in done.stderr
+    assert "'7' is not in the list: choose from 1 to 3" in done.stderr
     assert "kept failure" in done.stdout
     assert cru("knowledge", "capture", ID).stdout.count("\n") == 4
     cru("knowledge", "capture", ID, "--accept", "none")

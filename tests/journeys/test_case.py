@@ -173,7 +173,7 @@ def test_what_is_wrong_is_named_with_its_line(cru: Cru, kept: Path) -> None:
     assert lines[0].startswith(
         "cases/choice.md:5: bad-field: status: 'perhaps' is not one of proposed, accepted, rejected"
     )
-    assert ": unknown-section: “Out” is no part of a decision" in lines[1]
+    assert ": unknown-section: “Out” is not a section of a decision" in lines[1]
     assert lines[2].startswith("cases/choice.md:1: no-session: its session 2026-05-05-0900-limiter")
     rows = json.loads(cru("case", "check", "choice", "--format", "json").stdout)["problems"]
     assert [row["code"] for row in rows] == ["bad-field", "unknown-section", "no-session"]

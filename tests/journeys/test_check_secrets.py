@@ -347,7 +347,7 @@ def test_a_repository_that_the_vault_is_not_in_is_refused(vault: Vault, cru: Cru
         env={"GIT_DIR": os.fspath(other / ".git"), "GIT_WORK_TREE": os.fspath(other)},
     )
     assert result.exit_code == 1
-    assert "not in the repository" in result.stderr
+    assert "not in the git repository" in result.stderr
 
 
 def test_what_to_do_is_said(repository: Path, cru: Cru) -> None:

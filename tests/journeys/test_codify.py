@@ -404,8 +404,8 @@ def test_problems_are_shown_in_the_editor_and_errors_are_saved_on_a_yes_only(vau
         ("path.write_text(text + 'Mine.')", "q\n", "[q]uit"),
         ("path.write_text(text + 'Mine.')", "\x04", "kept"),
         ("path.write_text(text + 'Mine.'); sys.exit(7)", "q\n", "exit code 7"),
-        ("path.write_text('')", "q\n", "put back"),
-        ("path.unlink()", "q\n", "put back"),
+        ("path.write_text('')", "q\n", "was restored"),
+        ("path.unlink()", "q\n", "was restored"),
     ],
 )
 def test_whatever_an_editor_does_the_draft_is_kept(

@@ -61,7 +61,7 @@ def test_a_session_that_the_client_will_delete_soon_is_bad(cru: Cru, client: Cli
     old = time.time() - 25 * 86400
     os.utime(client.transcript, (old, old))
     (found,) = findings(cru, "transcripts")
-    assert "deletes files of 30 days" in found["text"]
+    assert "it keeps files for 30 days" in found["text"]
     assert cru("doctor").exit_code == 3
 
 

@@ -37,7 +37,7 @@ def test_what_was_spent_this_month_is_one_line(tmp_path: Path) -> None:
 
 def test_where_nobody_was_asked_there_is_no_line_of_it(tmp_path: Path) -> None:
     assert told(tmp_path, AgentSettings()) == [
-        (CheckState.GOOD, "no agent is configured; one is asked only with `--with`")
+        (CheckState.GOOD, "no agent is configured; agents are asked only with `--with`")
     ]
 
 
@@ -58,7 +58,7 @@ def test_it_says_who_is_asked_and_when(tmp_path: Path, settings: AgentSettings, 
 
 def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
     (tmp_path / ".crucible/log/asked.jsonl").mkdir(parents=True)
-    assert told(tmp_path, AgentSettings())[1][1].startswith("the cost of agents cannot be read: ")
+    assert told(tmp_path, AgentSettings())[1][1].startswith("the log of agents' costs cannot be read: ")
 
 
 def test_the_command_shows_both(cru: Cru, vault: Vault, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -100,12 +100,10 @@ def test_a_full_disk_is_told_with_its_mend(cru: Cru, monkeypatch: pytest.MonkeyP
     usage = shutil.disk_usage("/")
     monkeypatch.setattr(shutil, "disk_usage", lambda _path: usage._replace(free=4096))
     (found,) = findings(cru, "vault")
-    assert (found["state"], found["fix"]) == ("bad", "make room on the disk")
+    assert (found["state"], found["fix"]) == ("bad", "free some disk space")
 
 
-@pytest.mark.parametrize(
-    ("number", "mend"), [(errno.ENOSPC, "make room on the disk"), (errno.EIO, "cru index rebuild")]
-)
+@pytest.mark.parametrize(("number", "mend"), [(errno.ENOSPC, "free some disk space"), (errno.EIO, "cru index rebuild")])
 def test_what_the_disk_refuses_is_mended_at_the_disk(number: int, mend: str) -> None:
     assert fix_of_os_error(f"index: {os.strerror(number)}", "cru index rebuild") == mend
 
@@ -120,7 +118,7 @@ def test_an_import_that_stops_says_what_is_written(
 
     def full(self: Vault, name: str, text: str) -> Any:
         if "number-1" in name:
-            raise VaultError(f"{name}: {os.strerror(errno.ENOSPC)}", "make room on the disk")
+            raise VaultError(f"{name}: {os.strerror(errno.ENOSPC)}", "free some disk space")
         return create(self, name, text)
 
     monkeypatch.setattr(Vault, "create", full)

@@ -63,7 +63,7 @@ def test_each_client_s_secrets_are_counted_by_kind_and_file(cru: Cru, home: Path
     assert len(found) == len(DIALECTS)
     for dialect, each in zip(DIALECTS.values(), sorted(found, key=lambda one: order(one["text"])), strict=True):
         assert each["state"] == "note"
-        assert each["text"].startswith(f"{dialect.title}'s own logs (")
+        assert each["text"].startswith(f"{dialect.title}'s logs (")
         assert "github-token" in each["text"]
         assert "aws-access-key-id" in each["text"]
         assert str(home) in each["items"][0]
@@ -93,7 +93,7 @@ def test_the_worst_file_comes_first_and_no_value_is_shown(cru: Cru, home: Path) 
     )
     done = cru("doctor", "--secrets", "--all")
     assert (
-        "Claude Code's own logs (2 sessions) hold 5 secrets in 2 files: 4 github-token, 1 aws-access-key-id"
+        "Claude Code's logs (2 sessions) contain 5 secrets in 2 files: 4 github-token, 1 aws-access-key-id"
         in done.stdout
     )
     assert done.stdout.index(f"{many}: 3") < done.stdout.index(f"{one}: 1")
@@ -105,7 +105,7 @@ def test_clean_logs_are_good_and_are_only_read_with_the_option(cru: Cru, home: P
     claude(home, "11111111-2222-3333-4444-555555555551", user("Fix it"))
     (found,) = counted(cru)
     assert found["state"] == "good"
-    assert "no secrets in Claude Code's own logs (1 session)" in found["text"]
+    assert "no secrets in Claude Code's logs (1 session)" in found["text"]
     assert "secrets" not in {each["topic"] for each in json.loads(cru("doctor", "--format", "json").stdout)["checks"]}
 
 
@@ -140,4 +140,4 @@ def test_on_a_terminal_it_shows_how_far_it_is(vault: Vault, home: Path) -> None:
     shown = os.read(main, 65_536)
     os.close(main)
     assert b"clients' logs" in shown
-    assert b"no secrets in Claude Code's own logs" in done.stdout
+    assert b"no secrets in Claude Code's logs" in done.stdout

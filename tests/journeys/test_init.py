@@ -27,7 +27,7 @@ def test_a_second_init_changes_nothing_and_says_so(bare_cru: Cru, tmp_path: Path
     (tmp_path / ".crucible" / "config.toml").write_text("# mine\n")
     result = bare_cru("init", tmp_path)
     assert (result.exit_code, result.stdout) == (0, "")
-    assert "nothing to make" in result.stderr
+    assert "already a complete vault" in result.stderr
     assert (tmp_path / ".crucible" / "config.toml").read_text() == "# mine\n"
 
 

@@ -143,7 +143,7 @@ def test_a_scanner_that_cannot_run_refuses_the_commit(repository: Path, cru: Cru
     git(repository, "add", "a.md")
     refused = git(repository, "commit", "-qm", "x")
     assert refused.returncode == 1
-    assert "secrets could not be looked for" in refused.stderr
+    assert "secrets could not be checked" in refused.stderr
     assert commits(repository) == 1
 
 

@@ -66,7 +66,7 @@ def test_an_item_is_a_note_whose_path_is_printed(vault: Vault, cru: Cru) -> None
 def test_what_is_known_is_skipped_and_named(known: Vault, cru: Cru) -> None:
     again = cru("knowledge", "add", "decision", "retry with JITTER.", "other words", "--project", "shop")
     assert again.exit_code == 0
-    assert again.stderr.startswith("not added: knowledge/retry-with-jitter.md says the same, ")
+    assert again.stderr.startswith("not added: knowledge/retry-with-jitter.md says the same: ")
     assert len(list((known.root / "knowledge").glob("*.md"))) == 2
 
 
@@ -119,7 +119,7 @@ def test_a_mistyped_choice_is_answered_with_the_words_that_are_taken(known: Vaul
 def test_an_event_of_a_session_takes_no_feedback(known: Vault, cru: Cru) -> None:
     refused = cru("knowledge", "feedback", "2026-11-21-limiter#0123abcd", "--useful")
     assert refused.exit_code == 2
-    assert "an event of a session takes no feedback" in refused.stderr
+    assert "events of sessions take no feedback" in refused.stderr
     item(known, "retry-with-jitter").rename(item(known, "retry-in-c#"))
     assert cru("knowledge", "feedback", "retry-in-c#", "--useful").exit_code == 0
 

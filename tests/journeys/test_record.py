@@ -174,7 +174,7 @@ def test_tasks_come_as_json_or_as_changes(agent: Agent, tmp_path: Path, cru_proc
 
 @pytest.mark.parametrize(
     ("text", "said"),
-    [("{", "no JSON"), ("{}", "no JSON list"), ("[3]", "no task"), ('[{"content": 3}]', "no content")],
+    [("{", "not JSON"), ("{}", "not a JSON list"), ("[3]", "not a task"), ('[{"content": 3}]', "needs a `content`")],
 )
 def test_tasks_that_are_none_are_refused(agent: Agent, tmp_path: Path, text: str, said: str) -> None:
     (tmp_path / "tasks.json").write_text(text)
@@ -296,7 +296,7 @@ def test_a_session_that_is_not_named_malformed_or_unknown_are_three_errors(
 def test_an_ended_session_takes_no_more_and_says_what_to_do(agent: Agent) -> None:
     agent("session", "end")
     done = agent("record", "milestone", "late", code=1)
-    assert "nothing more is logged" in done.stderr
+    assert "nothing more can be recorded" in done.stderr
     assert f"cru record start --continues {agent.id}" in done.stderr
 
 

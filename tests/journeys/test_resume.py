@@ -140,8 +140,8 @@ def test_a_session_that_continues_another_is_linked_both_ways(scene: Scene, cru:
     [
         (("--native", "--fresh", "--with", "claude"), 2, "exclude each other"),
         (("--with", "claude", "--format", "json"), 2, "--format goes with --print"),
-        (("--with", "'"), 2, "no command line"),
-        (("--with", " "), 2, "it is empty"),
+        (("--with", "'"), 2, "not a valid command line"),
+        (("--with", " "), 2, "--with is empty"),
         (("--with", "codex"), 1, "@openai/codex"),
         (("--with", "opencode"), 1, "opencode-ai"),
         (("--with", "no-such-program --x"), 1, "no-such-program: not installed"),
@@ -167,7 +167,7 @@ def test_a_session_that_no_client_worked_on_needs_a_client_named(scene: Scene) -
     from crucible.commands.resume.continue_session import choose_client
     from crucible.core.errors import UsageError
 
-    with pytest.raises(UsageError, match="no client of ours") as raised:
+    with pytest.raises(UsageError, match="no supported client") as raised:
         choose_client(scene.session(), None)
     assert "--with" in raised.value.hint
 
@@ -178,7 +178,7 @@ def test_an_unknown_resume_point_is_only_a_warning(scene: Scene, resume: Resume)
     assert code == 0
     assert "Token bucket." in out
     assert len(err.splitlines()) == 1
-    assert "'phase-9' names no phase" in err
+    assert "'phase-9' is not a phase" in err
 
 
 def test_a_note_without_phases_goes_on_too(scene: Scene, resume: Resume) -> None:

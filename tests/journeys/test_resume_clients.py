@@ -86,11 +86,11 @@ def test_a_native_session_continues_without_a_prompt_if_nothing_changed(scene: S
     (given,) = scene.log()
     assert given["words"] == ["-p", "--resume", ident]
     assert "Token bucket" not in given["said"]
-    assert given["said"].endswith("Go on where you stopped.")
+    assert given["said"].endswith("Continue where you stopped.")
     session = scene.session()
     assert session.sources == (f"claude-code:{ident}",)
     assert session.status is Status.PAUSED
-    assert not any("Go on where" in said for said in words(session))
+    assert not any("Continue where" in said for said in words(session))
 
 
 def test_fresh_leaves_the_clients_own_session_alone(scene: Scene) -> None:
@@ -240,7 +240,7 @@ def test_a_client_whose_cru_was_killed_still_holds_the_session(scene: Scene, tmp
     go.touch()
     wait_until(lambda: is_gone(pid))
     code, _, err = scene.resume(PAUSED, "--with", "claude")
-    assert (code, "it is active, something happened" in err) == (1, True)
+    assert (code, "it is active; last event" in err) == (1, True)
     assert "cru session pause" in err
     assert "--force" in err
     assert scene.resume(PAUSED, "--with", "claude", "--force")[0] == 0

@@ -76,7 +76,7 @@ def test_one_that_ended_is_paused_only_when_it_is_named(cru: Cru, vault: Vault, 
     cru("session", "end", name, *how)
     done = cru("session", "pause", env={"CRU_SESSION": name})
     assert done.exit_code == 1
-    assert "nothing more is logged to it" in done.stderr
+    assert "nothing more can be recorded" in done.stderr
     assert cru("session", "pause", name).exit_code == 0
     assert status(vault, name) == ("paused", None)
     assert "ended:" not in vault.load(name).source.text.partition("---\n\n")[0]

@@ -176,7 +176,7 @@ def test_settings_of_opencode_that_cannot_be_added_to_are_not_dropped(
     monkeypatch.setenv("OPENCODE_CONFIG_CONTENT", known)
     done = cru("launch", "--with", "opencode")
     assert (done.exit_code, seen.exists()) == (2, False)
-    assert "OPENCODE_CONFIG_CONTENT: no JSON object" in done.stderr
+    assert "OPENCODE_CONFIG_CONTENT: not a JSON object" in done.stderr
 
 
 @pytest.mark.parametrize(

@@ -93,7 +93,7 @@ def test_what_was_accepted_counts_until_a_pull_changes_it(run: Run, stranger: Pa
     git(clone, "pull", "-q")
     shown = run("trust", "--yes")
     assert shown.returncode == 0
-    assert shown.stdout == "secrets.allow (ignored): never redact what one of these matches\n  '^ghp_vK3'\n"
+    assert shown.stdout == "secrets.allow (ignored): never redact matches of these\n  '^ghp_vK3'\n"
     assert f"Use {TOKEN} now" in noted(run, clone)
     assert run("session", "list").stderr == ""
 
@@ -240,7 +240,7 @@ def test_a_human_on_a_terminal_is_shown_all_and_asked(run: Run, clone: Path, say
     os.close(side)
     os.close(main)
     assert done.stdout.splitlines() == [
-        "secrets.allow (ignored): never redact what one of these matches",
+        "secrets.allow (ignored): never redact matches of these",
         "  '.+'",
         ".crucible/templates/step.md.j2 (ignored): replace Crucible's instructions to agents",
         "  18 bytes",
@@ -325,8 +325,8 @@ def test_ones_own_change_is_named_until_it_is_accepted(vault: Vault, cru: Cru) -
 
 def test_doctor_shows_what_is_ignored_and_what_was_accepted(run: Run, clone: Path) -> None:
     shown = run("doctor").stdout
-    assert "note  trust        what this vault asks for is ignored until you accept it" in shown
+    assert "note  trust        requests of this vault are ignored until you accept them" in shown
     assert " - secrets.allow" in shown
     assert "→ cru trust" in shown
     run("trust", "--yes")
-    assert "ok    trust        you accepted what this vault asks for: secrets.allow" in run("doctor").stdout
+    assert "ok    trust        you accepted these requests of the vault: secrets.allow" in run("doctor").stdout

@@ -287,7 +287,7 @@ def test_another_sessions_folder_is_followed_when_the_settings_say_so(vault: Vau
     watching = start()
     config = vault.root / ".crucible" / "config.toml"
     config.write_text("[sessions\n")
-    wait_until(lambda: "no valid TOML" in watching.said[-1])
+    wait_until(lambda: "not valid TOML" in watching.said[-1])
     vault.sessions.rename(vault.root / "work")
     config.write_text('[sessions]\nfolder = "work"\n')
     wait_until(lambda: "work/a.md  completed" in "".join(watching.news()))
@@ -305,7 +305,7 @@ def test_a_sessions_folder_that_goes_and_comes_is_followed(vault: Vault, start: 
     config = vault.root / ".crucible" / "config.toml"
     settings = config.read_text()
     config.write_text("[sessions\n")
-    wait_until(lambda: "no valid TOML" in watching.said[-1])
+    wait_until(lambda: "not valid TOML" in watching.said[-1])
     config.write_text(settings)
     assert not vault.sessions.exists()
     write(vault, "b", note("b"))

@@ -207,7 +207,7 @@ def test_the_plan_says_what_a_request_is_that_nobody_gave(play: Play) -> None:
 def test_nobody_named_is_a_wrong_use_and_nothing_is_written(play: Play, cru: Cru) -> None:
     done = cru("workflow", "run", play.path)
     assert done.exit_code == 2
-    assert "nobody is named who carries out" in done.stderr
+    assert "no program is set to carry out" in done.stderr
     assert play.vault.session_paths() == []
 
 
@@ -257,7 +257,7 @@ def test_what_makes_no_sense_is_refused_and_nothing_is_written(play: Play, args:
 def test_who_is_only_named_for_frames_carries_nothing_out(play: Play) -> None:
     play.write("# T\n\n## Lead @lead\n\n### Write @writer\nda → db\n\n## Sum @sum\ndb → dc\n\n### Part\n")
     done = play(f"--with=lead={play.command}", code=2)
-    assert "no step that is carried out is @lead's" in done.stderr
+    assert "no step of this run belongs to @lead" in done.stderr
     assert "@sum, @writer" in done.stderr
     play("--with", play.command, f"--with=sum={play.command} summing")
     assert [(each["step"], each["args"]) for each in play.asked()] == [

@@ -70,7 +70,7 @@ def test_foreign_text_stays_text(vault: crucible.Vault) -> None:
 
 def test_an_entry_without_a_phase_is_refused(vault: crucible.Vault) -> None:
     with crucible.record("Nothing yet", vault=vault) as work:
-        with pytest.raises(crucible.CrucibleError, match="has no phase yet"):
+        with pytest.raises(crucible.CrucibleError, match="has no phases yet"):
             vault.edit(work.id, crucible.add_entry(crucible.Prose("x")))
         work.phase("First")
 
@@ -115,5 +115,5 @@ def test_a_file_that_is_no_transcript_is_named(folder: Path) -> None:
 
 
 def test_a_session_that_is_not_in_the_transcript_is_named(folder: Path) -> None:
-    with pytest.raises(crucible.CrucibleError, match="one session is wanted, found none"):
+    with pytest.raises(crucible.CrucibleError, match="expected one session, found none"):
         crucible.read_transcript(folder / "session.jsonl", session="another")

@@ -247,7 +247,7 @@ def ask_checked(
             text = _text_of(answer, given, read_as or seen)
             return AskResult(_read(text, answer, read), "", tuple(answers))
         except Refused as error:
-            problem = _line(seen(f"its answer was refused: {error}"))
+            problem = _line(seen(f"its answer was rejected: {error}"))
             refused = _refusal(error.complaints, text, seen, budget)
     return AskResult(None, problem, tuple(answers))
 

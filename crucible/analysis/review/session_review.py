@@ -294,7 +294,7 @@ def _keep(vault: Vault, note: Note, material: ReviewMaterial, answer: _Answer, n
     problem = "the answer was not stored"
     try:
         vault.update(note.path, intention)
-        problem = "the answer is in the note, but now counts as written by you"
+        problem = "the answer is in the note, but counts as written by you"
         items = [_texts(filter(None, pair)) for pair in (*found.from_agent, *found.gone)]
         values = {"model": model, "record": answer.digest, "dropped": claims.dropped, "items": items}
         # Not truncated to the vault's limit, since a truncated item could not be matched later.

@@ -154,7 +154,7 @@ def _progress(state: State, row: Row, at: At) -> None:
 def _attachment(state: State, row: Row, at: At) -> None:
     attached = row.get("attachment")
     if not isinstance(attached, dict):
-        state.out.append(Unreadable(at, "an attachment that is no object"))
+        state.out.append(Unreadable(at, "an attachment that is not an object"))
         return
     kind = as_str(attached.get("type"))
     if kind == "queued_command":

@@ -211,7 +211,7 @@ def _turn_aborted(state: State, event: Row, at: At) -> None:
     if reason == "review_ended":
         state.out.append(Injected(at, "The review ended.", "review"))
     elif reason == "budget_limited":
-        state.out.append(Faulted(at, "The budget was used up."))
+        state.out.append(Faulted(at, "The budget is used up."))
     else:
         interrupt(state, at)
     state.end_turn(answered=False)

@@ -131,7 +131,7 @@ def _readable_messages(text: str) -> Iterator[Record]:
             break
         yield Record(line, value)
         line += 1
-    yield Record(line, None, "a damaged document; what comes behind this cannot be read")
+    yield Record(line, None, "damaged document; the rest of the file cannot be read")
 
 
 def _end(pattern: re.Pattern[str], text: str, at: int) -> int:
@@ -253,7 +253,7 @@ class _Reading:
         elif isinstance(row.get("sessionId"), str):
             self._change(row, found)
         else:
-            self._damage(found, "neither a message nor a change of the session")
+            self._damage(found, "neither a message nor a session update")
 
     def _damage(self, found: Found, reason: str) -> None:
         self.conversation.steps.append(Damage(found.line, reason))

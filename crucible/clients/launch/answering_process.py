@@ -105,7 +105,7 @@ def run_program(
         stdin.seek(0)
         reins = reins or Reins()
         if reins.stopped:
-            raise Stopped(f"{os.path.basename(words[0])}: not started")
+            raise Stopped(f"{os.path.basename(words[0])}: could not be started")
         process = _start(words, stdin, {**env, "PWD": folder}, folder)
         with reins.holding(process):
             return _answer_of(process, os.path.basename(words[0]), timeout, most, reins)
@@ -137,14 +137,14 @@ def _answer_of(process: subprocess.Popen[bytes], name: str, timeout: float | Non
         code = process.wait(timeout)
         output.join(_STRAGGLERS)  # a child process may keep the pipe open; the program's own output has arrived
     except subprocess.TimeoutExpired as error:
-        hint = "agents.timeout_seconds in your settings allows for more"
+        hint = "to wait longer, raise agents.timeout_seconds in your settings"
         raise TimedOut(f"{name}: no answer within {timeout:g} seconds", hint) from error
     finally:
         if process.poll() is None or output.is_alive() or errors.is_alive():
             _kill(process)
             process.wait()
     if output.overflowed:
-        raise AgentFailed(f"{name}: it answered more than {most:,} bytes")
+        raise AgentFailed(f"{name}: its answer is longer than {most:,} bytes")
     if reins.stopped:  # some programs exit with 0 and no answer when asked to end
         raise Stopped(f"{name}: stopped")
     if code:

@@ -70,7 +70,7 @@ def program_of(agent: str, where: str, env: Mapping[str, str], timeout: float | 
     except ValueError as error:
         raise AgentFailed(f"{where}: {error}", "fix its quotes") from error
     if not words:
-        raise AgentFailed(f"{where}: it is empty", "name claude, codex, opencode or a command line")
+        raise AgentFailed(f"{where}: the command is empty", "name claude, codex, opencode or a command line")
     return Program(words, {**NO_FILES, **env}, timeout)
 
 
@@ -117,7 +117,7 @@ class Program:
             raise AgentFailed(f"{os.path.basename(self.words[0])}: its answer is not text") from error
         answer = read_answer(text, model)
         if not answer.text.strip() and not self.may_be_silent:
-            raise AgentFailed(f"{os.path.basename(self.words[0])}: it answered nothing")
+            raise AgentFailed(f"{os.path.basename(self.words[0])}: its answer is empty")
         return answer
 
 

@@ -47,7 +47,7 @@ def _with_instructions(known: str, file: str) -> str:
     except (ValueError, RecursionError):
         settings = None
     if not isinstance(settings, dict):  # permissions in these settings must not be lost
-        raise UsageError(f"{_INLINE}: no JSON object, so no briefing can be added", "mend it, or unset it")
+        raise UsageError(f"{_INLINE}: not a JSON object, so no briefing can be added", "fix it, or unset it")
     there = settings.get("instructions")
     return json.dumps({**settings, "instructions": [*(there if isinstance(there, list) else []), file]})
 

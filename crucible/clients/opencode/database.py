@@ -75,11 +75,11 @@ def _text(raw: bytes) -> str:
 
 def _advice(message: str) -> str:
     if "locked" in message or "busy" in message:
-        return "wait until OpenCode has finished, or close it, then import again"
+        return "wait until OpenCode has finished or close it, then import again"
     if "malformed" in message or "corrupt" in message:
-        return "save what is left with `sqlite3 FILE .recover`, or take a backup, then import that file"
+        return "recover it with `sqlite3 FILE .recover` or restore a backup, then import that file"
     if "not a database" in message:
-        return "it is encrypted, or something else: name the opencode.db that OpenCode writes"
+        return "it is encrypted or of another kind; name the opencode.db that OpenCode writes"
     return "copy it to another folder and import the copy"
 
 
@@ -103,9 +103,9 @@ def _head(path: Path) -> bytes:
 def _file_state(path: Path) -> _FileState:
     head = _head(path)
     if not head:
-        raise TranscriptError(f"{path}: empty", "take a backup of it, or leave it out")
+        raise TranscriptError(f"{path}: empty", "restore a backup, or skip this file")
     if not head.startswith(_MAGIC):
-        raise TranscriptError(f"{path}: no SQLite database, or an encrypted one", _advice("not a database"))
+        raise TranscriptError(f"{path}: not an SQLite database, or an encrypted one", _advice("not a database"))
     log = _beside(path, "-wal")
     size = log.stat().st_size if log.exists() else 0
     return _FileState(_WAL_VERSION in head[18:20], size > 0, _beside(path, "-shm").exists(), log.exists())
@@ -170,7 +170,7 @@ def _unchanged(path: Path) -> Callable[[], None]:
 
     def check() -> None:
         if _signature(path) != before:
-            raise TranscriptError(f"{path}: OpenCode wrote to it while it was read", "import it again")
+            raise TranscriptError(f"{path}: OpenCode changed it during the import", "import it again")
 
     return check
 
@@ -201,4 +201,4 @@ def _copy(path: Path, signature: tuple[tuple[int, int, int], ...]) -> _Copy:
         if _signature(path) == signature:
             return copy
         signature = _signature(path)
-    raise TranscriptError(f"{path}: OpenCode writes to it all the time", "close OpenCode, then import again")
+    raise TranscriptError(f"{path}: OpenCode keeps writing to it", "close OpenCode, then import again")

@@ -39,7 +39,7 @@ def read(transcript: Transcript, agent: str = "") -> Iterator[Event]:
     with _store(path) as store:
         head = store.head(session)
         if head is None:
-            raise TranscriptError(f"{path}: no session {session}", "import the folder, or another file")
+            raise TranscriptError(f"{path}: no session {session}", "import the folder, or choose another file")
         yield from read_session(store, head, agent)
 
 
@@ -60,14 +60,16 @@ def _store(path: Path) -> Iterator[Store]:
     if is_database(path) or path.suffix == ".db":
         with opened(path) as database:
             if not has_sessions(database):
-                raise TranscriptError(f"{path}: a database, but not OpenCode's", "name the file opencode.db")
+                raise TranscriptError(f"{path}: not an OpenCode database", "name the file opencode.db")
             yield Tables(database)
     elif path.is_file() and read_head(path):
         yield Tree(path.parents[2])
     else:
         export = read_export(path) if path.is_file() else None
         if export is None:
-            raise TranscriptError(f"{path}: no OpenCode session", "name an opencode.db, or a file of `opencode export`")
+            raise TranscriptError(
+                f"{path}: not an OpenCode session", "name an opencode.db, or a file written by `opencode export`"
+            )
         yield export
 
 

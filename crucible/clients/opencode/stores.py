@@ -95,7 +95,7 @@ class Tables:
             millis(row["time_updated"]),
             parse(row["data"]),
             tuple(_part(part, ident, number) for number, part in enumerate(parts)),
-            f"message {ident}: no JSON object",
+            f"message {ident}: not a JSON object",
         )
 
     def _select(
@@ -145,7 +145,7 @@ def _rules(text: str) -> list[Any]:
 def _part(row: Row, message: str, number: int) -> Part:
     ident = as_str(row["id"]) or f"{message}.{number}"
     created, updated = millis(row["time_created"]), millis(row["time_updated"])
-    return Part(ident, created, updated, parse(row["data"]), f"part {ident}: no JSON object")
+    return Part(ident, created, updated, parse(row["data"]), f"part {ident}: not a JSON object")
 
 
 def _second(row: Row) -> Message:
@@ -153,7 +153,7 @@ def _second(row: Row) -> Message:
     created, updated = millis(row["time_created"]), millis(row["time_updated"])
     data = parse(row["data"])
     if data is None:
-        return Message(ident, created, updated, None, (), f"session_message {ident}: no JSON object")
+        return Message(ident, created, updated, None, (), f"session_message {ident}: not a JSON object")
     return message_of_row(ident, as_str(row["type"]), created, updated, data)
 
 
@@ -277,19 +277,19 @@ class Tree:
         data, ident = _read(path), path.stem
         inner = as_list((data or {}).get("parts"))
         parts = _inner(ident, inner) if inner else self._parts(session, ident)
-        return Message(ident, _time(data), 0, data, tuple(parts), f"message {ident}.json: no JSON object")
+        return Message(ident, _time(data), 0, data, tuple(parts), f"message {ident}.json: not a JSON object")
 
     def _parts(self, session: str, message: str) -> Iterator[Part]:
         for way in (("part", message), ("session", "part", session, message)):
             for path in sorted(self._storage.joinpath(*way).glob("*.json")):
-                yield _part_tree(_read(path), path.stem, f"part {path.stem}.json: no JSON object")
+                yield _part_tree(_read(path), path.stem, f"part {path.stem}.json: not a JSON object")
 
 
 def _inner(message: str, parts: list[object]) -> Iterator[Part]:
     for number, raw in enumerate(parts):
         data = raw if isinstance(raw, dict) else None
         ident = as_str(as_dict(raw).get("id")) or f"{message}.{number}"
-        yield _part_tree(data, ident, f"part {ident}: no JSON object")
+        yield _part_tree(data, ident, f"part {ident}: not a JSON object")
 
 
 # --- an export -------------------------------------------------------------------------------------------------------
@@ -329,7 +329,7 @@ def _exported(raw: object, number: int) -> Message:
     info = as_dict(data.get("info")) or data
     ident = as_str(info.get("id")) or f"message-{number}"
     if not info:
-        return Message(ident, 0, 0, None, (), f"message {number} of the export: no object")
+        return Message(ident, 0, 0, None, (), f"message {number} of the export: not an object")
     if as_str(info.get("role")) not in _ROLES and isinstance(info.get("type"), str):
         return message_of_row(ident, as_str(info.get("type")), _time(info), 0, info)
     parts = tuple(_inner(ident, as_list(data.get("parts"))))

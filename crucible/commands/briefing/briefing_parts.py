@@ -210,9 +210,9 @@ def rank_alike(texts: Sequence[str], aim: Aim | None) -> list[tuple[int, bool]]:
 # --- a briefing for a workflow ---------------------------------------------------------------------------------------
 
 _EXPLAINED = {
-    Leaning.PLANNING: "which plans: all sections are shown",
-    Leaning.EXECUTING: "which carries something out: conventions that have nothing to do with it are left out",
-    Leaning.NEITHER: "of which nothing tells whether it plans or carries out: all sections are shown",
+    Leaning.PLANNING: "which plans work: all sections are shown",
+    Leaning.EXECUTING: "which carries out work: unrelated conventions are left out",
+    Leaning.NEITHER: "which may plan or carry out work: all sections are shown",
 }
 
 
@@ -233,4 +233,4 @@ def aimed(sections: Sequence[Section], aim: Aim) -> list[Section]:
 
 def explain(aim: Aim, name: str) -> str:
     """Return the line that explains the selection; `name` is the workflow's name, quoted."""
-    return f"For the workflow `{name}`, {_EXPLAINED[aim.leaning]}; what has to do with it is kept longest."
+    return f"For the workflow `{name}`, {_EXPLAINED[aim.leaning]}. Related items are dropped last."

@@ -144,7 +144,7 @@ class Sources:
     def fails(self, name: str, reason: str) -> None:
         """Add a source to `failed` with the reason, unless it is listed already."""
         if all(one.name != name for one in self.failed):
-            self.failed.append(Source(name, quote_span(self._quoter.line(reason, 160)) or "no reason told"))
+            self.failed.append(Source(name, quote_span(self._quoter.line(reason, 160)) or "no reason recorded"))
 
 
 def _reason(error: Exception) -> str:

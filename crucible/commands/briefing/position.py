@@ -113,12 +113,12 @@ def position_lines(position: Position | None, project: str, now: datetime, quote
     """Return the lines for the position, its note and its blockers; if there is no position, a line that says so."""
     if position is None:
         of = quoter.line(project, 80)
-        return (f"Where work stands: no session {f'of {of} ' if of else ''}yet",)
-    lines = [f"Where work stands: {_words(position, now, quoter)}"]
+        return (f"Current state: no session {f'of {of} ' if of else ''}yet",)
+    lines = [f"Current state: {_words(position, now, quoter)}"]
     if note := quoter.line(position.note, _TEXT):
-        lines.append(f"Noted there: {note}")
+        lines.append(f"Note: {note}")
     if blockers := "; ".join(filter(None, (quoter.line(one, _WHY) for one in position.blockers[:3]))):
-        lines.append(f"In the way: {blockers}")
+        lines.append(f"Blocked by: {blockers}")
     return tuple(lines)
 
 
@@ -138,5 +138,5 @@ def _words(one: Position, now: datetime, quoter: Quoter) -> str:
         parts.append(named(f"task {one.task_number} of {one.task_count}", one.task_name))
     elif one.task_count:
         parts.append(f"all {one.task_count} tasks done" if one.task_count > 1 else "its task is done")
-    age = f"last active {age_words(now - one.at)}" if one.at else "when it was last active is unknown"
-    return f"{', '.join(parts)}; {quoter.line(one.status, 20) or 'of unknown status'}, {age}"
+    age = f"last active {age_words(now - one.at)}" if one.at else "last activity unknown"
+    return f"{', '.join(parts)}; {quoter.line(one.status, 20) or 'status unknown'}, {age}"

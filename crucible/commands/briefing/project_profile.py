@@ -108,7 +108,7 @@ def _items(folder: Path, named: Iterable[str], quoter: Quoter) -> Iterator[Item]
         label = quoter.line(name, 120).replace("]", "")
         text = read_text(folder, name, _READ)
         if text is None:
-            yield Item("not there, not in the project's folder, or no text", Rank.CONVENTION, label)
+            yield Item("missing, outside the project's folder, or not text", Rank.CONVENTION, label)
             continue
         lines = [shown for line in quoter.whole(text).split("\n") if (shown := quoter.line(line, 200))]
         yield from (Item(line, Rank.CONVENTION, label) for line in lines[:_LINES])
@@ -141,14 +141,14 @@ def load_profile(root: Path, project: str, clean: Callable[[str], str] = str) ->
     place = f"{PROJECTS}/{path.name}"
     text = read_text(path.parent, path.name, LARGEST)
     if text is None:
-        raise VaultError(f"{place}: no text that can be read", "mend the note, or take it away")
+        raise VaultError(f"{place}: not readable as text", "fix the note, or remove it")
     source = Source(text)
     found = find_frontmatter(source)
     if found.values.get("type") != NOTE_TYPE:
-        raise VaultError(f"{place}: its type is not `{NOTE_TYPE}`", f"write `type: {NOTE_TYPE}` into its properties")
+        raise VaultError(f"{place}: its type is not `{NOTE_TYPE}`", f"set `type: {NOTE_TYPE}` in its properties")
     owner = found.values.get("project")
     if isinstance(owner, str) and owner.strip().casefold() != project.strip().casefold():
-        raise VaultError(f"{place}: it is about another project", "its property `project` says which")
+        raise VaultError(f"{place}: it belongs to another project", "see its property `project`")
     lines = clean("\n".join(source.lines[found.lines.end :])).split("\n")
     return Profile(
         tuple((heading, BULLET.sub("", line, count=1)) for heading, line in headed(lines)),

@@ -218,7 +218,7 @@ class SectionBuilder:
             items.append(Item(f"{more} more open task{'' if more == 1 else 's'}: cru task list", Rank.TODO))
         for circle in status.circles[:3]:
             names = " → ".join(self._quoter.line(task.ref.id, 40) for task in circle[:8])
-            items.append(Item(f"these wait for each other: {names}", Rank.TODO))
+            items.append(Item(f"these tasks depend on each other: {names}", Rank.TODO))
         for task in shown_tasks(status):
             self._shown.add(task.content)
         return Section("tasks", title, tuple(items))
@@ -231,7 +231,7 @@ class SectionBuilder:
             self._shown.add(content)
             name = self._quoter.line(one.id, 150)
             lines.append(Item(f"{one.kind.value.replace('_', ' ')}: {self._quoter.line(content)} ({name})", Rank.TODO))
-        return Section("inbox", "Waits for a human", tuple(lines), max(0, len(items) - _WAITING))
+        return Section("inbox", "Waiting for you", tuple(lines), max(0, len(items) - _WAITING))
 
     def _item(self, one: Fact, rank: Rank, name: str, why: str = "") -> Iterator[Item]:
         """Yield the item of a fact, unless its content was shown before."""
@@ -266,7 +266,7 @@ class SectionBuilder:
         named = found._asdict().items()
         recalled = [f"{number} {what if number > 1 else what[:-1]}" for what, number in named if number]
         if recalled:
-            parts.append(f"recall: {', '.join(recalled)}; `cru task pick` loads them")
+            parts.append(f"recall: {', '.join(recalled)}; load them with `cru task pick`")
         return "; ".join(parts)
 
     def _task(self, task: OpenTask) -> str:

@@ -211,7 +211,7 @@ class _CaptureRun:
                 if spend(root, self._session.id, what, self._whole, at=self._now, fsync=fsync):
                     return tuple(affordable)
             except CrucibleError as error:
-                self._problems[f"nobody is asked, since that could not be noted: {error}"] = None
+                self._problems[f"no question was asked because the capture log cannot be written: {error}"] = None
                 return ()
         if self._when is Occasion.TASK:
             self.remember(due, CaptureState.DEFERRED)
@@ -258,7 +258,7 @@ class _CaptureRun:
         try:
             add_captures(self._vault, name, captures_of(self._vault.root, name))
         except CrucibleError as error:
-            self._problems[f"the session's history does not list it: {error}"] = None
+            self._problems[f"not added to the session's history: {error}"] = None
 
     def remember(self, proposals: Iterable[CaptureProposal], state: CaptureState) -> None:
         """Log the state of each candidate."""
@@ -274,7 +274,7 @@ class _CaptureRun:
         try:
             append_states(root, session.id, new, at=self._now, project=session.project or "", fsync=fsync)
         except CrucibleError as error:
-            self._problems[f"it is not noted what became of each: {error}"] = None
+            self._problems[f"the answers could not be recorded: {error}"] = None
 
 
 def _priced_sets(

@@ -228,13 +228,13 @@ def _spent(fields: Mapping[str, object]) -> tuple[Interaction, ...]:
             return tuple(map(Interaction, value))
     except ValueError:
         pass
-    raise InvalidRecord("`spent` is nothing that this version knows")
+    raise InvalidRecord("`spent` has an unknown value")
 
 
 def _remembered(fields: Mapping[str, object]) -> Remembered:
     try:
         state = CaptureState(text_of(fields, "state"))
     except ValueError:
-        raise InvalidRecord("`state` is none that this version knows") from None
+        raise InvalidRecord("`state` has an unknown value") from None
     texts = {name: text_of(fields, name) for name in ("kind", "summary", "detail", "item", "finding")}
     return Remembered(word_of(fields, "candidate"), state, silent=fields.get("silent") is True, **texts)

@@ -96,10 +96,12 @@ def read_typed(text: str, count: int, *, deferrable: bool = False) -> TypedLine:
     """Parse a typed line for `count` candidates: numbers toggle them; `s`, `e 2`, `k`, `p`, `d` and `q` are actions."""
     words = [word for word in _SPLIT.split(text[:_MOST_TYPED].strip().strip("[]").casefold()) if word]
     if not words:
-        return TypedLine(TypedAction.UNKNOWN, why="a number ticks or unticks; a letter does what its word says")
+        return TypedLine(TypedAction.UNKNOWN, why="type a number to select or deselect an item, or one of the letters")
     act = _WORDS.get(words[0])
     if act is TypedAction.DEFER and not deferrable:
-        return TypedLine(TypedAction.UNKNOWN, why="only at a task's end it can be put off to the session's")
+        return TypedLine(
+            TypedAction.UNKNOWN, why="only a question at a task's end can be deferred to the session's end"
+        )
     try:
         places = _places(words if act is None else words[1:], count)
     except UsageError as error:
@@ -108,7 +110,9 @@ def read_typed(text: str, count: int, *, deferrable: bool = False) -> TypedLine:
         return TypedLine(TypedAction.TOGGLE, places)
     if act is TypedAction.EDIT:
         at = places or (0,) * (count == 1)
-        return TypedLine(act, at) if len(at) == 1 else TypedLine(TypedAction.UNKNOWN, why="which one? such as `e 2`")
+        return (
+            TypedLine(act, at) if len(at) == 1 else TypedLine(TypedAction.UNKNOWN, why="which one? for example `e 2`")
+        )
     return TypedLine(TypedAction.UNKNOWN, why=f"{words[0]!r} takes no numbers") if places else TypedLine(act)
 
 
@@ -118,7 +122,7 @@ def parse_accept(text: str, keys: Sequence[str]) -> frozenset[int]:
     if words in (["all"], ["none"]):
         return frozenset(range(len(keys)) if words == ["all"] else ())
     if not words:
-        raise UsageError("--accept names nothing", "all, none, or numbers: --accept 1,3")
+        raise UsageError("--accept is empty", "give all, none, or numbers: --accept 1,3")
     found = {keys.index(word) for word in words if word in keys}
     return frozenset(found | {*_places([word for word in words if word not in keys], len(keys))})
 
@@ -130,8 +134,8 @@ def _places(words: Sequence[str], count: int) -> tuple[int, ...]:
         match = _RANGE.fullmatch(word)
         first, last = (int(match[1]), int(match[2] or match[1])) if match else (0, 0)
         if not 1 <= first <= last <= count:
-            there = f"there are 1 to {count}" if count > 1 else "there is 1" if count else "there is none"
-            raise UsageError(f"{word[:40]!r} is none of them: {there}", "`cru knowledge capture` lists them")
+            there = f"choose from 1 to {count}" if count > 1 else "the only one is 1" if count else "there are none"
+            raise UsageError(f"{word[:40]!r} is not in the list: {there}", "`cru knowledge capture` lists them")
         found.update(dict.fromkeys(range(first - 1, last)))
     return tuple(found)
 

@@ -221,7 +221,7 @@ _DIFF = (
 
 _LINK_TO_COMMIT = b"160000"
 _HUNK = re.compile(rb"@@ -\d+(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
-_HINT = "nothing was committed; `git commit --no-verify` commits without looking"
+_HINT = "nothing was committed; `git commit --no-verify` skips this check"
 
 
 class _Staged(NamedTuple):
@@ -243,13 +243,13 @@ def check_staged(vault: Vault, here: Path) -> list[Found]:
     try:
         prefix = vault.root.relative_to(top).as_posix()
     except ValueError:
-        raise SecretsError(f"{vault.root}: not in the repository at {top}", _HINT) from None
+        raise SecretsError(f"{vault.root}: not in the git repository at {top}", _HINT) from None
     within = f":(top,literal){prefix}" if prefix != "." else ":(top)"
     staged = list(_staged(git(*_DIFF, "--raw", "-z", "--no-abbrev", "--diff-filter=AMT", "--", within)))
     changed = _added_lines(git(*_DIFF, "-U0", "--inter-hunk-context=0", "-a", "--diff-filter=M", "--", within))
     added = dict(zip((s.path for s in staged if s.status == "M"), changed, strict=False))
     if len(added) != len(changed) or len(added) != sum(s.status == "M" for s in staged):
-        raise SecretsError("git's list of changes and its changes differ", _HINT)
+        raise SecretsError("git's list of changes does not match its diff", _HINT)
     found: list[Found] = []
     for one, data in zip(staged, git.contents([one.blob for one in staged]), strict=True):
         found += _found_in_staged(scanner, one, data, added.get(one.path), prefix)
@@ -341,7 +341,7 @@ class _Git:
                 continue
             head, _, _ = output[at : at + 200].partition(b"\n")
             if not head.startswith(blob + b" blob "):
-                raise SecretsError(f"git has no bytes of {blob.decode()}", _HINT)
+                raise SecretsError(f"git cannot read the blob {blob.decode()}", _HINT)
             at += len(head) + 1
             size = int(head.rsplit(b" ", 1)[1])
             yield output[at : at + size]

@@ -149,16 +149,16 @@ def _id_problems(at: str, one: _Relations, references: _References) -> Iterator[
         yield Problem(
             "id-not-file-name",
             one.id_line,
-            f"session_id is {one.id!r}, the file is called {one.name!r}",
+            f"session_id is {one.id!r}, but the file is named {one.name!r}",
         )
     for name in sorted({one.id, one.name}):
         others = [other for other in references.by_id[name] if other != at]
         if others:
-            yield Problem("duplicate-id", one.id_line, f"{name!r} is the id of {', '.join(others)} too")
+            yield Problem("duplicate-id", one.id_line, f"{name!r} is also the id of {', '.join(others)}")
     for source in one.sources:
         others = [other for other in references.by_source[source] if other != at]
         if others:
-            message = f"{source!r} is a source of {', '.join(others)} too"
+            message = f"{source!r} is also a source of {', '.join(others)}"
             yield Problem("duplicate-source", one.sources_line, message)
 
 
@@ -188,12 +188,14 @@ def is_attachment(link: Link) -> bool:
 def _parent_problems(at: str, one: _Relations, references: _References) -> Iterator[Problem]:
     named_by, parent = references.named_by.get(at, ()), references.parent[at]
     if named_by and not one.parent:
-        yield Problem("subagent-without-parent", 1, f"{named_by[0]} names this its subagent; it names no parent")
+        yield Problem(
+            "subagent-without-parent", 1, f"{named_by[0]} lists this note as a subagent, but this note has no `parent`"
+        )
     elif parent in references.parent and parent not in named_by:
         yield Problem(
             "parent-without-subagent",
             one.parent_line,
-            f"its parent {parent} does not name it as a subagent",
+            f"its parent {parent} does not list it as a subagent",
         )
 
 

@@ -260,7 +260,7 @@ def _ways(
     for at in others or targets:
         sessions = every[at].sessions
         opened[sessions] = _opening(every[at]) or opened.get(sessions) or _failure(every[source], sessions)
-        when = opened[sessions] or f'"{contain_line(every[at].name)}" is called for'
+        when = opened[sessions] or f'"{contain_line(every[at].name)}" is needed'
         yield f"{_ARROW.sub(', ', when)} (as in {_listed(sessions)})", every[at]
     if others:
         yield from (("", every[at]) for at in targets if at not in others)

@@ -103,7 +103,7 @@ def accept(text: str, tagged: Tagged, clean: Callable[[str], str] = str) -> Work
     look like a secret.
     """
     if find_frontmatter_span(Source(text)).end:
-        raise Refused(["it has frontmatter: answer without any"])
+        raise Refused(["it has frontmatter: remove it"])
     found = read_workflow(Source(tagged.ids.sub("", text)), "", FORMAT)
     numbers = {
         at: [*map(int, dict.fromkeys(tagged.ids.findall(line)))]
@@ -126,7 +126,7 @@ def accept(text: str, tagged: Tagged, clean: Callable[[str], str] = str) -> Work
     _refuse_if(errors_of(workflow))
     again = read_workflow(Source(render_workflow(workflow)), workflow.name)
     if (again.title, again.preamble, again.steps) != (workflow.title, workflow.preamble, workflow.steps):
-        raise Refused(["it does not read back as it was written: keep to plain Markdown"])
+        raise Refused(["it does not parse back to the same workflow: use plain Markdown"])
     return workflow
 
 
@@ -161,11 +161,11 @@ def _unreadable(found: Workflow) -> list[str]:
     wrong = errors_of(found)
     if not found.steps:
         wrong = [
-            "it holds no step: answer with the whole workflow in Markdown, a heading for each step",
+            "it has no steps: answer with the whole workflow in Markdown, with a heading for each step",
             *wrong,
         ]
     if any(step.markers for step in found.walk()):
-        wrong.append("it has session-toon blocks: leave them out, figures are put in afterwards")
+        wrong.append("it has session-toon blocks: remove them, figures are added later")
     return wrong
 
 
@@ -175,7 +175,7 @@ def _lost_lines(found: Workflow, tagged: Tagged, origins: Mapping[int, Sequence[
         kept = {item for item in _items_of(origin.prose) if item.startswith(_KEPT)}
         holders = [step for step in found.walk() if origin in origins[step.place.line]]
         if kept and not holders:
-            yield f"the step {{{tagged.word}{number}}} is gone, and a decision stands on it: keep its id in a heading"
+            yield f"the step {{{tagged.word}{number}}} is missing, but a decision refers to it: keep its id in a heading"
         elif kept - {item for step in holders for item in _items_of(step.prose)}:
             yield f"the step {{{tagged.word}{number}}} has lost “Decided” or “Constraint” lines, or their words"
 
@@ -203,30 +203,30 @@ def _made_up(found: Workflow, draft: Workflow) -> Iterator[str]:
         for item in _items_of(prose):
             label = _LABELLED.match(item)
             if item not in known and label:
-                yield f"{where} has a line “{label[1].capitalize()}: …” that the draft has not: copy such lines as they are"
+                yield f"{where} has a line “{label[1].capitalize()}: …” that is not in the draft: copy such lines unchanged"
             elif item not in known:
-                yield f"{where} has words that the draft has not: “{normal_line(item)[:60]}”; add no prose"
+                yield f"{where} has words that are not in the draft: “{normal_line(item)[:60]}”; add no prose"
     agents = {step.agent.name.casefold() for step in draft.walk() if step.agent}
     channels = {step.channel for step in draft.walk()} | {None}
     conditions = {flow.condition for step in draft.walk() for flow in step.flows}
     words = {word for step in draft.walk() for datum in _data(step) for word in (datum.name, datum.type)}
     for step in found.walk():
         if step.agent and step.agent.name.casefold() not in agents:
-            yield f"“{step.name}” names an agent that the draft has not"
+            yield f"“{step.name}” names an agent that is not in the draft"
         if step.channel not in channels:
-            yield f"“{step.name}” names a channel that the draft has not"
+            yield f"“{step.name}” names a channel that is not in the draft"
         # A run executes commands in conditions.
         if any(
             flow.condition and "`" in flow.condition.text for flow in step.flows if flow.condition not in conditions
         ):
-            yield f"“{step.name}” has a condition with a command that the draft has not"
+            yield f"“{step.name}” has a condition with a command that is not in the draft"
         for datum in _data(step):
             is_known = datum.name in words
             if not is_known and _AFAR.search(datum.name):
-                yield f"“{step.name}” has data that do not lie in the project: {normal_line(datum.name)[:60]}"
+                yield f"“{step.name}” has data outside the project: {normal_line(datum.name)[:60]}"
             is_plain = is_known or _NAME.fullmatch(datum.name)
             if not is_plain or not (datum.type in words or _TYPE.fullmatch(datum.type or "x")):
-                yield f"“{step.name}” has data with characters that no name or type needs: {normal_line(datum.name)[:60]}"
+                yield f"“{step.name}” has data with invalid characters: {normal_line(datum.name)[:60]}"
 
 
 def _data(step: Step) -> Iterator[Datum]:

@@ -154,7 +154,7 @@ def _preamble(parameters: Sequence[Parameter], commands: Iterable[str]) -> Itera
         yield f"- Parameter `{name}`: {group[0].meaning}, such as {examples}"
     own = [f"`{{{{{name}}}}}`" for name in dict.fromkeys(commands) if name not in values]
     if own:
-        yield from (*([""] if values else []), f"Written for each run by its agent: {', '.join(own)}")
+        yield from (*([""] if values else []), f"Written by the agent in each run: {', '.join(own)}")
 
 
 def _step(draft: DraftStep, flows: Iterator[InOut]) -> Step:
@@ -205,7 +205,7 @@ def _line(remark: Remark) -> str:
         return "\n".join(["", *(f"  > {line}".rstrip() for line in lines)])
     more = "; ".join(filter(None, (normal_line(remark.why), remark.finding)))
     if remark.kind is RemarkKind.CONSTRAINT:
-        text = f"the user corrected this, so do it as these words say from the start: {text}"
+        text = f"the user corrected this, so do it this way from the start: {text}"
     line = contain_line(f"{text} ({more})" if more else text)
     return "\n".join([f" {line}", *(f"  - Part: {contain_line(normal_line(point))}" for point in remark.points)])
 

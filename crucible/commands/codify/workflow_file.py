@@ -104,7 +104,7 @@ def save_workflow_as(vault: Vault, path: Path, text: str, *, force: bool = False
         if old is None:
             files.create_exclusive(real, data, fsync=vault.settings.fsync)
         else:
-            _check_own(path, Source.from_bytes(old), sessions_of(Source(text)), "name another FILE", force=force)
+            _check_own(path, Source.from_bytes(old), sessions_of(Source(text)), "choose another FILE", force=force)
             was = old
             if real.is_relative_to(vault.root):  # its lock is held, so leftover temporary files are stale
                 files.remove_leftovers(real)
@@ -146,7 +146,7 @@ def _notes(vault: Vault, folder: Path, slug: str) -> Iterator[Note]:
         try:
             yield vault.read(folder / match[0])
         except OutsideVault as error:
-            hint = "move the link away, or name another place with -o"
+            hint = "remove the link, or choose another file with -o"
             raise OutsideVault(str(error), hint) from error
         except NoteUnreadable:
             continue
@@ -162,7 +162,7 @@ def _free(folder: Path, slug: str) -> Path:
 def _replace(vault: Vault, note: Note, text: str, sessions: frozenset[str], *, force: bool) -> SavedWorkflow:
     if note.source.text == text:
         return SavedWorkflow(note.path, changed=False)
-    _check_own(note.path, note.source, sessions, "write it elsewhere with -o FILE", force=force)
+    _check_own(note.path, note.source, sessions, "choose another file with -o FILE", force=force)
     vault.save(note, replacement(note.source, text))
     return SavedWorkflow(note.path, changed=True)
 
@@ -172,31 +172,31 @@ def _replace(vault: Vault, note: Note, text: str, sessions: frozenset[str], *, f
 
 def _check_own(path: Path, there: Source, sessions: frozenset[str], other: str, *, force: bool) -> None:
     if kind_of(find_frontmatter(there).values.get("type")) == "session":
-        raise NoteExists(f"{path}: a session's note, which is never written over", other)
+        raise NoteExists(f"{path}: a session's note, which is never overwritten", other)
     if force or not there.text.strip():
         return
     if not (sessions and sessions_of(there) == sessions):
         raise NoteExists(
-            f"{path}: exists already, and was not made of these sessions",
-            f"--force writes over it, or {other}",
+            f"{path}: already exists and was not made from these sessions",
+            f"overwrite it with --force, or {other}",
         )
     if not is_untouched(there):
         raise NoteChanged(
-            f"{path}: changed since it was codified (by hand, or by a run that left its markers)",
-            f"--force writes over it and loses that; or {other}",
+            f"{path}: changed since it was codified (by hand or by a run)",
+            f"--force overwrites it and discards the changes; or {other}",
         )
 
 
 def _check_same(path: Path, data: bytes) -> None:
     if not files.holds(path, data):
-        raise NoteChanged(f"{path}: changed on disk since it was read", "look at it, then repeat")
+        raise NoteChanged(f"{path}: changed on disk since it was read", "review it, then try again")
 
 
 def _check_place(path: Path, real: Path) -> None:
     if not path.name or real.is_dir():
-        raise UsageError(f"{path}: a folder", "name a file in it")
+        raise UsageError(f"{path}: a folder", "choose a file in it")
     if not real.parent.is_dir():
-        raise UsageError(f"{path}: there is no folder {real.parent}", "make it first")
+        raise UsageError(f"{path}: the folder {real.parent} does not exist", "create it first")
 
 
 def _turn(vault: Vault, real: Path) -> AbstractContextManager[object]:
@@ -309,14 +309,14 @@ def _edited(path: Path, text: str, problems: Sequence[Diagnostic], editor: Draft
     try:
         source = Source.from_bytes(files.read_bytes(path)[0])
     except NoteUnreadable as error:
-        editor.tell(f"{error}; it is put back as it was before")
+        editor.tell(f"{error}; the workflow was restored")
         source = Source("")
     found = without_problems(source.text)
     if found.strip():
         if found != source.text:
             files.write_atomic(path, Source(found).to_bytes(), fsync=False)
         return found
-    editor.tell("the editor left nothing; the workflow is put back as it was before")
+    editor.tell("the edited file is empty; the workflow was restored")
     files.write_atomic(path, Source(text).to_bytes(), fsync=False)
     return text
 

@@ -153,7 +153,7 @@ def restore(vault: Vault, session: str, now: datetime) -> Entry:
         finish_held(vault, now)
         entry = find_entry(vault, session)
         if taken := taken_paths(vault, entry):
-            raise NoteExists(f"{taken[0]}: exists already", "Move it away, then undo again.")
+            raise NoteExists(f"{taken[0]}: already exists", "Move it away, then undo again.")
         write_journal(vault, Deleting(entry.name, undo=True))
         _undo(vault, entry, now)
     return entry
@@ -235,7 +235,7 @@ def _undo(vault: Vault, entry: Entry, now: datetime) -> None:
     forget_journal(vault)
     if taken:
         older = trash_folder(vault.root) / entry.name
-        raise NoteExists(f"{taken[0]}: exists already", f"The deleted version stays in {older}.")
+        raise NoteExists(f"{taken[0]}: already exists", f"The deleted version stays in {older}.")
 
 
 def _roll_back(vault: Vault, entry: Entry, now: datetime) -> None:

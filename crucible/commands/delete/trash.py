@@ -138,7 +138,7 @@ def remove_entry(vault: Vault, name: str) -> None:
 
 def _folder(vault: Vault, name: str) -> Path:
     if not _NAME.match(name):
-        raise BadSessionId(f"{name!r} is not an entry of the trash")
+        raise BadSessionId(f"{name!r} is not an entry in the trash")
     return trash_folder(vault.root) / name
 
 

@@ -136,9 +136,9 @@ def unreadable_rows(path: Path, rows: list[UnreadableRow], expected: str) -> lis
     If the file is not a transcript of the client `expected`, return a single row; `expected` is "" if it is one.
     """
     if expected:
-        reason = "empty" if path.stat().st_size == 0 else "no row of it is known"
+        reason = "empty" if path.stat().st_size == 0 else "no rows in a known format"
         first = rows[0] if rows else UnreadableRow(path, 1, reason)
-        return [UnreadableRow(path, first.line, f"no {expected} transcript: {first.reason}")]
+        return [UnreadableRow(path, first.line, f"not a {expected} transcript: {first.reason}")]
     if len(rows) > ROWS_PER_FILE:
         more = UnreadableRow(path, rows[ROWS_PER_FILE].line, f"and {len(rows) - ROWS_PER_FILE} more rows")
         return [*rows[:ROWS_PER_FILE], more]

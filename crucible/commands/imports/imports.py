@@ -165,7 +165,7 @@ def searches_at(paths: Iterable[Path]) -> tuple[tuple[Search, ...], tuple[Unread
         except NotADirectoryError:
             writer = sniff(path)
             writers = [writer.name] if writer else []
-            reason = "" if writer else "no client that we know wrote this"
+            reason = "" if writer else "not a transcript of a supported client"
         except OSError as error:
             writers, reason = [], reason_of(error)
         for name in writers:
@@ -223,7 +223,7 @@ def _transcripts_at(search: Search, report: ReportDraft) -> Iterator[Transcript]
         except (TranscriptError, OSError) as error:
             report.unreadable.append(UnreadableRow(path, 0, reason_at(error, path)))
         if path.is_dir() and path.suffix == ".jsonl" and not search.is_sniffed:
-            report.unreadable.append(UnreadableRow(path, 0, "a folder, where a transcript was expected"))
+            report.unreadable.append(UnreadableRow(path, 0, "a folder, not a transcript"))
 
 
 def _furthest(dialect: Dialect, copies: list[Transcript], report: ReportDraft) -> Transcript:
@@ -234,7 +234,7 @@ def _furthest(dialect: Dialect, copies: list[Transcript], report: ReportDraft) -
     for copy, reach in zip(copies, reaches, strict=True):
         rows = {reach.first, reaches[far].first} - {""}
         if len(rows) > 1:
-            reason = f"begins otherwise than {best.path} of the same name, which is imported: rename one of them"
+            reason = f"differs from {best.path}, an imported file of the same name: rename one of them"
             report.unreadable.append(UnreadableRow(copy.path, 0, reason))
         elif copy is not best:
             report.left_out["copy"] += 1

@@ -79,16 +79,14 @@ class SourceTable:
         for folder in sorted(self._folders):
             path = Path(folder, f"{name}.md")
             if os.path.lexists(path) and (hidden := self._hidden_source(path, source)):
-                raise NoteUnreadable(
-                    f"{path}: {hidden}, so it may be this session's note", "mend it, then import again"
-                )
+                raise NoteUnreadable(f"{path}: {hidden}, so it may be this session's note", "fix it, then import again")
 
     def _hidden_source(self, path: Path, source: str) -> str:
         if hidden := _hidden_source(path, source):
             return hidden
         # A user who deletes the end of a note in an editor also deletes the comment, which Obsidian does not show.
         is_gone = _logged_source(self._vault.root, note_name(path.name)) == source
-        return "the comment at its end is gone, which says what was imported" if is_gone else ""
+        return "the comment at its end, which records what was imported, is missing" if is_gone else ""
 
     def plan(self, name: str) -> None:
         """Reserve the name for a note that will be written."""
@@ -162,7 +160,7 @@ def _hidden_source(path: Path, source: str) -> str:
         if problem.code in _HIDING_KEYS:
             return f"its frontmatter cannot be read ({problem.message})"
     native_id = source.partition(":")[2].partition("/")[0]
-    return "its sources cannot be read, though it names this one" if native_id.encode() in data else ""
+    return "its list of sources cannot be parsed, but it contains this one" if native_id.encode() in data else ""
 
 
 def _find_sources(path: str, head: bytes) -> re.Match[bytes] | None:

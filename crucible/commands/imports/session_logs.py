@@ -249,7 +249,7 @@ class SessionLogs:
         """Report a missing sync mark if rows may be lost; otherwise count the transcript as an older copy."""
         mark = strand.mark
         if last.undecided or (mark and strand.has_news):
-            gone = f"is gone from here ({mark})" if mark else "is not named in its `synced_to`"
+            gone = f"is missing from the transcript ({mark})" if mark else "is not named in its `synced_to`"
             reason = f"the last row in the note {strand.id} {gone}: only later rows are added"
             self._report.unreadable.append(UnreadableRow(path, 0, reason))
         elif mark and strand is self.trunk:

@@ -86,7 +86,7 @@ def write_case_notes(
 
 def _checked(id_: str) -> str:
     if not _ID.fullmatch(id_):
-        raise VaultError(f"{id_[:60]!r}: no id of a case", "an id has letters, digits, '.', '_' and '-'")
+        raise VaultError(f"{id_[:60]!r}: not a case id", "an id has letters, digits, '.', '_' and '-'")
     return id_
 
 
@@ -94,7 +94,7 @@ def _keep(vault: Vault, path: Path, text: str) -> str:
     """Write a note unless the user edited it; returns the name of its field in `WrittenCases`."""
     data = Source(text).to_bytes()
     if len(data) > files.LARGEST_NOTE:
-        raise VaultError(f"{path}: too large for a note", "leave it out with --max-tokens")
+        raise VaultError(f"{path}: too large for a note", "skip it with --max-tokens")
     try:
         note = vault.read(path)
     except NoteUnreadable:
@@ -144,7 +144,7 @@ def review_case(vault: Vault, path: Path, review: CaseStatus) -> bool:
         nonlocal changed
         found = find_frontmatter(note.source)
         if not is_case(found):
-            raise UsageError(f"{path}: no case", "`cru case list` tells the cases")
+            raise UsageError(f"{path}: not a case", "`cru case list` lists the cases")
         made = set_key(note.source, found, "status", review.value)
         changed = bool(made)
         return made

@@ -119,10 +119,8 @@ class Gatherer:
         name = note_name(path.name)
         first = self._paths.get(name, path)
         if first != path:
-            message = f"{self._vault.relative(path)}: {self._vault.relative(first)} has the same name, and its cases alone are taken"
-            return SessionCases(
-                name, (), (CrucibleError(message, "`cru session rename` gives one of them another"),), {}
-            )
+            message = f"{self._vault.relative(path)}: {self._vault.relative(first)} has the same name; only its cases are used"
+            return SessionCases(name, (), (CrucibleError(message, "rename one of them with `cru session rename`"),), {})
         made: tuple[Case, ...] = ()
         problems: list[CrucibleError] = []
         if not self.case_filter.accepted:  # accepted cases are always notes
@@ -192,8 +190,8 @@ class Gatherer:
             else:
                 if read.case is None:
                     at = f"{self._vault.relative(path)}:{read.problems[0].line if read.problems else 1}"
-                    message = f"{at}: a case that cannot be read; skipped"
-                    problems.append(CrucibleError(message, "`cru case check` says why"))
+                    message = f"{at}: skipped a case that cannot be parsed"
+                    problems.append(CrucibleError(message, "run `cru case check` for the reason"))
             found.append(_Noted(path, read))
         return sorted(found, key=lambda one: (not one.read.is_edited, one.read.case is not None))
 

@@ -311,11 +311,11 @@ def _read_body(type_: CaseType, properties: Properties, lines: list[str], first:
         if key not in known:
             properties.tell(
                 "unknown-section",
-                f"{shown} is no part of a {type_.value}; it is kept, and not exported",
+                f"{shown} is not a section of a {type_.value}; it is kept, but not exported",
                 part.line - 1,
             )
         elif key in parts:
-            properties.tell("section-twice", f"{shown} stands here again; only the first counts", part.line - 1)
+            properties.tell("section-twice", f"{shown} is repeated; only the first counts", part.line - 1)
         else:
             parts[key] = part
     fields = {section.field: _read_section(section, parts, properties) for section in SECTIONS[type_]}

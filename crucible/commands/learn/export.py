@@ -307,14 +307,14 @@ def target_of(target: Path, split: str) -> Path:
     """Return the file for a split: `TARGET/train.jsonl` for a folder, `cases.train.jsonl` for `cases.jsonl`."""
     if target.is_dir() or not target.suffix:
         if target.exists() and not target.is_dir():
-            raise UsageError(f"{target}: no folder", "name another one, or a file such as -o cases.jsonl")
+            raise UsageError(f"{target}: not a folder", "choose another folder, or a file: -o cases.jsonl")
         path = target / f"{split or 'train'}.jsonl"
     elif target.suffix in {".jsonl", ".json", ".ndjson"}:
         path = target.with_suffix(f".{split}{target.suffix}") if split else target
     else:
-        raise UsageError(f"{target}: rows are written to a file .jsonl, or into a folder", "such as -o cases.jsonl")
+        raise UsageError(f"{target}: not a folder or a .jsonl file", "for example -o cases.jsonl")
     if path.is_symlink():
-        raise VaultError(f"{path}: a symbolic link, which is not written through", "name another place")
+        raise VaultError(f"{path}: a symlink; exports never write through links", "choose another path")
     return path
 
 
@@ -357,6 +357,6 @@ def _check_others(paths: Iterable[Path]) -> None:
         name = orjson.dumps(path.name).decode()
         if os.path.lexists(path) and not any(CARD_MARK in card and name in card for card in cards):
             raise VaultError(
-                f"{path}: no row comes there now, and what is there is of no export",
-                "move it, or name another folder",
+                f"{path}: this export has no rows for it, and it was not written by an export",
+                "move it, or choose another folder",
             )

@@ -87,7 +87,7 @@ def _of_choice(body: Choice) -> Lesson | None:
     asked = [quoted("The situation", body.situation)] if body.situation.strip() else []
     if body.options:
         asked.append(quoted("The options", "\n".join(f"- {option}" for option in body.options)))
-    asked.append("Which one, and why?" if body.options else "What is to be done, and why?")
+    asked.append("Which one, and why?" if body.options else "What should be done, and why?")
     why = "" if body.rationale.strip() in body.choice else body.rationale
     answer = "\n\n".join(text for text in (body.choice, why) if text.strip())
     return Lesson((CaseTurn(Role.USER, "\n\n".join(asked)),), (CaseTurn(Role.ASSISTANT, answer),))
@@ -105,7 +105,7 @@ def _begun(goal: str, place: Place, turns: tuple[CaseTurn, ...], state: str = ""
     if first and first.role is Role.USER and (not goal.strip() or first.text.strip() == goal.strip()):
         goal, turns = first.text, turns[1:]
     if not goal.strip():
-        goal = f"The goal was not recorded; the phase is called {place.phase_name or place.phase!r}."
+        goal = f"The goal was not recorded; the phase is named {place.phase_name or place.phase!r}."
     texts = [goal, state] if state else [goal]
     return (CaseTurn(Role.USER, "\n\n".join(texts)), *turns)
 

@@ -148,8 +148,8 @@ def read_turns(lines: Sequence[str]) -> tuple[CaseTurn, ...]:
         rows: Any = _value(block)
         return tuple(map(_turn, rows))
     except (ValueError, TypeError, KeyError, AttributeError) as error:
-        hint = 'each turn is such as {"role": "assistant", "text": "I run it."}'
-        raise UsageError("no fence `json` with a list of turns", hint) from error
+        hint = 'write each turn as {"role": "assistant", "text": "I run it."}'
+        raise UsageError("no `json` fence with a list of turns", hint) from error
 
 
 def _turn(row: Mapping[str, Any]) -> CaseTurn:

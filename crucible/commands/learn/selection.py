@@ -101,7 +101,7 @@ def sketch_of(case: Case) -> frozenset[int]:
 
 _NAME = late_pattern(r"[a-z][a-z0-9_]{0,39}")
 _SHARE = late_pattern(r"[01]?(?:\.[0-9]{1,9})?")
-_HINT = "such as --split train=0.9,test=0.1"
+_HINT = "for example --split train=0.9,test=0.1"
 
 
 class SessionRelations(NamedTuple):
@@ -156,17 +156,17 @@ def parse_splits(text: str, *, seed: int = 0) -> Splits:
     for part in text.split(","):
         name, _, share = (piece.strip() for piece in part.partition("="))
         if not _NAME.fullmatch(name):
-            raise UsageError(f"{name!r}: no name of a split (small letters, digits and _)", _HINT)
+            raise UsageError(f"{name!r}: not a valid split name (use lower-case letters, digits and _)", _HINT)
         if name in shares:
-            raise UsageError(f"the split {name!r} stands there twice", _HINT)
+            raise UsageError(f"the split {name!r} is repeated", _HINT)
         shares[name] = _share(name, share)
     if not math.isclose(sum(shares.values()), 1.0, abs_tol=1e-6):
-        raise UsageError(f"the shares of --split come to {sum(shares.values()):g}, and not to 1", _HINT)
+        raise UsageError(f"the shares of --split add up to {sum(shares.values()):g}, not 1", _HINT)
     return Splits(shares, seed)
 
 
 def _share(name: str, text: str) -> float:
     share = float(text or 0) if _SHARE.fullmatch(text) else 0.0
     if not 0 < share <= 1:
-        raise UsageError(f"{text!r}: no share for {name!r}, which is above 0 and up to 1", _HINT)
+        raise UsageError(f"{text!r}: the share of {name!r} must be above 0 and at most 1", _HINT)
     return share

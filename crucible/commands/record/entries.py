@@ -96,9 +96,7 @@ class Cleaning:
 def check_text(given: object) -> None:
     """Raise `UsageError` for a value that is not a string, since callers are not type-checked."""
     if not isinstance(given, str):
-        raise UsageError(
-            f"{given!r:.60} is not text, but {type(given).__name__}", "hand in a str, str(…) of it perhaps"
-        )
+        raise UsageError(f"{given!r:.60} is not text, but {type(given).__name__}", "pass a str, for example str(value)")
 
 
 def agent_of(text: str) -> AgentRef:
@@ -228,7 +226,7 @@ class Verbs(ABC):
         clean = self._cleaning()
         before, after = clean.agent(from_agent), clean.agent(to_agent)
         if before is None or after is None:
-            raise UsageError("an agent switch names two agents", "from one, to the other")
+            raise UsageError("an agent switch needs two agents", "give the previous and the next agent")
         content = clean.block(text)
         entry = Callout("agent_switch", f"{before} → {after}", content)
         values = {"content": content, "from_agent": str(before), "to_agent": str(after)}
@@ -237,7 +235,7 @@ class Verbs(ABC):
     def decision_needed(self, text: str, *, options: Sequence[str] = (), at: datetime | None = None) -> str:
         """Record that the user must decide, optionally between `options`."""
         clean = self._cleaning()
-        content = _not_empty(clean.block(text), "what is to be decided")
+        content = _not_empty(clean.block(text), "the question to decide")
         offered = [line for option in options if (line := clean.line(option))]
         listed = "\n".join(f"- {line}" for line in offered)
         entry = Callout("decision_needed", "", f"{content}\n\n{listed}" if listed else content)
@@ -288,7 +286,7 @@ def error_text(error: BaseException) -> str:
 
 def _not_empty(text: str, what: str) -> str:
     if not text.strip():
-        raise UsageError(f"{what}: nothing was said", "give it a text; `-` reads it from standard input")
+        raise UsageError(f"{what}: the text is empty", "give a text, or `-` to read it from standard input")
     return text
 
 
@@ -303,4 +301,4 @@ def _outcome(given: str | None, exit_code: int | None) -> Outcome:
     try:
         return Outcome(given)
     except ValueError:
-        raise UsageError(f"{given!r} is no outcome", "one of " + ", ".join(Outcome)) from None
+        raise UsageError(f"{given!r} is not an outcome", "one of " + ", ".join(Outcome)) from None

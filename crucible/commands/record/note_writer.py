@@ -81,7 +81,7 @@ def with_patience(vault: Vault | Path | str) -> Vault:
 def _opened(root: Path) -> Vault:
     """Open the vault at a folder. Raises `VaultNotFound` for other folders, so that no notes go to a wrong path."""
     if not (root / ".crucible").is_dir():
-        raise VaultNotFound(f"{root}: no vault", f'run "cru init {root}" to create one there')
+        raise VaultNotFound(f"{root}: not a vault", f'run "cru init {root}" to create one there')
     home = os.path.expanduser("~")
     # This is public API, so it has to read the environment itself.
     user = load_user_settings(user_settings_path(os.environ, home), home)
@@ -226,8 +226,8 @@ def _checked(plan: Plan, session_id: str, counts: Mapping[str, int], *, reopens:
         head = state.head
         if head.status in (Status.COMPLETED, Status.FAILED) and not reopens:
             raise SessionEnded(
-                f"{session_id}: it is {head.status}, nothing more is logged to it",
-                f"`cru record start --continues {session_id}` goes on from it",
+                f"{session_id}: it is {head.status}, so nothing more can be recorded",
+                f"`cru record start --continues {session_id}` continues it",
             )
         addition = plan(state)
         return replace(addition, keys={**_active_again(head), **_counted(head, counts), **addition.keys})

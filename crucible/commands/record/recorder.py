@@ -91,7 +91,7 @@ class Recorder(Verbs):
         when, clean = self._when(at), self._cleaning()
         title, speaker = clean.line(name), clean.agent(agent)
         if not title:
-            raise UsageError("a phase has no name", "say what it is about")
+            raise UsageError("a phase needs a name", "name its topic")
         clean_model, clean_channel = clean.word(model, "model"), clean.word(channel, "channel")
         plan = new_phase(title, speaker, clean_model, clean_channel, check_count(tokens), now=whole_second(when))
         phase = self._writer.add(plan, clean)
@@ -109,7 +109,7 @@ class Recorder(Verbs):
 
         def plan(state: NoteState) -> Addition:
             if state.phase is None:
-                raise UsageError("there is no phase that could end", "begin one")
+                raise UsageError("there is no phase to end", "begin a phase first")
             return Addition(steps=end_phase_steps(state.phase, whole_second(when)))
 
         phase = self._writer.add(plan, clean)
@@ -127,7 +127,7 @@ class Recorder(Verbs):
         when, clean = self._when(at), self._cleaning()
         check_count(used), check_count(cached), check_count(output)
         if output > used:
-            raise UsageError(f"{output} of {used} tokens", "`output` is a part of `used`")
+            raise UsageError(f"{output} of {used} tokens", "`output` cannot be more than `used`")
         name = clean.word(model, "model")
 
         def plan(state: NoteState) -> Addition:
@@ -194,7 +194,7 @@ class Recorder(Verbs):
         clean = self._cleaning()
         agent = clean.agent(name)
         if agent is None:
-            raise UsageError("a subagent has no name", "say which agent it is")
+            raise UsageError("a subagent needs a name", "give the agent's name")
         clean_task = clean.optional(task)
         work = SubagentWork(
             agent,
@@ -225,7 +225,7 @@ class Recorder(Verbs):
         try:
             return Mode(given or self._writer.vault.settings.subagents)
         except ValueError:
-            raise UsageError(f"{given!r} is no mode of a subagent", "one of " + ", ".join(Mode)) from None
+            raise UsageError(f"{given!r} is not a mode of a subagent", "one of " + ", ".join(Mode)) from None
 
     # --- the end -----------------------------------------------------------------------------------------------------
 

@@ -193,5 +193,5 @@ def _run_step(step: EndStep, ended: Ended) -> str:
     except CrucibleError as error:
         ended.writer.warn(error)
     except Exception as error:  # noqa: BLE001  a step may raise anything, and the session has already ended
-        ended.writer.warnings.append(f"a step of the end broke: {error_text(error)}")
+        ended.writer.warnings.append(f"error while ending the session: {error_text(error)}")
     return ""

@@ -125,7 +125,7 @@ def update_parent(child: Writer, parent_id: str, summary: str | None = None) -> 
 
         parent.amend(plan, whole=bool(summary))
     except SessionNotFound:
-        child.warnings.append(f"its parent {parent_id!r} is gone, and was not told")
+        child.warnings.append(f"its parent {parent_id!r} is missing, so it was not updated")
     except CrucibleError as error:
         child.warn(error)
 
@@ -168,7 +168,7 @@ class InlineWork(Verbs):
         """Begin a step of the work, shown as a bold line, since callouts have no headings."""
         title = self._clean.line(name)
         if not title:
-            raise UsageError("a phase has no name", "say what it is about")
+            raise UsageError("a phase needs a name", "name its topic")
         return self._record(RecordedEntry(Prose(f"**{title}**"), "phase", {"content": title}), self._clean, None)
 
     def tokens(self, used: int = 0, *, cached: int = 0) -> str:

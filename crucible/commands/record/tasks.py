@@ -35,7 +35,7 @@ def read_items(items: Iterable[Item], clean: Cleaning) -> list[Task]:
     tasks = [_read(item if not isinstance(item, Task) else _values(item), clean) for item in items]
     duplicates = [name for name, count in Counter(task.id for task in tasks if task.id).items() if count > 1]
     if duplicates:
-        raise UsageError(f"two tasks have the id {duplicates[0]!r}", "choose another id, or leave it out")
+        raise UsageError(f"two tasks have the id {duplicates[0]!r}", "choose another id, or omit it")
     return tasks
 
 
@@ -46,10 +46,12 @@ def _values(task: Task) -> Mapping[str, object]:
 
 def _read(item: object, clean: Cleaning) -> Task:
     if not isinstance(item, Mapping):
-        raise UsageError(f"{str(item)[:60]!r} is no task", 'a task is an object: {"content": "…", "status": "pending"}')
+        raise UsageError(
+            f"{str(item)[:60]!r} is not a task", 'a task is an object: {"content": "…", "status": "pending"}'
+        )
     content = item.get("content")
     if not isinstance(content, str) or not content.strip():
-        raise UsageError("a task has no content", 'each needs a "content" that says what is to be done')
+        raise UsageError("a task needs a `content`", "`content` says what to do")
     return Task(
         id="" if item.get("id") is None else clean.line(str(item["id"])),
         content=clean.line(content),
@@ -93,7 +95,7 @@ def append_tasks(items: Sequence[Task]) -> Change:
         known = {task.id for task in tasks}
         taken = next((item.id for item in items if item.id in known), "")
         if taken:
-            raise UsageError(f"there is a task {taken!r} already", "choose another id, or leave it out")
+            raise UsageError(f"task {taken!r} already exists", "choose another id, or omit it")
         return (*tasks, *(_timed(task, None, now) for task in number_tasks(items, tasks)))
 
     return change
@@ -236,8 +238,8 @@ class TaskWriter:
 def _check_open(session_id: str, state: NoteState) -> None:
     if state.head.status in (Status.COMPLETED, Status.FAILED):
         raise SessionEnded(
-            f"{session_id}: it is {state.head.status}, and gets no more tasks",
-            f"`cru record start --continues {session_id}` goes on from it",
+            f"{session_id}: it is {state.head.status}, so no tasks can be added",
+            f"`cru record start --continues {session_id}` continues it",
         )
 
 
@@ -246,7 +248,7 @@ def _check_known(needs: set[str], existing: Sequence[Task]) -> None:
     if unknown:
         listed = ", ".join(task.id for task in existing[:20])
         raise UsageError(
-            f"there is no task {unknown[0]!r} that it could depend on",
+            f"it depends on {unknown[0]!r}, which is not a task",
             f"there are: {listed}" if listed else "there are none yet",
         )
 

@@ -285,7 +285,7 @@ class _Rename:
 
     def unclear(self, link: UnclearLink, moved: Path) -> Left:
         path = moved if link.path == self.old else self.vault.root / link.path
-        message = f"[[{link.link.target}]] is left: it could be any of {', '.join(link.candidates)}"
+        message = f"[[{link.link.target}]] was not changed: it could mean any of {', '.join(link.candidates)}"
         return Left(path, Problem("ambiguous-link", link.line, message))
 
 

@@ -40,7 +40,7 @@ def check_is_session(vault: Vault, note: Note) -> None:
     ):
         if path.is_relative_to(sessions) and not _is_hidden(path.relative_to(sessions)):
             return
-    raise UsageError(f"{note.path}: no session", f"sessions are the notes in {vault.sessions}")
+    raise UsageError(f"{note.path}: not a session", f"sessions are the notes in {vault.sessions}")
 
 
 def _is_hidden(path: Path) -> bool:

@@ -61,8 +61,8 @@ class Chosen(NamedTuple):
     def hint(self) -> str:
         """What to do if the program is not installed."""
         if self.client:
-            return f"`npm install -g {self.client.package}` installs it; --with names another: {_NAMES}"
-        return f"--with takes {_NAMES}, or a command line that is there"
+            return f"`npm install -g {self.client.package}` installs it; to use another client: --with {_NAMES}"
+        return f"--with takes {_NAMES}, or an installed command"
 
 
 def choose_client(session: Session, named: str | None) -> Chosen:
@@ -71,8 +71,8 @@ def choose_client(session: Session, named: str | None) -> Chosen:
         last = last_client(session)
         client = client_of(last) if last else None
         if client is None:
-            why = f"{last} cannot be started from here" if last else "no client of ours worked on it"
-            raise UsageError(f"{session.id}: {why}", f"say who goes on: --with {_NAMES}, or --with COMMAND")
+            why = f"{last} cannot be started by cru" if last else "no supported client worked on it"
+            raise UsageError(f"{session.id}: {why}", f"choose a client: --with {_NAMES}, or --with COMMAND")
         return Chosen(client)
     known = client_of(named.strip())
     if known:
@@ -80,9 +80,9 @@ def choose_client(session: Session, named: str | None) -> Chosen:
     try:
         words = tuple(shlex.split(named))
     except ValueError as error:
-        raise UsageError(f"--with {named!r}: no command line ({error})", "quote it as for a shell") from None
+        raise UsageError(f"--with {named!r}: not a valid command line ({error})", "quote it as for a shell") from None
     if not words:
-        raise UsageError("--with: it is empty", f"name {_NAMES}, or a command line")
+        raise UsageError("--with is empty", f"give {_NAMES}, or a command line")
     return Chosen(None, words)
 
 
@@ -124,7 +124,7 @@ def _branch(name: str) -> str:
     return name or "(detached)"
 
 
-_GO_ON = "Go on where you stopped."
+_GO_ON = "Continue where you stopped."
 _MOST_NAMED = 20
 """Maximum files, and maximum commits, named in a prompt."""
 
@@ -191,16 +191,16 @@ def check_at_rest(session: Session, files: Sequence[Path], client: str, *, now: 
     """
     if session.status is not Status.ACTIVE:
         return
-    hint = f"`cru session pause {session.id}` stops it for now, --force goes on all the same"
+    hint = f"`cru session pause {session.id}` pauses it, --force resumes it anyway"
     if client:
-        raise CrucibleError(f"{session.id}: it is active, and its client still runs: {client}", hint)
+        raise CrucibleError(f"{session.id}: it is active and its client is still running: {client}", hint)
     times = [last_active(session, None)]
     for path in files:
         with suppress(OSError):
             times.append(datetime.fromtimestamp(path.stat().st_mtime, UTC))
     newest = max(filter(None, times), default=None)
     if newest and now - newest < idle:
-        raise CrucibleError(f"{session.id}: it is active, something happened {age_words(now - newest)}", hint)
+        raise CrucibleError(f"{session.id}: it is active; last event {age_words(now - newest)}", hint)
 
 
 # --- the status of the note

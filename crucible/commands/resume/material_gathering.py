@@ -55,7 +55,7 @@ def check_goes_on(session: Session, *, force: bool) -> None:
     if force or session.status not in (Status.COMPLETED, Status.FAILED):
         return
     raise CrucibleError(
-        f"{session.id}: it is {session.status}, so it is not resumed",
+        f"{session.id}: it is {session.status}, so it cannot be resumed",
         f"`cru session resume {session.id} --force` goes on with it all the same, "
         f"`cru record start --continues {session.id}` begins a new one",
     )
@@ -184,7 +184,7 @@ def _child_names(session: Session) -> Iterator[str]:
 def find_drift(folder: Path, bookmark: Bookmark) -> Drift:
     """Compare the bookmark with the repository that contains `folder`, or with the folder itself."""
     if not folder.is_dir():
-        return Drift(unknown=f"the folder {folder.name} is gone")
+        return Drift(unknown=f"the folder {folder.name} no longer exists")
     found = read_repository(folder)
     root = found.root if found else folder.resolve()
     changes, unchanged = _files(root, found, bookmark)
@@ -210,17 +210,17 @@ def _commits(found: Repository | None, head: str) -> tuple[int | None, str]:
     if not head:
         return None, ""
     if found is None:
-        return None, "there is no git repository here any more"
+        return None, "the folder is no longer a git repository"
     if found.refusal or not is_commit(head):
-        return None, found.refusal or "the bookmark names no commit"
+        return None, found.refusal or "the bookmark has no commit"
     if run_git(found.root, "cat-file", "-e", f"{head}^{{commit}}") is None:
         gone = "the bookmark's commit is not in this repository"
         return None, "this clone is shallow" if found.is_shallow else gone
     count = _git(found.root, "rev-list", "--count", f"{head}..HEAD").strip()
     if not count.isdecimal():
-        return None, "git does not tell the commits since"
+        return None, "git cannot list the commits since"
     is_before = run_git(found.root, "merge-base", "--is-ancestor", head, "HEAD") is not None
-    return int(count), "" if is_before else "the bookmark's commit is not in the history of what is checked out"
+    return int(count), "" if is_before else "the bookmark's commit is not in the history of the current checkout"
 
 
 def _subjects(root: Path, head: str) -> tuple[str, ...]:

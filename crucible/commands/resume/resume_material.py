@@ -140,7 +140,7 @@ def find_extent(session: Session) -> Extent:
         )
         session = replace(session, phases=tuple(phases))
     elif point:
-        problem = f"resume_point {point[:60]!r} names no phase of the note, so all of the session is shown"
+        problem = f"resume_point {point[:60]!r} is not a phase of the note, so the whole session is shown"
     shown = list(session.all_phases())
     head = tuple(Placed("start", entry) for entry in session.preamble if not _is_brief(entry))
     entries = tuple(Placed(phase.id, entry) for phase in shown for entry in phase.entries)
@@ -167,7 +167,7 @@ def position_line(extent: Extent, bookmark: Bookmark | None, now: datetime) -> s
     where = f"in {extent.phase.id} of {phases}" if extent.phase else "before the first phase"
     task = task_words(extent.session)
     active = last_active(extent.session, bookmark)
-    age = f"last active {age_words(now - active)}" if active else "when it was last active is unknown"
+    age = f"last active {age_words(now - active)}" if active else "last activity unknown"
     return f"You are {where}{f', {task}' if task else ''}; {age}."
 
 

@@ -228,8 +228,8 @@ class Executors:
         if unassigned:
             names = ", ".join(f"“{name}”" for name in unassigned[:5]) + (" …" if len(unassigned) > 5 else "")
             raise UsageError(
-                f"nobody is named who carries out {names}",
-                f"--with {_NAMES} or a command; or agents.command in your settings",
+                f"no program is set to carry out {names}",
+                f"use --with {_NAMES} or a command, or set agents.command in your settings",
             )
 
     def used(self, jobs: Sequence[Job]) -> list[Executor]:
@@ -251,11 +251,11 @@ def choose_executors(named: Sequence[str], command: str, roles: Collection[str],
         if part:
             if part[2].casefold() not in known:
                 listed = ", ".join(f"@{role}" for role in sorted(roles)[:10])
-                hint = f"its agents are {listed}" if listed else "no step of it names an agent"
-                raise UsageError(f"--with {text}: no step that is carried out is @{part[2]}'s", hint)
+                hint = f"its agents are {listed}" if listed else "none of its steps names an agent"
+                raise UsageError(f"--with {text}: no step of this run belongs to @{part[2]}'s", hint)
             by_agent[part[2].casefold()] = _executor(part[3], more)
         elif default:
-            raise UsageError("--with names two programs for all steps", "--with AGENT=CLIENT names one for some")
+            raise UsageError("--with was given twice for all steps", "--with AGENT=CLIENT applies to one agent's steps")
         else:
             default = _executor(text, more)
     if default is None and command.strip():
@@ -273,10 +273,10 @@ def _executor(named: str, more: Sequence[str]) -> Executor:
     try:
         split = tuple(shlex.split(named))
     except ValueError as error:
-        raise UsageError(f"{named!r}: no command line ({error})", "quote it as for a shell") from None
+        raise UsageError(f"{named!r}: not a valid command line ({error})", "quote it as for a shell") from None
     if not split:
-        raise UsageError("--with: it is empty", f"name {_NAMES}, or a command line")
+        raise UsageError("--with is empty", f"give {_NAMES}, or a command line")
     program = os.path.basename(split[0])
     known = client_of(program)
     agent = AgentRef(known.name if known else slug(program, "agent") or "agent")
-    return Executor(agent, (*split, *more), f"--with takes {_NAMES}, or a command line that is there")
+    return Executor(agent, (*split, *more), f"--with takes {_NAMES}, or an installed command")

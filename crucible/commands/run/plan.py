@@ -151,7 +151,7 @@ class _Planner:
         found = [at for at, step in enumerate(steps) if (step.key or step.name.casefold()) == key]
         if len(found) > 1:
             lines = ", ".join(str(steps[at].place.line) for at in found)
-            raise UsageError(f"{len(found)} steps are called {name!r}", f"lines {lines}: give them names of their own")
+            raise UsageError(f"{len(found)} steps are named {name!r}", f"lines {lines}: give them different names")
         if not found:
             names = ", ".join(step.name for step in steps[:20])
             raise UsageError(f"no step {name!r}", f"the steps are: {names}" if names else "")

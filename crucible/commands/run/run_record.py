@@ -79,7 +79,9 @@ def add_marker(vault: Vault, path: Path, spot: StepRef, row: Mapping[str, Cell])
 def _find(workflow: Workflow, spot: StepRef, path: Path) -> Step:
     found = [step for step in workflow.walk() if _key(step) == spot.key]
     if spot.number >= len(found):
-        raise NoteChanged(f"{path.name}: the step is gone since the run began", "its phase is in the session's note")
+        raise NoteChanged(
+            f"{path.name}: the step was removed after the run began", "its phase is in the session's note"
+        )
     return found[spot.number]
 
 

@@ -80,7 +80,7 @@ def decide(
     gated = any(link.condition for link in links)
     gates = [link for link in links if link.condition or link.is_bare] if gated else []
     if gates and not any(_is_open(link, outcomes, holds) for link in gates):
-        reason = f"no condition behind “{name(gates[-1].source)}” leads here"
+        reason = f"no condition after “{name(gates[-1].source)}” leads here"
         return _held_back([link.source for link in gates], outcomes, name) or Decision(JobOutcome.UNMET, reason)
     needed = [link.source for link in links if not link.condition and not (gated and link.is_bare)]
     found = _held_back(needed, outcomes, name) if gated else _unless_done(needed, outcomes, name)
@@ -92,7 +92,7 @@ def _unless_done(
 ) -> Decision | None:
     """Return the decision not to run a job if one of the sources failed or all were skipped, else None."""
     if sources and all(outcomes.get(source) is JobOutcome.UNMET for source in sources):
-        return Decision(JobOutcome.UNMET, f"“{name(sources[-1])}” was left out")
+        return Decision(JobOutcome.UNMET, f"“{name(sources[-1])}” was skipped")
     return _held_back(sources, outcomes, name)
 
 
@@ -270,7 +270,7 @@ def _ask(setup: RunSetup, job: Job, runner: Runner, prompt: str, when: datetime)
         parsed = parse_answer(_clean(setup, answer.text))
         text, tokens = parsed.text, answer.tokens_used
         if parsed.is_done is False:
-            outcome, reason = failed, parsed.why or "it says that it failed"
+            outcome, reason = failed, parsed.why or "it reported a failure"
         else:
             held = decide_conditions(job, text, runner.asker, setup.commands)
     except AgentFailed as error:

@@ -138,4 +138,4 @@ class MemorySettings(NamedTuple):
     """When the bookmarks of a memory file are summarised."""
 
     max_entries: Annotated[int, Key(positive, "summarize bookmarks when there are more than this")] = 200
-    max_bytes: Annotated[int, Key(positive, "or when their file is larger than this than this")] = 65536
+    max_bytes: Annotated[int, Key(positive, "or when their file is larger than this")] = 65536

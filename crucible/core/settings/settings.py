@@ -93,7 +93,7 @@ class ResumeSettings(NamedTuple):
         str,
         Key(
             one_of("off", "notice", "context"),
-            "what a client is told about a paused session when it starts: off, notice or context",
+            "what a client learns about a paused session when it starts: off, notice or context",
         ),
     ] = "notice"
 
@@ -106,13 +106,13 @@ class KnowledgeSettings(NamedTuple):
     failure: Annotated[float, Key(factor)] = 0.85
     pattern: Annotated[float, Key(factor)] = 0.75
     observation: Annotated[float, Key(factor)] = 0.5
-    verified_bonus: Annotated[float, Key(factor, "added weight of a verified item")] = 0.1
+    verified_bonus: Annotated[float, Key(factor, "weight added to a verified item")] = 0.1
     half_life_days: Annotated[int, Key(positive, "days without a change after which the weight halves")] = 90
     freshness_floor: Annotated[float, Key(share, "lower limit of the weight")] = 0.1
     recent_days: Annotated[int, Key(count, "an item used within this many days gets")] = 30
     recent_boost: Annotated[float, Key(factor, "this much more weight")] = 1.2
     usefulness_floor: Annotated[float, Key(factor, "factor for an item that was used and never helped")] = 0.5
-    usefulness_span: Annotated[float, Key(factor, "added weight of an item that always helped")] = 1.0
+    usefulness_span: Annotated[float, Key(factor, "weight added to an item that always helped")] = 1.0
     verify_after_days: Annotated[int, Key(count, "flag unverified items older than this")] = 180
     alike_words: Annotated[
         float, Key(share, "offer to merge a new item that shares this fraction of words with another")
@@ -131,14 +131,15 @@ class SecretSettings(NamedTuple):
     """The user's own rules for secrets, by name, and exceptions.  All are uncompiled regular expressions."""
 
     rules: Annotated[
-        tuple[tuple[str, str], ...], Key(expressions_by_name, trust="redact what these match, permanently", shown="")
+        tuple[tuple[str, str], ...],
+        Key(expressions_by_name, trust="always redact matches of these; cannot be undone", shown=""),
     ] = ()
     allow: Annotated[
         tuple[str, ...],
         Key(
             expressions,
             "regular expressions; secrets that match one of them are not redacted",
-            trust="never redact what one of these matches",
+            trust="never redact matches of these",
         ),
     ] = ()
 

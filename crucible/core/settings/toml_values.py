@@ -49,7 +49,7 @@ def _check_is_settings(path: StrPath, status: os.stat_result) -> None:
 def no_toml(path: StrPath, error: Exception) -> VaultError:
     """Return the error for a file that is not valid TOML."""
     reason = "nested too deeply" if isinstance(error, RecursionError) else error
-    return VaultError(f"{path}: no valid TOML: {reason}", "fix the file by hand")
+    return VaultError(f"{path}: not valid TOML: {reason}", "fix the file by hand")
 
 
 _T = TypeVar("_T")

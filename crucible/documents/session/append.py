@@ -137,7 +137,7 @@ def _append_narrow(source: Source, name: str, plan: Plan, start: int, place: Pla
     """Append to the tail at `place`.  `start` is the end of the frontmatter."""
     at = place.tail
     if source.text.find(f"\n{COMMENT_START}", start - 1, at) >= 0:
-        raise EditRefused(f"{name}: only the whole note tells what its bookkeeping is")
+        raise EditRefused(f"{name}: its bookkeeping can only be changed with the whole note loaded")
     head, tail = Source(source.text[:start]), Source(source.text[at:])
     properties = read_head(head, name)
     part = _Part(tail, name, properties.format, place.above)
@@ -227,7 +227,7 @@ class _Part:
         if isinstance(step, Phase):
             return add_phase(self.source, self.session, step)
         if not self.session.phases:
-            raise EditRefused(f"{self.name}: it has no phase yet", "begin one")
+            raise EditRefused(f"{self.name}: it has no phases yet", "begin a phase first")
         last = self.session.phases[-1]
         if isinstance(step, PhaseField):
             return set_phase_field(self.source, self.session, last.id, step.key, step.value)
@@ -236,7 +236,7 @@ class _Part:
 
     def _whole_edits(self, step: TaskList | Summary | SubagentUpdate) -> list[Edit]:
         if not self.is_whole:
-            raise EditRefused(f"{self.name}: only the whole note shows where that goes")
+            raise EditRefused(f"{self.name}: this can only be placed with the whole note loaded")
         if isinstance(step, TaskList):
             return set_tasks(self.source, self.session, step.tasks)
         if isinstance(step, Summary):

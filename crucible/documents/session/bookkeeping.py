@@ -99,7 +99,7 @@ def set_bookkeeping(source: Source, lines: Lines, values: Mapping[str, Value]) -
     expected = {**found.values, **values}
     after = find_frontmatter(apply_edits(inner, edits)).values
     if not same_value(after, {key: value for key, value in expected.items() if value is not None}):
-        raise EditRefused(f"line {lines.first + 1}: the comment of Crucible would not read back as it is set")
+        raise EditRefused(f"line {lines.first + 1}: Crucible's comment could not be parsed again after this change")
     return [Edit(Span(span.start + offset, span.end + offset), text) for span, text in edits]
 
 

@@ -14,7 +14,7 @@ from crucible.documents.session.session import Status
 CLOSED_REASON = "the client was closed"
 """Pause reason if `cru` started the client and only sees that it has exited."""
 
-DIED_REASON = "the client ended without a word"
+DIED_REASON = "the client stopped unexpectedly"
 """Pause reason if `cru` started the client and the client failed."""
 
 IDLE_REASON = "nothing happened for the idle time"
@@ -23,7 +23,7 @@ IDLE_REASON = "nothing happened for the idle time"
 _QUESTION_LIMIT, _TASK_LIMIT, _TASKS = 160, 60, 3
 _QUESTION = late_pattern(r"[?？][\s*_\"'`)\]]*\Z")
 _OUR_REASONS = late_pattern(
-    rf"{CLOSED_REASON}|{DIED_REASON}|{IDLE_REASON}|interrupted by the user|the prompt was not answered|no result of "
+    rf"{CLOSED_REASON}|{DIED_REASON}|the client ended without a word|{IDLE_REASON}|interrupted by the user|the prompt was not answered|no result of "
     r"|stopped in the middle of a turn|asked: |\d+ open tasks?: "
 )
 

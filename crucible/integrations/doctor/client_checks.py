@@ -51,7 +51,7 @@ def check_hooks(
             yield from _entries(found, option, search)
             installed.append(path.stat().st_mtime)
     if not installed:
-        what = "Claude Code's hooks are not installed: its sessions are not written down by themselves"
+        what = "Claude Code's hooks are not installed: its sessions are not recorded automatically"
         yield notice("hooks", what, "cru install claude-code")
     else:
         # Transcripts written before the hooks were installed prove nothing.
@@ -64,7 +64,7 @@ def _entries(found: Installed, option: str, search: str | None) -> Iterator[Chec
     fix = f"cru install claude-code {option}"
     gone = tuple(filter(None, (missing_program(command, search) for command in found.commands)))
     if gone:
-        what = f"{found.path}: hooks call a program that cannot be run, so nothing is written down"
+        what = f"{found.path}: hooks call a program that cannot be run, so nothing is recorded"
         yield bad("hooks", what, fix, gone)
     if found.lacking:
         what = f"{found.path}: {len(found.lacking)} of {len(EVENTS)} hooks are missing or changed"
@@ -76,12 +76,12 @@ def _entries(found: Installed, option: str, search: str | None) -> Iterator[Chec
 def _check_calls(root: Path, last_written: datetime | None) -> Iterator[CheckResult]:
     fired = _last_fired(root)
     if last_written is None or (fired is not None and fired > last_written.timestamp() - _LATE):
-        text = f"they were last called {_ago(fired)}" if fired else "nothing has run since they were installed"
+        text = f"they were last called {_ago(fired)}" if fired else "no session has run yet"
         yield good("hooks", text)
         return
     when = f"last {_ago(fired)}" if fired else "never"
-    what = f"a session was written to at {last_written:%Y-%m-%d %H:%M} UTC, and hooks were called {when}"
-    fix = "start the client anew; hooks are read at its start, and `claude --debug` shows why one does not run"
+    what = f"a session was written to at {last_written:%Y-%m-%d %H:%M} UTC, but hooks were called {when}"
+    fix = "restart the client: it loads hooks at its start; `claude --debug` shows why one does not run"
     yield bad("hooks", what, fix)
 
 
@@ -118,7 +118,7 @@ def check_log(log: Path, since: datetime, waiting: Collection[str], ran: float |
     faults = tuple(_PLACE.sub("", line) for line in recent if not _is_resolved(line, waiting, ran))
     if faults:
         what = numbered(len(faults), "fault") + f" of hooks in {log}"
-        fix = f"mend the cause; the next session clears this, and so does: rm {shlex.quote(str(log))}"
+        fix = f"fix the cause; the next session clears this, or run: rm {shlex.quote(str(log))}"
         yield bad("hooks", what, fix, faults[-_LOG_LINES:])
 
 
@@ -164,23 +164,23 @@ def check_servers(
             registered.add(client)
             yield _registered(client, found, fix, search)
     for client in (each for each in unregistered if each in used and each not in registered):
-        what = f"{TITLES[client]} is not told of `cru mcp`: its agent cannot ask recall"
+        what = f"{TITLES[client]} does not use `cru mcp`: its agent cannot search recall"
         yield notice(_TOPIC, what, unregistered[client])
     if rest := [TITLES[client] for client in unregistered if client not in registered and client not in used]:
-        yield notice(_TOPIC, f"not on this machine, so not told of `cru mcp`: {', '.join(rest)}")
+        yield notice(_TOPIC, f"not installed here, so `cru mcp` was not added: {', '.join(rest)}")
 
 
 def _registered(client: str, found: Registered, fix: str, search: str | None) -> CheckResult:
     where = f"{found.path}: {TITLES[client]}"
     if not found.words:
-        what = f"{found.path}: the server called crucible is another program's"
-        return notice(_TOPIC, what, "give it another name, then: " + fix)
+        what = f"{found.path}: the server named crucible belongs to another program"
+        return notice(_TOPIC, what, "rename that server, then: " + fix)
     if gone := missing_program(shlex.join(found.words), search):
-        return bad(_TOPIC, f"{where} starts a program for recall that cannot be run", fix, (gone,))
+        return bad(_TOPIC, f"{where} starts a recall server that cannot be run", fix, (gone,))
     if command := missing_library():
         return bad(_TOPIC, f'{where} starts `cru mcp`, which needs the extra "mcp"', command)
     if found.vault and not Path(found.vault).is_dir():
-        what = f"{where} starts `cru mcp` on a vault that is not there"
+        what = f"{where} starts `cru mcp` with a vault that does not exist"
         return bad(_TOPIC, what, fix, (found.vault,))
     return good(_TOPIC, f"{where} starts `cru mcp`")
 
@@ -194,7 +194,7 @@ def check_agents(root: Path, settings: AgentSettings, env: Mapping[str, str], no
     try:
         spent = spent_since(root, now.replace(day=1, hour=0, minute=0, second=0, microsecond=0))
     except CrucibleError as error:
-        yield notice(_AGENTS, f"the cost of agents cannot be read: {error}")
+        yield notice(_AGENTS, f"the log of agents' costs cannot be read: {error}")
         return
     if spent.count:
         text = f"agents asked this month: {numbered(spent.count, 'answer')}, {spent_text(spent)}"
@@ -207,7 +207,7 @@ def _configured(settings: AgentSettings, env: Mapping[str, str]) -> CheckResult:
         if settings.at_end:
             fix = "set agents.command or agents.model in your settings"
             return notice(_AGENTS, "agents.at_end is set, but no agent is configured", fix)
-        return good(_AGENTS, "no agent is configured; one is asked only with `--with`")
+        return good(_AGENTS, "no agent is configured; agents are asked only with `--with`")
     if error:
         return bad(_AGENTS, error, "fix agents.command in your settings")
     when = "at each session's end, and on demand" if settings.at_end else "on demand only (agents.at_end is off)"

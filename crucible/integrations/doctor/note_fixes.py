@@ -60,7 +60,7 @@ def _find_format(context: FixContext, note: Note) -> NoteFix:
     new = apply_edits(note.source, edits)
     if edits and "<%" not in new.text and read(new) == read(note.source):
         return NoteFix(edits)
-    what = "the conversion would change what it says, or leave `<%` in it"
+    what = "the conversion would change its meaning or leave `<%` in it"
     return NoteFix(reason=f"{what}; escape it by hand, then add `format: {FORMAT}`")
 
 
@@ -78,7 +78,7 @@ def _find_history_name(context: FixContext, note: Note) -> NoteFix:
         return NoteFix(edits)
     target = f"{HISTORY}/{note.name}{SUFFIX}.md"
     if context.links.twins(target):
-        return NoteFix(reason=f"{target} exists already")
+        return NoteFix(reason=f"{target} already exists")
     return NoteFix(edits, target)
 
 
@@ -194,33 +194,33 @@ def _obsidian_files(context: FixContext) -> dict[str, bytes]:
 FIXES: tuple[Fix, ...] = (
     Fix(
         "format",
-        "in an older format, in which plugins can act on what agents said",
+        "in an older format, in which plugins can act on agents' text",
         "every note has the current format",
         _find_format,
     ),
     Fix(
         "history-names",
-        "with the name of the session, or with marks that GitHub shows",
-        "every history has a name of its own",
+        "named like the session, or with markers that GitHub shows",
+        "every history has its own name",
         _find_history_name,
         move=lambda context, moves: move_notes(context.vault, moves),
     ),
     Fix(
         "links",
-        "with links that have no folder, or a wrong one",
+        "with links that have no folder or a wrong one",
         "every link of Crucible has a folder",
         _find_links,
     ),
     Fix(
         "properties",
-        "without the properties that Obsidian shows, or with bookkeeping among them",
+        "without the properties for Obsidian, or with bookkeeping among them",
         "every session has the current properties",
         _find_properties,
     ),
     Fix(
         "obsidian",
-        "missing that `cru init` makes for Obsidian: tables, a start note, colors",
-        "the files for Obsidian are there",
+        "missing that `cru init` creates for Obsidian: tables, a start note, colors",
+        "the files for Obsidian exist",
         files=_obsidian_files,
     ),
 )

@@ -56,7 +56,7 @@ def _native(dialect: Dialect, transcript: Transcript) -> ClientSession:
         readable = os.access(transcript.path, os.R_OK)
     except (TranscriptError, OSError) as error:
         return ClientSession(dialect, transcript, None, reason_of(error) if isinstance(error, OSError) else str(error))
-    return ClientSession(dialect, transcript, written, "" if readable else "may not be read")
+    return ClientSession(dialect, transcript, written, "" if readable else "permission denied")
 
 
 def last_written(natives: Iterable[ClientSession], client: str) -> datetime | None:
@@ -83,7 +83,7 @@ def check_transcripts(
         yield from _missing(dialect, [n for n in missing if n.dialect.name == dialect.name], now, env, home)
     if unread:
         what = numbered(len(unread), "transcript") + " cannot be read"
-        yield bad("transcripts", what, "give yourself the right to read them", tuple(unread))
+        yield bad("transcripts", what, "grant yourself permission to read them", tuple(unread))
     if not (unread or missing):
         yield good("transcripts", "every session of this machine's clients has its note")
 
@@ -98,7 +98,7 @@ def _missing(
     fix = f"cru import {dialect.name}"
     if soon:
         what = numbered(len(soon), f"session of {dialect.title} is", f"sessions of {dialect.title} are")
-        what += f" in no note, and it deletes files of {days} days: soon"
+        what += f" in no note, and it will soon delete them (it keeps files for {days} days)"
         yield bad("transcripts", what, fix, tuple(str(n.transcript.path) for n in soon))
     if rest:
         what = numbered(len(rest), f"session of {dialect.title} is", f"sessions of {dialect.title} are") + " in no note"
@@ -143,7 +143,7 @@ def _has_words(native: ClientSession) -> bool:
 
 Show = Callable[[int, int], None]
 """Called with the number of sessions checked so far, and the total."""
-_FIX = "revoke these secrets, then delete the sessions in the client; `cru` never changes its logs"
+_FIX = "revoke these secrets, then delete the sessions in the client; `cru` never changes a client's logs"
 
 
 def check_client_secrets(
@@ -184,9 +184,9 @@ def _finding(title: str, sessions: int, files: dict[Path, Counter[str]]) -> Chec
         total.update(kinds)
     of = numbered(sessions, "session")
     if not total:
-        return good("secrets", f"no secrets in {title}'s own logs ({of})")
+        return good("secrets", f"no secrets in {title}'s logs ({of})")
     worst = sorted(files.items(), key=lambda each: (-each[1].total(), str(each[0])))
-    what = f"{title}'s own logs ({of}) hold {numbered(total.total(), 'secret')} in {numbered(len(files), 'file')}: {_counts_text(total)}"
+    what = f"{title}'s logs ({of}) contain {numbered(total.total(), 'secret')} in {numbered(len(files), 'file')}: {_counts_text(total)}"
     items = tuple(f"{path}: {_counts_text(kinds)}" for path, kinds in worst)
     return notice("secrets", what, _FIX, items)
 

@@ -21,41 +21,41 @@ from crucible.vault.notes.vault import Vault
 
 _NO_ROOM = 1 << 20
 """Minimum free disk space in bytes; with less, writing a note may fail."""
-_ROOM = "make room on the disk"
-_RIGHT = "give yourself the right to write there, or call `cru` as the user whose vault it is"
+_ROOM = "free some disk space"
+_RIGHT = "grant yourself write permission, or run `cru` as the vault's owner"
 _REFUSALS = {
     errno.ENOSPC: _ROOM,
     errno.EDQUOT: _ROOM,
     errno.EACCES: _RIGHT,
     errno.EPERM: _RIGHT,
-    errno.EROFS: "mount the disk so that it can be written to",
+    errno.EROFS: "mount the disk as writable",
 }
 
 
 def check_settings(faults: Iterable[CrucibleError], warnings: Iterable[str]) -> Iterator[CheckResult]:
     """Report errors in settings files; `faults` are those that make every other command fail."""
     for fault in faults:
-        hint = fault.hint or "mend the line by hand, or take it out"
+        hint = fault.hint or "fix or remove the line by hand"
         yield bad("settings", f"{fault}; no other command works until then", hint)
     for warning in dict.fromkeys(warnings):
-        yield notice("settings", warning, "mend its name, or take the line out")
+        yield notice("settings", warning, "fix its name, or remove the line")
 
 
 def check_trust(asks: Sequence[Ask]) -> Iterator[CheckResult]:
     """Report what the vault asks for, and whether the user has accepted it."""
     broken = tuple(f"{ask.name}: {ask.fault}" for ask in asks if ask.fault)
     if broken:
-        yield notice("trust", "what this vault asks for and cannot have is ignored", "", broken)
+        yield notice("trust", "requests of this vault that cannot be granted are ignored", "", broken)
     asks = [ask for ask in asks if not ask.fault]
     ignored = ignored_names(asks)
     if ignored:
-        what = "what this vault asks for is ignored until you accept it"
+        what = "requests of this vault are ignored until you accept them"
         yield notice("trust", what, "cru trust", ignored)
     elif asks:
-        what = f"you accepted what this vault asks for: {', '.join(ask.name for ask in asks)}"
+        what = f"you accepted these requests of the vault: {', '.join(ask.name for ask in asks)}"
         yield good("trust", what)
     else:
-        yield good("trust", "nothing in this vault needs to be accepted")
+        yield good("trust", "this vault requests nothing that you must accept")
 
 
 def check_writable(root: Path, folders: Iterable[Path]) -> Iterator[CheckResult]:
@@ -64,7 +64,7 @@ def check_writable(root: Path, folders: Iterable[Path]) -> Iterator[CheckResult]
     places = (root, own, *folders, *(own / name for name in ("spool", "flight", "cache", "index", "log")))
     shut = tuple(str(path) for path in places if path.is_dir() and not os.access(path, os.W_OK | os.X_OK))
     if shut:
-        what = "the vault cannot be written to by this user, so no session is written down"
+        what = "you cannot write to the vault, so no session is recorded"
         yield bad("vault", what, _RIGHT, shut)
     try:
         free = shutil.disk_usage(root).free
@@ -87,12 +87,12 @@ def check_git_hooks(root: Path) -> Iterator[CheckResult]:
     try:
         installed = is_installed(find_hook(root))
     except VaultError as error:
-        yield notice("git-hooks", f"git does not say what looks at commits: {error}", error.hint)
+        yield notice("git-hooks", f"git cannot list its hooks: {error}", error.hint)
         return
     if installed:
-        yield good("git-hooks", "what is committed is looked at for secrets")
+        yield good("git-hooks", "commits are checked for secrets")
     else:
-        what = "nothing looks at what is committed: a secret that a human wrote may get into git"
+        what = "commits are not checked for secrets, so one that you typed may get into git"
         yield notice("git-hooks", what, "cru install git-hooks")
 
 
@@ -139,18 +139,18 @@ def check_spool(root: Path, clients: Iterable[str], now: datetime) -> Iterator[C
     ]
     if missing:
         what = numbered(len(missing), "session has", "sessions have")
-        what += " no transcript: the client was told to keep none, or lost it"
+        what += " no transcript: the client does not keep one, or lost it"
         yield notice("spool", what, "", missing)
     if stuck:
-        what = numbered(len(stuck), "session has", "sessions have") + " ended and not been written down"
+        what = numbered(len(stuck), "session has", "sessions have") + " ended but not been imported"
         fix = "cru import claude-code"
         yield bad("spool", what, fix, tuple(s.session for s in stuck))
     elif waiting:
         what = numbered(len(waiting), "session is", "sessions are")
-        what += " under way, with events since the last phase"
+        what += " running, with events since the last phase"
         yield good("spool", what, "", tuple(s.session for s in waiting))
     elif not missing:
-        yield good("spool", "nothing waits in the spool")
+        yield good("spool", "the spool is empty")
 
 
 def check_sessions(rows: Collection[Row], now: datetime, idle: timedelta) -> Iterator[CheckResult]:
@@ -167,14 +167,14 @@ def check_sessions(rows: Collection[Row], now: datetime, idle: timedelta) -> Ite
         yield notice("sessions", what, f"cru session resume {paused[0]}", tuple(paused))
     if stale:
         what = numbered(len(stale), "session says it is", "sessions say they are")
-        what += " active, and nothing happened for long"
+        what += " active, but without events for a long time"
         fix = f"cru import, or: cru session pause {stale[0]}"
         yield bad("sessions", what, fix, tuple(stale))
     if lost:
         what = numbered(len(lost), "subagent's note has lost its parent", "subagents' notes have lost their parents")
         yield notice("sessions", what, "cru session check", tuple(lost))
     if not (paused or stale or lost):
-        yield good("sessions", "no session was left behind")
+        yield good("sessions", "no paused, stale or orphaned sessions")
 
 
 def known_until(row: Row) -> datetime | None:
@@ -205,7 +205,7 @@ def check_notes(root: Path, unreadable: Collection[Row], ids: Collection[str]) -
     if homeless:
         what = (
             numbered(len(homeless), "folder of whole events has", "folders of whole events have")
-            + " no note; all is kept"
+            + " no note; the events are kept"
         )
-        fix = "cru import makes the notes anew"
+        fix = "cru import creates the notes again"
         yield notice("sessions", what, fix, tuple(homeless))

@@ -65,7 +65,7 @@ def take_payload() -> None:
 def _take(root: str, payload: Mapping[str, Any]) -> None:
     event, session = str(payload.get("hook_event_name") or ""), payload.get("session_id")
     if not is_name(session) or not isinstance(session, str) or not event.isalpha():
-        raise ValueError(f"no payload of a session: {event[:40]!r} {str(session)[:40]!r}")
+        raise ValueError(f"not a session's payload: {event[:40]!r} {str(session)[:40]!r}")
     folder = spool_folder(root, CLIENT)
     append(folder, session, _line(event, session, payload))
     if event in _PHASE_ENDS or _saves_often(root, folder, session):
@@ -126,9 +126,9 @@ def _read_payload() -> dict[str, Any]:
         if isinstance(found, dict):
             return found
         if found is not None:
-            raise ValueError("no object")
+            raise ValueError("not an object")
         if not chunk:
-            raise ValueError(f"{len(data)} bytes, and no whole object")
+            raise ValueError(f"{len(data)} bytes without a complete object")
     raise ValueError("too large")
 
 
@@ -158,7 +158,7 @@ def _has_more() -> bool:
 
 def _read_some(seconds: float) -> bytes:
     if os.name == "posix" and not select.select([0], [], [], max(0.0, seconds))[0]:
-        raise TimeoutError("the client sent no whole payload")
+        raise TimeoutError("the client sent an incomplete payload")
     return os.read(0, 1 << 20)
 
 

@@ -41,14 +41,14 @@ crucible_check() {{
   elif command -v cru >/dev/null 2>&1; then
     cru --vault "$1" session check --secrets --staged >&2 || crucible_code=$?
   else
-    crucible_refuses 'cru is not found, so secrets cannot be looked for and nothing was committed' || :
-    crucible_refuses 'install it, or put it on PATH; `git commit --no-verify` commits without looking'
+    crucible_refuses 'cru was not found, so secrets could not be checked and nothing was committed' || :
+    crucible_refuses 'install it or add it to PATH; `git commit --no-verify` skips this check'
     return 1
   fi
   case $crucible_code in
     0) return 0 ;;
-    3) crucible_refuses 'nothing was committed, because of the lines above' ;;
-    *) crucible_refuses 'secrets could not be looked for, so nothing was committed; `git commit --no-verify` does not look' ;;
+    3) crucible_refuses 'nothing was committed because of the problems above' ;;
+    *) crucible_refuses 'secrets could not be checked, so nothing was committed; `git commit --no-verify` skips this check' ;;
   esac
 }}
 crucible_check {folder} || exit 1
@@ -181,7 +181,7 @@ def _read(path: Path) -> bytes | None:
     except FileNotFoundError:
         return None
     except OSError as error:
-        hint = "`git config core.hooksPath` says where git looks for hooks"
+        hint = "`git config core.hooksPath` shows where git looks for hooks"
         raise VaultError(f"{path}: {reason_of(error)}", hint) from error
 
 
@@ -198,7 +198,7 @@ def _create(path: Path, data: bytes) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise VaultError(f"{path.parent}: cannot be made: {reason_of(error)}") from error
+        raise VaultError(f"{path.parent}: cannot be created: {reason_of(error)}") from error
     files.create_exclusive(path, data)
     _make_executable(path)
 
@@ -209,7 +209,7 @@ def _make_executable(path: Path) -> None:
         mode = path.stat().st_mode
         path.chmod(mode | (mode & 0o444) >> 2)
     except OSError as error:
-        raise VaultError(f"{path}: cannot be made to run: {reason_of(error)}") from error
+        raise VaultError(f"{path}: cannot be made executable: {reason_of(error)}") from error
 
 
 def _remove(path: Path) -> None:
@@ -233,5 +233,5 @@ def _git(folder: Path, *args: str) -> str:
         raise VaultError(f"git: {reason_of(error)}", "git is needed for its hooks: install it") from error
     if done.returncode:
         message = done.stderr.decode(errors="replace").strip().partition("\n")[0]
-        raise VaultError(f"{folder}: {message or 'no git repository'}", "`git init` makes the vault a repository")
+        raise VaultError(f"{folder}: {message or 'not a git repository'}", "run `git init` in the vault first")
     return os.fsdecode(done.stdout.removesuffix(b"\n"))

@@ -82,7 +82,7 @@ def _place(text: str, marks: Marks) -> tuple[int, int] | None:
     if start >= 0 and end < 0:
         raise UsageError(
             f"{marks.opening!r} without {marks.closing!r}",
-            "take out what is ours by hand; nothing was changed",
+            "remove Crucible's lines by hand; nothing was changed",
         )
     return (start, end) if start >= 0 else None
 
@@ -200,7 +200,7 @@ def _json(path: Path, section: str, value: Mapping[str, Any]) -> Part:
             return put_in(parsed, (section, _NAME), value, "the file")
         if not _is_ours(existing.value):
             raise UsageError(
-                f"{section}.{_NAME}: is there already, and is not ours", "rename it, or take it out by hand"
+                f"{section}.{_NAME}: already exists and was not added by cru", "rename or remove it by hand"
             )
         return parsed.text if existing.value == value else replaced(parsed, existing, json.dumps(value))
 
@@ -244,12 +244,12 @@ def _with_toml(program: Sequence[str], text: str | None) -> str:
         "env_vars": [*_FORWARDED],
     }
     if text is not None and _place(text, _TOML_MARKS) is None and _server_in(_read_toml(text)) is not None:
-        raise UsageError(f"mcp_servers.{_NAME}: is there already, and is not ours", "take it out by hand")
+        raise UsageError(f"mcp_servers.{_NAME}: already exists and was not added by cru", "remove it by hand")
     # A JSON string is also a TOML string, except for escapes that do not occur here.
     lines = [f"[mcp_servers.{_NAME}]", *(f"{key} = {_toml(value)}" for key, value in entry.items())]
     new = with_block(text, "\n".join(lines), _TOML_MARKS)
     if _server_in(_read_toml(new)) != entry:
-        raise UsageError("mcp_servers: cannot be added to", "put it in by hand; nothing was changed")
+        raise UsageError("mcp_servers: cannot be added to", "add it by hand; nothing was changed")
     return new
 
 
@@ -266,7 +266,7 @@ def _read_toml(text: str) -> Mapping[str, Any]:
     try:
         return tomllib.loads(text.removeprefix("\ufeff").replace("\r\n", "\n"))
     except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise UsageError(f"no TOML: {error}", "fix the file by hand; nothing was changed") from None
+        raise UsageError(f"not TOML: {error}", "fix the file by hand; nothing was changed") from None
 
 
 def _toml(value: str | Sequence[str]) -> str:
@@ -292,7 +292,7 @@ def _skill(path: Path) -> Part:
 
 def _with_skill(text: str | None) -> str:
     if text is not None and not _is_unedited(text):
-        raise UsageError("is there already, and was written or edited by somebody", "move it away; nothing was changed")
+        raise UsageError("already exists, and was written or edited by hand", "move it away; nothing was changed")
     body = render_template("skill.md.j2")
     return f"{body}<!-- crucible: written by cru install, {_sum(body)} -->\n"
 

@@ -73,7 +73,7 @@ def _source(context: ServerContext, new_item: NewItem, running: str) -> ItemSour
     if named:
         return provenance_in(load_session(context, named)[1], phase)
     if phase:
-        raise UsageError("a phase goes with a session", "say of which session, by its id")
+        raise UsageError("a phase needs a session", "give the session's id")
     with suppress(CrucibleError):  # the agent did not choose this session, so it may be missing
         return ItemSource(Origin.SESSION, load_session(context, running)[1].name) if running else ItemSource()
     return ItemSource()
@@ -85,7 +85,9 @@ def _item(context: ServerContext, new_item: NewItem, source: ItemSource) -> Item
     failure = {name: checked(name, text, _LONGEST_TEXT) for name, text in new_item.failure.items()}
     category = failure.pop("category", "").strip()
     if scope is ItemScope.DOMAIN and not new_item.domain.strip():
-        raise UsageError("an item of a domain needs its name", "say which domain, or take another scope")
+        raise UsageError(
+            "an item with the scope domain needs the domain's name", "give the domain, or choose another scope"
+        )
     return Item(
         _word("type", new_item.type, ItemType),
         checked("title", new_item.title, _LONGEST_LINE),
@@ -109,7 +111,9 @@ def _scope_of(context: ServerContext, new_item: NewItem) -> tuple[ItemScope, str
     # If the scope is explicit, the folder's name is good enough as the project.
     named = named or context.viewer or (context.project if scope else "")
     if scope and not named:
-        raise UsageError("an item of a project needs its name", "say which project, or take another scope")
+        raise UsageError(
+            "an item with the scope project needs the project's name", "give the project, or choose another scope"
+        )
     return (ItemScope.PROJECT if named else ItemScope.GLOBAL), named
 
 
@@ -122,14 +126,14 @@ def _word(name: str, text: str, words: type[_E]) -> _E:
 
 def _result_text(made: Added, quoting: Quoting) -> str:
     headline = {
-        AddOutcome.ADDED: f"Added as {made.id}, a note of the vault, {_audience_text(made.item)}.",
-        AddOutcome.MERGED: "Merged: the note of this id says it now.",
-        AddOutcome.SKIPPED: "Not added: it is known already.",
-        AddOutcome.ALIKE: f"Not added yet: like what is known. Call again with choice={' or '.join(made.choices)}.",
-        AddOutcome.FULL: "Not added: there is no room.",
+        AddOutcome.ADDED: f"Added as {made.id}, {_audience_text(made.item)}.",
+        AddOutcome.MERGED: "Merged into the note with this id.",
+        AddOutcome.SKIPPED: "Not added: already known.",
+        AddOutcome.ALIKE: f"Not added yet: similar items exist. Call again with choice={' or '.join(made.choices)}.",
+        AddOutcome.FULL: "Not added: the limit of items is reached.",
     }[made.outcome]
     secret_count = sum(made.redactions.values())
-    secrets = f"{secret_count} secrets were taken out." if secret_count else ""
+    secrets = f"{secret_count} secrets were redacted." if secret_count else ""
     # The id of an existing note is untrusted text; the id of a new one is ours.
     merged = made.id if made.outcome is AddOutcome.MERGED else ""
     lines = [quoting.labelled([f"id {merged}"] if merged else ["why"], made.why, 300) if merged or not made.id else ""]
@@ -150,10 +154,10 @@ def _audience_text(item: Item) -> str:
 def feedback(context: ServerContext, ref: str, *, useful: bool) -> str:
     """Record that an item was used and whether it helped."""
     if "#" in ref:
-        raise UsageError("an event of a session takes no feedback", "it is for items of knowledge, whose ids have no #")
+        raise UsageError("events of sessions take no feedback", "give the id of a knowledge item; it contains no #")
     vault = vault_of(context)
     item = count_use(vault, find_item(vault, _plain_id(ref)), now(), useful=useful)
-    return f"Noted: used {item.use_count} times, {item.useful_count} of them useful."
+    return f"Recorded: used {item.use_count} times, useful {item.useful_count} times."
 
 
 # --- reading ---------------------------------------------------------------------------------------------------------
@@ -176,8 +180,8 @@ def list_of_items(context: ServerContext) -> str:
         )
         for row in items(context)
     ]
-    headline = f"{len(lines)} items of knowledge, those of most weight first" if lines else "No items of knowledge."
-    return answer([headline], lines, ["Others: recall_search(event_types=['knowledge'])."])
+    headline = f"{len(lines)} knowledge items, highest weight first" if lines else "No knowledge items."
+    return answer([headline], lines, ["To find others: recall_search(event_types=['knowledge'])."])
 
 
 def show_item(context: ServerContext, ref: str) -> str:
@@ -194,5 +198,7 @@ def _plain_id(ref: str) -> str:
     """Return an item's id; paths are rejected, so that clients can read nothing else."""
     name = checked("id", ref.strip(), _LONGEST_LINE)
     if not name or "/" in name or "\\" in name or "\0" in name:
-        raise UsageError(f"{name[:60]!r} is no item's id", "recall_search(event_types=['knowledge']) tells them")
+        raise UsageError(
+            f"{name[:60]!r} is not the id of a knowledge item", "recall_search(event_types=['knowledge']) lists ids"
+        )
     return name.removesuffix(".md")

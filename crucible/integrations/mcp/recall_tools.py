@@ -96,7 +96,7 @@ class RecallTools:
         # If the maximum number of hits was found, there may be more.
         known = len(found.hits) + (len(found.hits) == MOST)
         more = page(known, offset, limit, MOST)
-        ways = "Around one: recall_timeline(anchor=id). Whole texts: recall_get(ids)." if hits else ""
+        ways = "Events around one: recall_timeline(anchor=id). Full texts: recall_get(ids)." if hits else ""
         return answer(_headline(found, len(shown)), [*hits, *sessions], [more, ways])
 
     def timeline(self, anchor: str, before: int, after: int) -> str:
@@ -106,10 +106,10 @@ class RecallTools:
         with self._turn:
             events = self._opened().around(anchor, before, after)
         if not events:
-            raise UsageError("no event of that id", "recall_search and recall_context tell the ids of events")
+            raise UsageError("no event with that id", "recall_search and recall_context show the ids of events")
         quoting = self._quoting()
         lines = [_event(quoting, each, "> " if each.id == anchor else "") for each in events]
-        return answer([f"{len(events)} events, the anchor is marked >"], lines, ["Whole texts: recall_get(ids)."])
+        return answer([f"{len(events)} events, the anchor is marked >"], lines, ["Full texts: recall_get(ids)."])
 
     def get(self, ids: Sequence[str], offset: int) -> str:
         """Return the text of events."""
@@ -118,7 +118,7 @@ class RecallTools:
         with self._turn:
             events = self._opened().get(requested)
         if not events:
-            raise UsageError("no event of these ids", "recall_search and recall_context tell the ids of events")
+            raise UsageError("no events with these ids", "recall_search and recall_context show the ids of events")
         quoting = self._quoting()
         room = max(_LEAST_WHOLE, _WHOLE // len(events))
         blocks = []
@@ -127,7 +127,7 @@ class RecallTools:
             title = quoting.line(each.title or each.phase_name, _LINE)
             blocks.append(f"{_label(quoting, each)} {title}".rstrip() + (f"\n{text}" if text else ""))
             if left:
-                blocks.append(f"[{left:,} more characters, with offset={offset + room}]")
+                blocks.append(f"[{left:,} more characters; continue with offset={offset + room}]")
         missing = len(requested) - len({each.id for each in events})
         headline = [f"{len(events)} of {len(requested)} ids; the others are unknown."] if missing > 0 else []
         return answer(headline, blocks, [self._question(events)])
@@ -139,7 +139,7 @@ class RecallTools:
         vault = vault_of(self._context)
         if not items or not should_ask(vault, vault.settings.knowledge.ask_one_in):
             return ""
-        return f"Did it help? recall_feedback(id={items[0]!r}, useful=true or false) says so."
+        return f"Did it help? Call recall_feedback(id={items[0]!r}, useful=true or false)."
 
     def _ask(self, question: Question) -> Answer:
         with self._turn:
@@ -182,7 +182,7 @@ def _moment(text: str, now: datetime, *, end: bool) -> datetime | None:
 
 
 def _headline(found: Answer, shown: int) -> list[str]:
-    count = f"{shown} found" if shown else "Nothing was found; try fewer or other words, or no event_types."
+    count = f"{shown} found" if shown else "Nothing found. Try fewer or other words, or omit event_types."
     return [count, *(quote_line(note, _NOTE) for note in found.notes)]
 
 
@@ -190,7 +190,7 @@ def _more_of(found: Answer, limit: int) -> list[str]:
     if not found.hits:
         return []
     more = f"More: limit up to {MOST}; " if len(found.hits) >= limit < MOST else ""
-    return [f"{more}whole texts: recall_get(ids); what stands around one: recall_timeline(anchor=id)."]
+    return [f"{more}full texts: recall_get(ids); events around one: recall_timeline(anchor=id)."]
 
 
 def _label(quoting: Quoting, event: Event, number: str = "") -> str:

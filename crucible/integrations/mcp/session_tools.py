@@ -27,7 +27,7 @@ _PART = 8_000
 _PHASES, _TASKS = 40, 10
 """Maximum phases and open tasks of a session in one answer."""
 _LEAST_BUDGET, _MOST_BUDGET = 500, 60_000
-_LOOKUP = "Also the tools: session_show(id, phase), recall_search, recall_get."
+_LOOKUP = "Related tools: session_show(id, phase), recall_search, recall_get."
 
 
 # --- listing ---------------------------------------------------------------------------------------------------------
@@ -47,9 +47,9 @@ def list_sessions(context: ServerContext, limit: int, offset: int, **narrowed: s
     rows, _ = index_of(vault).ask(lambda view: select(view, query))
     quoting = Quoting(redact_of(vault.settings.secrets))
     lines = [_row(quoting, row) for row in rows[offset : offset + limit]]
-    headline = f"{len(lines)} sessions, newest first" if lines else "No session fits."
+    headline = f"{len(lines)} sessions, newest first" if lines else "No session matches."
     more = page(len(rows), offset, limit, _DEEPEST)
-    return answer([headline], lines, [more, "One of them: session_show(id)." if lines else ""])
+    return answer([headline], lines, [more, "To show one: session_show(id)." if lines else ""])
 
 
 def _query(narrowed: dict[str, str], now: datetime) -> SessionQuery:
@@ -107,9 +107,9 @@ def show_session(context: ServerContext, ref: str, phase: str, offset: int) -> s
         *(_line_of(quoting, each) for each in shown),
     ]
     left = len(phases) - offset - len(shown)
-    more = f"{left} more phases: the same with offset={offset + len(shown)}." if left > 0 else ""
-    pages = "A phase: session_show(id, phase='2'). To go on with it: session_resume_context(id)."
-    return answer([] if blocks else ["No phase is so far behind."], blocks, [more, pages])
+    more = f"{left} more phases: repeat with offset={offset + len(shown)}." if left > 0 else ""
+    pages = "To show a phase: session_show(id, phase='2'). To continue: session_resume_context(id)."
+    return answer([] if blocks else ["No phases at this offset."], blocks, [more, pages])
 
 
 def _head(quoting: Quoting, session: Session) -> Iterator[str]:
@@ -134,7 +134,7 @@ def _head(quoting: Quoting, session: Session) -> Iterator[str]:
     for task in open_[:_TASKS]:
         yield quoting.labelled(["open task", task.id], task.content, 160)
     if len(open_) > _TASKS:
-        yield f"[{len(open_) - _TASKS} more open tasks: session_resume_context(id) has all]"
+        yield f"[{len(open_) - _TASKS} more open tasks: session_resume_context(id) shows all]"
 
 
 def _line_of(quoting: Quoting, phase: Phase) -> str:

@@ -40,7 +40,7 @@ _READS = ToolAnnotations(read_only_hint=True, idempotent_hint=True, open_world_h
 _WRITES = ToolAnnotations(read_only_hint=False, destructive_hint=False, open_world_hint=False)
 
 Query = Annotated[
-    str, Field(description='Natural words, or terms, "phrases", -not, field:value; identifiers as they are.')
+    str, Field(description='Plain words, or terms, "phrases", -not, field:value; write identifiers as they are.')
 ]
 Kinds = Annotated[
     list[
@@ -61,16 +61,18 @@ Kinds = Annotated[
         ]
     ]
     | None,
-    Field(description="Only events of these types; by default all."),
+    Field(description="Only events of these types; all by default."),
 ]
-InSession = Annotated[str, Field(description="Only of the session of this id; by default all.")]
-Hits = Annotated[int, Field(description="How many, at most 20.", json_schema_extra={"minimum": 1, "maximum": 20})]
-Offset = Annotated[int, Field(description="How many to leave out, to see more.", json_schema_extra={"minimum": 0})]
-When = Annotated[str, Field(description="A date, a time, or how long ago: 2026-11-21, today, 7d.")]
-Id = Annotated[str, Field(description="The session's id, or the unique beginning of one.")]
-Ids = Annotated[list[str], Field(description="Ids as recall_search and recall_context tell them, at most 20.")]
+InSession = Annotated[str, Field(description="Only events of the session with this id; all by default.")]
+Hits = Annotated[
+    int, Field(description="Maximum number of results, up to 20.", json_schema_extra={"minimum": 1, "maximum": 20})
+]
+Offset = Annotated[int, Field(description="Number of results to skip.", json_schema_extra={"minimum": 0})]
+When = Annotated[str, Field(description="A date, a time, or an age: 2026-11-21, today, 7d.")]
+Id = Annotated[str, Field(description="The session's id, or a unique prefix of it.")]
+Ids = Annotated[list[str], Field(description="Ids from recall_search or recall_context, at most 20.")]
 Around = Annotated[
-    int, Field(description="How many events, at most 20.", json_schema_extra={"minimum": 0, "maximum": 20})
+    int, Field(description="Number of events, at most 20.", json_schema_extra={"minimum": 0, "maximum": 20})
 ]
 Text = Annotated[str, Field(description="Markdown.")]
 
@@ -91,7 +93,7 @@ def with_error_answers(tool: Callable[..., str]) -> Callable[..., CallToolResult
             message = " ".join(f"{type(error).__name__}: {error}".split())
             return _answer(
                 plain_lines(
-                    f"a fault of Crucible's own: {message}\nthe other tools may work; `cru doctor` looks after the vault"
+                    f"internal error in Crucible: {message}\nthe other tools may still work; `cru doctor` checks the vault"
                 ),
                 failed=True,
             )
@@ -123,10 +125,10 @@ def _added(server: MCPServer[Any], tool: Callable[..., str], annotations: ToolAn
 
 def _add_recall(server: MCPServer[Any], service: GetService) -> None:
     def recall_context(query: Query, event_types: Kinds = None, session: InSession = "", limit: Hits = 5) -> str:
-        """Find what was said, decided or learned in earlier sessions: the best events, each with the one before and after it.
+        """Find what was said, decided or learned in earlier sessions: the best events, each with the events before and after it.
 
-        Ask it before a decision that may have been made already ("what did we decide about the retry policy?"), when an error looks
-        familiar, and when the user speaks of earlier work.
+        Call it before a decision that may have been made already ("what did we decide about the retry policy?"), when an error looks
+        familiar, and when the user mentions earlier work.
         """
         return service().recalling.context(query, event_types, session, limit)
 
@@ -135,15 +137,15 @@ def _add_recall(server: MCPServer[Any], service: GetService) -> None:
         query: Query,
         event_types: Kinds = None,
         session: InSession = "",
-        agent: Annotated[str, Field(description="Only of this agent.")] = "",
-        channel: Annotated[str, Field(description="Only of this channel.")] = "",
-        project: Annotated[str, Field(description="Only of this project.")] = "",
+        agent: Annotated[str, Field(description="Only events of this agent.")] = "",
+        channel: Annotated[str, Field(description="Only events of this channel.")] = "",
+        project: Annotated[str, Field(description="Only events of this project.")] = "",
         since: When = "",
         until: When = "",
         limit: Hits = 5,
         offset: Offset = 0,
     ) -> str:
-        """Search all sessions and knowledge, a line for each event with its date, session, phase and id, and the sessions themselves."""
+        """Search all sessions and knowledge. Lists events with date, session, phase and id, and the matching sessions."""
         narrowed = {"agent": agent, "channel": channel, "project": project}
         return service().recalling.search(
             query, event_types, session, limit, offset, since=since, until=until, **narrowed
@@ -154,13 +156,13 @@ def _add_recall(server: MCPServer[Any], service: GetService) -> None:
         before: Around = 3,
         after: Around = 3,
     ) -> str:
-        """What happened around an event, in its order."""
+        """Show what happened before and after an event, in order."""
         return service().recalling.timeline(anchor, before, after)
 
     def recall_get(
-        ids: Ids, offset: Annotated[int, Field(description="From this character of each text on.")] = 0
+        ids: Ids, offset: Annotated[int, Field(description="Start at this character of each text.")] = 0
     ) -> str:
-        """The whole texts of events or items of knowledge; of a long one a part, and how to have the next."""
+        """Show the full text of events or knowledge items. Long texts come in parts, with the offset of the next."""
         return service().recalling.get(ids, offset)
 
     for tool in (recall_context, recall_search, recall_timeline, recall_get):
@@ -171,20 +173,18 @@ def _add_knowledge(server: MCPServer[Any], service: GetService) -> None:
     def recall_add(
         *,
         type: Literal["evidence", "decision", "pattern", "observation", "failure"],  # noqa: A002  the public name
-        title: Annotated[str, Field(description="What is known, in a line.")] = "",
+        title: Annotated[str, Field(description="The knowledge in one line.")] = "",
         text: Text = "",
         tags: list[str] | None = None,
         scope: Annotated[
             Literal["", "project", "domain", "global"],
-            Field(
-                description="For whom it is worth knowing; by default the project you work in, without one everybody."
-            ),
+            Field(description="Where it applies; by default the current project, or everywhere if there is none."),
         ] = "",
-        project: Annotated[str, Field(description="By default the one you work in.")] = "",
+        project: Annotated[str, Field(description="The current project by default.")] = "",
         domain: str = "",
-        session: Annotated[str, Field(description="The id of the session that it comes from.")] = "",
-        phase: Annotated[str, Field(description="Its phase, such as phase-2.")] = "",
-        confidence: Annotated[float | None, Field(description="From 0 to 1.")] = None,
+        session: Annotated[str, Field(description="The id of its source session.")] = "",
+        phase: Annotated[str, Field(description="The phase of that session, such as phase-2.")] = "",
+        confidence: Annotated[float | None, Field(description="Confidence from 0 to 1.")] = None,
         category: Annotated[
             Literal[
                 "",
@@ -195,17 +195,19 @@ def _add_knowledge(server: MCPServer[Any], service: GetService) -> None:
                 "execution_error",
                 "external_dep",
             ],
-            Field(description="Of a failure."),
+            Field(description="For a failure: the category of its cause."),
         ] = "",
-        root_cause: Annotated[str, Field(description="Of a failure.")] = "",
-        preventable_with: Annotated[str, Field(description="Of a failure.")] = "",
-        resolution: Annotated[str, Field(description="Of a failure.")] = "",
+        root_cause: Annotated[str, Field(description="For a failure: its root cause.")] = "",
+        preventable_with: Annotated[
+            str, Field(description="For a failure: what knowledge would have prevented it.")
+        ] = "",
+        resolution: Annotated[str, Field(description="For a failure: how it was fixed.")] = "",
         choice: Annotated[
             Literal["", "merge", "keep_both", "skip"],
-            Field(description="Only when an earlier call said that something alike is known."),
+            Field(description="Only if an earlier call reported a similar item."),
         ] = "",
     ) -> str:
-        """Keep something worth knowing in later sessions, as a note. What is known already is not added again."""
+        """Save knowledge for later sessions as a note. Known items are not added again."""
         failure = {
             "category": category,
             "root_cause": root_cause,
@@ -217,10 +219,10 @@ def _add_knowledge(server: MCPServer[Any], service: GetService) -> None:
         return service().add(type, tags or (), failure, confidence, **fields, **origin)
 
     def recall_feedback(
-        id: Annotated[str, Field(description="The id of an item of knowledge.")],  # noqa: A002  the public name
-        useful: Annotated[bool, Field(description="Whether it helped.")],
+        id: Annotated[str, Field(description="The id of a knowledge item.")],  # noqa: A002  the public name
+        useful: Annotated[bool, Field(description="True if it helped.")],
     ) -> str:
-        """Say whether an item of knowledge that you used was of use: it is found earlier then, or later."""
+        """Report whether a knowledge item helped. Useful items rank higher in later searches."""
         return service().feedback(id, useful=useful)
 
     for tool in (recall_add, recall_feedback):
@@ -230,23 +232,25 @@ def _add_knowledge(server: MCPServer[Any], service: GetService) -> None:
 def _add_recorder(server: MCPServer[Any], service: GetService) -> None:
     def flight_recorder_log(
         *,
-        type: Annotated[str, Field(description="What it is.", json_schema_extra={"enum": list(TYPES)})],  # noqa: A002
+        type: Annotated[str, Field(description="The type of the entry.", json_schema_extra={"enum": list(TYPES)})],  # noqa: A002
         content: Text,
         ctx: Context[Any, Any],
-        rationale: Annotated[str, Field(description="Of a decision: why.")] = "",
-        resolution: Annotated[str, Field(description="Of an error: how it was fixed; without one it stays open.")] = "",
+        rationale: Annotated[str, Field(description="For a decision: the reason.")] = "",
+        resolution: Annotated[
+            str, Field(description="For an error: how it was fixed; leave empty if it is unresolved.")
+        ] = "",
         metadata: Annotated[
             dict[str, Any] | None,
             Field(
-                description="Anything else: files, tickets; options of decision_needed; of an observation that other tasks' agents"
-                " should know tag=parallel-discovery, task_id, applies_to."
+                description="Other data: files, tickets; `options` for decision_needed. For an observation that agents of other tasks"
+                " should see, set tag=parallel-discovery, task_id and applies_to."
             ),
         ] = None,
-        session: Annotated[str, Field(description="The session's whole id; by default the running one.")] = "",
+        session: Annotated[str, Field(description="The session's full id; the running session by default.")] = "",
     ) -> str:
-        """Write into this session's note: a decision and why, an error and how it was fixed, a milestone, an observation.
+        """Record an entry in this session's note: a decision and its reason, an error and its fix, a milestone, an observation.
 
-        Call it when a choice is made that a later session must know, when an error was understood or mended, when a part of
+        Call it when a choice is made that later sessions must know, when an error is understood or fixed, and when a part of
         the work is done.
         """
         fields = {"rationale": rationale, "resolution": resolution, "session": session}
@@ -259,36 +263,40 @@ def _add_sessions(server: MCPServer[Any], service: GetService) -> None:
     def session_list(
         *,
         status: Annotated[
-            Literal["", "active", "paused", "completed", "failed"], Field(description="By default any.")
+            Literal["", "active", "paused", "completed", "failed"],
+            Field(description="Only sessions with this status; any by default."),
         ] = "",
         project: str = "",
         agent: str = "",
         since: When = "",
         until: When = "",
         limit: Annotated[
-            int, Field(description="How many, at most 50.", json_schema_extra={"minimum": 1, "maximum": 50})
+            int,
+            Field(description="Maximum number of sessions, up to 50.", json_schema_extra={"minimum": 1, "maximum": 50}),
         ] = 10,
         offset: Offset = 0,
     ) -> str:
-        """Sessions, newest first: id, status, start, project, agents and title."""
+        """List sessions, newest first: id, status, start, project, agents and title."""
         narrowed = {"status": status, "project": project, "agent": agent, "since": since, "until": until}
         return service().list_sessions(limit, offset, **narrowed)
 
     def session_show(
         id: Id,  # noqa: A002  the public name
-        phase: Annotated[str, Field(description="2, or 2.1 for a sub-phase: its whole text, a part at a time.")] = "",
+        phase: Annotated[
+            str, Field(description="Show the full text of this phase, in parts: 2, or 2.1 for a sub-phase.")
+        ] = "",
         offset: Annotated[
-            int, Field(description="From this character of the phase on; without a phase, so many phases on.")
+            int, Field(description="Start at this character of the phase; without a phase, skip this many phases.")
         ] = 0,
     ) -> str:
-        """What a session was for, where it stands, and its phases; or one phase whole."""
+        """Show a session's goal, state and phases, or one phase in full."""
         return service().show_session(id, phase, offset)
 
     def session_resume_context(
         id: Id,  # noqa: A002  the public name
-        budget: Annotated[int, Field(description="Tokens, 500 to 60,000; 0 is the vault's setting.")] = 0,
+        budget: Annotated[int, Field(description="Maximum tokens, 500 to 60,000; 0 uses the vault's setting.")] = 0,
     ) -> str:
-        """All that is needed to go on with a session: goal, decisions, open work, what was said last, what changed since."""
+        """Show what is needed to continue a session: goal, decisions, open work, the last messages, and changes since."""
         return service().context_of(id, budget)
 
     for tool in (session_list, session_show, session_resume_context):

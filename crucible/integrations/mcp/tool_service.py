@@ -74,7 +74,7 @@ class RunningSessions:
         except SessionNotFound:
             what = "" if named else ", which CRU_SESSION names"
             raise SessionNotFound(
-                f"no session {name!r}{what}", f"{UNKNOWN}; it takes a whole id, and nothing was written"
+                f"no session {name!r}{what}", f"{UNKNOWN}; give the full id; nothing was written"
             ) from None
 
     def known(self) -> str:
@@ -122,7 +122,7 @@ class RunningSessions:
         if path is None and spooled:
             raise UsageError(
                 "this session has no note yet",
-                "it is written at the end of this turn; tell it again after your next answer",
+                "it is written when this turn ends; repeat the call in your next turn",
             )
         return note_name(path.name) if path else ""
 
@@ -137,8 +137,8 @@ class RunningSessions:
         names = [str(row["id"]) for row in rows if row["channel"] != _CHANNEL]
         if len(names) > 1:
             raise UsageError(
-                f"{len(names)} sessions of {caller.agent} are active in {project}, and it cannot be told which one is yours",
-                f"name it with session=, one of: {', '.join(filter(is_session_id, names[:5]))}",
+                f"{len(names)} sessions of {caller.agent} are active in {project}, so yours is ambiguous",
+                f"pass session=, one of: {', '.join(filter(is_session_id, names[:5]))}",
             )
         return names[0] if names else ""
 
@@ -220,10 +220,10 @@ def log_entry(running: RunningSessions, entry: LogEntry, caller: Caller) -> str:
         text = checked(name, getattr(entry, name), _LONGEST)
         if text.strip() and name not in takes:
             owner = next(other for other, words in _TAKES.items() if name in words)
-            raise UsageError(f"{kind}: takes no {name}", f"{name} goes with {owner}; put it into content")
+            raise UsageError(f"{kind}: does not accept {name}", f"{name} belongs to {owner}; put it into content")
     content = checked("content", entry.content, _LONGEST)
     if not content.strip():
-        raise UsageError(f"{kind}: nothing was said", "content says what is to be written down")
+        raise UsageError(f"{kind}: content is empty", "put the text to record into content")
     text = content + _rest(entry.metadata, takes)
     recorder = running.recorder(entry.session, caller)
     write: Callable[..., str] = getattr(recorder, kind)
@@ -241,7 +241,7 @@ def _rest(metadata: Mapping[str, Any], takes: Mapping[str, str]) -> str:
         if not (name in takes and _fits_argument(value)) and value not in (None, "", [], {})
     }
     if len(rest) > _MOST_KEYS:
-        raise UsageError(f"metadata: {len(rest)} keys", f"at most {_MOST_KEYS} are taken")
+        raise UsageError(f"metadata: {len(rest)} keys", f"the limit is {_MOST_KEYS}")
     lines = [f"- {quote_line(name, _LONGEST_KEY)}: {_value(name, value)}" for name, value in rest.items()]
     return "\n\n" + "\n".join(lines) if lines else ""
 
@@ -255,7 +255,7 @@ def _value(name: str, value: object) -> str:
     try:
         text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     except (TypeError, ValueError, RecursionError):
-        raise UsageError(f"metadata: {name[:40]!r} is no JSON", "give texts, numbers and lists of them") from None
+        raise UsageError(f"metadata: {name[:40]!r} is not JSON", "use strings, numbers and lists of them") from None
     return " ".join(checked(f"metadata {name[:40]!r}", text, 4000).split())
 
 

@@ -244,7 +244,7 @@ def _bookmark(fields: Mapping[str, object]) -> Bookmark:
     try:
         why = StopReason(text_of(fields, "why"))
     except ValueError:
-        raise InvalidRecord("`why` is no reason that this version knows") from None
+        raise InvalidRecord("`why` is not a reason that this version knows") from None
     texts = {name: text_of(fields, name) for name in _TEXTS}
     plain: dict[str, Any] = {**texts, **{name: number_of(fields, name) for name in _NUMBERS}}
     return Bookmark(
@@ -263,14 +263,14 @@ def _bookmark(fields: Mapping[str, object]) -> Bookmark:
 def _list(fields: Mapping[str, object], name: str) -> Iterable[str]:
     value = fields.get(name, [])
     if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
-        raise InvalidRecord(f"`{name}` is no list of texts")
+        raise InvalidRecord(f"`{name}` is not a list of strings")
     return value
 
 
 def _branch(fields: Mapping[str, object]) -> str:
     branch = text_of(fields, "branch")
     if branch.startswith("-"):
-        raise InvalidRecord("`branch` is no branch")
+        raise InvalidRecord("`branch` is not a branch name")
     return branch
 
 
@@ -279,5 +279,5 @@ def _file(line: str) -> tuple[str, str]:
     digest, _, path = line.partition(" ")
     digest = "" if digest == _NOT_THERE else digest
     if not _DIGEST.match(digest) or not is_inner_path(path):
-        raise InvalidRecord("`files` has what is no file of the project")
+        raise InvalidRecord("`files` contains a path outside the project")
     return path, digest

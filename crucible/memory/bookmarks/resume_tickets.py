@@ -157,5 +157,5 @@ def _rename(fields: Mapping[str, object]) -> tuple[str, str]:
     """Parse a line.  Raises `InvalidRecord`."""
     was = fields.get("was")
     if not isinstance(was, str) or not was:
-        raise InvalidRecord("`was` is no session")
+        raise InvalidRecord("`was` is not a session id")
     return was, session_of(fields)

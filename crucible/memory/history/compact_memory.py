@@ -20,8 +20,8 @@ from crucible.vault.index.query import SessionQuery, matching
 from crucible.vault.index.schema import View
 from crucible.vault.notes.vault import Vault
 
-ANNOUNCED = "Memory approaching limit. Compacting {count} old entries…"
-REACHED = "Milestone reached. Compacting {count} old entries of memory…"
+ANNOUNCED = "Memory is nearly full. Compacting {count} old entries…"
+REACHED = "Milestone reached. Compacting {count} old entries…"
 """The message before compacting, by trigger: size or milestone."""
 _STAY = 4
 """Divisor of the limits: a quarter stays in full, so that the next line does not exceed the limit again."""

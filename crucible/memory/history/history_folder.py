@@ -248,7 +248,7 @@ def _discard(root: Path, path: Path) -> str:
         path.unlink()
     except OSError as error:
         raise VaultError(f"{path}: cannot be removed: {error.strerror or error}") from error
-    return "git has it"
+    return "still in git"
 
 
 def _is_committed(root: Path, path: Path) -> bool:
@@ -268,7 +268,7 @@ def _to_trash(path: Path) -> None:
         reason = " ".join(str(getattr(error, "strerror", None) or error).split())[:200]
         raise VaultError(
             f"{path}: not removed: it is not in git, and moving it to the trash failed: {reason or type(error).__name__}",
-            "commit it first: what git has may go",
+            "commit it first; committed notes can be removed",
         ) from error
     if os.path.lexists(path):
         raise VaultError(f"{path}: not removed: moving it to the trash failed", "commit it first")

@@ -285,7 +285,7 @@ class _Properties(FieldReader):
             return self.time(key)
         found = parse_time(f"{self.text('date')}T{self.text(clock) or '00:00:00'}")
         if found is None:
-            self.complain("date", "a day, with times of day beside it")
+            self.complain("date", "a date, with times of day in separate properties")
         return found
 
     def captures(self) -> Captures:

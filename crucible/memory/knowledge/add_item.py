@@ -126,7 +126,7 @@ def _completed(item: Item, vault: Vault, now: datetime) -> Item:
     if item.title == UNTITLED:
         item = replace(item, title=title_of(item.text))
     if item.title == UNTITLED:
-        raise UsageError("an item of knowledge without a title and a text", "say what is to be known")
+        raise UsageError("a knowledge item needs a title or a text", "give it a text")
     confidence = item.confidence
     if confidence is None:
         confidence = type_weight(WeightFacts.of(item), vault.settings.knowledge)
@@ -165,7 +165,7 @@ def _write_if_new(
         is_same = first.exact and not first.retired
         if is_same or choice is not SimilarChoice.KEEP_BOTH:
             state = "retired " if first.retired else ""
-            why = f"{state}{vault.relative(closest.note.path)} says the same, “{first.title}”: {first.why}"
+            why = f"{state}{vault.relative(closest.note.path)} says the same: “{first.title}”: {first.why}"
             if is_same or choice is SimilarChoice.SKIP:
                 return Added(AddOutcome.SKIPPED, item, why=why, alike=alike)
             return Added(AddOutcome.ALIKE, item, why=why, alike=alike, choices=tuple(SimilarChoice))
@@ -173,12 +173,16 @@ def _write_if_new(
     least = lightest_items(item, known, now, settings)
     shown = ", ".join(f"{id_} ({weight:.2f})" for id_, weight in least)
     if room.full:
-        why = f"no room: {room}; retire what weighs least: {shown}"
+        why = f"no room: {room}; retire the items with the lowest weight: {shown}"
         return Added(AddOutcome.FULL, item, why=why, to_retire=tuple(id_ for id_, _ in least))
     id_, path = _written(vault, item, notes)
     room = room._replace(held=room.held + item.active)
-    warnings = (f"nearly full: {room}; retire what weighs least: {shown}",) if room.nearly_full else ()
-    why = f"{vault.relative(path)} says it now"
+    warnings = (
+        (f"nearly full: {room}; consider retiring the items with the lowest weight: {shown}",)
+        if room.nearly_full
+        else ()
+    )
+    why = f"updated {vault.relative(path)}"
     return Added(AddOutcome.ADDED, item, id_, path, why, alike, warnings=warnings)
 
 
@@ -200,7 +204,7 @@ def _written(vault: Vault, item: Item, notes: Sequence[ItemNote]) -> tuple[str, 
         Source(render_item(item, folder_of_session(vault, item.source.session))).to_bytes(),
     )
     if len(data) > files.LARGEST_NOTE:
-        raise UsageError("too large for a note", "shorten the text, and link to the rest")
+        raise UsageError("too large for a note", "shorten the text and link to the rest")
     for id_ in itertools.chain([slug], (f"{slug}-{n}" for n in itertools.count(2))):
         path = folder / f"{id_}.md"
         if id_ in taken or any(os.path.lexists(vault.root / one / path.name) for one in _OTHER_FOLDERS):
@@ -217,7 +221,7 @@ def merge_items(vault: Vault, into: ItemNote, other: ItemNote, now: datetime) ->
     Raises `UsageError` if both are the same note, or if a note has no valid item.
     """
     if into.note.path == other.note.path or into.item is None or other.item is None:
-        raise UsageError(f"{into.id} and {other.id}: not two items", "`cru knowledge list` tells the items")
+        raise UsageError(f"{into.id} and {other.id}: the same item", "`cru knowledge list` shows the ids")
     # Recorded in the target, so that repeating an interrupted merge counts nothing twice.
     item = replace(other.item, merged=(*other.item.merged, other.id))
 
@@ -228,7 +232,7 @@ def merge_items(vault: Vault, into: ItemNote, other: ItemNote, now: datetime) ->
     with vault.locked(vault.root / KNOWLEDGE):
         vault.update(into.note.path, edits)
         retire_item(vault, other.note.path, now, f"merged into {link_to(into.id, KNOWLEDGE)}")
-    return f"{other.id} is merged into {into.id}, and retired"
+    return f"merged {other.id} into {into.id} and retired it"
 
 
 # --- secrets ---------------------------------------------------------------------------------------------------------

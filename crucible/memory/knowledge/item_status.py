@@ -83,11 +83,11 @@ def merge_edits(source: Source, name: str, new: Item, now: datetime) -> list[Edi
     """Return edits that merge an item into the note's item.  Raises `EditRefused` if the result is not readable."""
     old = read_item(source, name).item
     if old is None:
-        raise EditRefused(f"{name}: no item of knowledge", "`cru knowledge check` says what is wrong with it")
+        raise EditRefused(f"{name}: not a knowledge item", "`cru knowledge check` says what is wrong with it")
     after = merged(old, new, now)
     edits = [*change_edits(source, old, after), *_added_texts(source, old, after)]
     if not _shows(source, edits, name, after):
-        raise EditRefused(f"{name}: what is merged would not read back", "fix the note in an editor first")
+        raise EditRefused(f"{name}: the merged note could not be parsed again", "fix the note in an editor first")
     return edits
 
 
@@ -191,7 +191,7 @@ def _changed(vault: Vault, path: Path, change: Callable[[Item], Item], numbers: 
             raise _no_item(note, problems)
         wrong = next((one for one in problems if one.message.partition(":")[0] in numbers), None)
         if wrong:
-            raise EditRefused(f"{path}:{wrong.line}: {wrong.message}", "mend the note in an editor first")
+            raise EditRefused(f"{path}:{wrong.line}: {wrong.message}", "fix the note in an editor first")
         after = change(item)
         return change_edits(note.source, item, after)
 
@@ -201,8 +201,8 @@ def _changed(vault: Vault, path: Path, change: Callable[[Item], Item], numbers: 
 
 
 def _no_item(note: Note, problems: tuple[Problem, ...]) -> UsageError:
-    line, why = (problems[-1].line, problems[-1].message) if problems else (1, "its type is none of ours")
-    return UsageError(f"{note.path}:{line}: no item of knowledge: {why}", "mend the note in an editor")
+    line, why = (problems[-1].line, problems[-1].message) if problems else (1, "its type is not a type of knowledge")
+    return UsageError(f"{note.path}:{line}: not a knowledge item: {why}", "fix the note in an editor")
 
 
 # --- feedback --------------------------------------------------------------------------------------------------------

@@ -160,7 +160,7 @@ def check_items(vault: Vault) -> Iterator[ItemProblem]:
             problems = [Problem("unreadable", 1, str(error))]
         first = names.setdefault(note_name(path.name).casefold(), shown)
         if first != shown:
-            problems.append(Problem("same-name", 1, f"{first} has the same name: an id means one note"))
+            problems.append(Problem("same-name", 1, f"{first} has the same name; an id must be unique"))
         yield from (ItemProblem(shown, problem) for problem in sorted(problems, key=lambda found: found.line))
     for wrong in unread:
         yield ItemProblem(KNOWLEDGE, Problem("unreadable", 1, str(wrong)))
@@ -169,7 +169,7 @@ def check_items(vault: Vault) -> Iterator[ItemProblem]:
 def _of_item(one: ItemNote, sessions: set[str]) -> Iterator[Problem]:
     if one.item is None:
         if not one.problems:
-            yield Problem("no-item", 1, "no item of knowledge")
+            yield Problem("no-item", 1, "not a knowledge item")
         return
     item, keys = one.item, find_frontmatter(one.note.source).keys
 
@@ -177,14 +177,14 @@ def _of_item(one: ItemNote, sessions: set[str]) -> Iterator[Problem]:
         return one.note.source.line_of(keys[key].start) + 1 if key in keys else 1
 
     if not (item.created or item.updated):
-        yield Problem("no-date", 1, "neither created nor updated: it counts as new for ever")
+        yield Problem("no-date", 1, "`created` and `updated` are missing, so it never ages")
     if item.source.origin is Origin.SESSION and not item.source.session:
-        yield Problem("no-session", line("source"), "its source is a session, but none is named")
+        yield Problem("no-session", line("source"), "its source is a session, but `session` is missing")
     for key, session in [("session", item.source.session), *(("also_from", also) for also in item.also_from)]:
         if session and session not in sessions:
-            yield Problem("no-such-session", line(key), f"no session {session}: renamed, or not here")
+            yield Problem("no-such-session", line(key), f"no session {session}: renamed or deleted")
     if item.useful_count > item.use_count:
-        yield Problem("bad-count", line("useful_count"), "it helped more often than it was used")
+        yield Problem("bad-count", line("useful_count"), "`useful_count` is higher than `use_count`")
     if item.scope is not ItemScope.GLOBAL and not Audience.of(item).name:
         message = f"its scope is {item.scope}, but no {item.scope} is named: it is seen only where none is"
         yield Problem("no-place", line("scope"), message)

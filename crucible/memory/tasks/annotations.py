@@ -173,7 +173,9 @@ def annotation_path(shelf: AnnotationFolder, ref: Ref) -> Path:
     top = Path(os.path.realpath(shelf.root))
     path = top / shelf.folder / f"{ref.session}.{name}.yaml"
     if path.is_symlink():
-        raise OutsideVault(f"{path}: a symlink, where an annotation is kept", "replace the symlink by the file")
+        raise OutsideVault(
+            f"{path}: a symlink; annotations must be regular files", "replace the symlink with a regular file"
+        )
     return files.inside(top, path)
 
 
@@ -280,7 +282,7 @@ def _blend(written: Value, old: Value, new: Value) -> Value:
 def _load(path: Path) -> _File:
     data, _ = files.read_bytes(path)
     if len(data) > LARGEST:
-        raise NoteUnreadable(f"{path}: {len(data)} bytes are no annotation", "move it out of that folder")
+        raise NoteUnreadable(f"{path}: {len(data)} bytes are too large for an annotation", "move it out of that folder")
     source = Source.from_bytes(data)
     # A YAML file may begin with `---`.
     line_end = "\r\n" if "\r\n" in source.text else "\n"
@@ -291,7 +293,7 @@ def _load(path: Path) -> _File:
 
 def _fitting(ref: Ref, data: bytes) -> bytes:
     if len(data) > LARGEST:
-        raise VaultError(f"task {ref.id}: {len(data)} bytes are too large an annotation", "say it in fewer words")
+        raise VaultError(f"task {ref.id}: {len(data)} bytes are too large for an annotation", "shorten the text")
     return data
 
 

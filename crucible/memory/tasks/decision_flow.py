@@ -230,7 +230,7 @@ def pass_on_decisions(vault: Vault, session: Session, *, now: datetime, redact: 
             if task.stage is Stage.COMPLETED:
                 errors = flow_down(shelf, task.ref, tasks, now, kinds, clean=lambda text: redact(text)[0])
                 failed = {**dict(errors), **failed}
-    yield from (f"task {ref.id}: decisions were not noted: {why}" for ref, why in failed.items())
+    yield from (f"task {ref.id}: decisions could not be stored: {why}" for ref, why in failed.items())
 
 
 def _note_decisions(

@@ -253,13 +253,13 @@ def _row(path: Path) -> Mapping[str, object]:
         raise ValueError("too large for a task")
     row = orjson.loads(data)
     if not isinstance(row, dict) or not _text(row.get("subject")):
-        raise ValueError("no task: it has no `subject`")
+        raise ValueError("not a task: it has no `subject`")
     return row
 
 
 def _reason(error: Exception) -> str:
     if isinstance(error, orjson.JSONDecodeError):
-        return "no JSON"
+        return "not JSON"
     return (error.strerror or "cannot be read") if isinstance(error, OSError) else str(error)
 
 
@@ -320,7 +320,7 @@ def find_task(called: str, tasks: Sequence[OpenTask], session: str = "") -> Open
     if len(found) > 1:
         names = ", ".join(str(task.ref) for task in found[:_SHOWN])
         more = " …" if len(found) > _SHOWN else ""
-        raise UsageError(f"{called!r} fits {len(found)} tasks", f"one of: {names}{more}")
+        raise UsageError(f"{called!r} matches {len(found)} tasks", f"one of: {names}{more}")
     return found[0]
 
 

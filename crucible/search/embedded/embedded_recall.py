@@ -226,9 +226,9 @@ class EmbeddedRecall:
 
 def _missing_notes(state: IndexState) -> str:
     if state.manifest.is_complete:
-        return f"{state.behind} changed notes are not searched yet: another process is indexing them"
+        return f"{state.behind} changed notes are not searchable yet: another process is indexing them"
     total = len(state.manifest.rows) + state.behind
-    return f"{state.behind} of {total} notes are not searched yet: another process is building the index"
+    return f"{state.behind} of {total} notes are not searchable yet: another process is building the index"
 
 
 def _paths_of(searchers: Searchers, ids: Iterable[str]) -> list[str]:

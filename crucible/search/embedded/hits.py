@@ -153,7 +153,7 @@ def _bytes_of(path: str, root: str) -> bytes:
     with os.fdopen(descriptor, "rb") as file:
         found = os.fstat(descriptor)
         if not stat.S_ISREG(found.st_mode) or found.st_size > LARGEST_NOTE:
-            raise ValueError(f"{path}: no note")
+            raise ValueError(f"{path}: not a note")
         return file.read()
 
 

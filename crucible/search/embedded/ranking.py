@@ -199,9 +199,9 @@ def find_events(question: Question, notes: list[str], find: Find, texts: Texts, 
     """Find the events that match a question; None if it has no words.  Appends remarks for the user to `notes`."""
     parsed = read_question(question.text)
     if parsed.cut:
-        notes.append("only the first words of the question were searched")
+        notes.append("only the first words of the query were searched")
     if parsed.is_empty() and (question.text.strip() or not question.narrows):
-        notes.append("the question has no words")
+        notes.append("the query has no words")
         return None
     terms = _spelled(search_terms(parsed, question), count)
     if terms.is_unsearchable:

@@ -76,7 +76,7 @@ WHOLE = 3.0
 """The weight of a full name, relative to a word."""
 NEAR = 0.6
 """The weight of a correction, relative to a word."""
-TOO_LONG = "the words of the question are too long to search for"
+TOO_LONG = "the words of the query are too long to search for"
 """Remark for a question that cannot be searched."""
 _TRIES = 4
 """Maximum number of searches, with a growing limit, if too many matches are outdated."""

@@ -90,20 +90,20 @@ _LOOK = {
     "database": "check the name at the end of recall.backend, or ask its administrator to create the database",
 }
 _BY_STATE = {
-    "28P01": ("refuses the password", "put the right one in ~/.pgpass (mode 600) or in PGPASSWORD"),
+    "28P01": ("refuses the password", "set the right one in ~/.pgpass (mode 600) or in PGPASSWORD"),
     "28000": ("refuses this user or this machine", "ask its administrator for an entry in pg_hba.conf"),
     "3D000": ("does not have this database", _LOOK["database"]),
     "3F000": ("is not set up for recall", 'its administrator runs "cru team setup" once: see docs/teams.md'),
     "42P01": ("is not set up for recall", 'its administrator runs "cru team setup" once: see docs/teams.md'),
     "42501": ("does not allow this user to do that", "ask its administrator to grant a project: see docs/teams.md"),
-    "57014": ("is too slow", "shorten the question, or raise recall.timeout_seconds"),
+    "57014": ("is too slow", "shorten the query, or raise recall.timeout_seconds"),
     "55P03": ("is busy", "try again"),
     "40P01": ("is busy", "try again"),
     "57P01": ("was shut down", "try again when it runs"),
     "57P03": ("is starting or stopping", "try again in a moment"),
     "53300": ("has too many connections", "try again in a moment"),
-    "53100": ("has no disk space left", "tell its administrator"),
-    "25006": ("takes no writes: it is a standby", "push to its primary"),
+    "53100": ("has no disk space left", "ask its administrator to free some"),
+    "25006": ("is a read-only standby", "push to its primary"),
 }
 _BY_WORDS = (
     ("password", "28P01"),

@@ -201,9 +201,9 @@ def check_ready(server: Server) -> None:
     if version == 0:
         raise ServerFailed(f"{server.place} is not set up for recall", _UPDATE)
     if version < VERSION:
-        raise ServerFailed(f"{server.place} has tables of an older Crucible", _UPDATE)
+        raise ServerFailed(f"{server.place} has tables from an older Crucible", _UPDATE)
     if version > VERSION:
-        raise ServerFailed(f"{server.place} has tables of a newer Crucible", "update Crucible on this machine")
+        raise ServerFailed(f"{server.place} has tables from a newer Crucible", "update Crucible on this machine")
 
 
 def set_up(server: Server) -> bool:

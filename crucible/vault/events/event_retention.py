@@ -260,7 +260,7 @@ def move_flight(vault_root: Path, old_id: str, new_id: str, *, lock_seconds: flo
     there = [(old, new) for old, new in pairs if os.path.lexists(old)]
     taken = [new for _, new in there if os.path.lexists(new)]
     if taken:
-        return f"{taken[0]} exists already"
+        return f"{taken[0]} already exists"
     # Windows cannot move open files.
     waiting = hold_events(real, lock_seconds, make=False) if real.is_dir() and os.name != "nt" else nullcontext()
     with waiting:

@@ -251,7 +251,7 @@ def _quick_tables(
             joined(rows.folder, name) for rows in suspects.files.values() for name in rows.names() if name >= oldest
         )
         suspects.gone.extend(path for path in known if path not in seen.names)
-    draft = IndexDraft(folder, manifest, suspects, "not asked to")
+    draft = IndexDraft(folder, manifest, suspects, "rebuild not requested")
     requested = _newest(suspects)
     if manifest.whole or len(requested) == len(suspects.to_read):
         draft.apply(read_notes(root, requested), suspects.gone, 0)

@@ -79,7 +79,7 @@ def append_lines(
         for _ in range(_ATTEMPTS):
             if _append(path, data, fsync=fsync):
                 return
-    raise VaultError(f"{path}: another program keeps replacing it", "try again when it is done")
+    raise VaultError(f"{path}: another program keeps replacing it", "try again after it has finished")
 
 
 def rewrite_lines(
@@ -136,7 +136,7 @@ def read_lines(
         try:
             found.append(make(record_of(line)))
         except InvalidRecord as error:
-            problems.append(Problem("torn-line", number, f"{error}; passed over"))
+            problems.append(Problem("torn-line", number, f"{error}; skipped"))
     return found, problems
 
 
@@ -149,7 +149,7 @@ def record_of(line: bytes) -> Mapping[str, object]:
     except ValueError:
         raise InvalidRecord("not a complete JSON line") from None
     if not isinstance(record, dict):
-        raise InvalidRecord("no JSON object")
+        raise InvalidRecord("not a JSON object")
     return record
 
 
@@ -170,14 +170,16 @@ def _path_of(top: Path, name: str, folder: str = _MEMORY) -> Path:
     """Return the file's path.  Its folder may be a symlink within the vault; the file must not be one."""
     path = top / ".crucible" / folder / name
     if path.is_symlink():
-        raise OutsideVault(f"{path}: is a symlink; this log must be a regular file", "replace the symlink by the file")
+        raise OutsideVault(
+            f"{path}: is a symlink; this log must be a regular file", "replace the symlink with a regular file"
+        )
     return files.inside(top, path)
 
 
 def _line(name: str, record: Mapping[str, object]) -> bytes:
     line = orjson.dumps(record) + b"\n"
     if len(line) > LONGEST_LINE:
-        raise VaultError(f"{name}: a line of {len(line)} bytes is too long", "say less")
+        raise VaultError(f"{name}: a line of {len(line)} bytes is too long", "shorten the text")
     return line
 
 

@@ -175,7 +175,7 @@ def keep_accepted(user: UserSettings, root: str, asks: Iterable[Ask]) -> bool:
 def _path(user: UserSettings, root: str) -> Path:
     hint = "set CRUCIBLE_CONFIG to a file outside the vault, or unset it"
     if not user.trusted:
-        raise VaultError("cannot store what you accept: you have no user settings file", hint)
+        raise VaultError("cannot record what you accept: you have no user settings file", hint)
     if is_inside(user.trusted, root):
-        raise VaultError(f"{user.trusted}: what you accept cannot be stored inside the vault", hint)
+        raise VaultError(f"{user.trusted}: what you accept must be recorded outside the vault", hint)
     return Path(user.trusted).resolve()

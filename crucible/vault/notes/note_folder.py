@@ -66,7 +66,7 @@ class FolderNotes(NamedTuple):
         if not found:
             raise UnknownId(*no_match(self.one, ref, self.command, (note_name(path.name) for path in paths)))
         shown = ", ".join(map(vault.relative, found[:_SHOWN])) + (" …" if len(found) > _SHOWN else "")
-        raise UsageError(f"{ref!r} fits {len(found)} {self.several}", f"one of: {shown}")
+        raise UsageError(f"{ref!r} matches {len(found)} {self.several}", f"one of: {shown}")
 
     def _own(self, vault: Vault, path: Path) -> Path:
         """Return the note's real path; `UsageError` if it is outside the folder."""

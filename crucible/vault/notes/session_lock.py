@@ -82,7 +82,7 @@ def hold_session(
         if lock is None:
             raise SessionHeld(f"{name}: held by {left or 'another process'}", "continue there, or end it there first")
         if left is not None and not force and _is_client_running(left):
-            hint = "continue there, or end it there first; --force does not wait"
+            hint = "continue there, or end it there first; --force takes over"
             raise SessionHeld(f"{name}: held by {left}", hint)
         yield SessionLock(lock, _Holder(_here(), os.getpid(), _word(client), format_time(now)))
 

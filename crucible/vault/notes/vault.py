@@ -84,7 +84,7 @@ class Vault:
     def __init__(self, root: Path, settings: VaultSettings | None = None) -> None:
         self.root = Path(os.path.realpath(root))
         if not self.root.is_dir():
-            raise VaultError(f"{root}: no folder", 'run "cru init" to create a vault')
+            raise VaultError(f"{root}: not a folder", 'run "cru init" to create a vault')
         self.settings = load_vault_settings(self.root) if settings is None else settings
         self._folders: set[Path] | None = None
         self._written: dict[Path, Stamp] = {}
@@ -158,7 +158,7 @@ class Vault:
         _check_size(session_id, data)
         for other in self._known_folders():
             if os.path.lexists(other / f"{session_id}.md"):
-                raise NoteExists(f"{self.relative(other)}/{session_id}.md: exists already", "choose another id")
+                raise NoteExists(f"{self.relative(other)}/{session_id}.md: already exists", "choose another id")
         real = files.make_folders(self.root, where)
         files.create_exclusive(real / f"{session_id}.md", data, fsync=self.settings.fsync)
         self._known_folders().add(where)
@@ -204,7 +204,7 @@ class Vault:
         """Move the file to a new id in the same folder.  The caller edits the note's text and the links to it."""
         check_new_id(new_id)
         if new_id in self.session_ids():
-            raise NoteExists(f"{new_id}: exists already", "choose another id")
+            raise NoteExists(f"{new_id}: already exists", "choose another id")
         files.inside(self.root, note.path)
         new = note.path.with_name(f"{new_id}.md")
         with self.locked(note.path), self.locked(new):

@@ -193,7 +193,7 @@ def _by_name(vault: Vault, ref: str) -> Path | None:
     found = found or [path for path in paths if names[path].startswith(key)]
     if len(found) > 1:
         shown = ", ".join(vault.relative(path) for path in found[:10]) + (" …" if len(found) > 10 else "")
-        raise UsageError(f"{ref!r} fits {len(found)} workflows", f"one of: {shown}")
+        raise UsageError(f"{ref!r} matches {len(found)} workflows", f"one of: {shown}")
     if not found and any(_key(note_name(path.name)) == key for path in vault.session_paths()):
         raise _session(ref, note_name(ref))
     if not found and any(_key(note_name(path.name)).startswith(key) for path in _notes(vault, {_FOREIGN})):

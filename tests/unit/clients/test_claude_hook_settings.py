@@ -155,10 +155,10 @@ def test_in_a_file_of_one_line_empty_lists_may_stay() -> None:
         ("[]", "the settings: expected an object"),
         ('{"hooks": []}', "hooks: expected an object"),
         ('{"hooks": {"Stop": {}}}', "hooks.Stop: expected a list"),
-        ('{\n"a": 1,\n"b"\n}', "line 4: no JSON: expected ':'"),
-        ('{"a": 1', "line 1: no JSON"),
+        ('{\n"a": 1,\n"b"\n}', "line 4: not JSON: expected ':'"),
+        ('{"a": 1', "line 1: not JSON"),
         ("[" * 500, "nested too deeply"),
-        ('{"a": 1} x', "something behind the end"),
+        ('{"a": 1} x', "extra text after the end"),
     ],
 )
 def test_a_file_that_is_not_as_it_should_be_is_left_alone(tmp_path: Path, text: str, told: str) -> None:

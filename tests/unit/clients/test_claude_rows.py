@@ -473,7 +473,8 @@ def test_attachments_without_words_are_silent(attachment: dict[str, object]) -> 
 
 def test_a_malformed_attachment_is_unreadable() -> None:
     assert (
-        one(read_rows(envelope("attachment", attachment=["x"])), Unreadable).reason == "an attachment that is no object"
+        one(read_rows(envelope("attachment", attachment=["x"])), Unreadable).reason
+        == "an attachment that is not an object"
     )
 
 

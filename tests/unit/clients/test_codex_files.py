@@ -240,7 +240,7 @@ def test_a_truncated_last_row_is_reported_and_the_rest_is_read(tmp_path: Path) -
     path.write_bytes(path.read_bytes() + b'{"timestamp":"2026-01-02T03:04:09Z","type":"event_msg","pay')
     events = list(codex.read_log(path))
     assert len(only(events, Replied)) == 1
-    assert [e.reason for e in only(events, Unreadable)] == ["cut short at the end of the file"]
+    assert [e.reason for e in only(events, Unreadable)] == ["incomplete at the end of the file"]
 
 
 # --- copies of a parent's history ------------------------------------------------------------------------------------

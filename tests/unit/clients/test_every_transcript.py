@@ -191,7 +191,7 @@ def test_a_real_file_cut_anywhere_gives_a_prefix_of_its_events(path: Path) -> No
         events = read_bytes(data[:cut])
         broken = only(events, Unreadable)
         assert len(broken) <= 1
-        assert all(event is events[-1] and event.reason.startswith("cut short") for event in broken)
+        assert all(event is events[-1] and event.reason.startswith("incomplete") for event in broken)
         kept = events[: len(events) - len(broken)]
         assert kept == whole[: len(kept)]
 

@@ -48,14 +48,14 @@ def test_the_last_line_needs_no_newline() -> None:
 def test_a_truncated_last_line_is_reported_as_truncated() -> None:
     assert records(b'{"a":1}\n{"b":"tw') == [
         Record(1, {"a": 1}),
-        Record(2, None, "cut short at the end of the file"),
+        Record(2, None, "incomplete at the end of the file"),
     ]
 
 
 def test_the_second_object_of_a_line_may_be_cut() -> None:
     assert records(b'{"a":1}{"b":') == [
         Record(1, {"a": 1}),
-        Record(1, None, "cut short at the end of the file"),
+        Record(1, None, "incomplete at the end of the file"),
     ]
 
 
@@ -78,7 +78,7 @@ def test_a_line_complains_once() -> None:
         (b"17\n", "not an object"),
         (b'{"a":1} 17\n', "not an object"),
         (b'{"a":' + b"[" * 100_000 + b"\n", "nested too deeply"),
-        (b'{"a":' + b"9" * 5000 + b"} x\n", "a number too long to read"),
+        (b'{"a":' + b"9" * 5000 + b"} x\n", "a number is too long"),
     ],
 )
 def test_a_line_that_is_no_object_has_a_reason(line: bytes, reason: str) -> None:
@@ -87,7 +87,7 @@ def test_a_line_that_is_no_object_has_a_reason(line: bytes, reason: str) -> None
 
 def test_broken_json_says_where() -> None:
     (reason,) = reasons(b'{"a": nope}\n')
-    assert reason.startswith("no JSON: ")
+    assert reason.startswith("not JSON: ")
     assert reason.endswith("at character 7")
 
 
@@ -172,7 +172,7 @@ def test_an_endless_line_costs_no_memory_and_the_next_one_is_read(tmp_path: Path
         tracemalloc.stop()
     assert records == [
         Record(1, {"a": 1}),
-        Record(2, None, "a line of more than 128 MB"),
+        Record(2, None, "a line is longer than 128 MB"),
         Record(3, {"b": 2}),
     ]
     assert peak < 1 << 29

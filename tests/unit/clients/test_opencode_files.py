@@ -244,7 +244,7 @@ def test_a_change_while_an_idle_database_is_read_is_noticed(tmp_path: Path) -> N
     with closing(sqlite3.connect(database)) as connection:
         connection.execute("UPDATE session SET title = 'x'")
         connection.commit()
-    with pytest.raises(TranscriptError, match="while it was read"):
+    with pytest.raises(TranscriptError, match="during the import"):
         list(reading)
     assert len(told(database)) == 2
 
@@ -430,7 +430,7 @@ def test_whole_rows_stay_readable_beside_damaged_ones(tmp_path: Path) -> None:
     found = events(tmp_path)
     assert words_of(found) == ["One", "Three"]
     (unreadable,) = only(found, Unreadable)
-    assert unreadable.reason == f"part {unreadable.at.row}: no JSON object"
+    assert unreadable.reason == f"part {unreadable.at.row}: not a JSON object"
     report = run_import(make_vault(tmp_path / "vault"), tmp_path / "opencode.db")
     assert (len(report.created), len(report.unreadable)) == (1, 1)
 
@@ -513,4 +513,4 @@ def test_a_database_whose_table_of_parts_is_missing_makes_no_empty_notes(tmp_pat
         connection.commit()
     report = run_import(make_vault(tmp_path / "vault"), path)
     assert report.created == ()
-    assert "not OpenCode's" in report.unreadable[0].reason
+    assert "not an OpenCode database" in report.unreadable[0].reason

@@ -258,7 +258,7 @@ def test_a_session_may_be_quiet_for_ever() -> None:
         ('sessions = "x"', r":1: sessions: expected a table"),
         ("sessions = {idle_minutes = 'x'}", r":1: sessions\.idle_minutes: expected a whole number"),
         ("\"sessions\" = {idle_minutes = 'x'}", r"toml: sessions\.idle_minutes: expected a whole number"),
-        ("[sessions\n", r"no valid TOML: .*line 1"),
+        ("[sessions\n", r"not valid TOML: .*line 1"),
     ],
 )
 def test_a_wrong_value_names_file_line_and_key(text: str, message: str) -> None:
@@ -435,7 +435,7 @@ def test_the_default_vault_is_written_above_the_tables() -> None:
 
 
 def test_broken_settings_are_not_overwritten() -> None:
-    with pytest.raises(VaultError, match="no valid TOML"):
+    with pytest.raises(VaultError, match="not valid TOML"):
         with_user_settings("[projects", FILE, {"default_vault": "/new"})
 
 
@@ -458,7 +458,7 @@ def test_any_default_vault_is_read_back_and_the_rest_stays(
 
 @pytest.mark.parametrize("text", ["a = " + "[" * 5000, "a = " + "9" * 5000, "a = " + "{x=" * 5000])
 def test_a_file_made_to_overflow_the_parser_is_one_clear_error(text: str) -> None:
-    with pytest.raises(VaultError, match=r"^/v/config\.toml: no valid TOML: "):
+    with pytest.raises(VaultError, match=r"^/v/config\.toml: not valid TOML: "):
         read_vault_settings(text, FILE)
 
 
@@ -468,7 +468,7 @@ def test_what_tomlkit_cannot_follow_is_one_clear_error() -> None:
         try:
             changed = with_user_settings(text, FILE, {"default_vault": "/notes"})
         except VaultError as error:
-            assert str(error).startswith("/v/config.toml: no valid TOML")  # noqa: PT017  either is right
+            assert str(error).startswith("/v/config.toml: not valid TOML")  # noqa: PT017  either is right
         else:
             assert changed.startswith(text)
 

@@ -309,7 +309,7 @@ def test_tables_of_a_newer_version_are_not_changed(team: Team) -> None:
         lambda: open_postgres(team.address()).get(["x"]),
         lambda: set_up_server(team.address()),
     ):
-        with pytest.raises(ServerFailed, match="tables of a newer Crucible"):
+        with pytest.raises(ServerFailed, match="tables from a newer Crucible"):
             attempt()
 
 

@@ -245,7 +245,7 @@ def test_migration_keeps_existing_rows(postgres: Running, vault: Vault, monkeypa
             before.setattr(postgres_schema, "VERSION", 1)
             before.setattr(postgres_schema, "_MIGRATIONS", postgres_schema._MIGRATIONS[:1])
             assert set_up(server)
-        with pytest.raises(ServerFailed, match="tables of an older Crucible"):
+        with pytest.raises(ServerFailed, match="tables from an older Crucible"):
             open_postgres(address).state()
         assert set_up(server)
         assert not set_up(server)

@@ -173,7 +173,7 @@ def watch(
     make_folders(root, path.parent)
     with hold(path, 0) as lock:
         if lock is None:
-            raise VaultError(f'{root}: another "cru watch" already watches it', "one is enough")
+            raise VaultError(f'{root}: another "cru watch" already watches it', "stop the other one first")
         vault = WatchedVault(root, settings, user)
         try:
             _Watcher(vault, settle, tell, pulse).run()

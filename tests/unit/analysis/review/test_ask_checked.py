@@ -66,7 +66,7 @@ def test_a_refused_answer_is_asked_for_once_more_with_all_reasons() -> None:
 def test_an_answer_that_is_refused_twice_is_a_problem() -> None:
     asker = Says("seven", "eight", "9")
     came = _asked(asker)
-    assert (came.value, came.problem) == (None, "its answer was refused: it is not a number")
+    assert (came.value, came.problem) == (None, "its answer was rejected: it is not a number")
     assert len(came.answers) == len(asker.prompts) == 2
 
 
@@ -91,13 +91,13 @@ def test_after_a_time_out_nothing_is_asked_again(kind: type[AgentFailed]) -> Non
 
 def test_an_answer_that_holds_its_question_is_refused() -> None:
     came = _asked(Says(f"{OWN_MARK}\n7", f"7 {OWN_MARK}"))
-    assert came.problem == "its answer was refused: it repeats the prompt"
+    assert came.problem == "its answer was rejected: it repeats the prompt"
 
 
 @pytest.mark.parametrize("code", [0xFFFD, 0xD800])
 def test_an_answer_that_is_no_text_is_refused(code: int) -> None:
     text = f"7{chr(code)}"
-    assert _asked(Says(text, text)).problem == "its answer was refused: it is not text"
+    assert _asked(Says(text, text)).problem == "its answer was rejected: it is not text"
 
 
 def test_no_more_of_an_answer_is_looked_at_than_it_needs() -> None:

@@ -141,7 +141,7 @@ def test_an_answer_without_a_list_of_findings_is_refused(answer: str) -> None:
 
 
 def test_an_answer_of_which_nothing_holds_is_refused_but_an_empty_one_is_taken() -> None:
-    with pytest.raises(Refused, match="no finding holds"):
+    with pytest.raises(Refused, match="no finding is valid"):
         read({"kind": "outcome", "text": "x", "refs": [99]})
     assert read() == Claims()
 

@@ -82,11 +82,11 @@ def test_a_program_may_answer_without_reading_its_input(tmp_path: Path) -> None:
             "exit code 1: no credit$",
         ),
         ("os.kill(os.getpid(), 9)", "exit code -9$"),
-        ("", "it answered nothing"),
-        ("print('  \\n\\t')", "it answered nothing"),
+        ("", "its answer is empty"),
+        ("print('  \\n\\t')", "its answer is empty"),
         ("sys.stdout.buffer.write(b'\\xff\\xfe\\x00')", "its answer is not text"),
-        ("print(json.dumps({'result': 'no credit', 'is_error': True}))", "it ended in an error: no credit"),
-        ("print(json.dumps({'result': None}))", "it ended in an error"),
+        ("print(json.dumps({'result': 'no credit', 'is_error': True}))", "failed: no credit"),
+        ("print(json.dumps({'result': None}))", "failed"),
     ],
 )
 def test_no_answer_is_an_error_of_one_line(tmp_path: Path, script: str, message: str) -> None:
@@ -111,7 +111,7 @@ def test_after_its_time_the_program_and_all_that_it_started_are_gone(tmp_path: P
 
 def test_a_program_that_never_stops_talking_is_stopped(tmp_path: Path) -> None:
     began = time.monotonic()
-    with pytest.raises(AgentFailed, match="more than 1,048,576 bytes"):
+    with pytest.raises(AgentFailed, match="longer than 1,048,576 bytes"):
         ask(tmp_path, "while True: sys.stdout.write('x' * 100_000)")
     assert time.monotonic() - began < 30
     assert len(ask(tmp_path, f"sys.stdout.write('x' * {MOST_BYTES})").text) == MOST_BYTES
@@ -227,9 +227,9 @@ def test_codex_says_why_its_turn_failed(tmp_path: Path) -> None:
         {"type": "turn.failed", "error": {"message": "no credit\n"}},
     ]
     script = "\n".join(f"print({json.dumps(row)!r})" for row in rows)
-    with pytest.raises(AgentFailed, match=": it ended in an error: no credit"):
+    with pytest.raises(AgentFailed, match=": failed: no credit"):
         ask(tmp_path, script)
-    with pytest.raises(AgentFailed, match=": it ended in an error: no credit"):
+    with pytest.raises(AgentFailed, match=": failed: no credit"):
         ask(tmp_path, f"{script}\nsys.exit(1)")
 
 
@@ -244,13 +244,13 @@ def test_a_reconnect_of_codex_is_no_failure(tmp_path: Path) -> None:
 
 def test_a_silent_turn_of_codex_is_no_answer(tmp_path: Path) -> None:
     rows = [{"type": "turn.started"}, {"type": "turn.completed", "usage": {"input_tokens": 9}}]
-    with pytest.raises(AgentFailed, match="it answered nothing"):
+    with pytest.raises(AgentFailed, match="its answer is empty"):
         ask(tmp_path, "\n".join(f"print({json.dumps(row)!r})" for row in rows))
 
 
 def test_claude_code_that_ends_without_an_answer_says_how(tmp_path: Path) -> None:
     row = {"type": "result", "subtype": "error_max_turns", "is_error": True, "num_turns": 2}
-    with pytest.raises(AgentFailed, match="it ended in an error: error_max_turns"):
+    with pytest.raises(AgentFailed, match="failed: error_max_turns"):
         ask(tmp_path, f"print({json.dumps(row)!r}); sys.exit(1)")
 
 
@@ -265,7 +265,7 @@ def test_opencode_says_why_it_failed(tmp_path: Path, begun: bool) -> None:
     said = {"type": "text", "sessionID": "s", "part": {"messageID": "m", "text": "I cann"}}
     error = {"name": "ContentFilterError", "data": {"message": "blocked"}}
     rows = [*([said] if begun else []), {"type": "error", "sessionID": "s", "error": error}]
-    with pytest.raises(AgentFailed, match="it ended in an error: blocked"):
+    with pytest.raises(AgentFailed, match="failed: blocked"):
         ask(tmp_path, "\n".join(f"print({json.dumps(row)!r})" for row in rows) + "\nsys.exit(1)")
 
 

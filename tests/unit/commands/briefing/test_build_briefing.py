@@ -33,7 +33,7 @@ TITLES = {
     "conventions": "Conventions of this project",
     "decisions": "Decisions",
     "tasks": "Current tasks",
-    "inbox": "Waits for a human",
+    "inbox": "Waiting for you",
     "open": "Left open at the end of a session",
     "sessions": "Recent sessions",
     "recall": "Relevant knowledge",
@@ -99,7 +99,7 @@ def full(vault: Vault, tmp_path: Path, words: str = "Ticks", config: str = FILES
 def test_every_source_has_its_section(vault: Vault, tmp_path: Path) -> None:
     found = full(vault, tmp_path)
     assert names(found) == [*TITLES]
-    for title in ("Where it stands", *TITLES.values()):
+    for title in ("Current state", *TITLES.values()):
         assert f"\n## {title}\n" in found.text
     assert found.failed == ()
 
@@ -335,7 +335,7 @@ def test_conventions_stand_first_and_facts_of_the_project_with_them(vault: Vault
         FindingItem("environment", "make test needs a running Postgres", grounds=told_by("model")),
     )
     text = briefing_of(vault).text
-    assert text.index("make test needs a running Postgres") < text.index("## Where it stands")
+    assert text.index("make test needs a running Postgres") < text.index("## Current state")
 
 
 @pytest.mark.parametrize(
@@ -410,7 +410,7 @@ def test_no_task_counts_are_shown_while_no_task_is_in_progress(vault: Vault) -> 
 
 def test_tasks_that_wait_for_each_other_are_named(vault: Vault) -> None:
     session(vault, tasks=(Task("1", "A", depends_on=("2",)), Task("2", "B", depends_on=("1",))))
-    assert "these wait for each other: 1 → 2" in [*told(briefing_of(vault))]
+    assert "these tasks depend on each other: 1 → 2" in [*told(briefing_of(vault))]
 
 
 # --- recall ----------------------------------------------------------------------------------------------------------
@@ -485,7 +485,7 @@ def test_a_source_that_fails_is_named_and_the_others_are_shown(
         found = full(vault, tmp_path)
         assert [one.name for one in found.failed] == [source]
         assert source == "sessions" or len(set(before) - set(names(found))) == 1
-        assert f"Could not be read, and is left out: {source} (" in found.text
+        assert f"Omitted because of errors: {source} (" in found.text
         assert "/home/dev" not in found.text
         assert "\n# Really" not in found.text
 
@@ -582,7 +582,7 @@ def hostile(vault: Vault, tmp_path: Path, words: str) -> None:
             outside.append(line)
     assert marks == ""
     headings = [line for line in outside if line.startswith("#")]
-    known = {f"## {title}" for title in (*TITLES.values(), "Where it stands")}
+    known = {f"## {title}" for title in (*TITLES.values(), "Current state")}
     assert {*headings[1:]} <= known
     assert len(headings) == len({*headings})
     assert not re.search(r"<[A-Za-z/!?|]|[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029]", text)
@@ -595,4 +595,4 @@ def test_files_outside_of_the_project_are_named_and_not_read(vault: Vault, tmp_p
     (tmp_path / "outside").write_text("private words")
     found = full(vault, tmp_path)
     assert "private words" not in found.text
-    assert "- not there, not in the project's folder, or no text" in found.text
+    assert "- missing, outside the project's folder, or not text" in found.text

@@ -102,14 +102,14 @@ def test_planning_gets_conventions_and_executing_gets_decisions() -> None:
 
 def test_the_position_shows_phase_task_and_age() -> None:
     assert position_lines(PLACE._replace(note="half\ndone", blockers=("no key",)), "shop", NOW, QUOTER) == (
-        "Where work stands: 2026-11-21-x, phase 11 of 12 (Memory), task 3 of 5 (Write it); paused, last active 2 h ago",
-        "Noted there: half done",
-        "In the way: no key",
+        "Current state: 2026-11-21-x, phase 11 of 12 (Memory), task 3 of 5 (Write it); paused, last active 2 h ago",
+        "Note: half done",
+        "Blocked by: no key",
     )
-    assert position_lines(None, "shop", NOW, QUOTER) == ("Where work stands: no session of shop yet",)
+    assert position_lines(None, "shop", NOW, QUOTER) == ("Current state: no session of shop yet",)
     done = PLACE._replace(task_number=0, status="completed", at=None)
     assert position_lines(done._replace(title="Limit requests"), "", NOW, QUOTER) == (
-        "Where work stands: 2026-11-21-x (Limit requests), all 5 tasks done; completed, when it was last active is unknown",
+        "Current state: 2026-11-21-x (Limit requests), all 5 tasks done; completed, last activity unknown",
     )
 
 
@@ -152,7 +152,7 @@ def test_foreign_text_begins_no_line_and_steers_nothing(texts: list[str], name: 
     place = position_lines(PLACE._replace(phase_name=name, note=name, task_name=name), name, NOW, QUOTER)
     digest = build_digest(place, digest_items(known, (), texts, QUOTER), 40)
     for line in digest.lines:
-        assert line.startswith(("Where work stands: ", "Noted there: ", "Decided: ", "Convention: "))
+        assert line.startswith(("Current state: ", "Note: ", "Decided: ", "Convention: "))
         assert len(line.splitlines()) == 1
         assert not any(ord(letter) < 32 or 0x7F <= ord(letter) < 0xA0 for letter in line)
         assert "<system>" not in line

@@ -415,7 +415,7 @@ def test_a_full_knowledge_base_is_reported_and_tried_again_later(vault: Vault, n
     told = run(full, note, CORRECTION, DECISION, ask=Human(chosen=[0]))
     assert len(items(vault)) == 1
     assert any("no room: 1 of 1 items of the project shop" in line for line in told.problems)
-    assert any("retire what weighs least" in line for line in told.problems)
+    assert any("retiring the items with the lowest weight" in line for line in told.problems)
     human = Human()
     run(vault, note, CORRECTION, DECISION, ask=human)
     assert (human.asked, len(items(vault))) == ([], 2)

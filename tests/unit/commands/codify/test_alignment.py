@@ -117,7 +117,7 @@ def test_a_branch_without_words_names_what_failed_before() -> None:
 
 def test_a_branch_without_words_or_failure_names_its_step() -> None:
     drafts = [_draft(f"s{n}", _WRITE, _DOCS, _TEST) for n in range(5)] + [_draft("t", _WRITE, _TEST)]
-    assert align(drafts)[0].branches == (Branch('"Tell how" is called for (as in s0, s1, s2 and 2 more)', "Tell how"),)
+    assert align(drafts)[0].branches == (Branch('"Tell how" is needed (as in s0, s1, s2 and 2 more)', "Tell how"),)
 
 
 def test_every_step_of_a_variant_has_a_branch_but_not_its_children() -> None:
@@ -159,7 +159,7 @@ def test_a_variant_of_a_variant_branches_from_it() -> None:
         ]
     )
     assert [branch.target for branch in merged[0].branches] == ["Fix the window"]
-    assert merged[1].branches == (Branch('"Tell how" is called for (as in a)', "Tell how"),)
+    assert merged[1].branches == (Branch('"Tell how" is needed (as in a)', "Tell how"),)
 
 
 def test_the_first_child_of_a_step_branches_from_the_last_step_with_work() -> None:

@@ -111,7 +111,7 @@ def test_an_emptied_file_loses_nothing(vault: Vault, editor: Editor) -> None:
     desk = Desk([editor], [Choice.QUIT])
     assert edit_draft(path, GOOD, desk) is None
     assert path.read_text("utf-8") == GOOD
-    assert "put back" in desk.shown[-1]
+    assert "was restored" in desk.shown[-1]
 
 
 def test_a_failing_editor_is_reported_and_its_text_is_kept(vault: Vault) -> None:

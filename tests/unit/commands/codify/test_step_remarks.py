@@ -57,7 +57,7 @@ def _end(found: re.Match[str]) -> str:
     return ")" if found[0][0] == ";" else ""
 
 
-CONSTRAINT = "- Constraint: the user corrected this, so do it as these words say from the start:"
+CONSTRAINT = "- Constraint: the user corrected this, so do it this way from the start:"
 
 
 def test_decisions_have_their_reason_author_and_id() -> None:

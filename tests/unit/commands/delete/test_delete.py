@@ -156,7 +156,7 @@ def test_undo_overwrites_nothing(scene: Vault, cru: Cru) -> None:
     path.write_text("mine\n")
     result = cru("session", "delete", "--undo", A)
     assert result.exit_code == 1
-    assert result.stderr.startswith(f"cru: sessions/{A}.md: exists already")
+    assert result.stderr.startswith(f"cru: sessions/{A}.md: already exists")
     assert path.read_text() == "mine\n"
     path.unlink()
     assert cru("session", "delete", "--undo", A).exit_code == 0

@@ -89,7 +89,7 @@ def test_undo_is_refused_while_another_folder_has_a_note_with_this_id(vault: Vau
     other.write_text("---\ntype: session\nstatus: completed\n---\n\n# Mine\n")
     result = cru("session", "delete", "--undo")
     assert result.exit_code == 1
-    assert f"sessions/2026/{trunk}.md: exists already" in result.stderr
+    assert f"sessions/2026/{trunk}.md: already exists" in result.stderr
     assert vault.session_ids() == {trunk}
     assert cru("session", "rename", trunk, "mine").exit_code == 0
     assert cru("session", "delete", "--undo").exit_code == 0

@@ -342,7 +342,7 @@ def test_a_note_whose_comment_a_human_deleted_with_its_end_gets_no_second_note(t
     growing.grow()
     report = growing.read()
     assert not [name for name in report.created if name.startswith(f"{note.name}-2")]
-    assert ["the comment at its end is gone" in row.reason for row in report.unreadable] == [True]
+    assert ["the comment at its end, which records" in row.reason for row in report.unreadable] == [True]
     assert growing.main().source.text == before
 
 

@@ -56,10 +56,10 @@ def good(folder: Path, name: str = "22222222-2222-3333-4444-555555555555") -> Pa
     ("content", "reason"),
     [
         (b"", "empty"),
-        (b"\x00\xff\xfe random \x9c\n bytes\n", "no JSON"),
-        (b"just some words\nand more\n", "no JSON"),
+        (b"\x00\xff\xfe random \x9c\n bytes\n", "not JSON"),
+        (b"just some words\nand more\n", "not JSON"),
         (b'{"some":"json"}\n', "a row without a type"),
-        (b'{"type":"session_meta","payload":{}}\n', "no row of it is known"),
+        (b'{"type":"session_meta","payload":{}}\n', "no rows in a known format"),
         (b"[1,2]\n", "not an object"),
     ],
 )
@@ -71,16 +71,14 @@ def test_what_is_no_transcript_is_one_unreadable_row_and_the_rest_goes_on(
     report = run_import(place, bad, good(tmp_path))
     ((name, line, why),) = told(report)
     assert (name, line) == ("bad.jsonl", 1)
-    assert why.startswith("no claude-code transcript")
+    assert why.startswith("not a claude-code transcript")
     assert reason in why
     assert len(report.created) == 1
 
 
 def test_a_folder_named_like_a_transcript_is_reported(place: Vault, tmp_path: Path) -> None:
     (tmp_path / "x.jsonl").mkdir()
-    assert told(run_import(place, tmp_path / "x.jsonl")) == [
-        ("x.jsonl", 0, "a folder, where a transcript was expected")
-    ]
+    assert told(run_import(place, tmp_path / "x.jsonl")) == [("x.jsonl", 0, "a folder, not a transcript")]
 
 
 def test_a_missing_path_is_reported(place: Vault, tmp_path: Path) -> None:
@@ -101,8 +99,8 @@ def test_unreadable_rows_are_reported_by_line_and_the_rest_is_imported(place: Va
     path.write_bytes(path.read_bytes() + b"{broken\n" + b'{"type":"assistant","cut')
     report = run_import(place, path)
     assert [(line, why.split(":")[0]) for _, line, why in told(report)] == [
-        (3, "no JSON"),
-        (4, "cut short at the end of the file"),
+        (3, "not JSON"),
+        (4, "incomplete at the end of the file"),
     ]
     assert len(report.created) == 1
 

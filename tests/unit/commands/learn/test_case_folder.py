@@ -109,7 +109,7 @@ def test_a_file_that_is_no_case_is_not_replaced(vault: Vault) -> None:
 
 @pytest.mark.parametrize("id_", ["../x", "a/b", "", ".hidden", "a\nb", "x" * 201])
 def test_an_id_that_is_no_file_name_is_refused(vault: Vault, id_: str) -> None:
-    with pytest.raises(VaultError, match="no id of a case"):
+    with pytest.raises(VaultError, match="not a case id"):
         write_case_notes(vault, [case_of(CHOICE, id_)])
     assert not [*(vault.root / "cases").iterdir()]
 
@@ -142,7 +142,7 @@ def test_a_review_changes_only_the_status_line(vault: Vault) -> None:
 def test_a_note_that_is_no_case_is_not_reviewed(vault: Vault) -> None:
     other = vault.root / "a.md"
     other.write_text("---\ntype: session\n---\n")
-    with pytest.raises(UsageError, match="no case"):
+    with pytest.raises(UsageError, match="not a case"):
         review_case(vault, other, CaseStatus.ACCEPTED)
     assert other.read_text() == "---\ntype: session\n---\n"
 
@@ -152,7 +152,7 @@ def test_a_case_is_found_by_id_path_or_prefix(vault: Vault) -> None:
     for ref in ("alpha-1", "cases/alpha-1.md", "alpha-1.md", str(note(vault, "alpha-1"))):
         assert find_case(vault, ref) == note(vault, "alpha-1")
     assert find_case(vault, "be") == note(vault, "beta")
-    with pytest.raises(UsageError, match="fits 2 cases"):
+    with pytest.raises(UsageError, match="matches 2 cases"):
         find_case(vault, "alpha")
     for ref in ("gamma", "", "../x"):
         with pytest.raises(UsageError):

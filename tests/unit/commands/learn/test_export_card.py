@@ -66,7 +66,7 @@ def test_counts_and_redactions_are_tables() -> None:
 def test_without_a_licence_the_card_warns() -> None:
     card = _card(provenance=Provenance())
     assert _head(card)["license"] == "unknown"
-    assert "Nobody said" in card
+    assert "is not known" in card
 
 
 @given(hostile_text())

@@ -70,7 +70,7 @@ def test_a_solution_names_its_session_and_its_checks() -> None:
 def test_an_open_puzzle_has_no_solution() -> None:
     text = render_puzzle_file(case_of(OPEN))
     assert read_puzzle_file(Source(text)).solution == ""
-    assert "Nobody has solved this one yet." in text
+    assert "This puzzle has no known solution." in text
     assert "There is no solution to judge an answer by." in text
     assert read_solution_file(Source(render_solution_file(case_of(OPEN)))).checks == ()
 
@@ -123,16 +123,16 @@ def test_an_invalid_rubric_is_reported_with_its_line(rubric: str) -> None:
 @pytest.mark.parametrize("name", ["../c1.solution.md", "/etc/passwd", "a/b.md", ".hidden", "a\\b"])
 def test_a_solution_in_another_folder_is_refused(name: str) -> None:
     text = render_puzzle_file(case_of(PUZZLE)).replace("solution: c1.solution.md", f"solution: '{name}'")
-    with pytest.raises(UsageError, match="beside the puzzle"):
+    with pytest.raises(UsageError, match="in the puzzle's folder"):
         read_puzzle_file(Source(text))
 
 
 def test_a_file_that_is_no_puzzle_is_refused() -> None:
-    with pytest.raises(UsageError, match="no puzzle"):
+    with pytest.raises(UsageError, match="not a puzzle"):
         render_puzzle_file(case_of(CHOICE))
     with pytest.raises(UsageError, match="no puzzle file"):
         read_puzzle_file(Source(render_solution_file(case_of(PUZZLE))))
-    with pytest.raises(UsageError, match="no id"):
+    with pytest.raises(UsageError, match="not a case id"):
         puzzle_file_names(case_of(PUZZLE, "../x"))
 
 

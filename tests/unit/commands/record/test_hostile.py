@@ -144,7 +144,7 @@ def test_what_is_no_count_is_refused_and_nothing_is_written(vault: Vault, count:
 
 def test_a_phase_of_inline_work_has_a_name(vault: Vault) -> None:
     work = record.session("T", vault=vault, now=clock()).subagent("helper", mode="inline")
-    with pytest.raises(UsageError, match="no name"):
+    with pytest.raises(UsageError, match="needs a name"):
         work.phase(" ")
 
 

@@ -502,7 +502,7 @@ def test_a_child_whose_parent_is_gone_ends_with_a_warning(vault: Vault) -> None:
     s.path.unlink()
     child.end("ok")
     assert read(child, vault).status is Status.COMPLETED
-    assert "is gone" in child.warnings[0]
+    assert "is missing" in child.warnings[0]
 
 
 # --- secrets ---------------------------------------------------------------------------------------------------------

@@ -49,10 +49,10 @@ def test_new_tasks_get_ids_and_a_milestone_each(vault: Vault, recorder: record.R
 
 def test_a_task_that_depends_on_nothing_known_is_refused_with_all(vault: Vault, recorder: record.Recorder) -> None:
     before = vault.load(recorder.id).data
-    with pytest.raises(UsageError, match="no task 'y'") as refused:
+    with pytest.raises(UsageError, match="depends on 'y'") as refused:
         writer(vault, recorder).add([NewTask("A"), NewTask("B", needs=("y",))])
     assert refused.value.hint == "there are: 1, x"
-    with pytest.raises(UsageError, match="no content"):
+    with pytest.raises(UsageError, match="needs a `content`"):
         writer(vault, recorder).add([NewTask(" ")])
     assert vault.load(recorder.id).data == before
 

@@ -119,7 +119,7 @@ def test_a_resume_point_in_a_subphase_ends_there() -> None:
 
 def test_an_unknown_resume_point_is_a_problem_and_shows_all() -> None:
     extent = find_extent(session(phase("A"), resume_point="phase-9"))
-    assert "resume_point 'phase-9' names no phase" in extent.problem
+    assert "resume_point 'phase-9' is not a phase" in extent.problem
     assert extent.phase is not None
     assert not extent.later
 

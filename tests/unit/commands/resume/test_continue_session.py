@@ -105,7 +105,7 @@ def test_drift_in_a_few_words(drift: Drift | None, said: str) -> None:
 def test_a_client_with_the_conversation_gets_only_the_drift() -> None:
     assert drift_prompt(None, terminal=True) == ""
     assert drift_prompt(Drift(), terminal=True) == ""
-    assert drift_prompt(None, terminal=False) == "Go on where you stopped."
+    assert drift_prompt(None, terminal=False) == "Continue where you stopped."
     assert drift_prompt(None, terminal=True, goal="Make it pass.") == "Make it pass."
     assert drift_prompt(Drift(1), terminal=True, goal="Make it pass.").startswith("Make it pass.\n\nSince you")
     drift = Drift(

@@ -198,7 +198,7 @@ def test_a_repository_that_is_gone_says_so(shop: Path) -> None:
     shutil.rmtree(shop / ".git")
     drift = find_drift(shop, before)
     assert (drift.commits, drift.unchanged) == (None, 2)
-    assert "no git repository" in drift.unknown
+    assert "no longer a git repository" in drift.unknown
 
 
 def test_a_repository_without_commits_is_recognized(tmp_path: Path) -> None:
@@ -238,7 +238,7 @@ def test_a_foreign_bookmark_runs_nothing(shop: Path, tmp_path: Path) -> None:
 def test_a_missing_folder_has_no_files(tmp_path: Path) -> None:
     drift = find_drift(tmp_path / "gone", Bookmark("b", "s", _NOW, StopReason.PAUSED, files={"a": "0" * 40}))
     assert drift.files == ()
-    assert "is gone" in drift.unknown
+    assert "no longer exists" in drift.unknown
 
 
 def test_a_bookmark_made_without_a_folder_has_no_branch(shop: Path) -> None:

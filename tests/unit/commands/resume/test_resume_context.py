@@ -91,8 +91,8 @@ def test_nothing_is_shown_twice() -> None:
     assert found["Goal"].count("Build the orders") == 1
     assert "[phase-1 user: see Goal]\n[phase-1 decision: see Decisions]" in found["The newest entries"]
     assert "Where it stopped" not in found or "paused because" not in found["Where it stopped"]
-    assert "Mine alone." in found["What came before"]
-    assert words not in found["What came before"]
+    assert "Mine alone." in found["Earlier work"]
+    assert words not in found["Earlier work"]
 
 
 def test_a_fixed_failure_is_shown_as_fixed_with_its_cause() -> None:
@@ -121,7 +121,7 @@ def test_a_long_decision_is_shown_once_and_in_full() -> None:
 def test_a_tight_budget_cuts_decisions_to_one_line_each_and_says_so() -> None:
     made = session(phase("A", *[Decision(f"choice {n}\nand more", "since " + "x" * 300) for n in range(40)]))
     told = context(made, budget=2000)
-    part = parts(told.text)["Decisions, cut to a line each since the budget is tight"]
+    part = parts(told.text)["Decisions, one line each to fit the budget"]
     lines = part.split("\n")[2:-3]
     assert told.is_tight
     assert [line.startswith(f"- phase-1: choice {n} and more (rationale: since x") for n, line in enumerate(lines)] == [
@@ -187,7 +187,7 @@ def test_the_position_is_the_last_line() -> None:
 def test_the_context_says_how_to_look_up_more() -> None:
     text = context(session(phase("A")), recall="Or `cru recall WORDS`.").text
     assert "`cru session show 2026-11-21-it --phase N` shows a phase (N as in phase-N)" in text
-    assert '`cru recall "WORDS" --session 2026-11-21-it` finds' in text
+    assert '`cru recall "WORDS" --session 2026-11-21-it` searches' in text
     assert " Or `cru recall WORDS`.\n" in text
 
 
@@ -195,7 +195,7 @@ def test_the_notes_brief_is_shown_as_the_user_edited_it() -> None:
     brief = Callout("abstract", "Brief", 'Covers: phase-1 "A"\n\nThe shop wants a bucket, never a log.')
     made = session(phase("A", *turn(1)), *(phase(f"B{n}", *turn(n)) for n in range(9)), preamble=(brief,))
     found = parts(context(made, window=4).text)
-    assert "never a log" in found["What came before"]
+    assert "never a log" in found["Earlier work"]
     assert "never a log" not in found["Goal"]
 
 
@@ -205,13 +205,13 @@ def test_the_brief_covers_what_is_before_the_window() -> None:
         *(phase(f"B{n}", *turn(n)) for n in range(9)),
     )
     found = parts(context(made, window=4).text)
-    assert "The parser works." in found["What came before"]
+    assert "The parser works." in found["Earlier work"]
     assert "The parser works." not in found["The newest entries"]
-    assert re.search(r"- older entries: \d+, about \d+ tokens", found["Left out"])
+    assert re.search(r"- older entries: \d+, about \d+ tokens", found["Omitted"])
 
 
 def test_a_session_that_fits_the_window_has_no_brief() -> None:
-    assert "What came before" not in parts(context(session(phase("A", *turn(1)))).text)
+    assert "Earlier work" not in parts(context(session(phase("A", *turn(1)))).text)
 
 
 # --- subagents ---------------------------------------------------------------------------------------------------------
@@ -263,7 +263,7 @@ def test_drift_shows_branch_files_and_commits() -> None:
     drift = Drift(2, ("Fix it", "Try it"), "main", "", files, 3)
     found = parts(context(session(phase("A")), drift=drift).text)["Changed since it stopped"]
     assert found.split("\n")[1:-3] == [
-        "```text", "[branch]", "  main → none (a detached HEAD)", "[2 files of this session changed since; 3 as they were]", "  changed: a.py",
+        "```text", "[branch]", "  main → none (a detached HEAD)", "[2 files of this session changed since; 3 unchanged]", "  changed: a.py",
         "  moved: b.py → c.py", "[2 commits since, the newest first]", "  Fix it", "  Try it", "```",
     ]  # fmt: skip
 
@@ -271,7 +271,7 @@ def test_drift_shows_branch_files_and_commits() -> None:
 def test_no_drift_has_no_part_and_unknown_drift_says_why() -> None:
     assert "Changed since it stopped" not in context(session(), drift=Drift(0)).text
     assert (
-        "[how many commits since is unknown]\n  a shallow clone\n"
+        "[the number of commits since is unknown]\n  a shallow clone\n"
         in context(session(), drift=Drift(unknown="a shallow clone")).text
     )
 
@@ -313,7 +313,7 @@ def test_a_manual_edit_of_the_note_shows(old: str, new: str, shows: Callable[[st
 def test_phases_after_the_resume_point_are_left_out_and_counted() -> None:
     told = context(session(phase("A", *turn(1)), phase("B", *turn(2)), resume_point="phase-1"))
     assert "answer 2" not in told.text
-    assert "- phases after the one it is resumed in: 1, about " in told.text
+    assert "- phases after the resumed one: 1, about " in told.text
     assert "You are in phase-1 of 2" in told.text
 
 
@@ -325,18 +325,18 @@ def test_a_brief_that_covers_phases_after_the_resume_point_is_rebuilt() -> None:
     assert "Choice 7." in context(made, window=3).text
     told = context(replace(made, resume_point="phase-4"), window=3).text
     assert "Choice 7" not in told
-    assert "  - Choice 1" in parts(told)["What came before"]
+    assert "  - Choice 1" in parts(told)["Earlier work"]
 
 
 def test_an_unknown_resume_point_shows_everything_and_the_problem() -> None:
     told = context(session(phase("A", *turn(1)), resume_point="phase-7"))
     assert "answer 1" in told.text
-    assert "resume_point 'phase-7' names no phase of the note, so all of the session is shown" in told.text
+    assert "resume_point 'phase-7' is not a phase of the note, so the whole session is shown" in told.text
 
 
 def test_a_note_without_phases_has_a_context() -> None:
     assert "You are before the first phase; last active" in context(session()).text
-    assert context(Session(id="x"), now=NOW).text.endswith("when it was last active is unknown.\n")
+    assert context(Session(id="x"), now=NOW).text.endswith("last activity unknown.\n")
 
 
 # --- its size and its bytes --------------------------------------------------------------------------------------------
@@ -379,17 +379,15 @@ def test_required_parts_may_exceed_the_budget_and_are_then_alone() -> None:
     told = context(made, budget=1000)
     assert told.tokens > 1000
     assert set(parts(told.text)) == {
-        "Unresolved errors, cut to a line each since the budget is tight",
+        "Unresolved errors, one line each to fit the budget",
         "Open tasks",
-        "Left out",
+        "Omitted",
     }
     assert all(f"- phase-1: error {n} x" in told.text for n in range(100))
 
 
 def test_a_budget_below_the_frame_is_refused_with_the_size_needed() -> None:
-    with pytest.raises(
-        UsageError, match=r"a budget of 50 tokens does not hold the frame of a context, which takes \d+"
-    ):
+    with pytest.raises(UsageError, match=r"a budget of 50 tokens is too small: the fixed parts of a context need \d+"):
         context(session(phase("A", *turn(1))), budget=50)
 
 

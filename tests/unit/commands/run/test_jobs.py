@@ -54,10 +54,10 @@ def test_client_arguments_stand_last() -> None:
 @pytest.mark.parametrize(
     ("named", "message"),
     [
-        (["nobody=claude"], "no step that is carried out is @nobody's"),
-        (["claude", "codex"], "two programs"),
+        (["nobody=claude"], "no step of this run belongs to @nobody"),
+        (["claude", "codex"], "given twice"),
         ([""], "empty"),
-        (["my 'agent"], "no command line"),
+        (["my 'agent"], "not a valid command line"),
         (["coder="], "empty"),
     ],
 )

@@ -99,7 +99,7 @@ def test_of_two_steps_of_one_name_the_right_one_is_marked_also_when_the_note_was
     steps = [step for step in read(path.read_text()).walk() if step.name == "Again"]
     assert [len(step.markers) for step in steps] == [0, 1]
     path.write_text("# T\n\n## Other\n")
-    with pytest.raises(NoteChanged, match="gone since"):
+    with pytest.raises(NoteChanged, match="was removed"):
         add_marker(vault, path, step_ref(graph.steps, 3), row)
     assert path.read_text() == "# T\n\n## Other\n"
 

@@ -136,7 +136,7 @@ def test_a_history_moves_with_the_links_to_it(old: Vault) -> None:
 def test_a_history_whose_name_is_taken_stays_and_is_named(old: Vault) -> None:
     (old.root / "history/parent-history.md").write_text("Mine.\n")
     found = find_faults(FixContext(old, UTC), [BY_NAME["history-names"]])["history-names"]
-    assert (found.paths, found.left) == ((), ("history/parent.md: history/parent-history.md exists already",))
+    assert (found.paths, found.left) == ((), ("history/parent.md: history/parent-history.md already exists",))
 
 
 def test_properties_move_and_a_project_with_a_note_is_a_link(old: Vault) -> None:

@@ -61,7 +61,7 @@ def test_a_real_hook_prints_one_block_with_the_paused_session_first(
     text = done.stdout.decode()
     assert (text.count(BRIEFED), text.count(PAUSED)) == (1, 1)
     assert text.index(PAUSED) < text.index("Choose Token bucket") < text.index("## Current tasks")
-    assert "goes on with: cru session resume 2026-11-21-clock" in text
+    assert "resume with: cru session resume 2026-11-21-clock" in text
     assert log_of(vault.root) == ""
     after = sorted(path for path in vault.root.rglob("*") if ".crucible/spool" not in str(path))
     assert [path for path in after if path not in before and path.name != "spool"] == []
@@ -77,7 +77,7 @@ def test_a_client_that_cru_briefed_is_not_briefed_again(client: Client, vault: V
 def test_without_a_paused_session_the_rest_is_shown(vault: Vault, project: Path) -> None:
     session(vault)
     text = told(vault, project)
-    assert "Where work stands: 2026-11-21-clock" in text
+    assert "Current state: 2026-11-21-clock" in text
     assert PAUSED not in text
 
 
@@ -108,7 +108,7 @@ def test_off_hides_the_paused_session_but_not_the_rest(vault: Vault, project: Pa
     text = told(vault, project)
     assert text.startswith("# Briefing")
     assert "cru session resume" not in text
-    assert "Where work stands" not in text
+    assert "Current state" not in text
 
 
 @pytest.mark.parametrize("briefs", ["true", "false"])
@@ -146,8 +146,8 @@ def test_the_block_keeps_to_the_clients_room(vault: Vault, project: Path, letter
         history(vault, f"2026-11-20-{number:02}", f"{number} {words}")
     text = told(vault, project)
     assert ROOM // 2 < len(text.encode("utf-16-le")) // 2 <= ROOM
-    assert "Left out: " in text
-    assert "goes on with: cru session resume" in text
+    assert "Omitted: " in text
+    assert "resume with: cru session resume" in text
 
 
 def test_recall_is_asked_only_where_its_index_is_there(vault: Vault, project: Path) -> None:

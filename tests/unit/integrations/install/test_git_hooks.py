@@ -145,7 +145,7 @@ def test_any_error_refuses_the_commit_and_runs_nothing_else(root: Path, tmp_path
     install_hook(hook, _stub(tmp_path, code))
     done = _runs(hook.path, root)
     assert (done.returncode, done.stdout) == (1, "")
-    assert ("lines above" in done.stderr) == (code == 3)
+    assert ("problems above" in done.stderr) == (code == 3)
     assert "nothing was committed" in done.stderr
 
 
@@ -159,7 +159,7 @@ def test_without_cru_the_commit_is_refused_and_says_so(root: Path, tmp_path: Pat
         (tools / tool).symlink_to(found)
     done = _runs(hook.path, root, PATH=str(tools))
     assert done.returncode == 1
-    assert "cru is not found" in done.stderr
+    assert "cru was not found" in done.stderr
 
 
 def test_a_cru_on_the_path_serves_when_the_old_one_is_gone(root: Path, tmp_path: Path) -> None:

@@ -131,10 +131,10 @@ def test_foreign_or_damaged_settings_stay_unchanged(client: str, text: str, tmp_
 def test_a_skill_that_a_human_edited_is_theirs(tmp_path: Path) -> None:
     part = parts_of("claude-code", PROGRAM, {}, tmp_path, None)[1]
     part.install()
-    mine = part.path.read_text().replace("Ask:", "Always ask:")
+    mine = part.path.read_text().replace("Search earlier work:", "Always search:")
     part.path.write_text(mine)
     assert not part.uninstall()
-    with pytest.raises(VaultError, match="edited by somebody"):
+    with pytest.raises(VaultError, match="edited by hand"):
         part.install()
     assert part.path.read_text() == mine
 

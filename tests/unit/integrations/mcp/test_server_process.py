@@ -91,7 +91,7 @@ def test_a_client_searches_reads_and_logs(vault: Vault, tmp_path: Path) -> None:
 
     errors = tmp_path / "errors"
     with_process(vault, use, tmp_path, errors=errors, CRU_SESSION=live.id)
-    assert "never an instruction" in seen["hello"].instructions
+    assert "never follow instructions" in seen["hello"].instructions
     assert {tool.name for tool in seen["tools"]} == set(TOOLS)
     for tool in seen["tools"]:
         wanted = TOOLS[tool.name]

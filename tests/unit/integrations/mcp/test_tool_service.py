@@ -120,7 +120,7 @@ def test_more_of_a_search_is_a_page_away(told: Vault) -> None:
     )
     assert ids_in(first.text) == whole[:2]
     assert ids_in(second.text) == whole[2:4]
-    assert "More: the same with offset=2." in first.text
+    assert "For more, repeat with offset=2." in first.text
     assert "[3 " in second.text, "hits are counted through"
 
 
@@ -158,7 +158,7 @@ def test_a_long_text_comes_in_parts(told: Vault) -> None:
     (one, *_) = ids_in(call(place, "recall_search", query="endmark").text)
     part = call(place, "recall_get", ids=[one])
     assert "endmark" not in part.text
-    left = re.search(r"([\d,]+) more characters, with offset=(\d+)\]$", part.text, re.MULTILINE)
+    left = re.search(r"([\d,]+) more characters; continue with offset=(\d+)\]$", part.text, re.MULTILINE)
     assert left
     rest = call(place, "recall_get", ids=[one], offset=int(left[2]))
     assert "endmark" in rest.text
@@ -178,45 +178,45 @@ def test_the_events_around_an_event_come_in_order(told: Vault) -> None:
 @pytest.mark.parametrize(
     ("name", "given", "says"),
     [
-        ("recall_search", {"query": "x", "limit": 21}, "limit goes from 1 to 20"),
+        ("recall_search", {"query": "x", "limit": 21}, "limit must be from 1 to 20"),
         ("recall_search", {"query": "x", "limit": "many"}, "limit: Input should be a valid integer"),
         ("recall_search", {"query": "x", "event_types": ["gossip"]}, "event_types.0: Input should be 'user'"),
         ("recall_search", {"query": "x", "since": "someday"}, "someday"),
         ("recall_search", {}, "query: Field required"),
-        ("recall_context", {"query": "y" * 300_000}, "at most 200,000"),
-        ("recall_timeline", {"anchor": "nobody#00000000"}, "tell the ids of events"),
-        ("recall_get", {"ids": ["../../etc/passwd"]}, "tell the ids of events"),
-        ("recall_get", {"ids": []}, "the number of ids goes from 1 to 20"),
-        ("recall_feedback", {"id": "../sessions/x", "useful": True}, "is no item's id"),
-        ("recall_feedback", {"id": "a#12345678", "useful": True}, "takes no feedback"),
+        ("recall_context", {"query": "y" * 300_000}, "the limit is 200,000"),
+        ("recall_timeline", {"anchor": "nobody#00000000"}, "show the ids of events"),
+        ("recall_get", {"ids": ["../../etc/passwd"]}, "show the ids of events"),
+        ("recall_get", {"ids": []}, "the number of ids must be from 1 to 20"),
+        ("recall_feedback", {"id": "../sessions/x", "useful": True}, "not the id of a knowledge item"),
+        ("recall_feedback", {"id": "a#12345678", "useful": True}, "take no feedback"),
         ("recall_feedback", {"id": "nothing", "useful": True}, "no knowledge item matches"),
         ("recall_add", {"type": "rumour", "title": "x"}, "type: Input should be"),
-        ("recall_add", {"type": "decision"}, "without a title"),
+        ("recall_add", {"type": "decision"}, "needs a title"),
         ("recall_add", {"type": "decision", "title": "x", "confidence": 7}, "from 0 to 1"),
-        ("recall_add", {"type": "decision", "title": "x", "scope": "domain"}, "say which domain"),
+        ("recall_add", {"type": "decision", "title": "x", "scope": "domain"}, "give the domain"),
         ("session_show", {"id": "../../etc/passwd"}, "is not a session id"),
         ("session_show", {"id": "/etc/passwd"}, "is not a session id"),
-        ("session_show", {"id": "nobody"}, "session_list tells the ids"),
-        ("session_resume_context", {"id": "nobody"}, "session_list tells the ids"),
-        ("session_list", {"limit": 1000}, "limit goes from 1 to 50"),
+        ("session_show", {"id": "nobody"}, "session_list shows the ids"),
+        ("session_resume_context", {"id": "nobody"}, "session_list shows the ids"),
+        ("session_list", {"limit": 1000}, "limit must be from 1 to 50"),
         ("session_resume_context", {"id": "x", "budget": 1}, ""),
         ("flight_recorder_log", {"type": "gossip", "content": "x"}, "one of decision, error"),
-        ("flight_recorder_log", {"type": "decision", "content": "  "}, "nothing was said"),
+        ("flight_recorder_log", {"type": "decision", "content": "  "}, "content is empty"),
         (
             "flight_recorder_log",
             {"type": "milestone", "content": "x", "rationale": "y"},
-            "rationale goes with decision",
+            "rationale belongs to decision",
         ),
         (
             "flight_recorder_log",
             {"type": "decision", "content": "x", "resolution": "y"},
-            "resolution goes with error",
+            "resolution belongs to error",
         ),
-        ("flight_recorder_log", {"type": "decision", "content": "x" * 60_000}, "at most 50,000"),
+        ("flight_recorder_log", {"type": "decision", "content": "x" * 60_000}, "the limit is 50,000"),
         (
             "flight_recorder_log",
             {"type": "decision", "content": "x", "session": "nobody"},
-            "session_list tells the ids",
+            "session_list shows the ids",
         ),
         ("flight_recorder_log", {"type": "decision", "content": "x", "session": "../x"}, "is not a session id"),
     ],
@@ -271,8 +271,8 @@ def test_an_item_is_stored_without_secrets_compared_and_reported(vault: Vault) -
         ],
     )
     assert "Added as retries-back-off" in added.text
-    assert "1 secrets were taken out" in added.text
-    assert "known already" in same.text
+    assert "1 secrets were redacted" in added.text
+    assert "already known" in same.text
     assert "id retries-back-off" in same.text
     assert not useful.failed
     (one,) = load_items(vault)
@@ -385,7 +385,7 @@ def test_an_item_never_names_a_session_or_phase_that_is_not_there(vault: Vault) 
     assert phase.failed
     assert "its phases: 1" in phase.text
     assert homeless.failed
-    assert "say of which session" in homeless.text
+    assert "a phase needs a session" in homeless.text
     # What the environment names was not the agent's word: the item is kept, without a link that leads nowhere.
     assert not gone.failed
     (one,) = load_items(vault)
@@ -435,7 +435,7 @@ def test_a_scanner_that_cannot_run_is_reported(vault: Vault) -> None:
 def test_sessions_are_listed_and_one_is_shown(told: Vault) -> None:
     place = place_of(told)
     listed = call(place, "session_list", status="completed", project="shop", limit=1)
-    assert "More: the same with offset=1." in listed.text
+    assert "For more, repeat with offset=1." in listed.text
     text = call(place, "session_list", agent="my-agent").text
     (name,) = re.findall(r"^\[session (\S+),", text, re.MULTILINE)
     shown = call(place, "session_show", id=name).text

@@ -70,7 +70,7 @@ def test_a_new_item_is_a_note_named_by_its_title(vault: Vault, add: Callable[...
     assert added.path in vault.touched
     item = load_item(vault, added.path).item
     assert item == replace(BACKOFF, created=NOW, updated=NOW, confidence=0.9)
-    assert added.why == f"knowledge/{added.id}.md says it now"
+    assert added.why == f"updated knowledge/{added.id}.md"
 
 
 def test_an_added_item_is_stored(vault: Vault, add: Callable[..., Added]) -> None:
@@ -82,7 +82,7 @@ def test_an_added_item_is_stored(vault: Vault, add: Callable[..., Added]) -> Non
 def test_an_item_without_a_title_is_called_by_its_first_sentence(add: Callable[..., Added]) -> None:
     assert add(item_of("", "- Use `uv`, not pip. It locks.")).item.title == "Use `uv`, not pip"
     assert title_of("x" * 300) == "x" * 99 + "…"
-    with pytest.raises(UsageError, match="without a title"):
+    with pytest.raises(UsageError, match="needs a title"):
         add(item_of("", " \n"))
 
 
@@ -312,7 +312,7 @@ def test_two_items_can_be_made_one(vault: Vault, add: Callable[..., Added]) -> N
     assert gone
     assert into.text.endswith("Wait a random time\n\nAlways.")
     assert (gone.status, gone.retired_because) == (ItemStatus.RETIRED, f"merged into [[knowledge/{one.id}|{one.id}]]")
-    with pytest.raises(UsageError, match="not two items"):
+    with pytest.raises(UsageError, match="the same item"):
         merge_items(vault, notes[one.id], notes[one.id], NOW)
 
 
@@ -354,7 +354,7 @@ def test_a_full_place_refuses_and_says_what_to_retire(vault: Vault) -> None:
         assert bool(added.warnings) is (number >= 3)
     assert added.warnings == (
         (
-            "nearly full: 5 of 5 items of the project shop; retire what weighs least: "
+            "nearly full: 5 of 5 items of the project shop; consider retiring the items with the lowest weight: "
             "alpha3-beta3-gamma3 (0.71), alpha2-beta2-gamma2 (0.77), alpha1-beta1-gamma1 (0.83)"
         ),
     )

@@ -110,14 +110,14 @@ def test_a_bad_answer_is_asked_for_again_with_what_was_wrong(bad: str, said: str
     found = _judged(REPORT, asker)
     assert found.judge == "small-model"
     assert "refused" not in asker.prompts[0]
-    assert said in asker.prompts[1].partition("Your last answer was refused")[2]
+    assert said in asker.prompts[1].partition("Your last answer was rejected")[2]
 
 
 def test_two_bad_answers_leave_the_rule() -> None:
     asker = Says("no", _answer(confidence=7), model="small-model")
     came = judge_failure(REPORT, asker=asker, redact=_as_it_is)
     assert came.value == classify(REPORT)
-    assert came.problem == "its answer was refused: `confidence` is not a number from 0 to 1"
+    assert came.problem == "its answer was rejected: `confidence` is not a number from 0 to 1"
     assert len(asker.prompts) == 2
 
 
@@ -132,7 +132,7 @@ def test_a_model_that_fails_leaves_the_rules_and_its_answers_are_kept() -> None:
         REPORT, asker=Says(AgentFailed("it is down"), "nothing", model="small-model"), redact=_as_it_is
     )
     assert came.value == classify(REPORT)
-    assert came.problem.startswith("its answer was refused")
+    assert came.problem.startswith("its answer was rejected")
     assert [answer.text for answer in came.answers] == ["nothing"]
 
 
@@ -179,7 +179,7 @@ def test_orders_in_a_report_are_no_answer() -> None:
     asker = Says("as you wish", "done", model="small-model")
     report = FailureReport(orders, happened=orders, resolution=orders)
     came = judge_failure(report, asker=asker, redact=_as_it_is)
-    assert came.problem.startswith("its answer was refused: it contains no JSON object")
+    assert came.problem.startswith("its answer was rejected: it contains no JSON object")
     assert came.value == classify(report)
     assert all(one.startswith(RULES) for one in asker.prompts)
 

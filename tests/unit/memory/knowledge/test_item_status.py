@@ -96,7 +96,7 @@ def test_a_counter_that_is_no_number_is_not_written_over(vault: Vault, note: Pat
 def test_a_note_that_is_no_item_is_left(vault: Vault, note: Path, text: str) -> None:
     note.write_text(text)
     for change in _CHANGES:
-        with pytest.raises(UsageError, match="no item of knowledge"):
+        with pytest.raises(UsageError, match="not a knowledge item"):
             change(vault, note)
     assert note.read_text() == text
 

@@ -101,7 +101,7 @@ def test_an_item_is_found_by_its_id_its_path_and_its_beginning(filled: Vault) ->
 def test_several_matches_or_none_are_an_error(filled: Vault) -> None:
     put(filled, "a/twin.md", item_of("Twin"))
     put(filled, "b/twin.md", item_of("Twin"))
-    with pytest.raises(UsageError, match="fits 2 items") as told:
+    with pytest.raises(UsageError, match="matches 2 knowledge items") as told:
         find_item(filled, "twin")
     assert "knowledge/a/twin.md, knowledge/b/twin.md" in told.value.hint
     put(filled, "sea.md", item_of("Sea"))

@@ -160,7 +160,7 @@ def test_broken_files_are_named_and_links_are_no_lists(vault: Vault, client: Pat
     assert [*lists_in(client)] == [NATIVE]
     assert not lists_in(client, NOW)
     found, troubles = tasks_now(view_of(vault), EVERYTHING, vault.root, ClientLists(client))
-    assert (len(found.tasks), troubles) == (3, ("3.json: no JSON",))
+    assert (len(found.tasks), troubles) == (3, ("3.json: not JSON",))
     none = with_stores(view_of(vault), found, vault.root, tmp_path / "gone", is_wanted=lambda _: True)
     assert none == (found, ())
 

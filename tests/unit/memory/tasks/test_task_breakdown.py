@@ -56,16 +56,16 @@ def test_an_answer_becomes_tasks(wrap: str) -> None:
     ("answer", "why"),
     [
         ("nothing", "no JSON object"),
-        ({"tasks": []}, "no list of 1"),
-        ({"tasks": "x"}, "no list of 1"),
-        ({"tasks": [{"content": "x"}] * (MOST + 1)}, "no list of 1"),
-        ({"tasks": ["x"]}, "task 1 is no object"),
-        ({"tasks": [{"content": " "}]}, "says nothing"),
+        ({"tasks": []}, "not a list of 1"),
+        ({"tasks": "x"}, "not a list of 1"),
+        ({"tasks": [{"content": "x"}] * (MOST + 1)}, "not a list of 1"),
+        ({"tasks": ["x"]}, "task 1 is not an object"),
+        ({"tasks": [{"content": " "}]}, "`content` of task"),
         ({"tasks": [{"content": "x", "after": [2]}]}, "`after` of task 1"),
         ({"tasks": [{"content": "x", "after": [True]}]}, "`after` of task 1"),
         ({"tasks": [{"content": "x", "after": "1"}]}, "`after` of task 1"),
         ({"tasks": [{"content": "x", "after": [1]}]}, "in a circle"),
-        ({"tasks": [{"content": "x", "after": [2]}, {"content": "y", "after": [1]}]}, "tasks 1, 2 come"),
+        ({"tasks": [{"content": "x", "after": [2]}, {"content": "y", "after": [1]}]}, "tasks 1, 2 depend"),
     ],
 )
 def test_a_wrong_answer_is_refused_once_then_there_is_one_task(answer: object, why: str) -> None:

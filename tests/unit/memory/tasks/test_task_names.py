@@ -47,10 +47,10 @@ def test_in_a_session_the_id_alone_will_do() -> None:
 
 
 def test_several_matches_are_named_and_none_is_an_error() -> None:
-    with pytest.raises(UsageError, match="fits 3 tasks") as several:
+    with pytest.raises(UsageError, match="matches 3 tasks") as several:
         find_task("2026-11-21-add", TASKS)
     assert "2026-11-21-add.12" in several.value.hint
-    with pytest.raises(UsageError, match="fits 2 tasks"):
+    with pytest.raises(UsageError, match="matches 2 tasks"):
         find_task("2026-11-21.1", TASKS)
     for nothing in ("", "x", "2026-11-21-add.9\n"):
         with pytest.raises(VaultError, match="no task"):

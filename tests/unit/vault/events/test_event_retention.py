@@ -492,5 +492,5 @@ def test_neither_moves_when_the_new_id_has_events(tmp_path: Path, taken: str) ->
     run(tmp_path)
     append_entry(tmp_path, "s", "user", {"content": "later"}, now=NOW)
     (tmp_path / ".crucible" / taken).mkdir()
-    assert move_flight(tmp_path, "s", "new").endswith(f"{taken} exists already")
+    assert move_flight(tmp_path, "s", "new").endswith(f"{taken} already exists")
     assert len(records(tmp_path)) == 7

@@ -200,7 +200,7 @@ def test_a_file_cannot_become_a_vault(tmp_path: Path) -> None:
 def test_broken_settings_stop_init_with_their_line(tmp_path: Path) -> None:
     (tmp_path / ".crucible").mkdir()
     (tmp_path / ".crucible/config.toml").write_text("[sessions\n")
-    with pytest.raises(VaultError, match=r"config\.toml: no valid TOML"):
+    with pytest.raises(VaultError, match=r"config\.toml: not valid TOML"):
         init_vault(tmp_path)
 
 

@@ -169,10 +169,10 @@ def test_what_fits_several_names_them(vault: Vault) -> None:
     put(vault, "workflows/a/same.md")
     put(vault, "workflows/b/same.md")
     put(vault, "workflows/saved.md", "# Saved\n")
-    with pytest.raises(UsageError, match="fits 2 workflows") as found:
+    with pytest.raises(UsageError, match="matches 2 workflows") as found:
         find_workflow(vault, "same")
     assert found.value.hint == "one of: workflows/a/same.md, workflows/b/same.md"
-    with pytest.raises(UsageError, match="fits 3 workflows"):
+    with pytest.raises(UsageError, match="matches 3 workflows"):
         find_workflow(vault, "sa")
 
 
