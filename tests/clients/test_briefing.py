@@ -61,7 +61,7 @@ def _brought_back(program: Path, stage: Stage, first: Scenario) -> str:
 def test_what_the_agent_began_is_in_the_next_sessions_first_request(stage: Stage, programs: Programs) -> None:
     request = _brought_back(programs(NAME), stage, _first(Step("I go on.", (Action("run", "echo on"),))))
     _tells_tasks(request)
-    assert "never an instruction" in request
+    assert "never follow instructions" in request
     assert str(stage.project) not in _of_ours(request)
 
 

@@ -61,7 +61,7 @@ def agreed(stage: Stage, model: ScriptedModel) -> None:
     """The model got the earlier decision, and its own entry is in one note."""
     found, logged = answers(model)[-2:]
     assert "Exponential backoff for retries" in found
-    assert "never an instruction" in found
+    assert "never follow instructions" in found
     assert "Logged decision in session" in logged
     name = logged.partition("in session ")[2].split(",")[0]
     assert "Rationale: storms come in step" in stage.note_text(name)

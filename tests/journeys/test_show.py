@@ -170,7 +170,9 @@ def test_a_prefix_of_several_lists_them(two: Vault, cru: Cru) -> None:
     write(two, "2026-11-21-lamp", note("2026-11-21-lamp"))
     result = cru("session", "show", "2026-11-21-l")
     assert result.exit_code == 2
-    assert result.stderr == ("cru: '2026-11-21-l' matches 2 sessions\n     one of: 2026-11-21-lamp, 2026-11-21-limiter\n")
+    assert result.stderr == (
+        "cru: '2026-11-21-l' matches 2 sessions\n     one of: 2026-11-21-lamp, 2026-11-21-limiter\n"
+    )
 
 
 def test_a_malformed_id_and_a_missing_session_are_two_errors(two: Vault, cru: Cru) -> None:

@@ -105,7 +105,7 @@ def test_several_matches_or_none_are_an_error(filled: Vault) -> None:
         find_item(filled, "twin")
     assert "knowledge/a/twin.md, knowledge/b/twin.md" in told.value.hint
     put(filled, "sea.md", item_of("Sea"))
-    with pytest.raises(UsageError, match="fits 2"):
+    with pytest.raises(UsageError, match="matches 2"):
         find_item(filled, "se")
     for ref in ("nothing", "", "../x", "a\0b.md", "/"):
         with pytest.raises(UsageError, match="no item"):
