@@ -15,7 +15,7 @@ from crucible.cli.environment import settings_path as user_settings_file
 from crucible.cli.environment import user_settings, vault_root
 from crucible.cli.install_command import project_folder
 from crucible.cli.options import Door, flag, format_option, is_data, yes_option
-from crucible.cli.output import PROBLEMS_FOUND, bar, clean_line, in_color, write, write_data
+from crucible.cli.output import PROBLEMS_FOUND, bar, clean_line, write, write_data, write_marked
 from crucible.clients.claude_code.hook_settings import settings_path
 from crucible.clients.log_files import source_name
 from crucible.clients.registry import MCP_SETTINGS
@@ -143,7 +143,7 @@ def doctor(
         write_data({"checks": [_exported(result) for result in results]}, format_)
     else:
         for result in results:
-            _write(result, whole=whole, color=in_color(door))
+            _write(result, door, whole=whole)
     return PROBLEMS_FOUND if any(result.state is CheckState.BAD for result in results) else 0
 
 
@@ -273,10 +273,9 @@ def _exported(result: CheckResult) -> dict[str, object]:
     }
 
 
-def _write(result: CheckResult, *, whole: bool, color: bool) -> None:
+def _write(result: CheckResult, door: Door, *, whole: bool) -> None:
     word, hue = _MARKS[result.state]
-    mark = click.style(f"{word:<5}", fg=hue) if color else f"{word:<5}"
-    write(f"{mark} {result.topic:<12} {clean_line(result.text)}")
+    write_marked(word, hue, f"{'':<{5 - len(word)}} {result.topic:<12} {clean_line(result.text)}", door)
     few = 0 if result.state is CheckState.GOOD else _SHOWN
     shown = result.items if whole else result.items[:few]
     for item in shown:

@@ -13,7 +13,7 @@ import click
 
 from crucible.cli.index_access import open_index, query_index
 from crucible.cli.options import TEXT, Door, flag, format_option, limit_option, only_option, user_zone
-from crucible.cli.output import PROBLEMS_FOUND, counted, say, warn, write
+from crucible.cli.output import PROBLEMS_FOUND, counted, say, warn, write, write_marked
 from crucible.cli.table_output import write_rows
 from crucible.cli.vault_access import folders_of, open_vault
 from crucible.core.errors import CrucibleError, UsageError
@@ -109,15 +109,25 @@ def _write_items(items: Sequence[PendingItem], format_: str, door: Door, *, ever
     elif items:
         zone = user_zone()
         for item in items:
-            _write_item(item, zone)
+            _write_item(item, zone, door)
     else:
         say("nothing is there" if everything else "nothing waits")
 
 
-def _write_item(item: PendingItem, zone: tzinfo) -> None:
+_HUES = {
+    PendingKind.ERROR: "red",
+    PendingKind.DECISION: "yellow",
+    PendingKind.APPROVAL: "yellow",
+    PendingKind.DONE: "green",
+}
+
+
+def _write_item(item: PendingItem, zone: tzinfo, door: Door) -> None:
     """Write the item's full id, and its entire text below."""
     at = f"{item.at.astimezone(zone):%Y-%m-%d %H:%M}" if item.at else ""
-    write("  ".join(filter(None, (item.id, item.kind.value, item.project, at))))
+    write(f"{item.id}  ", end=False)
+    more = "".join(f"  {text}" for text in (item.project, at) if text)
+    write_marked(item.kind.value, "" if item.answered else _HUES[item.kind], more, door)
     for line in _lines(item):
         write(f"    {line}")
     if item.answered:

@@ -58,9 +58,15 @@ def clean_line(text: str) -> str:
     return text if text.isprintable() else clean(_LINE_ENDS.sub("⏎", text))
 
 
-def write(line: str = "") -> None:
-    """Write one line of data to stdout."""
-    click.echo(clean_line(line))
+def write(line: str = "", *, end: bool = True) -> None:
+    """Write one line of data to stdout; without `end` it goes on."""
+    click.echo(clean_line(line), nl=end)
+
+
+def write_marked(mark: str, color: str, line: str, door: Door) -> None:
+    """Write a line of data that begins with a mark; the mark has the colour if the output is coloured."""
+    shown = clean_line(mark)
+    click.echo((click.style(shown, fg=color) if color and in_color(door) else shown) + clean_line(line))
 
 
 def write_facts(facts: Iterable[tuple[str, str]], width: int) -> None:

@@ -11,7 +11,17 @@ import click
 from crucible.cli.id_arguments import SESSION, TASK, PickedId
 from crucible.cli.index_access import open_index, query_index
 from crucible.cli.options import Door, flag, format_option, is_data, limit_option
-from crucible.cli.output import PROBLEMS_FOUND, clean_line, in_color, room_of, say, warn, write, write_data
+from crucible.cli.output import (
+    PROBLEMS_FOUND,
+    clean_line,
+    in_color,
+    room_of,
+    say,
+    warn,
+    write,
+    write_data,
+    write_marked,
+)
 from crucible.cli.table_output import Tier, table_lines
 from crucible.cli.task_lookup import OpenedTask, broken_blocks, client_here, open_task, scope_of
 from crucible.cli.vault_access import open_vault
@@ -29,6 +39,9 @@ _LEAST_TEXT, _LEAST_ID = 12, 20
 """The minimum widths of the text and id columns on a narrow terminal."""
 _CIRCLES, _IN_CIRCLE = 5, 8
 """The maximum number of cycles to list, and of tasks in each."""
+_HUES = {"In progress": "cyan", "Ready": "green", "Blocked": "yellow", "Recently completed": ""}
+"""The colour of each group's heading."""
+_STATUS_HUES = {"in_progress": "cyan", "completed": "green", "cancelled": "yellow"}
 _STATE = {"in_progress": "in progress", "pending": "not begun"}
 
 
@@ -50,7 +63,7 @@ def write_overview(result: Overview, door: Door, titles: Mapping[Ref, Sequence[s
     for name, standings in groups.items():
         if standings:
             write()
-            write(name)
+            write_marked(name, _HUES[name], "", door)
         for one in standings:
             write(f"  {next(lines)}")
             for title in titles.get(one.task.ref, ()):
@@ -174,7 +187,11 @@ def write_task(opened: OpenedTask, note: Annotation | None, file: str, door: Doo
     ]
     facts += list(_noted(note, file)) if note else []
     for name, text in facts:
-        if text:
+        if name == "status":
+            hue = "yellow" if opened.waits_for or task.held else _STATUS_HUES.get(task.stage, "")
+            write(f"  {name:<10} ", end=False)
+            write_marked(text, hue, "", door)
+        elif text:
             write(f"  {name:<10} {text}")
     if note is None:
         say("nothing is noted of it yet; `cru task pick` asks what is known", color=in_color(door))
