@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from importlib.util import find_spec
 from pathlib import Path
-from urllib.parse import urlsplit
-from urllib.request import url2pathname
 
 from crucible.core.command_lines import hook_command_line
 
@@ -43,8 +40,11 @@ def _installer(environment: Path) -> list[str]:
 
 def _source() -> tuple[str, bool]:
     """Return where Crucible was installed from, a name or a path, and whether that is an editable folder."""
-    # Late: it is slow to import, and only error messages need it.
+    # Late: these are slow to import, and only error messages need them.
+    import json  # noqa: PLC0415
     from importlib.metadata import PackageNotFoundError, distribution  # noqa: PLC0415
+    from urllib.parse import urlsplit  # noqa: PLC0415
+    from urllib.request import url2pathname  # noqa: PLC0415
 
     try:
         origin = json.loads(distribution(DISTRIBUTION).read_text("direct_url.json") or "{}")
