@@ -49,7 +49,7 @@ def _subagents_agree(stage: Stage, model: ScriptedModel, main: Session, subagent
     assert sorted(map(task_of, subagents)) == sorted(by_task), main.id
     assert sorted(ref.session for ref in main.subagents) == sorted(s.id for s in subagents)
     logs = re.findall(r'^  - "\[\[(.*)\]\]"$', look_at(stage.note_text(main.id)).frontmatter, re.MULTILINE)
-    assert sorted(logs) == sorted(s.id for s in subagents)
+    assert sorted(logs) == sorted(map(_link_text, (s.id for s in subagents)))
     for session in subagents:
         agent = by_task[task_of(session)]
         expected = played(model, agent)
@@ -58,7 +58,11 @@ def _subagents_agree(stage: Stage, model: ScriptedModel, main: Session, subagent
         told_of = next(ref for ref in main.subagents if ref.session == session.id)
         assert told_of.tokens == tokens_played(model, agent).used
         agree_in_plain_text(stage, session, expected, [])
-        assert f'parent: "[[{main.id}]]"' in look_at(stage.note_text(session.id)).frontmatter, session.id
+        assert f'parent: "[[{_link_text(main.id)}]]"' in look_at(stage.note_text(session.id)).frontmatter, session.id
+
+
+def _link_text(session_id: str) -> str:
+    return f"sessions/{session_id}|{session_id}"
 
 
 def _is_task(line: str) -> bool:
@@ -95,10 +99,11 @@ def agree_in_plain_text(stage: Stage, session: Session, expected: Sequence[str],
     marks = {"": "ok", "❌": "failed"}
     found = [f"{marks[mark]} | {call}" for call, mark in plain.calls]
     compare([line for line in expected if line.startswith(("ok |", "failed |"))], found, f"calls of {session.id}")
-    assert plain.links == set(links), f"{session.id}: {plain.links}"
+    assert plain.links == set(map(_link_text, links)), f"{session.id}: {plain.links}"
     assert not plain.embeds, plain.embeds
     assert not plain.comments, f"{session.id}: {plain.comments} comment marks"
-    assert {html.strip() for html in plain.html} <= {"<!-- -->"}, plain.html
+    foreign = [html for html in plain.html if not html.startswith("<!-- crucible\n")]  # what only imports need
+    assert {html.strip() for html in foreign} <= {"<!-- -->"}, plain.html
     assert not {"dataview", "mermaid"} & set(plain.fences), plain.fences
     assert plain.fences.count("tasks") == bool(session.tasks), plain.fences
     assert plain.rules == max(0, kinds.count("phase") - 1), f"{session.id}: {plain.rules} rules"
