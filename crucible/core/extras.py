@@ -17,8 +17,7 @@ def install_command(extra: str) -> str:
 
     Without an extra, it is the command that installs Crucible itself.
     """
-    source, is_editable = _source()
-    wanted = f"{source}[{extra}]" if extra else source
+    wanted, is_editable = _requirement(extra)
     return hook_command_line([*_installer(Path(sys.prefix)), *(["--editable"] if is_editable else []), wanted])
 
 
@@ -38,8 +37,8 @@ def _installer(environment: Path) -> list[str]:
     return ["uv", "pip", "install", "--python", python]
 
 
-def _source() -> tuple[str, bool]:
-    """Return where Crucible was installed from, a name or a path, and whether that is an editable folder."""
+def _requirement(extra: str) -> tuple[str, bool]:
+    """Return what to install: the name, a path or a repository.  Also return whether it is an editable folder."""
     # Late: these are slow to import, and only error messages need them.
     import json  # noqa: PLC0415
     from importlib.metadata import PackageNotFoundError, distribution  # noqa: PLC0415
@@ -50,7 +49,10 @@ def _source() -> tuple[str, bool]:
         origin = json.loads(distribution(DISTRIBUTION).read_text("direct_url.json") or "{}")
     except (PackageNotFoundError, ValueError):
         origin = {}
-    address = urlsplit(origin.get("url", ""))
-    if address.scheme != "file":
-        return DISTRIBUTION, False
-    return Path(url2pathname(address.path)).as_posix(), bool(origin.get("dir_info", {}).get("editable"))
+    url, extras = origin.get("url", ""), f"[{extra}]" if extra else ""
+    if "vcs_info" in origin:
+        return f"{DISTRIBUTION}{extras} @ {origin['vcs_info'].get('vcs', 'git')}+{url}", False
+    if urlsplit(url).scheme != "file":
+        return DISTRIBUTION + extras, False
+    path = Path(url2pathname(urlsplit(url).path)).as_posix()
+    return path + extras, bool(origin.get("dir_info", {}).get("editable"))

@@ -70,5 +70,8 @@ def test_what_came_from_a_folder_or_a_wheel_is_extended_from_there(
     assert install_command("mcp") == 'python -m pip install --editable "/src/my copy[mcp]"'
     origin |= {"url": "file:///src/crucible", "dir_info": {}}
     assert install_command("mcp") == 'python -m pip install "/src/crucible[mcp]"'
+    origin |= {"url": "https://example.org/a.git", "vcs_info": {"vcs": "git", "commit_id": "1"}}
+    assert install_command("mcp") == 'python -m pip install "crucible-vault[mcp] @ git+https://example.org/a.git"'
+    del origin["vcs_info"]
     origin |= {"url": "file:///dist/crucible_vault-0.1.0-py3-none-any.whl", "archive_info": {}}
     assert install_command("mcp") == 'python -m pip install "/dist/crucible_vault-0.1.0-py3-none-any.whl[mcp]"'
