@@ -249,7 +249,10 @@ def list_sessions(door: Door, /, *, format_: str, null: bool, **options: Any) ->
         complete = write_paths(index.root, index.settings.sessions, rows, null=null, terminal=door.terminal)
     else:
         columns = dict.fromkeys([*(_TABLE if format_ == "text" else COLUMNS), *named])
-        write_index_rows(rows, [*columns], format_, "sessions", door, more="title")
+        if door.terminal and format_ == "text":
+            # A narrow terminal leaves out the last columns.
+            columns = dict.fromkeys(["id", "status", *named, *_TABLE])
+        write_index_rows(rows, [*columns], format_, "sessions", door, more=("title", "project"))
     return 0 if complete and not now.unwalked else PROBLEMS_FOUND
 
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
 from typing import Any, NamedTuple
 
 import click
 import toons
 
-from crucible.cli.options import Door
+from crucible.cli.options import Door, user_zone
 from crucible.cli.output import SCHEMA, clean_line, in_color, room_of, say, write_data, write_text
 from crucible.vault.index.schema import LISTS, NUMBERS, TIMES, Row, path_of_cell, split_list
 
@@ -35,6 +36,10 @@ _WIDEST = 200
 """The maximum width of a cell: one long cell would make every line as long.  Ids have at most 128 characters."""
 _MARKS = 4
 """Maximum characters to measure per column of cut text: accents have no width, and the text may be huge."""
+_FIRST = ("title", "about", "project")
+"""The first columns of a list on a terminal."""
+_READABLE = 24
+"""The width of titles below which ids get lines of their own."""
 _LEAST, _LEAST_ID = 12, 20
 """The minimum widths of text columns and of id columns."""
 
@@ -45,7 +50,7 @@ _SESSION_STYLES = {"active": "cyan", "paused": "yellow", "completed": "green", "
 _ENCODED = LISTS | {"path"}
 """Columns whose cells are stored encoded in the index."""
 _WHOLE = NUMBERS | TIMES | {"status"}
-_IDS = frozenset({"id", "parent", "session", "path"})
+_IDS = frozenset({"id", "name", "parent", "session", "path"})
 """Columns of the index that a narrow terminal cuts last."""
 
 
@@ -64,24 +69,29 @@ def write_rows(
 ) -> None:
     """Write columns of rows as `text`, `json` or `toon`; a missing cell is null.
 
-    `name` is the key of the rows in JSON and TOON.  A narrow terminal cuts only `texts` and then `names`.
+    `name` is the key of the rows in JSON and TOON.  A narrow terminal cuts only `texts` and then `names`, but no ids.
     """
     if format_ != "text":
         shown = [{column: row.get(column) for column in columns} for row in rows]
         _write_data(shown if format_ == "json" else flat_rows(shown), columns, format_, name)
         return
     cells = [[clean_line(column), *(_text(row.get(column)) for row in rows)] for column in columns]
+    room = room_of(door)
+    if room is not None and _IDS.issuperset(names) and names:
+        shown_cells = dict(zip(columns, cells, strict=True))
+        _write_listing(shown_cells, [*names], texts, room, STATUS_STYLES, color=in_color(door))
+        return
     tiers = _tiers(columns, texts, names)
     styles = {at: STATUS_STYLES for at, column in enumerate(columns) if column.endswith("status")}
     _write_table(cells, tiers, _least_room(cells, room_of(door), tiers), styles, color=in_color(door))
 
 
 def write_index_rows(
-    rows: Sequence[Row], columns: Sequence[str], format_: str, name: str, door: Door, more: str = ""
+    rows: Sequence[Row], columns: Sequence[str], format_: str, name: str, door: Door, more: Sequence[str] = ()
 ) -> None:
     """Like `write_rows`, for rows of the index; TOON cells are written as stored in the index.
 
-    A table on a terminal also has the column `more` if there is room for it.
+    On a terminal, `more` are columns to show first; ids are then whole, and starts are in the user's time zone.
     """
     if format_ != "text":
         shown: list[dict[str, Any]] = [{column: row[column] for column in columns} for row in rows]
@@ -93,9 +103,11 @@ def write_index_rows(
         return
     texts = {column: _index_texts(column, rows) for column in columns}
     room = room_of(door)
-    if room is not None and more and more not in texts:
-        left = room - sum(len(GAP) + broadest(cells) for cells in texts.values())
-        texts |= {more: _index_texts(more, rows)} if left >= _LEAST else {}
+    if room is not None and more:
+        texts = {column: _index_texts(column, rows) for column in more} | texts
+        texts |= {"started": [_minute(text) for text in texts["started"]]} if "started" in texts else {}
+        _write_listing(texts, ["id"], {*more, "participants"}, room, _SESSION_STYLES, color=in_color(door))
+        return
     cut = [column for column in texts if column not in _WHOLE | _IDS]
     tiers = _tiers([*texts], cut, _IDS)
     styles = {[*texts].index("status"): _SESSION_STYLES} if "status" in texts else {}
@@ -137,6 +149,70 @@ def _decoded(column: str, cell: str | int | None) -> str | int | None:
         if column == "path" and "\ufffd" in cell:
             return path_of_cell(cell).encode(errors="surrogateescape").decode(errors="replace")
     return cell
+
+
+# --- lists on a terminal ---------------------------------------------------------------------------------------------
+
+
+def _write_listing(
+    columns: Mapping[str, Sequence[str]],
+    ids: Sequence[str],
+    cut: Collection[str],
+    room: int,
+    styles: Mapping[str, str],
+    *,
+    color: bool,
+) -> None:
+    """Write a table with titles and projects first, and with whole ids.
+
+    The ids are the last columns, or have a line of their own below each row if there is little room.  Columns that have
+    no room even then are left out, the last ones first; `styles` are the colours of a status.
+    """
+    first = [name for name in _FIRST if name in columns]
+    others = [*first, *(name for name in columns if name not in (*_FIRST, *ids))]
+    is_one_line = _least_width(columns, [*others, *ids], cut, _READABLE) <= room
+    while not is_one_line and len(others) > 1 and _least_width(columns, others, cut) > room:
+        others.pop()
+    shown = [*others, *ids] if is_one_line else others
+    rest, titles = (
+        [at for at, name in enumerate(shown) if name in cut and (name in first) is is_first]
+        for is_first in (False, True)
+    )
+    cells = fitted([columns[name] for name in shown], room, [Tier(rest, _LEAST), Tier(titles, _LEAST)])
+    if color:
+        cells = [
+            _in_colors(one, styles) if name.endswith("status") else one for name, one in zip(shown, cells, strict=True)
+        ]
+    lines = list(joined(cells))
+    if not is_one_line:
+        below = joined([aligned(columns[name]) for name in ids])
+        lines = [f"{line}\n  {ident}" for line, ident in zip(lines, below, strict=True)]
+    head, *rows = lines
+    click.echo("\n".join([click.style(head, bold=True) if color else head, *rows]))
+
+
+def _least_width(
+    columns: Mapping[str, Sequence[str]], names: Sequence[str], cut: Collection[str], least: int = _LEAST
+) -> int:
+    widths = (min(broadest(columns[name]), least if name in cut else _WIDEST) for name in names)
+    return sum(widths) + len(GAP) * (len(names) - 1)
+
+
+def _in_colors(texts: Sequence[str], colors: Mapping[str, str]) -> list[str]:
+    """Colour the cells of a column whose whole word has a colour."""
+    name, *cells = texts
+    return [
+        name,
+        *(click.style(cell, fg=colors[word]) if (word := cell.rstrip()) in colors else cell for cell in cells),
+    ]
+
+
+def _minute(text: str) -> str:
+    """Shorten a time to the minute in the user's time zone; other texts stay."""
+    try:
+        return f"{datetime.fromisoformat(text).astimezone(user_zone()):%Y-%m-%d %H:%M}"
+    except ValueError:
+        return text
 
 
 # --- paths -----------------------------------------------------------------------------------------------------------
@@ -208,11 +284,7 @@ def _write_table(
     shown = fitted(columns, room, tiers)
     if color:
         for at, colors in styles.items():
-            name, *cells = shown[at]
-            shown[at] = [
-                name,
-                *(click.style(cell, fg=colors[word]) if (word := cell.rstrip()) in colors else cell for cell in cells),
-            ]
+            shown[at] = _in_colors(shown[at], colors)
     head, *lines = joined(shown)
     # Written in one call, since ten thousand small writes take longer than everything else.
     click.echo("\n".join([click.style(head, bold=True) if color else head, *lines]))

@@ -21,8 +21,9 @@ from crucible.cli.output import (
     write,
     write_data,
     write_marked,
+    write_text,
 )
-from crucible.cli.table_output import Tier, table_lines
+from crucible.cli.table_output import Tier, broadest, cut_to, table_lines
 from crucible.cli.task_lookup import OpenedTask, broken_blocks, client_here, open_task, scope_of
 from crucible.cli.vault_access import open_vault
 from crucible.core.errors import CrucibleError, UsageError
@@ -35,8 +36,8 @@ from crucible.memory.tasks.task_pickup import RecallCounts, recalled_ids
 from crucible.search.recall import Event
 from crucible.vault.notes.vault import Vault
 
-_LEAST_TEXT, _LEAST_ID = 12, 20
-"""The minimum widths of the text and id columns on a narrow terminal."""
+_LEAST_TEXT, _INDENTED = 24, 4
+"""The minimum width of the text column on a narrow terminal, and the width of the indent and the gap."""
 _CIRCLES, _IN_CIRCLE = 5, 8
 """The maximum number of cycles to list, and of tasks in each."""
 _HUES = {"In progress": "cyan", "Ready": "green", "Blocked": "yellow", "Recently completed": ""}
@@ -57,21 +58,27 @@ def write_overview(result: Overview, door: Door, titles: Mapping[Ref, Sequence[s
     }
     rows = {name: [_cells(one, result.recall) for one in standings] for name, standings in groups.items()}
     columns = [list(column) for column in zip(*(row for each in rows.values() for row in each), strict=True)]
-    room = room_of(door)
-    tiers = [Tier([1], _LEAST_TEXT), Tier([0], _LEAST_ID, in_middle=True)]
-    lines = table_lines(columns, None if room is None else room - 2, tiers)
+    lines = _lines(columns, room_of(door)) if columns else iter(())
     for name, standings in groups.items():
         if standings:
             write()
             write_marked(name, _HUES[name], "", door)
         for one in standings:
-            write(f"  {next(lines)}")
+            write_text(f"  {next(lines)}")
             for title in titles.get(one.task.ref, ()):
                 write(f"      {title}")
     if status.left_out:
         say(f"{status.left_out} more; `cru task list --all` tells all of them")
     if result.older:
         say(f"{result.older} open in older sessions; `cru task list --all` tells them")
+
+
+def _lines(columns: Sequence[Sequence[str]], room: int | None) -> Iterator[str]:
+    """Yield a line for each task; on a narrow terminal the id, which is always whole, is on a line below the text."""
+    ids, texts = columns
+    if room is None or broadest(ids) + _LEAST_TEXT + _INDENTED <= room:
+        return table_lines(columns, None if room is None else room - 2, [Tier([1], _LEAST_TEXT)])
+    return (f"{cut_to(text, room - 2)}\n    {ident}" for ident, text in zip(ids, texts, strict=True))
 
 
 def _cells(one: ListedTask, recall: Mapping[Ref, RecallCounts]) -> list[str]:

@@ -152,9 +152,10 @@ def test_a_narrow_terminal_cuts_titles_first(two: Vault, cru_process: CruProcess
     for columns in (90, 80):
         lines = on_a_terminal(cru_process, two, columns, "workflow", "list")
         assert max(map(len, lines)) <= columns
-        assert "2026-11-21T10:00:00Z  success" in lines[-1]
-        assert "…" in lines[1]
-    assert max(map(len, on_a_terminal(cru_process, two, 40, "workflow", "list"))) < 80
+        assert "2026-11-21T10:00:00Z  success" in lines[-2]
+        assert "…" in lines[2]
+        assert lines[-1] == "  release"
+    assert max(map(len, on_a_terminal(cru_process, two, 40, "workflow", "list"))) <= 40
 
 
 def test_without_a_vault_there_is_nothing_to_list(
