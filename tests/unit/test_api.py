@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import doctest
+import re
 import shutil
 import subprocess
 import sys
@@ -42,6 +43,17 @@ def test_every_public_name_is_there_and_has_a_docstring() -> None:
     for name in crucible.__all__:
         assert getattr(crucible, name).__doc__, name
     assert not hasattr(crucible, "anything_else")
+
+
+def test_the_page_names_every_public_name_and_only_attributes_that_exist() -> None:
+    page = (ROOT / "docs/api.md").read_text(encoding="utf-8")
+    assert [
+        name for name in crucible.__all__ if not re.search(rf"`(?:crucible\.)?{name}\b|crucible\.{name}\b", page)
+    ] == []
+    for names, attributes in re.findall(r"^\| (`[A-Z][^|]*) \| [^|]+ \| (.*) \|$", page, re.MULTILINE):
+        values = [getattr(crucible, name) for name in re.findall(r"`(\w+)`", names)]
+        known = {each for value in values for each in (*dir(value), *value.__init__.__code__.co_names)}
+        assert set(re.findall(r"`(\w+)`", attributes)) - known == set(), names
 
 
 def test_importing_loads_nothing_else() -> None:
