@@ -52,7 +52,8 @@ def test_the_page_names_every_public_name_and_only_attributes_that_exist() -> No
     ] == []
     for names, attributes in re.findall(r"^\| (`[A-Z][^|]*) \| [^|]+ \| (.*) \|$", page, re.MULTILINE):
         values = [getattr(crucible, name) for name in re.findall(r"`(\w+)`", names)]
-        known = {each for value in values for each in (*dir(value), *value.__init__.__code__.co_names)}
+        set_in = ((*dir(value), *value.__annotations__, *value.__init__.__code__.co_names) for value in values)
+        known = {each for names_of_one in set_in for each in names_of_one}
         assert set(re.findall(r"`(\w+)`", attributes)) - known == set(), names
 
 
