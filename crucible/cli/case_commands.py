@@ -1,4 +1,4 @@
-"""`cru case list`, `accept`, `reject` and `check`: the case notes in `cases/`."""
+"""`cru case list`, `show`, `accept`, `reject` and `check`: the case notes in `cases/`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import click
 
 from crucible.cli.id_arguments import CASE, PickedId
 from crucible.cli.options import NULL_OPTION, Door, check_null, flag, format_option, limit_option, only_option
-from crucible.cli.output import PROBLEMS_FOUND, counted, say, warn, write_problems
+from crucible.cli.output import PROBLEMS_FOUND, counted, say, say_problems, warn, write_document, write_problems
 from crucible.cli.table_output import write_paths, write_rows
 from crucible.cli.vault_access import here, open_vault
 from crucible.commands.learn.case import Body, Case, CaseStatus, CaseType, Choice, Correction, Delegation
@@ -162,6 +162,24 @@ def _about(body: Body) -> str:
         case Delegation():
             return body.task
     return getattr(body, "failure", "") or body.goal
+
+
+# --- show ------------------------------------------------------------------------------------------------------------
+
+
+@click.command
+@click.argument("case", cls=PickedId, kind="case", metavar="[ID]", type=CASE)
+@click.pass_obj
+def show_case(door: Door, /, case: str) -> None:
+    """Show a case's note; problems in it are reported on stderr.
+
+    \b
+      cru case show 2026-11-21-add-rate-limiter-project-puzzle
+    """
+    vault = open_vault(door)
+    one = load_case(vault, find_case(vault, case, here()))
+    write_document(one.note.data, door)
+    say_problems(vault.relative(one.note.path), one.read.problems)
 
 
 # --- accept and reject -----------------------------------------------------------------------------------------------

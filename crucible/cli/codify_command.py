@@ -132,7 +132,11 @@ class _Target(NamedTuple):
 @format_option(
     "markdown", "mermaid", default=None, help_="Output format, on stdout or in the FILE of -o; text is markdown."
 )
-@click.option("--dialect", type=click.Choice(["crucible"]), help="Write it for the Rust Crucible's parser.")
+@click.option(
+    "--dialect",
+    type=click.Choice(["crucible"]),
+    help="Write the syntax that the parser of the Rust tool `crucible` reads, a different program.",
+)
 @flag("--refine", "Have an agent refine names, types and conditions.")
 @with_option
 @flag("--interactive", "Look through it in your editor before it is saved.")

@@ -62,7 +62,7 @@ GROUPS: Mapping[str, Group] = {
         ),
     ),
     "case": Group(
-        "What sessions teach, to be reviewed: list, accept, reject, check and play cases.",
+        "What sessions teach, to be reviewed: list, show, accept, reject, check and play cases.",
         ("cru case list --status proposed",),
     ),
     "history": Group(
@@ -156,6 +156,7 @@ COMMANDS: Mapping[str, Entry] = {
     "knowledge stats": Entry("knowledge:stats", "Say what is used, and what never helped."),
     "knowledge check": Entry("knowledge:check_knowledge", "Name what is wrong with items."),
     "case list": Entry("case_commands:list_cases", "List cases, the newest session's first."),
+    "case show": Entry("case_commands:show_case", "Show a case.", "id_arguments:CASES"),
     "case accept": Entry("case_commands:accept", "Accept cases.", "id_arguments:CASES"),
     "case reject": Entry("case_commands:reject", "Reject cases.", "id_arguments:CASES"),
     "case check": Entry("case_commands:check_cases", "Name what is wrong with cases.", "id_arguments:CASES"),
@@ -267,6 +268,7 @@ SEE_ALSO: Mapping[str, tuple[str, ...]] = {
     "knowledge check": ("knowledge list", "doctor"),
     "case": ("session learn", "knowledge"),
     "case list": ("case accept", "session learn"),
+    "case show": ("case accept", "session show"),
     "case accept": ("case list", "case reject"),
     "case reject": ("case list", "case accept"),
     "case check": ("case list", "session learn"),

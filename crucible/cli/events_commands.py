@@ -19,7 +19,7 @@ from crucible.cli.vault_access import find_note, open_vault
 from crucible.core.errors import AmbiguousSession, SessionNotFound
 from crucible.documents.recording.call_lines import one_line
 from crucible.vault.events.event_files import EVENTS, TOOL_TYPES, TOOLS, archive_path, flight_folder
-from crucible.vault.events.event_lines import cut_mark, record_line
+from crucible.vault.events.event_lines import cut_mark, record_line, type_word
 from crucible.vault.events.event_reader import EventRecord, load_meta, read_records
 from crucible.vault.events.event_retention import (
     KeptEvents,
@@ -54,7 +54,7 @@ def _phase_id(_ctx: click.Context, _param: click.Parameter, value: str | None) -
 @click.command("show")
 @click.argument("session", cls=PickedId, kind="events", metavar="[ID]", type=SESSION)
 @click.option(
-    "--type", "types", metavar="TYPE", multiple=True, help="Only these: decision, tool, Prompted; repeatable."
+    "--type", "types", metavar="TYPE", multiple=True, help="Only these: decision, tool, prompted; repeatable."
 )
 @click.option("--phase", callback=_phase_id, metavar="N", help="Only of this phase: 2 (and its sub-phases), or 2.1.")
 @click.option("--tools", "of_tools", flag_value=True, default=None, type=bool, help="Only calls and what they gave.")
@@ -199,11 +199,11 @@ def _chosen(
     of_tools: bool | None,
 ) -> Iterator[EventRecord]:
     """Yield the matching records; `seen` collects the type and phase of every record."""
-    chosen_types = {one.lower() for one in types}
+    chosen_types = {type_word(one) for one in types}
     for record in records:
         seen.add((record.type, record.phase))
         if (
-            (not chosen_types or record.type.lower() in chosen_types)
+            (not chosen_types or not chosen_types.isdisjoint((type_word(record.type), record.type.lower())))
             and (of_tools is None or (record.type in TOOL_TYPES) is of_tools)
             and (phase is None or f"{record.phase}.".startswith(f"{phase}."))
         ):
@@ -215,7 +215,7 @@ def _say_none(seen: Collection[tuple[str, str]]) -> None:
     if not seen:
         return
     phases = sorted({phase.removeprefix("phase-") for _, phase in seen if phase}, key=_by_number)
-    types = f"types here: {', '.join(sorted({type_ for type_, _ in seen}))}"
+    types = f"types here: {', '.join(sorted({type_word(type_) for type_, _ in seen}))}"
     say(f"no such events; {types}" + (f"; phases: {', '.join(phases)}" if phases else ""))
 
 
@@ -239,11 +239,11 @@ def _row(one: EventRecord, room: int | None) -> str:
     time = utc(one.time) if one.time else "-"
     phase = one_line(one.phase, 12) or "-"
     if room is None or room >= _NARROW:
-        cells = [f"{one.seq:>6}", f"{time:<20}", f"{phase:<10}", f"{one_line(one.type, 20):<16}"]
+        cells = [f"{one.seq:>6}", f"{time:<20}", f"{phase:<10}", f"{one_line(type_word(one.type), 20):<17}"]
     else:
         day = time[5:-1].replace("T", " ")
         cells = [f"{one.seq:>4}", f"{day:<14}", f"{phase.removeprefix('phase-'):<4}"]
-        cells.append(f"{one_line(one.type, 20):<14}")
+        cells.append(f"{one_line(type_word(one.type), 20):<14}")
     head, mark = GAP.join(cells) + GAP, cut_mark(one)
     told = clean_line(one_line(record_line(one), _LONGEST))
     if room is not None:

@@ -13,6 +13,7 @@ import click
 from crucible import __version__
 from crucible.cli.command_table import COMMANDS, GROUPS, PAGED, SECTIONS, SEE_ALSO, Group
 from crucible.cli.options import Door, GivenPath
+from crucible.core.errors import CrucibleError
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -111,16 +112,23 @@ class LazyGroup(click.Group):
         """Suggest similar names if the command is unknown."""
         name = args[0]
         if self.get_command(ctx, name) is None and not name.startswith("-") and not ctx.resilient_parsing:
-            import difflib  # noqa: PLC0415  slow, and only needed for a wrong name
-
-            near = difflib.get_close_matches(name, self.list_commands(ctx))
-            meant = f"; did you mean {' or '.join(near)}?" if near else ""
-            raise click.UsageError(f"no command {name!r}{meant}", ctx)
+            self._suggest(ctx, name)
+            raise click.UsageError(f"no command {name!r}", ctx)
         return super().resolve_command(ctx, args)
+
+    def _suggest(self, ctx: click.Context, name: str) -> None:
+        """Raise an error that names the commands with similar names, if there are any."""
+        import difflib  # noqa: PLC0415  slow, and only needed for a wrong name
+
+        if near := difflib.get_close_matches(name, self.list_commands(ctx)):
+            raise click.UsageError(f"no command {name!r}; did you mean {' or '.join(near)}?", ctx)
+
+
+_READ_AS_ID = f"{__name__}.read_as_id"
 
 
 class _ListingGroup(LazyGroup):
-    """A group that runs `list` if no command is named: `cru inbox --all`."""
+    """A group that runs `list` if no command is named, and shows what an id names: `cru inbox --all`, `cru task ID`."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Insert `list` if the arguments begin with an option or are empty."""
@@ -128,6 +136,25 @@ class _ListingGroup(LazyGroup):
         if bare and not ctx.resilient_parsing:
             args = ["list", *args]
         return super().parse_args(ctx, args)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Read a word that is no command as an id, for `show`, or for `list` in a group without it."""
+        name = "show" if f"{self.prefix} show" in COMMANDS else "list"
+        if ctx.resilient_parsing or args[0].startswith("-") or self.get_command(ctx, args[0]) is not None:
+            return super().resolve_command(ctx, args)
+        ctx.meta[_READ_AS_ID] = args[0]
+        return name, self.get_command(ctx, name), args
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Suggest similar commands if a word was read as an id in vain."""
+        try:
+            return super().invoke(ctx)
+        except (CrucibleError, click.UsageError):
+            if word := ctx.meta.get(_READ_AS_ID):
+                self._suggest(ctx, word)
+            raise
 
 
 class _Root(LazyGroup):

@@ -39,7 +39,7 @@ from crucible.memory.history.history_folder import (
     too_many,
 )
 from crucible.memory.history.history_folder import prune as prune_notes
-from crucible.memory.history.history_notes import render_history
+from crucible.memory.history.history_notes import render_history, without_marks
 from crucible.memory.history.history_update import compose_from_note, refresh_history
 from crucible.vault.index.later_sessions import work_in
 from crucible.vault.index.schema import cell_of_path
@@ -154,7 +154,7 @@ def _row(vault: Vault, one: HistoryNote, entry: HistoryEntry) -> dict[str, Any]:
 @format_option()
 @click.pass_obj
 def show_history(door: Door, /, session: str, named: str | None, format_: str) -> None:
-    """Show what a session came to: its note as it is, or its facts as JSON. Problems in it are reported on stderr.
+    """Show what a session came to: its note, or its facts as JSON. Problems in it are reported on stderr.
 
     Without a history note, for example after an import, it is composed from the session's note; nothing is written. --with first asks an agent
     what mattered: its findings go into the session's note, and an existing history note is updated.
@@ -177,7 +177,7 @@ def show_history(door: Door, /, session: str, named: str | None, format_: str) -
             raise CrucibleError(f"{vault.relative(one.note.path)}: no history", "its `type` must be `history`")
         write_data({"histories": [_export(one.entry)]}, format_)
     else:
-        write_document(one.note.data, door)
+        write_document(without_marks(one.note.data.decode("utf-8", "surrogateescape")), door)
     say_problems(vault.relative(one.note.path), one.problems)
 
 
@@ -213,7 +213,7 @@ def _show_composed(vault: Vault, ref: str, format_: str, door: Door) -> None:
         write_data({"histories": [_export(entry)]}, format_)
     else:
         text = render_history(entry, place=vault.relative(note.path))
-        write_document(text.rpartition("\n<!-- ")[0], door)
+        write_document(without_marks(text), door)
     say(f"composed now; `cru session end {entry.session_id}` keeps it as a note")
 
 

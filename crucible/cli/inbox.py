@@ -16,7 +16,7 @@ from crucible.cli.options import TEXT, Door, flag, format_option, limit_option, 
 from crucible.cli.output import PROBLEMS_FOUND, counted, say, warn, write, write_marked
 from crucible.cli.table_output import write_rows
 from crucible.cli.vault_access import folders_of, open_vault
-from crucible.core.errors import CrucibleError, UsageError
+from crucible.core.errors import CrucibleError, UnknownId, UsageError
 from crucible.core.secrets.redaction import redact_of
 from crucible.core.secrets.scanner import Redact
 from crucible.documents.session.waiting import ITEM_NAME
@@ -56,6 +56,7 @@ _COLUMNS = (
 
 
 @click.command("list")
+@click.argument("name", metavar="[ID]", default="")
 @flag("--all", "Also what is answered, and what old sessions left.", "everything")
 @click.option("--project", metavar="NAME", default="", help="Only of this project's sessions.")
 @only_option("--type", "kinds", PendingKind)
@@ -65,6 +66,7 @@ _COLUMNS = (
 def list_inbox(
     door: Door,
     /,
+    name: str,
     *,
     everything: bool,
     project: str,
@@ -76,13 +78,15 @@ def list_inbox(
 
     These are the callouts decision_needed, approval_required and task_complete without an answer, and errors without a
     resolution. What was asked twice is listed once, what a session left that ended more than 30 days ago only with --all.
-    The exit code is 3 if items may be missing.
+    With ID, as for `cru inbox answer`, only that item, even if it is answered. The exit code is 3 if items may be missing.
 
     \b
       cru inbox
+      cru inbox 3f9a1c
       cru inbox --project shop --type decision_needed
       cru inbox --all --format json
     """
+    everything = everything or bool(name)
     index = open_index(door)
     chosen_kinds = frozenset(map(PendingKind, kinds or PendingKind))
     found, now = query_index(index, lambda view: [*notes_with_items(view, project, chosen_kinds, answered=everything)])
@@ -92,15 +96,21 @@ def list_inbox(
     items = (
         item
         for item in read_items(Vault(Path(index.root), index.settings), shown, wrong.append)
-        if item.kind in chosen_kinds and (everything or not item.answered)
+        if item.kind in chosen_kinds and (everything or not item.answered) and _is_named(item, name)
     )
-    _write_items(
-        list(islice(items if everything else without_repeats(items), limit)), format_, door, everything=everything
-    )
+    chosen = list(islice(items if everything else without_repeats(items), limit))
+    if name and not chosen:
+        raise UnknownId(f'nothing in the inbox matches "{name}"', 'Run "cru inbox --all" to see ids.')
+    _write_items(chosen, format_, door, everything=everything)
     if len(shown) < len(found):
         say(f"cru: {len(found) - len(shown)} more in sessions that ended long ago: cru inbox --all")
     warn(*wrong)
     return PROBLEMS_FOUND if wrong or now.unwalked else 0
+
+
+def _is_named(item: PendingItem, name: str) -> bool:
+    """True if the name is the end or the beginning of the item's id."""
+    return not name or item.id.endswith(f".{name}") or item.id.startswith(name)
 
 
 def _write_items(items: Sequence[PendingItem], format_: str, door: Door, *, everything: bool) -> None:

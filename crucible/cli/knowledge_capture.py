@@ -12,7 +12,7 @@ from crucible.cli.captured_data import write_captured_data
 from crucible.cli.command_agent import ask_first, human_is_there, with_option
 from crucible.cli.id_arguments import SESSION
 from crucible.cli.options import Door, flag, format_option, is_data, one_of
-from crucible.cli.output import clean, clean_line, given_width, say, warn, write
+from crucible.cli.output import clean, clean_line, counted, given_width, say, warn, write
 from crucible.cli.recall_engine import similar_here
 from crucible.cli.table_output import cut_to
 from crucible.cli.vault_access import folder_of, load_note, newest_here, open_vault
@@ -24,6 +24,7 @@ from crucible.commands.capture.question import (
     Interaction,
     Offer,
     OfferAnswer,
+    QuestionBudget,
     TypedAction,
     TypedLine,
     parse_accept,
@@ -102,7 +103,7 @@ class _Dialogue:
             case TypedAction.EDIT:
                 self._edit(typed.at[0])
             case TypedAction.PREFERENCES:
-                _prefer(self._vault)
+                _prefer(self._vault, self._offer.left)
             case TypedAction.UNKNOWN:
                 say(typed.why, style="yellow")
         return None
@@ -154,17 +155,17 @@ def _edited(candidate: Candidate) -> Candidate | None:
     return candidate._replace(summary=normal_line(summary), detail=normal(detail))
 
 
-def _prefer(vault: Vault) -> None:
+def _prefer(vault: Vault, left: int) -> None:
     """Show the vault's preferences and let the user change them; errors are reported in one line."""
     try:
-        while _change_preference(vault):
+        while _change_preference(vault, left):
             pass
     except CrucibleError as error:
         warn(error)
 
 
-def _change_preference(vault: Vault) -> bool:
-    """Show the preferences and change one; returns False if the user goes back."""
+def _change_preference(vault: Vault, left: int) -> bool:
+    """Show the preferences and what is left of the budget, and change one; returns False if the user goes back."""
     settings = load_vault_settings(vault.root).capture
     friction = "/".join(map(str, settings.friction))
     on_end, silent, unique = (str(on).lower() for on in (settings.prompt_on_end, settings.silent, settings.deduplicate))
@@ -173,7 +174,7 @@ def _change_preference(vault: Vault) -> bool:
     say("Preferences of this vault, in .crucible/config.toml under [capture]:")
     say(f"  1 prompt_on_end = {on_end}: ask at a session's end")
     say(f"  2 min_confidence = {least}: less sure is not proposed; you are asked from {PROMPTED:g} on")
-    say(f"    silent = {silent}, deduplication = {unique}, budget = {friction}")
+    say(f"    silent = {silent}, deduplication = {unique}, budget = {friction}, {left} left")
     typed = str(click.prompt("1 or 2 changes it, Enter goes back", default="", show_default=False, err=True)).strip()
     if typed == "1":
         set_preference(vault.root, "prompt_on_end", not settings.prompt_on_end)
@@ -204,11 +205,17 @@ def _say_rest(captured: Captured) -> None:
     if captured.deferred:
         say(f"{len(captured.deferred)} put off to the session's end")
     if captured.suggested:
-        if not captured.budget.allows(Interaction.CAPTURE_PROMPT):
-            say("you are not asked: the questions of this session are used up")
+        say(_budget_line(captured.budget))
         say(f"`cru knowledge capture {captured.session} --accept 1,…` keeps those and skips the rest; or `all`, `none`")
     elif not (captured.kept or captured.silent or captured.skipped or captured.problems):
         say(f"{captured.session}: nothing in it waits to be kept")
+
+
+def _budget_line(budget: QuestionBudget) -> str:
+    """Say how much of the question budget is left at the session's end."""
+    if not budget.allows(Interaction.CAPTURE_PROMPT):
+        return f"The session's question budget is used up ({budget.limit} points): its end asks nothing more."
+    return f"{budget.left} of {counted(budget.limit, 'point')} of the session's question budget left"
 
 
 def say_captured(vault: Vault, captured: Captured) -> None:
@@ -267,7 +274,7 @@ def capture(
     name. A candidate that you answered is not proposed again; one that an item of knowledge says already is not ticked.
 
     Without ID it is the session that CRU_SESSION names, else the newest one of the project that you stand in. The exit code is 1 when
-    something that you accepted could not be kept.
+    something that you accepted, or everything, could not be kept.
 
     \b
       cru knowledge capture
@@ -303,7 +310,8 @@ def capture(
         write_captured(vault, captured)
     if given:
         given.check()
-    return 1 if given and given.has_failed(captured) else 0
+    has_failed = given.has_failed(captured) if given else bool(captured.problems and not captured.kept)
+    return 1 if has_failed else 0
 
 
 class _AcceptedByOption:

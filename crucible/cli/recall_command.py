@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from crucible.cli.command_agent import human_is_there
 from crucible.cli.id_arguments import SESSION
 from crucible.cli.options import Door, flag, format_option, local_now, since_option, until_option
 from crucible.cli.output import ReadingLine, say, warn
@@ -147,7 +148,7 @@ def recall(
     warn(*answer.notes)
     items = [hit.event for hit in answer.hits if hit.event.kind is EventKind.KNOWLEDGE]
     if items and door.terminal:
-        _ask_whether_it_helped(opened.vault, items[0])
+        _ask_whether_it_helped(door, opened.vault, items[0])
 
 
 def _check_ids(vault: Vault, question: Question, *, is_event: bool) -> None:
@@ -193,9 +194,15 @@ def _nothing_found(question: Question, viewer: str) -> str:
     return f"nothing found (knowledge as project {viewer} sees it; --all-projects shows the others', too); {more}"
 
 
-def _ask_whether_it_helped(vault: Vault, item: Event) -> None:
+def _ask_whether_it_helped(door: Door, vault: Vault, item: Event) -> None:
     """Occasionally ask for feedback on an item, as often as the settings allow."""
     from crucible.memory.knowledge.item_status import should_ask  # noqa: PLC0415  slow to import and rarely needed
 
-    if should_ask(vault, vault.settings.knowledge.ask_one_in):
+    if not should_ask(vault, vault.settings.knowledge.ask_one_in):
+        return
+    if not human_is_there(door):
         say(f"Did “{item.title}” help? cru knowledge feedback {item.id} --useful, or --not-useful")
+        return
+    from crucible.cli.knowledge_changes import ask_whether_it_helped  # noqa: PLC0415  as above
+
+    ask_whether_it_helped(vault, item.id, item.title)

@@ -71,11 +71,11 @@ def test_every_record_is_a_line_that_says_what_was_done(filled: Vault, cru: Cru)
     result = cru("events", "show", ID)
     assert (result.exit_code, result.stderr) == (0, "")
     assert lines(result.stdout) == [
-        ["1", "2020-01-24T10:16:00Z", "phase-1", "Prompted", "Add a retry⏎now"],
-        ["2", "2020-01-24T10:16:00Z", "phase-1", "ToolUsed", "Bash go test ./..."],
-        ["3", "2020-01-24T10:16:00Z", "phase-1", "ToolReturned", "failed: FAIL⏎more"],
-        ["4", "2020-01-24T10:16:00Z", "phase-2.1", "SubagentStarted", "@explorer: find it"],
-        ["5", "-", "phase-2", "TaskChanged", "task 1: done"],
+        ["1", "2020-01-24T10:16:00Z", "phase-1", "prompted", "Add a retry⏎now"],
+        ["2", "2020-01-24T10:16:00Z", "phase-1", "tool_used", "Bash go test ./..."],
+        ["3", "2020-01-24T10:16:00Z", "phase-1", "tool_returned", "failed: FAIL⏎more"],
+        ["4", "2020-01-24T10:16:00Z", "phase-2.1", "subagent_started", "@explorer: find it"],
+        ["5", "-", "phase-2", "task_changed", "task 1: done"],
         ["6", "2020-01-24T10:16:00Z", "phase-2", "decision", "Chose backoff (rationale: no herd)"],
         ["7", "2020-01-24T10:16:00Z", "phase-2", "tool", "bash go test → exit 0, 1234 ms"],
         ["8", "2020-01-24T10:16:00Z", "phase-2", "agent_switch", "architect → coder: build"],
@@ -114,8 +114,8 @@ def test_what_fits_no_event_says_which_there_are(filled: Vault, cru: Cru) -> Non
             result = cru("events", "show", ID, *options, "--format", format_)
             assert result.exit_code == 0
             assert result.stderr == (
-                "no such events; types here: Prompted, SubagentStarted, TaskChanged, ToolReturned, ToolUsed, "
-                "agent_switch, decision, tool; phases: 1, 2, 2.1\n"
+                "no such events; types here: agent_switch, decision, prompted, subagent_started, task_changed, tool, "
+                "tool_returned, tool_used; phases: 1, 2, 2.1\n"
             )
     assert cru("events", "show", ID, "-n", "0").stderr == ""
 

@@ -170,7 +170,7 @@ def test_recall_finds_knowledge_by_weight_and_feedback_counts(known: Vault, cru:
     changed = {line.partition(":")[0] for line in {*after} ^ {*bytes_before}}
     assert changed <= {"use_count", "useful_count", "last_used"}
     assert score() < before
-    assert "--useful, or --not-useful" in cru("knowledge", "feedback", "retry-with").stderr
+    assert "neither --useful nor --not-useful" in cru("knowledge", "feedback", "retry-with").stderr
     cru("knowledge", "feedback", "retry-with", "--useful")
     told = json.loads(cru("knowledge", "stats", "--format", "json").stdout)
     assert (told["uses"], told["useful"]) == (2, 1)

@@ -219,7 +219,7 @@ def test_an_interrupt_is_quiet(tmp_path: Path) -> None:
 
 
 def test_a_terminal_without_our_characters_gets_a_question_mark(cru_process: CruProcess) -> None:
-    done = cru_process("session", "a→é", env={"PYTHONIOENCODING": "latin-1"})
+    done = cru_process("team", "a→é", env={"PYTHONIOENCODING": "latin-1"})
     assert done.returncode == 2
     assert b"'a?\xe9'" in done.stderr
 

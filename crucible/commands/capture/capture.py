@@ -89,7 +89,7 @@ def capture_session(
     """Keep the candidates that need no question, ask about the others if a question is due, and log each state.
 
     - `ask`: asks the user, at most once, within the question budget and the settings
-    - `free`: the answer comes from the command line and costs nothing
+    - `free`: the answer comes from the command line, so nobody was asked
     - `task`: the id of the task that ended; only its findings and the evidence from its phases count
     - `folder`: the project's folder on this machine, for reading decision records
     - `again`: propose skipped candidates again
@@ -181,7 +181,8 @@ class _CaptureRun:
         """Return the user's answer, empty if the user is not asked."""
         if ask is None or not due:
             return OfferAnswer()
-        offered = tuple(due) if free else self._paid(due)
+        # The budget limits questions at a session's or task's end, not those of a command.
+        offered = tuple(due) if free or self._when is Occasion.ASKED else self._paid(due)
         if not offered:
             return OfferAnswer()
         if not free:

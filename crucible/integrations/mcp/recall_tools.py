@@ -21,6 +21,7 @@ from crucible.integrations.mcp.replies import (
     page,
 )
 from crucible.integrations.mcp.server_context import ServerContext
+from crucible.integrations.mcp.session_tools import check_session
 from crucible.memory.knowledge.item_status import should_ask
 from crucible.search.embedded.hits import clean_snippet
 from crucible.search.embedded.segments import analyze
@@ -144,6 +145,8 @@ class RecallTools:
     def _ask(self, question: Question) -> Answer:
         with self._turn:
             found = self._opened(question.project).ask(question, self._context.now())
+        if question.session and not (found.hits or found.sessions):
+            check_session(self._context, question.session)
         fits = (hit for hit in found.hits if _is_of(question.project, hit.event))
         return replace(found, hits=tuple(fits))
 

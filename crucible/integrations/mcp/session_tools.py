@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from datetime import datetime
+from pathlib import Path
 
 from crucible.commands.resume.material_gathering import Workplace, find_folder, find_material
 from crucible.commands.resume.resume_context import context_from_settings
@@ -80,17 +82,26 @@ def load_session(context: ServerContext, ref: str) -> tuple[Vault, Note]:
     Raises `SessionNotFound`, `UsageError` for an ambiguous prefix, or `BadSessionId`.
     """
     vault = vault_of(context)
-    name = check_session_id(checked("id", ref.strip(), 400).removesuffix(".md"))
     try:
-        if not is_markdown(name):
-            return vault, vault.read(vault.find(name))
+        return vault, vault.read(_find(vault, ref))
     except AmbiguousSession as error:
         # Files may have any name, so only valid ids are offered.
         fits = [each for each in error.candidates if is_session_id(each)]
         raise UsageError(str(error), f"one of: {', '.join(fits[:10])}" if fits else UNKNOWN) from None
-    except SessionNotFound:
-        pass
-    raise SessionNotFound(f"no session {name!r}", UNKNOWN) from None
+
+
+def check_session(context: ServerContext, ref: str) -> None:
+    """Raise `SessionNotFound` if no session has this id or prefix."""
+    with suppress(AmbiguousSession):
+        _find(vault_of(context), ref)
+
+
+def _find(vault: Vault, ref: str) -> Path:
+    name = check_session_id(checked("id", ref.strip(), 400).removesuffix(".md"))
+    with suppress(SessionNotFound):
+        if not is_markdown(name):
+            return vault.find(name)
+    raise SessionNotFound(f"no session {name!r}", UNKNOWN)
 
 
 def show_session(context: ServerContext, ref: str, phase: str, offset: int) -> str:

@@ -29,6 +29,7 @@ TYPES = (
     "observation",
     "prose",
     "checkpoint",
+    "agent_switch",
     "user",
     "approval_required",
     "decision_needed",
@@ -242,8 +243,8 @@ def _add_recorder(server: MCPServer[Any], service: GetService) -> None:
         metadata: Annotated[
             dict[str, Any] | None,
             Field(
-                description="Other data: files, tickets; `options` for decision_needed. For an observation that agents of other tasks"
-                " should see, set tag=parallel-discovery, task_id and applies_to."
+                description="Other data: files, tickets; `options` for decision_needed, `from_agent` and `to_agent` for"
+                " agent_switch. For an observation that agents of other tasks should see, set tag=parallel-discovery, task_id and applies_to."
             ),
         ] = None,
         session: Annotated[str, Field(description="The session's full id; the running session by default.")] = "",

@@ -186,6 +186,7 @@ _TAKES: Mapping[str, Mapping[str, str]] = MappingProxyType(
         "observation": {"tag": "tag", "task_id": "task", "applies_to": "applies_to"},
         "prose": {},
         "checkpoint": {},
+        "agent_switch": {"from_agent": "from_agent", "to_agent": "to_agent"},
         "user": {"note": "note"},
         "approval_required": {},
         "decision_needed": {"options": "options"},
@@ -227,7 +228,10 @@ def log_entry(running: RunningSessions, entry: LogEntry, caller: Caller) -> str:
     text = content + _rest(entry.metadata, takes)
     recorder = running.recorder(entry.session, caller)
     write: Callable[..., str] = getattr(recorder, kind)
-    phase = write(text, **dict(_arguments(entry, takes)))
+    given = dict(_arguments(entry, takes))
+    if kind == "agent_switch" and not (given["from_agent"] and given["to_agent"]):
+        raise UsageError("agent_switch: two agents are needed", "metadata has from_agent and to_agent")
+    phase = write(text=text, **given) if kind == "agent_switch" else write(text, **given)
     where = f"{recorder.id}, {phase}" if phase else recorder.id
     warnings = [quote_line(warning, 300) for warning in recorder.warnings]
     return "\n".join([f"Logged {kind} in session {where}.", *warnings])

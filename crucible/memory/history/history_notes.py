@@ -45,7 +45,9 @@ _FORMER = "told_from"
 """A key in notes that a model wrote in older versions; its value is the digest of the model's prompt."""
 _DIGITS = 8
 _KEY = r"[\w./:@+-]{1,160}"
-_LINE = late_pattern(rf"(?:<!--|%%) crucible wrote:((?: {_KEY}=[0-9a-f]{{8}})*) (?:-->|%%)[ \t]*")
+_COMMENT = rf"(?:<!--|%%) crucible wrote:((?: {_KEY}=[0-9a-f]{{8}})*) (?:-->|%%)[ \t]*"
+_LINE = late_pattern(_COMMENT)
+_LINE_AND_SPACE = late_pattern(rf"(?m)(?:\r?\n)*^{_COMMENT}\r?$")
 _NAME = late_pattern(_KEY)
 _MARKER = late_pattern(r"\A[ \t]*(?:(?:[-*+]|[0-9]{1,9}[.)])[ \t]+)?")
 
@@ -85,6 +87,11 @@ def render_marks(marks: Mapping[str, str]) -> str:
 def is_marks_line(line: str) -> bool:
     """Return whether this is a comment line with marks."""
     return bool(_LINE.fullmatch(line))
+
+
+def without_marks(text: str) -> str:
+    """Return a note's text for a reader, without the comment lines with marks."""
+    return _LINE_AND_SPACE.sub("", text)
 
 
 def marks_comment_edits(source: Source) -> list[Edit]:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 
 import orjson
 
+from crucible.core.patterns import late_pattern
 from crucible.documents.recording.call_lines import call_line
 from crucible.vault.events.event_reader import EventRecord
 
@@ -140,6 +141,14 @@ def _fields(values: Mapping[str, object]) -> str:
     """Return the non-empty fields as compact JSON."""
     parts = {name: value for name, value in values.items() if value not in ("", None, [], {})}
     return orjson.dumps(parts, default=str).decode() if parts else "-"
+
+
+_INNER_CAPITAL = late_pattern(r"(?<=[a-z])(?=[A-Z])")
+
+
+def type_word(type_: str) -> str:
+    """Return a record's type as shown to people: `tool_used` for `ToolUsed`."""
+    return _INNER_CAPITAL.sub("_", type_).lower()
 
 
 _RENDERERS: Mapping[str, Callable[[Mapping[str, object]], str]] = {

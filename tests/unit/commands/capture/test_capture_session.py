@@ -295,7 +295,7 @@ _MOMENTS = st.lists(st.sampled_from([*Occasion]), min_size=1, max_size=6)
 
 @settings(max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(moments=_MOMENTS, minutes=st.sampled_from([5, 60, 300]))
-def test_over_any_sequence_the_budget_and_three_prompts_hold(
+def test_over_any_sequence_the_budget_and_three_prompts_hold_for_what_nobody_asked_for(
     tmp_path_factory: pytest.TempPathFactory, moments: list[Occasion], minutes: int
 ) -> None:
     root = tmp_path_factory.mktemp("vault")
@@ -303,11 +303,16 @@ def test_over_any_sequence_the_budget_and_three_prompts_hold(
     vault = Vault(root, VaultSettings(fsync=False))
     ended = (datetime(2026, 11, 21, 20, tzinfo=UTC) + timedelta(minutes=minutes)).strftime("%Y-%m-%dT%H:%M:%SZ")
     path = vault.create(ID, NOTE.format(id=ID).replace("2026-11-21T20:20:00Z", ended)).path
-    human = Human(skips=False)
+    human, unasked = Human(skips=False), 0
     for moment in moments:
+        before = len(human.offers)
         told = run(vault, path, DECISION, PATTERN, FAILURE, UNSURE, ask=human, when=moment, attribution=ASKED)
         assert told.budget.spent <= told.budget.limit == {5: 2, 60: 4, 300: 6}[minutes]
-    assert len(human.offers) == told.budget.prompts <= MOST_PROMPTS
+        if moment is Occasion.ASKED:
+            assert len(human.offers) == before + 1
+        else:
+            unasked += len(human.offers) - before
+    assert unasked == told.budget.prompts <= MOST_PROMPTS
 
 
 # --- at a task's end -------------------------------------------------------------------------------------------------

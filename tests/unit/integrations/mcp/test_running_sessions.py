@@ -172,8 +172,18 @@ def test_every_offered_type_can_be_logged(vault: Vault) -> None:
     recorder = record.session("Work", vault=vault)
     recorder.tasks([{"content": "x", "id": "1"}])
     place = place_of(vault, CRU_SESSION=recorder.id)
-    more = {"metadata": {"task": "1", "options": ["A"]}}
+    more = {"metadata": {"task": "1", "options": ["A"], "from_agent": "coder@1", "to_agent": "tester@2"}}
     answers = talk(place, [("flight_recorder_log", {"type": each, "content": f"told {each}"} | more) for each in TYPES])
     assert not [answer.text for answer in answers if answer.failed]
     text = recorder.path.read_text()
     assert all(f"told {each}" in text for each in TYPES)
+    assert "[!agent_switch] coder@1 → tester@2" in text
+
+
+def test_an_agent_switch_needs_two_agents(vault: Vault) -> None:
+    recorder = record.session("Work", vault=vault)
+    place = place_of(vault, CRU_SESSION=recorder.id)
+    told = {"type": "agent_switch", "content": "Tests now.", "metadata": {"to_agent": "tester@2"}}
+    answer = talk(place, [("flight_recorder_log", told)])[0]
+    assert answer.failed
+    assert "metadata has from_agent and to_agent" in answer.text

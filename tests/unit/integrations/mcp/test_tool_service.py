@@ -198,6 +198,8 @@ def test_the_events_around_an_event_come_in_order(told: Vault) -> None:
         ("session_show", {"id": "/etc/passwd"}, "is not a session id"),
         ("session_show", {"id": "nobody"}, "session_list shows the ids"),
         ("session_resume_context", {"id": "nobody"}, "session_list shows the ids"),
+        ("recall_context", {"query": "retry", "session": "nobody"}, "session_list shows the ids"),
+        ("recall_search", {"query": "retry", "session": "nobody"}, "no session 'nobody'"),
         ("session_list", {"limit": 1000}, "limit must be from 1 to 50"),
         ("session_resume_context", {"id": "x", "budget": 1}, ""),
         ("flight_recorder_log", {"type": "gossip", "content": "x"}, "one of decision, error"),
