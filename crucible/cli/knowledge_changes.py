@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -17,7 +16,7 @@ from crucible.cli.options import Door, flag, format_option, is_data, one_of
 from crucible.cli.output import clean_line, counted, say, warn, write, write_data
 from crucible.cli.recall_engine import similar_here
 from crucible.cli.vault_access import here, load_note, open_vault, project_here
-from crucible.core.errors import CrucibleError, UsageError
+from crucible.core.errors import UsageError
 from crucible.core.patterns import late_pattern
 from crucible.core.secrets.redaction import redact_of
 from crucible.documents.knowledge.item_rules import Audience
@@ -308,24 +307,11 @@ def feedback(door: Door, /, item: str, *, useful: bool | None) -> None:
     path = find_item(vault, item, here())
     if useful is None:
         useful = click.confirm(f"Did “{clean_line(_title_of(vault, path))}” help?", err=True)
-    _count_use(vault, path, useful=useful)
-
-
-def ask_whether_it_helped(vault: Vault, item: str, title: str) -> None:
-    """Ask on a terminal whether an item helped, and count the answer; Enter gives none."""
-    question = f"Did “{clean_line(title)}” help? [y/n, Enter skips]"
-    with suppress(click.Abort, CrucibleError):  # the item may be gone by now
-        typed = str(click.prompt(question, default="", show_default=False, prompt_suffix=" ", err=True)).strip().lower()
-        if typed[:1] in ("y", "n"):
-            _count_use(vault, find_item(vault, item), useful=typed[0] == "y")
+    after = count_use(vault, path, datetime.now(UTC), useful=useful)
+    times = "once" if after.use_count == 1 else f"{after.use_count} times"
+    say(f"{path.stem}: used {times}, {after.useful_count} of them useful")
 
 
 def _title_of(vault: Vault, path: Path) -> str:
     item = load_item(vault, path).item
     return item.title if item else path.stem
-
-
-def _count_use(vault: Vault, path: Path, *, useful: bool) -> None:
-    after = count_use(vault, path, datetime.now(UTC), useful=useful)
-    times = "once" if after.use_count == 1 else f"{after.use_count} times"
-    say(f"{path.stem}: used {times}, {after.useful_count} of them useful")

@@ -10,12 +10,12 @@ import click
 from crucible.cli.command_agent import human_is_there
 from crucible.cli.id_arguments import SESSION
 from crucible.cli.options import Door, flag, format_option, local_now, since_option, until_option
-from crucible.cli.output import ReadingLine, say, warn
+from crucible.cli.output import ReadingLine, clean_line, say, warn
 from crucible.cli.recall_engine import ALL_PROJECTS, OpenedRecall, RecallScope, open_recall
 from crucible.cli.recall_output import write_answer
 from crucible.core.errors import AmbiguousSession, CrucibleError, UnknownId, UsageError
 from crucible.core.patterns import late_pattern
-from crucible.search.recall import MOST, USUAL, Answer, Event, EventKind, Hit, Question, Snippet
+from crucible.search.recall import MOST, USUAL, Answer, EventKind, Hit, Question, Snippet
 from crucible.vault.notes.vault import Vault
 
 _LONG = 100
@@ -146,7 +146,7 @@ def recall(
     if format_ == "paths" and any(not hit.path for hit in answer.hits):
         say("what a team's server finds is no file here; --here asks this vault's own index")
     warn(*answer.notes)
-    items = [hit.event for hit in answer.hits if hit.event.kind is EventKind.KNOWLEDGE]
+    items = [hit for hit in answer.hits if hit.event.kind is EventKind.KNOWLEDGE]
     if items and door.terminal:
         _ask_whether_it_helped(door, opened.vault, items[0])
 
@@ -194,15 +194,18 @@ def _nothing_found(question: Question, viewer: str) -> str:
     return f"nothing found (knowledge as project {viewer} sees it; --all-projects shows the others', too); {more}"
 
 
-def _ask_whether_it_helped(door: Door, vault: Vault, item: Event) -> None:
-    """Occasionally ask for feedback on an item, as often as the settings allow."""
-    from crucible.memory.knowledge.item_status import should_ask  # noqa: PLC0415  slow to import and rarely needed
+def _ask_whether_it_helped(door: Door, vault: Vault, hit: Hit) -> None:
+    """Occasionally ask for feedback on an item, as often as the settings allow; Enter gives none."""
+    from crucible.memory.knowledge.item_status import count_use, should_ask  # noqa: PLC0415  slow and rarely needed
 
+    item = hit.event
     if not should_ask(vault, vault.settings.knowledge.ask_one_in):
         return
-    if not human_is_there(door):
+    if not (hit.path and human_is_there(door)):
         say(f"Did “{item.title}” help? cru knowledge feedback {item.id} --useful, or --not-useful")
         return
-    from crucible.cli.knowledge_changes import ask_whether_it_helped  # noqa: PLC0415  as above
-
-    ask_whether_it_helped(vault, item.id, item.title)
+    question = f"Did “{clean_line(item.title)}” help? [y/n, Enter skips]"
+    with suppress(click.Abort):
+        typed = str(click.prompt(question, default="", show_default=False, prompt_suffix=" ", err=True)).strip().lower()
+        if typed[:1] in ("y", "n"):
+            count_use(vault, vault.root / hit.path, local_now(), useful=typed[0] == "y")
