@@ -142,13 +142,14 @@ def _words(line: str) -> list[str]:
     return words[: ends[0]] if ends else words
 
 
-def _options(command: click.Command) -> set[str]:
-    found = {option for param in command.params if isinstance(param, click.Option) for option in param.opts}
-    found |= {option for p in command.params if isinstance(p, click.Option) for option in p.secondary_opts}
+def _options(command: click.Command) -> dict[str, bool]:
+    """The command's options, and whether a value follows each."""
+    options = [param for param in command.params if isinstance(param, click.Option)]
+    found = {name: not (each.is_flag or each.count) for each in options for name in (*each.opts, *each.secondary_opts)}
     if isinstance(command, click.Group) and "list" in command.list_commands(context := click.Context(command)):
         listing = command.get_command(context, "list")  # what the group shows without a command
-        found |= _options(listing) if listing else set()
-    return found | {"--help", "-h"}
+        found |= _options(listing) if listing else {}
+    return found | {"--help": False, "-h": False}
 
 
 def _unknown(line: str) -> str:
@@ -158,20 +159,19 @@ def _unknown(line: str) -> str:
     context = click.Context(command, info_name="cru")
     words = iter(_words(line)[1:])
     for word in words:
-        if word.startswith("-") and not re.fullmatch(r"-\d*", word):
-            option = word.partition("=")[0]
+        option, _, value = word.partition("=")
+        if re.match(r"--?[a-z0]", word):
             if command.context_settings.get("ignore_unknown_options"):
                 continue
-            if option not in known and not (re.fullmatch(r"-[a-z]\w+", option) and option[:2] in known):
+            if option not in known:
                 return word
-            if option == "--vault":
+            if known[option] and not value:
                 next(words, None)
-            may_descend &= context.command is command
         elif may_descend and isinstance(command, click.Group) and re.fullmatch(r"[a-z-]+", word):
             found = command.get_command(context, word)
             if found is None:
                 return word
-            command, known = found, _options(found) | known
+            command, known = found, known | _options(found)
         else:
             may_descend = False
     return ""
@@ -188,7 +188,7 @@ def _every_option() -> set[str]:
     waiting: list[click.Command] = [build_root()]
     while waiting:
         command = waiting.pop()
-        found |= _options(command)
+        found |= _options(command).keys()
         if isinstance(command, click.Group):
             context = click.Context(command)
             waiting += filter(None, (command.get_command(context, name) for name in command.list_commands(context)))
