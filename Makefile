@@ -133,7 +133,7 @@ $(VENV)/.installed-site: $(VENV)/.made pyproject.toml
 
 site: export NO_MKDOCS_2_WARNING = 1
 site: $(VENV)/.installed-site ## Build the documentation as a website in build/site, which loads nothing from elsewhere
-	$(BIN)/mkdocs build --strict --quiet --config-file docs/site/mkdocs.yml
+	$(BIN)/mkdocs build --strict --config-file docs/site/mkdocs.yml
 	@echo "Open build/site/index.html; search needs a server: $(BIN)/python -m http.server --directory build/site"
 
 build: $(VENV)/.installed-dev ## Build the source distribution, and the wheel from it, into dist
