@@ -1,4 +1,4 @@
-"""Hooks of `make site`: pages of the repository's root, links that leave docs/, and a check that nothing is loaded from elsewhere."""
+"""Hooks of `make site`: pages of the root and of each command, links that leave docs/, and a check of what pages load."""
 
 from __future__ import annotations
 
@@ -27,10 +27,37 @@ _LOADS = re.compile(
 )
 
 
+def _command_pages() -> dict[str, str]:
+    """Split docs/cli.md: its table and `cru` itself, and a page for each command of `cru` with its subcommands."""
+    text = (ROOT / "docs" / "cli.md").read_text(encoding="utf-8")
+    head, *sections = re.split(r"^(?=## `cru [a-z])", text, flags=re.MULTILINE)
+    pages = {"cli.md": re.sub(r"\(#cru-([a-z]+)\)", r"(cli/\1.md)", head)}
+    for section in sections:
+        name = section.split("`")[1].split()[1]
+        page = f"cli/{name}.md"
+        pages[page] = pages.get(page, f"# cru {name}\n\n") + section
+    return pages
+
+
+def on_config(config: MkDocsConfig) -> None:
+    """Put the pages of the commands into the navigation."""
+    pages = [{page.removesuffix(".md").replace("cli/", "cru "): page} for page in _command_pages() if "/" in page]
+    for section in config.nav or ():
+        for entries in section.values() if isinstance(section, dict) else ():
+            entries[:] = [
+                {name: ["cli.md", *pages]} if page == "cli.md" else {name: page}
+                for entry in entries
+                for name, page in entry.items()
+            ]
+
+
 def on_files(files: Files, *, config: MkDocsConfig) -> Files:
-    """Add the documents of the root."""
-    for name, page in PAGES.items():
-        files.append(File.generated(config, page, content=(ROOT / name).read_text(encoding="utf-8")))
+    """Add the documents of the root and the pages of the commands."""
+    added = {page: (ROOT / name).read_text(encoding="utf-8") for name, page in PAGES.items()} | _command_pages()
+    for page, content in added.items():
+        if known := files.get_file_from_path(page):
+            files.remove(known)
+        files.append(File.generated(config, page, content=content))
     return files
 
 
