@@ -21,7 +21,7 @@ from crucible.core.secrets.scanner import Redact
 from crucible.core.settings.settings import SecretSettings
 from crucible.documents.markdown.source import Edit, Source, apply_edits
 from crucible.documents.markdown.yaml_scalars import Value
-from crucible.documents.session import edits
+from crucible.documents.session import edits, task_edits
 from crucible.documents.session.session import Entry, Phase, Session
 from crucible.memory.knowledge.knowledge_search import ItemShelf
 from crucible.search.embedded.embedded_recall import EmbeddedRecall
@@ -245,7 +245,7 @@ def _folder(vault: Vault | str | os.PathLike[str]) -> Path:
 
 def set_property(key: str, value: Value) -> Change:
     """Set one property of the frontmatter; None removes it."""
-    return lambda note, redact: edits.set_field(note.source, note.session, key, _clean(value, redact))
+    return lambda note, redact: task_edits.set_field(note.source, note.session, key, _clean(value, redact))
 
 
 def add_phase(phase: Phase) -> Change:

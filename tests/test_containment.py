@@ -38,9 +38,18 @@ WEB = re.compile(r"(?i:https?)://[\w/.:%&=?~+,;@-]*#?")
 FEW = settings(max_examples=settings().max_examples // 2)
 
 
+_TASKS = re.compile(r"^### Tasks\n\n((?:- .*\n)+)", re.MULTILINE)
+_OUR_MARKS = re.compile(r"^- (?:\[[ x]\] )?|(?: |^)\^task-[A-Za-z0-9-]+$", re.MULTILINE)
+
+
+def _bare_tasks(found: re.Match[str]) -> str:
+    """A task list without the checkboxes and ids, which are ours."""
+    return _OUR_MARKS.sub("", found[1].replace("\n", "\n\n"))
+
+
 def acting(note: str) -> list[str]:
     """Everything in a note that the app or a plugin would act on, except our own lines."""
-    body = note[find_frontmatter(Source(note)).span.end :]
+    body = _TASKS.sub(_bare_tasks, note[find_frontmatter(Source(note)).span.end :])
     found = [f"in the file: {match[0]}" for match in re.finditer("<%", note)]
     heading = False
     lines = dict(enumerate(body.split("\n")))
@@ -63,7 +72,7 @@ def _acting(token: Token, *, heading: bool) -> Iterator[str]:
         if child.type == "code_inline":
             yield from _live("code", child.content)
             yield from _live("span", child.content)
-    text = re.sub(r"(`+)(?!`).*?(?<!`)\1(?!`)", "\0", token.content) if token.type == "inline" else ""
+    text = re.sub(r"(?<!\\)(`+)(?!`).*?(?<!`)\1(?!`)", "\0", token.content) if token.type == "inline" else ""
     yield from _live("prose", WEB.sub("https://w", text), besides=frozenset({"tag"} if heading else ()))
 
 

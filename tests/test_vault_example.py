@@ -151,7 +151,7 @@ def test_the_brief_of_the_paused_session_is_what_the_command_writes(copied: Vaul
     """`CRUCIBLE_GOLDEN=1` writes it anew, below the words that a human put there."""
     path = copied.find(AVATARS)
     note = path.read_text(encoding="utf-8")
-    begin, end = "> [!abstract] Brief\n", "\n\n```tasks\n"
+    begin, end = "> [!abstract] Brief\n", "\n\n### Tasks\n"
     brief = note.partition(begin)[2].partition(end)[0]
     assert brief.startswith('> Covers: phase-1 "Find where avatars are used"\n>\n> Avatars lie on')
     human = next(line for line in brief.split("\n") if line.startswith("> Avatars lie on"))

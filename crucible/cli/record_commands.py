@@ -179,7 +179,7 @@ approval_required = _logs(
 
 task_complete = _logs(
     _TEXT,
-    _option("--task", "Its id in the tasks block, where it becomes completed.", "ID", default=""),
+    _option("--task", "Complete the task with this id.", "ID", default=""),
     text="""A task is done and may be looked at. TEXT may be - for stdin.
 
     \b

@@ -246,7 +246,7 @@ def list_tasks(
 ) -> int:
     """List tasks: in progress, ready, blocked, and done; `cru task` alone is the same.
 
-    They come from the notes' tasks blocks and from the lists of Claude Code, which may be ahead of them. Without options those of the
+    They come from the notes and from the lists of Claude Code, which may be ahead of them. Without options those of the
     project whose folder we are in, or of every project, in sessions of the last 30 days. In brackets is how much is known for a task;
     `cru task pick` tells it. The exit code is 3 when something could not be read.
 

@@ -22,9 +22,9 @@ from crucible.documents.markdown.frontmatter import find_frontmatter_span
 from crucible.documents.markdown.source import Edit
 from crucible.documents.markdown.yaml_scalars import Value
 from crucible.documents.session.callout_edits import add_after, add_resolution
-from crucible.documents.session.edits import set_fields
 from crucible.documents.session.import_properties import add_redactions
 from crucible.documents.session.session import Callout, Entry, Failure, Intervention, Phase, Status
+from crucible.documents.session.task_edits import set_fields
 from crucible.documents.session.waiting import Answers, answer_note
 from crucible.vault.index.schema import Row, View, path_of_cell
 from crucible.vault.notes.vault import Note, Vault

@@ -407,11 +407,30 @@ def test_two_who_write_at_once_both_get_their_word(vault: Vault, chain: str, cru
     assert all(f"Choice of {number}" in text for number in range(2))
 
 
+def test_a_tick_in_obsidian_is_read_everywhere(cru: Cru, vault: Vault, chain: str) -> None:
+    path = vault.find(chain)
+    text = path.read_text()
+    assert "- [ ] Implement the retry (after 1) ^task-2\n" in text
+    text = text.replace("- [ ] Select a provider", "- [x] Select a provider")
+    path.write_text(text.replace("^task-3\n", "^task-3\n- [ ] Buy milk\n"))
+    listed = cru("task").stdout
+    assert f"Ready\n  {chain}.2 " in listed
+    assert f"  {chain}.buy-milk  Buy milk\n" in listed
+    assert "Buy milk" in cru("briefing").stdout
+    assert "at task 2 of 4" in cru("session", "resume", chain, "--print").stdout
+    assert cru("task", "done", "buy-milk").exit_code == 0
+    assert "- [x] Buy milk (completed " in path.read_text()
+    assert cru("session", "end", chain).exit_code == 0
+    assert "- Pending: Test it (after 2) ^task-3\n" in path.read_text()
+    assert "- [ ]" not in path.read_text()
+
+
 def test_a_tasks_block_that_is_no_json_is_named_and_not_taken_for_an_empty_one(
     cru: Cru, vault: Vault, chain: str
 ) -> None:
     path = vault.find(chain)
-    broken = path.read_text().replace('"id": "1",', '"id": "1"', 1)
+    head, _, _ = path.read_text().partition("### Tasks")
+    broken = f'{head}```tasks\n[{{"id": "1" "content": "Select a provider"}}]\n```\n\n## Work\n'
     path.write_text(broken)
     listed = cru("task")
     assert listed.exit_code == 3

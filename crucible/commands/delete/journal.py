@@ -16,7 +16,7 @@ from crucible.core.errors import VaultError, reason_of
 from crucible.core.files import locked
 from crucible.core.locks import Lock
 from crucible.documents.markdown.source import Edit
-from crucible.documents.session.edits import set_fields
+from crucible.documents.session.task_edits import set_fields
 from crucible.vault.logs.jsonl_store import is_inner_path
 from crucible.vault.notes.discovery import DELETING
 from crucible.vault.notes.vault import Note, Vault

@@ -20,9 +20,9 @@ from crucible.core.secrets import Redact
 from crucible.core.secrets.redaction import redact_of
 from crucible.core.settings.settings import VaultSettings
 from crucible.documents.markdown.source import Edit
-from crucible.documents.session.edits import set_field
 from crucible.documents.session.session import Session, Status
 from crucible.documents.session.status_rules import IDLE_REASON
+from crucible.documents.session.task_edits import set_field
 from crucible.memory.bookmarks.bookmark import StopReason
 from crucible.memory.bookmarks.make_bookmark import make_bookmark
 from crucible.memory.bookmarks.resume_tickets import earlier_session_ids

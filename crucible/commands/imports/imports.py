@@ -31,8 +31,8 @@ from crucible.commands.imports.session_notes import PlannedNote, is_inline, plan
 from crucible.commands.imports.strands import written_at
 from crucible.core.errors import CrucibleError, TranscriptError, reason_of
 from crucible.documents.markdown.source import Edit
-from crucible.documents.session.edits import set_field
 from crucible.documents.session.property_values import link_to
+from crucible.documents.session.task_edits import set_field
 from crucible.vault.notes.known_projects import with_known
 from crucible.vault.notes.note_homes import folder_of, note_home
 from crucible.vault.notes.vault import Note, Vault

@@ -244,7 +244,7 @@ class Verbs(ABC):
         )
 
     def task_complete(self, text: str, *, task: str = "", at: datetime | None = None) -> str:
-        """Record that a task is ready for review. `task` is its id in the tasks block, where it is set to completed."""
+        """Record that a task is ready for review. The task with the id `task` is completed."""
         clean = self._cleaning()
         content = _not_empty(clean.block(text), "what is complete")
         named = clean.line(task)

@@ -26,7 +26,6 @@ from crucible.documents.session.append import (
     Appended,
     NoteState,
     PhaseField,
-    Place,
     Plan,
     Step,
     append,
@@ -34,6 +33,7 @@ from crucible.documents.session.append import (
     read_head,
 )
 from crucible.documents.session.import_properties import KINDS, TokenUsage, add_redactions, add_usage, usage_lines
+from crucible.documents.session.last_phase import Place
 from crucible.documents.session.session import AgentRef, Callout, Phase, Session, Status
 from crucible.documents.session.session_id import check_session_id
 from crucible.documents.session.titles import UNTITLED

@@ -146,7 +146,7 @@ class Recorder(Verbs):
     # --- tasks -------------------------------------------------------------------------------------------------------
 
     def tasks(self, items: Iterable[Task | Mapping[str, object]], *, at: datetime | None = None) -> str:
-        """Replace the tasks block. Items have `content`, and optionally `id`, `status`, `priority`, `depends_on`."""
+        """Replace the tasks. Items have `content`, and optionally `id`, `status`, `priority`, `depends_on`."""
         clean = self._cleaning()
         return self._change(replace_tasks(read_items(items, clean)), clean, at)
 

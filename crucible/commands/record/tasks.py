@@ -155,7 +155,7 @@ class NewTask(NamedTuple):
 
 
 class TaskWriter:
-    """Changes the tasks block of one session's note, and adds milestones after its last entry.
+    """Changes the tasks of one session's note, and adds milestones after its last entry.
 
     `ours` is True if the caller works in this session. Raises the same errors as `record.open`.
     """
@@ -202,7 +202,7 @@ class TaskWriter:
                 for task, one, older in zip(fresh, tasks, needs, strict=True)
             )
             milestones = [Callout("milestone", "", f"{TASK_CREATED}{task.content}") for task in made]
-            return Addition(steps=(TaskList((*existing, *made)), *milestones))
+            return Addition(steps=(_listed_tasks(self._writer, (*existing, *made)), *milestones))
 
         phase = self._write(in_phase(plan, whole_second(self._now)))
         _keep(self._writer, made, self._now, phase)
@@ -256,7 +256,7 @@ def _check_known(needs: set[str], existing: Sequence[Task]) -> None:
 def change_tasks(
     writer: Writer, change: Change, now: datetime, write: Callable[[Plan], str], *, bookmarks: bool = True
 ) -> tuple[str, tuple[Task, ...]]:
-    """Change the tasks block with `write`, and store a bookmark if a task is completed.
+    """Change the tasks with `write`, and store a bookmark if a task is completed.
 
     Returns the last phase and all tasks.
     """
@@ -267,13 +267,17 @@ def change_tasks(
         nonlocal tasks, is_done
         tasks = change(state.head.tasks, whole_second(now))
         is_done = completes_task(state.head.tasks, tasks)
-        return Addition(steps=(TaskList(tasks),))
+        return Addition(steps=(_listed_tasks(writer, tasks),))
 
     phase = write(plan)
     _keep(writer, tasks, now, phase)
     if is_done and bookmarks:
         keep_bookmark(writer, StopReason.TASK, now)
     return phase, tasks
+
+
+def _listed_tasks(writer: Writer, tasks: tuple[Task, ...]) -> TaskList:
+    return TaskList(tasks, as_json=writer.vault.settings.task_form == "json")
 
 
 def _keep(writer: Writer, tasks: Sequence[Task], now: datetime, phase: str) -> None:

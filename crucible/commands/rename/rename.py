@@ -31,9 +31,9 @@ from crucible.documents.markdown.frontmatter import find_frontmatter
 from crucible.documents.markdown.source import Edit, Problem, Source, Span
 from crucible.documents.markdown.yaml_nodes import READ_ERRORS, compose
 from crucible.documents.markdown.yaml_scalars import write_scalar
-from crucible.documents.session.edits import set_fields
 from crucible.documents.session.property_values import changed_title
 from crucible.documents.session.session_id import check_new_id
+from crucible.documents.session.task_edits import set_fields
 from crucible.memory.history.history_folder import history_names
 from crucible.vault.notes.discovery import is_unfinished
 from crucible.vault.notes.links import RenamePlan, UnclearLink, plan_rename

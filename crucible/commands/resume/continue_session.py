@@ -22,10 +22,10 @@ from crucible.core.errors import CrucibleError, EditRefused, UsageError
 from crucible.core.text import age_words
 from crucible.documents.markdown.source import Edit
 from crucible.documents.markdown.yaml_scalars import Value
-from crucible.documents.session.edits import set_field
 from crucible.documents.session.session import Session, Status
 from crucible.documents.session.shared_notes import is_status_ours
 from crucible.documents.session.status_rules import CLOSED_REASON, DIED_REASON
+from crucible.documents.session.task_edits import set_field
 from crucible.memory.bookmarks.bookmark import current_task
 from crucible.vault.notes.note_folder import replacement
 from crucible.vault.notes.vault import Note, Vault

@@ -173,6 +173,14 @@ class VaultSettings(NamedTuple):
             name="sessions.details",
         ),
     ] = "none"
+    task_form: Annotated[
+        str,
+        Key(
+            one_of("list", "json"),
+            "how new notes keep tasks: list (checkboxes), or json",
+            name="sessions.tasks",
+        ),
+    ] = "list"
     fsync: Annotated[bool, Key(boolean, "sync every write to disk", name="writing.fsync")] = True
     lock_seconds: Annotated[
         float,

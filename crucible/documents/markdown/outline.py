@@ -173,3 +173,14 @@ def _kind_of(lines: Sequence[str], token: Token, first: int, end: int, blocks: l
 
 
 _KINDS = {"blockquote_open": Kind.QUOTE, "fence": Kind.FENCE, "hr": Kind.RULE}
+
+
+_NOT_TEXT = late_pattern("[\ud800-\udfff]")
+
+
+def text_problems(source: Source) -> list[Problem]:
+    """Report bytes that are not UTF-8."""
+    if source.text.isascii():
+        return []
+    bad = _NOT_TEXT.search(source.text)
+    return [Problem("not-utf8", source.line_of(bad.start()) + 1, "bytes that are not UTF-8")] if bad else []

@@ -5,7 +5,6 @@ If text above the last phase may change how it reads, the full note is read inst
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -13,18 +12,20 @@ from functools import cached_property
 from typing import Any, NamedTuple, TypeAlias
 
 from crucible.core.errors import EditRefused
-from crucible.core.patterns import late_pattern
 from crucible.documents.markdown.frontmatter import find_frontmatter, find_frontmatter_span, remove_key, set_key
 from crucible.documents.markdown.hidden_ranges import scan
-from crucible.documents.markdown.line_scan import COMMENT_END, COMMENT_START, SEPARATOR
+from crucible.documents.markdown.line_scan import COMMENT_START
 from crucible.documents.markdown.source import NOWHERE, Edit, Lines, Source, Span, apply_edits
 from crucible.documents.markdown.yaml_scalars import Value, same_value
 from crucible.documents.session.bookkeeping import BOOKKEEPING, split_values, trailing_lines
 from crucible.documents.session.callout_edits import add_summary, find_subagent, set_subagent
-from crucible.documents.session.edits import add_entry, add_phase, set_fields, set_phase_field, set_tasks
+from crucible.documents.session.edits import add_entry, add_phase, set_phase_field
+from crucible.documents.session.last_phase import PHASE_LINE, Place, find_tail
 from crucible.documents.session.properties import FieldReader, add_bookkeeping, read_fields
 from crucible.documents.session.session import Entry, Phase, Session, Subagent, Task
 from crucible.documents.session.session_reader import read_session
+from crucible.documents.session.task_edits import set_boxes, set_fields, set_tasks
+from crucible.documents.session.task_list import TASKS_HEADING
 
 
 class PhaseField(NamedTuple):
@@ -35,9 +36,10 @@ class PhaseField(NamedTuple):
 
 
 class TaskList(NamedTuple):
-    """Set the tasks of the tasks block."""
+    """Set the tasks; `as_json` is for a note without tasks."""
 
     tasks: tuple[Task, ...]
+    as_json: bool = False
 
 
 class Summary(NamedTuple):
@@ -79,13 +81,6 @@ class NoteState:
 Plan: TypeAlias = "Callable[[NoteState], Addition]"
 
 
-class Place(NamedTuple):
-    """The position of the last phase: the offset of its heading, and the number of phases above it."""
-
-    tail: int
-    above: int
-
-
 @dataclass(frozen=True)
 class Appended:
     """The edits to `before`, the id of the last phase or sub-phase afterwards, and its position if known."""
@@ -123,6 +118,8 @@ def append_wide(source: Source, name: str, plan: Plan) -> Appended:
     head, ours = split_values(addition.keys)
     part = _Part(_set_keys(source, head), name, session.format)
     part.keep(ours)
+    if "status" in head:
+        part.set_boxes()
     for step in addition.steps:
         part.take(step)
     start = find_frontmatter_span(part.source).end
@@ -146,6 +143,8 @@ def _append_narrow(source: Source, name: str, plan: Plan, start: int, place: Pla
         properties = with_bookkeeping(properties, tail, part.session.bookkeeping_lines)
     addition = plan(NoteState(properties, part.phase))
     keys, ours = split_values(addition.keys)
+    if "status" in keys and f"\n{TASKS_HEADING}" in source.text:
+        raise EditRefused(f"{name}: only the whole note shows its tasks")
     is_old = in_head and part.session.bookkeeping_lines is NOWHERE
     moved = {key for key in ours if is_old or key in in_head}
     changed = _set_keys(head, keys | {key: ours[key] for key in moved})
@@ -206,6 +205,14 @@ class _Part:
             self.source = apply_edits(self.source, edits)
             self._stale = True
 
+    def set_boxes(self) -> None:
+        """Make the checkboxes of open tasks fit the session's status."""
+        self._read_again(self._stale)
+        edits = set_boxes(self.source, self.session)
+        if edits:
+            self.source = apply_edits(self.source, edits)
+            self._stale = True
+
     def take(self, step: Step) -> None:
         """Apply one step."""
         self._read_again(self._stale)
@@ -238,7 +245,7 @@ class _Part:
         if not self.is_whole:
             raise EditRefused(f"{self.name}: this can only be placed with the whole note loaded")
         if isinstance(step, TaskList):
-            return set_tasks(self.source, self.session, step.tasks)
+            return set_tasks(self.source, self.session, step.tasks, as_json=step.as_json)
         if isinstance(step, Summary):
             return add_summary(self.source, self.session, step.text)
         entry = find_subagent(self.session, step.entry.link or "")
@@ -258,7 +265,7 @@ def _stands_alone(source: Source, start: int, at: int) -> bool:
     if not text.startswith("\n\n## ", at - 2) or "\r" in text:
         return False
     line_end = text.find("\n", at)
-    headings = _PHASE_LINE.finditer(text, max(start - 1, 0), len(text) if line_end < 0 else line_end + 1)
+    headings = PHASE_LINE.finditer(text, max(start - 1, 0), len(text) if line_end < 0 else line_end + 1)
     # A second summary would be a phase, and the text from `at` on does not show whether there is a first one.
     if any(found[2] for found in headings):
         return False
@@ -308,91 +315,3 @@ def _common(one: str, other: str, most: int, *, from_end: bool) -> int:
         )
         low, most = (middle, most) if same else (low, middle - 1)
     return low
-
-
-# --- the last phase without reading what is above it -----------------------------------------------------------------
-
-_LARGEST = 16_000_000
-"""Maximum code points of a note to scan for its last phase."""
-_FENCE_LINE = late_pattern(r"\n( *)(`{3,}|~{3,})([^\n]*)")
-_HTML_LINE = late_pattern(r"\n {0,3}<")
-_BOOKKEEPING = late_pattern(rf"\n{COMMENT_START}\n(?>(?:(?: *- |[ \w]*:)(?![^\n]*-->)[^\n]*\n)*){COMMENT_END}(?:\n|\Z)")
-"""The comment of bookkeeping, in which no line can be a heading or a fence."""
-# A heading alone does not show whether it begins a summary or a phase.
-_PHASE_LINE = late_pattern(r"\n( {0,3})##(?:(?=\n|\Z)|[ \t]+(?=([sS\u017f][uU][mM]{2}[aA][rR][yY][ \t#]*(?:\n|\Z))?))")
-
-
-def find_tail(text: str, start: int) -> Place | None:
-    """Find the last phase.  Returns None if an exact answer needs the Markdown parser.
-
-    `start` is the offset of the first line after the frontmatter.
-    """
-    if "\r" in text or len(text) > _LARGEST:
-        return None
-    fences = _find_fences(text, start - 1)
-    if fences is None or _is_doubtful(text, start - 1, fences):
-        return None
-    last, count = -1, 0
-    for found in _PHASE_LINE.finditer(text, start - 1):
-        if not fences.hide(found.start()):
-            if found[1] or found[2]:
-                return None
-            last, count = found.start() + 1, count + 1
-    if not text.startswith("\n\n## ", last - 2) or last - 1 < start:
-        return None
-    return Place(last, count - 1)
-
-
-class _Fences:
-    """The offsets of the fences that begin in column 0."""
-
-    def __init__(self) -> None:
-        self.starts: list[int] = []
-        self.ends: list[int] = []
-
-    def hide(self, at: int) -> bool:
-        """True if the line that begins after offset `at` is inside a fence."""
-        place = bisect_right(self.starts, at) - 1
-        return place >= 0 and at < self.ends[place]
-
-
-def _find_fences(text: str, start: int) -> _Fences | None:
-    """Find the fences of a text.  Returns None if one may be in a list, which needs the Markdown parser."""
-    fences = _Fences()
-    if "```" not in text and "~~~" not in text:
-        return fences
-    opened = ""
-    for line in _FENCE_LINE.finditer(text, start):
-        indent, mark, info = line.groups()
-        if len(indent) > 3:
-            continue
-        if opened:
-            if mark.startswith(opened) and not info.strip(" \t"):
-                fences.ends.append(line.end())
-                opened = ""
-        elif indent:
-            return None
-        elif mark[0] == "~" or "`" not in info:
-            fences.starts.append(line.start())
-            opened = mark
-    if opened:
-        fences.ends.append(len(text))
-    return fences
-
-
-def _is_doubtful(text: str, start: int, fences: _Fences) -> bool:
-    """True if there may be a comment, or HTML that spans a blank line, outside the fences."""
-    at = text.find("%%", start)
-    while at >= 0:
-        if not fences.hide(at):
-            return True
-        at = text.find("%%", at + 1)
-    if "<" not in text:
-        return False
-    ours = f"\n{SEPARATOR}\n"
-    return any(
-        not fences.hide(found.start())
-        and not text.startswith(ours, found.start())
-        and not _BOOKKEEPING.match(text, found.start())
-        for found in _HTML_LINE.finditer(text, start)
-    )

@@ -6,7 +6,6 @@ the line if an edit would not read back as intended, for example after an unclos
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -14,7 +13,6 @@ from typing import Any
 
 from crucible.core.errors import EditRefused
 from crucible.core.patterns import late_pattern
-from crucible.documents.markdown.containment import normal_line
 from crucible.documents.markdown.containment_inline import FIELDS
 from crucible.documents.markdown.frontmatter import find_frontmatter, remove_key, set_key
 from crucible.documents.markdown.line_scan import SEPARATOR, scan_lines
@@ -24,9 +22,8 @@ from crucible.documents.markdown.yaml_scalars import Value
 from crucible.documents.session.bookkeeping import BOOKKEEPING, new_bookkeeping, set_bookkeeping
 from crucible.documents.session.markup import render_call, render_entry, render_phase, separates
 from crucible.documents.session.properties import format_time, parse_time
-from crucible.documents.session.session import Entry, Phase, Prose, Session, Task, ToolCall, ToolCalls
+from crucible.documents.session.session import Entry, Phase, Prose, Session, ToolCall, ToolCalls
 from crucible.documents.session.session_reader import FIELD, Body, read_session
-from crucible.documents.session.task_block import render_task, render_tasks
 
 
 def check_shown(source: Source, edits: list[Edit], expected: Session) -> list[Edit]:
@@ -106,12 +103,7 @@ def find_phase(session: Session, phase_id: str) -> Phase:
     raise EditRefused(f"{session.id} has no {phase_id}", f"it has {len(session.phases)} phases")
 
 
-def set_field(source: Source, session: Session, key: str, value: Value) -> list[Edit]:
-    """Set a property; None removes it.  Returns no edit if the value is unchanged."""
-    return set_fields(source, session, {key: value})
-
-
-def set_fields(source: Source, session: Session, values: Mapping[str, Value]) -> list[Edit]:
+def set_properties(source: Source, session: Session, values: Mapping[str, Value]) -> list[Edit]:
     """Set properties: bookkeeping in the comment at the end, everything else in the frontmatter.
 
     A note of an older version, which has bookkeeping in its frontmatter and no comment, keeps it there.
@@ -177,6 +169,14 @@ def refuse_open(session: Session, line: int) -> None:
                 f"{session.id}:{problem.line}: {problem.message}; text added below it would be hidden",
                 "close it in the note and try again",
             )
+
+
+def preamble_end(source: Source, session: Session) -> int:
+    """The line after the last non-blank line of the preamble."""
+    at = session.preamble_lines.end
+    while at > session.preamble_lines.first and not source.lines[at - 1].strip(" \t"):
+        at -= 1
+    return at
 
 
 # --- phases and entries ----------------------------------------------------------------------------------------------
@@ -313,80 +313,3 @@ def _field_lines(source: Source, phase: Phase) -> dict[str, int]:
         found[key[1]] = at
         at += 1
     return found
-
-
-# --- tasks -----------------------------------------------------------------------------------------------------------
-
-
-def set_tasks(source: Source, session: Session, tasks: Sequence[Task]) -> list[Edit]:
-    """Set the tasks of the tasks block; unchanged tasks keep their lines."""
-    if tuple(tasks) == session.tasks:
-        return []
-    as_read = tuple(replace(task, content=normal_line(task.content)) for task in tasks)
-    return check_shown(source, _task_edits(source, session, tasks), replace(session, tasks=as_read))
-
-
-def _task_edits(source: Source, session: Session, tasks: Sequence[Task]) -> list[Edit]:
-    block = session.tasks_lines
-    if block is NOWHERE:
-        findings = session.findings_lines
-        above = preamble_end(source, session) if findings is NOWHERE else findings.first
-        return insert_lines(source, session, above, render_tasks(tasks))
-    refuse_open(session, block.end)
-    if any(problem.code == "broken-tasks" for problem in session.problems):
-        raise EditRefused(f"{session.id}:{block.first + 1}: the tasks block is broken", "fix its JSON and try again")
-    own = _task_lines(source, session)
-    if not own or len(tasks) < len(own) or any(t.id != o for t, o in zip(tasks, own, strict=False)):
-        return _rewrite_tasks(source, session, tasks)
-    return _change_tasks(source, session, tasks, list(own.values()))
-
-
-def preamble_end(source: Source, session: Session) -> int:
-    """The line after the last non-blank line of the preamble."""
-    at = session.preamble_lines.end
-    while at > session.preamble_lines.first and not source.lines[at - 1].strip(" \t"):
-        at -= 1
-    return at
-
-
-def _task_lines(source: Source, session: Session) -> dict[str, int] | None:
-    """The line of each task if the block has one task per line, as `render_tasks` writes it; else None."""
-    block = session.tasks_lines
-    found: dict[str, int] = {}
-    for line in range(block.first + 1, block.end - 1):
-        text = source.lines[line].strip(" \t").removesuffix(",")
-        if text in ("", "[", "]"):
-            continue
-        try:
-            item = json.loads(text)
-        except ValueError:
-            return None
-        if not isinstance(item, dict) or "id" not in item:
-            return None
-        found[str(item["id"])] = line
-    return found if len(found) == len(session.tasks) else None
-
-
-def _change_tasks(source: Source, session: Session, tasks: Sequence[Task], lines: Sequence[int]) -> list[Edit]:
-    edits: list[Edit] = []
-    added = tasks[len(lines) :]
-    newline = source.newline
-    for at, line in enumerate(lines):
-        text = f"  {render_task(tasks[at])}" if tasks[at] != session.tasks[at] else source.lines[line]
-        bare = text.rstrip(" \t").removesuffix(",")
-        comma = at + 1 < len(tasks)
-        if at + 1 == len(lines) and added:
-            more = [f"  {render_task(task)}" for task in added]
-            text = newline.join([f"{bare},", *[f"{item}," for item in more[:-1]], more[-1]])
-        elif tasks[at] != session.tasks[at]:
-            text = f"{bare}," if comma else bare
-        edits += replace_lines(source, line, line + 1, text)
-    return edits
-
-
-def _rewrite_tasks(source: Source, session: Session, tasks: Sequence[Task]) -> list[Edit]:
-    """Replace the lines between the block's fences."""
-    block = session.tasks_lines
-    inner = render_tasks(tasks)[1:-1]
-    span = Span(source.starts[block.first + 1], source.starts[block.end - 1])
-    return [Edit(span, source.newline.join(inner) + source.newline)]

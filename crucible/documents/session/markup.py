@@ -21,6 +21,7 @@ from crucible.documents.session.note_entries import INLINE_QUOTE, MARKS, OWN_LAB
 from crucible.documents.session.properties import format_time, properties_of
 from crucible.documents.session.property_values import link_to
 from crucible.documents.session.session import (
+    ENDED,
     AgentRef,
     Callout,
     Decision,
@@ -38,6 +39,7 @@ from crucible.documents.session.session import (
     ToolCalls,
 )
 from crucible.documents.session.task_block import render_tasks
+from crucible.documents.session.task_list import render_task_list
 
 CALL_LIMIT = 200
 """Maximum code points of a call; a longer one is cut and ends in `…`."""
@@ -274,7 +276,10 @@ def render_session(session: Session) -> str:
     form = session.format
     parts = [[render_title(session.title or session.id, form)], render_body(session.preamble, form)]
     if session.tasks:
-        parts.append(render_tasks(session.tasks))
+        as_json = session.home.json_tasks or form < FORMAT
+        is_ended = session.status in ENDED
+        tasks = render_tasks(session.tasks) if as_json else render_task_list(session.tasks, is_ended=is_ended)
+        parts.append(tasks)
     parts.append(render_findings(session.findings, form))
     for at, phase in enumerate(session.phases):
         parts.append([*(["---", ""] if at else []), *render_phase(phase, form=form)])

@@ -19,8 +19,7 @@ from crucible.documents.session.edits import (
     insert_lines,
     preamble_end,
     replace_lines,
-    set_fields,
-    set_tasks,
+    set_properties,
 )
 from crucible.documents.session.findings_block import findings_title, normal_item, render_findings, render_item
 from crucible.documents.session.import_properties import (
@@ -33,7 +32,8 @@ from crucible.documents.session.import_properties import (
 from crucible.documents.session.markup import render_title
 from crucible.documents.session.properties import format_time, subagent_value
 from crucible.documents.session.property_values import changed_title, id_in, link_to
-from crucible.documents.session.session import FindingItem, Session, Status, SubagentRef, Task
+from crucible.documents.session.session import ENDED, FindingItem, Session, Status, SubagentRef, Task
+from crucible.documents.session.task_edits import set_fields, set_tasks
 
 
 def merge_findings(
@@ -185,11 +185,14 @@ def merge_head(
 
     If `stands` is false, another native session worked on the note later, so the status is not changed.
     """
+    values = _fields(note if stands else replace(note, status=None), base, now, last_phase=last_phase)
+    is_ended = values.get("status", note.status) in ENDED
+    tasks = merged_tasks(note.tasks, base.tasks, now.tasks)
     return [
         *_title(source, note, base, now),
-        *set_tasks(source, note, merged_tasks(note.tasks, base.tasks, now.tasks)),
+        *set_tasks(source, note, tasks, is_ended=is_ended, as_json=now.home.json_tasks),
         *merge_findings(source, note, base.findings, now.findings),
-        *_fields(source, note if stands else replace(note, status=None), base, now, last_phase=last_phase),
+        *set_properties(source, note, values),
     ]
 
 
@@ -221,7 +224,7 @@ def status_edits(source: Source, note: Session, base: Session, now: Session) -> 
     if not (untouched or late) or is_same or now.status in (Status.ACTIVE, None):
         return []
     phase = note.phases[-1].id if note.phases else None
-    return _set_all(source, note, status_properties(now, phase))
+    return set_fields(source, note, _changed(note, status_properties(now, phase)))
 
 
 def status_properties(now: Session, last_phase: str | None) -> dict[str, Value]:
@@ -234,7 +237,8 @@ def status_properties(now: Session, last_phase: str | None) -> dict[str, Value]:
     }
 
 
-def _fields(source: Source, note: Session, base: Session, now: Session, *, last_phase: str | None) -> list[Edit]:
+def _fields(note: Session, base: Session, now: Session, *, last_phase: str | None) -> dict[str, Value]:
+    """The properties that change."""
     grown = base.synced_to != now.synced_to
     values: dict[str, Value] = {}
     if grown and _is_status_untouched(note, base):
@@ -257,7 +261,7 @@ def _fields(source: Source, note: Session, base: Session, now: Session, *, last_
     values["subagents"], values["subagent_logs"] = _subagents(note, base, now)
     if grown:
         values["sources"], values["synced_to"] = _synced(note, now)
-    return _set_all(source, note, values)
+    return _changed(note, values)
 
 
 def _is_status_untouched(note: Session, base: Session) -> bool:
@@ -273,10 +277,9 @@ def _rests_at_its_end(note: Session) -> bool:
     return note.status is Status.PAUSED and note.resume_point in (*last, *(p.id for p in note.phases[-1:]))
 
 
-def _set_all(source: Source, note: Session, values: dict[str, Value]) -> list[Edit]:
+def _changed(note: Session, values: dict[str, Value]) -> dict[str, Value]:
     wanted = {key: None if value == [] else value for key, value in values.items()}
-    changed = {key: value for key, value in wanted.items() if value != note.properties.get(key)}
-    return set_fields(source, note, changed)
+    return {key: value for key, value in wanted.items() if value != note.properties.get(key)}
 
 
 def _chosen(note: str | None, base: str | None, now: str | None) -> str | None:

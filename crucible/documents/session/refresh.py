@@ -28,7 +28,6 @@ from crucible.documents.markdown.line_scan import without_blanks
 from crucible.documents.markdown.source import NOWHERE, Edit, Source, Span
 from crucible.documents.markdown.wikilinks import escape_links
 from crucible.documents.markdown.yaml_scalars import Value
-from crucible.documents.session.edits import set_fields
 from crucible.documents.session.markup import render_phase
 from crucible.documents.session.merge import matched
 from crucible.documents.session.merge_head import merge_findings, set_title, status_properties
@@ -47,6 +46,7 @@ from crucible.documents.session.session import (
     ToolCall,
     ToolCalls,
 )
+from crucible.documents.session.task_edits import set_fields
 
 _NEW_KINDS = frozenset({"plan", "decision_needed", "tool"})
 """Kinds of callouts that recording version 1 never wrote."""

@@ -33,6 +33,10 @@ class Status(StrEnum):
     FAILED = "failed"
 
 
+ENDED = frozenset({Status.COMPLETED, Status.FAILED})
+"""Statuses of ended sessions."""
+
+
 class Outcome(StrEnum):
     """The outcome of a tool call; the marks in notes are `note_entries.MARKS`."""
 
@@ -240,7 +244,7 @@ class FindingItem:
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """An item of the tasks block.  Unknown keys are in `extra`."""
+    """A task.  Unknown keys are in `extra`."""
 
     id: str
     content: str
@@ -267,12 +271,14 @@ class NoteHome:
     """What a new note's properties say about its vault.
 
     `folder` is the folder of session notes, for links; "" is the vault's root.  `zone` is the user's time zone, None
-    for the system's.  `project` is the path of the project's note without `.md`, "" if there is none.
+    for the system's.  `project` is the path of the project's note without `.md`, "" if there is none.  `json_tasks` is
+    true if tasks are written as JSON.
     """
 
     folder: str = SESSIONS
     zone: tzinfo | None = UTC
     project: str = ""
+    json_tasks: bool = False
 
 
 @dataclass(frozen=True, slots=True)

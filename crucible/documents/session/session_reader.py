@@ -15,59 +15,15 @@ from crucible.documents.markdown.containment import uncontain
 from crucible.documents.markdown.containment_inline import FIELDS
 from crucible.documents.markdown.frontmatter import find_frontmatter
 from crucible.documents.markdown.line_scan import SEPARATOR, Block, Kind, read_callout, scan_lines
-from crucible.documents.markdown.outline import find_blocks, parse_blocks
+from crucible.documents.markdown.outline import find_blocks, parse_blocks, text_problems
 from crucible.documents.markdown.source import NOWHERE, Lines, Problem, Source
 from crucible.documents.session.findings_block import FINDINGS, read_findings
 from crucible.documents.session.note_entries import CALLOUT_KINDS, read_calls, read_entry, read_heading, read_title
+from crucible.documents.session.note_section import Section
 from crucible.documents.session.properties import FieldReader, add_bookkeeping, parse_time, read_fields
-from crucible.documents.session.session import AgentRef, Entry, FindingItem, Phase, Prose, Session, Task, ToolCalls
+from crucible.documents.session.session import AgentRef, Entry, FindingItem, Prose, Session, Task, ToolCalls
 from crucible.documents.session.task_block import read_tasks
-
-
-class _Section:
-    """A phase, a sub-phase or the preamble while it is being read."""
-
-    __slots__ = (
-        "agent",
-        "body_end",
-        "channel",
-        "end",
-        "entries",
-        "fields",
-        "first",
-        "fresh",
-        "id",
-        "name",
-        "subs",
-    )
-
-    def __init__(self, identity: str, first: int) -> None:
-        self.id = identity
-        self.first = first
-        self.end = self.body_end = first + 1
-        self.name = ""
-        self.agent: AgentRef | None = None
-        self.channel: str | None = None
-        self.fields: dict[str, datetime | int | None] = {}
-        self.entries: list[Entry] = []
-        self.subs: list[_Section] = []
-        self.fresh = True
-
-    def phase(self) -> Phase:
-        fields = self.fields
-        return Phase(
-            self.name,
-            self.agent,
-            self.channel,
-            fields.get("started"),  # type: ignore[arg-type]
-            fields.get("ended"),  # type: ignore[arg-type]
-            fields.get("tokens"),  # type: ignore[arg-type]
-            tuple(self.entries),
-            tuple(sub.phase() for sub in self.subs),
-            self.id,
-            Lines(self.first, self.end),
-            self.body_end,
-        )
+from crucible.documents.session.task_list import begins_list, is_tasks_heading, read_task_list
 
 
 class Body:
@@ -87,11 +43,12 @@ class Body:
         self.tasks: tuple[Task, ...] = ()
         self.findings: tuple[FindingItem, ...] = ()
         self.summary: str | None = None
-        self.preamble = self.section = _Section("", -1)
+        self.preamble = self.section = Section("", -1)
         self.preamble_end = len(lines)
-        self.phases: list[_Section] = []
+        self.phases: list[Section] = []
         self.run = self.run_end = -1
         self.rule: Block | None = None
+        self.tasks_heading: Block | None = None
         self.summary_from = -1
 
     def read(self, blocks: Sequence[Block]) -> None:
@@ -99,6 +56,8 @@ class Body:
         after_tools: Block | None = None
         for block in blocks:
             kind = block.kind
+            if not (kind is Kind.TEXT and begins_list(self.lines[block.first])):
+                self._end_tasks_heading()
             if self.rule and kind is not Kind.COMMENT and not (kind is Kind.HEADING and self._is_section(block)):
                 self._extend_run(self.rule.first, self.rule.end)
                 self.rule = None
@@ -111,6 +70,7 @@ class Body:
             after_tools = None
         if after_tools:
             self._extend_run(after_tools.first, after_tools.end)
+        self._end_tasks_heading()
         is_last = blocks and blocks[-1].first == self.bookkeeping_lines.first
         self._end_section(self.bookkeeping_lines.first if is_last else len(self.lines))
 
@@ -132,8 +92,10 @@ class Body:
             self._read_tool_list(tools, block)
         elif kind is Kind.RULE:
             self.rule = block  # ignored if a section follows, else prose
-        elif kind is Kind.FENCE and self._holds_tasks(block):
+        elif kind is Kind.FENCE and self._may_hold_tasks() and block.text.partition(" ")[0] == "tasks":
             self._read_tasks(block)
+        elif kind is Kind.HEADING and self._may_hold_tasks() and is_tasks_heading(block.level, block.text):
+            self.tasks_heading = block
         else:
             self._extend_run(block.first, block.end)
         self.section.fresh = False
@@ -146,8 +108,8 @@ class Body:
         self._flush()
         self.bookkeeping_lines = Lines(block.first, block.end)
 
-    def _holds_tasks(self, block: Block) -> bool:
-        return self.section is self.preamble and not self.flat and block.text.partition(" ")[0] == "tasks"
+    def _may_hold_tasks(self) -> bool:
+        return self.section is self.preamble and not self.flat
 
     # sections
 
@@ -172,14 +134,14 @@ class Body:
         name, agent, channel = read_heading(block.text, self.form)
         if block.level == 3:
             parent = self.phases[-1]
-            section = _Section(f"{parent.id}.{len(parent.subs) + 1}", block.first)
+            section = Section(f"{parent.id}.{len(parent.subs) + 1}", block.first)
             parent.subs.append(section)
         else:
             if self._is_summary(name, agent, channel, block):
                 self.summary_from = block.first
                 self.summary_lines = Lines(block.first, block.end)
                 return
-            section = _Section(f"phase-{len(self.phases) + 1}", block.first)
+            section = Section(f"phase-{len(self.phases) + 1}", block.first)
             self.phases.append(section)
         section.name, section.agent, section.channel = name or "Untitled", agent, channel
         self.section = section
@@ -247,7 +209,9 @@ class Body:
 
     def _read_text(self, block: Block) -> None:
         first = block.first
-        if self.section.fresh and self.section is not self.preamble:
+        if self.tasks_heading:
+            first = self._read_task_list(self.tasks_heading, block)
+        elif self.section.fresh and self.section is not self.preamble:
             first = self._read_phase_fields(block)
         if first < block.end:
             self._extend_run(first, block.end)
@@ -315,12 +279,36 @@ class Body:
         if end < block.end:
             self._extend_run(end, block.end)
 
+    # tasks
+
+    def _end_tasks_heading(self) -> None:
+        """Take the heading of a task list as text if no list follows it."""
+        if self.tasks_heading:
+            self._extend_run(self.tasks_heading.first, self.tasks_heading.end)
+            self.tasks_heading = None
+
+    def _is_second_list(self, block: Block) -> bool:
+        if self.tasks_lines is NOWHERE:
+            self._flush()
+            return False
+        self.problems.append(Problem("second-tasks", block.first + 1, "a second task list; kept as text"))
+        self._extend_run(block.first, block.end)
+        return True
+
+    def _read_task_list(self, heading: Block, block: Block) -> int:
+        """Read the list below its heading; returns the first line that is not part of it."""
+        self.tasks_heading = None
+        if self._is_second_list(heading):
+            return block.first
+        found = read_task_list(self.lines, block.first, block.end, self.form)
+        self.tasks_lines = Lines(heading.first, found.end)
+        self.tasks = tuple(item.task for item in found.items)
+        self.problems.extend(found.problems)
+        return found.end
+
     def _read_tasks(self, block: Block) -> None:
-        if self.tasks_lines is not NOWHERE:
-            self.problems.append(Problem("second-tasks", block.first + 1, "a second tasks block; kept as text"))
-            self._extend_run(block.first, block.end)
+        if self._is_second_list(block):
             return
-        self._flush()
         self.tasks_lines = Lines(block.first, block.end)
         end = block.end - 1 if block.closed else block.end
         self.tasks, problems = read_tasks("\n".join(self.lines[block.first + 1 : end]), block.first + 1)
@@ -364,7 +352,7 @@ def read_session(source: Source, name: str, form: int | None = None) -> Session:
     fields["format"] = form or fields["format"]
     body = Body(source.lines, fields["format"])
     body.read(outline.blocks)
-    problems = [*reader.problems, *outline.problems, *body.problems, *_text_problems(source)]
+    problems = [*reader.problems, *outline.problems, *body.problems, *text_problems(source)]
     if body.bookkeeping_lines is not NOWHERE:
         problems += add_bookkeeping(fields, source, body.bookkeeping_lines)
     return Session(
@@ -387,13 +375,3 @@ def read_session(source: Source, name: str, form: int | None = None) -> Session:
 
 def _by_line(problem: Problem) -> int:
     return problem.line
-
-
-_NOT_TEXT = late_pattern("[\ud800-\udfff]")
-
-
-def _text_problems(source: Source) -> list[Problem]:
-    if source.text.isascii():
-        return []
-    bad = _NOT_TEXT.search(source.text)
-    return [Problem("not-utf8", source.line_of(bad.start()) + 1, "bytes that are not UTF-8")] if bad else []

@@ -1,11 +1,11 @@
-"""Read and write the tasks block: a `tasks` fence with a JSON list, one task per line to keep diffs small.
+"""Read and write tasks as JSON: a `tasks` fence with a list, one task per line to keep diffs small.
 
-Unknown keys are kept.
+Earlier versions wrote it, and `tasks = "json"` in the vault's settings still does.  Unknown keys are kept.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from crucible.documents.markdown.code_spans import harmless_json
 from crucible.documents.markdown.containment import normal_line
@@ -47,8 +47,7 @@ def read_tasks(text: str, line: int) -> tuple[tuple[Task, ...], list[Problem]]:
             problems.append(Problem("broken-tasks", line + 1, f"task {number} has no `id` or `content`"))
             continue
         tasks.append(task)
-        wrongs = _wrong(task, is_second=task.id in seen)
-        problems.extend(Problem("bad-task", line + 1, f"task {task.id}: {wrong}") for wrong in wrongs)
+        problems += task_problems(task, line + 1, is_second=task.id in seen)
         seen.add(task.id)
     return tuple(tasks), problems
 
@@ -56,12 +55,17 @@ def read_tasks(text: str, line: int) -> tuple[tuple[Task, ...], list[Problem]]:
 def _read_task(item: object) -> Task | None:
     if not isinstance(item, dict) or "id" not in item or not isinstance(item.get("content"), str):
         return None
+    return task_values(item)
+
+
+def task_values(item: Mapping[str, object]) -> Task:
+    """The task with these values; missing ones have their defaults, and unknown keys are kept."""
     depends, status = item.get("depends_on"), str(item.get("status", "pending"))
     # Earlier versions kept the completion time of a reopened or dropped task.
     is_not_done = status in ("pending", "in_progress", "cancelled")
     return Task(
-        id=str(item["id"]),
-        content=item["content"],
+        id=str(item.get("id", "")),
+        content=str(item["content"]),
         status=status,
         priority=str(item.get("priority", "medium")),
         depends_on=tuple(str(one) for one in depends) if isinstance(depends, list) else (),
@@ -75,7 +79,8 @@ def _text(value: object) -> str | None:
     return None if value is None else str(value)
 
 
-def _wrong(task: Task, *, is_second: bool) -> list[str]:
+def task_problems(task: Task, line: int, *, is_second: bool) -> list[Problem]:
+    """What is wrong with a task on a line, counted from 1; `is_second` if another task has its id."""
     found = []
     if task.status not in TASK_STATUSES:
         found.append(f"status {task.status!r} is not one of " + ", ".join(TASK_STATUSES))
@@ -83,7 +88,7 @@ def _wrong(task: Task, *, is_second: bool) -> list[str]:
         found.append(f"priority {task.priority!r} is not one of " + ", ".join(PRIORITIES))
     if is_second:
         found.append("the id is repeated")
-    return found
+    return [Problem("bad-task", line, f"task {task.id}: {wrong}") for wrong in found]
 
 
 def render_task(task: Task) -> str:

@@ -8,17 +8,19 @@ from functools import partial
 from itertools import islice
 
 from crucible.commands.learn.case_notes import STAMP, STAMP_BESIDES, is_case, without_origin
+from crucible.core.errors import EditRefused
 from crucible.core.patterns import late_pattern
 from crucible.documents.knowledge.item_notes import read_item
 from crucible.documents.markdown.code_spans import FORMAT
 from crucible.documents.markdown.containment import format_of
 from crucible.documents.markdown.frontmatter import Frontmatter, find_frontmatter
-from crucible.documents.markdown.source import Edit, Source, apply_edits
+from crucible.documents.markdown.source import NOWHERE, Edit, Source, apply_edits
 from crucible.documents.markdown.wikilinks import Link, find_links, find_property_links
 from crucible.documents.session.migration import migrate
 from crucible.documents.session.property_upgrade import upgrade_properties
 from crucible.documents.session.session import NoteHome, Subagent
 from crucible.documents.session.session_reader import read_session
+from crucible.documents.session.task_edits import convert_tasks, is_task_list, set_boxes
 from crucible.integrations.doctor.fixes import NOTHING, Fix, FixContext, NoteFix
 from crucible.memory.history.history_folder import HISTORY, SUFFIX
 from crucible.memory.history.history_notes import is_history, marks_comment_edits, read_entry
@@ -183,6 +185,25 @@ def _project(context: FixContext, project: str) -> str:
     return context.projects[project]
 
 
+# --- tasks -----------------------------------------------------------------------------------------------------------
+
+
+def _find_tasks(context: FixContext, note: Note) -> NoteFix:
+    if _folder(context, note) != "sessions" or note.session.tasks_lines is NOWHERE:
+        return NOTHING
+    source, session = note.source, note.session
+    try:
+        if (
+            context.vault.settings.task_form == "list"
+            and session.format >= FORMAT
+            and not is_task_list(source, session)
+        ):
+            return NoteFix(convert_tasks(source, session))
+        return NoteFix(set_boxes(source, session))
+    except EditRefused as error:
+        return NoteFix(reason=str(error))
+
+
 # --- files for Obsidian ------------------------------------------------------------------------------------------------
 
 
@@ -216,6 +237,12 @@ FIXES: tuple[Fix, ...] = (
         "without the properties for Obsidian, or with bookkeeping among them",
         "every session has the current properties",
         _find_properties,
+    ),
+    Fix(
+        "tasks",
+        "with tasks as JSON, or with checkboxes for open tasks of an ended session",
+        "every task list has the checkboxes that Obsidian shows",
+        _find_tasks,
     ),
     Fix(
         "obsidian",

@@ -59,4 +59,5 @@ def folder_of_session(vault: Vault, session_id: str) -> str:
 
 def note_home(vault: Vault, project: str | None, zone: tzinfo | None) -> NoteHome:
     """Return what the properties of a session's note say about its vault."""
-    return NoteHome(folder_of(vault, vault.sessions / "x.md"), zone, project_target(vault, project))
+    folder = folder_of(vault, vault.sessions / "x.md")
+    return NoteHome(folder, zone, project_target(vault, project), vault.settings.task_form == "json")

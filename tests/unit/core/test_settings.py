@@ -55,7 +55,7 @@ def test_every_default_is_shown_in_a_new_file() -> None:
         if (" = " in line or "[" in line) and not line.startswith("#   ")
     )
     assert tomllib.loads(said) == {
-        "sessions": {"folder": "sessions", "subagents": "link", "idle_minutes": 60, "details": "none"},
+        "sessions": {"folder": "sessions", "subagents": "link", "idle_minutes": 60, "details": "none", "tasks": "list"},
         "writing": {"fsync": True, "lock_seconds": 10},
         "events": {
             "track": False,
@@ -107,6 +107,7 @@ def test_every_key_is_read() -> None:
     folder = "Work/Agent logs"
     subagents = "inline"
     idle_minutes = 5
+    tasks = "json"
     [writing]
     fsync = false
     lock_seconds = 0.5
@@ -181,6 +182,7 @@ def test_every_key_is_read() -> None:
         "inline",
         5,
         "none",
+        "json",
         False,
         0.5,
         HookSettings("interval", 2.5),

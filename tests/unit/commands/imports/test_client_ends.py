@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from crucible.commands.idle.idle_timeout import pause_idle
 from crucible.commands.imports.import_report import ImportReport
-from crucible.documents.session.edits import set_field
 from crucible.documents.session.session import Intervention, Session
 from crucible.documents.session.status_rules import CLOSED_REASON, DIED_REASON, IDLE_REASON, Client
+from crucible.documents.session.task_edits import set_field
 from tests.unit.clients.building import Row, assistant, result, text, use, user
 from tests.unit.commands.imports.places import (
     LATER,
@@ -155,7 +155,7 @@ def test_a_task_that_is_open_keeps_it_paused(place: Place) -> None:
 def test_a_task_that_a_human_ticked_is_not_open(place: Place) -> None:
     place.say(user("Fix it"), *task("1"), assistant(text("Half."), stop="end_turn"))
     place.end()
-    place.write('"status": "pending"', '"status": "completed"')
+    place.write("- [ ] ", "- [x] ")
     place.now += 61 * MINUTE
     place.run()
     assert place.standing() == DONE
@@ -164,7 +164,7 @@ def test_a_task_that_a_human_ticked_is_not_open(place: Place) -> None:
 def test_a_task_that_a_human_added_is_open(place: Place) -> None:
     place.say(user("Fix it"), *task("1", "completed"), assistant(text("Half."), stop="end_turn"))
     place.end()
-    place.write("[\n", '[\n  {"id": "9", "content": "Mine", "status": "pending", "priority": "low"},\n')
+    place.write("### Tasks\n", "### Tasks\n\n- [ ] Mine (low)")
     place.now += 61 * MINUTE
     place.run()
     assert place.standing() == DONE  # it was said to be done, and a human may mean the next one

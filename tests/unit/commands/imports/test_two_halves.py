@@ -542,7 +542,7 @@ def test_a_renamed_note_goes_on_growing(tmp_path: Path) -> None:
 
 def test_tasks_of_two_halves_keep_apart(tmp_path: Path) -> None:
     halves = Halves(tmp_path, "claude-code")
-    halves.edit(('"content": "Test the token bucket"', '"content": "Mine"'))
+    halves.edit(("- [ ] Test the token bucket", "- [ ] Mine"))
     halves.second.read(halves.vault)
     tasks = {task.id: (task.content, task.status) for task in halves.session.tasks}
     assert tasks == {

@@ -77,7 +77,7 @@ def test_an_ended_session_gets_no_task_and_lets_its_own_be_ended(vault: Vault, r
     after = vault.load(recorder.id).source.lines
     changed = [new for old, new in zip(before, after, strict=True) if old != new]
     assert len(changed) == 1
-    assert '"id": "x"' in changed[0]
+    assert changed == ["- [x] Two (completed 2026-11-22T10:00:00Z) ^task-x"]
 
 
 def test_a_secret_stays_out_of_the_note_and_of_the_whole_events(vault: Vault, recorder: record.Recorder) -> None:

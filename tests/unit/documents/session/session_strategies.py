@@ -200,17 +200,32 @@ def phases(depth: int = 1) -> st.SearchStrategy[Phase]:
     )
 
 
+_task_ids = st.one_of(st.sampled_from(["1", "2", "2.1", "a_b", "-", "in progress", "é"]), ids, full_lines)
+_task_times = st.none() | times.map(lambda t: t.isoformat()) | full_lines
+_extra = st.dictionaries(full_lines | st.just("owner"), lines | counts | st.lists(st.lists(lines)), max_size=2)
+_OWN = frozenset({"id", "content", "status", "priority", "depends_on", "started", "completed"})
+
+
+def _read_back(task: Task) -> Task:
+    """The task as reading gives it: only a completed one has the time of that."""
+    is_open = task.status in ("pending", "in_progress", "cancelled")
+    extra = {key: value for key, value in task.extra.items() if key not in _OWN}
+    return replace(task, completed=None if is_open else task.completed, extra=extra)
+
+
 @cache
 def tasks() -> st.SearchStrategy[tuple[Task, ...]]:
     one = st.builds(
         Task,
-        ids,
+        _task_ids,
         lines,
-        st.sampled_from(["pending", "in_progress", "completed"]),
+        st.sampled_from(["pending", "in_progress", "completed", "cancelled"]),
         st.sampled_from(["high", "medium", "low"]),
-        st.lists(ids, max_size=2).map(tuple),
-        st.none() | times.map(lambda t: t.isoformat()),
-    )
+        st.lists(_task_ids, max_size=2).map(tuple),
+        _task_times,
+        _task_times,
+        _extra,
+    ).map(_read_back)
     return st.lists(one, max_size=3, unique_by=lambda t: t.id).map(tuple)
 
 

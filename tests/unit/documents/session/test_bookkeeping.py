@@ -12,10 +12,11 @@ from crucible.documents.markdown.source import NOWHERE, Source, apply_edits
 from crucible.documents.session.append import Addition, NoteState, append, read_head
 from crucible.documents.session.bookkeeping import trailing_lines
 from crucible.documents.session.callout_edits import add_summary
-from crucible.documents.session.edits import add_entry, add_phase, set_field, set_fields
+from crucible.documents.session.edits import add_entry, add_phase
 from crucible.documents.session.markup import render_session
 from crucible.documents.session.session import Phase, Prose, Session
 from crucible.documents.session.session_reader import read_session
+from crucible.documents.session.task_edits import set_field, set_fields
 from samples.hostile_texts import hostile_text
 from tests.unit.documents.session.session_strategies import sessions
 

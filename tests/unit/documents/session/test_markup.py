@@ -14,9 +14,7 @@ from crucible.documents.session.edits import (
     add_subphase,
     find_phase,
     set_call,
-    set_field,
     set_phase_field,
-    set_tasks,
 )
 from crucible.documents.session.markup import (
     render_body,
@@ -46,6 +44,7 @@ from crucible.documents.session.session import (
 )
 from crucible.documents.session.session_reader import read_session
 from crucible.documents.session.task_block import render_task, render_tasks
+from crucible.documents.session.task_edits import set_field, set_tasks
 
 WHEN = datetime(2026, 11, 21, 20, 26, 47, tzinfo=UTC)
 A = AgentRef("a")
@@ -238,9 +237,7 @@ def test_a_note_is_properties_title_preamble_tasks_phases_and_summary() -> None:
     head = "---\ntype: session\nsession_id: s\nstatus: active\nformat: 2\n---\n\n"
     titled = head.replace("status:", 'title: "T ##"\naliases:\n  - "T ##"\nstatus:')
     assert render_session(session) == (
-        titled
-        + '# T \\##\n\np\n\n```tasks\n[\n  {"id": "1", "content": "x", "status": "pending", "priority": "medium"}\n]\n'
-        "```\n\n## A\n\n---\n\n## B\n\n---\n\n## Summary\n\nS\n"
+        titled + "# T \\##\n\np\n\n### Tasks\n\n- [ ] x ^task-1\n\n## A\n\n---\n\n## B\n\n---\n\n## Summary\n\nS\n"
     )
     assert render_session(Session("s")) == f"{head}# s\n"
     assert render_session(Session("s", title="\n", summary="")) == f"{head}# Untitled\n\n## Summary\n"

@@ -287,10 +287,7 @@ def test_a_list_written_anew_changes_only_what_it_changed() -> None:
     told = grown(
         [*begin(), listed(4, ("A", "pending"), ("B", "pending"))],
         [listed(5, ("A", "completed"), ("B", "pending"), ("C", "pending"))],
-        (
-            '"content": "B", "status": "pending", "priority": "medium"',
-            '"content": "B", "status": "pending", "priority": "high"',
-        ),
+        ("- [ ] B ^task-2", "- [ ] B (high) ^task-2"),
     )
     assert [(t.content, t.status, t.priority) for t in told.tasks] == [
         ("A", "completed", "medium"),

@@ -66,7 +66,7 @@ def test_a_block_that_was_never_there_is_made_above_the_first_phase(
     session = note_of(preamble=preamble, tasks=(Task("1", "Do"),))
     text = merged(render_session(session), [], [A])
     assert read_session(Source(text), "s") == replace(session, findings=(A,))
-    assert text.index("```tasks") < text.index("[!findings]") < text.index("## P")
+    assert text.index("### Tasks") < text.index("[!findings]") < text.index("## P")
 
 
 def test_a_block_without_items_goes() -> None:

@@ -391,7 +391,7 @@ def test_a_second_tasks_block_is_said_and_kept_as_text() -> None:
     session = read(f"a\n\n{block}\n\nb\n\n{block}\n\nc\n")
     assert session.tasks == (Task("1", "x"),)
     assert session.preamble == (Prose("a"), Prose(f"b\n\n{block}\n\nc"))
-    assert said(session) == [("second-tasks", 15, "a second tasks block; kept as text")]
+    assert said(session) == [("second-tasks", 15, "a second task list; kept as text")]
 
 
 def test_an_unclosed_tasks_block_is_read() -> None:

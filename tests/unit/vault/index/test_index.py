@@ -18,7 +18,7 @@ from crucible.core import files
 from crucible.core.errors import IndexBroken, NoteUnreadable
 from crucible.core.settings.settings import VaultSettings
 from crucible.documents.markdown.source import Edit
-from crucible.documents.session.edits import set_field
+from crucible.documents.session.task_edits import set_field
 from crucible.vault.index import index as reading
 from crucible.vault.index import index as store
 from crucible.vault.index import note_rows as deriving

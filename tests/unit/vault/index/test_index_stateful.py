@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
 from crucible.core.errors import CrucibleError
-from crucible.documents.session.edits import set_field
+from crucible.documents.session.task_edits import set_field
 from crucible.vault.index.index import Index
 from crucible.vault.index.schema import TABLES
 from crucible.vault.notes.vault import Vault
