@@ -18,7 +18,7 @@ from crucible.cli.command_agent import agent_named, as_agent, ask_first, say_spe
 from crucible.cli.environment import absolute_path, working_directory
 from crucible.cli.id_arguments import SESSION, PickedId
 from crucible.cli.options import Door, GivenPath, flag, format_option, is_data
-from crucible.cli.output import PROBLEMS_FOUND, counted, data_text, say, write, write_data, write_document
+from crucible.cli.output import PROBLEMS_FOUND, counted, data_text, say, say_error, write, write_data, write_document
 from crucible.cli.vault_access import find_note, load_note, newest_here_named, open_vault
 from crucible.clients.launch.terminal import check_installed, ending_of, run_client
 from crucible.commands.codify.codify_sessions import RecordedSession, codify
@@ -188,7 +188,7 @@ def codify_sessions(
         workflow, good = _refined(vault, workflow, found, agent, redact)
     for error in errors_of(workflow):
         good = False
-        say(f"cru: {error}", style="red")
+        say_error(error)
     _deliver(vault, workflow, slug, target, door)
     return 0 if good else PROBLEMS_FOUND
 
@@ -212,7 +212,7 @@ def _check_work(workflow: Workflow, sessions: Sequence[Session]) -> None:
         )
     for session in sessions:
         if session.id not in workflow.sessions:
-            say(f"cru: {session.id}: nothing to codify, left out")
+            say(f"{session.id}: nothing to codify, left out")
 
 
 # --- loading ---------------------------------------------------------------------------------------------------------
@@ -225,7 +225,7 @@ def _load(vault: Vault, refs: Sequence[str]) -> list[Session]:
     found = [session for session in notes.values() if session.parent not in ids]
     for session in notes.values():
         if session.parent in ids:
-            say(f"cru: {session.id}: comes with {session.parent}, whose subagent it is")
+            say(f"{session.id}: comes with {session.parent}, whose subagent it is")
     return found or [*notes.values()]
 
 
@@ -271,7 +271,7 @@ def _refined(
     say("asking for a refined workflow …")
     found = refine(draft, sessions, asker=agent, template=template, redact=redact, budget=budget)
     if found.problem:
-        say(f"cru: not refined, the draft is kept: {found.problem}", style="red")
+        say_error(f"not refined, the draft is kept: {found.problem}")
     elif found.answers[-1].model:
         say(f"refined by {found.answers[-1].model}")
     say_spent(agent)

@@ -103,7 +103,7 @@ def list_inbox(
         raise UnknownId(f'nothing in the inbox matches "{name}"', 'Run "cru inbox --all" to see ids.')
     _write_items(chosen, format_, door, everything=everything)
     if len(shown) < len(found):
-        say(f"cru: {len(found) - len(shown)} more in sessions that ended long ago: cru inbox --all")
+        say(f"{len(found) - len(shown)} more in sessions that ended long ago: cru inbox --all")
     warn(*wrong)
     return PROBLEMS_FOUND if wrong or now.unwalked else 0
 

@@ -104,11 +104,9 @@ def _color_option(args: Sequence[str]) -> bool | None:
 
 
 def _complain(message: str, hint: str, code: int, color: bool | None = None) -> int:
-    from crucible.cli.output import say
+    from crucible.cli.output import say_error
 
-    say(f"cru: {message}", style="red", color=color)
-    if hint:
-        say(f"     {hint}")
+    say_error(message, hint, color=color)
     return code
 
 

@@ -175,9 +175,16 @@ def say(line: str, style: str = "", *, color: bool | None = None) -> None:
 
 
 def warn(*lines: object) -> None:
-    """Write warnings to stderr, each with the prefix `cru:`; the command continues."""
+    """Write warnings to stderr; the command continues."""
     for line in lines:
-        say(f"cru: {line}", style="yellow")
+        say(f"warning: {line}", style="yellow")
+
+
+def say_error(message: object, hint: str = "", *, color: bool | None = None) -> None:
+    """Write an error to stderr: what happened, and on a second line what to do."""
+    say(f"error: {message}", style="red", color=color)
+    if hint:
+        say(f"       {hint}")
 
 
 def counted(count: int, noun: str, *, zero: str = "0") -> str:

@@ -7,7 +7,7 @@ import click
 from crucible.cli.command_agent import ask_first, with_option
 from crucible.cli.id_arguments import SESSION, PickedId
 from crucible.cli.options import Door, flag, format_option, is_data
-from crucible.cli.output import say, write_data, write_text
+from crucible.cli.output import say, say_error, write_data, write_text
 from crucible.cli.vault_access import load_note, open_vault
 from crucible.core.errors import UsageError
 from crucible.core.secrets.redaction import redact_of
@@ -56,7 +56,7 @@ def brief(
     _show(note, update, format_)
     if not update.problem:
         return 0
-    say(f"cru: {update.problem}", style="red")
+    say_error(update.problem)
     return 1
 
 

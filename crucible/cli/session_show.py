@@ -13,7 +13,7 @@ from rich.text import Text
 
 from crucible.cli.id_arguments import SESSION, PickedId
 from crucible.cli.options import Door, flag, format_option, is_data
-from crucible.cli.output import clean_line, say, say_problems, write, write_data, write_document
+from crucible.cli.output import clean_line, say_error, say_problems, write, write_data, write_document
 from crucible.cli.session_view import console_for, draw, draw_phase, expand
 from crucible.cli.vault_access import find_note, load_note, open_vault
 from crucible.commands.check.check_vault import link_table
@@ -100,7 +100,7 @@ def _each(
                 shown.note.session  # noqa: B018  raises `NoteUnreadable` before anything is written
                 yield shown
         except CrucibleError as error:
-            say(f"cru: {error}" + (f" ({error.hint})" if error.hint else ""), style="red")
+            say_error(f"{error}" + (f" ({error.hint})" if error.hint else ""))
             failed(error)
 
 

@@ -12,7 +12,7 @@ import click
 
 from crucible.cli.id_arguments import WORKFLOW
 from crucible.cli.options import NULL_OPTION, Door, check_null, format_option, is_data
-from crucible.cli.output import PROBLEMS_FOUND, clean_line, counted, in_color, say, warn
+from crucible.cli.output import PROBLEMS_FOUND, clean_line, counted, in_color, say, say_error, warn
 from crucible.cli.table_output import write_paths, write_rows
 from crucible.cli.vault_access import here, open_vault
 from crucible.core.errors import CrucibleError, VaultNotFound
@@ -189,7 +189,7 @@ def _named(shelf: WorkflowFinder, refs: Iterable[str], wrong: list[CrucibleError
         try:
             note = shelf.load(ref)
         except CrucibleError as error:
-            say(f"cru: {error}" + (f" ({error.hint})" if error.hint else ""), style="red")
+            say_error(f"{error}" + (f" ({error.hint})" if error.hint else ""))
             wrong.append(error)
             continue
         real = os.path.realpath(note.path)

@@ -16,7 +16,7 @@ import click
 from crucible.cli.environment import user_settings
 from crucible.cli.id_arguments import WORKFLOW, PickedId
 from crucible.cli.options import Door, PassingOn, client_arguments, flag, format_option
-from crucible.cli.output import PROBLEMS_FOUND, clean_line, counted, say, warn
+from crucible.cli.output import PROBLEMS_FOUND, clean_line, counted, say, say_error, warn
 from crucible.cli.run_report import (
     ContinuedRun,
     find_continued_run,
@@ -127,7 +127,7 @@ def run(ctx: click.Context, /, workflow: str, dry_run: bool, format_: str, **giv
     found = checked(read_workflow_note(vault, find_workflow(vault, workflow, here())))
     say_diagnostics(found)
     if has_errors(found.diagnostics):
-        say("cru: the workflow has errors, so it is not run", style="red")
+        say_error("the workflow has errors, so it is not run")
         ctx.exit(PROBLEMS_FOUND)
     options = _RunOptions(more=client_arguments(ctx), **given)
     plan, folder = _plan(found, options)
@@ -276,10 +276,10 @@ def _say_how_to_continue(workflow: str, options: _RunOptions, report: RunReport)
     if report.stopped:
         warn("interrupted")
     elif report.halted:
-        say(f"cru: halted: “{report.halted.step.name}” failed, and it is critical", style="red")
+        say_error(f"halted: “{report.halted.step.name}” failed, and it is critical")
     else:
         failed = sum(outcome.outcome is JobOutcome.FAILED for outcome in report.outcomes)
-        say(f"cru: {counted(failed, 'step')} failed", style="red")
+        say_error(f"{counted(failed, 'step')} failed")
     words = [workflow, *(word for named in options.named for word in ("--with", named)), "--continue"]
     words += ["--", *options.more] if options.more else []
     say(f"     `cru workflow run {clean_line(shlex.join(words))}` goes on with this run")

@@ -60,7 +60,7 @@ def test_a_profile_that_cannot_be_written_stops_nothing(cru: Cru, vault: Vault, 
     recently(vault)
     done = cru("briefing")
     assert done.exit_code == 0
-    assert "cru: the project's note cannot be written" in done.stderr
+    assert "warning: the project's note cannot be written" in done.stderr
     assert "## Recent sessions" in done.stdout
 
 
@@ -117,7 +117,7 @@ def test_a_broken_source_is_named_on_stderr_and_in_the_text(cru: Cru, vault: Vau
     (vault.root / "projects" / "shop.md").write_text("mine, without properties")
     done = cru("briefing")
     assert done.exit_code == 0
-    assert "cru: left out: profile: projects/shop.md: its type is not 'project'" in done.stderr
+    assert "warning: left out: profile: projects/shop.md: its type is not 'project'" in done.stderr
     assert "Omitted because of errors: profile (" in done.stdout
 
 
@@ -239,7 +239,7 @@ def test_an_annotation_that_is_broken_is_named_and_the_tasks_are_told(cru: Cru, 
     (vault.root / ".crucible" / "tasks").mkdir(exist_ok=True)
     (vault.root / ".crucible" / "tasks" / "2026-11-21-clock.1.yaml").write_bytes(b"\xff\xfe: {")
     done = cru("briefing")
-    assert "cru: left out: tasks: task 1: its annotation" in done.stderr
+    assert "warning: left out: tasks: task 1: its annotation" in done.stderr
     assert "2026-11-21-clock.1: Write it" in done.stdout
 
 
@@ -248,5 +248,5 @@ def test_a_history_folder_that_is_a_file_is_named_in_words(cru: Cru, vault: Vaul
     recently(vault)
     (vault.root / "history").write_text("")
     done = cru("briefing")
-    assert done.stderr.endswith("cru: left out: history: history: not a directory\n")
+    assert done.stderr.endswith("warning: left out: history: history: not a directory\n")
     assert "Omitted because of errors: history (`history: not a directory`)." in done.stdout

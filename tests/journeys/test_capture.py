@@ -185,7 +185,7 @@ def test_without_any_session_it_says_what_to_do(
 def test_an_unknown_session_is_reported(cru: Cru) -> None:
     done = cru("knowledge", "capture", "2026-11-21-nobody")
     assert (done.exit_code, done.stdout) == (1, "")
-    assert done.stderr.startswith('cru: no session matches "2026-11-21-nobody"')
+    assert done.stderr.startswith('error: no session matches "2026-11-21-nobody"')
 
 
 def test_a_full_knowledge_base_is_reported_and_the_candidate_stays_pending(

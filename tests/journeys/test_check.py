@@ -145,7 +145,7 @@ def test_what_lies_in_a_hidden_folder_is_no_session(vault: Vault, cru: Cru) -> N
         for args in (["show", f"{folder}/x.md"], ["check", f"{folder}/x.md"], ["rename", str(path), "new"]):
             result = cru("session", *args)
             assert (result.exit_code, result.stdout) == (2, ""), args
-            assert result.stderr.startswith(f"cru: {args[1]}: ")
+            assert result.stderr.startswith(f"error: {args[1]}: ")
             assert "no session\n" in result.stderr
         assert path.exists()
 

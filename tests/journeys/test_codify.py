@@ -170,7 +170,7 @@ def test_a_session_without_work_is_left_out_of_the_workflow_of_others(cru: Cru, 
     write(vault, "s", note("s"))
     result = cru("session", "codify", "s", ID)
     assert result.exit_code == 0, result.stderr
-    assert "cru: s: nothing to codify, left out" in result.stderr
+    assert "s: nothing to codify, left out" in result.stderr
     (text,) = workflows(vault).values()
     assert read(text).sessions == (ID,)
     assert "Only in" not in text

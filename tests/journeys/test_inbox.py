@@ -76,7 +76,7 @@ def test_what_a_session_left_that_ended_long_ago_is_listed_with_all(vault: Vault
     result = cru("inbox")
     assert "2 days ago" in result.stdout
     assert "40 days ago" not in result.stdout
-    assert "cru: 1 more in sessions that ended long ago: cru inbox --all" in result.stderr
+    assert "1 more in sessions that ended long ago: cru inbox --all" in result.stderr
     assert "40 days ago" in cru("inbox", "--all").stdout
 
 
@@ -198,7 +198,7 @@ def test_a_history_that_cannot_be_written_takes_nothing_from_the_answer(filled: 
     answered = cru("inbox", "answer", name, "--ack")
     assert answered.exit_code == 0
     assert answered.stderr.startswith(
-        f"cru: {name}: answered, but its history does not tell of it yet: {path}: line 1: type is not `history`"
+        f"warning: {name}: answered, but its history does not tell of it yet: {path}: line 1: type is not `history`"
     )
     assert name not in {one["session"] for one in told(cru)}
 

@@ -90,7 +90,7 @@ def test_a_default_that_cannot_be_written_is_one_line_and_makes_nothing(
         config.write_bytes(b"\xff" if kind == "bytes" else b"[")
     result = bare_cru("init", tmp_path / "notes", "--default", env={"CRUCIBLE_CONFIG": str(config)})
     assert result.exit_code == 1
-    assert result.stderr.startswith(f"cru: {config}: ")
+    assert result.stderr.startswith(f"error: {config}: ")
     assert "Errno" not in result.stderr
     assert "codec" not in result.stderr
     assert not (tmp_path / "notes").exists()
@@ -107,5 +107,5 @@ def test_a_default_that_has_no_place_is_one_line_that_names_it(bare_cru: Cru, tm
     config = tmp_path / ("x" * 300) / "config.toml"
     result = bare_cru("init", tmp_path / "notes", "--default", env={"CRUCIBLE_CONFIG": str(config)})
     assert result.exit_code == 1
-    assert result.stderr.startswith(f"cru: {config}: ")
+    assert result.stderr.startswith(f"error: {config}: ")
     assert "Errno" not in result.stderr

@@ -137,11 +137,11 @@ def test_a_mistyped_command_is_answered_with_the_near_one(
     assert result.exit_code == 2
     assert result.stdout == ""
     wrong = args[-1] if args[0] == "session" else args[0]
-    assert result.stderr == f"cru: no command '{wrong}'; did you mean {near}?\n     see: {path} --help\n"
+    assert result.stderr == f"error: no command '{wrong}'; did you mean {near}?\n       see: {path} --help\n"
 
 
 def test_a_command_like_no_other_suggests_nothing(bare_cru: Cru) -> None:
-    assert bare_cru("xyzzy").stderr.startswith("cru: no command 'xyzzy'\n")
+    assert bare_cru("xyzzy").stderr.startswith("error: no command 'xyzzy'\n")
 
 
 def test_an_unknown_option_is_one_line_and_the_next_step(bare_cru: Cru) -> None:
@@ -168,14 +168,14 @@ class _Broken:
 @pytest.mark.parametrize(
     ("error", "code", "said"),
     [
-        (CrucibleError("broke", "mend it"), 1, "cru: broke\n     mend it\n"),
-        (SessionNotFound("no session 'x'"), 1, "cru: no session 'x'\n"),
-        (click.BadParameter("bad"), 2, "cru: Invalid value: bad\n     see: cru --help\n"),
-        (click.ClickException("odd"), 1, "cru: odd\n"),
+        (CrucibleError("broke", "mend it"), 1, "error: broke\n       mend it\n"),
+        (SessionNotFound("no session 'x'"), 1, "error: no session 'x'\n"),
+        (click.BadParameter("bad"), 2, "error: Invalid value: bad\n       see: cru --help\n"),
+        (click.ClickException("odd"), 1, "error: odd\n"),
         (click.Abort(), 130, ""),
-        (PermissionError(13, "Permission denied", "a/b"), 1, "cru: a/b: Permission denied\n"),
-        (OSError("no space"), 1, "cru: no space\n"),
-        (CrucibleError("a\x1b[31mb\x07c"), 1, "cru: a␛[31mb␇c\n"),
+        (PermissionError(13, "Permission denied", "a/b"), 1, "error: a/b: Permission denied\n"),
+        (OSError("no space"), 1, "error: no space\n"),
+        (CrucibleError("a\x1b[31mb\x07c"), 1, "error: a␛[31mb␇c\n"),
     ],
     ids=lambda v: type(v).__name__ if isinstance(v, BaseException) else None,
 )
@@ -240,7 +240,7 @@ def test_a_stream_that_is_closed_or_full_is_no_traceback(vault: Vault, command: 
     if to.startswith(">"):
         assert done.returncode == 1
         assert len(lines) == 1
-        assert lines[0].startswith("cru: ")
+        assert lines[0].startswith("error: ")
     else:
         assert (done.returncode, lines) == (0, [])
 
@@ -263,7 +263,7 @@ def test_a_working_directory_that_is_gone_matters_only_to_relative_paths(vault: 
     for args in (["session", "list"], ["--vault", "x", "session", "list"], ["init"], ["init", "x"]):
         code, said = run(*args)
         assert code == 1
-        assert said.startswith("cru: the working directory is gone\n")
+        assert said.startswith("error: the working directory is gone\n")
 
 
 @pytest.mark.parametrize(

@@ -154,7 +154,7 @@ def test_an_unknown_format_or_status_is_refused(vault: Vault, cru: Cru) -> None:
         result = cru("session", "list", *wrong)
         assert result.exit_code == 2, wrong
         assert result.stdout == ""
-        assert result.stderr.startswith("cru: ")
+        assert result.stderr.startswith("error: ")
 
 
 def test_an_unknown_column_is_answered_with_the_near_ones_and_all(two: Vault, cru: Cru) -> None:

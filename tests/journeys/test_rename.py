@@ -77,7 +77,7 @@ def test_a_name_that_is_taken_or_no_id_changes_nothing(vault: Vault, cru: Cru, n
     before = _files(vault)
     result = cru("session", "rename", "old", new)
     assert result.exit_code in {1, 2}
-    assert result.stderr.startswith("cru: ")
+    assert result.stderr.startswith("error: ")
     assert _files(vault) == before
 
 

@@ -157,7 +157,7 @@ def test_what_cannot_be_is_one_clear_line_and_changes_nothing(
     found, out, err = resume(PAUSED, *args)
     assert (found, out) == (code, "")
     assert told in err
-    assert err.startswith("cru: ")
+    assert err.startswith("error: ")
     assert len(err.splitlines()) <= 2
     assert "http" not in err
     assert contents(scene) == before

@@ -134,7 +134,7 @@ def test_a_client_that_ends_with_an_error_leaves_the_note_paused(scene: Scene) -
     before = scene.text()
     code, _, err = scene.resume(PAUSED, "--with", "claude", env={"FAKE_QUIET": "1", "FAKE_EXIT": "7"})
     assert (code, scene.text()) == (1, before)
-    assert "cru: claude ended with exit code 7" in err
+    assert "error: claude ended with exit code 7" in err
     assert f"cru session resume {PAUSED}" in err
 
 

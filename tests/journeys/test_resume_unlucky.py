@@ -85,7 +85,7 @@ def test_a_note_whose_properties_are_broken_is_named(scene: Scene, cru: Cru) -> 
     before = scene.write("---\n: : bad [\n---\n\n# Add it\n").read_bytes()
     result = cru("session", "resume", PAUSED, "--with", "claude")
     assert result.exit_code == 1
-    assert f"cru: {PAUSED}: line 1: the frontmatter's YAML is broken" in result.stderr
+    assert f"error: {PAUSED}: line 1: the frontmatter's YAML is broken" in result.stderr
     assert (scene.vault.sessions / f"{PAUSED}.md").read_bytes() == before
 
 

@@ -26,7 +26,7 @@ def test_an_id_that_holds_a_secret_is_refused(vault: Vault, cru: Cru, new: str) 
     before = names(vault.root)
     result = cru("session", "rename", "old", new)
     assert result.exit_code == 2
-    assert result.stderr.startswith("cru: the name contains a secret (")
+    assert result.stderr.startswith("error: the name contains a secret (")
     assert not any(secret in result.output for secret in (GITHUB, AWS))
     assert names(vault.root) == before
 

@@ -170,7 +170,7 @@ def test_an_unknown_session_is_reported(cru: Cru, vault: Vault) -> None:
     for command, name in ((("record", "bookmark"), "2026-11-21-y"), (SHOW, "b-123456789012"), (SHOW, "2026-11-21-y")):
         done = cru(*command, name)
         assert done.exit_code == 1
-        assert done.stderr.startswith(f"cru: no session '{name}'")
+        assert done.stderr.startswith(f'error: no session matches "{name}"')
 
 
 # --- show --------------------------------------------------------------------------------------------------------------
@@ -220,7 +220,7 @@ def test_a_session_without_a_bookmark_is_told_how_to_make_one(cru: Cru, vault: V
     note(vault, "2026-11-21-x")
     done = cru(*SHOW)
     assert done.exit_code == 1
-    assert done.stderr == 'cru: 2026-11-21-x has no bookmark\n     Run "cru record bookmark 2026-11-21-x" to add one.\n'
+    assert done.stderr == 'error: 2026-11-21-x has no bookmark\n       Run "cru record bookmark 2026-11-21-x" to add one.\n'
 
 
 def test_bookmarks_have_no_phase_and_no_markdown(cru: Cru, vault: Vault) -> None:

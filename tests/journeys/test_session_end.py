@@ -87,7 +87,7 @@ def test_the_outcome_of_the_history_is_reported(
     again = cru("session", "end", session)
     lines = again.stderr.splitlines()
     assert (again.exit_code, lines[0]) == (0, f"{session} has ended already{told}")
-    assert any(line.startswith("cru: history: ") for line in lines) is not bool(told)
+    assert any(line.startswith("warning: history: ") for line in lines) is not bool(told)
     assert bool(again.stdout) is bool(told)
 
 
@@ -99,7 +99,7 @@ def test_an_unwritable_history_folder_does_not_prevent_the_end(cru: Cru, vault: 
     (vault.root / "history").write_text("in the way")
     done = cru("session", "end", session)
     assert (done.exit_code, done.stdout) == (0, "")
-    assert "cru: history: " in done.stderr
+    assert "warning: history: " in done.stderr
     assert vault.load(session).session.status is Status.COMPLETED
 
 

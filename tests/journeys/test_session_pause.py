@@ -126,4 +126,4 @@ def test_a_note_that_cannot_be_paused_is_named(cru: Cru, vault: Vault) -> None:
     (vault.sessions / "broken.md").write_text("---\nsession_id: broken\nstatus: [\n---\n\n# x\n")
     done = cru("session", "pause", "broken")
     assert done.exit_code == 1
-    assert done.stderr.startswith("cru: broken: line 1: the frontmatter's YAML is broken\n")
+    assert done.stderr.startswith("error: broken: line 1: the frontmatter's YAML is broken\n")

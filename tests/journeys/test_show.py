@@ -171,7 +171,7 @@ def test_a_prefix_of_several_lists_them(two: Vault, cru: Cru) -> None:
     result = cru("session", "show", "2026-11-21-l")
     assert result.exit_code == 2
     assert result.stderr == (
-        "cru: '2026-11-21-l' matches 2 sessions\n     one of: 2026-11-21-lamp, 2026-11-21-limiter\n"
+        "error: '2026-11-21-l' matches 2 sessions\n       one of: 2026-11-21-lamp, 2026-11-21-limiter\n"
     )
 
 
@@ -279,7 +279,7 @@ def test_an_empty_phase_is_refused(two: Vault, cru: Cru) -> None:
 
 def test_a_missing_phase_names_the_file_not_what_the_note_calls_itself(vault: Vault, cru: Cru) -> None:
     write(vault, "real", note("other"))
-    assert cru("session", "show", "real", "--phase", "9").stderr.startswith("cru: real has no phase '9'\n")
+    assert cru("session", "show", "real", "--phase", "9").stderr.startswith("error: real has no phase '9'\n")
 
 
 def test_a_value_cannot_forge_a_row_of_the_header(vault: Vault, cru: Cru) -> None:
@@ -345,7 +345,7 @@ def test_a_wrong_id_among_several_is_one_line_and_the_others_are_shown(two: Vaul
     assert "monotonic" in result.stdout
     assert "All done." in result.stdout
     missing, malformed = result.stderr.splitlines()
-    assert missing.startswith("cru: ")
+    assert missing.startswith("error: ")
     assert "2026-11-21-limitr" in missing
     assert "Nearest: 2026-11-21-limiter." in missing
     assert "a b!" in malformed
@@ -362,7 +362,7 @@ def test_only_wrong_usage_among_several_exits_2(two: Vault, cru: Cru) -> None:
 def test_a_phase_is_looked_for_in_each_of_several(two: Vault, cru: Cru) -> None:
     result = cru("session", "show", "2026-11-21-limiter", "2026-11-21-clock", "--phase", "2", "--format", "json")
     assert [one["phases"][0]["name"] for one in json.loads(result.stdout)["sessions"]] == ["Ask the clock"]
-    assert result.stderr == "cru: 2026-11-21-clock has no phase '2' (its phases: 1)\n"
+    assert result.stderr == "error: 2026-11-21-clock has no phase '2' (its phases: 1)\n"
     assert result.exit_code == 2
 
 

@@ -148,7 +148,7 @@ def test_the_filters_of_list_narrow_it(some: Vault, cru: Cru, options: list[str]
 def test_what_makes_no_sense_is_refused(vault: Vault, cru: Cru, wrong: list[str]) -> None:
     result = cru("session", "stats", *wrong)
     assert (result.exit_code, result.stdout) == (2, "")
-    assert result.stderr.startswith("cru: ")
+    assert result.stderr.startswith("error: ")
 
 
 def test_a_note_that_cannot_be_read_counts_and_is_named(some: Vault, cru: Cru) -> None:

@@ -196,8 +196,8 @@ def test_circles_are_named_in_a_line_and_do_no_harm(cru: Cru, vault: Vault, sess
     listed = cru("task")
     assert listed.exit_code == 0
     assert listed.stderr.splitlines() == [
-        f"cru: {session}: tasks wait for each other in a circle: 1 → 2 → 3 → 1",
-        f"cru: {session}: tasks wait for each other in a circle: 4 → 4",
+        f"warning: {session}: tasks wait for each other in a circle: 1 → 2 → 3 → 1",
+        f"warning: {session}: tasks wait for each other in a circle: 4 → 4",
     ]
     assert "needs 77, not in its list" in listed.stdout
     assert json.loads(cru("task", "list", "--format", "json").stdout)["cycles"][1] == [f"{session}.4"]
@@ -434,7 +434,7 @@ def test_a_tasks_block_that_is_no_json_is_named_and_not_taken_for_an_empty_one(
     path.write_text(broken)
     listed = cru("task")
     assert listed.exit_code == 3
-    assert f"cru: {chain}:" in listed.stderr
+    assert f"warning: {chain}:" in listed.stderr
     assert "the tasks block is not JSON" in listed.stderr
     assert cru("task", "list", "--session", chain, "--format", "json").exit_code == 3
     for words in (["show", "1"], ["done", f"{chain}.2"], ["pick", "3"]):

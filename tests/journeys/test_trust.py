@@ -21,7 +21,7 @@ from tests.unit.integrations.mcp.talking import call, place_of
 
 TOKEN = "ghp_" + "vK3xT9mQ2bL7wR5nZ8cJ4hF6dS1gP0yA3eUo"
 ALLOW = '[secrets]\nallow = [".+"]\n'
-LINE = 'cru: ignored until you accept it with "cru trust": '
+LINE = 'warning: ignored until you accept it with "cru trust": '
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 

@@ -169,7 +169,7 @@ def test_one_watcher_is_enough(vault: Vault, cru: Cru, start: Start) -> None:
     watching = start()
     result = cru("watch")
     assert (result.exit_code, result.stdout) == (1, "")
-    assert result.stderr.startswith(f"cru: {vault.root}: another")
+    assert result.stderr.startswith(f"error: {vault.root}: another")
     watching.end()
     assert start().said == [f"watching 0 sessions in {vault.sessions}"]
 
@@ -221,8 +221,8 @@ def test_it_ends_when_the_vault_goes_away(vault: Vault, start: Start, gone: str)
     assert watching.process.wait(5) == 1
     watching.end()
     assert watching.said[-2:] == [
-        f"cru: {vault.root}: the vault was moved away or deleted",
-        '     run "cru watch" again in its new place',
+        f"error: {vault.root}: the vault was moved away or deleted",
+        '       run "cru watch" again in its new place',
     ]
     assert vault.root.exists() is (gone == "replaced")
     if gone != "deleted":

@@ -103,7 +103,7 @@ def test_a_place_that_cannot_be_written_is_told(
     for more in ([], ["--force"]):
         result = cru("workflow", "graph", "release", "-o", target, *more)
         assert result.exit_code in (1, 2)
-        assert result.stderr.startswith("cru: ")
+        assert result.stderr.startswith("error: ")
     assert [path.name for path in (tmp_path / "folder").iterdir()] == []
 
 
@@ -147,4 +147,4 @@ def test_bad_input_is_refused(release: Vault, cru: Cru, wrong: list[str]) -> Non
     result = cru("workflow", "graph", *wrong)
     assert result.exit_code in (1, 2)
     assert result.stdout == ""
-    assert result.stderr.startswith("cru: ")
+    assert result.stderr.startswith("error: ")

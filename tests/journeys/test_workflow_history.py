@@ -99,7 +99,7 @@ def test_bad_input_is_refused(vault: Vault, cru: Cru, wrong: list[str]) -> None:
     result = cru("workflow", "history", *wrong)
     assert result.exit_code in (1, 2)
     assert result.stdout == ""
-    assert result.stderr.startswith("cru: ")
+    assert result.stderr.startswith("error: ")
 
 
 def test_a_file_needs_no_vault(bare_cru: Cru, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -338,7 +338,7 @@ def test_a_plain_failure_keeps_back_what_depends_on_it(play: Play) -> None:
         "Tell": ["skipped"],
     }
     assert "held back" in done.stdout
-    assert "cru: 1 step failed\n" in done.stderr
+    assert "error: 1 step failed\n" in done.stderr
 
 
 def test_a_changed_workflow_is_said_and_its_steps_go_by_what_they_say_now(play: Play) -> None:

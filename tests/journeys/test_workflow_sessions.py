@@ -216,7 +216,7 @@ def test_bad_input_is_refused(two: Vault, cru: Cru, wrong: list[str]) -> None:
     result = cru("workflow", "sessions", *wrong)
     assert result.exit_code in (1, 2)
     assert result.stdout == ""
-    assert result.stderr.startswith("cru: ")
+    assert result.stderr.startswith("error: ")
 
 
 def test_cells_of_any_bytes_are_shown_and_steer_nothing(vault: Vault, cru: Cru) -> None:

@@ -92,7 +92,7 @@ def test_it_is_not_resumed(scene: Vault, cru: Cru) -> None:
     cru("session", "archive", A)
     result = cru("session", "resume", A, "--force", "--print")
     assert result.exit_code == 1
-    assert result.stderr == f'cru: {A} is archived\n     Run "cru session archive --undo {A}" to resume it.\n'
+    assert result.stderr == f'error: {A} is archived\n       Run "cru session archive --undo {A}" to resume it.\n'
 
 
 def test_a_running_one_and_a_subagents_note_are_refused(scene: Vault, cru: Cru) -> None:

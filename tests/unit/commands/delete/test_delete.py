@@ -129,7 +129,7 @@ def test_a_dry_run_and_a_refused_one_change_nothing(scene: Vault, cru: Cru) -> N
     assert cru("session", "delete", A, "--dry-run").exit_code == 0
     result = cru("session", "delete", A)
     assert result.exit_code == 2
-    assert result.stderr.endswith("deleting needs a confirmation\n     Pass --yes to delete without being asked.\n")
+    assert result.stderr.endswith("deleting needs a confirmation\n       Pass --yes to delete without being asked.\n")
     assert cru("session", "delete", "2026-01-01-nothing", "--yes").exit_code == 1
     assert cru("session", "delete", "--undo", A).exit_code == 1
     assert cru("session", "delete", CHILD, "--yes").exit_code == 2
@@ -141,7 +141,7 @@ def test_an_active_or_held_session_is_kept(scene: Vault, cru: Cru) -> None:
     path.write_text(path.read_text().replace("completed", "active"))
     result = cru("session", "delete", OTHER, "--yes")
     assert result.exit_code == 1
-    assert f"cru: {OTHER} is still active\n" in result.stderr
+    assert f"error: {OTHER} is still active\n" in result.stderr
     with hold_session(scene.root, OTHER, client="codex", now=NOW):
         result = cru("session", "delete", OTHER, "--yes", "--force")
         assert result.exit_code == 1
@@ -156,7 +156,7 @@ def test_undo_overwrites_nothing(scene: Vault, cru: Cru) -> None:
     path.write_text("mine\n")
     result = cru("session", "delete", "--undo", A)
     assert result.exit_code == 1
-    assert result.stderr.startswith(f"cru: sessions/{A}.md: already exists")
+    assert result.stderr.startswith(f"error: sessions/{A}.md: already exists")
     assert path.read_text() == "mine\n"
     path.unlink()
     assert cru("session", "delete", "--undo", A).exit_code == 0
@@ -296,7 +296,7 @@ def test_a_deletion_that_fails_midway_is_rolled_back(scene: Vault, cru: Cru, mon
     monkeypatch.setattr(deleting, "take_away", fail)
     result = cru("session", "delete", A, "--yes")
     assert result.exit_code == 1
-    assert result.stderr == "cru: no space left on device\n"
+    assert result.stderr == "error: no space left on device\n"
     assert content_of(scene) == before
     assert not load_tombstones(scene.root)
 
