@@ -68,7 +68,7 @@ def test_a_misspelt_command_is_still_suggested(example: Cru, bare_cru: Cru, grou
     for cru in (example, bare_cru):
         result = cru(group, word)
         assert result.exit_code == 2
-        assert result.stderr.startswith(f"cru: no command '{word}'; did you mean {meant}")
+        assert result.stderr.startswith(f"error: no command '{word}'; did you mean {meant}")
 
 
 def test_a_workflow_that_is_called_like_a_command_is_shown_if_it_is_there(example: Cru) -> None:
