@@ -220,7 +220,10 @@ def test_a_session_without_a_bookmark_is_told_how_to_make_one(cru: Cru, vault: V
     note(vault, "2026-11-21-x")
     done = cru(*SHOW)
     assert done.exit_code == 1
-    assert done.stderr == 'error: 2026-11-21-x has no bookmark\n       Run "cru record bookmark 2026-11-21-x" to add one.\n'
+    assert (
+        done.stderr
+        == 'error: 2026-11-21-x has no bookmark\n       Run "cru record bookmark 2026-11-21-x" to add one.\n'
+    )
 
 
 def test_bookmarks_have_no_phase_and_no_markdown(cru: Cru, vault: Vault) -> None:
