@@ -275,13 +275,13 @@ def _exported(result: CheckResult) -> dict[str, object]:
 
 def _write(result: CheckResult, door: Door, *, whole: bool) -> None:
     word, hue = _MARKS[result.state]
-    write_marked(word, hue, f"{'':<{5 - len(word)}} {result.topic:<12} {clean_line(result.text)}", door)
+    write_marked(word, hue, f"{'':<{5 - len(word)}} {result.topic:<13} {clean_line(result.text)}", door)
     few = 0 if result.state is CheckState.GOOD else _SHOWN
     shown = result.items if whole else result.items[:few]
     for item in shown:
-        write(f"{'':<18} - {clean_line(item)}")
+        write(f"{'':<19} - {clean_line(item)}")
     left = len(result.items) - len(shown)
     if left and shown:
-        write(f"{'':<18} - and {left} more: --all")
+        write(f"{'':<19} - and {left} more: --all")
     if result.fix:
-        write(f"{'':<18} → {clean_line(result.fix)}")
+        write(f"{'':<19} → {clean_line(result.fix)}")

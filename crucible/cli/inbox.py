@@ -16,7 +16,7 @@ from crucible.cli.options import TEXT, Door, flag, format_option, limit_option, 
 from crucible.cli.output import PROBLEMS_FOUND, counted, say, warn, write, write_marked
 from crucible.cli.table_output import write_rows
 from crucible.cli.vault_access import folders_of, open_vault
-from crucible.core.errors import CrucibleError, UnknownId, UsageError
+from crucible.core.errors import CrucibleError, SessionNotFound, UnknownId, UsageError
 from crucible.core.secrets.redaction import redact_of
 from crucible.core.secrets.scanner import Redact
 from crucible.documents.session.waiting import ITEM_NAME
@@ -100,12 +100,16 @@ def list_inbox(
     )
     chosen = list(islice(items if everything else without_repeats(items), limit))
     if name and not chosen:
-        raise UnknownId(f'nothing in the inbox matches "{name}"', 'Run "cru inbox --all" to see ids.')
+        raise _unknown(name)
     _write_items(chosen, format_, door, everything=everything)
     if len(shown) < len(found):
         say(f"{len(found) - len(shown)} more in sessions that ended long ago: cru inbox --all")
     warn(*wrong)
     return PROBLEMS_FOUND if wrong or now.unwalked else 0
+
+
+def _unknown(name: str) -> UnknownId:
+    return UnknownId(f'nothing in the inbox matches "{name}"', 'Run "cru inbox --all" to see ids.')
 
 
 def _is_named(item: PendingItem, name: str) -> bool:
@@ -205,6 +209,11 @@ def _full_id(door: Door, vault: Vault, name: str) -> str:
     ids = [one.id for one in items if not one.answered and one.id.endswith(f".{name}")]
     if len(ids) > 1:
         raise UsageError(f"{name}: which? {', '.join(ids[:3])}", "name one by its whole id")
+    if not ids:
+        try:
+            vault.find(name)
+        except SessionNotFound:
+            raise _unknown(name) from None
     return ids[0] if ids else name
 
 

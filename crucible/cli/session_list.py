@@ -18,7 +18,7 @@ from crucible.cli.index_access import (
     session_filters,
 )
 from crucible.cli.options import NULL_OPTION, Door, check_null, flag, format_option, is_data
-from crucible.cli.output import PROBLEMS_FOUND, clean_line, in_color, room_of, write_data
+from crucible.cli.output import PROBLEMS_FOUND, clean_line, in_color, room_of, say, write_data
 from crucible.cli.table_output import aligned, broadest, write_index_rows, write_paths
 from crucible.core.text import short_duration
 from crucible.vault.index.query import COLUMNS, select
@@ -253,6 +253,8 @@ def list_sessions(door: Door, /, *, format_: str, null: bool, **options: Any) ->
             # A narrow terminal leaves out the last columns.
             columns = dict.fromkeys(["id", "status", *named, *_TABLE])
         write_index_rows(rows, [*columns], format_, "sessions", door, more=("title", "project"))
+        if format_ == "text" and not (rows or now.unwalked or any(options.values())):
+            say('No sessions yet. Run "cru import" to import the sessions on this machine.')
     return 0 if complete and not now.unwalked else PROBLEMS_FOUND
 
 

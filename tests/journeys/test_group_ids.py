@@ -71,6 +71,21 @@ def test_a_misspelt_command_is_still_suggested(example: Cru, bare_cru: Cru, grou
         assert result.stderr.startswith(f"error: no command '{word}'; did you mean {meant}")
 
 
+def test_an_answer_to_an_unknown_item_says_so(example: Cru) -> None:
+    result = example("inbox", "answer", "0abcde", "Yes.")
+    assert (result.exit_code, result.stderr) == (
+        1,
+        'error: nothing in the inbox matches "0abcde"\n       Run "cru inbox --all" to see ids.\n',
+    )
+
+
+def test_an_empty_list_says_what_to_do(cru: Cru) -> None:
+    assert 'Run "cru import"' in cru("session", "list").stderr
+    assert 'Run "cru task --all"' in cru("task").stderr
+    for command in ("session", "task"):
+        assert cru(command, "list", "--json").stderr == ""
+
+
 def test_a_workflow_that_is_called_like_a_command_is_shown_if_it_is_there(example: Cru) -> None:
     assert example.vault is not None
     note = next((example.vault.root / "workflows").glob("*.md"))
