@@ -33,7 +33,8 @@ $(VENV)/.installed-dev: $(VENV)/.made pyproject.toml
 	$(PIP) -e '.[dev]'
 	@touch $@ $(VENV)/.installed
 
-demo: export TZ = UTC  # sessions are named after the day on which they began
+# Sessions are named after the day on which they began.
+demo: export TZ = UTC
 demo: $(VENV)/.installed ## Import a real transcript into a copy of the example vault, then list, show and search it
 	@rm -rf $(DEMO) && mkdir -p build && cp -R vault-example $(DEMO)
 	@rm $(DEMO)/sessions/*rate-limiter*  # the demo imports these itself

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import datetime as dt
 import fcntl
+import gc
 import importlib
 import json
 import os
@@ -160,9 +161,12 @@ class Recorder:
 
     def _look(self) -> frozenset[tuple[str, int]]:
         """All files but caches, with their times of change."""
-        caches = (".crucible/cache", ".crucible/index")
-        files = [path for path in self.home.rglob("*") if not any(cache in str(path) for cache in caches)]
-        return frozenset((str(path), path.stat().st_mtime_ns) for path in files if path.is_file())
+        found: list[tuple[str, int]] = []
+        for folder, names, files in os.walk(self.home):
+            names[:] = [name for name in names if name not in ("cache", "index")]
+            paths = [os.path.join(folder, name) for name in files]
+            found += [(path, os.stat(path).st_mtime_ns) for path in paths]
+        return frozenset(found)
 
     def golden_text(self, args: Sequence[str]) -> str:
         """Run a command in each surrounding; returns the sections of its golden file."""
@@ -219,6 +223,7 @@ class Recorder:
                 if name not in sys.modules:
                     with suppress(Exception):
                         importlib.import_module(name)
+        gc.freeze()  # a fork then copies less
 
 
 def _read_all(sides: Sequence[int]) -> list[str]:
