@@ -33,7 +33,7 @@ LATE = {
         "crucible.vault.index.time_filters",
     },
     "crucible.cli.session_resume": {"crucible.cli.session_continue"},
-    "crucible.cli.session_show": {"crucible.cli.session_bookmarks"},
+    "crucible.cli.session_show": {"crucible.cli.session_bookmarks", "crucible.documents.workflow.timeline_diagram"},
     "crucible.cli.environment": {
         "crucible.commands.delete.delete",
         "crucible.commands.rename.rename",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -12,7 +13,7 @@ from rich.rule import Rule
 from rich.text import Text
 
 from crucible.cli.id_arguments import SESSION, PickedId
-from crucible.cli.options import Door, flag, format_option, is_data
+from crucible.cli.options import Door, flag, format_option, is_data, user_zone
 from crucible.cli.output import clean_line, say_error, say_problems, write, write_data, write_document
 from crucible.cli.session_view import console_for, draw, draw_phase, expand
 from crucible.cli.vault_access import find_note, load_note, open_vault
@@ -41,7 +42,7 @@ class _Shown(NamedTuple):
 @click.option("--phase", "wanted", metavar="N", help="Only this phase: 2, or 2.1 for a sub-phase.")
 @flag("--findings", "Only the findings: decisions, corrections, failures, outcomes, open ends, reports.")
 @flag("--bookmarks", "Only the bookmarks: where the sessions stopped, newest first; ID may be a bookmark's.")
-@format_option("markdown")
+@format_option("markdown", "mermaid", help_="Output format. markdown is the note itself, mermaid a timeline.")
 @click.pass_obj
 def show(
     door: Door, /, sessions: tuple[str, ...], wanted: str | None, format_: str, *, findings: bool, bookmarks: bool
@@ -66,8 +67,8 @@ def show(
     vault = open_vault(door)
     if bookmarks:
         return _show_bookmarks(vault, sessions, wanted, format_, findings=findings)
-    if findings and format_ == "markdown":
-        raise click.UsageError("--findings has no markdown; use text or json")
+    if findings and format_ in ("markdown", "mermaid"):
+        raise click.UsageError(f"--findings has no {format_}; use text or json")
     write_all = partial(_write_data, format_, findings=findings) if is_data(format_) else _WRITERS[format_, findings]
     if len(sessions) == 1:
         write_all(door, vault, [_shown(load_note(vault, sessions[0]), wanted)], several=False)
@@ -81,8 +82,8 @@ def show(
 def _show_bookmarks(vault: Vault, sessions: Sequence[str], wanted: str | None, format_: str, *, findings: bool) -> int:
     from crucible.cli.session_bookmarks import show_bookmarks  # noqa: PLC0415  most calls show notes
 
-    if wanted or findings or format_ == "markdown":
-        raise click.UsageError("--bookmarks excludes --phase, --findings and --format markdown")
+    if wanted or findings or format_ in ("markdown", "mermaid"):
+        raise click.UsageError("--bookmarks excludes --phase, --findings and --format markdown or mermaid")
     return show_bookmarks(vault, sessions, format_)
 
 
@@ -138,6 +139,16 @@ def _write_markdown(door: Door, vault: Vault, each: Iterable[_Shown], *, several
         # Always add a newline after a note's bytes, so that readers who count bytes find the next note.
         write_document(text, door, end=several)
         _say_problems(vault, note)
+
+
+def _write_mermaid(door: Door, _: Vault, each: Iterable[_Shown], *, several: bool) -> None:
+    """Write a timeline of each session, in the user's time zone; fenced if there are several."""
+    from crucible.documents.workflow.timeline_diagram import render_timeline  # noqa: PLC0415  most calls show notes
+
+    for note, phase in each:
+        session = replace(note.session, phases=(phase,)) if phase else note.session
+        drawn = render_timeline(session, user_zone())
+        write_document(f"```mermaid\n{drawn}```\n" if several else drawn, door)
 
 
 def _write_data(format_: str, _: Door, vault: Vault, each: Iterable[_Shown], *, several: bool, findings: bool) -> None:
@@ -209,6 +220,7 @@ def _details(finding: Finding) -> Iterator[str]:
 _WRITERS: Mapping[tuple[str, bool], Callable[..., None]] = {
     ("text", False): _write_terminal,
     ("markdown", False): _write_markdown,
+    ("mermaid", False): _write_mermaid,
     ("text", True): _write_findings,
 }
 """Writers by format and by `--findings`."""

@@ -2,10 +2,14 @@ from __future__ import annotations
 
 import json
 import re
+from datetime import UTC, datetime
 
 import pytest
 
+from crucible.documents.session.session import Decision, Phase, Session
+from crucible.documents.workflow.timeline_diagram import render_timeline
 from crucible.vault.notes.vault import Vault
+from samples.hostile_texts import BLOCKS, INLINE
 from tests.journeys.notes import CLOCK, LIMITER, note, write
 from tests.running import Cru, CruProcess
 
@@ -390,3 +394,27 @@ def test_a_callout_of_a_title_alone_is_a_line_and_no_empty_box(vault: Vault, cru
     shown = cru("session", "show", "a").stdout.partition("One")[2]
     assert "agent_switch architect → coder" in shown
     assert not set(shown) & set("╭╰│")
+
+
+def test_a_session_is_shown_as_a_timeline(two: Vault, cru: Cru) -> None:
+    drawn = cru("session", "show", "2026-11-21-limiter", "--format", "mermaid")
+    assert (drawn.exit_code, drawn.stderr) == (0, "")
+    assert drawn.stdout.startswith("timeline\n  title Add a rate limiter\n  section 2026-11-21\n    ")
+    assert " : Write the bucket : decided#58; Token bucket#46; : fixed#58; It failed#46;" in drawn.stdout
+    both = cru("session", "show", "2026-11-21-limiter", "2026-11-21-clock", "--format", "mermaid")
+    assert both.stdout.count("```mermaid\ntimeline\n") == 2
+
+
+def test_no_text_of_a_session_is_a_mark_in_its_timeline() -> None:
+    moment = datetime(2026, 1, 1, tzinfo=UTC)
+    for text in (*BLOCKS, *INLINE, "a:b;c#d", "section x", "%%{init: {}}%%", "end"):
+        phase = Phase(text, started=moment, entries=(Decision(text),))
+        lines = render_timeline(Session("s", title="T", phases=(phase, phase)), UTC).splitlines()
+        assert [line.partition(":")[0].strip().split(" ")[0] for line in lines] == [
+            "timeline",
+            "title",
+            "section",
+            "00#58;00",
+            "00#58;00",
+        ]
+        assert all(line.count(" : ") <= 2 and "%" not in line and "<" not in line for line in lines)
