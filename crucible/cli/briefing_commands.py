@@ -157,7 +157,7 @@ def _propose(place: _Place, project: str, folder: Path) -> None:
         proposal = None if os.path.lexists(path) else propose(folder, project, place.redact)
         if proposal:
             write_profile(place.vault.root, project, proposal.text, fsync=place.vault.settings.fsync)
-            say(f"wrote {PROJECTS}/{path.name}, proposed from {', '.join(proposal.sources)}: it is yours from now on")
+            say(f"wrote {PROJECTS}/{path.name}, proposed from {', '.join(proposal.sources)}; cru will not overwrite it")
     except NoteExists:  # another process wrote it first
         pass
     except CrucibleError as error:
@@ -189,20 +189,20 @@ def _recall_of(door: Door, vault: Vault, project: str) -> Callable[[], tuple[Rec
 
 
 @click.command("briefing")
-@click.option("--project", metavar="NAME", help="Of this project; by default the working directory's.")
+@click.option("--project", metavar="NAME", help="The project; by default the current directory's.")
 @click.option(
     "--budget",
     type=click.IntRange(min=1),
     metavar="TOKENS",
-    help="How long it may be; by default the setting.",
+    help="Maximum tokens; by default the setting.",
 )
 @click.option(
     "--workflow",
     type=WORKFLOW,
     metavar="NAME",
-    help="A workflow that is about to run: what concerns it is kept longest.",
+    help="Keep what concerns this workflow longest.",
 )
-@flag("--short", "Only a digest of a dozen lines: where work stands, todos, decisions, lessons.")
+@flag("--short", "A digest of a dozen lines: current state, todos, decisions, lessons.")
 @click.option("--lines", type=click.IntRange(1, 1000), metavar="N", help=f"With --short, at most N lines [{LINES}].")
 @with_option
 @format_option("markdown")
@@ -219,20 +219,19 @@ def briefing(
     *,
     short: bool,
 ) -> int:
-    """Say what to know before work begins.
+    """Show what to know before work begins.
 
-    Standing corrections and facts of the project, where the work stands, decisions, tasks, what waits for a human and
-    what was left open, recent sessions, what is recalled, and the project's profile. When the budget is tight
-    conventions from files are left out first, then lessons, decisions and todos; where the work stands is always shown.
-    A source that cannot be read is named and left out. In a folder without a project it is about the whole vault.
+    \b
+    - Shows your corrections, the project's facts and state, decisions,
+      tasks, questions for you, open ends, recent sessions and knowledge.
+    - If the budget is tight, conventions are dropped first, then lessons,
+      decisions and todos. The current state always remains.
+    - Outside a project, the briefing covers the whole vault.
+    - --with first asks an agent what mattered in the last five sessions.
+    - The first briefing in a project writes a profile, projects/NAME.md,
+      from its README and manifests. After that it is yours.
 
-    --with first asks an agent what mattered in the last five sessions.
-
-    --short cuts conventions first, then lessons, decisions and todos. With --workflow, a workflow that plans gets more
-    conventions, one that carries something out more decisions. The exit code is 3 if a source could not be read.
-
-    The first briefing in a project's folder writes the profile, projects/NAME.md, from its README and manifests; from
-    then on it is yours and is never written again.
+    Exit code: 3 if a source could not be read; it is named and skipped.
 
     \b
       cru briefing
@@ -242,9 +241,9 @@ def briefing(
       cru briefing --short --lines 10
     """
     if lines is not None and not short:
-        raise UsageError("--lines is for --short", "--budget limits a whole briefing")
+        raise UsageError("--lines is for --short", "--budget limits a full briefing")
     if short and budget is not None:
-        raise UsageError("--budget is for a whole briefing", "--lines limits --short")
+        raise UsageError("--budget is for a full briefing", "--lines limits --short")
     if named is not None:
         ask_first(open_vault(door, looks=False), recent_paths(door, project), named)
     if short:
@@ -252,12 +251,12 @@ def briefing(
     made = make_briefing(door, project, budget, workflow)
     found = made.briefing
     for source in found.failed:
-        warn(f"left out: {source.name}: {source.failure}")
+        warn(f"skipped: {source.name}: {source.failure}")
     if is_data(format_):
         write_data(_export(made), format_)
     elif found.is_empty:
         of = f" of project {found.project}" if found.project else ""
-        say(f"nothing is known{of} yet; `cru import` brings sessions in")
+        say(f"no sessions{of} yet; import them with `cru import`")
     else:
         write_document(found.text, door)
     return 0
@@ -316,13 +315,13 @@ def _write(digest: Digest) -> None:
         write(line)
     if digest.left_out:
         counts = ", ".join(f"{one.count:,} {one.what}" for one in reversed(digest.left_out))
-        say(f"left out: {counts}; --lines shows more")
+        say(f"skipped: {counts}; raise --lines to see more")
 
 
 def _complain(found: DigestResult) -> int:
     """Report what could not be read; returns the exit code, 3 if anything is missing."""
     for source in found.failed:
-        warn(f"left out: {source.name}: {source.failure}")
+        warn(f"skipped: {source.name}: {source.failure}")
     for kind, problem in found.problems:
         say_problems(f".crucible/memory/{FILES[kind]}", (problem,))
     return PROBLEMS_FOUND if found.failed or found.problems else 0

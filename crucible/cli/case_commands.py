@@ -49,21 +49,24 @@ _CASES = click.argument("cases", cls=PickedId, kind="case", metavar="[ID]...", t
 @click.command("list")
 @only_option("--status", "statuses", CaseStatus)
 @only_option("--type", "types", CaseType)
-@click.option("--session", metavar="ID", help="Only of the sessions whose id begins so.")
-@click.option("--agent", metavar="NAME", help="Only of this agent.")
-@click.option("--project", metavar="NAME", help="Only of this project.")
-@click.option("--tag", metavar="TAG", help="Only with this tag.")
-@flag("--verified", "Only those whose outcome something showed to be right.")
+@click.option("--session", metavar="ID", help="Only cases of sessions whose id starts with this.")
+@click.option("--agent", metavar="NAME", help="Only cases of this agent.")
+@click.option("--project", metavar="NAME", help="Only cases of this project.")
+@click.option("--tag", metavar="TAG", help="Only cases with this tag.")
+@flag("--verified", "Only cases with a confirmed outcome.")
 @limit_option()
 @format_option("paths")
 @NULL_OPTION
 @click.pass_obj
 def list_cases(door: Door, /, *, format_: str, null: bool, limit: int | None, **wishes: Any) -> int:
-    """List the cases in the vault's cases/, newest session first.
+    """List learning cases, newest session first.
 
-    A case is a note that `cru session learn --export markdown` wrote: something that a session teaches, to be read, edited, and accepted or
-    rejected. A note that is not understood has problems, which `cru case check` names. The exit code is 3 when cases may be missing,
-    because a note or a folder could not be read.
+    \b
+    - A case is a note written by "cru session learn --export markdown". You
+      edit, accept or reject it.
+    - "cru case check" shows problems in cases.
+
+    Exit code: 3 if cases may be missing because a note or folder could not be read.
 
     \b
       cru case list --status proposed
@@ -92,7 +95,7 @@ def list_cases(door: Door, /, *, format_: str, null: bool, limit: int | None, **
             names=("id",),
         )
         if format_ == "text" and not rows:
-            say("no cases; `cru session learn --all --export markdown` writes some")
+            say("no cases; create some with `cru session learn --all --export markdown`")
     return 0 if complete else PROBLEMS_FOUND
 
 
@@ -189,10 +192,13 @@ def show_case(door: Door, /, case: str) -> None:
 @_CASES
 @click.pass_obj
 def accept(door: Door, /, cases: tuple[str, ...]) -> None:
-    """Accept cases: `status: accepted` in their notes, and nothing else is changed.
+    """Accept cases.
 
-    A case is named by its id, the beginning of one, or its note's path. Exports can take accepted cases only. A case that was accepted or
-    rejected is never written over by `cru session learn`.
+    \b
+    - Only the property "status" changes. Exports can be limited to accepted
+      cases.
+    - ID is a case's id, a unique prefix of it, or the note's path.
+    - "cru session learn" never overwrites an accepted or rejected case.
 
     \b
       cru case accept 2026-11-21-add-rate-limiter-project-puzzle
@@ -205,10 +211,12 @@ def accept(door: Door, /, cases: tuple[str, ...]) -> None:
 @_CASES
 @click.pass_obj
 def reject(door: Door, /, cases: tuple[str, ...]) -> None:
-    """Reject cases: `status: rejected` in their notes, and nothing else is changed.
+    """Reject cases.
 
-    A rejected case is not exported, and is not proposed again while its note is there. A case is named by its id, the beginning of one, or
-    its note's path.
+    \b
+    - Only the property "status" changes. Rejected cases are not exported or
+      proposed again.
+    - ID is a case's id, a unique prefix of it, or the note's path.
 
     \b
       cru case reject 2026-11-21-add-rate-limiter-project-puzzle
@@ -234,10 +242,14 @@ def _review(door: Door, refs: tuple[str, ...], review: CaseStatus) -> None:
 @format_option()
 @click.pass_obj
 def check_cases(door: Door, /, cases: tuple[str, ...], format_: str) -> int:
-    """Name what is wrong with cases: properties and sections that are not understood, sessions that are gone.
+    """Show problems in cases: unknown properties and sections, missing sessions.
 
-    Without an ID all cases are looked at. A line is `path:line: code: message`. What is not understood is kept in the note and is not
-    exported. The exit code is 3 when there is any problem.
+    \b
+    - Without ID, all cases are checked.
+    - Each line is "path:line: code: message".
+    - Unknown parts stay in the note but are not exported.
+
+    Exit code: 3 if there is a problem.
 
     \b
       cru case check

@@ -33,7 +33,7 @@ from crucible.documents.markdown.source import Source
 _KINDS = {
     CheckKind.FILES: "names the files",
     CheckKind.COMMANDS: "names a command to run",
-    CheckKind.TERMS: "says what is expected",
+    CheckKind.TERMS: "states the expected result",
     CheckKind.GONE: "does not repeat the failure's message",
 }
 _LONGEST = 1_000_000
@@ -54,20 +54,24 @@ class _PlayOptions(NamedTuple):
     "--with",
     "named",
     metavar="COMMAND",
-    help="Put it to an agent: claude, codex, opencode or a command line.",
+    help="Ask an agent: claude, codex, opencode or a command line.",
 )
 @click.option("--answer", metavar="FILE", type=GivenPath(), help="Judge the answer in this file; `-` is stdin.")
 @click.option("--hints", type=click.IntRange(min=0), default=0, metavar="N", help="Give the first N hints at once.")
 @format_option()
 @click.pass_obj
 def play(door: Door, /, file: str, format_: str, **given: Any) -> int:
-    """Ask a puzzle, and say whether the answer met the expected behaviour.
+    """Play a puzzle and judge the answer.
 
-    FILE is a puzzle that `cru session learn --type puzzle --export puzzle` wrote; its solution lies beside it. You are asked on the terminal
-    (a line `hint` gives the next hint, a line `.` ends your answer), or an agent with --with. The solution's checks decide: the files,
-    and the names or words that only the solution has. Nothing that the files or the answer say is carried out.
+    \b
+    - FILE is a puzzle written by "cru session learn --type puzzle --export
+      puzzle". Its solution is in the same folder.
+    - Answer on the terminal: the line "hint" shows the next hint, the line
+      "." ends your answer. --with asks an agent instead.
+    - The solution's checks judge the answer: the files it names, and words
+      that only the solution has. Nothing in the files or the answer is run.
 
-    The exit code is 0 if it was met or cannot be judged, and 3 if it was not.
+    Exit code: 0 if the answer passes or cannot be judged, 3 if it fails.
 
     \b
       cru case play puzzles/limiter.puzzle.md
@@ -76,7 +80,7 @@ def play(door: Door, /, file: str, format_: str, **given: Any) -> int:
     """
     options = _PlayOptions(**given)
     if options.named is not None and options.answer is not None:
-        raise UsageError("--with and --answer exclude each other", "leave one of them out")
+        raise UsageError("--with and --answer exclude each other", "remove one of them")
     path = Path(absolute_path(file))
     puzzle = _named(path, read_puzzle_file)
     solution = _solution(path, puzzle)
@@ -90,7 +94,7 @@ def _solution(path: Path, puzzle: PuzzleFile) -> SolutionFile | None:
     try:
         return _named(path.with_name(puzzle.solution), read_solution_file) if puzzle.solution else None
     except NoteUnreadable as error:
-        raise NoteUnreadable(str(error), error.hint or "a solution lies beside its puzzle") from error
+        raise NoteUnreadable(str(error), error.hint or "it must be in the puzzle's folder") from error
 
 
 def _named(path: Path, read: Callable[[Source], _File]) -> _File:
@@ -145,14 +149,14 @@ def _vault(door: Door) -> Path | None:
 
 def _typed_lines(puzzle: PuzzleFile, given: int) -> Iterator[str]:
     """Yield the lines of an answer, up to the end of input or a line with a single dot."""
-    say("Your answer; a line `hint` gives a hint, a line `.` ends it.")
+    say('Type your answer. "hint" on a line shows a hint, "." ends the answer.')
     hints = iter(puzzle.puzzle.hints[given:])
     for line in _stdin():
         word = line.strip().lower()
         if word == ".":
             return
         if word == "hint":
-            say_lines(next(hints, "There is no further hint."))
+            say_lines(next(hints, "No more hints."))
         else:
             yield line.rstrip("\r\n")
 
@@ -180,7 +184,7 @@ def _write_verdict(
     for result in verdict.results:
         write(_line(result))
     if verdict.met is None:
-        why = "there is no solution" if solution is None else "the solution's checks want nothing"
+        why = "there is no solution" if solution is None else "the solution has no checks"
         write(f"not judged: {why}")
     else:
         write("met" if verdict.met else "not met")

@@ -21,10 +21,14 @@ from crucible.integrations.mcp.server_context import ServerContext
 
 @click.command("claude-code")
 def claude_code() -> None:
-    """Take one of Claude Code's hook payloads from stdin; `cru install claude-code` sets it up.
+    """Internal: called by Claude Code's hooks, with a payload on stdin.
 
-    Puts a line with ids and paths, never content, into the vault's spool, and starts the process that writes the note
-    when a phase has ended. Prints nothing and always exits with 0; its faults are in .crucible/log/hooks.log.
+    \b
+    - Writes a line with ids and paths, never content, to the vault's spool.
+      When a phase has ended, it starts the process that updates the note.
+    - Prints nothing and always exits with 0. Errors are in
+      .crucible/log/hooks.log.
+    - "cru install claude-code" sets it up.
     """
     take_payload()
 
@@ -32,10 +36,13 @@ def claude_code() -> None:
 @click.command
 @click.pass_obj
 def mcp(door: Door) -> None:
-    """Answer an agent's client over the Model Context Protocol, on standard input and output.
+    """Serve agents over the Model Context Protocol, on standard input and output.
 
-    A client starts it; `cru install claude-code --mcp`, and the same for codex and opencode, tells the client to. Its tools
-    find and read what earlier sessions and knowledge say, keep knowledge, and write into the running session's note.
+    \b
+    - Clients start it; "cru install claude-code --mcp" registers it (also
+      for codex and opencode).
+    - Its tools search and read earlier sessions, add knowledge, and record
+      entries in the running session.
 
     \b
       cru mcp
@@ -46,7 +53,7 @@ def mcp(door: Door) -> None:
 
     if sys.stdin and sys.stdin.isatty():
         say(
-            "`cru mcp` waits for a client's messages; a client starts it: cru install claude-code --mcp. Ctrl-D ends it"
+            'Waiting for a client. Clients start this themselves: see "cru install claude-code --mcp". Ctrl-D stops it.'
         )
     home = Path(os.path.expanduser("~"))
     serve(ServerContext(dict(os.environ), working_directory() or "", home, door.vault))

@@ -54,7 +54,7 @@ _CHOICES = {"e": Choice.EDIT, "s": Choice.SAVE, "q": Choice.QUIT}
 def check_terminal(door: Door) -> None:
     """Raise `UsageError` unless stdin, stdout and stderr are terminals."""
     if not (door.terminal and sys.stdin.isatty() and sys.stderr.isatty()):
-        raise UsageError("--interactive needs a terminal", "leave it out, and edit the note that is written")
+        raise UsageError("--interactive needs a terminal", "remove it, and edit the note afterwards")
 
 
 class TerminalEditor:
@@ -66,11 +66,11 @@ class TerminalEditor:
         try:
             words = shlex.split(os.environ.get(name, "")) or ["vi"]
         except ValueError as error:
-            raise UsageError(f"{name}: {error}", "mend its quotes") from error
+            raise UsageError(f"{name}: {error}", "fix its quotes") from error
         program = check_installed(words[0], os.environ, "set VISUAL or EDITOR to your editor")
         folder = Path(working_directory() or path.parent)
         ended = ending_of(run_client(program, [*words, str(path)], folder, os.environ))
-        return f"{words[0]}: {ended}; what stands in the file counts" if ended else ""
+        return f"{words[0]}: {ended}; the file's content is used" if ended else ""
 
     def tell(self, line: str) -> None:
         """Write a line to stderr."""
@@ -127,20 +127,18 @@ class _Target(NamedTuple):
     "--output",
     metavar="FILE",
     type=GivenPath(),
-    help="Where to write it; `-` is stdout. By default a note in the vault's workflows/.",
+    help="Write to this file, - for stdout; by default to a note in workflows/.",
 )
-@format_option(
-    "markdown", "mermaid", default=None, help_="Output format, on stdout or in the FILE of -o; text is markdown."
-)
+@format_option("markdown", "mermaid", default=None, help_="Output format, for stdout or -o; text is markdown.")
 @click.option(
     "--dialect",
     type=click.Choice(["crucible"]),
-    help="Write the syntax that the parser of the Rust tool `crucible` reads, a different program.",
+    help="Write the syntax of the Rust tool `crucible`, a different program.",
 )
-@flag("--refine", "Have an agent refine names, types and conditions.")
+@flag("--refine", "Let an agent refine names, types and conditions.")
 @with_option
-@flag("--interactive", "Look through it in your editor before it is saved.")
-@flag("--force", "Write it also over a note that was changed since.")
+@flag("--interactive", "Edit the draft before it is saved.")
+@flag("--force", "Overwrite a workflow that was changed.")
 @click.pass_obj
 def codify_sessions(
     door: Door,
@@ -152,16 +150,20 @@ def codify_sessions(
     refine: bool,
     **given: Any,
 ) -> int:
-    """Turn a session into a workflow: a note with a step for each request, to read, check and run again.
+    """Turn sessions into a workflow: a note with one step for each request.
 
-    Several sessions make one workflow; what only some of them did stands under a condition. Subagents' sessions come with
-    the one that they worked for. The note's path is printed; `cru workflow run` carries it out. A note of the same sessions
-    is replaced unless it was changed since, by hand or by a run.
+    \b
+    - Several sessions make one workflow. Steps of only some sessions get a
+      condition.
+    - Subagents' sessions are included with their parent's.
+    - The note's path is printed; "cru workflow run" runs it. A workflow of
+      the same sessions is replaced unless it was edited or run.
+    - Without ID, --refine and --interactive use the newest session of this
+      project.
+    - --with first asks an agent what mattered. With --refine, the agent
+      edits the draft instead; after two rejected answers the draft is kept.
 
-    Without ID, --refine and --interactive mean the newest session of this project.
-
-    --with first asks an agent what mattered in the sessions. With --refine, it gets the sessions and the draft instead; an answer that is not a workflow, or loses a decision, is
-    refused; after two tries the draft is kept, and the exit code is 3.
+    Exit code: 3 if the draft could not be refined.
 
     \b
       cru session codify 2026-11-21-add-rate-limiter
@@ -195,10 +197,10 @@ def codify_sessions(
 
 def _check(target: _Target, door: Door) -> None:
     if target.dialect and target.format in ("json", "toon", "mermaid"):
-        raise UsageError(f"--dialect goes with Markdown, not with {target.format}", "leave one of them out")
+        raise UsageError(f"--dialect requires Markdown, not {target.format}", "remove one of them")
     if target.interactive:
         if target.prints or target.format in ("json", "toon", "mermaid"):
-            raise UsageError("--interactive saves a note, and prints nothing", "leave --format and -o - out")
+            raise UsageError("--interactive saves a note and prints nothing", "remove --format and -o -")
         check_terminal(door)
 
 
@@ -207,12 +209,12 @@ def _check_work(workflow: Workflow, sessions: Sequence[Session]) -> None:
     if not workflow.steps:
         names = ", ".join(session.id for session in sessions)
         raise CrucibleError(
-            f"{names}: nothing to codify: nothing here repeats",
-            "a workflow needs phases with work that can be repeated; `cru session show` lists the phases",
+            f"{names}: nothing to codify, because no work can be repeated",
+            "a workflow needs phases with repeatable work; see the phases with `cru session show`",
         )
     for session in sessions:
         if session.id not in workflow.sessions:
-            say(f"{session.id}: nothing to codify, left out")
+            say(f"{session.id}: skipped, nothing to codify")
 
 
 # --- loading ---------------------------------------------------------------------------------------------------------
@@ -225,7 +227,7 @@ def _load(vault: Vault, refs: Sequence[str]) -> list[Session]:
     found = [session for session in notes.values() if session.parent not in ids]
     for session in notes.values():
         if session.parent in ids:
-            say(f"{session.id}: comes with {session.parent}, whose subagent it is")
+            say(f"{session.id}: included as a subagent of {session.parent}")
     return found or [*notes.values()]
 
 
@@ -251,10 +253,10 @@ def _source(family: Sequence[Session | None], evidence: Callable[[str], Recorded
     """Describe the records from which the workflow is made."""
     complete = [evidence(each.id).whole for each in family if each and _has_calls(each)]
     if None in family:
-        return "what notes say, and of a subagent the note is missing"
+        return "the notes; a subagent's note is missing"
     if all(complete):
         return "its note and whole events"
-    return "its note and some whole events" if any(complete) else "its note alone, in which calls are shortened"
+    return "its note and some whole events" if any(complete) else "its note only, in which calls are shortened"
 
 
 def _has_calls(session: Session) -> bool:
@@ -271,7 +273,7 @@ def _refined(
     say("asking for a refined workflow …")
     found = refine(draft, sessions, asker=agent, template=template, redact=redact, budget=budget)
     if found.problem:
-        say_error(f"not refined, the draft is kept: {found.problem}")
+        say_error(f"not refined, kept the draft: {found.problem}")
     elif found.answers[-1].model:
         say(f"refined by {found.answers[-1].model}")
     say_spent(agent)

@@ -76,8 +76,8 @@ def agent_named(named: str | None, option: str, purpose: str, *, has_with: bool 
     asker = agent_if_any(named, option)
     if asker is None:
         raise UsageError(
-            f"no agent is configured that could {purpose}",
-            f"{'name one: --with claude; or ' if has_with else ''}set agents.command or agents.model in your settings",
+            f"no agent is configured to {purpose}",
+            f"{'choose one with --with claude, or ' if has_with else ''}set agents.command or agents.model in your settings",
         )
     return asker
 
@@ -85,7 +85,7 @@ def agent_named(named: str | None, option: str, purpose: str, *, has_with: bool 
 def agent_if_any(named: str | None, option: str) -> Program | None:
     """Like `agent_named`, but returns None if no agent is configured."""
     if os.environ.get(OWN_ENVIRONMENT):
-        raise UsageError("an agent that cru asked may not ask another", f"leave {option} out")
+        raise UsageError("an agent started by cru cannot ask another agent", f"remove {option}")
     settings = user_settings().agents
     if named is None or named.strip() == DEFAULT:
         return asker_of(settings, os.environ)
@@ -101,7 +101,7 @@ with_option = click.option(
     "--with",
     "named",
     metavar="AGENT",
-    help="First ask an agent what mattered: claude, codex, opencode, a command line, or `default` (that of your settings).",
+    help="First ask an agent what mattered: claude, codex, opencode, a command line, or `default` for the one in your settings.",
 )
 
 
@@ -118,7 +118,7 @@ def ask_first(vault: Vault, paths: Sequence[Path], named: str | None) -> None:
     every, paths = paths, [path for path in paths if not _is_subagent(vault, path)]
     if not paths:
         if every:
-            say("not asked: a subagent's session is part of its parent's")
+            say("agent not asked: a subagent's session is part of its parent's")
         return
     again, skipped = len(paths) == 1, 0
     say(f"asking what mattered in {paths[0].stem if again else f'{len(paths)} sessions'} …")
@@ -136,10 +136,10 @@ def ask_first(vault: Vault, paths: Sequence[Path], named: str | None) -> None:
             warn(f"{path.stem}: {came.problem}")
             if not came.model and at < len(paths):
                 left = len(paths) - at
-                warn(f"no answer, so the agent was not asked about {left} more")
+                warn(f"no answer, so {left} more sessions were skipped")
                 break
     if skipped:
-        say(f"not asked about {skipped}: no news since the last answer, or you deleted the findings")
+        say(f"agent not asked about {skipped}: nothing new since the last answer, or you deleted its findings")
     say_spent(agent)
 
 
@@ -206,9 +206,9 @@ def _command(agents: AgentSettings, installed: str) -> str:
 def _question(agent: str) -> str:
     costs = ", ".join(f"${_dollars(price):.2g} with {price.model}" for price in _PRICES)
     return (
-        f"Ask your agent ({clean_line(agent)}) at the end of each session what mattered?\n"
+        f"At the end of each session, ask your agent ({clean_line(agent)}) what mattered?\n"
         f"This takes about {_TOKENS_IN:,} tokens in and {_TOKENS_OUT} out per session: {costs}\n"
-        f"(list prices, {_PRICES_SEEN}); with a subscription it counts as usage."
+        f"(list prices, {_PRICES_SEEN}); a subscription's usage limits apply."
     )
 
 

@@ -107,8 +107,8 @@ _MARKS = {CheckState.GOOD: ("ok", "green"), CheckState.NOTE: ("note", "yellow"),
 
 
 @click.command
-@flag("--all", "Name everything, not the first few.", "whole")
-@flag("--secrets", "Also count secrets in the clients' own logs, by kind and file, without values.")
+@flag("--all", "List all items, not just the first few.", "whole")
+@flag("--secrets", "Also count secrets in clients' logs, by kind and file; values are not shown.")
 @click.option(
     "--fix",
     "fixes",
@@ -117,16 +117,21 @@ _MARKS = {CheckState.GOOD: ("ok", "green"), CheckState.NOTE: ("note", "yellow"),
     metavar="CHECK",
     help=f"Fix what a check found, after asking: {', '.join(fix.name for fix in FIXES)} or all.",
 )
-@flag("--dry-run", "With --fix: show what would change, and change nothing.")
-@yes_option("With --fix: do not ask.")
+@flag("--dry-run", "With --fix: show changes without making them.")
+@yes_option("With --fix: do not ask for confirmation.")
 @format_option()
 @click.pass_obj
 def doctor(
     door: Door, *, whole: bool, secrets: bool, fixes: Sequence[str], dry_run: bool, yes: bool, format_: str
 ) -> int:
-    """Check the vault: settings, rights, hooks, MCP, agents and their cost, transcripts, spool, sessions, index; each finding with the command that fixes it.
+    """Check the setup, the vault and its notes, and show how to fix each problem.
 
-    Nothing is changed without --fix. The exit code is 3 when something is bad, or could not be fixed.
+    \b
+    - Checks settings, permissions, hooks, MCP, agents and their cost,
+      transcripts, the spool, sessions and the index.
+    - Changes nothing without --fix.
+
+    Exit code: 3 if there is a problem that was not fixed.
 
     \b
       cru doctor
@@ -255,12 +260,12 @@ def _of_notes(
     yield from check_sessions(rows, now, idle)
     yield from check_notes(vault.root, unreadable, vault.session_ids())
     for reason in refreshed.unwalked:
-        yield bad("index", reason, "give yourself the right to read it")
+        yield bad("index", reason, "grant yourself permission to read it")
     if refreshed.unsaved:
         mend = fix_of_os_error(refreshed.unsaved, "cru index rebuild")
-        yield bad("index", f"the index cannot be kept: {refreshed.unsaved}", mend)
+        yield bad("index", f"the index cannot be saved: {refreshed.unsaved}", mend)
     else:
-        yield good("index", f"the index is true; it holds {numbered(len(rows), 'session')}")
+        yield good("index", f"index up to date ({numbered(len(rows), 'session')})")
 
 
 def _exported(result: CheckResult) -> dict[str, object]:
@@ -282,6 +287,6 @@ def _write(result: CheckResult, door: Door, *, whole: bool) -> None:
         write(f"{'':<19} - {clean_line(item)}")
     left = len(result.items) - len(shown)
     if left and shown:
-        write(f"{'':<19} - and {left} more: --all")
+        write(f"{'':<19} - {left} more; see --all")
     if result.fix:
         write(f"{'':<19} → {clean_line(result.fix)}")

@@ -55,7 +55,7 @@ def absolute_path(path: str) -> str:
     """Make a path absolute; raises `VaultError` if it is relative and the working directory was deleted."""
     here = working_directory()
     if here is None and not os.path.isabs(path):
-        raise VaultError("the working directory is gone", "go to a folder that is there, or name an absolute path")
+        raise VaultError("the current directory no longer exists", "change to another folder, or use an absolute path")
     return path if here is None else os.path.join(here, path)
 
 
@@ -101,7 +101,7 @@ def _finish_rename(vault: Vault) -> None:
         return
     if report is None:
         return
-    warn(f"finished an interrupted rename: {report.old_id} is {report.new_id} now")
+    warn(f"finished an interrupted rename: {report.old_id} is now {report.new_id}")
     for left in report.left:
         say_problems(vault.relative(left.path), [left.problem])
 

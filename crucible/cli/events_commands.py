@@ -47,29 +47,36 @@ def _phase_id(_ctx: click.Context, _param: click.Parameter, value: str | None) -
         return None
     number = value.strip().removeprefix("phase-")
     if not all(part.isascii() and part.isdigit() for part in number.split(".")):
-        raise click.BadParameter(f"{value!r} is no phase; write 2, 2.1 or phase-2.1")
+        raise click.BadParameter(f"{value!r} is not a phase; use 2, 2.1 or phase-2.1")
     return f"phase-{number}"
 
 
 @click.command("show")
 @click.argument("session", cls=PickedId, kind="events", metavar="[ID]", type=SESSION)
 @click.option(
-    "--type", "types", metavar="TYPE", multiple=True, help="Only these: decision, tool, prompted; repeatable."
+    "--type",
+    "types",
+    metavar="TYPE",
+    multiple=True,
+    help="Only events of this type: decision, tool, prompted; repeatable.",
 )
-@click.option("--phase", callback=_phase_id, metavar="N", help="Only of this phase: 2 (and its sub-phases), or 2.1.")
-@click.option("--tools", "of_tools", flag_value=True, default=None, type=bool, help="Only calls and what they gave.")
-@click.option("--events", "of_tools", flag_value=False, type=bool, help="Only what is no call.")
-@click.option("-n", "--limit", type=click.IntRange(min=0), metavar="N", help="Only the last N.")
+@click.option(
+    "--phase", callback=_phase_id, metavar="N", help="Only events of this phase: 2 (with its sub-phases), or 2.1."
+)
+@click.option("--tools", "of_tools", flag_value=True, default=None, type=bool, help="Only tool calls and results.")
+@click.option("--events", "of_tools", flag_value=False, type=bool, help="Everything but tool calls and results.")
+@click.option("-n", "--limit", type=click.IntRange(min=0), metavar="N", help="Only the last N events.")
 @format_option("jsonl")
 @click.pass_obj
 def show_events(door: Door, /, session: str, limit: int | None, format_: str, **chosen_types: Any) -> None:
-    """Show the whole events of a session: what its note leaves out or shortens.
+    """Show a session's whole events, which its note shortens or omits.
 
-    A line has the number, the time, the phase, the type, and what was said or done, on a terminal cut to its width;
-    arguments and results are whole in JSON. A text that was too long to be kept says how many bytes it had.
-
-    ID is a session's id, a path, or a beginning of an id that only one session has. Events that were put into the
-    archive are shown from there.
+    \b
+    - Each line has the number, time, phase, type and text, cut to the
+      terminal's width. JSON has full arguments and results.
+    - Text that was too long to store shows its size in bytes.
+    - ID is a session's id, a unique prefix of it, or a path. Archived
+      events are shown too.
 
     \b
       cru events show 2026-11-21-add-rate-limiter
@@ -99,10 +106,14 @@ def show_events(door: Door, /, session: str, limit: int | None, format_: str, **
 @format_option()
 @click.pass_obj
 def list_events(door: Door, /, format_: str) -> None:
-    """List the sessions that have whole events: how many, how large, how old, and where.
+    """List sessions with whole events: number, size, age and place.
 
-    `live` is `.crucible/flight/`, `archive` is `.crucible/archive/`, `both` has newer events beside archived ones. The
-    size is that of the files, `last` the day of the last event, or, of what is in the archive, of the session's end. In JSON are all facts of each session's summary.
+    \b
+    - "live" is .crucible/flight/, "archive" is .crucible/archive/, "both"
+      is archived events with newer ones beside them.
+    - "size" is the size of the files. "last" is the day of the last event,
+      or of the session's end if it is archived.
+    - JSON has all facts of each session.
 
     \b
       cru events list
@@ -123,17 +134,24 @@ def list_events(door: Door, /, format_: str) -> None:
 
 
 @click.command
-@flag("--dry-run", "Only tell what would be done; write nothing.")
-@click.option("--older-than", type=click.IntRange(min=0), metavar="DAYS", help="Instead of events.retention_days.")
+@flag("--dry-run", "Show what would be done, and write nothing.")
+@click.option(
+    "--older-than", type=click.IntRange(min=0), metavar="DAYS", help="Use this age instead of events.retention_days."
+)
 @format_option()
 @click.pass_obj
 def prune(door: Door, /, *, dry_run: bool, older_than: int | None, format_: str) -> int:
-    """Put old whole events away: into the archive, or delete them, as `events.after` in the settings says.
+    """Archive or delete old whole events, as events.after in the settings says.
 
-    Old is a session whose last event is older than `events.retention_days`. One that is active or paused, and one that
-    has no note, is kept and named; a folder without events is left as it is.
-    What was archived can be shown as before. An archive is read back before anything is removed; what was
-    interrupted is finished by the next prune. The exit code is 3 when a session could not be put away.
+    \b
+    - Sessions are old if their last event is older than
+      events.retention_days.
+    - Active and paused sessions, and sessions without a note, are kept and
+      listed.
+    - Archived events can still be shown. An archive is verified before
+      anything is removed, and the next prune finishes an interrupted one.
+
+    Exit code: 3 if a session's events could not be archived or deleted.
 
     \b
       cru events prune --dry-run
@@ -183,9 +201,9 @@ def _flight_of(vault: Vault, ref: str) -> str:
 def _say_source(vault: Vault, session_id: str) -> None:
     path = archive_path(vault.root, session_id)
     if path.is_file():
-        say(f"{session_id}: read from its archive, {vault.relative(path)}")
+        say(f"{session_id}: read from the archive {vault.relative(path)}")
     elif session_id not in flight_ids(vault.root):
-        say(f"{session_id}: no whole events are kept; what there is stands in the note")
+        say(f"{session_id}: no whole events; see the note")
 
 
 # --- records ----------------------------------------------------------------------------------------------------------
@@ -216,7 +234,7 @@ def _say_none(seen: Collection[tuple[str, str]]) -> None:
         return
     phases = sorted({phase.removeprefix("phase-") for _, phase in seen if phase}, key=_by_number)
     types = f"types here: {', '.join(sorted({type_word(type_) for type_, _ in seen}))}"
-    say(f"no such events; {types}" + (f"; phases: {', '.join(phases)}" if phases else ""))
+    say(f"no matching events; {types}" + (f"; phases: {', '.join(phases)}" if phases else ""))
 
 
 def _by_number(phase: str) -> tuple[tuple[int, str], ...]:
@@ -264,9 +282,9 @@ def _exported(record: EventRecord) -> dict[str, object]:
 
 def _say_torn(vault: Vault, torn: list[tuple[Path, int]]) -> None:
     for path, line in torn[:_TORN_SHOWN]:
-        say(f"{vault.relative(path)}:{line}: torn: no record, skipped", style="yellow")
+        say(f"{vault.relative(path)}:{line}: torn-line: not a record, skipped", style="yellow")
     if len(torn) > _TORN_SHOWN:
-        say(f"and {len(torn) - _TORN_SHOWN} more lines that are no records", style="yellow")
+        say(f"and {len(torn) - _TORN_SHOWN} more broken lines", style="yellow")
 
 
 # --- purging ----------------------------------------------------------------------------------------------------------
@@ -304,9 +322,9 @@ _REASONS = {
     "recent": "not old enough",
     "no-note": "no note",
     "no-records": "no records",
-    "active": "active still",
+    "active": "still active",
     "paused": "paused",
-    "unreadable": "its note cannot be read",
+    "unreadable": "unreadable note",
 }
 
 

@@ -19,23 +19,23 @@ if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
 
-_ABOUT = """The work sessions of coding agents as Obsidian notes.
+_ABOUT = """Keep coding agents' sessions as Obsidian notes.
 
 \b
-  cru init ~/notes --default       make a vault and use it everywhere
-  cru import                       bring all agents' sessions into it
-  cru install claude-code          have Claude Code's written down from now on
-  cru doctor                       see whether all of it works
-  cru session list --since 7d      what was done in the last week
-  cru session show 2026-11-21-add  one session, by the beginning of its id
-  cru recall how are retries done  what was said and decided about it
-  cru briefing                     what to know before work begins
-  cru inbox                        what agents wait for
-  cru session resume               go on with the one that was left last
-  cru session codify 2026-11-21    make a workflow of one, to be run again
-  cru session learn --all          what they teach, counted; --export has more
+  cru init ~/notes --default       create a vault and use it everywhere
+  cru import                       import all agents' sessions
+  cru install claude-code          record Claude Code's sessions from now on
+  cru doctor                       check the setup
+  cru session list --since 7d      list the last week's sessions
+  cru session show 2026-11-21-add  show one; a prefix of its id is enough
+  cru recall how are retries done  search what was said and decided
+  cru briefing                     show what to know before work begins
+  cru inbox                        list questions that wait for you
+  cru session resume               continue the last paused session
+  cru session codify 2026-11-21    turn a session into a workflow
+  cru session learn --all          count learning cases; --export writes them
 
-The vault is the one named by --vault or CRUCIBLE_VAULT, else the nearest folder with a .crucible, else your default.
+The vault is set by --vault or CRUCIBLE_VAULT; else it is the nearest folder with a .crucible, else your default vault.
 
 Exit codes: 0 done, 1 failed, 2 wrong usage, 3 problems found.
 """
@@ -231,12 +231,12 @@ def _root_options() -> list[click.Parameter]:
         click.Option(
             ["--color/--no-color"],
             default=None,
-            help="Colours; by default on a terminal only, and not when NO_COLOR is set; this option wins.",
+            help="Use colors; by default on a terminal, unless NO_COLOR is set.",
         ),
         click.Option(
             ["--no-pager"],
             is_flag=True,
-            help="Never use a pager [environment: CRU_PAGER, PAGER]; by default less shows what is longer than the screen.",
+            help="Print long output without a pager [environment: CRU_PAGER, PAGER].",
         ),
         click.Option(
             ["--json", "format_"],
@@ -269,7 +269,9 @@ def _enter(ctx: click.Context, vault: str | None, color: bool | None, no_pager: 
     door = ctx.obj = Door(vault=vault, color=color, terminal=sys.stdout.isatty(), pager=not no_pager)
     if ctx.invoked_subcommand is not None:
         if format_:
-            raise click.UsageError("--json without a command is for the status page; put it after the command", ctx)
+            raise click.UsageError(
+                "--json before the command applies to the status page; put it after the command", ctx
+            )
         return 0
     status: Callable[[Door, str], int] = load_command("status_page:show_status")
     return status(door, format_ or "text")

@@ -59,19 +59,22 @@ _LIMIT = limit_option()
 
 
 @click.command("list")
-@since_option("Begun then or later: 2026-11-01, 30d.")
-@until_option("Begun then or earlier.")
-@click.option("--agent", metavar="AGENT", default="", help="Of this agent: name or name@version.")
-@click.option("--captures/--no-captures", default=None, help="Only with captures, or only without any.")
-@click.option("--project", metavar="NAME", default="", help="Only of this project.")
+@since_option("Only histories of sessions started since: 2026-11-01, 30d.")
+@until_option("Only histories of sessions started until then.")
+@click.option("--agent", metavar="AGENT", default="", help="Only sessions of this agent: name or name@version.")
+@click.option("--captures/--no-captures", default=None, help="Only with captures, or only without.")
+@click.option("--project", metavar="NAME", default="", help="Only sessions of this project.")
 @_LIMIT
 @format_option()
 @click.pass_obj
 def list_history(door: Door, /, *, format_: str, **wishes: Any) -> int:
-    """List what sessions came to, the newest first.
+    """List histories of sessions, newest first.
 
-    `done`, `decided`, `open` and `captures` are counts: what was done, decisions, open questions, and what was kept, skipped or proposed of
-    what is worth knowing again. Which of these they are, `cru history show` tells. A note of the folder that is no history is named, and the exit code is 3.
+    \b
+    - The columns "done", "decided", "open" and "captures" are counts; "cru
+      history show" shows the items.
+
+    Exit code: 3 if a note in the folder is not a history.
 
     \b
       cru history list --since 30d
@@ -89,9 +92,12 @@ def list_history(door: Door, /, *, format_: str, **wishes: Any) -> int:
 @format_option()
 @click.pass_obj
 def search(door: Door, /, words: Sequence[str], limit: int | None, format_: str) -> int:
-    """Find the histories that hold every one of the words, in any case, the newest first.
+    """Find histories that contain all words, in any case, newest first.
 
-    Looked at are their items with the reasons, titles, projects, agents, files and captures. `cru recall` finds by likeness, in all that was said.
+    \b
+    - Searches items and reasons, titles, projects, agents, files and
+      captures.
+    - To search everything by similarity, use "cru recall".
 
     \b
       cru history search token bucket
@@ -121,7 +127,7 @@ def _write_entries(vault: Vault, found: Sequence[HistoryNote], format_: str, doo
     columns = _TABLE if format_ == "text" else _MORE
     write_rows(rows, columns, format_, "histories", door, texts=("title", "agent"), names=("id",))
     if not rows and format_ == "text":
-        say("no history found that fits; `cru session end ID` writes a session's")
+        say('no matching history; "cru session end ID" writes one')
 
 
 def _row(vault: Vault, one: HistoryNote, entry: HistoryEntry) -> dict[str, Any]:
@@ -154,10 +160,14 @@ def _row(vault: Vault, one: HistoryNote, entry: HistoryEntry) -> dict[str, Any]:
 @format_option()
 @click.pass_obj
 def show_history(door: Door, /, session: str, named: str | None, format_: str) -> None:
-    """Show what a session came to: its note, or its facts as JSON. Problems in it are reported on stderr.
+    """Show a session's history: its note, or its facts as JSON.
 
-    Without a history note, for example after an import, it is composed from the session's note; nothing is written. --with first asks an agent
-    what mattered: its findings go into the session's note, and an existing history note is updated.
+    \b
+    - If there is no history note, for example after an import, the history
+      is composed from the session's note. Nothing is written.
+    - --with first asks an agent what mattered. Its findings go into the
+      session's note, and an existing history is updated.
+    - Problems in the note are reported on stderr.
 
     \b
       cru history show 2026-11-21-add-rate-limiter
@@ -174,7 +184,7 @@ def show_history(door: Door, /, session: str, named: str | None, format_: str) -
         return
     if is_data(format_):
         if one.entry is None:
-            raise CrucibleError(f"{vault.relative(one.note.path)}: no history", "its `type` must be `history`")
+            raise CrucibleError(f"{vault.relative(one.note.path)}: not a history", "its `type` must be `history`")
         write_data({"histories": [_export(one.entry)]}, format_)
     else:
         write_document(without_marks(one.note.data.decode("utf-8", "surrogateescape")), door)
@@ -214,7 +224,7 @@ def _show_composed(vault: Vault, ref: str, format_: str, door: Door) -> None:
     else:
         text = render_history(entry, place=vault.relative(note.path))
         write_document(without_marks(text), door)
-    say(f"composed now; `cru session end {entry.session_id}` keeps it as a note")
+    say(f'composed from the session; save it with "cru session end {entry.session_id}"')
 
 
 def _export(entry: HistoryEntry) -> dict[str, Any]:
@@ -258,25 +268,30 @@ def _key(heading: str) -> str:
 
 @click.command
 @yes_option()
-@flag("--dry-run", "Only name what would go.")
+@flag("--dry-run", "List what would be removed, and remove nothing.")
 @click.option(
     "--max-entries",
     type=click.IntRange(min=1),
     metavar="N",
-    help="Keep the newest N.",
+    help="Keep the newest N histories.",
 )
 @click.option(
     "--older-than",
     type=click.IntRange(min=1),
     metavar="DAYS",
-    help="Only histories older than this.",
+    help="Remove histories older than this.",
 )
 @click.pass_obj
 def prune(door: Door, /, *, yes: bool, dry_run: bool, max_entries: int | None, older_than: int | None) -> int:
-    """Put away histories that are too old or too many, by the options or else by [history.retention] in the settings.
+    """Remove histories that are too old or too many.
 
-    What goes is named, and on a terminal you are asked; without one --yes is needed. A note that the vault's git repository holds as it is is
-    removed, since git has it; any other goes into the system's trash. One that neither takes stays. The sessions themselves stay in any case.
+    \b
+    - The limits are options, or [history.retention] in the settings.
+    - Notes to remove are listed, and you are asked. Without a terminal,
+      --yes is required.
+    - Notes that git has unchanged are deleted. Others go to the system's
+      trash, or stay if there is none.
+    - Sessions are never removed.
 
     \b
       cru history prune --dry-run
@@ -291,13 +306,13 @@ def prune(door: Door, /, *, yes: bool, dry_run: bool, max_entries: int | None, o
     for one in beyond:
         write(vault.relative(one.note.path))
     if not beyond:
-        say("nothing is old or too much")
+        say("no history exceeds the limits")
     elif dry_run:
-        say(f"{_counted(len(beyond))} would go")
+        say(f"{_counted(len(beyond))} would be removed")
     elif _is_confirmed(len(beyond), yes=yes):
         return _put_away(vault, beyond)
     else:
-        say("nothing was put away")
+        say("nothing was removed")
     return 0
 
 
@@ -305,8 +320,8 @@ def _is_confirmed(count: int, *, yes: bool) -> bool:
     if yes:
         return True
     if not (sys.stdin and sys.stdin.isatty()):
-        raise UsageError("without a terminal nobody can be asked", "--yes puts them away, --dry-run only names them")
-    return click.confirm(f"put {_counted(count)} away?", err=True)
+        raise UsageError("no terminal to ask for confirmation", "add --yes to remove them, or --dry-run to list them")
+    return click.confirm(f"Remove {_counted(count)}?", err=True)
 
 
 def _put_away(vault: Vault, beyond: Sequence[HistoryNote]) -> int:
@@ -317,10 +332,10 @@ def _put_away(vault: Vault, beyond: Sequence[HistoryNote]) -> int:
     for error in wrong:
         warn(f"{error}{f' ({error.hint})' if error.hint else ''}")
     told = ", ".join(f"{where.count(one)} {one}" for one in dict.fromkeys(where))
-    say(f"put away {_counted(len(where))}{f': {told}' if told else ''}")
+    say(f"removed {_counted(len(where))}{f': {told}' if told else ''}")
     left = len(beyond) - len(where) - len(wrong)
     if left:
-        say(f"{_counted(left)} changed meanwhile, and stayed")
+        say(f"{_counted(left)} changed in the meantime, kept")
     return PROBLEMS_FOUND if wrong else 0
 
 

@@ -64,7 +64,7 @@ def choose_id(door: Door, kind: str, *, optional: bool = False) -> str:
     if not choices:
         if optional:
             return ""
-        raise UsageError(f"no {what} given, and the vault has none to choose from", f'Run "{command}" to see all.')
+        raise UsageError(f"no {what} given, and the vault has none", f'Run "{command}" to see all.')
     if not is_there:
         some = ", ".join(one.id for one in choices[:_NAMED]) + (", …" if len(choices) > _NAMED else "")
         raise UsageError(f"no {what} given", f'Name one: {some}. Run "{command}" to see all.')

@@ -57,10 +57,10 @@ _COLUMNS = (
 
 @click.command("list")
 @click.argument("name", metavar="[ID]", default="")
-@flag("--all", "Also what is answered, and what old sessions left.", "everything")
-@click.option("--project", metavar="NAME", default="", help="Only of this project's sessions.")
+@flag("--all", "Include answered items and those of old sessions.", "everything")
+@click.option("--project", metavar="NAME", default="", help="Only items of this project's sessions.")
 @only_option("--type", "kinds", PendingKind)
-@limit_option("Only the newest N.", least=0)
+@limit_option("Only the newest N items.", least=0)
 @format_option()
 @click.pass_obj
 def list_inbox(
@@ -74,11 +74,17 @@ def list_inbox(
     limit: int | None,
     format_: str,
 ) -> int:
-    """List what waits for you, over all sessions, newest session first; `cru inbox` alone does the same.
+    """List questions and errors that wait for you, newest session first.
 
-    These are the callouts decision_needed, approval_required and task_complete without an answer, and errors without a
-    resolution. What was asked twice is listed once, what a session left that ended more than 30 days ago only with --all.
-    With ID, as for `cru inbox answer`, only that item, even if it is answered. The exit code is 3 if items may be missing.
+    \b
+    - Shows unanswered decision_needed, approval_required and task_complete
+      callouts, and errors without a resolution.
+    - Repeated questions are listed once. Items of sessions that ended more
+      than 30 days ago need --all.
+    - With ID, shows only that item, even if it is answered.
+    - "cru inbox" alone does the same.
+
+    Exit code: 3 if items may be missing.
 
     \b
       cru inbox
@@ -103,7 +109,7 @@ def list_inbox(
         raise _unknown(name)
     _write_items(chosen, format_, door, everything=everything)
     if len(shown) < len(found):
-        say(f"{len(found) - len(shown)} more in sessions that ended long ago: cru inbox --all")
+        say(f'{len(found) - len(shown)} more in old sessions; run "cru inbox --all"')
     warn(*wrong)
     return PROBLEMS_FOUND if wrong or now.unwalked else 0
 
@@ -125,7 +131,7 @@ def _write_items(items: Sequence[PendingItem], format_: str, door: Door, *, ever
         for item in items:
             _write_item(item, zone, door)
     else:
-        say("nothing is there" if everything else "nothing waits")
+        say("the inbox is empty" if everything else "no open questions")
 
 
 _HUES = {
@@ -176,16 +182,19 @@ _NAME = re.compile(ITEM_NAME)
 @click.command
 @click.argument("item", metavar="ID")
 @click.argument("text", metavar="[TEXT]", type=TEXT, default="")
-@click.option("--approve", "verdict", flag_value="approved", help="Yes, to an approval_required.")
-@click.option("--reject", "verdict", flag_value="rejected", help="No, to an approval_required.")
-@click.option("--ack", "verdict", flag_value="seen", help="Seen: a task_complete, or an error that may stay.")
+@click.option("--approve", "verdict", flag_value="approved", help="Approve an approval_required.")
+@click.option("--reject", "verdict", flag_value="rejected", help="Reject an approval_required.")
+@click.option("--ack", "verdict", flag_value="seen", help="Acknowledge a task_complete, or an error that needs no fix.")
 @click.pass_obj
 def answer(door: Door, /, item: str, text: str, verdict: str | None) -> None:
-    """Write an answer into the session's note, directly behind the question; an error gets it as its resolution.
+    """Write an answer into the session's note, after the question. For an error, it is the resolution.
 
-    ID is as `cru inbox` shows it, its last six digits, those behind a beginning of the session's id, or a session's id
-    where only one thing waits in it. TEXT may be - for stdin. A session's client learns of the answer with its next
-    briefing or resume, not before; its history, where it has one, tells of it at once.
+    \b
+    - ID is an id from "cru inbox", its last six digits, or the id of a
+      session with one pending item.
+    - TEXT can be - for stdin.
+    - The client sees the answer with its next briefing or resume. The
+      session's history shows it at once.
 
     \b
       cru inbox answer 3f9a1c "Use UTC."
@@ -193,7 +202,7 @@ def answer(door: Door, /, item: str, text: str, verdict: str | None) -> None:
       cru inbox answer 2026-11-21-add --reject "not before the backup"
     """
     if not item.strip():
-        raise UsageError("no item was named", "`cru inbox` shows what waits")
+        raise UsageError("no item given", "run `cru inbox` to see ids")
     vault = open_vault(door)
     redact = redact_of(vault.settings.secrets)
     item = _full_id(door, vault, item) if _NAME.fullmatch(item) else item
@@ -208,7 +217,7 @@ def _full_id(door: Door, vault: Vault, name: str) -> str:
     items = read_items(vault, found, lambda _: None)
     ids = [one.id for one in items if not one.answered and one.id.endswith(f".{name}")]
     if len(ids) > 1:
-        raise UsageError(f"{name}: which? {', '.join(ids[:3])}", "name one by its whole id")
+        raise UsageError(f"{name}: which? {', '.join(ids[:3])}", "give the full id of one")
     if not ids:
         try:
             vault.find(name)
@@ -221,7 +230,7 @@ def _say_done(done: GivenAnswer) -> None:
     write(done.item.id)
     count = sum(done.redactions.values())
     if count:
-        warn(f"{counted(count, 'secret')} taken out of the answer")
+        warn(f"{counted(count, 'secret')} redacted in the answer")
 
 
 def _update_history(vault: Vault, done: GivenAnswer, redact: Redact) -> None:
@@ -237,4 +246,4 @@ def _update_history(vault: Vault, done: GivenAnswer, redact: Redact) -> None:
 
 
 def _say_history_stale(done: GivenAnswer, why: str) -> None:
-    warn(f"{done.item.session}: answered, but its history does not tell of it yet: {why}")
+    warn(f"{done.item.session}: answered, but its history could not be updated: {why}")

@@ -84,33 +84,37 @@ def _complain(now: Refreshed) -> None:
     for reason in now.unwalked:
         warn(reason)
     if now.unsaved:
-        warn(f"the index cannot be kept: {now.unsaved}")
-        say("     the answer is whole; the next command has to read again what this one read")
+        warn(f"the index cannot be saved: {now.unsaved}")
+        say("     the answer is complete, but the next command must read the notes again")
 
 
 _SPAN = (
-    since_option("Only started since: 2026-11-21, today, 12h, 7d, 2w."),
-    until_option("Only started until then; a day counts to its end."),
+    since_option("Only sessions started since: 2026-11-21, today, 12h, 7d, 2w."),
+    until_option("Only sessions started until then; a date includes the whole day."),
 )
 _WHERE = click.option(
     "--where",
     multiple=True,
     metavar="CONDITION",
-    help="Only where this holds, on any column: 'tokens > 5000', 'title ~ limiter', 'branch != null'.",
+    help="Only rows that match, on any column: 'tokens > 5000', 'title ~ limiter', 'branch != null'.",
 )
 _FILTERS = (
-    click.option("--status", type=click.Choice(STATUSES), help="Only sessions that stand so."),
-    click.option("--agent", metavar="NAME[@VERSION]", help="Only with this agent, in any version or in this one."),
-    click.option("--channel", metavar="NAME", help="Only on this channel, the session's or a phase's."),
-    click.option("--model", metavar="MODEL", help="Only with this model: all of its name, or words of it (opus)."),
-    click.option("--project", metavar="NAME", help="Only of this project."),
+    click.option("--status", type=click.Choice(STATUSES), help="Only sessions with this status."),
+    click.option(
+        "--agent", metavar="NAME[@VERSION]", help="Only sessions with this agent, in any version or this one."
+    ),
+    click.option("--channel", metavar="NAME", help="Only sessions with this channel, also in a phase."),
+    click.option(
+        "--model", metavar="MODEL", help="Only sessions with this model: its full name, or words of it (opus)."
+    ),
+    click.option("--project", metavar="NAME", help="Only sessions of this project."),
     *_SPAN,
-    flag("--children", "Subagents' sessions too."),
+    flag("--children", "Include subagents' sessions."),
     _WHERE,
 )
 _ORDER = (
-    click.option("--sort", metavar="COLUMN", help="By this column, the smallest first; -COLUMN the largest first."),
-    click.option("-n", "--limit", type=click.IntRange(min=1), metavar="N", help="Only the first N."),
+    click.option("--sort", metavar="COLUMN", help="Sort by this column; -COLUMN sorts in descending order."),
+    click.option("-n", "--limit", type=click.IntRange(min=1), metavar="N", help="Only the first N rows."),
 )
 
 

@@ -25,18 +25,21 @@ from crucible.vault.index.schema import TABLES, Row, View
 _COLUMNS = "\n\n".join(f"Columns of {table}: {columns_of(table)}" for table in TABLES)
 
 
-@click.command("show", epilog=f"{_COLUMNS}\n\nWhat they mean is in docs/session-index.md.")
+@click.command("show", epilog=f"{_COLUMNS}\n\nSee docs/session-index.md for their meaning.")
 @click.argument("table", type=click.Choice([*TABLES]))
-@click.option("--session", metavar="ID", help="Only of this session: its id, or a beginning that no other has.")
+@click.option("--session", metavar="ID", help="Only rows of this session: its id or a unique prefix.")
 @span_options
 @order_options
 @format_option()
 @click.pass_obj
 def show_table(door: Door, /, *, table: str, session: str | None, format_: str, **options: Any) -> int:
-    """Print a table of the index: what `cru session list` and `stats` reckon with.
+    """Print a table of the index, the source of "cru session list" and "stats".
 
-    --since and --until are about the start of the session that a row belongs to, --where and --sort about the table's
-    own columns. The newest month comes first, in it the rows stand by session. Subagents' sessions are in all of it.
+    \b
+    - --since and --until apply to the start of the row's session; --where
+      and --sort apply to the table's columns.
+    - Rows are sorted by month, newest first, then by session. Subagents'
+      sessions are included.
 
     \b
       cru index show sessions --since 7d
@@ -57,10 +60,12 @@ def show_table(door: Door, /, *, table: str, session: str | None, format_: str, 
 @click.command
 @click.pass_obj
 def rebuild(door: Door) -> int:
-    """Make the index anew from the notes, forgetting what it held.
+    """Rebuild the index from the notes.
 
-    It is never needed: every command brings the index up to date, and makes it anew when it cannot be read. It changes
-    no note.
+    \b
+    - Rarely needed: every command updates the index, and rebuilds it if it
+      cannot be read.
+    - Notes are not changed.
 
     \b
       cru index rebuild

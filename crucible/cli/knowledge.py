@@ -72,27 +72,31 @@ _COLUMNS = (
 
 @click.command("list")
 @only_option("--type", "types", ItemType)
-@click.option("--tag", "tags", multiple=True, metavar="TAG", help="Only with this tag; may be repeated.")
+@click.option("--tag", "tags", multiple=True, metavar="TAG", help="Only items with this tag; repeatable.")
 @click.option(
     "--project",
     metavar="NAME",
-    help="What is seen from this project: its own, its domain's, everybody's; by default from the one whose folder this is.",
+    help="Items visible to this project: its own, its domain's and global ones; by default this folder's project.",
 )
 @ALL_PROJECTS
-@click.option("--domain", metavar="NAME", help="What is seen from this domain; with --project, the project's domain.")
-@flag("--global", "Only what is everybody's.", "everybody")
-@flag("--retired", "Retired items instead.")
-@flag("--to-verify", "Only what is old and was never verified, or did not hold.")
+@click.option("--domain", metavar="NAME", help="Items visible to this domain; with --project, the project's domain.")
+@flag("--global", "Only global items.", "everybody")
+@flag("--retired", "List retired items instead.")
+@flag("--to-verify", "Only old items that were never verified, or failed verification.")
 @limit_option()
 @format_option("paths")
 @NULL_OPTION
 @click.pass_obj
 def list_knowledge(door: Door, /, *, format_: str, null: bool, limit: int | None, **wishes: Any) -> int:
-    """List items of knowledge, those that weigh most in recall first.
+    """List knowledge items, highest weight in recall first.
 
-    In a folder that belongs to a project it is what recall finds there, and how many are not shown is said; --all-projects lists all, and so
-    does the vault's own folder. --to-verify lists what was never verified for 180 days (`verify_after_days`), and what failed when it was.
-    What is not understood is counted on stderr; `cru knowledge check` names it. The exit code is 3 when items may be missing.
+    \b
+    - In a project's folder, only items that its recall can find are listed.
+      --all-projects lists all, as in the vault's folder.
+    - --to-verify lists items that were not verified for 180 days
+      (verify_after_days) or failed verification.
+
+    Exit code: 3 if items may be missing.
 
     \b
       cru knowledge list --type decision --project shop
@@ -131,21 +135,19 @@ def _say_hidden(viewer: Audience, shown: int, hidden: int, *, named: bool, any_:
     """Report how many items are hidden; if the viewer was `named`, only when none are shown."""
     whom = " ".join(filter(None, (viewer.scope, viewer.name))) if viewer.name else "everybody"
     if not shown and not hidden:
-        say("no such items" if any_ else "no items; `cru knowledge add` makes one")
+        say("no matching items" if any_ else "no items; add one with `cru knowledge add`")
     elif not shown:
-        say(f"nothing found for {whom}; not shown: {hidden} of others (--all-projects)")
+        say(f"no items visible to {whom}; {hidden} from other projects hidden (--all-projects)")
     elif hidden and not named:
-        say(f"as {whom} sees it; not shown: {hidden} of others (--all-projects)")
+        say(f"visible to {whom}; {hidden} from other projects hidden (--all-projects)")
 
 
 def _query(root: Path, *, project: str | None, domain: str | None, everything: bool, **wishes: Any) -> ItemFilter:
     named = project is not None or domain is not None
     if wishes["everybody"] and (named or everything):
-        raise UsageError(
-            "--global and --project, --domain or --all-projects exclude each other", "leave one of them out"
-        )
+        raise UsageError("--global and --project, --domain or --all-projects exclude each other", "remove one of them")
     if everything and domain:
-        raise UsageError("--domain and --all-projects exclude each other", "leave one of them out")
+        raise UsageError("--domain and --all-projects exclude each other", "remove one of them")
     asker = RecallScope(project, everything).checked()
     if wishes["everybody"]:
         viewer = Audience(ItemScope.GLOBAL.value)
@@ -168,7 +170,7 @@ def _say_missing(wrong: Sequence[CrucibleError], unread: int) -> bool:
     warn(*wrong)
     if unread:
         are = "is" if unread == 1 else "are"
-        warn(f"{counted(unread, 'note')} {are} not understood; `cru knowledge check` says why")
+        warn(f"{counted(unread, 'note')} {are} not valid; see `cru knowledge check`")
     return not wrong and not unread
 
 
@@ -205,7 +207,7 @@ def _export(row: ItemRow) -> dict[str, Any]:
 @click.argument("item", cls=PickedId, kind="item", metavar="[ID]", type=ITEM)
 @click.pass_obj
 def show_knowledge(door: Door, /, item: str) -> None:
-    """Show an item's note as it is; what is untidy in it is named on stderr.
+    """Show a knowledge item's note. Problems in it are reported on stderr.
 
     \b
       cru knowledge show retry-with-jitter
@@ -218,7 +220,7 @@ def show_knowledge(door: Door, /, item: str) -> None:
 
 @click.command("search")
 @click.argument("query", nargs=-1, required=True)
-@click.option("--project", metavar="NAME", help="As this project sees it; by default as the one whose folder this is.")
+@click.option("--project", metavar="NAME", help="Items visible to this project; by default this folder's project.")
 @ALL_PROJECTS
 @click.option(
     "-n",
@@ -227,13 +229,13 @@ def show_knowledge(door: Door, /, item: str) -> None:
     default=5,
     show_default=True,
     metavar="N",
-    help="At most so many.",
+    help="Maximum number of items.",
 )
-@flag("--explain", "Show what each score is made of.")
+@flag("--explain", "Show the parts of each score.")
 @format_option("paths")
 @click.pass_context
 def search(ctx: click.Context, /, query: tuple[str, ...], **given: Any) -> None:
-    """Find items of knowledge: `cru recall --type knowledge`, in this vault even where a team's server is set.
+    """Find knowledge items by words: "cru recall --type knowledge" in this vault only.
 
     \b
       cru knowledge search how are retries done
@@ -258,7 +260,7 @@ def search(ctx: click.Context, /, query: tuple[str, ...], **given: Any) -> None:
 @format_option()
 @click.pass_obj
 def stats(door: Door, /, format_: str) -> int:
-    """Say what is used, what never helped, what is old, and how full each place is.
+    """Show which knowledge items are used, unhelpful or old, and how full each scope is.
 
     \b
       cru knowledge stats
@@ -276,9 +278,9 @@ def stats(door: Door, /, format_: str) -> int:
 
 _LISTS = {
     "used": "Most used",
-    "never_useful": "Used, and never helped",
+    "never_useful": "Used but never helpful",
     "never_used": "Never used",
-    "stale": "To be verified",
+    "stale": "To verify",
 }
 _SHOWN = 10
 
@@ -293,7 +295,7 @@ def _export_stats(found: KnowledgeStats) -> dict[str, Any]:
 def _write_stats(found: KnowledgeStats) -> None:
     times = "once" if found.uses == 1 else f"{found.uses} times"
     lines = [
-        f"{found.active} active, {found.retired} retired; used {times}, {found.useful} of them useful",
+        f"{found.active} active, {found.retired} retired; used {times}, useful {found.useful} times",
         "  ".join(f"{name} {count}" for name, count in found.by_type.items()),
     ]
     for name, title in _LISTS.items():
@@ -315,9 +317,11 @@ def _uses(row: ItemRow) -> str:
 @format_option()
 @click.pass_obj
 def check_knowledge(door: Door, /, format_: str) -> int:
-    """Name what is wrong with items: properties that are not understood, sources that are gone, names that are taken twice.
+    """Show problems in knowledge items: unknown properties, missing sources, repeated names.
 
-    A line is `path:line: code: message`. The exit code is 3 when there is any problem.
+    Each line is "path:line: code: message".
+
+    Exit code: 3 if there is a problem.
 
     \b
       cru knowledge check

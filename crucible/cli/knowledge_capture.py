@@ -58,7 +58,7 @@ def _reason_of(proposal: CaptureProposal) -> str:
     """Return the item that already says this, else the first line of the candidate's cause, reason or fix."""
     candidate = proposal.candidate
     if proposal.repeats:
-        return f"known already: knowledge/{proposal.repeats}.md"
+        return f"already known: knowledge/{proposal.repeats}.md"
     why = candidate.detail.removeprefix("Why: ").partition("\n\n")[0]
     lines = (" ".join(text.split()) for text in (candidate.cause, why, candidate.fix))
     return next((line for line in lines if line and line != candidate.summary), "")
@@ -81,7 +81,7 @@ class _Dialogue:
                     return answer
         except (click.Abort, EOFError, KeyboardInterrupt):
             say("")
-            say("nothing is decided; `cru knowledge capture` lists them again")
+            say("nothing decided; list them again with `cru knowledge capture`")
             return OfferAnswer()
 
     def _done(self, typed: TypedLine) -> OfferAnswer | None:
@@ -111,18 +111,18 @@ class _Dialogue:
     def _draw(self) -> None:
         offer, width = self._offer, given_width() or shutil.get_terminal_size().columns
         say("")
-        what = f"Task {offer.task} is done" if offer.task else f"Worth keeping of “{offer.title}”"
-        say(cut_to(clean_line(f"{what}{', and this may be worth keeping' if offer.task else ''}:"), width))
+        what = f"Task {offer.task} is done" if offer.task else f"Knowledge from “{offer.title}”"
+        say(cut_to(clean_line(f"{what}{'. Keep any of this?' if offer.task else ''}:"), width))
         for at, one in enumerate(self._shown):
             line, detail = lines_of(at + 1, one, ticked=at in self._ticked)
             say(cut_to(clean_line(line), width))
             if detail:
                 say(cut_to(clean_line(f"      → {detail}"), width))
         defer = "  [d]efer to the session's end" if offer.task else ""
-        say(f"[s]ave {len(self._ticked)} ticked  [e]dit N  s[k]ip all  [p]references{defer}  [q] not now")
+        say(f"[s]ave {len(self._ticked)} selected  [e]dit N  s[k]ip all  [p]references{defer}  [q] not now")
 
     def _read(self) -> TypedLine:
-        text = click.prompt("A letter, or numbers to tick and untick", default="", show_default=False, err=True)
+        text = click.prompt("A letter, or numbers to select and deselect", default="", show_default=False, err=True)
         return read_typed(str(text), len(self._shown), deferrable=bool(self._offer.task))
 
     def _edit(self, at: int) -> None:
@@ -140,7 +140,7 @@ def _edited(candidate: Candidate) -> Candidate | None:
             warn(clean_line(error.format_message()))
             return None
         except (OSError, UnicodeError) as error:  # a full disk, or the editor saved a file that is not text
-            warn(f"{clean_line(str(error))}; it stays as it was")
+            warn(f"{clean_line(str(error))}; unchanged")
             return None
         if text is None:
             return None
@@ -150,7 +150,7 @@ def _edited(candidate: Candidate) -> Candidate | None:
         detail = clean(candidate.detail).replace("\n", " ")
         detail = click.prompt("Detail", default=detail, show_default=bool(candidate.detail), err=True)
     if not normal_line(summary):
-        say("without a summary it stays as it was", style="yellow")
+        say("empty summary; unchanged", style="yellow")
         return None
     return candidate._replace(summary=normal_line(summary), detail=normal(detail))
 
@@ -173,9 +173,9 @@ def _change_preference(vault: Vault, left: int) -> bool:
     say("")
     say("Preferences of this vault, in .crucible/config.toml under [capture]:")
     say(f"  1 prompt_on_end = {on_end}: ask at a session's end")
-    say(f"  2 min_confidence = {least}: less sure is not proposed; you are asked from {PROMPTED:g} on")
+    say(f"  2 min_confidence = {least}: propose nothing below this; ask from {PROMPTED:g}")
     say(f"    silent = {silent}, deduplication = {unique}, budget = {friction}, {left} left")
-    typed = str(click.prompt("1 or 2 changes it, Enter goes back", default="", show_default=False, err=True)).strip()
+    typed = str(click.prompt("1 or 2 to change, Enter to go back", default="", show_default=False, err=True)).strip()
     if typed == "1":
         set_preference(vault.root, "prompt_on_end", not settings.prompt_on_end)
     elif typed == "2":
@@ -201,14 +201,16 @@ def write_captured(vault: Vault, captured: Captured) -> None:
 def _say_rest(captured: Captured) -> None:
     warn(*captured.problems)
     if captured.skipped:
-        say(f"{len(captured.skipped)} skipped; `cru knowledge capture {captured.session} --again` brings them back")
+        say(f"{len(captured.skipped)} skipped; `cru knowledge capture {captured.session} --again` proposes them again")
     if captured.deferred:
-        say(f"{len(captured.deferred)} put off to the session's end")
+        say(f"{len(captured.deferred)} deferred to the session's end")
     if captured.suggested:
         say(_budget_line(captured.budget))
-        say(f"`cru knowledge capture {captured.session} --accept 1,…` keeps those and skips the rest; or `all`, `none`")
+        say(
+            f"`cru knowledge capture {captured.session} --accept 1,…` keeps these and skips the rest; also `all` or `none`"
+        )
     elif not (captured.kept or captured.silent or captured.skipped or captured.problems):
-        say(f"{captured.session}: nothing in it waits to be kept")
+        say(f"{captured.session}: nothing to keep")
 
 
 def _budget_line(budget: QuestionBudget) -> str:
@@ -224,8 +226,8 @@ def say_captured(vault: Vault, captured: Captured) -> None:
         say(_kept_line(vault, kept))
     warn(*captured.problems)
     if waiting := len(captured.suggested):
-        thing = "one thing waits" if waiting == 1 else f"{waiting} things wait"
-        say(f"{thing} for your word: `cru knowledge capture {captured.session}`")
+        thing = "one candidate waits" if waiting == 1 else f"{waiting} candidates wait"
+        say(f"{thing} for your decision: `cru knowledge capture {captured.session}`")
 
 
 def _kept_line(vault: Vault, kept: KeptCandidate) -> str:
@@ -240,18 +242,18 @@ def _kept_line(vault: Vault, kept: KeptCandidate) -> str:
 @click.option(
     "--accept",
     metavar="all|none|1,3",
-    help="Keep these of the list (1,3 or 2-4) and skip the others; nothing is asked.",
+    help="Keep these candidates (1,3 or 2-4), skip the others, and do not ask.",
 )
-@click.option("--task", metavar="TASK", default="", help="Only what this task of it found.")
+@click.option("--task", metavar="TASK", default="", help="Only candidates from this task of the session.")
 @click.option(
     "--if-alike",
     "choice",
     type=one_of(SimilarChoice),
-    help="What becomes of what is much like an item of knowledge; by default it is not kept, and the item is named.",
+    help="How to handle a candidate similar to a knowledge item; by default it is not kept.",
 )
-@flag("--again", "Also what was skipped before.")
+@flag("--again", "Include candidates that were skipped before.")
 @with_option
-@flag("--dry-run", "Only list; keep nothing, ask nothing, note nothing.")
+@flag("--dry-run", "List candidates; keep and record nothing.")
 @format_option()
 @click.pass_obj
 def capture(
@@ -267,14 +269,20 @@ def capture(
     again: bool,
     dry_run: bool,
 ) -> int:
-    """Find what is worth keeping of a session.
+    """Find knowledge in a session, and choose what to keep.
 
-    Some candidates are kept without asking: what you or an agent recorded on purpose, decision records (ADRs), measurements of a command, and tests or programs that passed after the agent's first fix. On
-    a terminal you are asked about the rest: a number ticks or unticks a candidate, a letter saves, edits, skips or shows preferences. Elsewhere they are listed, and --accept keeps those that you
-    name. A candidate that you answered is not proposed again; one that an item of knowledge says already is not ticked.
+    \b
+    - Kept without asking: what you or an agent recorded on purpose,
+      decision records (ADRs), measurements, and tests that passed after the
+      agent's first fix.
+    - On a terminal you are asked about the rest. Elsewhere candidates are
+      listed, and --accept keeps the ones you choose.
+    - Answered candidates are not proposed again; known ones are not
+      preselected.
+    - Without ID, uses the session in CRU_SESSION, else the newest one of
+      this project.
 
-    Without ID it is the session that CRU_SESSION names, else the newest one of the project that you stand in. The exit code is 1 when
-    something that you accepted, or everything, could not be kept.
+    Exit code: 1 if something that you accepted, or everything, could not be kept.
 
     \b
       cru knowledge capture
@@ -284,7 +292,7 @@ def capture(
       cru knowledge capture 2026-11-21-add --accept all --format json
     """
     if accept is not None and dry_run:
-        raise UsageError("--accept and --dry-run exclude each other", "leave one of them out")
+        raise UsageError("--accept and --dry-run exclude each other", "remove one of them")
     vault = open_vault(door)
     note = load_note(vault, session or newest_here(vault))
     ask_first(vault, [note.path], named)

@@ -44,50 +44,54 @@ _EVENT = late_pattern(r"#[0-9a-f]{8}\Z")
 @click.argument("type_", metavar="TYPE", type=one_of(ItemType))
 @click.argument("title")
 @click.argument("text", default="")
-@click.option("--tag", "tags", multiple=True, metavar="TAG", help="May be repeated.")
+@click.option("--tag", "tags", multiple=True, metavar="TAG", help="A tag; repeatable.")
 @click.option(
     "--scope",
     type=one_of(ItemScope),
-    help="For whom it is worth knowing; by default the project's, and everybody's where there is none.",
+    help="Where it applies; by default the project, or global without one.",
 )
-@click.option("--project", metavar="NAME", help="Of which project; by default the one whose folder this is.")
-@click.option("--domain", metavar="NAME", default="", help="Of which domain.")
-@click.option("--session", metavar="ID", type=SESSION, help="The session that it comes from.")
+@click.option("--project", metavar="NAME", help="The project; by default this folder's.")
+@click.option("--domain", metavar="NAME", default="", help="The domain.")
+@click.option("--session", metavar="ID", type=SESSION, help="The source session.")
 @click.option("--phase", metavar="ID", default="", help="The phase of that session, such as phase-2.")
-@click.option("--confidence", type=click.FloatRange(0, 1), metavar="0..1", help="How sure you are.")
+@click.option("--confidence", type=click.FloatRange(0, 1), metavar="0..1", help="Your confidence, from 0 to 1.")
 @click.option(
     "--category",
     metavar="CATEGORY",
     type=one_of(Category),
-    help=f"Of a failure: {', '.join(Category)}.",
+    help=f"For a failure: {', '.join(Category)}.",
 )
-@click.option("--cause", default="", metavar="TEXT", help="Of a failure: its root cause.")
-@click.option("--prevent", default="", metavar="TEXT", help="Of a failure: what would have prevented it.")
-@click.option("--resolution", default="", metavar="TEXT", help="Of a failure: what fixed it.")
+@click.option("--cause", default="", metavar="TEXT", help="For a failure: its root cause.")
+@click.option("--prevent", default="", metavar="TEXT", help="For a failure: what would have prevented it.")
+@click.option("--resolution", default="", metavar="TEXT", help="For a failure: its fix.")
 @click.option(
     "--how",
     default="",
     metavar="TEXT",
-    help="How it was verified: a command, a test, a measurement.",
+    help="How it was verified: a command, a test or a measurement.",
 )
 @click.option(
     "--if-alike",
     "choice",
     type=one_of(SimilarChoice),
-    help="What becomes of it when something like it is known; by default you are asked, or it is not added.",
+    help="How to handle a similar item; by default you are asked, or it is not added.",
 )
 @format_option()
 @click.pass_obj
 def add(door: Door, /, type_: str, title: str, text: str, format_: str, **given: Any) -> int:
-    """Keep something worth knowing again, as a note in knowledge/.
+    """Add a knowledge item, as a note in knowledge/.
 
-    TEXT is Markdown; `-` reads it from standard input. What has the title of a known item is skipped and the item named; what is much like one is
-    merged, kept beside it, or skipped, as you choose. There is room for so many items of a project, of a domain, and of everybody's: see
-    [knowledge] in the settings. Secrets are taken out. The note's path is printed; the exit code is 1 when it was not added for want of a
-    choice or of room.
+    \b
+    - TEXT is Markdown; - reads it from stdin. Secrets are redacted.
+    - An item with a known title is skipped. For a similar item, you choose:
+      merge, keep both or skip.
+    - The number of items is limited per project, per domain and for global
+      items; see [knowledge] in the settings.
+    - The item belongs to the project of this folder, or is global outside a
+      project. --project and --scope override this.
+    - The note's path is printed.
 
-    The project is the one that recall asks for in the same folder: as your settings name it, or its git repository. Elsewhere, and in the vault
-    itself, the item is everybody's, unless --project or --scope says otherwise. It is said for whom it was kept.
+    Exit code: 1 if it was not added because a choice or space was missing.
 
     \b
       cru knowledge add decision "Retry with jitter" "At most five times."
@@ -116,7 +120,7 @@ def add(door: Door, /, type_: str, title: str, text: str, format_: str, **given:
     if made.outcome is AddOutcome.ALIKE and format_ == "text" and sys.stdin.isatty() and door.terminal:
         _say_alike(made)
         asked = click.prompt(
-            "What is to be done",
+            "What should be done?",
             type=one_of(made.choices),
             default=SimilarChoice.SKIP.value,
             err=True,
@@ -128,7 +132,7 @@ def add(door: Door, /, type_: str, title: str, text: str, format_: str, **given:
 
 def _item(vault: Vault, type_: ItemType, title: str, text: str, **given: Any) -> Item:
     if given["phase"] and not given["session"]:
-        raise UsageError("--phase goes with --session", "say of which session")
+        raise UsageError("--phase requires --session", "give the session")
     failure = FailureCause(
         Category(given["category"]) if given["category"] else None,
         given["cause"],
@@ -136,10 +140,10 @@ def _item(vault: Vault, type_: ItemType, title: str, text: str, **given: Any) ->
         given["resolution"],
     )
     if failure != FailureCause() and type_ is not ItemType.FAILURE:
-        raise UsageError("--category, --cause, --prevent and --resolution are a failure's", "add it as a failure")
+        raise UsageError("--category, --cause, --prevent and --resolution are for failures", "use the type failure")
     scope, project = _scope_and_project(vault, given["scope"], given["project"], given["domain"])
     if scope is ItemScope.DOMAIN and not given["domain"]:
-        raise UsageError("an item of a domain needs --domain", "name it, or use another --scope")
+        raise UsageError("the scope domain needs --domain", "give it, or choose another --scope")
     how = given["how"]
     origin = Origin.VERIFIED if how else None
     return Item(
@@ -172,14 +176,14 @@ def _scope_and_project(vault: Vault, scope: str | None, project: str | None, dom
         # The user asked for project scope, so the bare name of the folder is good enough.
         named = project_of(*cwd_and_projects(vault.root))
     if scope and not named.strip():
-        raise UsageError("an item of a project needs --project", "name it, or use another --scope")
+        raise UsageError("the scope project needs --project", "give it, or choose another --scope")
     if named.strip():
         return ItemScope.PROJECT, named
     return (ItemScope.DOMAIN if domain else ItemScope.GLOBAL), ""
 
 
 def _say_alike(made: Added) -> None:
-    say("like what is known:")
+    say("similar items:")
     for one in made.alike:
         say(f"  {one.id}  {one.title}: {one.why}")
 
@@ -208,33 +212,33 @@ def _write_added(vault: Vault, made: Added, format_: str) -> None:
         write(str(made.path))
     if made.outcome is AddOutcome.ALIKE:
         _say_alike(made)
-        say(f"not added; say what is to be done: --if-alike {'|'.join(made.choices)}")
+        say(f"not added; choose with --if-alike {'|'.join(made.choices)}")
     elif made.outcome is AddOutcome.ADDED:
         place = Audience.of(made.item)
-        say(f"kept for {'everybody' if place.scope == ItemScope.GLOBAL.value else f'{place.scope} {place.name}'}")
+        say(f"scope: {'global' if place.scope == ItemScope.GLOBAL.value else f'{place.scope} {place.name}'}")
     else:
         say(made.why if made.outcome is AddOutcome.MERGED else f"not added: {made.why}")
     for id_ in made.to_retire:
-        say(f"  could go: cru knowledge retire {id_}")
+        say(f"  to make room: cru knowledge retire {id_}")
     warn(*made.warnings)
     if taken := sum(made.redactions.values()):
-        say(f"{counted(taken, 'secret')} taken out")
+        say(f"{counted(taken, 'secret')} redacted")
 
 
 @click.command("retire")
 @click.argument("items", metavar="ID...", type=ITEM, nargs=-1, required=True)
-@click.option("--reason", default="", metavar="TEXT", help="Why; the note keeps it.")
-@flag("--undo", "Bring it back into recall.")
+@click.option("--reason", default="", metavar="TEXT", help="The reason, stored in the note.")
+@flag("--undo", "Restore the items.")
 @click.pass_obj
 def retire(door: Door, /, items: tuple[str, ...], reason: str, *, undo: bool) -> None:
-    """Take items out of recall; their notes stay.
+    """Retire items: recall no longer finds them. Their notes stay.
 
     \b
       cru knowledge retire retry-with-jitter --reason "the client does it"
       cru knowledge retire retry-with-jitter --undo
     """
     if reason and undo:
-        raise UsageError("--reason and --undo exclude each other", "leave one of them out")
+        raise UsageError("--reason and --undo exclude each other", "remove one of them")
     vault = open_vault(door)
     redact = redact_of(vault.settings.secrets)
     for path in dict.fromkeys(find_item(vault, ref, here()) for ref in items):
@@ -250,9 +254,9 @@ def retire(door: Door, /, items: tuple[str, ...], reason: str, *, undo: bool) ->
 @click.argument("other", metavar="OTHER", type=ITEM)
 @click.pass_obj
 def merge(door: Door, /, into: str, other: str) -> None:
-    """Make one of two items: ID says what both said, and OTHER is retired with a link to it.
+    """Merge two items: add OTHER to ID, and retire OTHER with a link to ID.
 
-    Counters add up, texts and tags come together, and no line of ID's note is lost.
+    Counters are added; texts and tags are combined. No line of ID's note is lost.
 
     \b
       cru knowledge merge retry-with-jitter wait-a-little-longer-each-time
@@ -264,14 +268,15 @@ def merge(door: Door, /, into: str, other: str) -> None:
 
 @click.command("verify")
 @click.argument("item", metavar="ID", type=ITEM)
-@click.option("--how", default="", metavar="TEXT", help="How it was verified: a command, a test, a look.")
+@click.option("--how", default="", metavar="TEXT", help="How it was verified: a command, a test or a review.")
 @click.option("--agent", default="", metavar="NAME", help="The agent or person who verified it.")
-@flag("--failed", "It did not hold.")
+@flag("--failed", "The item is no longer true.")
 @click.pass_obj
 def verify(door: Door, /, item: str, how: str, agent: str, *, failed: bool) -> None:
-    """Note that an item was looked at and holds; it is as fresh as a new one then.
+    """Record that you checked an item; it then counts as fresh.
 
-    One that did not hold is listed by `cru knowledge list --to-verify` until it does, and each time stays as a line of `failed_checks` in its note.
+    With --failed, "cru knowledge list --to-verify" lists the item until it is verified, and the failure is added to
+    its note.
 
     \b
       cru knowledge verify retry-with-jitter --how "pytest tests/test_retry.py"
@@ -282,16 +287,16 @@ def verify(door: Door, /, item: str, how: str, agent: str, *, failed: bool) -> N
     redact = redact_of(vault.settings.secrets)
     verify_item(vault, path, datetime.now(UTC), Verification(passed=not failed, how=how, by=agent), redact)
     say(
-        f"{path.stem}: {'did not hold, as its note says now; correct it, or `cru knowledge retire` it' if failed else 'verified'}"
+        f"{path.stem}: {'failed verification; correct it, or retire it with `cru knowledge retire`' if failed else 'verified'}"
     )
 
 
 @click.command("feedback")
 @click.argument("item", metavar="ID", type=ITEM)
-@click.option("--useful/--not-useful", default=None, help="Whether it helped; without one, a terminal asks.")
+@click.option("--useful/--not-useful", default=None, help="Whether the item helped; by default a terminal asks.")
 @click.pass_obj
 def feedback(door: Door, /, item: str, *, useful: bool | None) -> None:
-    """Tell that an item of knowledge was used, and whether it helped: its note counts that, and recall weighs it.
+    """Record that an item was used, and whether it helped. Recall weighs items by this.
 
     \b
       cru knowledge feedback retry-with-jitter --useful
@@ -302,14 +307,14 @@ def feedback(door: Door, /, item: str, *, useful: bool | None) -> None:
             "give the id of a knowledge item; `cru knowledge list` shows them",
         )
     if useful is None and not human_is_there(door):
-        raise UsageError("neither --useful nor --not-useful was given", "Say whether the item helped.")
+        raise UsageError("neither --useful nor --not-useful was given", "add one of them")
     vault = open_vault(door)
     path = find_item(vault, item, here())
     if useful is None:
         useful = click.confirm(f"Did “{clean_line(_title_of(vault, path))}” help?", err=True)
     after = count_use(vault, path, datetime.now(UTC), useful=useful)
     times = "once" if after.use_count == 1 else f"{after.use_count} times"
-    say(f"{path.stem}: used {times}, {after.useful_count} of them useful")
+    say(f"{path.stem}: used {times}, useful {after.useful_count} times")
 
 
 def _title_of(vault: Vault, path: Path) -> str:

@@ -48,31 +48,35 @@ class _Chosen(NamedTuple):
     "--with",
     "named",
     metavar="CLIENT",
-    help=f"Which client: {_NAMES} or a command line; by default the one that was used last.",
+    help=f"The client: {_NAMES} or a command line; by default the last one used.",
 )
 @click.option(
     "--budget",
     type=click.IntRange(min=1),
     metavar="TOKENS",
-    help="How long the briefing may be; by default the setting.",
+    help="Maximum tokens of the briefing; by default the setting.",
 )
 @click.option(
     "--workflow",
     type=WORKFLOW,
     metavar="NAME",
-    help="A workflow that is about to run: what concerns it is kept longest.",
+    help="Keep what concerns this workflow longest.",
 )
 @click.pass_context
 def launch(ctx: click.Context, /, named: str | None, budget: int | None, workflow: str | None) -> None:
-    """Brief a client, and launch it.
+    """Start a new session of a client, with a briefing.
 
-    A new session of the client begins in the working directory, with what `cru briefing` says beside its own
-    instructions; nothing is put into anybody's mouth, and the client's hooks do not brief it again. Without --with it is
-    the client that was used last in this project, else one that is installed. In a folder without a project it is told
-    nothing. A command line gets the briefing in place of {briefing}, else on its standard input. What stands behind -- is
-    the client's own.
+    \b
+    - The client starts in the current directory with the output of "cru
+      briefing" beside its own instructions. No prompt is sent on your
+      behalf, and its hooks do not brief it again.
+    - Without --with, uses the last client of this project, or an installed
+      one. Outside a project there is no briefing.
+    - A command line gets the briefing in place of {briefing}, or on its
+      standard input.
+    - Arguments after -- go to the client.
 
-    The exit code is 1 when the client ended with an error.
+    Exit code: 1 if the client failed.
 
     \b
       cru launch
@@ -84,11 +88,11 @@ def launch(ctx: click.Context, /, named: str | None, budget: int | None, workflo
     chosen = _named(named) if named is not None else None
     told = make_briefing(door, None, budget, workflow)
     for source in told.briefing.failed:
-        warn(f"left out: {source.name}: {source.failure}")
+        warn(f"skipped: {source.name}: {source.failure}")
     chosen = chosen or _last_used(told)
-    hint = f"--with takes {_NAMES}, or a command line that is there"
+    hint = f"--with takes {_NAMES}, or an installed command"
     if chosen.client and chosen.client.package:
-        hint = f"`npm install -g {chosen.client.package}` installs it; --with names another: {_NAMES}"
+        hint = f"`npm install -g {chosen.client.package}` installs it; to use another client: --with {_NAMES}"
     program = check_installed(chosen.command[0], os.environ, hint)
     _run(told, chosen, program, client_arguments(ctx))
 
@@ -115,8 +119,8 @@ def _last_used(told: MadeBriefing) -> _Chosen:
         if known and shutil.which(known.program, path=os.environ.get("PATH", os.defpath)):
             return _Chosen(known, (known.program,))
     raise ClientMissing(
-        f"none of {_NAMES} is installed, or on PATH",
-        f"`npm install -g {CLIENTS['claude'].package}` installs one; --with takes any command line",
+        f"none of {_NAMES} is installed and on PATH",
+        f"`npm install -g {CLIENTS['claude'].package}` installs one; or pass a command with --with",
     )
 
 
@@ -128,8 +132,8 @@ def _run(told: MadeBriefing, chosen: _Chosen, program: str, more: Sequence[str])
         beginning, stdin = _launch(chosen, text, file, more)
         if not beginning.fits:
             raise UsageError(
-                f"the briefing is {beginning.longest // 1024} KB, and an argument holds {LONGEST_ARGUMENT // 1024}",
-                "give it less with --budget",
+                f"the briefing has {beginning.longest // 1024} KB, more than an argument can hold ({LONGEST_ARGUMENT // 1024} KB)",
+                "lower --budget",
             )
         say(_start_line(told, chosen))
         env = {**_environment(told.vault, briefed=bool(text)), **beginning.env}
@@ -139,7 +143,7 @@ def _run(told: MadeBriefing, chosen: _Chosen, program: str, more: Sequence[str])
             shutil.rmtree(folder, ignore_errors=True)
     fault = ending_of(code)
     if fault:
-        raise ClientFailed(f"{chosen.name} {fault}", "what it did is in its own log: `cru import` writes it down")
+        raise ClientFailed(f"{chosen.name} {fault}", 'its work is in its own log; run "cru import"')
 
 
 def _write_briefing(folder: str, text: str) -> str:
@@ -168,9 +172,9 @@ def _gets_briefing(told: MadeBriefing) -> bool:
 def _start_line(told: MadeBriefing, chosen: _Chosen) -> str:
     """Return the line shown before a client starts."""
     if not told.briefing.project:
-        return f"Starting {chosen.name}; this folder is no project's, so it is told nothing"
+        return f"Starting {chosen.name} without a briefing: this folder has no project"
     if not _gets_briefing(told):
-        return f"Starting {chosen.name}; nothing is known yet, so it is told nothing"
+        return f"Starting {chosen.name} without a briefing: nothing is known yet"
     prompted = ", as its first prompt" if chosen.client and chosen.client.prompted else ""
     return f"Starting {chosen.name} with a briefing on {told.briefing.project} of about {told.briefing.tokens:,} tokens{prompted}"
 

@@ -90,7 +90,7 @@ class Improver:
         judged, problem = judge_case(case, agent, self.redact, self._template, self._budget)
         self._failed = 0 if agent.answered else self._failed + agent.asked
         if self._failed >= _PATIENCE:
-            warn("the agent does not answer, so it is not asked again")
+            warn("the agent does not answer, so it will not be asked again")
         if problem:
             self.problems += 1
             warn(f"{case.id}: judged by rules: {problem}")
@@ -115,7 +115,7 @@ def improver_of(vault: Vault, redact: Redact, named: str | None, *, judge: bool,
     """Return the judge of cases: the agent if `judge` is set and one is configured, else the rules if either is set."""
     asked = agent_if_any(named, "--judge") if judge else None
     if judge and asked is None:
-        say("no agent is configured, so rules say where failures come from, and how sure they are")
+        say("no agent is configured, so built-in rules judge the causes of failures")
     agent = as_agent(asked, vault.root, "attribution") if asked else None
     return Improver(vault, redact, agent, by_rules=by_rules or judge)
 
@@ -151,25 +151,29 @@ class _CaseSelection(NamedTuple):
 
 @click.command
 @click.argument("sessions", metavar="[ID]...", type=SESSION, nargs=-1)
-@flag("--all", "Of all sessions, or of all that the filters leave.", "every")
+@flag("--all", "Use all sessions, or all that match the filters.", "every")
 @session_filters
 @with_options(CHOICES)
 @with_options(WAYS)
 @format_option()
 @click.pass_obj
 def learn(door: Door, /, sessions: tuple[str, ...], *, every: bool, format_: str, **given: Any) -> int:
-    """Extract what sessions teach: failures and what fixed them, corrections, decisions, delegated work, whole pieces of work.
+    """Extract learning cases: failures and fixes, corrections, decisions, delegated work and workflows.
 
-    Without ID, --type and --export mean the newest session of this project; --all means all sessions.
+    \b
+    - Without --export, cases are only counted. "jsonl" writes training
+      data, "markdown" one note per case in cases/ for review, "puzzle"
+      puzzle files.
+    - Cases that you edited or reviewed are exported as they are in cases/,
+      without rejected ones.
+    - Without ID, --type and --export use the newest session of this
+      project; --all uses all sessions. Subagents are included.
+    - --with first asks an agent what mattered. With --judge, it names the
+      causes of failures instead.
+    - Secrets are redacted again; exports outside the vault also lose e-mail
+      addresses and user names in paths.
 
-    Without --export the cases are only counted. `--export jsonl` writes rows that trainers load, with a card beside them; `markdown` a note
-    a case into cases/, for you to read, edit, and accept or reject; `puzzle` files to be played. Subagents' sessions come with the one that
-    they worked for. What you changed or reviewed in cases/ is what is exported, and what you rejected is not.
-
-    --with first asks an agent what mattered in the sessions. With --judge, it judges failures instead.
-
-    Secrets are taken out again, and from what leaves the vault also e-mail addresses and the names in home folders. The exit code is 3 when
-    a note could not be read.
+    Exit code: 3 if a note could not be read.
 
     \b
       cru session learn --all
@@ -217,7 +221,7 @@ def learn(door: Door, /, sessions: tuple[str, ...], *, every: bool, format_: str
     seen.report(picked.dropped)
     improve.say_spent()
     if selection.wanted.accepted and not seen.cases:
-        say("none of these cases is accepted: `cru case accept` does that, `cru case list` tells them")
+        say('none of these cases is accepted; list them with "cru case list", accept with "cru case accept"')
     return PROBLEMS_FOUND if seen.problems or not chosen.complete or improve.problems else 0
 
 
@@ -231,7 +235,7 @@ def _selection(given: dict[str, Any]) -> _CaseSelection:
         accepted=given.pop("accepted"),
     )
     if wanted.least is not None and wanted.most is not None and wanted.least > wanted.most:
-        raise UsageError("--min-tokens is more than --max-tokens", "no case is both")
+        raise UsageError("--min-tokens is more than --max-tokens", "lower --min-tokens or raise --max-tokens")
     dedupe = given.pop("dedupe")
     return _CaseSelection(wanted, Dedupe(dedupe) if dedupe else None, given.pop("limit"), given.pop("seed"))
 
@@ -249,21 +253,23 @@ _GOES_WITH = {
 
 def _check(options: _ExportOptions, selection: _CaseSelection, format_: str) -> None:
     if options.rules is not None and options.export:
-        raise UsageError("--rules and --export exclude each other", "leave one of them out")
+        raise UsageError("--rules and --export exclude each other", "remove one of them")
     if (options.write and options.rules is None) or (options.yes and not options.write):
-        raise UsageError("--yes goes with --write, and --write with --rules", "say what is to be written")
+        raise UsageError("--yes requires --write, and --write requires --rules", "add the missing option")
     for name, exports in _GOES_WITH.items():
         if getattr(options, name) not in (None, False) and options.export not in exports:
             option = "--" + name.replace("_", "-")
-            raise UsageError(f"{option} goes with --export {' or '.join(exports)}", f"leave {option} out, or export so")
+            raise UsageError(
+                f"{option} requires --export {' or '.join(exports)}", f"remove {option}, or change --export"
+            )
     if options.export == PUZZLE and options.output == _STDOUT:
-        raise UsageError("puzzles are files, and no stream", "name a folder: -o puzzles")
+        raise UsageError("puzzles are files and cannot go to stdout", "name a folder: -o puzzles")
     if options.export == JSONL and options.output in (None, _STDOUT) and format_ != "text":
         raise UsageError(
-            f"--format {format_} would stand among the rows on standard output", "name a file: -o cases.jsonl"
+            f"--format {format_} would mix with the rows on standard output", "write to a file: -o cases.jsonl"
         )
     if selection.seed is not None and selection.limit is None and options.split is None:
-        raise UsageError("--seed goes with --limit or --split", "leave it out, or say what is to be drawn")
+        raise UsageError("--seed requires --limit or --split", "remove it, or add one of them")
 
 
 def _check_place(vault: Vault, output: str | None) -> None:
@@ -274,14 +280,10 @@ def _check_place(vault: Vault, output: str | None) -> None:
     own = (vault.sessions, *(vault.root / name for name in (CASES, WORKFLOWS, ".crucible")))
     inside = next(filter(target.is_relative_to, own), None)
     if inside:
-        raise UsageError(
-            f"{output}: lies in the vault's {vault.relative(inside)}/", "name a folder of its own: -o data"
-        )
+        raise UsageError(f"{output}: is inside the vault's {vault.relative(inside)}/", "choose another folder: -o data")
     within = target.relative_to(vault.root).parts if target.is_relative_to(vault.root) else (".",)
     if not any(part.startswith(".") for part in within):
-        say(
-            f"{clean_line(str(output))} lies in the vault, where Obsidian shows it: a folder outside keeps the vault clean"
-        )
+        say(f"{clean_line(str(output))} is inside the vault, so Obsidian shows it; consider another folder")
 
 
 # --- gathering and exporting -----------------------------------------------------------------------------------------

@@ -47,9 +47,9 @@ def select_sessions(vault: Vault, refs: Sequence[str], filters: Mapping[str, Any
     """Select sessions by id, or all that match the filters; raises `UsageError` for both or neither."""
     narrowed = any(value not in (None, False, ()) for value in filters.values())
     if refs and (every or narrowed):
-        raise UsageError("sessions by id, and --all or filters, exclude each other", "name them in one way")
+        raise UsageError("session ids exclude --all and filters", "use one of them")
     if not (refs or every or narrowed):
-        raise UsageError("which sessions?", "name them, or say --all, or narrow them: --since 30d, --project shop")
+        raise UsageError("no sessions selected", "give ids, --all or a filter: --since 30d, --project shop")
     named = {vault.relative(find_note(vault, ref)) for ref in refs}
     query = query_from(filters)._replace(children=True, archived=True)
     index = index_of(vault)
@@ -112,43 +112,43 @@ CHOICES = (
     only_option("--type", "types", CaseType),
     click.option("--min-tokens", type=click.IntRange(min=0), metavar="N", help="Only cases of N tokens or more."),
     click.option("--max-tokens", type=click.IntRange(min=0), metavar="N", help="Only cases of N tokens or fewer."),
-    click.option("--verified", is_flag=True, help="Only those whose outcome something showed to be right."),
-    click.option("--accepted", is_flag=True, help="Only those that were accepted: see `cru case accept`."),
+    click.option("--verified", is_flag=True, help="Only cases with a confirmed outcome."),
+    click.option("--accepted", is_flag=True, help="Only accepted cases; see `cru case accept`."),
     click.option(
         "--dedupe",
         type=one_of(Dedupe),
-        help="Of those that say the same, or nearly, only the best.",
+        help="Drop duplicates, or near duplicates, and keep the best.",
     ),
-    limit_option("At most N cases: the first ones, or with --seed a sample."),
+    limit_option("At most N cases: the first ones, or a sample with --seed."),
     click.option(
         "--seed",
         type=int,
         metavar="N",
-        help="Draw --limit and --split by chance, the same way for the same N.",
+        help="Make --limit and --split random; the same N gives the same result.",
     ),
 )
 WAYS = (
     click.option(
         "--export",
         type=click.Choice([JSONL, MARKDOWN, PUZZLE]),
-        help="Rows for training, notes in the vault's cases/, or puzzle files. Without it only counts are told.",
+        help="Write training rows, notes in cases/, or puzzle files; without it, cases are only counted.",
     ),
     click.option(
         "--shape",
         type=one_of(Shape),
-        help="How rows are laid out.  [default: messages]",
+        help="The shape of rows.  [default: messages]",
     ),
     click.option(
         "-o",
         "--output",
         metavar="OUT",
         type=GivenPath(),
-        help="Where rows go (a file or a folder; by default stdout), or puzzles (a folder; by default the vault's exports/puzzles/).",
+        help="Where to write rows (a file or folder; by default stdout) or puzzles (a folder; by default exports/puzzles/).",
     ),
-    click.option("--split", metavar="NAME=SHARE,…", help="Part rows by session: train=0.9,test=0.1."),
-    click.option("--licence", metavar="NAME", help="The licence that every row tells, such as cc-by-4.0."),
-    click.option("--no-metadata", is_flag=True, help="Rows without the column that tells where they come from."),
-    click.option("--judge", is_flag=True, help="Have an agent say where failures come from; without one, rules do."),
+    click.option("--split", metavar="NAME=SHARE,…", help="Split rows by session: train=0.9,test=0.1."),
+    click.option("--licence", metavar="NAME", help="The licence in every row, such as cc-by-4.0."),
+    click.option("--no-metadata", is_flag=True, help="Omit the column with each row's origin."),
+    click.option("--judge", is_flag=True, help="Let an agent judge the causes of failures, instead of built-in rules."),
     with_option,
     click.option(
         "--rules",
@@ -156,9 +156,9 @@ WAYS = (
         flag_value=".",
         metavar="[FILE]",
         type=GivenPath(),
-        help="Propose corrections that recur as a diff to AGENTS.md or CLAUDE.md; nothing is exported.",
+        help="Propose recurring corrections as a diff to AGENTS.md or CLAUDE.md; export nothing.",
     ),
-    click.option("--write", is_flag=True, help="With --rules: write the file, after a question."),
-    yes_option("With --write: do not ask."),
-    click.option("--force", is_flag=True, help="Write puzzle files also over what was changed there."),
+    click.option("--write", is_flag=True, help="With --rules: write the file, after asking."),
+    yes_option("With --write: do not ask for confirmation."),
+    click.option("--force", is_flag=True, help="Overwrite changed puzzle files."),
 )

@@ -74,10 +74,10 @@ class CaseTally:
 
     def report(self, dropped: int) -> None:
         """Report how many sessions were read and how many cases were skipped."""
-        told = [f"{_counted(self.sessions, 'session')} looked at"]
-        told += [f"{_counted(dropped, 'duplicate')} left out"] if dropped else []
+        told = [f"{_counted(self.sessions, 'session')} read"]
+        told += [f"{_counted(dropped, 'duplicate')} skipped"] if dropped else []
         told += (
-            [f"{_counted(self.rejected, 'rejected case')} {'left out' if self.exporting else 'counted'}"]
+            [f"{_counted(self.rejected, 'rejected case')} {'skipped' if self.exporting else 'counted'}"]
             if self.rejected
             else []
         )
@@ -130,13 +130,13 @@ def say_exported(done: Exported, format_: str | None, sides: Sequence[str] = ())
     if format_ is not None:
         _write_files(exported, filter(None, (*(one.path for one in done.files), done.card)), format_)
     left = ", ".join(f"{count} {name}" for name, count in left_out)
-    say(f"{_counted(tally.rows, 'row')}" + (f"; of no use in this shape: {left}" if left else ""))
+    say(f"{_counted(tally.rows, 'row')}" + (f"; without content in this shape: {left}" if left else ""))
     if not tally.rows and format_ is not None:
         say("nothing was written")
     bare = [side for side in sides if not tally.by["split"][side]]
     if bare and tally.rows:
         say(
-            f"no row came to {', '.join(bare)}: sessions that belong together stay together, so few of them part unevenly",
+            f"no rows in {', '.join(bare)}: related sessions stay together, so few sessions split unevenly",
             style="yellow",
         )
     _say_redactions(tally.redactions)
@@ -149,11 +149,11 @@ def say_kept(vault: Vault, kept: WrittenCases, format_: str) -> None:
     }
     _write_files(exported, (*kept.new, *kept.replaced), format_)
     say(
-        f"{_counted(len(kept.new), 'case')} new, {len(kept.replaced)} replaced, {len(kept.same)} as they were, "
-        f"{len(kept.left)} left as you reviewed or changed them"
+        f"{_counted(len(kept.new), 'case')} new, {len(kept.replaced)} replaced, {len(kept.same)} unchanged, "
+        f"{len(kept.left)} kept because you reviewed or changed them"
     )
     if kept.new or kept.replaced:
-        say("`cru case list --status proposed` tells them; so does Cases.base in Obsidian")
+        say("list them with `cru case list --status proposed`, or open Cases.base in Obsidian")
 
 
 def say_puzzles(put: WrittenPuzzles, format_: str) -> None:
@@ -161,22 +161,22 @@ def say_puzzles(put: WrittenPuzzles, format_: str) -> None:
     exported: dict[str, object] = {name: [*map(str, getattr(put, name))] for name in ("written", "same", "left")}
     exported["redactions"] = dict(sorted(put.redactions.items()))
     _write_files(exported, (*put.written, *put.same), format_)
-    say(f"{_counted(len(put.written), 'file')} written, {len(put.same)} as they were")
+    say(f"{_counted(len(put.written), 'file')} written, {len(put.same)} unchanged")
     if put.left:
         say(
-            f"{_counted(len(put.left), 'file')} left, since other words stand there: --force writes over them",
+            f"{_counted(len(put.left), 'file')} kept because they were changed; overwrite them with --force",
             style="yellow",
         )
         for path in put.left:
-            say(f"  {path}" + (": other words stand there" if path in put.changed else ""))
+            say(f"  {path}" + (": was changed" if path in put.changed else ""))
     if not (put.written or put.same or put.left):
-        say("there is no puzzle among the cases, and other cases give no file")
+        say("no puzzles among the cases, so no files were written")
     _say_redactions(put.redactions)
 
 
 def _say_redactions(redactions: Mapping[str, int]) -> None:
     if redactions:
-        say(f"taken out: {', '.join(f'{count} {rule}' for rule, count in sorted(redactions.items()))}")
+        say(f"redacted: {', '.join(f'{count} {rule}' for rule, count in sorted(redactions.items()))}")
 
 
 def _write_files(exported: Mapping[str, object], paths: Iterable[object], format_: str) -> None:
@@ -218,7 +218,7 @@ def propose_rules(
             write(clean(line))
     warn(*wrong)
     recurring = sum(rule.recurs for rule in rules)
-    say(f"{recurring} of {len(rules)} corrections recur over sessions; `--format json` lists all")
+    say(f"{recurring} of {len(rules)} corrections recur across sessions; list all with `--format json`")
     if new == old:
         say(f"{place.name}: nothing to add")
     elif write_file and _is_agreed(place, yes=yes):
@@ -252,12 +252,12 @@ def _text(place: Path) -> str:
     try:
         return files.read_bytes(place)[0].decode()
     except UnicodeDecodeError as error:
-        raise UsageError(f"{place}: not UTF-8", "name another file: --rules FILE") from error
+        raise UsageError(f"{place}: not UTF-8", "choose another file: --rules FILE") from error
 
 
 def _is_agreed(place: Path, *, yes: bool) -> bool:
     if not yes and not sys.stdin.isatty():
-        raise UsageError("--write asks before it writes, and nobody is at a terminal", "add --yes")
+        raise UsageError("--write needs a confirmation, and there is no terminal", "add --yes")
     return yes or click.confirm(f"Write this to {clean(str(place))}?", err=True)
 
 

@@ -66,17 +66,17 @@ def flag(name: str, help_: str, parameter: str | None = None) -> Callable[[Any],
     return click.option(*filter(None, (name, parameter)), is_flag=True, help=help_)
 
 
-def yes_option(help_: str = "Do not ask.") -> Callable[[Any], Any]:
+def yes_option(help_: str = "Do not ask for confirmation.") -> Callable[[Any], Any]:
     """Return the option `--yes`, which answers the command's questions."""
     return click.option("-y", "--yes", is_flag=True, help=help_)
 
 
 def only_option(name: str, parameter: str, kinds: Iterable[StrEnum]) -> Callable[[Any], Any]:
     """A repeatable option that filters by the values of an enumeration."""
-    return click.option(name, parameter, multiple=True, type=one_of(kinds), help="Only these; may be repeated.")
+    return click.option(name, parameter, multiple=True, type=one_of(kinds), help="Only this type; repeatable.")
 
 
-def limit_option(help_: str = "At most so many.", *, least: int = 1) -> Callable[[Any], Any]:
+def limit_option(help_: str = "Maximum number of results.", *, least: int = 1) -> Callable[[Any], Any]:
     """Return the option `-n`, the maximum number of results."""
     return click.option("-n", "--limit", type=click.IntRange(min=least), metavar="N", help=help_)
 
@@ -93,13 +93,15 @@ def with_options(options: Iterable[Callable[[Any], Any]]) -> Callable[[Any], Any
     return add
 
 
-NULL_OPTION = click.option("-0", "--null", is_flag=True, help="With --format paths: end each with a NUL, for xargs -0.")
+NULL_OPTION = click.option(
+    "-0", "--null", is_flag=True, help="With --format paths: end each path with NUL, for xargs -0."
+)
 
 
 def check_null(format_: str, *, null: bool) -> None:
     """Refuse `--null` with any format but paths."""
     if null and format_ != "paths":
-        raise UsageError("--null goes with --format paths", "the other formats are no lists of files")
+        raise UsageError("--null requires --format paths", "other formats do not list files")
 
 
 def user_zone() -> tzinfo:
@@ -155,7 +157,7 @@ class _TextOrStdin(click.ParamType):  # type: ignore[type-arg]  # older clicks t
         if value != "-":
             return value
         if ctx is not None and ctx.meta.setdefault(_READ_FOR, param) is not param:
-            self.fail("standard input is another text already: only one can be -", param, ctx)
+            self.fail("only one option can read standard input (-)", param, ctx)
         return standard_input()
 
 
@@ -187,7 +189,7 @@ class GivenPath(click.Path):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Reject an empty path, then convert as click does."""
         if value == "":
-            self.fail("it is empty; name a folder or a file, or leave it out", param, ctx)
+            self.fail("it is empty; give a path, or remove it", param, ctx)
         return super().convert(value, param, ctx)
 
 

@@ -55,24 +55,24 @@ class _Recall(click.Command):
     metavar="ID",
     type=SESSION,
     default="",
-    help="Only of this session, or of those whose id begins so.",
+    help="Only events of this session, or of sessions with this prefix.",
 )
 @click.option(
     "--agent",
     metavar="NAME[@VERSION]",
     default="",
-    help="Only with this agent, in any version or in this one.",
+    help="Only events with this agent, in any version or this one.",
 )
-@click.option("--channel", metavar="NAME", default="", help="Only on this channel.")
+@click.option("--channel", metavar="NAME", default="", help="Only events on this channel.")
 @click.option(
     "--project",
     metavar="NAME",
-    help="Only of this project, and the knowledge that it may see; in a project's folder, its knowledge by default.",
+    help="Only events of this project and knowledge visible to it.",
 )
 @ALL_PROJECTS
 @flag("--archived", "Search archived sessions too; --session finds one without it.")
-@since_option("Only since: 2026-11-21, today, 12h, 7d, 2w.")
-@until_option("Only until then; a day counts to its end.")
+@since_option("Only events since: 2026-11-21, today, 12h, 7d, 2w.")
+@until_option("Only events until then; a date includes the whole day.")
 @click.option(
     "-n",
     "--limit",
@@ -80,7 +80,7 @@ class _Recall(click.Command):
     default=USUAL,
     show_default=True,
     metavar="N",
-    help=f"At most so many, of events and of sessions; {MOST} is the most.",
+    help=f"Maximum number of events and of sessions, up to {MOST}.",
 )
 @click.option(
     "--context",
@@ -88,10 +88,10 @@ class _Recall(click.Command):
     default=2,
     show_default=True,
     metavar="N",
-    help="Events that are shown before and after each.",
+    help="Number of events to show before and after each.",
 )
-@flag("--here", "Ask this vault's own index, also where a team's server is set.")
-@flag("--explain", "Show what each score is made of.")
+@flag("--here", "Search this vault, even if a team's server is set.")
+@flag("--explain", "Show the parts of each score.")
 @format_option("paths")
 @click.pass_obj
 def recall(
@@ -106,14 +106,18 @@ def recall(
     everything: bool,
     **given: Any,
 ) -> None:
-    """Find what was said, decided and learned, over every session.
+    """Search everything that was said, decided and learned.
 
-    QUERY is a question as you would ask it, or terms, "phrases", -not, FIELD:VALUE (session, kind, agent, channel, project, phase, tag, file). The
-    best events come first, each with those before and after it in its session, then the best sessions. Without QUERY, what --type, --session
-    and the like leave is shown, the newest first. Knowledge counts by its type, by how fresh it is, and by how useful it proved to be. Nothing
-    leaves this machine, unless your settings name a team's server, which is asked instead then.
-
-    Each event has an id. An id as QUERY shows that event whole, and as many around it as --context says.
+    \b
+    - QUERY is a question, or terms, "phrases", -not, FIELD:VALUE (session,
+      kind, agent, channel, project, phase, tag, file).
+    - Shows the best events with their context, then the best sessions.
+      Without QUERY, shows the newest events that match the options.
+    - Knowledge also ranks by type, age and usefulness.
+    - An event's id as QUERY shows that event in full, with --context events
+      around it.
+    - Nothing leaves this machine, unless your settings name a team's
+      server.
 
     \b
       cru recall what did we decide about the retry policy
@@ -131,9 +135,7 @@ def recall(
         **given,
     )
     if not query and not question.narrows:
-        raise UsageError(
-            "nothing is asked for", "ask with words, or narrow: --type decision, --since 7d, --session ID, …"
-        )
+        raise UsageError("no query", "give words, or a filter: --type decision, --since 7d, --session ID, …")
     is_id = bool(_EVENT.fullmatch(question.text))
     with ReadingLine(_LONG) as reading:
         opened = open_recall(door, asker, reading.show, embedded=here)
@@ -144,7 +146,7 @@ def recall(
     if format_ == "text" and not (answer.hits or answer.sessions):
         say(_nothing_found(question, opened.viewer.project))
     if format_ == "paths" and any(not hit.path for hit in answer.hits):
-        say("what a team's server finds is no file here; --here asks this vault's own index")
+        say("results of a team's server are not files here; use --here to search this vault")
     warn(*answer.notes)
     items = [hit for hit in answer.hits if hit.event.kind is EventKind.KNOWLEDGE]
     if items and door.terminal:
@@ -178,20 +180,18 @@ def _event_by_id(opened: OpenedRecall, question: Question) -> Answer:
 
 def _nothing_found(question: Question, viewer: str) -> str:
     """Return the message for an empty result, with suggestions."""
-    other = "ask with fewer or other words; " if question.text.strip() else ""
-    more = f"{other}`cru session list` tells what there is"
+    other = "try fewer or other words; " if question.text.strip() else ""
+    more = f"{other}`cru session list` shows the sessions"
     if question.session:
-        return f"nothing found in a session whose id begins with {question.session}; `cru session list` tells the ids"
+        return f"nothing found in sessions with the prefix {question.session}; `cru session list` shows ids"
     if question.project:
-        return f"nothing found for project {question.project}; --all-projects asks every one"
+        return f"nothing found for project {question.project}; --all-projects searches all"
     elsewhere = question.agent or question.channel
     if not viewer or elsewhere or EventKind.KNOWLEDGE not in question.kinds:
         return f"nothing found; {more}"
     if question.kinds == {EventKind.KNOWLEDGE}:
-        return (
-            f"nothing found for project {viewer}, whose folder this is; --all-projects shows the others' knowledge, too"
-        )
-    return f"nothing found (knowledge as project {viewer} sees it; --all-projects shows the others', too); {more}"
+        return f"nothing found for this folder's project {viewer}; --all-projects also shows others' knowledge"
+    return f"nothing found (knowledge limited to project {viewer}; --all-projects shows all); {more}"
 
 
 def _ask_whether_it_helped(door: Door, vault: Vault, hit: Hit) -> None:

@@ -25,7 +25,7 @@ _VARIABLE = "CRUCIBLE_RECALL_BACKEND"
 _OWN = ("", "embedded")
 """Values of the setting that select the vault's own index."""
 
-ALL_PROJECTS = flag("--all-projects", "Of every project, also in a folder that is one's.", "everything")
+ALL_PROJECTS = flag("--all-projects", "Include all projects' knowledge, also in a project's folder.", "everything")
 
 
 class RecallScope(NamedTuple):
@@ -37,7 +37,7 @@ class RecallScope(NamedTuple):
     def checked(self) -> Self:
         """Return the scope; raises `UsageError` if both options are given."""
         if self.everything and self.project is not None:
-            raise UsageError("--project and --all-projects exclude each other", "leave one of them out")
+            raise UsageError("--project and --all-projects exclude each other", "remove one of them")
         return self
 
     def viewer(self, root: Path) -> Audience:

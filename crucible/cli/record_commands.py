@@ -71,14 +71,14 @@ def _option(names: str, help_text: str, metavar: str = "TEXT", **more: Any) -> c
 _TEXT = click.Argument(["text"], type=TEXT)
 _MAYBE_TEXT = click.Argument(["text"], type=TEXT, default="")
 _NAME = click.Argument(["name"])
-_MODEL = _option("--model", "The model; the session's where it has none.", "NAME", default="")
-_TOKENS = _option("--tokens", "What it used.", "N", type=_COUNT)
+_MODEL = _option("--model", "The model; by default the session's.", "NAME", default="")
+_TOKENS = _option("--tokens", "The tokens used.", "N", type=_COUNT)
 
 # --- entries ---------------------------------------------------------------------------------------------------------
 
 prose = _logs(
     _TEXT,
-    text="""What the agent said: Markdown, which stays text of its phase whatever it holds. TEXT may be - for stdin.
+    text="""Record the agent's words, as Markdown. TEXT can be - for stdin.
 
     \b
       cru record prose "The test fails because the clock starts at 0."
@@ -89,7 +89,7 @@ prose = _logs(
 decision = _logs(
     _TEXT,
     _option("--rationale", "Why.", type=TEXT),
-    text="""What was chosen, and why. TEXT may be - for stdin.
+    text="""Record a decision and its reason. TEXT can be - for stdin.
 
     \b
       cru record decision "Token bucket" --rationale "constant memory per key"
@@ -98,8 +98,8 @@ decision = _logs(
 
 error = _logs(
     _TEXT,
-    _option("--resolution", "How it was fixed; without one the phase has failed.", type=TEXT),
-    text="""What went wrong and how it was fixed. TEXT may be - for stdin.
+    _option("--resolution", "How it was fixed; without it, the phase counts as failed.", type=TEXT),
+    text="""Record an error and its fix. TEXT can be - for stdin.
 
     \b
       cru record error "Race in the token refresh" --resolution "a mutex"
@@ -108,8 +108,8 @@ error = _logs(
 
 user = _logs(
     click.Argument(["words"], metavar="TEXT", type=TEXT),
-    _option("--note", "What was made of them.", type=TEXT),
-    text="""A human's exact words, quoted. TEXT may be - for stdin.
+    _option("--note", "A note on what they led to.", type=TEXT),
+    text="""Record the user's exact words. TEXT can be - for stdin.
 
     \b
       cru record user "It must be per user" --note "a bucket for each user id"
@@ -118,7 +118,7 @@ user = _logs(
 
 milestone = _logs(
     _TEXT,
-    text="""Significant progress. TEXT may be - for stdin.
+    text="""Record significant progress. TEXT can be - for stdin.
 
     \b
       cru record milestone "All tests of the payment module pass"
@@ -127,10 +127,10 @@ milestone = _logs(
 
 observation = _logs(
     _TEXT,
-    _option("--tag", "What it is: parallel-discovery is shown to other tasks' agents.", "WORD", default=""),
-    _option("--task", "The task that it was found in.", "ID", default=""),
-    _option("--applies-to", "What it is good to know for; may be repeated.", "WORD", multiple=True),
-    text="""Something worth remembering. TEXT may be - for stdin.
+    _option("--tag", "A tag: parallel-discovery is shown to other tasks' agents.", "WORD", default=""),
+    _option("--task", "The task in which it was found.", "ID", default=""),
+    _option("--applies-to", "Where it applies; repeatable.", "WORD", multiple=True),
+    text="""Record an observation. TEXT can be - for stdin.
 
     \b
       cru record observation "The auth service slows down under load"
@@ -140,7 +140,7 @@ observation = _logs(
 
 checkpoint = _logs(
     _MAYBE_TEXT,
-    text="""A mark to come back to: an observation called Checkpoint. TEXT may be - for stdin.
+    text="""Record a checkpoint to return to. TEXT can be - for stdin.
 
     \b
       cru record checkpoint "before the migration"
@@ -149,9 +149,9 @@ checkpoint = _logs(
 
 agent_switch = _logs(
     _MAYBE_TEXT,
-    _option("--from from_agent", "Who was at work: name or name@version.", "AGENT", required=True),
-    _option("--to to_agent", "Who goes on.", "AGENT", required=True),
-    text="""Another agent, or another mode of it, goes on. Phases that name no agent are its from now on.
+    _option("--from from_agent", "The previous agent: name or name@version.", "AGENT", required=True),
+    _option("--to to_agent", "The next agent.", "AGENT", required=True),
+    text="""Record that another agent continues. Later phases without an agent belong to it.
 
     \b
       cru record agent-switch --from architect --to coder "the design is agreed"
@@ -160,8 +160,8 @@ agent_switch = _logs(
 
 decision_needed = _logs(
     _TEXT,
-    _option("--option options", "One of the choices; repeatable.", multiple=True),
-    text="""A human is to choose. TEXT may be - for stdin.
+    _option("--option options", "An option to choose from; repeatable.", multiple=True),
+    text="""Ask the user to choose. TEXT can be - for stdin.
 
     \b
       cru record decision-needed "Which store?" --option SQLite --option Postgres
@@ -170,7 +170,7 @@ decision_needed = _logs(
 
 approval_required = _logs(
     _TEXT,
-    text="""Something waits for a human's yes. TEXT may be - for stdin.
+    text="""Ask the user for approval. TEXT can be - for stdin.
 
     \b
       cru record approval-required "Drop the old table?"
@@ -180,7 +180,7 @@ approval_required = _logs(
 task_complete = _logs(
     _TEXT,
     _option("--task", "Complete the task with this id.", "ID", default=""),
-    text="""A task is done and may be looked at. TEXT may be - for stdin.
+    text="""Record that a task is ready for review. TEXT can be - for stdin.
 
     \b
       cru record task-complete "The limiter is in, with tests" --task 1
@@ -191,11 +191,11 @@ task_complete = _logs(
 
 phase = _logs(
     _NAME,
-    _option("--agent", "name or name@version; by default who is at work.", "AGENT", default=""),
+    _option("--agent", "The agent: name or name@version; by default the current one.", "AGENT", default=""),
     _MODEL,
     _option("--channel", "The phase's channel.", "NAME", default=""),
     _TOKENS,
-    text="""Begin a phase; the one before ends.
+    text="""Begin a phase and end the previous one.
 
     \b
       cru record phase Research --agent my-agent@1.2 --channel dev
@@ -208,22 +208,20 @@ phase = _logs(
 @_logs(
     _NAME,
     click.Argument(["args"], nargs=-1, type=click.UNPROCESSED),
-    _option("--file-path path", "The file that it reads or changes.", "FILE", default=""),
-    _option("--result", "What came back; - for stdin.", type=TEXT, default=""),
-    click.Option(["--failed"], is_flag=True, help="It failed."),
-    click.Option(["--rejected"], is_flag=True, help="The user rejected it."),
-    click.Option(["--interrupted"], is_flag=True, help="It was stopped."),
-    _option("--exit-code", "Other than 0 it failed.", "N", type=int),
-    _option("--duration-ms", "How long it took.", "N", type=_COUNT),
+    _option("--file-path path", "The file that the call reads or changes.", "FILE", default=""),
+    _option("--result", "The result; - for stdin.", type=TEXT, default=""),
+    click.Option(["--failed"], is_flag=True, help="The call failed."),
+    click.Option(["--rejected"], is_flag=True, help="The user rejected the call."),
+    click.Option(["--interrupted"], is_flag=True, help="The call was interrupted."),
+    _option("--exit-code", "The exit code; other than 0 means that the call failed.", "N", type=int),
+    _option("--duration-ms", "The call's duration.", "N", type=_COUNT),
     short=False,
     context_settings={"ignore_unknown_options": True, "help_option_names": ["--help"]},
 )
 def tool(
     recorder: Recorder, name: str, args: tuple[str, ...], failed: bool, rejected: bool, interrupted: bool, **given: Any
 ) -> str:
-    """A tool call with its arguments and its result, in one line of the note; both whole in the event log.
-
-    Options that are the tool's own are taken as arguments; behind `--` all of them are.
+    """Record a tool call and its result, in one line of the note. The event log has both in full.
 
     \b
       cru record tool pytest -q --result "3 passed" --duration-ms 812
@@ -233,34 +231,32 @@ def tool(
     outcomes = {"failed": failed, "rejected": rejected, "interrupted": interrupted}
     said = [outcome for outcome, is_so in outcomes.items() if is_so]
     if len(said) > 1:
-        raise UsageError(f"--{' and --'.join(said)}: a call ends one way", "give one of them")
+        raise UsageError(f"--{' and --'.join(said)}: a call has one outcome", "use one of them")
     return recorder.tool(name, *args, outcome=said[0] if said else None, **given)
 
 
 @_logs(
-    _option("--used", "Tokens sent afresh, and those that were generated.", "N", type=_COUNT),
-    _option("--generated", "How many of --used were generated.", "N", type=_COUNT, default=0),
+    _option("--used", "Uncached input tokens and generated tokens.", "N", type=_COUNT),
+    _option("--generated", "Generated tokens, included in --used.", "N", type=_COUNT, default=0),
     _option("--cached", "Tokens read from the cache.", "N", type=_COUNT),
     _MODEL,
 )
 def tokens(recorder: Recorder, used: int | None, cached: int | None, generated: int, **given: Any) -> str:
-    """Count tokens: they are added to the session, its usage by day and model and its phase, and a subagent's to its parent's list too.
-
-    Without --generated, all of --used count as input in the usage.
+    """Record tokens: adds them to the session and phase, and for a subagent to its parent.
 
     \b
       cru record tokens --used 1620 --generated 420 --cached 6000
     """
     if used is None and cached is None:
-        raise UsageError("no tokens: neither --used nor --cached", "cru record tokens --used 1620 --cached 6000")
+        raise UsageError("no tokens: --used or --cached is missing", "cru record tokens --used 1620 --cached 6000")
     return recorder.tokens(used or 0, cached=cached or 0, output=generated, **given)
 
 
 @_logs(
     _option("--file path", "Read the whole list from a JSON file.", "FILE", type=GivenPath()),
-    _option("--add", "One more task; repeatable.", multiple=True),
-    _option("--start", "A task is in progress now; repeatable.", "ID", multiple=True),
-    _option("--done", "A task is completed now; repeatable.", "ID", multiple=True),
+    _option("--add", "Add a task; repeatable.", multiple=True),
+    _option("--start", "Mark a task as in progress; repeatable.", "ID", multiple=True),
+    _option("--done", "Mark a task as completed; repeatable.", "ID", multiple=True),
 )
 def tasks(
     recorder: Recorder,
@@ -270,9 +266,7 @@ def tasks(
     done: tuple[str, ...],
     at: datetime | None,
 ) -> str:
-    """The session's task list: a whole one as JSON from a file or stdin, or changes to the one that is there.
-
-    An item has `content`, and perhaps `id`, `status` (pending, in_progress, completed), `priority` and `depends_on`.
+    """Set or change the session's task list: a full list as JSON from a file or stdin, or changes to it.
 
     \b
       echo '[{"content": "Write it", "status": "in_progress"}]' | cru record tasks
@@ -281,7 +275,7 @@ def tasks(
     if not (add or start or done):
         return recorder.tasks(_items(path), at=at)
     if path:
-        raise UsageError("--file is the whole list, and --add, --start and --done change it", "give one of them")
+        raise UsageError("--file sets the whole list, but --add, --start and --done change it", "use one of them")
     phases = [recorder.add_tasks(*add, at=at)] if add else []
     phases += [recorder.start_task(task, at=at) for task in start]
     phases += [recorder.finish_task(task, at=at) for task in done]
@@ -292,7 +286,7 @@ def _items(path: str | None) -> list[Mapping[str, object]]:
     where = path or "standard input"
     if not path and sys.stdin and sys.stdin.isatty():
         raise UsageError(
-            "no tasks: no --add, --start, --done or --file, and nobody pipes a list in",
+            "no tasks: give --add, --start, --done or --file, or a list on stdin",
             'cru record tasks --add "Test it"; or pipe a JSON list, as `cru record tasks --help` shows',
         )
     try:
@@ -308,23 +302,21 @@ def _items(path: str | None) -> list[Mapping[str, object]]:
 
 @_logs(
     _NAME,
-    _option("--model", "Its model.", "NAME", default=""),
+    _option("--model", "The subagent's model.", "NAME", default=""),
     click.Option(
         ["--mode"],
         type=click.Choice(["link", "embed", "inline"]),
-        help="How it is kept; by default the vault's setting.",
+        help="How its work appears; by default the vault's setting.",
     ),
-    _option("--task", "What it is to do; - for stdin.", type=TEXT, default=""),
-    _option("--summary", "What it came to; - for stdin.", type=TEXT, default=""),
-    _option("--work", "What it said or did, as Markdown; - for stdin.", type=TEXT, default=""),
+    _option("--task", "The subagent's task; - for stdin.", type=TEXT, default=""),
+    _option("--summary", "A summary of its work; - for stdin.", type=TEXT, default=""),
+    _option("--work", "Its work, as Markdown; - for stdin.", type=TEXT, default=""),
     _TOKENS,
 )
 def subagent(
     recorder: Recorder, name: str, mode: str | None, work: str, at: datetime | None, **given: Any
 ) -> str | None:
-    """Work that goes to a subagent; prints the id of its own session, to log to with --session and to end.
-
-    With --mode inline there is no other session: the whole work stands in a callout, so it is told when it is done.
+    """Record work given to a subagent, and print the id of its session, for use with --session.
 
     \b
       child=$(cru record subagent researcher@2 --task "Find the clock")

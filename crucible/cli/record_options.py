@@ -25,7 +25,7 @@ session_option = click.option(
     help="The session [environment: CRU_SESSION].",
 )
 at_option = click.option(
-    "--at", metavar="WHEN", type=BEGIN, help="When it happened: 2026-11-21T20:26, 5m; by default now."
+    "--at", metavar="WHEN", type=BEGIN, help="When it happened: 2026-11-21T20:26, or 5m ago as 5m; by default now."
 )
 
 
@@ -39,7 +39,7 @@ def named_session(session: str | None) -> str:
     """Return the named session; raises `UsageError` if neither the option nor CRU_SESSION names one."""
     if not session:
         raise UsageError(
-            "no session: neither --session nor CRU_SESSION names one",
+            "no session: set CRU_SESSION or use --session",
             'export CRU_SESSION=$(cru record start "Fix it")',
         )
     return session
@@ -54,15 +54,15 @@ def noted_time(at: datetime | None, recorder: Recorder | None = None) -> datetim
     if at is None:
         return None
     if at > datetime.now(UTC) + _AHEAD:
-        raise UsageError(f"--at {_second(at)}: more than a day ahead", "it is for what happened already")
+        raise UsageError(f"--at {_second(at)}: more than a day ahead", "use a time in the past")
     begun = recorder.read_head().started if recorder else None
     if begun is None or at >= begun:
         return at.astimezone(UTC)
     if at + _MINUTE > begun:
         return begun.astimezone(UTC)
     raise UsageError(
-        f"--at {_second(at)}: the session began later, {_second(begun)}",
-        "leave --at out for now; `cru record start --at` begins a session earlier",
+        f"--at {_second(at)}: the session started later, {_second(begun)}",
+        "omit --at for now; `cru record start --at` starts a session earlier",
     )
 
 

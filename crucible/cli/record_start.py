@@ -19,18 +19,18 @@ from crucible.vault.notes.walk import note_name
 
 @click.command
 @click.argument("title", default="")
-@click.option("--agent", metavar="AGENT", default="", help="Who works: name or name@version.")
+@click.option("--agent", metavar="AGENT", default="", help="The agent: name or name@version.")
 @click.option("--model", metavar="NAME", default="", help="The model.")
 @click.option("--channel", metavar="NAME", default="", help="The session's channel.")
-@click.option("--project", metavar="NAME", help="The project; by default that of the working directory.")
+@click.option("--project", metavar="NAME", help="The project; by default the current directory's.")
 @click.option("--parent", metavar="ID", type=SESSION, default="", help="The session that delegated this one.")
-@click.option("--continues", metavar="ID", type=SESSION, default="", help="The session that this one goes on from.")
-@click.option("--goal", metavar="TEXT", type=TEXT, default="", help="What it is for; - for stdin.")
+@click.option("--continues", metavar="ID", type=SESSION, default="", help="The session that this one continues.")
+@click.option("--goal", metavar="TEXT", type=TEXT, default="", help="The session's goal; - for stdin.")
 @at_option
 @format_option()
 @click.pass_obj
 def start(door: Door, /, title: str, project: str | None, at: datetime | None, format_: str, **given: Any) -> None:
-    """Begin a session: its note is made at once, and its id is all that is printed.
+    """Start a session, create its note, and print its id.
 
     \b
       export CRU_SESSION=$(cru record start "Fix the retry" --agent my-agent@1.0)

@@ -44,14 +44,14 @@ def _reference_text() -> str:
 
 @click.command
 @click.argument("page", type=click.Path(path_type=Path, dir_okay=False))
-@click.option("--check", is_flag=True, help="Write nothing; fail when the page differs.")
+@click.option("--check", is_flag=True, help="Write nothing; fail if the page is not current.")
 def reference(page: Path, check: bool) -> None:
     """Write the page, or compare it."""
     text = _reference_text()
     if not check:
         page.write_text(text, encoding="utf-8")
     elif not page.is_file() or page.read_text(encoding="utf-8") != text:
-        raise click.ClickException(f"{page} is not what --help says; run: make docs")
+        raise click.ClickException(f"{page} is not current; run: make docs")
 
 
 if __name__ == "__main__":

@@ -30,9 +30,9 @@ from crucible.vault.notes.vault import Vault
     metavar="WHEN",
     default="yesterday",
     show_default=True,
-    help="Worked on then or later.",
+    help="Only sessions with work since then.",
 )
-@until_option("Begun then or earlier.")
+@until_option("Only sessions started until then.")
 @click.option("--project", metavar="NAME", default=None, help="Only sessions of this project.")
 @with_option
 @format_option("markdown")
@@ -46,11 +46,15 @@ def report(
     named: str | None,
     format_: str,
 ) -> int:
-    """Report outcomes, decisions and open ends since a day, by project, ready for a stand-up.
+    """Report outcomes, decisions and open ends by project, for a stand-up.
 
-    Lists at most four outcomes, two decisions and two open ends of each session, and counts the rest: outcomes with a commit or a pull request
-    and those with the most parts first, else the last ones. `cru history show` has all of them. `Open then` means that the project has later
-    sessions, which may have closed it. Phases that ended before the report begins do not count. Days are those of this machine.
+    \b
+    - Shows at most four outcomes, two decisions and two open ends of each
+      session, and counts the rest; "cru history show" shows all.
+    - Outcomes with a commit or pull request come first.
+    - "Open then" marks open ends that a later session may have closed.
+    - Phases that ended before the report's start are ignored. Days are
+      local.
 
     \b
       cru report --since yesterday
@@ -71,13 +75,13 @@ def report(
     found = [*_reported(vault, rows, (since, until), work, wrong)]
     warn(*wrong)
     if untimed := sum(not row["started"] for row in rows):
-        say(f"without a start time and left out: {untimed}; `cru session check` says why", style="yellow")
+        say(f"skipped without a start time: {untimed}; see `cru session check`", style="yellow")
     if is_data(format_):
         write_data({"sessions": [_facts(one) for one in found]}, format_)
     elif found:
         write_document(render_report(found, user_zone(), markdown=format_ == "markdown"), door)
     else:
-        say("nothing to report; `cru session list` shows which sessions there are")
+        say("nothing to report; `cru session list` shows the sessions")
     return PROBLEMS_FOUND if wrong or untimed or now.unwalked else 0
 
 

@@ -64,11 +64,11 @@ _STYLES = {
 OUTCOME_WORDS = {
     JobOutcome.DONE: "done",
     JobOutcome.FAILED: "failed",
-    JobOutcome.PASSED_OVER: "failed, skipped over",
-    JobOutcome.UNMET: "left out",
+    JobOutcome.PASSED_OVER: "failed, optional",
+    JobOutcome.UNMET: "skipped",
     JobOutcome.HELD: "held back",
     JobOutcome.STOPPED: "stopped",
-    JobOutcome.LEFT: "not begun",
+    JobOutcome.LEFT: "not started",
 }
 """The words that describe each outcome of a step."""
 
@@ -195,13 +195,13 @@ def _marks(job: Job) -> str:
 
 def _who(job: Job, executors: Executors) -> str:
     executor = executors.executor(job)
-    return str(executor.agent) if executor else "nobody yet (--with)"
+    return str(executor.agent) if executor else "no agent yet (--with)"
 
 
 def _lines(job: Job, names: dict[int, str], missing: set[str], request: str) -> Iterator[str]:
     for handed in job.inputs:
         if request and is_request(handed.datum):
-            yield f"takes {handed.datum.name}: the workflow's title and preamble, unless --input gives another"
+            yield f"takes {handed.datum.name}: the workflow's title and preamble, or --input"
         else:
             yield f"takes {handed.datum.name}{_origin(handed, names, missing)}"
     for datum in job.step.outputs():
@@ -216,8 +216,8 @@ def _origin(handed: JobInput, names: dict[int, str], missing: set[str]) -> str:
     if makers := [*islice(known, _MOST + 1)]:
         return f" of {', else '.join(makers[:_MOST])}{', else …' if len(makers) > _MOST else ''}"
     if handed.datum.name.casefold() in missing:
-        return ": missing, give it with --input or as a file of that name"
-    return ", which is given"
+        return ": missing; give it with --input or as a file with this name"
+    return ", given"
 
 
 def _plan(found: CheckedWorkflow, plan: Plan, executors: Executors) -> dict[str, object]:
@@ -272,12 +272,12 @@ def find_continued_run(vault: Vault, found: CheckedWorkflow, plan: Plan, first: 
     """Find the newest run of a workflow; the step `first` and those after it will run again."""
     session = find_run(vault, found.note.workflow, _link(vault, found))
     if session is None:
-        raise CrucibleError(f"{found.note.shown}: no run to go on with", "leave --continue out to begin one")
+        raise CrucibleError(f"{found.note.shown}: no run to continue", "remove --continue to start one")
     if session.status in (Status.COMPLETED, Status.FAILED):
-        why = f"{session.id}: this run has ended, it is {session.status}"
-        raise CrucibleError(why, "leave --continue out to begin another")
+        why = f"{session.id}: this run has ended ({session.status})"
+        raise CrucibleError(why, "remove --continue to start another")
     if str(session.properties.get(DIGEST)) != digest_of(found.note.workflow):
-        warn(f"the workflow changed since {session.id} began; steps go by what they say now")
+        warn(f"the workflow changed after {session.id} started; its current text is used")
     again = steps_from(found.graph, first) if first else set()
     earlier = {at: each for at, each in earlier_of(plan.jobs, session).items() if at not in again}
     return ContinuedRun(session, earlier)
@@ -335,14 +335,14 @@ class RunRecord:
         """End the session, or pause it so that the run can continue."""
         report = self.report
         if report is None:
-            self._recorder.pause("the run broke off; `cru workflow run --continue` goes on")
+            self._recorder.pause("the run was interrupted; continue with `cru workflow run --continue`")
         elif report.is_done:
             self._recorder.end(_summary(report))
         else:
             why = "interrupted" if report.stopped else "a step failed"
             if report.halted:
                 why = f"halted at “{report.halted.step.name}”"
-            self._recorder.pause(f"{why}; `cru workflow run --continue` goes on")
+            self._recorder.pause(f"{why}; continue with `cru workflow run --continue`")
         finish_quietly(self._vault, self._recorder.path)
 
     def _write_phase(self, outcome: JobResult) -> None:
@@ -363,7 +363,9 @@ class RunRecord:
             recorder.decision(line, at=over)
         if outcome.outcome in (JobOutcome.FAILED, JobOutcome.PASSED_OVER, JobOutcome.STOPPED):
             why = outcome.reason or str(outcome.outcome)
-            skipped = "skipped over, since the step is optional" if outcome.outcome is JobOutcome.PASSED_OVER else None
+            skipped = (
+                "failed; skipped because the step is optional" if outcome.outcome is JobOutcome.PASSED_OVER else None
+            )
             recorder.error(why, resolution=skipped, at=over)
         # Otherwise the phase would last until the next one begins, perhaps days later.
         recorder.end_phase(at=over)
@@ -394,4 +396,4 @@ def recording_run(vault: Vault, found: CheckedWorkflow, recorder: Recorder, reda
 def _summary(report: RunReport) -> str:
     done = sum(outcome.outcome is JobOutcome.DONE for outcome in report.outcomes)
     left = len(report.outcomes) - done
-    return f"{counted(done, 'step')} done" + (f", {left} left out." if left else ".")
+    return f"{counted(done, 'step')} done" + (f", {left} skipped." if left else ".")

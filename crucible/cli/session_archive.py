@@ -23,16 +23,20 @@ class _Sessions(PickedId):
 
 
 @click.command
-@click.option("--undo", is_flag=True, is_eager=True, help="Bring the sessions back.")
+@click.option("--undo", is_flag=True, is_eager=True, help="Restore archived sessions.")
 @click.argument("sessions", cls=_Sessions, kind="session", metavar="[ID]...", nargs=-1, type=SESSION)
 @flag("--force", "Archive a session that is still active.")
 @click.pass_obj
 def archive(door: Door, sessions: tuple[str, ...], *, undo: bool, force: bool) -> int:
-    """Put finished sessions out of the way, or bring them back.
+    """Archive finished sessions, or restore archived ones.
 
-    Nothing is moved or deleted: the note and its subagents' notes get the property "archived: true". Lists, the status
-    page, pickers, briefings, recall, tasks and the inbox then leave the session out. "session show ID" still shows it,
-    and --archived of "session list" and "recall" includes archived sessions. Statistics and reports still count it.
+    \b
+    - Nothing is moved or deleted: the notes of the session and its
+      subagents get the property "archived: true".
+    - Lists, pickers, briefings, recall, tasks, the inbox and the status
+      page skip archived sessions. --archived of "session list" and "recall"
+      includes them.
+    - Statistics and reports still count them.
 
     \b
       cru session archive 2026-11-21-add-rate-limiter

@@ -58,16 +58,21 @@ def show_bookmarks(vault: Vault, refs: Sequence[str], format_: str) -> int:
 
 @click.command("bookmark")
 @_session_argument
-@click.option("--note", metavar="TEXT", type=TEXT, default="", help="What to know when going on; - for stdin.")
-@click.option("--blocker", "blockers", metavar="TEXT", type=TEXT, multiple=True, help="What is in the way; repeatable.")
+@click.option("--note", metavar="TEXT", type=TEXT, default="", help="A note for the one who continues; - for stdin.")
+@click.option(
+    "--blocker", "blockers", metavar="TEXT", type=TEXT, multiple=True, help="What blocks the work; repeatable."
+)
 @format_option()
 @click.pass_obj
 def add(door: Door, /, session: str | None, note: str, blockers: Sequence[str], format_: str) -> None:
-    """Keep where a session stands, without pausing it; prints the bookmark's id.
+    """Save a bookmark of a session's state without pausing it, and print its id.
 
-    By default it is the session that CRU_SESSION names, else the newest active or paused one of this project. Files
-    and git are looked at when the working directory belongs to the session's project. Secrets are taken out before
-    anything is written.
+    \b
+    - Without --session, uses the session in CRU_SESSION, else the newest
+      active or paused one of this project.
+    - Files and git are recorded if the current directory belongs to the
+      session's project.
+    - Secrets are redacted.
 
     \b
       cru record bookmark --note "its test still fails" --blocker "no API key"
@@ -147,7 +152,7 @@ def _write_whole(one: Bookmark) -> None:
         ("was", one.compacted),
         *(("blocker", text) for text in one.blockers),
         *(("file", f"{blob[:_SHORT_COMMIT] or '-':<{_SHORT_COMMIT}} {path}") for path, blob in one.files.items()),
-        ("files", f"{one.more_files} more, touched earlier" if one.more_files else ""),
+        ("files", f"{one.more_files} more, changed earlier" if one.more_files else ""),
     ]
     write(one.id)
     write_facts(facts, 8)

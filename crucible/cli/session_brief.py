@@ -18,7 +18,7 @@ from crucible.vault.notes.vault import Note
 
 @click.command
 @click.argument("session", cls=PickedId, kind="session", metavar="[ID]", type=SESSION, envvar="CRU_SESSION")
-@flag("--print", "Only show what stands there; change nothing.", "only_print")
+@flag("--print", "Show the current brief; change nothing.", "only_print")
 @with_option
 @format_option()
 @click.pass_obj
@@ -30,10 +30,14 @@ def brief(
     named: str | None,
     format_: str,
 ) -> int:
-    """Update a session's brief and show it: a digest of its finished phases, in at most 300 words.
+    """Update and show a session's brief: a summary of its finished phases in at most 300 words.
 
-    The brief is a callout under the note's title; edit it there as you like. It is made from the note's findings (decisions, results, corrections,
-    open ends) and from unanswered questions. Phases that it covers already are not read again, except after --with if nobody edited the brief. By default ID is that of CRU_SESSION.
+    \b
+    - The brief is a callout under the note's title. You can edit it there.
+    - It is made from the note's findings and unanswered questions. Covered
+      phases are not read again, except after --with if nobody edited the
+      brief.
+    - Without ID, uses the session in CRU_SESSION.
 
     \b
       cru session brief 2026-11-21-add-rate-limiter
@@ -41,7 +45,7 @@ def brief(
       cru session brief 2026-11-21-add --print --format json
     """
     if only_print and named is not None:
-        raise UsageError("--print and --with exclude each other", "leave one of them out")
+        raise UsageError("--print and --with exclude each other", "remove one of them")
     vault = open_vault(door)
     note = load_note(vault, session)
     redact = redact_of(vault.settings.secrets)
@@ -78,5 +82,5 @@ def _show(note: Note, update: BriefUpdate, format_: str) -> None:
         write_text(found.text)
     elif not update.problem:
         waits = due_phase(note.session, "")
-        how = "it is written without --print" if waits else "no phase of it lies behind yet"
+        how = "run it without --print to write one" if waits else "no phase is finished yet"
         say(f"{note.name}: no brief: {how}")

@@ -22,20 +22,25 @@ from crucible.vault.notes.vault import Vault
 
 
 @click.command
-@flag("--secrets", "Look for secrets instead, in all that the vault holds.")
-@flag("--staged", "With --secrets: only in the lines that the next git commit adds.")
+@flag("--secrets", "Look for secrets in the whole vault instead.")
+@flag("--staged", "With --secrets: check only lines that the next git commit adds.")
 @format_option()
 @click.argument("sessions", metavar="[ID]...", type=SESSION, nargs=-1)
 @click.pass_obj
 def check(door: Door, sessions: tuple[str, ...], *, secrets: bool, staged: bool, format_: str) -> int:
-    """Name every problem as `path:line: code: message`; exit code 3 when there is one.
+    """Check session notes, or look for secrets in the vault.
 
-    Without an ID every session note is checked: what does not parse, broken and ambiguous links, ids that are not the
-    file's name, ids that two notes share, subagents and parents that do not name each other.
+    \b
+    - Without ID, checks every note for parse errors, broken and ambiguous
+      links, wrong or repeated ids, and subagents without a parent.
+    - --secrets searches notes, settings, templates, memory, tasks, the
+      spool and events, also archived ones. It names the rule that matched,
+      never the secret.
+    - For false positives, add a pattern to "allow" under [secrets] in the
+      vault's settings.
+    - Each line is "path:line: code: message".
 
-    With --secrets every note is searched, and so are settings, templates, memory, tasks, the spool and whole events,
-    archives too; with an ID that session's note and events. A line names the rule that found a secret, never the
-    secret. What is none goes to `allow` in the vault's settings, under `[secrets]`.
+    Exit code: 3 if there is a problem.
 
     \b
       cru session check
@@ -43,7 +48,7 @@ def check(door: Door, sessions: tuple[str, ...], *, secrets: bool, staged: bool,
       cru session check --secrets
     """
     if staged and (sessions or not secrets):
-        raise UsageError("--staged goes with --secrets and without an ID", "cru session check --secrets --staged")
+        raise UsageError("--staged requires --secrets and no ID", "cru session check --secrets --staged")
     vault = open_vault(door, looks=not staged)
     find = _secrets if secrets else _problems
     found = check_staged(vault, _git_folder(vault)) if staged else find(vault, sessions)
@@ -79,9 +84,9 @@ def _sum_up(found: list[Found], what: str) -> None:
 
 def _say_what_to_do(vault: Vault) -> None:
     config = clean_line(str(vault.root / ".crucible" / "config.toml"))
-    say("to mend it: take the secret out of the file (`[REDACTED:rule]` may stand in its place), then `git add` it;")
-    say("     when others have seen it, have it replaced where it is valid")
-    say(f"to allow it: add a regular expression that finds it to `allow` under `[secrets]` in {config}")
+    say("to fix it: replace the secret with `[REDACTED:rule]`, then `git add` the file;")
+    say("     if others may have seen it, revoke it")
+    say(f"to allow it: add a regular expression that matches it to `allow` under `[secrets]` in {config}")
 
 
 @contextmanager

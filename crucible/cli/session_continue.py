@@ -129,7 +129,7 @@ def _check_earlier_names(vault: Vault, session: Session) -> None:
     for name in earlier_session_ids(vault.root, session.id):
         if name not in others and is_held(vault.root, name):
             hint = "continue there, or end it there first"
-            raise SessionHeld(f"{session.id}: held by who began when it was called {name}", hint)
+            raise SessionHeld(f"{session.id}: locked by a process that started under its old name {name}", hint)
 
 
 def _check_at_rest(vault: Vault, note: Note, now: datetime) -> None:
@@ -161,8 +161,8 @@ def _gather(vault: Vault, note: Note, chosen: Chosen, place: Workplace, options:
         folder = place.cwd
     if folder is None:
         raise CrucibleError(
-            f"{session.id}: nothing tells where project {session.project!r} lies on this machine",
-            "go to its folder, or name that in your settings under [projects]; --force goes on here",
+            f"{session.id}: the folder of project {session.project!r} is unknown on this machine",
+            "change to its folder, or add it to [projects] in your settings; --force continues here",
         )
     material = find_material(vault, session, folder, now, goal=options.goal)
     terminal = all(os.isatty(each) for each in (0, 1))
@@ -178,12 +178,12 @@ def _native(session: Session, chosen: Chosen, place: Workplace, options: ResumeO
         return found
     if options.native:
         if not chosen.client or not newest_source(session, chosen.source):
-            why = f"{chosen.name} has no session of its own that this one holds"
+            why = f"{chosen.name} has no conversation for this session"
         elif found is None:
             why = f"{chosen.client.title} has no transcript of it on this machine"
         else:
-            why = f"the folder in which {chosen.client.title} began is gone"
-        raise CrucibleError(f"{session.id}: {why}", "leave --native out: a new session begins with the context")
+            why = f"the folder in which {chosen.client.title} started no longer exists"
+        raise CrucibleError(f"{session.id}: {why}", "remove --native to start a new session with the context")
     return None
 
 
@@ -227,11 +227,10 @@ def _fresh_prompt(vault: Vault, plan: _Plan, user: UserSettings, options: Resume
         if size <= LONGEST_ARGUMENT:
             return context.text
         budget = max(1, min(budget, context.tokens) * LONGEST_ARGUMENT * 9 // (size * 10))
-        warn(f"an argument holds 128 KB, so the context is cut to {budget:,} tokens")
+        warn(f"context cut to {budget:,} tokens to fit an argument of 128 KB")
     raise UsageError(
-        f"{plan.session.id}: its context is larger than an argument can be, {size // 1024} of 128 KB",
-        "without a terminal it is standard input, which holds any size: "
-        f"cru session resume {plan.session.id} --print | CLIENT",
+        f"{plan.session.id}: its context has {size // 1024} KB, but an argument can hold 128 KB",
+        f"pass it on standard input: cru session resume {plan.session.id} --print | CLIENT",
     )
 
 
@@ -274,7 +273,7 @@ def _run(vault: Vault, plan: _Plan, start: Start, place: Workplace, held: Sessio
             _update_brief(vault, now.session.id)
             finish_quietly(vault, vault.find(now.session.id))
     if end.fault:
-        hint = f"the session is {now.session.status}: `cru session resume {now.session.id}` goes on with it"
+        hint = f"the session is {now.session.status}; continue with `cru session resume {now.session.id}`"
         raise ClientFailed(end.fault, hint)
 
 
@@ -301,8 +300,8 @@ def _current_path(vault: Vault, plan: _Plan) -> Path:
         return vault.find(current_session_id(vault.root, plan.session.id))
     except SessionNotFound as error:
         kind = plan.chosen.client.name if plan.chosen.client else "auto"
-        hint = f"what the client did is in its own log: `cru import {kind}` writes it into a note"
-        raise SessionNotFound(f"{plan.session.id}: its note is gone", hint) from error
+        hint = f"the client's work is in its own log; run `cru import {kind}`"
+        raise SessionNotFound(f"{plan.session.id}: its note is missing", hint) from error
 
 
 def import_work(
@@ -340,7 +339,7 @@ def _say_unreadable(rows: Sequence[UnreadableRow], dialect: Dialect) -> None:
         say(f"{row.path}:{row.line or 1}: {row.reason}", style="yellow")
     if any(not row.line for row in rows):
         say(
-            f"     nothing is lost: mend it, then `cru import {dialect.name}` writes down what was done",
+            f"     nothing is lost: fix this, then run `cru import {dialect.name}`",
             style="yellow",
         )
 

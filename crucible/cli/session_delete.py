@@ -122,7 +122,7 @@ def _show(vault: Vault, plan: Deletion) -> None:
         write(f"  kept, made from it: {_some(plan.kept)} (--all deletes them too)")
     if plan.links:
         links = counted(sum(plan.links.values()), "link")
-        write(f"  {links} to it will lead nowhere, in {_some([*plan.links])}")
+        write(f"  {links} to it will be broken, in {_some([*plan.links])}")
 
 
 def _some(names: Sequence[str]) -> str:

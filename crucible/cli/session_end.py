@@ -37,23 +37,25 @@ from crucible.vault.notes.walk import note_name
 
 @click.command
 @click.argument("ident", metavar="[ID]", type=SESSION, default="", envvar="CRU_SESSION")
-@click.option("--reason", metavar="TEXT", type=TEXT, default="", help="Why; - for stdin.")
-@click.option("--note", metavar="TEXT", type=TEXT, default="", help="What to know when it goes on; - for stdin.")
+@click.option("--reason", metavar="TEXT", type=TEXT, default="", help="The reason; - for stdin.")
+@click.option("--note", metavar="TEXT", type=TEXT, default="", help="A note for the one who resumes it; - for stdin.")
 @click.option(
     "--blocker",
     "blockers",
     metavar="TEXT",
     type=TEXT,
     multiple=True,
-    help="What is in the way; may be given several times.",
+    help="What blocks the work; repeatable.",
 )
 @at_option
 @click.pass_context
 def pause(ctx: click.Context, /, ident: str, at: datetime | None, reason: str, **details: Any) -> None:
-    """Stop for now: the note tells where and why, a bookmark what else to know. Logging to it again makes it active.
+    """Pause a session: record where and why it stops, and save a bookmark.
 
-    Without an ID it is the session that CRU_SESSION names, else the newest active one of the project that you stand in.
-    One that is paused, completed or failed already is paused when you name it, and stays so until somebody goes on with it.
+    \b
+    - Without ID, pauses the session in CRU_SESSION, else the newest active
+      one of this project. Sessions that are not active need their ID.
+    - Recording to the session makes it active again.
 
     \b
       cru session pause --reason "waiting for the API keys"
@@ -66,7 +68,7 @@ def pause(ctx: click.Context, /, ident: str, at: datetime | None, reason: str, *
     name = note_name(find_note(vault, ident).name) if ident else _newest_active(door)
     recorder = record.open(name, vault=vault, **recording_place())
     phase = recorder.pause(reason, at=noted_time(at, recorder), reopens=typed, **details)
-    say(f"paused {recorder.id}{f' at {phase}' if phase else ''}; `cru session resume {recorder.id}` goes on")
+    say(f"paused {recorder.id}{f' at {phase}' if phase else ''}; resume it with `cru session resume {recorder.id}`")
     say_warnings(recorder)
     finish_quietly(vault, recorder.path)
 
@@ -81,8 +83,8 @@ def _newest_active(door: Door) -> str:
         if rows:
             return note_name(str(rows[0]["path"]).rpartition("/")[2])
     raise UsageError(
-        f"no session is active in the project {project!r}" if project else "no session is named",
-        'name one, paused ones too: run "cru session list" to see ids',
+        f"no session is active in the project {project!r}" if project else "no session given",
+        'give an id; run "cru session list" to see ids',
     )
 
 
@@ -91,8 +93,8 @@ _OVER = (Status.COMPLETED, Status.FAILED)
 
 @click.command
 @click.argument("ident", cls=PickedId, kind="session to end", metavar="[ID]", type=SESSION, envvar="CRU_SESSION")
-@click.option("--summary", metavar="TEXT", type=TEXT, default="", help="What came of it; - for stdin.")
-@flag("--failed", "It has failed, not completed.")
+@click.option("--summary", metavar="TEXT", type=TEXT, default="", help="A summary of the result; - for stdin.")
+@flag("--failed", "Mark it as failed instead of completed.")
 @flag("--no-model", "Ask no agent, even if `agents.at_end` is set in your settings.")
 @with_option
 @at_option
@@ -107,16 +109,19 @@ def end(
     named: str | None,
     at: datetime | None,
 ) -> None:
-    """End the session: completed or failed, with a summary. A subagent's parent is told.
+    """End a session, completed or failed, and write its history.
 
-    Then its history is written, `history/ID-history.md`, whose path is printed: what was done and decided, what is open and what comes next. With
-    `agents.at_end` in your settings, or with --with, an agent is first asked what mattered. Clear cases of what is worth keeping become knowledge, as with `cru knowledge capture`; on a terminal you are
-    asked about the rest.
-
-    A session that is paused, or was quiet for the idle time, ends at its last event; --at sets another time.
-
-    Without ID it is the session that CRU_SESSION names. One that has ended already stays as it is, and its history is brought up to date; what
-    you edited there stays.
+    \b
+    - The history lists what was done, decided and left open, and what comes
+      next. Its path is printed, and a subagent's parent is updated.
+    - With --with, or agents.at_end in your settings, an agent is first
+      asked what mattered.
+    - Clear cases of useful knowledge are kept, as with "cru knowledge
+      capture". On a terminal you are asked about the rest.
+    - A paused or idle session ends at its last event; --at sets another
+      time.
+    - Without ID, ends the session in CRU_SESSION. If it has already ended,
+      only its history is updated, and your edits stay.
 
     \b
       cru session end --summary "It backs off now, with tests."
@@ -124,7 +129,7 @@ def end(
     """
     vault = open_vault(door, looks=False)
     if no_model and named is not None:
-        raise UsageError("--no-model and --with exclude each other", "leave one of them out")
+        raise UsageError("--no-model and --with exclude each other", "remove one of them")
     program = None if named is None else agent_named(named, "--with", "be asked what mattered")
     name = note_name(find_note(vault, ident).name)
     recorder = record.open(name, vault=vault, **recording_place())
@@ -137,7 +142,7 @@ def end(
     ended = finish(vault, recorder.path, asker=agent, ask=terminal_ask(door, vault))
     say_spent(agent)
     if is_again:
-        say(f"{recorder.id} has ended already{_history_outcome(ended)}")
+        say(f"{recorder.id} has already ended{_history_outcome(ended)}")
     _report_end(vault, ended)
 
 
@@ -160,8 +165,8 @@ def _history_outcome(ended: StopResult) -> str:
     if made is None:
         return ""
     if made.is_left:
-        return "; its history is yours alone, and stays as it is"
-    return "; its history is written" if made.is_new else "; its history is brought up to date"
+        return "; kept its history, which you wrote"
+    return "; wrote its history" if made.is_new else "; updated its history"
 
 
 def _is_over(recorder: Recorder) -> bool:
@@ -175,7 +180,7 @@ def _report_end(vault: Vault, ended: StopResult) -> None:
         say(line)
     if ended.captured and ended.captured.kept:
         count = len(ended.captured.kept)
-        say(f"captured {count} {'item' if count == 1 else 'items'} of knowledge")
+        say(f"captured {count} knowledge {'item' if count == 1 else 'items'}")
     if ended.captured and ended.captured.suggested:
         count = len(ended.captured.suggested)
         what = "1 thing" if count == 1 else f"{count} things"

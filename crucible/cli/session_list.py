@@ -92,7 +92,7 @@ def _table(stats: Stats, room: int | None, *, color: bool) -> list[str]:
     left_out = [looks.head for key, looks in _LOOKS.items() if key not in plan.columns]
     if not left_out or room is None:
         return lines
-    note = click.wrap_text(f"… columns left out: {', '.join(left_out)}; --format json has all", room)
+    note = click.wrap_text(f"… columns omitted: {', '.join(left_out)}; see --format json", room)
     return [*lines, *(click.style(line, dim=True) if color else line for line in note.split("\n"))]
 
 
@@ -218,7 +218,7 @@ _TABLE = ("id", "status", "started", "participants")
 
 @click.command("list", epilog=f"Columns for --where and --sort: {columns_of('sessions')}")
 @session_filters
-@flag("--archived", "Archived sessions too.")
+@flag("--archived", "Include archived sessions.")
 @order_options
 @format_option("paths")
 @NULL_OPTION
@@ -226,12 +226,16 @@ _TABLE = ("id", "status", "started", "participants")
 def list_sessions(door: Door, /, *, format_: str, null: bool, **options: Any) -> int:
     """List sessions, newest first.
 
-    On a terminal long texts are cut to its width, and the titles are there where they have room; a pipe gets texts whole.
-    What --sort and --where name is shown as well, in every format but paths. A condition is COLUMN OPERATOR VALUE: = != < <= > >=, or ~
-    and !~ for a text that it contains; each --where must hold. An unknown value fits only '= null'.
+    \b
+    - A terminal cuts long texts to its width; a pipe gets them whole.
+    - A condition is COLUMN OPERATOR VALUE. The operators are = != < <= > >=
+      ~ (contains) and !~. Every --where must match. An unknown value
+      matches only "= null".
+    - Columns of --sort and --where are shown too, except in the format
+      paths.
+    - Unreadable notes are listed with a problem.
 
-    A note that cannot be read is a row with a problem, never absent; `cru session check` says what is wrong. The exit
-    code is 3 when sessions may be missing: a folder could not be read, or a path had to be left out.
+    Exit code: 3 if sessions may be missing because a folder could not be read.
 
     \b
       cru session list --since 7d --agent claude-code
@@ -259,23 +263,24 @@ def list_sessions(door: Door, /, *, format_: str, null: bool, **options: Any) ->
 
 
 @click.command(epilog=f"Columns for --where: {columns_of('sessions')}")
-@click.option("--by", type=click.Choice(GROUPINGS), help="A line for each of these, beside the total.")
+@click.option("--by", type=click.Choice(GROUPINGS), help="Show one line per group, and the total.")
 @session_filters
 @format_option()
 @click.pass_obj
 def stats(door: Door, /, *, by: str | None, format_: str, **options: Any) -> int:
     """Count sessions, tokens, time and failures.
 
-    A session's tokens are its own and its subagents', each once; with --children a subagent's note is a session of its
-    own. Averages and the median are over the sessions whose tokens or times are known; "failed" is failed ones of those
-    that failed or completed, "tools" failed calls of all calls; "users" are a human's words. By agent or channel a session counts for
-    each that it has, in the total once. By agent each has the tokens that it used itself, a subagent's agent too; those whose agent is
-    not known are in the line "-". By phase the figures are the phases' own, and "failed" is of all of them.
+    \b
+    - A session's tokens include its subagents'. --children counts subagents
+      as separate sessions.
+    - Averages and medians ignore sessions with unknown values.
+    - "failed" is the share of ended sessions that failed, "tools" the share
+      of tool calls that failed, "users" the number of user messages.
+    - By agent or channel, a session counts once in each group and once in
+      the total. By phase, the figures are the phases' own.
+    - A terminal omits columns that do not fit; JSON and TOON have all.
 
-    On a terminal the table is made to fit: numbers are shortened, and the last line names the columns that had no room.
-    All of them, and every digit, are in JSON and TOON.
-
-    The exit code is 3 when sessions may be missing, because a folder could not be read.
+    Exit code: 3 if sessions may be missing because a folder could not be read.
 
     \b
       cru session stats --by agent --since 30d

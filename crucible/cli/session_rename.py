@@ -18,10 +18,14 @@ from crucible.core.errors import UsageError
 @click.argument("new", metavar="[NEW]", required=False)
 @click.pass_obj
 def rename(door: Door, session: str, new: str | None) -> int:
-    """Give a session the id NEW: its file, its `session_id`, and every link in the vault to it.
+    """Rename a session: its file, its session_id, and every link to it.
 
-    Aliases and headings of the links stay, and code is left alone. A link that could mean another note too is left as
-    it is and named; the exit code is 3 then. The next command finishes a rename that was interrupted.
+    \b
+    - Aliases and headings in links stay. Code is not changed.
+    - Ambiguous links are not changed but listed.
+    - The next command finishes an interrupted rename.
+
+    Exit code: 3 if there are ambiguous links.
 
     \b
       cru session rename 2026-11-21-add-rate-limiter 2026-11-21-token-bucket
@@ -32,7 +36,7 @@ def rename(door: Door, session: str, new: str | None) -> int:
     for left in report.left:
         say_problems(vault.relative(left.path), [left.problem])
     links, notes = _counted(report.links, "link"), _counted(len(report.changed), "note")
-    say(f"{report.old_id} is {report.new_id} now: {links} changed, in {notes}")
+    say(f"renamed {report.old_id} to {report.new_id}; {links} changed in {notes}")
     return PROBLEMS_FOUND if report.left else 0
 
 

@@ -36,19 +36,19 @@ from crucible.vault.notes.vault import Note, Vault
     "--with",
     "named",
     metavar="CLIENT",
-    help="Who goes on: claude, codex, opencode or a command line; by default who worked last.",
+    help="The client: claude, codex, opencode or a command line; by default the last one.",
 )
-@flag("--native", "Only in the client's own session, or not at all.", "native")
-@flag("--fresh", "In a new session of the client, with the context.", "fresh")
-@flag("--print", "Print the context, start nothing, change nothing.", "printed")
+@flag("--native", "Continue only in the client's own conversation, or fail.", "native")
+@flag("--fresh", "Start a new conversation, with the context.", "fresh")
+@flag("--print", "Print the context; start and change nothing.", "printed")
 @click.option(
     "--budget",
     type=click.IntRange(min=1),
     metavar="TOKENS",
-    help="The context's size; by default the setting.",
+    help="Maximum tokens of the context; by default the setting.",
 )
-@click.option("--goal", metavar="TEXT", type=TEXT, default="", help="What to do now; - for stdin.")
-@flag("--force", "Also a session that has ended, or that seems to be at work.")
+@click.option("--goal", metavar="TEXT", type=TEXT, default="", help="The goal; - for stdin.")
+@flag("--force", "Resume a session that has ended or seems active.")
 @format_option()
 @click.pass_context
 def resume(
@@ -60,16 +60,22 @@ def resume(
     format_: str,
     **given: Any,
 ) -> None:
-    """Go on with a session, in the client that it ran in or in another one.
+    """Resume a session, in its own client or another one.
 
-    Without ID it is the session of this project that was paused last; a terminal shows a picker, in which it is the
-    first. A session that has ended needs its ID and --force. A client that still has the conversation goes on in it and is told what changed meanwhile; any
-    other begins with the context. What is done goes into the same note. A command line gets the context in place of
-    {context}, else on its standard input, and CRU_SESSION for `cru record`.
+    \b
+    - Without ID, resumes the last paused session of this project; a
+      terminal shows a picker. Ended sessions need ID and --force.
+    - A client that still has the conversation continues it and gets what
+      changed since. Others start with a context. All work goes into the
+      same note.
+    - A command line gets the context in place of {context}, or on its
+      standard input, and CRU_SESSION for "cru record".
+    - With --print, or if stdout is not a terminal and there is no --with,
+      the context is printed and nothing changes.
+    - Without a terminal, clients run non-interactively; set permissions
+      with their own arguments.
 
-    Where stdout is no terminal and no --with is given, and with --print, the context is printed and nothing changes.
-    Without a terminal a client runs as it does in scripts, and what it may do is for its own arguments to say. The exit
-    code is 1 when the client ended with an error; the session is paused then as it was.
+    Exit code: 1 if the client failed; the session stays paused.
 
     \b
       cru session resume
@@ -82,14 +88,14 @@ def resume(
     door = ctx.ensure_object(Door)
     prints = printed or (named is None and not door.terminal)
     if given["native"] and given["fresh"]:
-        raise UsageError("--native and --fresh exclude each other", "choose one, or neither")
+        raise UsageError("--native and --fresh exclude each other", "use one of them, or neither")
     if is_data(format_) and not prints:
-        raise UsageError("--format goes with --print", "a client writes for itself")
+        raise UsageError("--format requires --print", "clients write their own output")
     vault = open_vault(door, looks=not prints)
     note = load_note(vault, session) if session is not None else _last_paused(vault)
     check_goes_on(note.session, force=given["force"])
     if session is None:
-        say(f"{note.session.id}: the session of this project that was paused last")
+        say(f"{note.session.id}: the last paused session of this project")
     place = Workplace(os.environ, Path(os.path.expanduser("~")), here(), user_settings())
     if prints:
         folder, tokenizer = find_folder(note.session, place), place.user.agents.tokenizer

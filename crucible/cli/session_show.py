@@ -41,20 +41,20 @@ class _Shown(NamedTuple):
 )
 @click.option("--phase", "wanted", metavar="N", help="Only this phase: 2, or 2.1 for a sub-phase.")
 @flag("--findings", "Only the findings: decisions, corrections, failures, outcomes, open ends, reports.")
-@flag("--bookmarks", "Only the bookmarks: where the sessions stopped, newest first; ID may be a bookmark's.")
+@flag("--bookmarks", "Only the bookmarks, newest first; ID can be a bookmark's id.")
 @format_option("markdown", "mermaid", help_="Output format. markdown is the note itself, mermaid a timeline.")
 @click.pass_obj
 def show(
     door: Door, /, sessions: tuple[str, ...], wanted: str | None, format_: str, *, findings: bool, bookmarks: bool
 ) -> int:
-    """Show sessions: rendered for a terminal, as their exact Markdown, or as JSON.
+    """Show sessions as text, Markdown or JSON.
 
-    ID is a session's id, a path, or a beginning of an id that only one session has. What is untidy in the note is
-    named on stderr and the exit code stays 0: the note belongs to its human.
-
-    Several are shown in the order given, each once. JSON is then a list; as Markdown a line "==> PATH (N bytes) <=="
-    stands before each note's N bytes and a line end after them. An ID that is wrong is named on stderr, and the others
-    are shown all the same.
+    \b
+    - ID is a session's id, a unique prefix of it, or a path.
+    - Problems in a note are reported on stderr; the exit code stays 0.
+    - Several sessions are shown in the given order. In Markdown, each note
+      follows a line "==> PATH (N bytes) <==". JSON is a list.
+    - Wrong IDs are reported, and the others are shown.
 
     \b
       cru session show 2026-11-21-add-rate-limiter

@@ -82,13 +82,11 @@ class _Walk:
             return self.report(note, line, "broken-embed", f"no note for ![[{link.target}]]")
         found = self.vault.root / name
         if found in here:
-            return self.report(note, line, "embed-cycle", f"![[{link.target}]] leads back to what it is in")
+            return self.report(note, line, "embed-cycle", f"![[{link.target}]] is embedded in itself")
         if found in self.seen:
             return f"{found.stem} is shown above"
         if len(here) > _DEEPEST:
-            return self.report(
-                note, line, "embed-too-deep", f"![[{link.target}]] lies more than {_DEEPEST} embeds deep"
-            )
+            return self.report(note, line, "embed-too-deep", f"![[{link.target}]] is more than {_DEEPEST} embeds deep")
         try:
             return self.view(self.vault.read(found), link.subpath or "", here)
         except CrucibleError as error:

@@ -228,11 +228,11 @@ def write_paths(root: str, folder: str, rows: Sequence[Row], *, null: bool, term
     written = _kept(
         named,
         [path for path in named if _is_below(folder, path)],
-        "foreign-path: left out, it leads out of the sessions; try `cru index rebuild`",
+        "foreign-path: skipped, it is outside the sessions folder; run `cru index rebuild`",
     )
     if not null or terminal:
         safe = [path for path in written if path == clean_line(path)]
-        written = _kept(written, safe, "unprintable-path: left out, a line cannot hold it")
+        written = _kept(written, safe, "unprintable-path: skipped, it contains a line break")
     # Written as bytes: an encoding that replaces a character would name a different file.
     end = b"\0" if null else os.linesep.encode()
     click.echo(b"".join(os.fsencode(os.path.join(root, path)) + end for path in written), nl=False)

@@ -48,13 +48,13 @@ from crucible.vault.notes.vault import Vault
     "--depends-on",
     metavar="TASK",
     multiple=True,
-    help="A task of the session that comes before; may be repeated.",
+    help="A task of the session that must be done first; repeatable.",
 )
 @click.option(
-    "--priority", type=click.Choice(PRIORITIES), default="medium", show_default=True, help="How urgent it is."
+    "--priority", type=click.Choice(PRIORITIES), default="medium", show_default=True, help="The task's priority."
 )
-@flag("--break-down", "Have the agent of your settings break it into tasks.", "breaks")
-@yes_option("Add the agent's tasks without asking.")
+@flag("--break-down", "Let the agent in your settings break it into tasks.", "breaks")
+@yes_option("Add the agent's tasks without confirmation.")
 @format_option()
 @click.pass_obj
 def add(
@@ -69,18 +69,23 @@ def add(
     breaks: bool,
     yes: bool,
 ) -> None:
-    """Add a task, or have a description broken into some; prints the id of each.
+    """Add a task, or let an agent break a description into tasks. Prints their ids.
 
-    Without --session it goes to the newest session of this folder's project that is active or paused. What recall knows of such work is
-    asked once, now, and kept with the task for whoever picks it up. With --break-down, your agent breaks the text into tasks. They are shown
-    with their dependencies, and you are asked before they are added; without a terminal use --yes. If the answer cannot be used, one task is added.
+    \b
+    - Without --session, adds it to the newest active or paused session of
+      this project.
+    - Recall is searched once for related knowledge, which is stored with
+      the task.
+    - --break-down shows the agent's tasks and asks before adding them.
+      Without a terminal, use --yes.
+    - If the agent's answer cannot be used, one task is added.
 
     \b
       cru task add "Test the limiter" --depends-on 2
       cru task add "Bill with Stripe, with retries and a report" --break-down
     """
     if not text.strip():
-        raise UsageError("a task has no content", "say what is to be done")
+        raise UsageError("the task is empty", "describe the task")
     vault, now = open_vault(door), datetime.now(UTC).replace(microsecond=0)
     redact = redact_of(vault.settings.secrets)
     name = find_session(vault, session)
@@ -107,10 +112,10 @@ def _annotate(
         recall = open_recall(door, RecallScope(session.project or "")).recall
         made = annotate_new(vault, tasks, recall, now=now, redact=redact)
     except CrucibleError as error:
-        warn(f"recall was not asked: {error}")
+        warn(f"recall was not searched: {error}")
         return {}
     for ref, why in made.failed:
-        warn(f"{ref}: recall was not asked: {why}")
+        warn(f"{ref}: recall was not searched: {why}")
     return dict(made.asked)
 
 
@@ -126,7 +131,7 @@ def _write_made(tasks: Sequence[OpenTask], known: dict[Ref, Recalled], format_: 
     for task in tasks:
         write(str(task.ref))
         if task.ref in counts and any(counts[task.ref]):
-            say(f"recall knows {counted(counts[task.ref])} for it; `cru task pick` tells them")
+            say(f"recall knows {counted(counts[task.ref])} for it; `cru task pick` shows them")
 
 
 # --- breaking tasks down ----------------------------------------------------------------------------------------------
@@ -154,7 +159,7 @@ def _pieces(
     broken = _break_down(vault, session, text, agent, redact)
     say_spent(agent)
     if broken.problem:
-        warn(f"the agent's answer was not used, so it is one task: {broken.problem}")
+        warn(f"the agent's answer could not be used; added as one task: {broken.problem}")
         return unbroken
     if len(broken.pieces) == 1:
         return broken.pieces
@@ -167,8 +172,8 @@ def _pieces(
         say("nothing was added")
         raise click.Abort
     raise UsageError(
-        "nothing was added: nobody can be asked whether these tasks are meant",
-        "--yes adds them; without --break-down it is one task",
+        "nothing was added: no terminal to confirm the tasks",
+        "add them with --yes, or remove --break-down to add one task",
     )
 
 
@@ -179,6 +184,6 @@ def _break_down(vault: Vault, session: Session, text: str, agent: Agent, redact:
         template = find_template(vault.settings)
         return break_down(text, there, asker=agent, redact=redact, template=template, budget=budget)
     except VaultError as error:
-        warn(f"{error}; Crucible's own is used")
+        warn(f"{error}; the built-in template is used")
         own = OwnTemplate(TEMPLATE)
         return break_down(text, there, asker=agent, redact=redact, template=own, budget=budget)

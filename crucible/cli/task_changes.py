@@ -49,13 +49,14 @@ _KINDS = [kind.value for kind in DecisionKind]
 @format_option()
 @click.pass_obj
 def pick(door: Door, /, task: str, format_: str) -> None:
-    """Begin a task: it is in progress from now on, and all that is known for it is printed.
+    """Start a task, and show what is known about it.
 
-    That is what the tasks before it decided, what others found meanwhile, and the items that recall found when it was made; their texts
-    are looked up only now. A task for which recall was never asked is asked for now, once. The task is marked in the note where it stands,
-    also when that session is over; the session that CRU_SESSION names, when it is another, notes that it took it up.
-
-    TASK is as in `cru task show`.
+    \b
+    - Shows decisions of earlier tasks, discoveries by others, and knowledge
+      that recall found.
+    - The task is marked in its note, even if that session has ended. The
+      session in CRU_SESSION records that it started the task.
+    - TASK is an id as in "cru task show".
 
     \b
       cru task pick 2026-11-21-add.3
@@ -67,7 +68,7 @@ def pick(door: Door, /, task: str, format_: str) -> None:
     if opened.task.stage in (Stage.COMPLETED, Stage.DROPPED):
         raise UsageError(
             f"{opened.task.ref}: it is {opened.task.stage}",
-            f"add what is still to be done: cru task add --session {opened.owner.id} TEXT",
+            f"add the remaining work: cru task add --session {opened.owner.id} TEXT",
         )
     for other in opened.waits_for:
         warn(f"it waits for {other.ref.id} ({other.stage.replace('_', ' ')}): {other.content}")
@@ -93,7 +94,7 @@ def _pickup(
     settings = vault.settings.tasks
     recall = _recall(door, opened)
     for _, why in annotate_new(vault, [opened.task], recall, now=now, redact=redact).failed:
-        warn(f"recall was not asked: {why}")
+        warn(f"recall was not searched: {why}")
     records, beside = _records(vault, opened) if settings.share_parallel_discoveries else ([], [])
     tasks = opened.tasks if settings.propagate_decisions else ()
     kinds = kinds_named(settings.auto_propagate_types)
@@ -104,7 +105,7 @@ def _pickup(
     try:
         items = recall.get(ids) if ids else ()
     except CrucibleError as error:
-        warn(f"what recall found cannot be read: {error}")
+        warn(f"recalled items cannot be read: {error}")
     return pickup, items
 
 
@@ -155,26 +156,26 @@ def _log_picked(vault: Vault, opened: OpenedTask, redact: Redact) -> None:
 
 @click.command("annotate")
 @click.argument("task", cls=PickedId, kind="task", type=TASK)
-@click.option("--decision", metavar="TEXT", type=TEXT, default="", help="What was decided in it; - for stdin.")
+@click.option("--decision", metavar="TEXT", type=TEXT, default="", help="The decision; - for stdin.")
 @click.option("--rationale", metavar="TEXT", type=TEXT, default="", help="Why.")
 @click.option(
     "--type",
     "kind",
     type=click.Choice(_KINDS),
     metavar="TYPE",
-    help=f"What it is about: {', '.join(_KINDS)}.",
+    help=f"The kind of decision: {', '.join(_KINDS)}.",
 )
 @click.option(
     "--propagate/--no-propagate",
     default=None,
-    help="Whether it goes to the tasks that depend on this one; by default all but implementation details and bug fixes do.",
+    help="Pass it to dependent tasks; by default all but implementation details and bug fixes.",
 )
-@click.option("--discovery", metavar="TEXT", type=TEXT, default="", help="What was found; - for stdin.")
+@click.option("--discovery", metavar="TEXT", type=TEXT, default="", help="The discovery; - for stdin.")
 @click.option(
     "--applies-to",
     metavar="WORD",
     multiple=True,
-    help="What the discovery is good to know for; may be repeated.",
+    help="Where the discovery applies; repeatable.",
 )
 @click.pass_obj
 def annotate(
@@ -188,21 +189,24 @@ def annotate(
     discovery: str,
     applies_to: tuple[str, ...],
 ) -> None:
-    """Note what was decided or found in a task, for the tasks after it and for those beside it.
+    """Record a decision or a discovery for other tasks.
 
-    A decision is written into the session's note as well, and goes to the tasks that depend on this one when it is done. A discovery is
-    shown to whoever picks up another task of the session.
+    \b
+    - A decision is also written into the session's note. Dependent tasks
+      get it when this task is done.
+    - A discovery is shown to everyone who picks up another task of the
+      session.
 
     \b
       cru task annotate 3 --decision "Use Stripe" --rationale "its webhooks"
       cru task annotate 3 --discovery "429 has Retry-After" --applies-to stripe
     """
     if not (decision.strip() or discovery.strip()):
-        raise UsageError("nothing is noted: neither --decision nor --discovery", "give one of them")
+        raise UsageError("nothing to record: --decision or --discovery is missing", "add one of them")
     if not decision.strip() and (rationale or kind or propagate is not None):
-        raise UsageError("--rationale, --type and --propagate are of a decision", "give --decision")
+        raise UsageError("--rationale, --type and --propagate require --decision", "add --decision")
     if not discovery.strip() and applies_to:
-        raise UsageError("--applies-to is of a discovery", "give --discovery")
+        raise UsageError("--applies-to requires --discovery", "add --discovery")
     vault, now = open_vault(door), datetime.now(UTC).replace(microsecond=0)
     redact = redact_of(vault.settings.secrets)
     opened = open_task(vault, task)
@@ -248,7 +252,7 @@ def _log(
     """
     session, ident = opened.session, opened.task.ref.id
     if session is None:
-        return ["only the client has this session, so nobody else is shown a discovery"] if found else []
+        return ["this session is only in the client, so others do not see the discovery"] if found else []
     if not (session.status is Status.ACTIVE or (opened.is_ours and session.status is Status.PAUSED)):
         writer = TaskWriter(vault, opened.owner.id, now=datetime.now(UTC), redact=redact)
         if found:
@@ -272,15 +276,20 @@ def _log(
     "--capture/--no-capture",
     "captures",
     default=None,
-    help="Whether to look for what is worth keeping; by default as the setting says.",
+    help="Look for knowledge to keep; by default the setting.",
 )
 @format_option()
 @click.pass_obj
 def done(door: Door, /, task: str, captures: bool | None, format_: str) -> None:
-    """End a task: its decisions go to the tasks that depend on it, and what it taught is kept or asked about.
+    """Complete a task, and pass its decisions to dependent tasks.
 
-    They are those that were made while it was in progress. Details and bug fixes, as `cru task annotate` marked them, do not go. You are asked on a terminal only, when the task had two decisions or fixed a failure, and within the budget of
-    questions; elsewhere `cru knowledge capture` lists what waits. What can be begun now is named.
+    \b
+    - Passes decisions made while it was in progress, except implementation
+      details and bug fixes.
+    - On a terminal, you are asked what to keep if the task had two
+      decisions or fixed a failure. Elsewhere, "cru knowledge capture" lists
+      the candidates.
+    - Tasks that are now ready are listed.
 
     \b
       cru task done 2026-11-21-add.3
@@ -313,7 +322,7 @@ def done(door: Door, /, task: str, captures: bool | None, format_: str) -> None:
         return
     write(f"{opened.task.ref}: completed")
     for one in told:
-        say(f"its decisions go to {one.ref.id}: {one.content}")
+        say(f"passed decisions to {one.ref.id}: {one.content}")
     for one in ready:
         say(f"ready now: {one.ref.id}: {one.content}")
     if captured:
@@ -326,7 +335,7 @@ def _hand_on(vault: Vault, opened: OpenedTask, now: datetime, redact: Redact) ->
         session = vault.read(opened.check_noted()).session
         yield from pass_on_decisions(vault, session, now=now, redact=redact)
     except CrucibleError as error:
-        yield f"its decisions were not handed on: {error}"
+        yield f"its decisions were not passed on: {error}"
 
 
 def _inheriting(vault: Vault, opened: OpenedTask, tasks: Sequence[OpenTask]) -> tuple[OpenTask, ...]:
@@ -362,7 +371,7 @@ def _capture(
             redact=redact,
         )
     except CrucibleError as error:
-        warn(f"nothing was looked for that is worth keeping: {error}")
+        warn(f"the search for knowledge to keep failed: {error}")
         return None
     if kept := captured.made:
         with suppress(CrucibleError):

@@ -43,7 +43,7 @@ _CIRCLES, _IN_CIRCLE = 5, 8
 _HUES = {"In progress": "cyan", "Ready": "green", "Blocked": "yellow", "Recently completed": ""}
 """The colour of each group's heading."""
 _STATUS_HUES = {"in_progress": "cyan", "completed": "green", "cancelled": "yellow"}
-_STATE = {"in_progress": "in progress", "pending": "not begun"}
+_STATE = {"in_progress": "in progress", "pending": "not started"}
 
 
 def write_overview(result: Overview, door: Door, titles: Mapping[Ref, Sequence[str]]) -> None:
@@ -68,9 +68,9 @@ def write_overview(result: Overview, door: Door, titles: Mapping[Ref, Sequence[s
             for title in titles.get(one.task.ref, ()):
                 write(f"      {title}")
     if status.left_out:
-        say(f"{status.left_out} more; `cru task list --all` tells all of them")
+        say(f"{status.left_out} more; list all with `cru task list --all`")
     if result.older:
-        say(f"{result.older} open in older sessions; `cru task list --all` tells them")
+        say(f"{result.older} open in older sessions; list them with `cru task list --all`")
 
 
 def _lines(columns: Sequence[Sequence[str]], room: int | None) -> Iterator[str]:
@@ -87,7 +87,7 @@ def _cells(one: ListedTask, recall: Mapping[Ref, RecallCounts]) -> list[str]:
         waits = (f"{other.ref.id} ({_STATE.get(other.stage, other.stage)})" for other in one.waits_for[:_IN_CIRCLE])
         words.append(f"waits for {', '.join(waits)}")
     if one.task.held:
-        words.append("called blocked in its list")
+        words.append("blocked in its list")
     if one.unknown:
         words.append(f"needs {', '.join(one.unknown[:_IN_CIRCLE])}, not in its list")
     counts = counted(recall.get(one.task.ref, RecallCounts()))
@@ -111,9 +111,9 @@ def say_circles(circles: Iterable[Sequence[OpenTask]]) -> None:
         names = [task.ref.id for task in ring[:_IN_CIRCLE]]
         more = [f"… {len(ring) - len(names)} more"] if len(ring) > len(names) else []
         way = " → ".join([*names, *more, names[0]])
-        warn(f"{ring[0].ref.session}: tasks wait for each other in a circle: {way}")
+        warn(f"{ring[0].ref.session}: circular dependency: {way}")
     if len(found) > _CIRCLES:
-        warn(f"{len(found) - _CIRCLES} more circles")
+        warn(f"{len(found) - _CIRCLES} more circular dependencies")
 
 
 def _export(result: Overview, titles: Mapping[Ref, Sequence[str]]) -> dict[str, object]:
@@ -184,7 +184,7 @@ def write_task(opened: OpenedTask, note: Annotation | None, file: str, door: Doo
     write(str(task.ref))
     facts = [
         ("task", task.content),
-        ("status", task.stage.replace("_", " ") + (", called blocked in its list" if task.held else "")),
+        ("status", task.stage.replace("_", " ") + (", blocked in its list" if task.held else "")),
         ("priority", task.priority if task.priority != "medium" else ""),
         ("started", task.started or ""),
         ("completed", task.completed or ""),
@@ -201,7 +201,7 @@ def write_task(opened: OpenedTask, note: Annotation | None, file: str, door: Doo
         elif text:
             write(f"  {name:<10} {text}")
     if note is None:
-        say("nothing is noted of it yet; `cru task pick` asks what is known", color=in_color(door))
+        say("no annotations yet; `cru task pick` searches recall", color=in_color(door))
 
 
 def _named(task: OpenTask) -> str:
@@ -228,10 +228,10 @@ def _noted(note: Annotation, file: str) -> Iterator[tuple[str, str]]:
 
 
 @click.command("list")
-@click.option("--project", metavar="NAME", help="Only of this project; by default of the folder's that we are in.")
-@click.option("--session", metavar="ID", type=SESSION, help="Only of this session, however old.")
-@flag("--all", "Of every project and session, all of them.", "everything")
-@limit_option("At most so many; the setting has 10.", least=0)
+@click.option("--project", metavar="NAME", help="Only tasks of this project; by default this folder's.")
+@click.option("--session", metavar="ID", type=SESSION, help="Only tasks of this session, of any age.")
+@flag("--all", "List all tasks of all projects and sessions.", "everything")
+@limit_option("Maximum number of tasks; the default setting is 10.", least=0)
 @format_option()
 @click.pass_obj
 def list_tasks(
@@ -244,11 +244,17 @@ def list_tasks(
     limit: int | None,
     format_: str,
 ) -> int:
-    """List tasks: in progress, ready, blocked, and done; `cru task` alone is the same.
+    """List tasks: in progress, ready, blocked and recently completed.
 
-    They come from the notes and from the lists of Claude Code, which may be ahead of them. Without options those of the
-    project whose folder we are in, or of every project, in sessions of the last 30 days. In brackets is how much is known for a task;
-    `cru task pick` tells it. The exit code is 3 when something could not be read.
+    \b
+    - Tasks come from session notes and Claude Code's lists.
+    - By default, lists tasks of this folder's project, or of all projects,
+      in sessions of the last 30 days.
+    - Brackets show how many knowledge items are known for a task; "cru task
+      pick" shows them.
+    - "cru task" alone does the same.
+
+    Exit code: 3 if something could not be read.
 
     \b
       cru task
@@ -256,7 +262,7 @@ def list_tasks(
       cru task list --session 2026-11-21-add --format json
     """
     if session and (project or everything):
-        raise UsageError("--session excludes --project and --all", "leave one of them out")
+        raise UsageError("--session excludes --project and --all", "remove one of them")
     index = open_index(door)
     root, settings = Path(index.root), index.settings.tasks
     days = index.settings.briefing.history_days
@@ -307,10 +313,9 @@ def _titles(door: Door, shelf: AnnotationFolder, result: Overview) -> Mapping[Re
 @format_option()
 @click.pass_obj
 def show_task(door: Door, /, task: str, format_: str) -> int:
-    """Show a task, what it waits for, and what is noted of it; what recall found by its ids alone.
+    """Show a task, its dependencies and annotations, and the ids of related knowledge.
 
-    TASK is SESSION.TASK, as `cru task list` tells it, or a beginning that fits no other; the task's own id will do in the session that
-    CRU_SESSION names.
+    TASK is SESSION.TASK as in "cru task list", or a unique prefix. Within CRU_SESSION, the task's own id is enough.
 
     \b
       cru task show 2026-11-21-add.3

@@ -60,12 +60,12 @@ class OpenedTask(NamedTuple):
         """Return the note with the task; raises `VaultError` if only the client has it: its lists are read-only."""
         if self.note is None or self.session is None:
             raise VaultError(
-                f"{self.task.ref}: only the client has its session", "`cru import claude-code` brings it here"
+                f"{self.task.ref}: its session is only in the client", "`cru import claude-code` imports it"
             )
         if all(task.id != self.task.ref.id for task in self.session.tasks):
             raise VaultError(
-                f"{self.task.ref}: only the client has it yet",
-                "`cru import claude-code` brings it into the note",
+                f"{self.task.ref}: only the client has it so far",
+                "`cru import claude-code` adds it to the note",
             )
         return self.note
 
@@ -163,6 +163,6 @@ def find_session(vault: Vault, named: str | None) -> str:
     if found := newest_session(vault, project_here(vault.root), ("active", "paused")):
         return found
     raise UsageError(
-        "no session: neither --session nor CRU_SESSION names one, and no session of this folder's project is active or paused",
+        "no session: --session and CRU_SESSION are not set, and this project has no active or paused session",
         'export CRU_SESSION=$(cru record start "Fix it")',
     )

@@ -18,7 +18,7 @@ from crucible.search.postgres.push import Pushed
 from crucible.search.postgres.team_recall import open_postgres, open_pusher, set_up_server
 from crucible.search.postgres.vault_rows import VaultDocuments, identities
 
-_FORCE = flag("--force", "Also where another copy pushed a later state, or this vault is empty.")
+_FORCE = flag("--force", "Push even if another copy pushed a later state, or this vault is empty.")
 _SHOWN = 5
 
 
@@ -27,10 +27,14 @@ _SHOWN = 5
 @format_option()
 @click.pass_context
 def push(ctx: click.Context, /, format_: str, *, force: bool) -> None:
-    """Send to the team's server what is new or changed in this vault.
+    """Send new and changed notes to the team's server.
 
-    The server is `recall.backend` of your own settings, or CRUCIBLE_RECALL_BACKEND. Whatever ends a push, what was sent is there whole, and the
-    next one goes on. The exit code is 3 when something was not taken.
+    \b
+    - The server is recall.backend in your settings, or
+      CRUCIBLE_RECALL_BACKEND.
+    - An interrupted push can be continued: sessions are sent whole.
+
+    Exit code: 3 if something was not accepted.
 
     \b
       cru team push
@@ -44,7 +48,7 @@ def push(ctx: click.Context, /, format_: str, *, force: bool) -> None:
 @format_option()
 @click.pass_context
 def sync(ctx: click.Context, /, format_: str, *, force: bool) -> None:
-    """Push, and remove from the server what this copy of the vault had pushed and has no more.
+    """Push, and remove from the server what was deleted in this copy of the vault.
 
     \b
       cru team sync
@@ -73,7 +77,7 @@ def _address() -> str:
     address = chosen_address(user_settings().recall.backend, os.environ)
     if address is None:
         raise UsageError(
-            "no server is set", f"recall.backend in your settings names it, or {VARIABLE}: see docs/teams.md"
+            "no server is configured", f"set recall.backend in your settings, or {VARIABLE}; see docs/teams.md"
         )
     return address
 
@@ -82,11 +86,11 @@ def _write_pushed(pushed: Pushed, format_: str) -> None:
     if is_data(format_):
         write_data({**pushed._asdict(), "refused": dict(pushed.refused)}, format_)
         return
-    counts = f"{pushed.new} new, {pushed.replaced} replaced, {pushed.same} as they were"
+    counts = f"{pushed.new} new, {pushed.replaced} replaced, {pushed.same} unchanged"
     say(counts + (f", {pushed.removed} removed" if pushed.removed else ""))
     for project, count in pushed.refused.items():
         notes = f"{counted(count, 'note')} of {f'project {project}' if project else 'no project'}"
-        say(f"{notes}: you may not write there; ask who runs the server", style="yellow")
+        say(f"{notes}: not permitted; ask the server's administrator", style="yellow")
     _say_paths("another copy of the vault pushed a later state of", pushed.older)
     _say_paths("cannot be read", pushed.unread)
     _say_paths("the server did not take", pushed.failed)
@@ -101,7 +105,7 @@ def _say_paths(what: str, paths: Sequence[str]) -> None:
 @click.command("status")
 @format_option()
 def status(format_: str) -> None:
-    """Say as whom the server knows you, which projects you may read and write there, and how much it holds of them.
+    """Show your role on the server, the projects you may read and write, and how much they contain.
 
     \b
       cru team status
@@ -125,12 +129,12 @@ def status(format_: str) -> None:
     for line in lines:
         click.echo(clean_line(line))
     if found.unbound:
-        warn("this role is a superuser or the like: the server shows it everything, whatever was granted")
+        warn("this role is a superuser or similar: it sees everything, regardless of grants")
 
 
 @click.command
 def setup() -> None:
-    """Make the server's tables, or bring them up to date; for who runs it, once and after an update.
+    """Create or update the server's tables. For the server's owner, once and after updates.
 
     \b
       export CRUCIBLE_RECALL_BACKEND=postgresql://owner@db.example.org/team
@@ -140,5 +144,5 @@ def setup() -> None:
     if not made:
         say("nothing to do")
         return
-    say("set up; say now who sees what, as the owner and in SQL, person by person (docs/teams.md):")
+    say("set up. Next, as the owner, grant access to each person in SQL (see docs/teams.md):")
     say("  SELECT crucible.grant_project('anna', 'apollo', true);")

@@ -57,9 +57,7 @@ def newest_here(vault: Vault, statuses: Collection[str] = ()) -> str:
         return found
     which = f" that is {' or '.join(statuses)}" if statuses else ""
     of = f"the project {project!r} has none{which}" if project else "this folder has no project"
-    raise UsageError(
-        f"no session: none was named, CRU_SESSION names none, and {of}", "`cru session list` shows what there is"
-    )
+    raise UsageError(f"no session given, CRU_SESSION is not set, and {of}", 'run "cru session list" to see ids')
 
 
 def newest_here_named(vault: Vault) -> str:
@@ -79,7 +77,7 @@ def find_note(vault: Vault, ref: str) -> Path:
     """Find a session by id, path or unique id prefix; raises `UsageError` if the path is hidden in Obsidian."""
     path = vault.find(ref, here())
     if any(part.startswith(".") for part in PurePosixPath(vault.relative(path)).parts):
-        raise UsageError(f"{ref}: hidden, no session", f"sessions are the notes in {vault.sessions}")
+        raise UsageError(f"{ref}: hidden, so not a session", f"sessions are the notes in {vault.sessions}")
     return path
 
 

@@ -22,18 +22,20 @@ from crucible.vault.notes.init_vault import init_vault, keep_accepted, set_user_
 
 @click.command
 @click.argument("directory", metavar="[DIR]", type=GivenPath(file_okay=False, path_type=Path), required=False)
-@flag("--default", "Make it the vault that is used where no other one is named or near.")
-@flag("--no-obsidian", "Leave out the bases, the start note and the CSS snippet for Obsidian.")
+@flag("--default", "Make it your default vault.")
+@flag("--no-obsidian", "Do not create the tables, start note and CSS snippet for Obsidian.")
 @click.pass_obj
 def init(door: Door, directory: Path | None, *, default: bool, no_obsidian: bool) -> None:
-    """Make DIR (or --vault, or this folder) a vault, or complete one; nothing that exists is overwritten.
-
-    Prints the path of everything it makes. On a terminal it offers, once, to ask your agent at each session's end what mattered in
-    it, and shows what that costs. The answer goes into your own settings.
+    """Create a vault in DIR, --vault or this folder, or complete one. Nothing is overwritten.
 
     \b
-      cru init ~/notes            a folder that Obsidian may already use
-      cru init ~/notes --default  and use it from everywhere
+    - Prints every path that it creates.
+    - On a terminal, it offers once to ask your agent at each session's end
+      what mattered, and shows the cost. The answer goes into your settings.
+
+    \b
+      cru init ~/notes            in a folder that Obsidian may already use
+      cru init ~/notes --default  and use it everywhere
     """
     root = Path(absolute_path(str(directory or door.vault or "."))).resolve()
     config = Path(settings_path())
@@ -55,17 +57,18 @@ def init(door: Door, directory: Path | None, *, default: bool, no_obsidian: bool
 
 
 @click.command
-@yes_option("Accept everything without asking.")
-@flag("--remove", "Take back everything you accepted.")
+@yes_option("Accept everything without confirmation.")
+@flag("--remove", "Revoke everything that you accepted.")
 @click.pass_obj
 def trust(door: Door, *, yes: bool, remove: bool) -> None:
-    """Show what the vault asks for, and accept it.
+    """Review what a vault requests, and accept it.
 
-    A vault may come from somebody else. Settings that weaken safety (which secrets are kept, what else is redacted, which
-    files agents see, whether events are deleted) and the vault's own templates are ignored until you accept them here.
-
-    You accept each as it is now. If it changes, through git or in an editor, it is ignored until you accept it again. The
-    record is the file `trusted` beside your own settings.
+    \b
+    - A vault can come from someone else. Settings that weaken safety and
+      the vault's templates are ignored until you accept them.
+    - You accept each as it is now. After any change it is ignored until you
+      accept it again.
+    - Your answers are stored in the file "trusted" beside your settings.
 
     \b
       cru trust
@@ -76,19 +79,19 @@ def trust(door: Door, *, yes: bool, remove: bool) -> None:
     root = vault_root(door, user)
     if remove:
         taken = keep_accepted(user, root, ())
-        say("took back everything accepted for this vault" if taken else "nothing to take back for this vault")
+        say("revoked everything accepted for this vault" if taken else "nothing to revoke for this vault")
         return
     known = accepted_in(user.trusted, root)
     everything = load_vault_settings(root, accepts=lambda _: True)
     asks = [ask._replace(accepted=known(ask)) for ask in everything.asks]
     _show(asks, {os.path.basename(one.path): one.data for one in everything.templates})
     if not asks:
-        say("nothing in this vault needs to be accepted")
+        say("this vault requests nothing that you must accept")
     elif all(ask.accepted or ask.fault for ask in asks):
         say("nothing new to accept")
     elif yes or _is_wanted():
         keep_accepted(user, root, asks)
-        say("accepted; `cru trust --remove` takes it back")
+        say("accepted; revoke it with `cru trust --remove`")
     else:
         say("nothing was accepted")
 

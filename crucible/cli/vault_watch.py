@@ -28,15 +28,19 @@ from crucible.vault.index.watch.watcher import WatchNotice, WatchStarted, watch
     default=200,
     show_default=True,
     metavar="MS",
-    help="Quiet time, in milliseconds, that ends a burst of changes.",
+    help="Milliseconds without changes that end a burst.",
 )
 @click.pass_obj
 def follow(door: Door, settle: int) -> None:
-    """Follow the sessions folder: keep the index true and print a line for every change.
+    """Watch the vault: keep the index current, and print a line for every change.
 
-    It sees what Obsidian, git, an editor or `cru` itself writes. A line on standard output is the time, what happened (added,
-    changed, removed, or renamed with the old path and an arrow), the path seen from the vault and the session's
-    status. A session that has been quiet for the idle time is paused. One watcher serves a vault; it ends with Ctrl-C, or with exit code 1 when the vault is moved away.
+    \b
+    - Shows changes by Obsidian, git, editors and cru: the time, what
+      happened, the path and the session's status.
+    - Pauses sessions that were idle for the idle time.
+    - One watcher per vault. Ctrl-C ends it.
+
+    Exit code: 1 if the vault was moved away.
 
     \b
       cru watch

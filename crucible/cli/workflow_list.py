@@ -104,7 +104,7 @@ def say_diagnostics(of: CheckedWorkflow) -> None:
         say(f"{place}: {one.severity}: {one.code}: {one.message}", style="yellow")
     more = len(of.diagnostics) - _SHOWN
     if more > 0:
-        say(f"     … and {more:,} more; `cru workflow check` names all", style="yellow")
+        say(f"     … and {more:,} more; see `cru workflow check`", style="yellow")
 
 
 _TABLE = ("name", "title", "steps", "runs", "last_run", "last_status", "problems")
@@ -118,11 +118,15 @@ _STYLES = {Severity.ERROR: "red", Severity.WARNING: "yellow"}
 @NULL_OPTION
 @click.pass_obj
 def list_workflows(door: Door, /, *, format_: str, null: bool) -> int:
-    """List workflows by name: their steps, how often they ran, and how the last run ended.
+    """List workflows by name, with their steps, number of runs and last result.
 
-    A workflow is a note with `type: workflow` anywhere in the vault, or one in `workflows/` without another type. "problems"
-    counts what `cru workflow check` says of it. A note that cannot be read is a row with a problem, never absent. The
-    exit code is 3 when workflows may be missing, because a folder could not be read.
+    \b
+    - A workflow is a note with "type: workflow", or a note without a type
+      in workflows/.
+    - "problems" is the number of problems that "cru workflow check" finds.
+      Unreadable notes are listed with a problem.
+
+    Exit code: 3 if workflows may be missing because a folder could not be read.
 
     \b
       cru workflow list
@@ -141,7 +145,7 @@ def list_workflows(door: Door, /, *, format_: str, null: bool) -> int:
         columns = _TABLE if format_ == "text" else _COLUMNS
         write_rows(rows, columns, format_, "workflows", door, texts=("title",), names=("name",))
         if format_ == "text" and not rows:
-            say("no workflows; `cru session codify ID` makes one of a session")
+            say("no workflows; create one with `cru session codify ID`")
     return 0 if complete else PROBLEMS_FOUND
 
 
@@ -150,13 +154,16 @@ def list_workflows(door: Door, /, *, format_: str, null: bool) -> int:
 @format_option()
 @click.pass_obj
 def check(door: Door, workflows: tuple[str, ...], *, format_: str) -> int:
-    """Name what is wrong with workflows as `path:line:column: severity: code: message`; exit code 3 when there is an error.
+    """Check workflows for errors and warnings.
 
-    Found are cycles, with their path, steps that are named and missing, types that disagree along an edge, markers that cannot be
-    read; and as warnings, which leave the exit code 0, outputs that two steps give and whatever else may be a slip.
+    \b
+    - Errors: cycles, missing steps, conflicting types, broken run markers.
+      Warnings, such as outputs of two steps, do not change the exit code.
+    - FILE is a workflow's name, a unique prefix of it, or a path. Without
+      FILE, checks all workflows. A path needs no vault.
+    - Each line is "path:line:column: severity: code: message".
 
-    FILE is a workflow's name, a path, or a beginning of a name that only one workflow has; without one every workflow
-    of the vault is checked. A path needs no vault. A FILE that is wrong is named on stderr, and the others are checked all the same.
+    Exit code: 3 if there is an error.
 
     \b
       cru workflow check
@@ -242,4 +249,4 @@ def _say_summary(errors: int, warnings: int, notes: int) -> None:
         say("no workflows")
         return
     counts = [counted(errors, "error", zero="no"), counted(warnings, "warning", zero="no")]
-    say(f"{', '.join(counts if errors or warnings else ['no problem'])} in {counted(notes, 'workflow')}")
+    say(f"{', '.join(counts if errors or warnings else ['no problems'])} in {counted(notes, 'workflow')}")

@@ -68,20 +68,20 @@ class _RunOptions(NamedTuple):
     "named",
     metavar="CLIENT",
     multiple=True,
-    help="Who carries the steps out: claude, codex, opencode or a command line; AGENT=CLIENT for @AGENT's steps; repeatable.",
+    help="The agent: claude, codex, opencode or a command line; AGENT=CLIENT for @AGENT's steps; repeatable.",
 )
-@click.option("--from", "first", metavar="STEP", default="", help="Only this step and all behind it.")
-@flag("--dry-run", "Print the plan; start nothing, change nothing.")
+@click.option("--from", "first", metavar="STEP", default="", help="Run only this step and all after it.")
+@flag("--dry-run", "Print the plan; start and change nothing.")
 @click.option(
     "--jobs",
     metavar="N",
     type=click.IntRange(min=1),
     default=1,
-    help="How many steps at the same time at most; by default one.",
+    help="Maximum number of parallel steps; by default one.",
 )
 @flag(
     "--continue",
-    "Go on with the newest run of this workflow; with --from, what stands behind STEP is done again.",
+    "Continue the newest run of this workflow; with --from, repeat everything from STEP.",
     "goes_on",
 )
 @click.option(
@@ -89,31 +89,37 @@ class _RunOptions(NamedTuple):
     "inputs",
     metavar="NAME=VALUE",
     multiple=True,
-    help="What a step takes and nobody makes; repeatable.",
+    help="An input that no step makes; repeatable.",
 )
 @click.option(
     "--timeout",
     metavar="SECONDS",
     type=click.FloatRange(min=0, min_open=True),
-    help="How long an agent may take for a step; by default as long as it likes.",
+    help="Time limit of a step; by default none.",
 )
-@flag("--allow-commands", "Run the commands of its conditions.", "allows_commands")
+@flag("--allow-commands", "Allow commands in conditions.", "allows_commands")
 @format_option()
 @click.pass_context
 def run(ctx: click.Context, /, workflow: str, dry_run: bool, format_: str, **given: Any) -> None:
-    """Carry a workflow's steps out in the folder that you stand in, each by an agent that you name.
+    """Run a workflow's steps in the current folder, each by an agent that you choose.
 
-    FILE is a workflow's name or path. Who carries its steps out only you say: --with, or agents.command in your settings. The
-    agents run without a terminal; what they may do is for their own arguments to say, behind `--`.
+    \b
+    - FILE is a workflow's name or path. Choose agents with --with, or
+      agents.command in your settings. Their permissions are set with their
+      own arguments, after "--".
+    - A step starts when the steps whose data it takes are done. If a
+      critical step (!) fails, the run halts. A failed optional step (?) is
+      skipped. Other failures hold back dependent steps.
+    - A step with sub-steps and no output of its own only groups them.
+    - Conditions are put to the step's agent. Conditions that are commands
+      (If `make test`) run only with --allow-commands, or after you agree.
+    - Each step becomes a phase of a new session, and a marker row in the
+      workflow.
+    - --dry-run shows missing inputs: give them with --input, or as files
+      with these names.
+    - Ctrl-C stops the agents. --continue resumes the run, also after a
+      failure; finished steps are not repeated.
 
-    A step begins when those whose data it takes are done. When a critical one (!) fails the run halts, an optional one (?) is
-    skipped over, any other keeps back what depends on it. A step with steps below it that makes
-    nothing itself is only their frame. Conditions are put to the step's agent; those that are commands (If `make test`) run only
-    with --allow-commands, or when you say yes. Each step becomes a phase of a new session, and a marker row in the workflow.
-
-    --dry-run tells what no step makes and you have to give: with --input, or as a file of that name.
-
-    Ctrl-C ends the agents; --continue goes on with the same run then, as after a failure: what was done is not done again.
     Exit codes: 0 all done, 1 a step failed, 3 the workflow has errors and was not run, 130 interrupted.
 
     \b
@@ -127,7 +133,7 @@ def run(ctx: click.Context, /, workflow: str, dry_run: bool, format_: str, **giv
     found = checked(read_workflow_note(vault, find_workflow(vault, workflow, here())))
     say_diagnostics(found)
     if has_errors(found.diagnostics):
-        say_error("the workflow has errors, so it is not run")
+        say_error("the workflow has errors and was not run")
         ctx.exit(PROBLEMS_FOUND)
     options = _RunOptions(more=client_arguments(ctx), **given)
     plan, folder = _plan(found, options)
@@ -146,15 +152,17 @@ def run(ctx: click.Context, /, workflow: str, dry_run: bool, format_: str, **giv
 def _plan(found: CheckedWorkflow, options: _RunOptions) -> tuple[Plan, RunInputs]:
     folder = here()
     if folder is None:
-        raise CrucibleError("the working directory is gone", "go to the folder that the agents are to work in")
+        raise CrucibleError(
+            "the current directory no longer exists", "change to the folder where the agents should work"
+        )
     given = RunInputs(str(folder), _values(options.inputs))
     # A continued run plans all steps: those from `first` on run again, the others only if they are not done.
     plan = plan_run(found.note.workflow, found.graph, given, first="" if options.goes_on else options.first)
     taken = {handed.datum.name.casefold() for job in plan.jobs for handed in job.inputs}
     unknown = [name for name in given.values if name not in taken]
     if unknown:
-        hint = "it takes " + ", ".join(sorted(taken)[:20]) if taken else "it takes nothing"
-        raise UsageError(f"--input {unknown[0]}: no step takes it", hint)
+        hint = "it takes " + ", ".join(sorted(taken)[:20]) if taken else "it has no inputs"
+        raise UsageError(f"--input {unknown[0]}: not an input of any step", hint)
     return plan, given
 
 
@@ -163,7 +171,7 @@ def _values(inputs: Sequence[str]) -> Mapping[str, str]:
     for text in inputs:
         name, sign, value = text.partition("=")
         if not sign or not name.strip():
-            raise UsageError(f"--input {text}: no NAME=VALUE", "--input order=order-17.json")
+            raise UsageError(f"--input {text}: not NAME=VALUE", "--input order=order-17.json")
         found[name.strip().casefold()] = value
     return found
 
@@ -177,7 +185,7 @@ def _executors(found: CheckedWorkflow, options: _RunOptions) -> Executors:
 def _check(plan: Plan, executors: Executors, options: _RunOptions, continued: ContinuedRun | None) -> None:
     """Raise every error that can be found before anything is started or written."""
     if os.environ.get(OWN_ENVIRONMENT):
-        raise UsageError("an agent of a run cannot run workflows itself", "its steps are for the run to carry out")
+        raise UsageError("an agent of a run cannot run workflows itself", "let the run carry out its steps")
     jobs = tuple(job for job in plan.jobs if continued is None or job.index not in continued.earlier)
     executors.check(jobs)
     for executor in executors.used(jobs):
@@ -188,8 +196,8 @@ def _check(plan: Plan, executors: Executors, options: _RunOptions, continued: Co
     taken = {handed.datum.name.casefold() for job in jobs for handed in job.inputs}
     for datum in plan.missing:
         if datum.name.casefold() in taken:
-            warn(f"nobody gives {datum.name}, so agents are told that it is missing")
-            say(f"     --input {datum.name}=… gives it, or a file of that name")
+            warn(f"missing input {datum.name}: agents are told so")
+            say(f"     --input {datum.name}=… sets it, or a file with this name")
 
 
 def _ask(commands: Sequence[str]) -> None:
@@ -197,10 +205,10 @@ def _ask(commands: Sequence[str]) -> None:
     for command in commands:
         say(f"  {spelled(command)}")
     asked = sys.stdin is not None and sys.stdin.isatty() and sys.stderr.isatty()
-    if not asked or not click.confirm("Run them when their turn comes?", err=True):
+    if not asked or not click.confirm("Allow them?", err=True):
         raise UsageError(
-            f"the conditions run {counted(len(commands), 'command')}",
-            "look at them; --allow-commands lets them run",
+            f"the conditions contain {counted(len(commands), 'command')}",
+            "review them, then allow them with --allow-commands",
         )
 
 
@@ -282,4 +290,4 @@ def _say_how_to_continue(workflow: str, options: _RunOptions, report: RunReport)
         say_error(f"{counted(failed, 'step')} failed")
     words = [workflow, *(word for named in options.named for word in ("--with", named)), "--continue"]
     words += ["--", *options.more] if options.more else []
-    say(f"     `cru workflow run {clean_line(shlex.join(words))}` goes on with this run")
+    say(f"     `cru workflow run {clean_line(shlex.join(words))}` continues this run")

@@ -73,30 +73,33 @@ class _PlacedRow(NamedTuple):
 
 
 @click.command("sessions")
-@click.option("--agent", metavar="NAME[@VERSION]", help="Only by this agent, in any version or in this one.")
-@click.option("--channel", metavar="NAME", help="Only on this channel.")
-@click.option("--status", metavar="STATUS", help="Only with this status: success, failed, skipped, timeout.")
-@click.option("--step", "phase", metavar="NAME", help="Only of this step; its letters and digits count.")
+@click.option("--agent", metavar="NAME[@VERSION]", help="Only rows of this agent, in any version or this one.")
+@click.option("--channel", metavar="NAME", help="Only rows on this channel.")
+@click.option("--status", metavar="STATUS", help="Only rows with this status: success, failed, skipped, timeout.")
+@click.option(
+    "--step",
+    "phase",
+    metavar="NAME",
+    help="Only rows of this step; other characters than letters and digits are ignored.",
+)
 @click.option(
     "--workflow",
     "workflows",
     type=WORKFLOW,
     multiple=True,
     metavar="FILE",
-    help="Only of this workflow; repeatable.",
+    help="Only rows of this workflow; repeatable.",
 )
-@since_option("Only since: 2026-11-21, today, 12h, 7d, 2w.")
-@until_option("Only until then; a day counts to its end.")
+@since_option("Only rows since: 2026-11-21, today, 12h, 7d, 2w.")
+@until_option("Only rows until then; a date includes the whole day.")
 @click.option(
     "--where",
     multiple=True,
     metavar="CONDITION",
-    help="Only where this holds, on any column: 'host=mill', 'duration_ms > 5000', 'output ~ receipt'; repeatable.",
+    help="Only rows that match, on any column: 'host=mill', 'duration_ms > 5000', 'output ~ receipt'; repeatable.",
 )
-@click.option(
-    "--by", metavar="COLUMN", help="Not the rows but a line for each value of this column: step, agent, host."
-)
-@limit_option("Only the first N.", least=0)
+@click.option("--by", metavar="COLUMN", help="Group rows by the values of this column: step, agent, host.")
+@limit_option("Only the first N rows.", least=0)
 @format_option()
 @click.pass_obj
 def marker_rows(
@@ -110,17 +113,21 @@ def marker_rows(
     format_: str,
     **options: Any,
 ) -> int:
-    """Ask how steps went, across all workflows: one row for each time a step was done, newest first.
+    """List runs of steps across all workflows, newest first.
 
-    A condition is COLUMN OPERATOR VALUE: = != < <= > >=, or ~ and !~ for a text that it contains; any column of any marker
-    block can be named, `workflow` and `step` too, and each --where must hold. A row without a value fits only '= null'. A row that does not say
-    when it was (`started`) fits neither --since nor --until; stderr says how many there were.
+    \b
+    - A condition is COLUMN OPERATOR VALUE. The operators are = != < <= > >=
+      ~ (contains) and !~. Every --where must match. A missing value matches
+      only "= null".
+    - Any column of the marker blocks can be used, also "workflow" and
+      "step".
+    - Rows without a start time match neither --since nor --until; stderr
+      shows their number.
+    - --by groups the rows: number, results, failure rate without skipped
+      steps, duration in milliseconds, and tokens.
+    - JSON has each row's workflow, path, line and all columns.
 
-    With --by the rows are counted by a column's values: how many, how they ended, the share that failed of those that were not
-    skipped, how long they took in milliseconds, and their tokens.
-
-    In JSON each row has its workflow, path and line, the usual columns, and under "columns" every column as it stands in the block.
-    The exit code is 3 when rows may be missing, because a folder or a note could not be read.
+    Exit code: 3 if rows may be missing because a folder or note could not be read.
 
     \b
       cru workflow sessions --status failed --since 7d
@@ -166,7 +173,7 @@ def _say_unknown(rows: Sequence[MarkerRow], named: Iterable[str]) -> None:
     known = {"workflow", "step", *(column for row in rows for column in row.columns)}
     for column in dict.fromkeys(named):
         if rows and column not in known:
-            say(f"no row has a column {column!r}; there are {', '.join(sorted(known))}", style="yellow")
+            say(f"no row has a column {column!r}; known columns: {', '.join(sorted(known))}", style="yellow")
 
 
 def _say_unknown_values(rows: Sequence[MarkerRow], query: MarkerQuery) -> None:
@@ -176,7 +183,7 @@ def _say_unknown_values(rows: Sequence[MarkerRow], query: MarkerQuery) -> None:
         if value and rows and not select_rows(rows, MarkerQuery(**{column: value})):
             known = sorted({text for row in rows if (text := row.text(column))})
             shown = ", ".join(known[:_SHOWN]) + (" …" if len(known) > _SHOWN else "")
-            say(f"no row has the {column} {value!r}; there are {shown or 'none'}", style="yellow")
+            say(f"no row has the {column} {value!r}; known values: {shown or 'none'}", style="yellow")
 
 
 def _matching(every: Sequence[_PlacedRow], query: MarkerQuery) -> list[_PlacedRow]:
@@ -187,7 +194,7 @@ def _matching(every: Sequence[_PlacedRow], query: MarkerQuery) -> list[_PlacedRo
     if query.since is not None or query.until is not None:
         timeless = sum(row.time is None for row in fitting)
         if timeless:
-            say(f"{timeless:,} row{'s' * (timeless != 1)} without a time left out", style="yellow")
+            say(f"{timeless:,} row{'s' * (timeless != 1)} without a time skipped", style="yellow")
     # Sort by note, last rows first, then stably by time: rows with equal or unknown times keep this order.
     rows.sort(key=lambda row: (paths[id(row)], -row.at))
     rows.sort(key=lambda row: (row.time is not None, row.time.timestamp() if row.time else 0), reverse=True)
@@ -278,19 +285,23 @@ _PAGE = 20
     default=_PAGE,
     metavar="N",
     show_default=True,
-    help="Runs on a page.",
+    help="Number of runs per page.",
 )
-@click.option("--page", type=click.IntRange(min=1), default=1, metavar="N", help="Which page; 1 has the newest runs.")
+@click.option("--page", type=click.IntRange(min=1), default=1, metavar="N", help="The page; 1 has the newest runs.")
 @format_option()
 @click.pass_obj
 def history(door: Door, /, workflow: str, *, limit: int, page: int, format_: str) -> None:
-    """List a workflow's runs, newest first: when, how they ended, and what they took.
+    """List a workflow's runs, newest first: start, result, duration and tokens.
 
-    A run is what the marker rows of one `session` (or `run`) tell; a row that names none is a run by itself. "failed" are steps that
-    failed or ran out of time and were not made good in the run. Time and tokens are the steps' added up; the time of a
-    step holds that of the steps below it, its tokens do not. "-" where no row knows.
-
-    FILE is a workflow's name, a path, or a beginning of a name that only one workflow has. A path needs no vault.
+    \b
+    - A run is all marker rows with the same "session" (or "run"); other
+      rows are runs of their own.
+    - "failed" counts steps that failed or timed out and were not repeated
+      successfully.
+    - The duration of a step includes the steps below it; tokens do not. "-"
+      means unknown.
+    - FILE is a workflow's name, a unique prefix of it, or a path. A path
+      needs no vault.
 
     \b
       cru workflow history release-checklist
@@ -312,7 +323,7 @@ def history(door: Door, /, workflow: str, *, limit: int, page: int, format_: str
     if not runs:
         say("no runs yet")
     elif pages > 1:
-        more = f"; --page {page + 1} has older ones" if page < pages else ""
+        more = f"; older runs: --page {page + 1}" if page < pages else ""
         say(f"page {page} of {pages}, {len(runs):,} runs{more}")
 
 

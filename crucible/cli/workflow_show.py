@@ -42,12 +42,13 @@ _GRADES = {Grade.CRITICAL: ("critical", "bold red"), Grade.OPTIONAL: ("optional"
 @format_option("markdown")
 @click.pass_obj
 def show_workflow(door: Door, /, workflow: str, *, format_: str) -> None:
-    """Show a workflow: rendered for a terminal, as its exact Markdown, or as JSON.
+    """Show a workflow as text, Markdown or JSON.
 
-    Of each step its agent and channel, what flows through it, what stands below it, and how it went: how often, and the last
-    figures. What is wrong is named on stderr and the exit code stays 0: the note belongs to its human.
-
-    FILE is a workflow's name, a path, or a beginning of a name that only one workflow has. A path needs no vault.
+    \b
+    - Shows each step's agent, channel, data flow, sub-steps and runs.
+    - Problems are reported on stderr; the exit code stays 0.
+    - FILE is a workflow's name, a unique prefix of it, or a path. A path
+      needs no vault.
 
     \b
       cru workflow show release-checklist
@@ -162,16 +163,19 @@ _BY_ENDING = {".dot": "dot", ".gv": "dot", ".json": "json", ".toon": "toon", ".t
 @click.command
 @click.argument("workflow", cls=PickedId, kind="workflow", metavar="[FILE]", type=WORKFLOW)
 @format_option("mermaid", "dot", default=None, help_="Output format; by default text on a terminal, Mermaid in a pipe.")
-@click.option("-o", "--output", type=GivenPath(path_type=Path), metavar="PATH", help="Write it to this new file.")
-@flag("--force", "With --output: replace a file that is there.")
+@click.option("-o", "--output", type=GivenPath(path_type=Path), metavar="PATH", help="Write to this new file.")
+@flag("--force", "With --output: replace an existing file.")
 @click.pass_obj
 def graph(door: Door, /, workflow: str, format_: str | None, output: Path | None, *, force: bool) -> None:
-    """Draw which step waits for which: for a terminal, as Mermaid, as DOT, or as JSON.
+    """Draw a workflow's steps and their dependencies.
 
-    An edge stands for data that one step makes and the other takes, or for `proceed to`; a dashed one has a condition. Steps that
-    wait for nothing of each other stand side by side. What is wrong with the workflow is named on stderr; it is drawn all the same.
-
-    FILE is a workflow's name, a path, or a beginning of a name that only one workflow has. A path needs no vault.
+    \b
+    - An edge is data that one step makes and another takes, or a "proceed
+      to". Dashed edges have a condition. Independent steps are side by
+      side.
+    - Problems are reported on stderr; the graph is drawn anyway.
+    - FILE is a workflow's name, a unique prefix of it, or a path. A path
+      needs no vault.
 
     \b
       cru workflow graph release-checklist
@@ -228,7 +232,7 @@ def _export_graph(of: CheckedWorkflow) -> dict[str, Any]:
 def _save(path: Path, data: bytes, *, force: bool) -> None:
     real = Path(os.path.realpath(path))
     if real.is_file() and holds(real, data):
-        say(f"{path}: is so already")
+        say(f"{path}: unchanged")
         return
     if force and real.exists():
         write_atomic(real, data)

@@ -13,7 +13,7 @@ import pytest
 from tests.conftest import ROOT
 from tests.running import Cru
 
-OFFER = "at the end of each session what mattered?"
+OFFER = "what mattered?"
 COST = "This takes about 4,000 tokens in and 500 out per session: $0.013 with Claude Sonnet 5.5, $0.0065 with Haiku 4.5"
 INSTALLS = (("claude-code",), ("claude-code", "--project"), ("claude-code", "--mcp"), ("codex", "--mcp"))
 
@@ -62,7 +62,7 @@ def typed(config: Path, says: str, *args: str | Path, **env: str) -> str:
 def test_yes_names_the_client_that_was_installed(args: tuple[str, ...], config: Path) -> None:
     shown = typed(config, "y\n", "install", *args)
     name = "claude" if args[0] == "claude-code" else args[0]
-    assert f"Ask your agent ({name}) {OFFER}" in shown
+    assert f"At the end of each session, ask your agent ({name}) {OFFER}" in shown
     assert COST in shown
     assert "subscription" in shown
     assert "[y/N]" in shown

@@ -44,7 +44,7 @@ def test_default_is_the_agent_of_the_settings(named: str | None, config: Path) -
 def test_without_an_agent_in_the_settings_default_is_nobody(named: str | None, config: Path) -> None:
     config.write_text("")
     assert agent_if_any(named, "--with") is None
-    with pytest.raises(UsageError, match="no agent is configured that could refine it") as caught:
+    with pytest.raises(UsageError, match="no agent is configured to refine it") as caught:
         agent_named(named, "--with", "refine it")
     assert "--with claude" in caught.value.hint
 
@@ -62,5 +62,5 @@ def test_what_names_nobody_is_refused(config: Path) -> None:
 
 def test_an_agent_that_cru_asked_asks_nobody(config: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(OWN_ENVIRONMENT, "1")
-    with pytest.raises(UsageError, match="may not ask another"):
+    with pytest.raises(UsageError, match="cannot ask another"):
         agent_if_any("claude", "--with")

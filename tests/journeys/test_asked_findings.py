@@ -86,7 +86,7 @@ def test_of_several_sessions_those_without_news_are_left_out(cru: Cru, vault: Va
         assert report.exit_code == 0
         asked = [json.loads(line)["session"] for line in log.read_text().splitlines()]
         assert sorted(asked) == ["2026-11-20-other", session]
-    assert "not asked about 2: no news since the last answer" in report.stderr
+    assert "agent not asked about 2: nothing new since the last answer" in report.stderr
 
 
 def test_a_history_that_was_written_is_brought_up_to_date(cru: Cru, vault: Vault, session: str) -> None:

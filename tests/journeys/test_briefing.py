@@ -35,7 +35,7 @@ def recently(vault: Vault, **more: object) -> Path:
 def test_the_first_briefing_proposes_the_profile_and_no_other_touches_it(cru: Cru, vault: Vault, project: Path) -> None:
     first = cru("briefing")
     assert first.exit_code == 0
-    assert first.stderr == "wrote projects/shop.md, proposed from README.md: it is yours from now on\n"
+    assert first.stderr == "wrote projects/shop.md, proposed from README.md; cru will not overwrite it\n"
     assert "Sells hats to people" in first.stdout
     path = vault.root / "projects" / "shop.md"
     path.write_text("---\ntype: project\n---\n\nMine.\n")
@@ -50,7 +50,7 @@ def test_a_briefing_of_another_project_proposes_nothing(cru: Cru, vault: Vault, 
     assert project.is_dir()
     done = cru("briefing", "--project", "ledger")
     assert (done.exit_code, done.stdout) == (0, "")
-    assert done.stderr == "nothing is known of project ledger yet; `cru import` brings sessions in\n"
+    assert done.stderr == "no sessions of project ledger yet; import them with `cru import`\n"
     assert not (vault.root / "projects").exists()
 
 
@@ -117,7 +117,7 @@ def test_a_broken_source_is_named_on_stderr_and_in_the_text(cru: Cru, vault: Vau
     (vault.root / "projects" / "shop.md").write_text("mine, without properties")
     done = cru("briefing")
     assert done.exit_code == 0
-    assert "warning: left out: profile: projects/shop.md: its type is not 'project'" in done.stderr
+    assert "warning: skipped: profile: projects/shop.md: its type is not 'project'" in done.stderr
     assert "Omitted because of errors: profile (" in done.stdout
 
 
@@ -239,7 +239,7 @@ def test_an_annotation_that_is_broken_is_named_and_the_tasks_are_told(cru: Cru, 
     (vault.root / ".crucible" / "tasks").mkdir(exist_ok=True)
     (vault.root / ".crucible" / "tasks" / "2026-11-21-clock.1.yaml").write_bytes(b"\xff\xfe: {")
     done = cru("briefing")
-    assert "warning: left out: tasks: task 1: its annotation" in done.stderr
+    assert "warning: skipped: tasks: task 1: its annotation" in done.stderr
     assert "2026-11-21-clock.1: Write it" in done.stdout
 
 
@@ -248,5 +248,5 @@ def test_a_history_folder_that_is_a_file_is_named_in_words(cru: Cru, vault: Vaul
     recently(vault)
     (vault.root / "history").write_text("")
     done = cru("briefing")
-    assert done.stderr.endswith("warning: left out: history: history: not a directory\n")
+    assert done.stderr.endswith("warning: skipped: history: history: not a directory\n")
     assert "Omitted because of errors: history (`history: not a directory`)." in done.stdout

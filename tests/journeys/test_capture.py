@@ -106,7 +106,7 @@ def test_accept_keeps_what_it_names_and_the_others_never_come_again(cru: Cru, va
     assert (done.exit_code, done.stdout.count("kept ")) == (0, 2)
     assert titles(vault) == ["Name tests after facts", "The window slides", "Use a token bucket"]
     assert cru("knowledge", "capture", ID).stdout == ""
-    assert "nothing in it waits to be kept" in cru("knowledge", "capture", ID).stderr
+    assert "nothing to keep" in cru("knowledge", "capture", ID).stderr
     again = cru("knowledge", "capture", ID, "--again")
     assert again.stdout == "  1 ? [pattern] Take the clock as an argument (0.75)\n"
 
@@ -357,7 +357,7 @@ class Terminal:
         return self._process.wait(30)
 
 
-ASKS = "tick and untick"
+ASKS = "select and deselect"
 
 
 @pytest.fixture
@@ -374,7 +374,7 @@ def test_a_number_unticks_a_letter_saves(terminal: Any, vault: Vault) -> None:
     assert one.end() == 0
     assert "  1 ✓ [decision]" in one.shown
     assert "  2 ? [decision]" in one.shown
-    assert "[s]ave 1 ticked" in one.shown
+    assert "[s]ave 1 selected" in one.shown
     assert len(titles(vault)) == 1
     assert "1 skipped" in one.shown
 
@@ -385,10 +385,10 @@ def test_edit_preferences_and_leaving(terminal: Any, vault: Vault) -> None:
     one.answer("Summary", "In my own words")
     one.answer("Detail", "as I think")
     one.answer(ASKS, "p")
-    one.answer("Enter goes back", "1")
-    one.answer("Enter goes back", "2")
+    one.answer("Enter to go back", "1")
+    one.answer("Enter to go back", "2")
     one.answer("From 0 to 1", "0.65")
-    one.answer("Enter goes back", "")
+    one.answer("Enter to go back", "")
     one.answer(ASKS, "s")
     assert one.end() == 0
     assert "In my own words" in titles(vault)
@@ -431,7 +431,7 @@ def test_an_editor_that_writes_no_text_changes_nothing(terminal: Any, vault: Vau
     one.answer(ASKS, "e 2")
     one.answer(ASKS, "s")
     assert one.end() == 0
-    assert "it stays as it was" in one.shown
+    assert "unchanged" in one.shown
     assert len(titles(vault)) == 2
 
 
@@ -452,4 +452,4 @@ def test_what_could_not_be_kept_is_not_called_nothing(cru: Cru, vault: Vault, fi
     done = cru("knowledge", "capture", ID, "--accept", "all")
     assert done.exit_code == 1
     assert "not kept" in done.stderr
-    assert "nothing in it waits" not in done.stderr
+    assert "nothing to keep" not in done.stderr

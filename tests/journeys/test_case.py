@@ -250,7 +250,5 @@ def test_a_human_is_asked_on_the_terminal_and_may_have_a_hint(cru_process: CruPr
     assert done.returncode == 0, told
     assert "Survive." in told
     assert "\x1b[31m" not in told
-    assert (
-        told.index("a line `hint`") < told.index("Look at the error's class.") < told.index("There is no further hint.")
-    )
+    assert told.index('"hint" on a line') < told.index("Look at the error's class.") < told.index("No more hints.")
     assert done.stdout.decode().splitlines()[-1] == "met"

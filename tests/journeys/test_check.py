@@ -146,7 +146,7 @@ def test_what_lies_in_a_hidden_folder_is_no_session(vault: Vault, cru: Cru) -> N
             result = cru("session", *args)
             assert (result.exit_code, result.stdout) == (2, ""), args
             assert result.stderr.startswith(f"error: {args[1]}: ")
-            assert "no session\n" in result.stderr
+            assert "not a session\n" in result.stderr
         assert path.exists()
 
 

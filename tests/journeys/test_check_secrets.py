@@ -355,7 +355,7 @@ def test_what_to_do_is_said(repository: Path, cru: Cru) -> None:
     _git(repository, "add", ".")
     said = cru("session", "check", "--secrets", "--staged").stderr
     assert "`allow` under `[secrets]`" in said
-    assert "take the secret out" in said
+    assert "replace the secret" in said
 
 
 def test_whole_events_archives_and_spools_of_imported_sessions_have_no_finding(vault: Vault, cru: Cru) -> None:

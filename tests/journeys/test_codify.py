@@ -76,9 +76,9 @@ def test_a_note_is_written_and_its_path_printed(cru: Cru, vault: Vault) -> None:
 
 
 def test_whether_whole_events_were_there_is_said(cru: Cru, vault: Vault) -> None:
-    assert f"{ID}: made from its note alone" in cru("session", "codify", ID).stderr
+    assert f"{ID}: made from its note only" in cru("session", "codify", ID).stderr
     (vault.sessions / f"{CHILD}.md").unlink()
-    assert "of a subagent the note is missing" in cru("session", "codify", ID).stderr
+    assert "a subagent's note is missing" in cru("session", "codify", ID).stderr
 
 
 def test_codifying_again_writes_nothing(cru: Cru, vault: Vault) -> None:
@@ -133,7 +133,7 @@ def test_several_sessions_by_prefix_and_path_make_one_workflow(cru: Cru, vault: 
 def test_a_subagent_comes_with_its_parent_and_may_be_codified_alone(cru: Cru, vault: Vault) -> None:
     both = cru("session", "codify", ID, CHILD)
     assert both.exit_code == 0, both.stderr
-    assert f"{CHILD}: comes with {ID}" in both.stderr
+    assert f"{CHILD}: included as a subagent of {ID}" in both.stderr
     assert read(workflows(vault)["add-a-rate-limiter.md"]).sessions == (ID,)
     assert cru("session", "codify", CHILD).stdout.endswith("workflows/ask-the-clock.md\n")
 
@@ -170,7 +170,7 @@ def test_a_session_without_work_is_left_out_of_the_workflow_of_others(cru: Cru, 
     write(vault, "s", note("s"))
     result = cru("session", "codify", "s", ID)
     assert result.exit_code == 0, result.stderr
-    assert "s: nothing to codify, left out" in result.stderr
+    assert "s: skipped, nothing to codify" in result.stderr
     (text,) = workflows(vault).values()
     assert read(text).sessions == (ID,)
     assert "Only in" not in text
@@ -303,7 +303,7 @@ def test_after_two_tries_the_draft_is_written_and_the_exit_code_is_3(
     result = cru("session", "codify", ID, "--refine", "--with", command)
     assert result.exit_code == 3
     assert tries.read_text() == "xx"
-    assert "not refined, the draft is kept: " in result.stderr
+    assert "not refined, kept the draft: " in result.stderr
     assert result.stdout == f"{vault.root}/workflows/add-a-rate-limiter.md\n"
     (refused,) = workflows(vault).values()
     (vault.root / "workflows" / "add-a-rate-limiter.md").unlink()

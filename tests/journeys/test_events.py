@@ -114,7 +114,7 @@ def test_what_fits_no_event_says_which_there_are(filled: Vault, cru: Cru) -> Non
             result = cru("events", "show", ID, *options, "--format", format_)
             assert result.exit_code == 0
             assert result.stderr == (
-                "no such events; types here: agent_switch, decision, prompted, subagent_started, task_changed, tool, "
+                "no matching events; types here: agent_switch, decision, prompted, subagent_started, task_changed, tool, "
                 "tool_returned, tool_used; phases: 1, 2, 2.1\n"
             )
     assert cru("events", "show", ID, "-n", "0").stderr == ""
@@ -244,15 +244,15 @@ def test_torn_lines_are_named_and_the_rest_is_shown(filled: Vault, cru: Cru) -> 
     result = cru("events", "show", ID)
     assert (result.exit_code, len(result.stdout.splitlines())) == (0, 8)
     told = result.stderr.splitlines()
-    assert told[0] == f".crucible/flight/{ID}/events.jsonl:1: torn: no record, skipped"
-    assert told[-1] == "and 3 more lines that are no records"
+    assert told[0] == f".crucible/flight/{ID}/events.jsonl:1: torn-line: not a record, skipped"
+    assert told[-1] == "and 3 more broken lines"
 
 
 def test_a_session_without_events_says_so(filled: Vault, cru: Cru) -> None:
     (filled.sessions / "bare.md").write_text(NOTE.format("bare"))
     result = cru("events", "show", "bare")
     assert (result.exit_code, result.stdout) == (0, "")
-    assert result.stderr == "bare: no whole events are kept; what there is stands in the note\n"
+    assert result.stderr == "bare: no whole events; see the note\n"
 
 
 def test_events_without_a_note_are_shown_too(filled: Vault, cru: Cru) -> None:
@@ -272,7 +272,7 @@ def test_old_events_are_archived_and_shown_from_there(filled: Vault, cru: Cru) -
     assert result.stderr == "1 archived\n"
     shown = cru("events", "show", ID)
     assert shown.stdout == before
-    assert shown.stderr == f"{ID}: read from its archive, .crucible/archive/{ID}.jsonl.zst\n"
+    assert shown.stderr == f"{ID}: read from the archive .crucible/archive/{ID}.jsonl.zst\n"
 
 
 def test_a_dry_run_of_a_purge_writes_nothing_and_tells_what_is_kept_and_why(filled: Vault, cru: Cru) -> None:

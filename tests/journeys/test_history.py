@@ -1,4 +1,4 @@
-"""`cru history`: what sessions came to, listed, shown, found, and put away where it can be brought back."""
+"""`cru history`: what sessions came to, listed, shown, found, and removed where it can be brought back."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def test_a_table_has_counts(cru: Cru, names: list[str]) -> None:
 
 def test_a_vault_without_history_says_so(cru: Cru) -> None:
     ran = cru("history", "list")
-    assert (ran.exit_code, "no history found" in ran.stderr) == (0, True)
+    assert (ran.exit_code, "no matching history" in ran.stderr) == (0, True)
     assert listed(cru, "search", "x") == []
     assert cru("history", "prune", "--yes").exit_code == 0
     shown = cru("history", "show", "2026-01-01-x")
@@ -136,7 +136,7 @@ def test_what_would_go_is_named_and_nobody_is_asked_without_a_terminal(
 def test_without_git_it_goes_into_the_trash(cru: Cru, vault: Vault, names: list[str], trash: Path) -> None:
     ran = cru("history", "prune", "--yes", "--max-entries", "1")
     assert ran.exit_code == 0
-    assert "put away 2 histories: 2 in the trash" in ran.stderr
+    assert "removed 2 histories: 2 in the trash" in ran.stderr
     assert sorted(path.stem for path in trash.iterdir()) == sorted(f"{name}-history" for name in names[1:])
     assert [path.stem for path in (vault.root / "history").iterdir()] == [f"{names[0]}-history"]
 
@@ -153,7 +153,7 @@ def test_what_git_has_is_removed_and_what_was_changed_since_goes_into_the_trash(
     changed = vault.root / "history" / f"{names[1]}-history.md"
     changed.write_text(changed.read_text() + "\nMine.\n")
     ran = cru("history", "prune", "--yes", "--max-entries", "1")
-    assert "put away 2 histories: 1 git has it, 1 in the trash" in ran.stderr
+    assert "removed 2 histories: 1 still in git, 1 in the trash" in ran.stderr
     assert [path.stem for path in trash.iterdir()] == [f"{names[1]}-history"]
     subprocess.run(["git", "checkout", "-q", "--", "history"], cwd=vault.root, check=True)
     assert len(list((vault.root / "history").iterdir())) == 3

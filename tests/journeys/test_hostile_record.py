@@ -39,5 +39,5 @@ def test_what_was_recorded_without_a_secret_has_none(cru: Cru, session: str) -> 
 def test_standard_input_is_one_text(cru: Cru, vault: Vault, session: str) -> None:
     done = cru("record", "decision", "-", "--rationale", "-", "--session", session)
     assert done.exit_code == 2
-    assert "only one can be -" in done.stderr
+    assert "only one option can read" in done.stderr
     assert not vault.load(session).session.phases

@@ -76,7 +76,7 @@ def test_what_a_session_left_that_ended_long_ago_is_listed_with_all(vault: Vault
     result = cru("inbox")
     assert "2 days ago" in result.stdout
     assert "40 days ago" not in result.stdout
-    assert "1 more in sessions that ended long ago: cru inbox --all" in result.stderr
+    assert '1 more in old sessions; run "cru inbox --all"' in result.stderr
     assert "40 days ago" in cru("inbox", "--all").stdout
 
 
@@ -100,7 +100,7 @@ def test_a_project_and_a_kind_narrow_it(filled: Vault, cru: Cru) -> None:
     assert [one["session"] for one in told(cru, "--project", "Blog")] == ["2026-11-22-blog"]
     assert [one["line"] for one in told(cru, "--type", "approval_required")] == [15]
     result = cru("inbox", "--project", "nobody")
-    assert (result.stdout, result.stderr.strip()) == ("", "nothing waits")
+    assert (result.stdout, result.stderr.strip()) == ("", "no open questions")
 
 
 def test_an_answer_goes_into_the_note_and_the_item_waits_no_more(filled: Vault, cru: Cru) -> None:
@@ -198,7 +198,7 @@ def test_a_history_that_cannot_be_written_takes_nothing_from_the_answer(filled: 
     answered = cru("inbox", "answer", name, "--ack")
     assert answered.exit_code == 0
     assert answered.stderr.startswith(
-        f"warning: {name}: answered, but its history does not tell of it yet: {path}: line 1: type is not `history`"
+        f"warning: {name}: answered, but its history could not be updated: {path}: line 1: type is not `history`"
     )
     assert name not in {one["session"] for one in told(cru)}
 

@@ -127,7 +127,7 @@ def test_an_event_of_a_session_takes_no_feedback(known: Vault, cru: Cru) -> None
 def test_what_is_kept_is_told_by_its_path_and_for_whom(vault: Vault, cru: Cru) -> None:
     kept = cru("knowledge", "add", "pattern", "Look twice", "At locks.")
     assert kept.stdout.strip().endswith("knowledge/look-twice.md")
-    assert kept.stderr == "kept for everybody\n"
+    assert kept.stderr == "scope: global\n"
 
 
 def test_lists_are_as_somebody_sees_them(known: Vault, cru: Cru) -> None:
@@ -227,7 +227,7 @@ def test_a_broken_note_is_named_never_dropped_in_silence(known: Vault, cru: Cru)
     assert "knowledge/broken.md:" in check.stdout
     listed = cru("knowledge", "list")
     assert listed.exit_code == 3
-    assert "not understood" in listed.stderr
+    assert "not valid" in listed.stderr
 
 
 @pytest.mark.parametrize(
@@ -268,7 +268,7 @@ def test_what_is_kept_in_a_projects_folder_is_seen_there_and_nowhere_else(
 ) -> None:
     enter(tmp_path / "site", monkeypatch)
     added = cru("knowledge", "add", "pattern", "Static pages first")
-    assert "kept for project site" in added.stderr
+    assert "scope: project site" in added.stderr
     for sub in ("", "deep"):
         (tmp_path / "site" / sub).mkdir(exist_ok=True)
         monkeypatch.chdir(tmp_path / "site" / sub)
@@ -288,19 +288,19 @@ def test_the_vaults_own_folder_sees_everything_and_keeps_for_everybody(
 ) -> None:
     enter(known.root, monkeypatch)
     assert len(ids(cru, "list")) == 2
-    assert "kept for everybody" in cru("knowledge", "add", "pattern", "Small commits").stderr
+    assert "scope: global" in cru("knowledge", "add", "pattern", "Small commits").stderr
     assert "scope: global" in item(known, "small-commits").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(
     ("args", "whom", "lines"),
     [
-        ((), "everybody", ["scope: global"]),
+        ((), "global", ["scope: global"]),
         (("--project", "shop"), "project shop", ["scope: project", "project: shop"]),
         (("--scope", "project"), "project here", ["scope: project", "project: here"]),
         (("--domain", "css"), "domain css", ["scope: domain", "domain: css"]),
         (("--project", "shop", "--domain", "css"), "project shop", ["project: shop", "domain: css"]),
-        (("--scope", "global", "--project", "shop"), "everybody", ["scope: global", "project: shop"]),
+        (("--scope", "global", "--project", "shop"), "global", ["scope: global", "project: shop"]),
     ],
 )
 def test_adding_says_for_whom_it_is_kept(
@@ -315,7 +315,7 @@ def test_adding_says_for_whom_it_is_kept(
     (tmp_path / "here").mkdir()
     monkeypatch.chdir(tmp_path / "here")
     added = cru("knowledge", "add", "pattern", "Grids", *args)
-    assert f"kept for {whom}\n" in added.stderr
+    assert f"scope: {whom}\n" in added.stderr
     assert {*lines} <= {*item(vault, "grids").read_text(encoding="utf-8").split("\n")}
     scope = lines[0].partition(" ")[2] if "scope" in lines[0] else "project"
     assert json.loads(cru("knowledge", "add", "pattern", "Rows", *args, "--format", "json").stdout)["scope"] == scope
@@ -325,18 +325,18 @@ def test_where_others_are_hidden_it_is_said_how_to_see_them(
     known: Vault, cru: Cru, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     enter(tmp_path / "site", monkeypatch)
-    assert "as project site sees it; not shown: 1 of others (--all-projects)" in cru("knowledge", "list").stderr
+    assert "visible to project site; 1 from other projects hidden (--all-projects)" in cru("knowledge", "list").stderr
     none = cru("knowledge", "list", "--type", "decision").stderr
-    assert "nothing found for project site; not shown: 1 of others (--all-projects)" in none
-    assert "no such items" in cru("knowledge", "list", "--type", "evidence").stderr
+    assert "no items visible to project site; 1 from other projects hidden (--all-projects)" in none
+    assert "no matching items" in cru("knowledge", "list", "--type", "evidence").stderr
     for command in (("knowledge", "search", "jitter"), ("recall", "jitter", "--type", "knowledge")):
         told = cru(*command).stderr
-        assert "nothing found for project site" in told
+        assert "project site" in told
         assert "--all-projects" in told
         assert cru(*command, "--project", "site").stderr.startswith("nothing found for project site;")
         assert cru(*command, "--all-projects").stderr == ""
     everything = cru("recall", "zzzqqq").stderr
-    assert "knowledge as project site sees it; --all-projects shows the others'" in everything
+    assert "knowledge limited to project site; --all-projects shows all" in everything
     assert "project" not in cru("recall", "zzzqqq", "--session", "2026").stderr
 
 
@@ -359,7 +359,7 @@ def test_all_projects_and_one_exclude_each_other(args: tuple[str, ...], vault: V
 def test_what_did_not_hold_is_in_the_note_and_listed_until_it_does(known: Vault, cru: Cru) -> None:
     assert ids(cru, "list", "--to-verify") == []
     done = cru("knowledge", "verify", "locks", "--failed", "--how", "two threads wrote", "--agent", "ann")
-    assert "did not hold" in done.stderr
+    assert "failed verification" in done.stderr
     assert "by ann: two threads wrote" in item(known, "locks-around-caches").read_text(encoding="utf-8")
     assert ids(cru, "list", "--to-verify") == ["locks-around-caches"]
     assert cru("knowledge", "check").exit_code == 0

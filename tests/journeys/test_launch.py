@@ -263,7 +263,7 @@ def test_a_working_directory_that_is_gone_matters_only_to_relative_paths(vault: 
     for args in (["session", "list"], ["--vault", "x", "session", "list"], ["init"], ["init", "x"]):
         code, said = run(*args)
         assert code == 1
-        assert said.startswith("error: the working directory is gone\n")
+        assert said.startswith("error: the current directory no longer exists\n")
 
 
 @pytest.mark.parametrize(

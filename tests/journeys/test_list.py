@@ -279,7 +279,7 @@ def test_a_file_name_with_a_newline_forges_neither_a_row_nor_a_path(vault: Vault
     assert len(cru("session", "list").stdout.splitlines()) == 3
     paths = cru("session", "list", "--format", "paths")
     assert paths.stdout == f"{vault.root / 'sessions' / 'b.md'}\n"
-    assert paths.stderr == "sessions/a⏎2026-01-01-fake.md:1: unprintable-path: left out, a line cannot hold it\n"
+    assert paths.stderr == "sessions/a⏎2026-01-01-fake.md:1: unprintable-path: skipped, it contains a line break\n"
     assert paths.exit_code == 3
 
 

@@ -168,7 +168,7 @@ def test_without_a_word_the_newest_of_what_is_narrowed_to_is_shown(
 def test_with_neither_words_nor_filters_it_is_said_what_to_do(args: tuple[str, ...], told: Vault, cru: Cru) -> None:
     refused = cru("recall", *args)
     assert refused.exit_code == 2
-    assert "nothing is asked for" in refused.stderr
+    assert "no query" in refused.stderr
     assert "--type" in refused.stderr
 
 

@@ -254,10 +254,10 @@ def test_the_error_of_a_time_names_every_form_that_the_help_names(agent: Agent) 
 @pytest.mark.parametrize(
     ("command", "said"),
     [
-        (["tool", "x", "--failed", "--rejected"], "--failed and --rejected: a call ends one way"),
-        (["tool", "x", "--interrupted", "--failed"], "a call ends one way"),
-        (["tokens"], "neither --used nor --cached"),
-        (["tokens", "--model", "m"], "neither --used nor --cached"),
+        (["tool", "x", "--failed", "--rejected"], "--failed and --rejected: a call has one outcome"),
+        (["tool", "x", "--interrupted", "--failed"], "a call has one outcome"),
+        (["tokens"], "--used or --cached is missing"),
+        (["tokens", "--model", "m"], "--used or --cached is missing"),
     ],
 )
 def test_what_says_nothing_or_two_things_is_refused(agent: Agent, command: list[str], said: str) -> None:
@@ -278,7 +278,7 @@ def test_tasks_that_nobody_pipes_in_are_not_waited_for(agent: Agent, cru_process
 @pytest.mark.parametrize(
     ("session", "code", "said"),
     [
-        ("", 2, "no session: neither --session nor CRU_SESSION"),
+        ("", 2, "no session: set CRU_SESSION"),
         ("../x", 2, "is not a session id"),
         ("2026-01-01-none", 1, 'no session matches "2026-01-01-none"'),
     ],

@@ -51,7 +51,7 @@ def test_without_a_terminal_the_context_is_printed_and_nothing_changes(
     before = contents(scene)
     code, out, err = resume(*args)
     assert (code, err == "") == (0, PAUSED in args)
-    assert args[:1] == (PAUSED,) or err == f"{PAUSED}: the session of this project that was paused last\n"
+    assert args[:1] == (PAUSED,) or err == f"{PAUSED}: the last paused session of this project\n"
     for told in ("Token bucket.", "Test it", "Ship it", "phase-2", "task 2 of 3"):
         assert told in out
     assert out.endswith("\n")
@@ -139,14 +139,14 @@ def test_a_session_that_continues_another_is_linked_both_ways(scene: Scene, cru:
     ("args", "code", "told"),
     [
         (("--native", "--fresh", "--with", "claude"), 2, "exclude each other"),
-        (("--with", "claude", "--format", "json"), 2, "--format goes with --print"),
+        (("--with", "claude", "--format", "json"), 2, "--format requires --print"),
         (("--with", "'"), 2, "not a valid command line"),
         (("--with", " "), 2, "--with is empty"),
         (("--with", "codex"), 1, "@openai/codex"),
         (("--with", "opencode"), 1, "opencode-ai"),
         (("--with", "no-such-program --x"), 1, "no-such-program: not installed"),
-        (("--with", "claude", "--native"), 1, "claude has no session of its own"),
-        (("--with", "cat", "--native"), 1, "cat has no session of its own"),
+        (("--with", "claude", "--native"), 1, "claude has no conversation"),
+        (("--with", "cat", "--native"), 1, "cat has no conversation"),
         (("--budget", "0", "--print"), 2, "--budget"),
     ],
 )

@@ -107,7 +107,7 @@ def test_native_is_refused_where_the_transcript_or_its_folder_is_gone(scene: Sce
     (path,) = Path(scene.env["HOME"]).glob(".claude/projects/*/*.jsonl")
     scene.project.rename(scene.root / "away")
     code, _, err = scene.resume(PAUSED, "--with", "claude", "--native", "--force", cwd=scene.root)
-    assert (code, "the folder in which Claude Code began is gone" in err) == (1, True)
+    assert (code, "the folder in which Claude Code started no longer exists" in err) == (1, True)
     path.unlink()
     code, _, err = scene.resume(PAUSED, "--with", "claude", "--native", cwd=scene.root)
     assert (code, "no transcript of it on this machine" in err) == (1, True)
@@ -151,7 +151,7 @@ def test_work_that_a_broken_note_cannot_take_is_imported_after_it_is_fixed(scene
     code, _, err = scene.resume(PAUSED, "--with", "claude")
     assert (code, scene.text()) == (0, before)
     assert "this fence is never closed" in err
-    assert "`cru import claude-code` writes down what was done" in err
+    assert "`cru import claude-code`" in err
     scene.write(before + "```\n")
     assert cru("import", "claude-code").exit_code == 0
     assert "Answer " in scene.text()
@@ -347,13 +347,13 @@ def test_a_context_that_no_argument_holds_is_cut_or_refused(scene: Scene) -> Non
     (scene.vault.root / ".crucible" / "config.toml").write_text("[resume]\nwindow = 5000\nbudget = 400000\n")
     code, _, err = scene.resume(PAUSED, "--with", "agent {context}", env=env)
     assert code == 0, err
-    assert "an argument holds 128 KB, so the context is cut" in err
+    assert "context cut" in err
     assert 1000 < int((scene.project / "given").read_text()) < 131_072
     many = "\n".join(f"> [!decision]\n> {'x' * 150} {n}\n" for n in range(1000))
     scene.write(paused_note() + many)
     before = scene.text()
     code, _, err = scene.resume(PAUSED, "--with", "agent {context}")
-    assert (code, "larger than an argument can be" in err) == (2, True)
+    assert (code, "but an argument can hold 128 KB" in err) == (2, True)
     assert scene.text() == before
 
 

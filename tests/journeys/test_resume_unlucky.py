@@ -77,7 +77,7 @@ def test_a_session_is_held_under_its_new_name_too(scene: Scene, cru: Cru, meanwh
 
     meanwhile(twice)
     assert cru("session", "resume", PAUSED, "--with", "claude").exit_code == 0
-    assert f"{OTHER}: held by who began when it was called {PAUSED}" in told[0]
+    assert f"{OTHER}: locked by a process that started under its old name {PAUSED}" in told[0]
     assert len(scene.log()) == 1
 
 
@@ -93,7 +93,7 @@ def test_a_missing_note_is_reported_with_where_the_work_is(scene: Scene, cru: Cr
     meanwhile((scene.vault.sessions / f"{PAUSED}.md").unlink)
     result = cru("session", "resume", PAUSED, "--with", "claude")
     assert result.exit_code == 1
-    assert "its note is gone" in result.stderr
+    assert "its note is missing" in result.stderr
     assert "`cru import claude-code`" in result.stderr
     assert cru("import", "claude-code").exit_code == 0
     (left,) = scene.vault.session_ids()

@@ -81,4 +81,4 @@ def test_codify_interactive_opens_the_newest_session_in_an_editor(vault: Vault, 
 def test_resume_without_a_session_means_the_one_paused_last_and_says_so(cru: Cru) -> None:
     result = cru("session", "resume")
     assert (result.exit_code, result.stdout != "") == (0, True)
-    assert f"{PAUSED}: the session of this project that was paused last" in result.stderr
+    assert f"{PAUSED}: the last paused session of this project" in result.stderr

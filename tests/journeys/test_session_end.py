@@ -43,7 +43,7 @@ def test_an_end_again_keeps_what_a_human_wrote(cru: Cru, vault: Vault, session: 
     ended = vault.load(session).data
     again = cru("session", "end", session)
     assert again.exit_code == 0
-    assert f"{session} has ended already; its history is brought up to date" in again.stderr
+    assert f"{session} has already ended; updated its history" in again.stderr
     assert path.read_text().count("- Use a token bucket, says Ada") == 1
     assert vault.load(session).data == ended
 
@@ -75,8 +75,8 @@ def gone(path: Path) -> None:
         (damaged, ""),
         (another_kind, ""),
         (in_the_way, ""),
-        (a_humans_alone, "; its history is yours alone, and stays as it is"),
-        (gone, "; its history is written"),
+        (a_humans_alone, "; kept its history, which you wrote"),
+        (gone, "; wrote its history"),
     ],
 )
 def test_the_outcome_of_the_history_is_reported(
@@ -86,7 +86,7 @@ def test_the_outcome_of_the_history_is_reported(
     befall(vault.root / "history" / f"{session}-history.md")
     again = cru("session", "end", session)
     lines = again.stderr.splitlines()
-    assert (again.exit_code, lines[0]) == (0, f"{session} has ended already{told}")
+    assert (again.exit_code, lines[0]) == (0, f"{session} has already ended{told}")
     assert any(line.startswith("warning: history: ") for line in lines) is not bool(told)
     assert bool(again.stdout) is bool(told)
 
@@ -120,4 +120,4 @@ def test_a_subagents_end_promises_no_history(cru: Cru, session: str) -> None:
     cru("session", "end", child)
     again = cru("session", "end", child)
     assert (again.exit_code, again.stdout) == (0, "")
-    assert again.stderr == f"{child} has ended already\n"
+    assert again.stderr == f"{child} has already ended\n"

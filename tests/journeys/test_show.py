@@ -223,8 +223,8 @@ def test_a_cycle_of_embeds_is_shown_once_and_reported(vault: Vault, cru: Cru) ->
     assert result.stdout.count("From a.") == 1
     assert result.stdout.count("From b.") == 1
     assert result.stderr.splitlines() == [
-        "sessions/b.md:14: embed-cycle: ![[a]] leads back to what it is in",
-        "sessions/b.md:16: embed-cycle: ![[b]] leads back to what it is in",
+        "sessions/b.md:14: embed-cycle: ![[a]] is embedded in itself",
+        "sessions/b.md:16: embed-cycle: ![[b]] is embedded in itself",
     ]
 
 

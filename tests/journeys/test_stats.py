@@ -233,9 +233,7 @@ def test_a_terminal_gets_as_many_columns_as_it_has_room_for(
     assert re.search("█{6,16} ", lines[1] + lines[2])
     total = {80: "1.2M", 100: "1.2M"}.get(columns, "1,236,567")
     assert lines[3].split()[:3] == ["total", "2", total]
-    assert lines[4:] == (
-        ["… columns left out: decisions, errors, users; --format json has all"] if columns == 80 else []
-    )
+    assert lines[4:] == (["… columns omitted: decisions, errors, users; see --format json"] if columns == 80 else [])
 
 
 def test_a_pipe_gets_every_column_and_digit_whatever_its_width(some: Vault, cru_process: CruProcess) -> None:
@@ -275,7 +273,7 @@ def test_names_are_whole_rather_than_every_column_there(vault: Vault, cru_proces
     write(vault, "a", note("a", model="claude-sonnet-4-5-20250929"))
     lines = _on_a_terminal(cru_process, vault, 80, "--by", "model", NO_COLOR="1")
     assert lines[1].startswith("claude-sonnet-4-5-20250929  1 ██████")
-    assert "left out: avg" in lines[3]
+    assert "omitted: avg" in lines[3]
 
 
 def test_a_very_narrow_terminal_gets_no_bars_and_still_the_sessions(some: Vault, cru_process: CruProcess) -> None:
@@ -283,7 +281,7 @@ def test_a_very_narrow_terminal_gets_no_bars_and_still_the_sessions(some: Vault,
     assert lines[0].split()[:3] == ["status", "sessions", "tokens"]
     assert not any("█" in line for line in lines)
     assert all(cell_len(line) <= 30 for line in lines)
-    assert " ".join(lines[4:]).endswith("; --format json has all")
+    assert " ".join(lines[4:]).endswith("; see --format json")
 
 
 def test_a_terminal_that_lacks_blocks_gets_none(some: Vault, cru_process: CruProcess) -> None:
@@ -298,7 +296,7 @@ def test_colours_are_for_a_terminal_or_who_asks(some: Vault, cru_process: CruPro
     assert "\x1b[36m█" in lines[1] + lines[2]
     for line in (lines[0], lines[3]):  # bold to its end
         assert re.fullmatch(r"\x1b\[1m[^\x1b]*\x1b\[0m", line)
-    assert lines[4].startswith("\x1b[2m… columns left out")
+    assert lines[4].startswith("\x1b[2m… columns omitted")
     piped = bare_cru("--vault", some.root, "--color", "session", "stats", "--by", "status").stdout
     assert "\x1b[" in piped
     assert "█" not in piped

@@ -42,7 +42,7 @@ def test_a_terminal_gets_no_path_that_it_would_obey(tmp_path: Path, capfdbinary:
     assert not write_paths(str(tmp_path), "sessions", rows, null=True, terminal=True)
     done = capfdbinary.readouterr()
     assert done.out == bytes(tmp_path / "sessions" / "a.md") + b"\0"
-    assert done.err == "sessions/␛[31mred.md:1: unprintable-path: left out, a line cannot hold it\n".encode()
+    assert done.err == "sessions/␛[31mred.md:1: unprintable-path: skipped, it contains a line break\n".encode()
 
 
 def test_nothing_is_a_dash_and_zero_is_zero(capsys: pytest.CaptureFixture[str]) -> None:
@@ -158,7 +158,7 @@ def test_a_row_that_names_a_file_elsewhere_is_left_out(
     assert not write_paths(str(tmp_path), "sessions", rows, null=null, terminal=False)
     done = capfdbinary.readouterr()
     assert done.out == bytes(tmp_path / "sessions" / "a..b.md") + (b"\0" if null else b"\n")
-    assert b":1: foreign-path: left out" in done.err
+    assert b":1: foreign-path: skipped" in done.err
     assert done.err.count(b"\n") == 1
 
 

@@ -64,7 +64,7 @@ def test_a_task_goes_from_its_first_word_to_those_that_depend_on_it(cru: Cru, va
     assert listed.stdout == (
         "0 completed, 0 in progress, 3 pending\n\n"
         f"Ready\n  {chain}.1  Select a provider\n\n"
-        f"Blocked\n  {chain}.2  Implement the retry; waits for 1 (not begun)\n  {chain}.3  Test it; waits for 2 (not begun)\n"
+        f"Blocked\n  {chain}.2  Implement the retry; waits for 1 (not started)\n  {chain}.3  Test it; waits for 2 (not started)\n"
     )
     assert cru("task", "pick", "1").stdout.startswith(f"# Task {chain}.1\n")
     assert cru("task", "annotate", "1", "--decision", "Use Stripe", "--rationale", "webhooks").exit_code == 0
@@ -73,7 +73,7 @@ def test_a_task_goes_from_its_first_word_to_those_that_depend_on_it(cru: Cru, va
     assert cru("task", "annotate", "1", "--discovery", "429 has Retry-After", "--applies-to", "x").exit_code == 0
     done = cru("task", "done", "1")
     assert (done.exit_code, done.stdout) == (0, f"{chain}.1: completed\n")
-    assert "its decisions go to 2: Implement the retry\nits decisions go to 3: Test it\nready now: 2" in done.stderr
+    assert "passed decisions to 2: Implement the retry\npassed decisions to 3: Test it\nready now: 2" in done.stderr
     picked = cru("task", "pick", f"{chain}.2", "--format", "json")
     told = json.loads(picked.stdout)
     assert (told["id"], told["status"]) == (f"{chain}.2", "in_progress")
@@ -117,7 +117,7 @@ def test_a_vault_that_wants_it_all_gets_titles_in_the_list(cru: Cru, vault: Vaul
     config.write_text("[tasks.briefing]\nshow_recall_summary = false\nmax_tasks_shown = 1\n", encoding="utf-8")
     listed = cru("task")
     assert "failure" not in listed.stdout
-    assert "3 more; `cru task list --all`" in listed.stderr
+    assert "3 more; list all with `cru task list --all`" in listed.stderr
 
 
 # --- which task, which session -----------------------------------------------------------------------------------------
@@ -179,7 +179,7 @@ def test_the_list_narrows_and_tells_what_it_leaves_out(cru: Cru, vault: Vault, c
     vault.create("2020-01-01-old", f"---\nstarted: 2020-01-01T10:00:00Z\nproject: bank\n---\n\n# Old\n\n{item}")
     listed = cru("task", "list")
     assert "Old one" not in listed.stdout
-    assert "1 open in older sessions; `cru task list --all`" in listed.stderr
+    assert "1 open in older sessions; list them with `cru task list --all`" in listed.stderr
     assert re.search(r"^  2020-01-01-old\.1 +Old one$", cru("task", "list", "--all").stdout, re.MULTILINE)
     assert cru("task", "list", "--session", "2020").stdout.startswith("0 completed, 0 in progress, 1 pending\n")
     assert cru("task", "list", "--project", "bank", "--all").stdout.count("Old one") == 1
@@ -196,8 +196,8 @@ def test_circles_are_named_in_a_line_and_do_no_harm(cru: Cru, vault: Vault, sess
     listed = cru("task")
     assert listed.exit_code == 0
     assert listed.stderr.splitlines() == [
-        f"warning: {session}: tasks wait for each other in a circle: 1 → 2 → 3 → 1",
-        f"warning: {session}: tasks wait for each other in a circle: 4 → 4",
+        f"warning: {session}: circular dependency: 1 → 2 → 3 → 1",
+        f"warning: {session}: circular dependency: 4 → 4",
     ]
     assert "needs 77, not in its list" in listed.stdout
     assert json.loads(cru("task", "list", "--format", "json").stdout)["cycles"][1] == [f"{session}.4"]
@@ -223,7 +223,7 @@ def test_a_clients_list_is_shown_and_changed_only_through_a_note(
     listed = cru("task", "list", "--all").stdout
     assert NATIVE not in listed
     assert "In progress\n  2026-11-22-limit.2  Implement it\n" in listed
-    assert "brings it into the note" in cru("task", "pick", "2026-11-22-limit.4").stderr
+    assert "adds it to the note" in cru("task", "pick", "2026-11-22-limit.4").stderr
     assert cru("task", "done", "2026-11-22-limit.2").exit_code == 0
     assert cru("task", "list", "--all").stdout.startswith("2 completed, 0 in progress, 1 pending\n")
 
@@ -253,7 +253,7 @@ def test_a_model_breaks_a_description_into_tasks(cru: Cru, vault: Vault, session
     refused = cru("task", "add", "Bill it", "--break-down")
     assert (refused.exit_code, refused.stdout) == (2, "")
     assert "  2. Build  (after 1)\n" in refused.stderr
-    assert "--yes adds them" in refused.stderr
+    assert "add them with --yes" in refused.stderr
     assert not vault.load(session).session.tasks
     assert cru("task", "add", "First", "--yes").stdout == f"{session}.1\n"  # nobody wished for it
     done = cru("task", "add", "Bill it", "--break-down", "--yes", "--depends-on", "1", "--priority", "high")
@@ -268,7 +268,7 @@ def test_a_model_breaks_a_description_into_tasks(cru: Cru, vault: Vault, session
     model.write_text("I cannot")
     failed = cru("task", "add", "Bill it", "--break-down", "--yes")
     assert failed.stdout == f"{session}.5\n"
-    assert "so it is one task: its answer was rejected" in failed.stderr
+    assert "added as one task: its answer was rejected" in failed.stderr
 
 
 @pytest.mark.parametrize("says", ["y", "n"])

@@ -91,7 +91,7 @@ def test_a_file_that_is_there_is_kept_unless_it_may_be_replaced(release: Vault, 
     assert cru("workflow", "graph", "release", "-o", path, "--force").exit_code == 0
     assert path.read_text().startswith("flowchart")
     again = cru("workflow", "graph", "release", "-o", path)
-    assert (again.exit_code, again.stderr) == (0, f"{path}: is so already\n")
+    assert (again.exit_code, again.stderr) == (0, f"{path}: unchanged\n")
 
 
 @pytest.mark.parametrize("target", ["", "folder", "no/such/folder.mmd"])

@@ -184,7 +184,7 @@ def test_agents_are_told_what_came_before_run_here_and_are_marked_as_ours(play: 
 def test_a_dry_run_prints_the_plan_and_changes_nothing(play: Play) -> None:
     before = play.path.read_bytes()
     told = play("--dry-run").stdout
-    assert "1. Build @builder #ci by nobody yet" in told
+    assert "1. Build @builder #ci by no agent yet" in told
     assert "takes version: missing" in told
     assert "takes binary of “Build”" in told
     plan = json.loads(play("--dry-run", "--format", "json", "--with", "claude").stdout)
@@ -201,7 +201,7 @@ def test_the_plan_says_what_a_request_is_that_nobody_gave(play: Play) -> None:
     assert "takes request: the workflow's title and preamble" in play("--dry-run").stdout
     plan = json.loads(play("--dry-run", "--format", "json").stdout)
     assert (plan["missing"], plan["request"]) == ([], "Add a limiter")
-    assert "takes request, which is given" in play("--dry-run", "--input", "request=x").stdout
+    assert "takes request, given" in play("--dry-run", "--input", "request=x").stdout
 
 
 def test_nobody_named_is_a_wrong_use_and_nothing_is_written(play: Play, cru: Cru) -> None:
@@ -241,10 +241,10 @@ def test_an_agent_of_a_run_cannot_run_workflows(play: Play) -> None:
 @pytest.mark.parametrize(
     ("args", "message"),
     [
-        (["--input", "version"], "no NAME=VALUE"),
-        (["--input", "nothing=1"], "no step takes it"),
+        (["--input", "version"], "not NAME=VALUE"),
+        (["--input", "nothing=1"], "not an input of any step"),
         (["--from", "Nowhere"], "no step 'Nowhere'"),
-        (["--continue"], "no run to go on with"),
+        (["--continue"], "no run to continue"),
         (["--jobs", "0"], "--jobs"),
     ],
 )
@@ -295,8 +295,8 @@ def test_a_critical_failure_halts_and_continue_finishes_the_same_run(play: Play)
     play.answer("Publish", "No way.\nSTEP: failed: no key")
     done = play("--input", "version=1", code=1)
     assert "halted: “Publish” failed" in done.stderr
-    assert f"{shlex.join([str(play.path), '--with', play.command, '--continue'])}` goes on" in done.stderr
-    assert "not begun    Tell\n" in done.stdout
+    assert f"{shlex.join([str(play.path), '--with', play.command, '--continue'])}` continues this run" in done.stderr
+    assert "not started  Tell\n" in done.stdout
     assert play.steps() == ["Build", "Check out", "Publish"]
     assert play.markers()["Publish"] == ["failed"]
     assert play.markers()["Tell"] == []
@@ -347,7 +347,7 @@ def test_a_changed_workflow_is_said_and_its_steps_go_by_what_they_say_now(play: 
     play.write(play.path.read_text().replace("Put it out.", "Put it out quietly."))
     (play.folder / "Publish.answer").unlink()
     done = play("--continue")
-    assert "the workflow changed since" in done.stderr
+    assert "the workflow changed after" in done.stderr
     assert "quietly" in play.asked()[3]["said"]
 
 
@@ -356,7 +356,7 @@ def test_a_copy_of_a_workflow_does_not_go_on_with_the_run_of_the_original(play: 
     play("--input", "version=1", code=1)
     original, play.path = play.path, play.path.with_name("copy.md")
     play.write(original.read_text())
-    assert "no run to go on with" in play("--continue", code=1).stderr
+    assert "no run to continue" in play("--continue", code=1).stderr
     original.unlink()
     play("--continue", code=1)
     assert play.steps() == ["Build", "Build"]

@@ -109,8 +109,8 @@ def test_a_filter_narrows_the_rows(two: Vault, cru: Cru, options: list[str], fou
 
 
 def test_rows_without_a_time_are_counted_when_a_time_is_asked_for(two: Vault, cru: Cru) -> None:
-    assert cru("workflow", "sessions", "--since", "2020-01-01").stderr == "1 row without a time left out\n"
-    assert cru("workflow", "sessions", "--until", "2026-12-01").stderr == "1 row without a time left out\n"
+    assert cru("workflow", "sessions", "--since", "2020-01-01").stderr == "1 row without a time skipped\n"
+    assert cru("workflow", "sessions", "--until", "2026-12-01").stderr == "1 row without a time skipped\n"
     assert cru("workflow", "sessions", "--since", "2020-01-01", "--agent", "ci").stderr == ""
 
 
@@ -124,13 +124,15 @@ def test_a_column_that_no_row_has_is_told(two: Vault, cru: Cru) -> None:
     for options in (["--where", "hots = mill"], ["--by", "hots"]):
         result = cru("workflow", "sessions", *options)
         assert result.exit_code == 0
-        assert result.stderr.startswith("no row has a column 'hots'; there are agent, channel, duration_ms, host, ")
+        assert result.stderr.startswith(
+            "no row has a column 'hots'; known columns: agent, channel, duration_ms, host, "
+        )
 
 
 def test_a_value_that_no_row_has_is_told(two: Vault, cru: Cru) -> None:
     result = cru("workflow", "sessions", "--status", "faild")
     assert result.exit_code == 0
-    assert result.stderr.startswith("no row has the status 'faild'; there are ")
+    assert result.stderr.startswith("no row has the status 'faild'; known values: ")
     assert "failed" in result.stderr
     assert cru("workflow", "sessions", "--agent", "nobody").stderr.startswith("no row has the agent 'nobody'")
     assert cru("workflow", "sessions", "--status", "FAILED", "--agent", "ci").stderr == ""

@@ -61,7 +61,7 @@ def test_a_refused_push_says_whom_to_ask(team: Team, vault: Vault, cru: Cru, mon
     pushed = cru("team", "push")
     assert pushed.exit_code == 3
     assert "1 note of project " in pushed.stderr
-    assert "you may not write there; ask who runs the server" in pushed.stderr
+    assert "not permitted; ask the server's administrator" in pushed.stderr
 
 
 REFUSING = {

@@ -108,7 +108,7 @@ def test_other_notes_keep_their_links_and_the_links_are_reported(scene: Vault, c
     texts = {path: path.read_bytes() for path in (scene.root / "start.md", scene.sessions / f"{OTHER}.md")}
     result = cru("session", "delete", A, "--yes")
     places = f"knowledge/it-failed.md, knowledge/token-bucket.md, sessions/{OTHER}.md, start.md"
-    assert f" links to it will lead nowhere, in {places}\n" in result.stdout
+    assert f" links to it will be broken, in {places}\n" in result.stdout
     assert {path: path.read_bytes() for path in texts} == texts
 
 

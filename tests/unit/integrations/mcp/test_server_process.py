@@ -54,7 +54,7 @@ def test_starting_it_in_a_terminal_explains_that_clients_start_it(vault: Vault, 
     os.close(side)
     os.close(main)
     assert (done.returncode, done.stdout) == (0, b"")
-    assert b"a client starts it: cru install claude-code --mcp" in done.stderr
+    assert b"cru install claude-code --mcp" in done.stderr
     assert cru_process("--vault", vault.root, "mcp", stdin=subprocess.DEVNULL).stderr == b""
 
 
