@@ -78,7 +78,7 @@ def import_with_progress(vault: Vault, options: ImportOptions, searches: Sequenc
     def say_stopped(reports: Sequence[ImportReport]) -> None:
         if not options.dry_run:
             created, updated = (sum(len(getattr(each, name)) for each in reports) for name in ("created", "updated"))
-            say(f"stopped: {created} created, {updated} updated so far, and whole; import again for the rest")
+            say(f"stopped: {created} created, {updated} updated; import again for the rest")
 
     with bar("importing") as show:
         reports = import_all(vault, searches, options=options, progress=show, on_stop=say_stopped)
@@ -94,7 +94,7 @@ def import_with_progress(vault: Vault, options: ImportOptions, searches: Sequenc
 @click.argument("named", metavar="[CLIENT] [PATH]...", type=_ClientOrPath(path_type=Path), nargs=-1)
 @click.option("--project", metavar="NAME", help="Only sessions of this project.")
 @since_option("Only what was written since: 2026-11-21, 12h, 7d, 2w.")
-@flag("--refresh", "Also bring notes of older versions up to date; your edits stay.")
+@flag("--refresh", "Also upgrade notes of older versions; your edits stay.")
 @flag("--dry-run", "Show what would be done and write nothing.")
 @click.option("-v", "--verbose", is_flag=True, help="List every session.")
 @format_option()

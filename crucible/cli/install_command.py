@@ -98,7 +98,7 @@ def install(
     - Only our entries in the client's files change; --remove removes them.
     - Hooks never block an agent: a separate process updates the note.
     - The server comes with instructions: a skill, or a block in AGENTS.md.
-    - The git hook runs before your own, which goes on as before.
+    - The git hook runs before your own hook, which still runs.
 
     \b
       cru install

@@ -232,7 +232,7 @@ class _Reader:
         tags = {True: Tag.APPROVED, False: Tag.PROPOSED, None: Tag.LEFT}
         plan = outline(event.text)
         if event.approved is None:
-            plan = f"left without a word, often to go on in a new session; the plan: {plan}"
+            plan = f"not answered, often because the user continued in a new session; the plan: {plan}"
         self._add(tags[event.approved], plan, 88, _PLAN_SIZES)
 
     # --- the agent's texts ---

@@ -246,7 +246,7 @@ FIXES: tuple[Fix, ...] = (
     ),
     Fix(
         "obsidian",
-        "missing that `cru init` creates for Obsidian: tables, a start note, colors",
+        "for Obsidian missing: tables, a start note or colors",
         "the files for Obsidian exist",
         files=_obsidian_files,
     ),

@@ -89,7 +89,7 @@ def test_a_record_has_the_users_messages_and_decisions() -> None:
         "U(mid-turn): keep the name",
         "INTERRUPTED: by the user",
         "U(command): /clear",
-        "PLAN LEFT: left without a word",
+        "PLAN LEFT: not answered",
     ):
         assert f"] {line}" in told
 
