@@ -49,6 +49,9 @@ LATE = {
     },
     "crucible.cli.recall_command": {"crucible.memory.knowledge.item_status"},
     "crucible.cli.task_commands": {"crucible.cli.recall_engine"},
+    "crucible.cli.client_entry": {"crucible.integrations.mcp.server"},
+    "crucible.clients.codex.files": {"crucible.core.zstd"},
+    "crucible.vault.events.event_archive": {"crucible.core.zstd"},
     "crucible.cli.recall_engine": {"crucible.search.postgres.team_recall", "crucible.search.postgres.address"},
     "crucible.integrations.hooks.start_context": {
         "crucible.integrations.hooks.paused_notice",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import sys
 import time
 from collections.abc import Sequence
 from contextlib import suppress
@@ -16,7 +15,7 @@ import click
 
 from crucible.analysis.review.agent_questions import Agent, Budget, budget_of
 from crucible.analysis.review.session_review import review
-from crucible.cli.environment import settings_path, user_settings
+from crucible.cli.environment import human_is_there, settings_path, user_settings
 from crucible.cli.options import Door
 from crucible.cli.output import clean_line, say, warn
 from crucible.clients.launch.ask import Program, asker_of, program_of
@@ -147,12 +146,6 @@ def _is_subagent(vault: Vault, path: Path) -> bool:
     with suppress(CrucibleError):  # an error in the note is reported when it is asked about
         return bool(vault.read(path).session.parent)
     return False
-
-
-def human_is_there(door: Door) -> bool:
-    """True if stdin, stdout and stderr are terminals and no agent started the command."""
-    terminal = door.terminal and bool(sys.stdin) and sys.stdin.isatty() and sys.stderr.isatty()
-    return terminal and not any(os.environ.get(name) for name in (OWN_ENVIRONMENT, "CLAUDECODE"))
 
 
 _TOKENS_IN, _TOKENS_OUT = 4000, 500

@@ -6,11 +6,13 @@ Keep imports light: listing sessions and completing ids load this module.
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from crucible.cli.options import Door
 from crucible.cli.output import say_problems, warn
+from crucible.clients.launch.session_marks import OWN_ENVIRONMENT
 from crucible.core.errors import CrucibleError, VaultError
 from crucible.core.settings.settings import UserSettings, VaultSettings, load_user_settings, load_vault_settings
 from crucible.core.settings.toml_scan import user_settings_path
@@ -29,6 +31,12 @@ def settings_path() -> str:
 def user_settings() -> UserSettings:
     """Load the user's settings."""
     return load_user_settings(settings_path(), os.path.expanduser("~"))
+
+
+def human_is_there(door: Door) -> bool:
+    """True if stdin, stdout and stderr are terminals and no agent started the command."""
+    terminal = door.terminal and bool(sys.stdin) and sys.stdin.isatty() and sys.stderr.isatty()
+    return terminal and not any(os.environ.get(name) for name in (OWN_ENVIRONMENT, "CLAUDECODE"))
 
 
 def working_directory() -> str | None:

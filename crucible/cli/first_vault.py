@@ -9,8 +9,7 @@ from pathlib import Path
 
 import click
 
-from crucible.cli.command_agent import human_is_there
-from crucible.cli.environment import absolute_path, settings_path, user_settings
+from crucible.cli.environment import absolute_path, human_is_there, settings_path, user_settings
 from crucible.cli.import_command import import_options, import_with_progress
 from crucible.cli.import_summary import write_summary
 from crucible.cli.options import Door

@@ -13,8 +13,7 @@ from functools import partial
 from itertools import islice
 from pathlib import Path
 
-from crucible.cli.command_agent import human_is_there
-from crucible.cli.environment import cwd_and_projects
+from crucible.cli.environment import cwd_and_projects, human_is_there
 from crucible.cli.index_access import open_index, query_index
 from crucible.cli.options import Door
 from crucible.cli.picker import Choice, pick

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 import click
 
-from crucible.cli.command_agent import human_is_there, offer_to_ask
-from crucible.cli.environment import absolute_path, user_settings, vault_place, vault_root
+from crucible.cli.command_agent import offer_to_ask
+from crucible.cli.environment import absolute_path, human_is_there, user_settings, vault_place, vault_root
 from crucible.cli.options import Door, flag, yes_option
 from crucible.cli.output import clean_line, say, write
 from crucible.clients.claude_code.hook_settings import (

@@ -9,7 +9,8 @@ from datetime import UTC, datetime
 import click
 
 from crucible.cli.captured_data import write_captured_data
-from crucible.cli.command_agent import ask_first, human_is_there, with_option
+from crucible.cli.command_agent import ask_first, with_option
+from crucible.cli.environment import human_is_there
 from crucible.cli.id_arguments import SESSION
 from crucible.cli.options import Door, flag, format_option, is_data, one_of
 from crucible.cli.output import clean, clean_line, counted, given_width, say, warn, write

@@ -9,8 +9,7 @@ from typing import Any
 
 import click
 
-from crucible.cli.command_agent import human_is_there
-from crucible.cli.environment import cwd_and_projects
+from crucible.cli.environment import cwd_and_projects, human_is_there
 from crucible.cli.id_arguments import ITEM, SESSION
 from crucible.cli.options import Door, flag, format_option, is_data, one_of
 from crucible.cli.output import clean_line, counted, say, warn, write, write_data

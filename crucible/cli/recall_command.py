@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from crucible.cli.command_agent import human_is_there
+from crucible.cli.environment import human_is_there
 from crucible.cli.id_arguments import SESSION
 from crucible.cli.options import Door, flag, format_option, local_now, since_option, until_option
 from crucible.cli.output import ReadingLine, clean_line, say, warn

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from crucible.cli.command_agent import human_is_there
+from crucible.cli.environment import human_is_there
 from crucible.cli.id_arguments import SESSION, PickedId
 from crucible.cli.options import Door
 from crucible.cli.output import PROBLEMS_FOUND, clean_line, say, say_problems, write

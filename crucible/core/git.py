@@ -187,7 +187,7 @@ def _environment() -> dict[str, str]:
 
 def _without_git(folder: Path, refusal: str) -> Repository | None:
     """Return what is known without git: the nearest folder with `.git` is the top.  None if there is no worktree."""
-    if refusal.startswith(("not a git repository", "this operation needs a git work tree")):
+    if refusal.startswith(("not a git repository", "this operation must be run in a work tree")):
         return None
     here = Path(os.path.realpath(folder))
     for parent in (here, *here.parents):

@@ -56,8 +56,8 @@ def test_output_that_fits_is_not_paged(long: Vault, tmp_path: Path, pager: str) 
 
 @pytest.mark.parametrize("args", [("--no-pager",), ()])
 def test_the_pager_can_be_turned_off(long: Vault, tmp_path: Path, pager: str, args: tuple[str, ...]) -> None:
-    env = {"CRU_PAGER": pager} if args else {"CRU_PAGER": "cat", "PAGER": pager}
-    seen = shown(long, tmp_path, *args, "session", "show", LONG, **env)
+    chosen = pager if args else "cat"
+    seen = shown(long, tmp_path, *args, "session", "show", LONG, CRU_PAGER=chosen, PAGER=pager)
     assert "PAGER" not in seen
     assert "Line 60." in seen
 

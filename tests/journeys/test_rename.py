@@ -66,7 +66,7 @@ def test_a_link_that_could_be_another_note_stays_and_is_named(vault: Vault, cru:
     linker.write_text("see [[old]]\n")
     result = cru("session", "rename", "sessions/one/old.md", "new")
     assert linker.read_text() == "see [[old]]\n"
-    assert result.stderr.startswith("x/linker.md:1: ambiguous-link: [[old]] is left")
+    assert result.stderr.startswith("x/linker.md:1: ambiguous-link: [[old]] was not changed")
     assert result.exit_code == 3
 
 

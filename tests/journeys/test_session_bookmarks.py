@@ -244,7 +244,7 @@ def test_a_torn_line_is_named_and_the_others_are_listed(cru: Cru, vault: Vault) 
     done = cru(*SHOW, "b-1")
     assert done.exit_code == 3
     assert "b-1" in done.stdout
-    assert done.stderr == (".crucible/memory/bookmarks.jsonl:2: torn-line: not a complete JSON line; passed over\n")
+    assert done.stderr == (".crucible/memory/bookmarks.jsonl:2: torn-line: not a complete JSON line; skipped\n")
 
 
 def test_no_bookmark_steers_the_terminal_or_makes_a_line_of_its_own(cru: Cru, vault: Vault) -> None:

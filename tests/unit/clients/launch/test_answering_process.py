@@ -86,6 +86,6 @@ def test_a_program_that_exits_with_0_when_stopped_was_stopped(tmp_path: Path) ->
 def test_nothing_is_started_after_the_end(tmp_path: Path) -> None:
     reins = Reins()
     reins.stop()
-    with pytest.raises(Stopped, match="not started"):
+    with pytest.raises(Stopped, match="could not be started"):
         run_program(words("open('made', 'w')"), b"", ENV, None, folder=str(tmp_path), reins=reins)
     assert not (tmp_path / "made").exists()

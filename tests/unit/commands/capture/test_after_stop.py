@@ -166,7 +166,7 @@ def test_what_is_beyond_the_limits_goes_only_where_the_settings_say_so(place: Va
     place.settings = place.settings._replace(history=kept)
     assert end(place).done == ()
     place.settings = place.settings._replace(history=kept._replace(prune="at_end"))
-    assert end(place).done == ("history: pruned 2026-11-01-old-history.md: git has it",)
+    assert end(place).done == ("history: pruned 2026-11-01-old-history.md: still in git",)
     assert [one.note.name for one in load_entries(place)] == [f"{NAME}-history"]
 
 

@@ -162,7 +162,7 @@ def test_kill_9_at_any_step_leaves_all_notes_or_none(scene: Vault, tmp_path: Pat
         Cru(scene)("session", "archive", "--undo", A)
     for step in range(1, LAST, STRIDE):
         vault = Vault(shutil.copytree(scene.root, tmp_path / f"v{step}"), VaultSettings(fsync=False))
-        command = ["--vault", vault.root, "session", "archive", A, *(["--undo"] if undo else [])]
+        command: list[str | Path] = ["--vault", vault.root, "session", "archive", A, *(["--undo"] if undo else [])]
         if not killed(vault.root, *command, step=step):
             break
         assert Cru(vault)("session", "list").exit_code == 0

@@ -9,7 +9,7 @@ import pytest
 
 from crucible.commands.learn.case import CaseStatus
 from crucible.commands.learn.case_folder import WrittenCases, find_case, load_cases, review_case, write_case_notes
-from crucible.core.errors import CrucibleError, OutsideVault, UsageError, VaultError
+from crucible.core.errors import CrucibleError, OutsideVault, UnknownId, UsageError, VaultError
 from crucible.documents.markdown import frontmatter
 from crucible.documents.markdown.frontmatter_values import read_properties
 from crucible.documents.markdown.yaml_nodes import Reading
@@ -155,7 +155,7 @@ def test_a_case_is_found_by_id_path_or_prefix(vault: Vault) -> None:
     with pytest.raises(UsageError, match="matches 2 cases"):
         find_case(vault, "alpha")
     for ref in ("gamma", "", "../x"):
-        with pytest.raises(UsageError):
+        with pytest.raises(UnknownId):
             find_case(vault, ref)
 
 

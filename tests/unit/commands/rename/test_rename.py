@@ -240,7 +240,7 @@ def test_a_note_outside_the_sessions_is_refused(vault: Vault, name: str) -> None
     path = vault.root / name
     path.parent.mkdir(exist_ok=True)
     path.write_text("# X\n")
-    with pytest.raises(UsageError, match="no session"):
+    with pytest.raises(UsageError, match="not a session"):
         rename_named(vault, name, "new", vault.root)
     assert path.exists()
 

@@ -295,7 +295,7 @@ def test_a_rewritten_history_is_mentioned_with_its_commits() -> None:
     [
         ("Prose.", "Prose.\n\n> [!decision] By hand\n> Rationale: I know better", lambda t: "By hand" in parts(t).get("Decisions", "") and "I know better" in t),
         ("## Build @codex", "## Rebuilt @codex", lambda t: "Rebuilt @codex" in t and "Build @codex" not in t),
-        ('"status": "in_progress"', '"status": "completed"', lambda t: "at task 3 of 3" in t and "test it" not in t),
+        ("- [ ] test it (in progress)", "- [x] test it", lambda t: "at task 3 of 3" in t and "test it" not in t),
         ("> it broke", "> it broke\n> Resolution: mended", lambda t: "Unresolved errors" not in parts(t)),
     ],
 )  # fmt: skip

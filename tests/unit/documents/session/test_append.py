@@ -25,8 +25,8 @@ from crucible.documents.session.append import (
     TaskList,
     append,
     append_wide,
-    find_tail,
 )
+from crucible.documents.session.last_phase import find_tail
 from crucible.documents.session.markup import render_session
 from crucible.documents.session.session import (
     AgentRef,
@@ -228,7 +228,7 @@ def test_a_fence_that_is_never_closed_refuses_the_addition_with_its_line() -> No
 
 
 def test_an_entry_needs_a_phase() -> None:
-    with pytest.raises(EditRefused, match="no phase yet"):
+    with pytest.raises(EditRefused, match="no phases yet"):
         append(Source(HEAD), "s", plan_of({}, [Decision("x")]))
 
 

@@ -216,8 +216,8 @@ def test_an_appended_status_changes_the_checkboxes() -> None:
 def test_an_appended_list_is_json_where_the_settings_say_so() -> None:
     source = Source(HEAD + "## P\n\nText.\n")
     for as_json, mark in ((True, "```tasks\n"), (False, "### Tasks\n")):
-        done = append(source, "s", lambda _, as_json=as_json: Addition(steps=(TaskList((Task("1", "x"),), as_json),)))
-        assert mark in done.source.text
+        addition = Addition(steps=(TaskList((Task("1", "x"),), as_json),))
+        assert mark in append(source, "s", lambda _, it=addition: it).source.text  # type: ignore[misc]
 
 
 def test_tasks_of_format_1_stay_json() -> None:

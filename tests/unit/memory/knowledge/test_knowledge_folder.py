@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from crucible.core.errors import CrucibleError, OutsideVault, UsageError
+from crucible.core.errors import CrucibleError, OutsideVault, UnknownId, UsageError
 from crucible.core.settings.settings import KnowledgeSettings
 from crucible.documents.knowledge.item_notes import render_item
 from crucible.documents.knowledge.item_rules import Audience
@@ -108,7 +108,7 @@ def test_several_matches_or_none_are_an_error(filled: Vault) -> None:
     with pytest.raises(UsageError, match="matches 2"):
         find_item(filled, "se")
     for ref in ("nothing", "", "../x", "a\0b.md", "/"):
-        with pytest.raises(UsageError, match="no item"):
+        with pytest.raises(UnknownId, match="no knowledge item matches"):
             find_item(filled, ref)
     (filled.root / "own.md").write_text("mine")
     with pytest.raises(UsageError, match="not in knowledge/"):

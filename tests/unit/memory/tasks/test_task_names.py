@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crucible.core.errors import CrucibleError, UsageError, VaultError
+from crucible.core.errors import CrucibleError, UnknownId, UsageError
 from crucible.memory.tasks.task import OpenTask, Ref, find_task, session_prefix
 
 TASKS = [
@@ -42,7 +42,7 @@ def test_a_name_or_a_beginning_means_one_task(called: str, meant: str) -> None:
 
 def test_in_a_session_the_id_alone_will_do() -> None:
     assert find_task("1", TASKS, "2026-11-21-other").ref == ("2026-11-21-other", "1")
-    with pytest.raises(VaultError):
+    with pytest.raises(UnknownId):
         find_task("1", TASKS)
 
 
@@ -53,7 +53,7 @@ def test_several_matches_are_named_and_none_is_an_error() -> None:
     with pytest.raises(UsageError, match="matches 2 tasks"):
         find_task("2026-11-21.1", TASKS)
     for nothing in ("", "x", "2026-11-21-add.9\n"):
-        with pytest.raises(VaultError, match="no task"):
+        with pytest.raises(UnknownId, match="no task"):
             find_task(nothing, TASKS)
 
 

@@ -127,7 +127,7 @@ def note_properties(folder: str) -> set[str]:
 
 
 RARE = {
-    SESSIONS_BASE: {"pause_reason", "resume_point", "date", "title"},
+    SESSIONS_BASE: {"archived", "pause_reason", "resume_point", "date", "title"},
     CASES_BASE: {"category"},
     KNOWLEDGE_BASE: {"failed_checks", "last_used", "retired", "retired_because"},
 }
