@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import Any, NamedTuple, TypeAlias
 
 from crucible.core.errors import EditRefused
+from crucible.core.patterns import late_pattern
 from crucible.documents.markdown.frontmatter import find_frontmatter, find_frontmatter_span, remove_key, set_key
 from crucible.documents.markdown.hidden_ranges import scan
 from crucible.documents.markdown.line_scan import COMMENT_START
@@ -25,7 +26,8 @@ from crucible.documents.session.properties import FieldReader, add_bookkeeping, 
 from crucible.documents.session.session import Entry, Phase, Session, Subagent, Task
 from crucible.documents.session.session_reader import read_session
 from crucible.documents.session.task_edits import set_boxes, set_fields, set_tasks
-from crucible.documents.session.task_list import TASKS_HEADING
+
+_TASKS_LINE = late_pattern(r"(?i)\n {0,3}###[ \t]+tasks")
 
 
 class PhaseField(NamedTuple):
@@ -143,7 +145,7 @@ def _append_narrow(source: Source, name: str, plan: Plan, start: int, place: Pla
         properties = with_bookkeeping(properties, tail, part.session.bookkeeping_lines)
     addition = plan(NoteState(properties, part.phase))
     keys, ours = split_values(addition.keys)
-    if "status" in keys and f"\n{TASKS_HEADING}" in source.text:
+    if "status" in keys and _TASKS_LINE.search(source.text):
         raise EditRefused(f"{name}: only the whole note shows its tasks")
     is_old = in_head and part.session.bookkeeping_lines is NOWHERE
     moved = {key for key in ours if is_old or key in in_head}

@@ -5,8 +5,10 @@ Open tasks have checkboxes only while the session is not ended; see `task_list`.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from operator import attrgetter
 
 from crucible.core.errors import EditRefused
 from crucible.documents.markdown.code_spans import FORMAT
@@ -61,13 +63,14 @@ def set_tasks(
     is_ended: bool | None = None,
     as_json: bool = False,
 ) -> list[Edit]:
-    """Set the tasks; unchanged ones keep their lines.
+    """Set the tasks; unchanged ones keep their lines, and tasks that a user typed into the list stay.
 
     `is_ended` says whether the session will be ended, by default whether it is.  `as_json` is for a note without tasks.
     """
     was_ended = session.status in ENDED
     is_ended = was_ended if is_ended is None else is_ended
     has_list = is_task_list(source, session)
+    tasks = _with_typed(_items(source, session), tasks) if has_list else tasks
     if tuple(tasks) == session.tasks and (is_ended == was_ended or not has_list):
         return []
     if session.tasks_lines is NOWHERE:
@@ -104,10 +107,28 @@ def convert_tasks(source: Source, session: Session) -> list[Edit]:
 # --- a list ----------------------------------------------------------------------------------------------------------
 
 
+def _items(source: Source, session: Session) -> Sequence[TaskItem]:
+    block = session.tasks_lines
+    return read_task_list(source.lines, block.first + 1, block.end, session.format).items
+
+
+def _with_typed(items: Sequence[TaskItem], tasks: Sequence[Task]) -> Sequence[Task]:
+    """The tasks, and those that a user typed, each after the task that it was after."""
+    given = {task.id for task in tasks}
+    typed: defaultdict[str, list[Task]] = defaultdict(list)
+    above = ""
+    for item in items:
+        if item.task.id in given:
+            above = item.task.id
+        elif not item.has_id:
+            typed[above].append(item.task)
+    return [*typed[""], *(one for task in tasks for one in (task, *typed.pop(task.id, ())))] if typed else tasks
+
+
 def _list_edits(source: Source, session: Session, tasks: Sequence[Task], *, is_ended: bool, adapts: bool) -> list[Edit]:
     """Change, add and remove items; `adapts` also changes the checkboxes of those that stay."""
     block = session.tasks_lines
-    items = read_task_list(source.lines, block.first + 1, block.end, session.format).items
+    items = _items(source, session)
 
     def line_of(item: TaskItem | None, task: Task) -> str:
         if item is None:
@@ -116,9 +137,11 @@ def _list_edits(source: Source, session: Session, tasks: Sequence[Task], *, is_e
         if task == item.task and not has_wrong_box:
             return source.lines[item.line]
         words = item.words if task.content == item.task.content else None  # they may hold a user's link
-        return render_task_item(task, is_ended=is_ended, form=session.format, bullet=item.bullet, words=words)
+        return render_task_item(
+            task, is_ended=is_ended, form=session.format, bullet=item.bullet, words=words, signs=item.signs
+        )
 
-    if [item.task.id for item in items] != [task.id for task in tasks[: len(items)]]:
+    if _paired(items, tasks)[: len(items)] != [*range(len(items))]:
         return _reordered(source, block, items, tasks, line_of)
     edits = [
         edit
@@ -142,21 +165,30 @@ def _reordered(
         source.slice(source.span_of(Lines(item.line, end)))[len(source.lines[item.line]) :]
         for item, end in zip(items, ends, strict=True)
     ]
-    left = list(zip(items, below, strict=True))
+    places = _paired(items, tasks)
     parts: list[str] = []
-    for task in tasks:
-        found = next((pair for pair in left if pair[0].task.id == task.id), None)
-        if found is None:
-            parts.append(line_of(None, task) + source.newline)
-        else:
-            left.remove(found)
-            parts.append(line_of(found[0], task) + found[1])
+    for task, at in zip(tasks, places, strict=True):
+        parts.append(line_of(None, task) + source.newline if at is None else line_of(items[at], task) + below[at])
     # A removed task's line stays where a user wrote below it.
+    left = [(items[at], below[at]) for at in sorted({*range(len(items))} - {*places})]
     parts += [f"{item.bullet}Removed: {item.words}{text}" for item, text in left if text.strip(" \t\r\n")]
     start = items[0].line
     if not parts and not any(line.strip(" \t") for line in source.lines[block.first + 1 : start]):
         start = block.first
     return _replaced(source, Lines(start, block.end), parts)
+
+
+def _paired(items: Sequence[TaskItem], tasks: Sequence[Task]) -> list[int | None]:
+    """The item of each task by its position: of those with the same id, which a user may have copied, its text's."""
+    found: list[int | None] = [None] * len(tasks)
+    for key in (attrgetter("id", "content"), attrgetter("id")):
+        free: defaultdict[object, list[int]] = defaultdict(list)
+        for at in sorted({*range(len(items))} - {*found}, reverse=True):
+            free[key(items[at].task)].append(at)
+        for place, task in enumerate(tasks):
+            if found[place] is None and free[key(task)]:
+                found[place] = free[key(task)].pop()
+    return found
 
 
 def _is_open(task: Task) -> bool:

@@ -7,8 +7,9 @@ In an ended session an open task has no checkbox, so that it is not in the user'
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import count
 from typing import NamedTuple
 
 from crucible.core.patterns import late_pattern
@@ -32,8 +33,12 @@ _DETAILS = rf"(?:(?:{_PART})(?:, (?:{_PART}))*(?:, {_REST})?|{_REST})"
 DETAILS_END = Rule("details", rf"\({_DETAILS}", r"\)$", "")
 r"""Escapes the end of a task's text that would be read as its details: `(high\)`."""
 
-_AT_END = late_pattern(rf"(?:^|[ \t]+)\(({_DETAILS})\)[ \t]*$")
-_BLOCK_ID = late_pattern(r"(?:^|[ \t]+)\^task-([A-Za-z0-9-]+)[ \t]*$")
+_GAP = r"(?:^|(?<![ \t])[ \t]+)"  # the lookbehind keeps a search in a line of spaces linear
+_AT_END = late_pattern(rf"{_GAP}\(({_DETAILS})\)[ \t]*$")
+_BLOCK_ID = late_pattern(rf"{_GAP}\^task-([A-Za-z0-9-]+)[ \t]*$")
+_DATE = r"[📅📆🗓⏳⌛🛫➕✅❌]\ufe0f?[ \t]*[0-9]{4}-[0-9]{2}-[0-9]{2}"
+_SIGNS = late_pattern(rf"(?<![ \t])(?:[ \t]+(?:{_DATE}|[🔺⏫🔼🔽⏬]\ufe0f?))+$")
+"""What a user or the Tasks plugin wrote at the end of an item: dates, and signs of priority."""
 _BOX = r"\[(?P<box>[^\n])\](?:[ \t]+|$)"
 _LABEL = r"(?P<label>Pending|In progress|Cancelled):[ \t]+"
 _ITEM = late_pattern(rf"(?P<bullet>[-*+][ \t]+)(?:{_BOX}|{_LABEL})(?P<text>.*)$")
@@ -50,13 +55,19 @@ _LABELS = {"pending": "Pending", "in_progress": "In progress", "cancelled": "Can
 
 
 class TaskItem(NamedTuple):
-    """A task and its line.  `words` is its text as it is in the note, where a user may have typed a link."""
+    """A task and its line.
+
+    `words` is its text as it is in the note, where a user may have typed a link, and `signs` are those of the Tasks
+    plugin.  An item that has no id is one that a user typed.
+    """
 
     task: Task
     line: int
     bullet: str
     words: str
     has_box: bool
+    signs: str = ""
+    has_id: bool = True
 
 
 class TaskListText(NamedTuple):
@@ -108,6 +119,8 @@ def _read_item(line: str, number: int, form: int) -> TaskItem | None:
     text = found["text"].rstrip(" \t")
     named = _BLOCK_ID.search(text)
     text = text[: named.start()] if named else text
+    signs = found_signs[0] if (found_signs := _SIGNS.search(text)) else ""
+    text = text.removesuffix(signs)
     details = _AT_END.search(text)
     words = text[: details.start()] if details else text
     content = normal_line(uncontain_line(words, extra=(DETAILS_END,), form=form))
@@ -118,7 +131,7 @@ def _read_item(line: str, number: int, form: int) -> TaskItem | None:
     shown = (
         next(key for key, name in _LABELS.items() if name == label) if label else _STATUS_OF_BOX.get(box, "completed")
     )
-    return TaskItem(_task(content, shown, values), number, found["bullet"], words, box is not None)
+    return TaskItem(_task(content, shown, values), number, found["bullet"], words, box is not None, signs.strip(" \t"))
 
 
 def _values(details: str) -> dict[str, object]:
@@ -156,14 +169,17 @@ def _task(content: str, shown: str, values: dict[str, object]) -> Task:
 def _with_ids(items: Sequence[TaskItem]) -> list[TaskItem]:
     """Give tasks that a user wrote without an id one that is made of their words."""
     taken = {item.task.id for item in items}
+    numbers: dict[str, Iterator[int]] = {}
     found: list[TaskItem] = []
     for item in items:
-        name = item.task.id
-        if not name:
-            slug = slugify(item.task.content, 30)
-            name = next(one for n in range(1, len(items) + 2) if (one := f"{slug}-{n}" if n > 1 else slug) not in taken)
-            taken.add(name)
-        found.append(item._replace(task=replace(item.task, id=name)))
+        if item.task.id:
+            found.append(item)
+            continue
+        slug = slugify(item.task.content, 30)
+        tried = numbers.setdefault(slug, count(1))
+        name = next(one for n in tried if (one := f"{slug}-{n}" if n > 1 else slug) not in taken)
+        taken.add(name)
+        found.append(item._replace(task=replace(item.task, id=name), has_id=False))
     return found
 
 
@@ -178,9 +194,9 @@ def _shown(status: str) -> str:
 
 
 def render_task_item(
-    task: Task, *, is_ended: bool, form: int = FORMAT, bullet: str = "- ", words: str | None = None
+    task: Task, *, is_ended: bool, form: int = FORMAT, bullet: str = "- ", words: str | None = None, signs: str = ""
 ) -> str:
-    """One task as one line.  `words` is its text in the note, if that is kept."""
+    """One task as one line.  `words` is its text in the note, if that is kept, as are `signs` of the Tasks plugin."""
     shown = _shown(task.status)
     if shown == "completed":
         head = "[x]"
@@ -197,7 +213,7 @@ def render_task_item(
     if words is None:
         words = contain_line(text, extra=(DETAILS_END,), form=form, after=rest)
     shown_details = f"({', '.join(details)})" if details else ""
-    return bullet + " ".join(filter(None, (head, words, shown_details, block_id)))
+    return bullet + " ".join(filter(None, (head, words, shown_details, signs, block_id)))
 
 
 def _details(task: Task, text: str, *, is_running: bool) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from time import perf_counter
 
 import pytest
 from hypothesis import given
@@ -224,3 +225,62 @@ def test_tasks_of_format_1_stay_json() -> None:
     source = Source(HEAD.replace("format: 2\n", "") + "## P\n\nText.\n")
     after = apply_edits(source, set_tasks(source, read_session(source, "s"), (Task("1", "x"),)))
     assert "```tasks\n" in after.text
+
+
+# --- what a user typed is not lost -----------------------------------------------------------------------------------
+
+
+def test_a_new_list_of_an_agent_leaves_the_tasks_that_a_user_typed() -> None:
+    body = "### Tasks\n\n- [ ] Mine\n- [ ] Old ^task-1\n- [ ] Buy [[Milk]]\n- [ ] Also old ^task-2\n"
+    assert edited(body, (Task("2", "Also old"), Task("3", "New"))) == (
+        "### Tasks\n\n- [ ] Mine\n- [ ] Buy [[Milk]]\n- [ ] Also old ^task-2\n- [ ] New ^task-3\n"
+    )
+    assert edited(body, ()) == "### Tasks\n\n- [ ] Mine\n- [ ] Buy [[Milk]]\n"
+
+
+def test_of_two_tasks_with_one_id_each_keeps_its_own_line() -> None:
+    body = "### Tasks\n\n- [ ] See [[Plan]] ^task-1\n- [ ] See `x` ^task-1\n"
+    first, second = read(body).tasks
+    assert edited(body, (second, first)) == "### Tasks\n\n- [ ] See `x` ^task-1\n- [ ] See [[Plan]] ^task-1\n"
+    assert edited(body, (second,)) == "### Tasks\n\n- [ ] See `x` ^task-1\n"
+
+
+def test_dates_of_the_tasks_plugin_stay_at_the_end_and_hide_no_details() -> None:
+    body = "### Tasks\n\n- [x] Write it (high, after 2) ⏫ 📅 2026-02-01 ✅ 2026-01-01 ^task-1\n"
+    (task,) = read(body).tasks
+    assert task == Task("1", "Write it", "completed", "high", ("2",))
+    assert edited(body, (replace(task, content="Do it", status="pending"),)) == (
+        "### Tasks\n\n- [ ] Do it (high, after 2) ⏫ 📅 2026-02-01 ✅ 2026-01-01 ^task-1\n"
+    )
+
+
+def test_signs_of_the_tasks_plugin_in_an_agents_text_are_text() -> None:
+    task = Task("1", "Ship 📅 2026-02-01 ⏫")
+    assert read(f"### Tasks\n\n{render_task_item(task, is_ended=False)}\n").tasks == (task,)
+
+
+@pytest.mark.parametrize("heading", ["### tasks", "###  Tasks", " ### TASKS ###"])
+def test_an_ended_session_has_no_open_box_however_a_user_writes_the_heading(heading: str) -> None:
+    source = Source(f"{HEAD}{heading}\n\n- [ ] A ^task-1\n\n## P\n\nText.\n")
+    after = append(source, "s", lambda _: Addition(keys={"status": "completed"})).source
+    assert "- [ ]" not in after.text
+
+
+@pytest.mark.parametrize("line", ["- [ ] same", "- [ ] same ^task-1", "- [ ] {0} ^task-{0}"])
+def test_reading_and_reordering_many_tasks_is_linear(line: str) -> None:
+    def run(count: int) -> float:
+        source = Source(HEAD + "### Tasks\n\n" + "".join(f"{line.format(at)}\n" for at in range(count)))
+        began = perf_counter()
+        session = read_session(source, "s")
+        if "{0}" in line:
+            set_tasks(source, session, session.tasks[::-1])
+        return perf_counter() - began
+
+    run(10)
+    assert run(8000) < 20 * run(2000)
+
+
+def test_a_line_of_spaces_is_read_at_once() -> None:
+    began = perf_counter()
+    read("### Tasks\n\n- [ ] x" + " " * 100_000 + "y\n")
+    assert perf_counter() - began < 5
