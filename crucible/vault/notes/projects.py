@@ -48,7 +48,7 @@ def _named(cwd: str, projects: Mapping[str, Sequence[str]], vault: str = "") -> 
     here = Path(cwd)
     if not here.is_absolute() or "\0" in cwd:
         return ""
-    if not here.is_dir():
+    if not os.path.isdir(here):
         return _remembered(here, projects)
     inside = vault and Path(os.path.realpath(here)).is_relative_to(os.path.realpath(vault))
     found = None if inside else _repository(here)
@@ -62,7 +62,7 @@ def project_keys(cwd: str, projects: Mapping[str, Sequence[str]]) -> tuple[str, 
     are none without a repository, and where the user's settings name the project.
     """
     here = Path(cwd)
-    if not cwd or "\0" in cwd or not here.is_absolute() or not here.is_dir() or _configured(_pure(cwd), projects):
+    if not cwd or "\0" in cwd or not here.is_absolute() or not os.path.isdir(here) or _configured(_pure(cwd), projects):
         return ()
     found = _repository(here)
     return (found.key, _key("folder", str(found.folder))) if found else ()
@@ -92,7 +92,7 @@ def _unique_name(found: _Repository, names: Mapping[str, str]) -> str:
 def folder_in_project(cwd: str, projects: Mapping[str, Sequence[str]], project: str) -> Path | None:
     """Return the folder if it exists on this machine and belongs to the project."""
     folder = Path(cwd)
-    if not cwd or "\0" in cwd or not folder.is_absolute() or not folder.is_dir():
+    if not cwd or "\0" in cwd or not folder.is_absolute() or not os.path.isdir(folder):
         return None
     return folder if project_of(cwd, projects) == project else None
 
@@ -102,7 +102,7 @@ def project_folder(cwd: Path, projects: Mapping[str, Sequence[str]], project: st
     own = [Path(folder) for folder in projects.get(project, ()) if cwd.is_relative_to(folder)]
     if own:
         return max(own, key=lambda folder: len(folder.parts))
-    return next((folder for folder in (cwd, *cwd.parents) if (folder / ".git").exists()), cwd)
+    return next((folder for folder in (cwd, *cwd.parents) if os.path.exists(folder / ".git")), cwd)
 
 
 def _pure(text: str) -> PurePath:
@@ -132,9 +132,9 @@ def _repository(folder: Path) -> _Repository | None:
     """Return the git repository that contains a folder.  A worktree has its main repository's name."""
     for parent in (folder, *folder.parents):
         git = parent / ".git"
-        if git.is_dir():
+        if os.path.isdir(git):
             return _described(git, parent, parent.name)
-        if git.is_file():
+        if os.path.isfile(git):
             common, name = _common_folder(git)
             return _described(common, parent, name or parent.name, is_worktree=bool(name))
     return None
@@ -147,36 +147,45 @@ def _described(git: Path, folder: Path, name: str, *, is_worktree: bool = True) 
         real = os.path.realpath(git)
         return _Repository(name, Path(real).parent.parent.name, _key("git", real), folder)
     *above, last = place.split("/")
-    return _Repository(
-        last if is_worktree else name, above[-1] if len(above) > 1 else "", _key("git", place.lower()), folder
-    )
+    owner = _fitting(above[-1]) if len(above) > 1 else ""
+    return _Repository((is_worktree and _fitting(last)) or name, owner, _key("git", place.lower()), folder)
+
+
+def _fitting(name: str) -> str:
+    """Return a name that a stranger's repository gave, without a password; "" if it cannot be a project's name."""
+    name = name.rpartition("@")[2]
+    return name if len(name) <= 100 and name.isprintable() and name.strip(".") else ""
 
 
 def _common_folder(git_file: Path) -> tuple[Path, str]:
     """Return the git directory that a `.git` file names, and its repository's name; "" if it is no worktree."""
     text = _read_start(git_file, 4096)
     found = re.match(r"gitdir: *(.+?)\s*$", text, re.MULTILINE)
-    if not found:
+    if not found or "\0" in found[1]:
         return git_file, ""
     place = re.fullmatch(r"(.+?)[\\/]worktrees[\\/][^\\/\n]+", found[1])
     target = place[1] if place else found[1]
     git = _pure(str(git_file.parent / target) if target.startswith(".") else target)
     # A bare repository is `name.git`, or hidden (`.bare`, `.git`) in a folder called `name`.
     name = git.parent.name if git.name.startswith(".") else git.name.removesuffix(".git")
-    return Path(git), name if place else ""
+    return Path(git), _fitting(name) if place else ""
 
 
-_ORIGIN = re.compile(r'^\[remote "origin"\][^\[]*?^\s*url\s*=\s*(\S+)', re.MULTILINE)
+_ORIGIN = re.compile(r'^\[remote "origin"\]([^\[]*+)', re.MULTILINE)
+_URL = re.compile(r"^[ \t\r]*url[ \t]*=[ \t]*([^\s\0]{1,4096})", re.MULTILINE)
 
 
 def _origin(git: Path) -> str:
-    found = _ORIGIN.search(_read_start(git / "config", 65536))
+    section = _ORIGIN.search(_read_start(git / "config", 65536))
+    found = _URL.search(section[1]) if section else None
     return found[1] if found else ""
 
 
 def _place_of(url: str, git: Path) -> str | None:
     """Return where an origin is, the same for https and ssh: `host/owner/name`, or an absolute path."""
-    url = re.sub(r"(?:\.git)?[/\\]*\Z", "", url)
+    # A query and a fragment may hold a token.
+    url = re.split(r"[?#]", url, maxsplit=1)[0] if "://" in url else url
+    url = url.rstrip("/\\").removesuffix(".git")
     found = re.fullmatch(
         r"[a-z][a-z0-9+.-]*://(?:[^/@]*@)?([^/:]*)(?::\d+)?/+(.+)", url, re.IGNORECASE
     ) or re.fullmatch(r"(?:[^/@:\\]+@)?([^/:\\@]{2,}):(?![/\\]{2})/*(.+)", url)

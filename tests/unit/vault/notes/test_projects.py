@@ -6,6 +6,7 @@ import os
 import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from time import perf_counter
 
 import pytest
 from hypothesis import given, settings
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 
 from crucible.core.settings.settings import UserSettings
 from crucible.vault.notes.known_projects import remember_project, with_known
-from crucible.vault.notes.projects import named_project_of, project_keys, project_of
+from crucible.vault.notes.projects import folder_in_project, named_project_of, project_keys, project_of
 from crucible.vault.notes.vault import Vault
 
 NOBODY = UserSettings()
@@ -233,3 +234,40 @@ def test_a_strangers_repository_cannot_make_it_wait_or_read_a_device(tmp_path: P
         config.unlink()
         os.mkfifo(config) if target is None else config.symlink_to(target)
         assert project_of(str(folder), {}) == name
+
+
+def origin(folder: Path, config: str) -> str:
+    (folder / ".git").mkdir(parents=True)
+    (folder / ".git" / "config").write_text(f'[remote "origin"]\n{config}\n')
+    return str(folder)
+
+
+@pytest.mark.parametrize(
+    ("url", "name"),
+    [
+        ("https://example.org/team/shop.git?access_token=tok1234", "shop"),
+        ("https://example.org/team/shop#tok1234", "shop"),
+        ("https://me:pa/tok1234@example.org", "example.org"),
+        ("https://example.org/team/..", "here"),
+        ("https://example.org/team/\x1b[31mred", "here"),
+        (f"https://example.org/team/{'x' * 3000}", "here"),
+    ],
+)
+def test_an_origin_gives_no_secret_and_no_name_that_is_none(tmp_path: Path, url: str, name: str) -> None:
+    assert project_of(origin(tmp_path / "here", f"url = {url}"), {}) == name
+
+
+@pytest.mark.parametrize("config", ["\n" * 60_000, f"url = {'/' * 60_000}x", f"url = {'@' * 60_000}x"])
+def test_a_strangers_config_is_read_at_once(tmp_path: Path, config: str) -> None:
+    began = perf_counter()
+    project_of(origin(tmp_path / "here", config), {})
+    assert perf_counter() - began < 5
+
+
+def test_a_folder_or_git_file_that_the_system_rejects_raises_nothing(tmp_path: Path) -> None:
+    long = "/" + "a" * 300
+    assert project_of(long, {}) == long[1:]
+    assert project_keys(long, {}) == ()
+    assert folder_in_project(long, {}, long[1:]) is None
+    (tmp_path / ".git").write_text("gitdir: \0/.git/worktrees/y")
+    assert project_of(str(tmp_path), {}) == tmp_path.name
