@@ -15,7 +15,6 @@ from functools import lru_cache
 from typing import TypeAlias, TypeVar
 
 from crucible.clients.events import (
-    At,
     Choice,
     Event,
     Prompted,
@@ -32,6 +31,7 @@ from crucible.core.settings.settings import SecretSettings
 
 _ASKING_TOOLS = frozenset(map(str.casefold, ASKING_TOOLS))
 _SPOKEN = frozenset({PromptKind.TYPED, PromptKind.STEERING, PromptKind.COMMAND, PromptKind.SHELL})
+_HOLD_WORDS = (ToolUsed, Prompted, QuestionsAnswered, ToolReturned)
 _SHORTEST, _SHORTEST_LINE = 8, 20
 """Minimum lengths, in code points, of a private text and of a single line of one, for finding repetitions in the
 session."""
@@ -43,7 +43,7 @@ class Private:
     """The private texts of a session so far.  Pass its events in order."""
 
     def __init__(self) -> None:
-        self._texts: dict[str, None] = {}
+        self.texts: dict[str, None] = {}
         self._asked: set[str] = set()
 
     def spoken(self, event: Event) -> tuple[Event, int]:
@@ -70,7 +70,7 @@ class Private:
     def repeated(self, text: str) -> tuple[str, int]:
         """Return the text without private texts from earlier events, and the number of occurrences removed."""
         count = 0
-        for private in self._texts:
+        for private in self.texts:
             if private in text:
                 count += text.count(private)
                 text = text.replace(private, PRIVATE_MARK)
@@ -78,9 +78,9 @@ class Private:
 
     def _hide(self, text: str) -> tuple[str, int]:
         shown, hidden = hide_private(text)
-        known = {**self._texts, **dict.fromkeys(each for part in hidden for each in _search_texts(part))}
+        known = {**self.texts, **dict.fromkeys(each for part in hidden for each in _search_texts(part))}
         # Longest first: a line of a private text must not be replaced before the full text.
-        self._texts = dict.fromkeys(sorted(known, key=len, reverse=True)[:_MOST])
+        self.texts = dict.fromkeys(sorted(known, key=len, reverse=True)[:_MOST])
         return shown, len(hidden)
 
 
@@ -113,14 +113,7 @@ def redactor_of(settings: SecretSettings) -> Redactor:
     The redactor remembers the user's private texts to remove later repetitions.  Raises `SecretsError` if redaction is
     not possible.  A secret that is split over two events is not found.
     """
-    scanner, private = scanner_of(settings), Private()
-
-    def redact(event: Event) -> tuple[Event, Mapping[str, int]]:
-        walk = _Walk(scanner, private)
-        clean = walk.event(event)
-        return clean, (walk.counts or _NOTHING)
-
-    return redact
+    return _Walk(scanner_of(settings), Private()).event
 
 
 @lru_cache(maxsize=16)
@@ -131,7 +124,7 @@ def scanner_of(settings: SecretSettings) -> Scanner:
 
 def redact_value(scanner: Scanner, value: object) -> tuple[object, Mapping[str, int]]:
     """Return a JSON value or text without its secrets; the same object if it contains none."""
-    walk = _Walk(scanner)
+    walk = _Walk(scanner, Private())
     return walk.value(value, ""), walk.counts
 
 
@@ -141,85 +134,82 @@ _T = TypeVar("_T")
 _JOINING = frozenset({"session", "row", "call", "message", "agent", "id", "depends_on", "adds_dependencies"})
 """Fields with ids of calls, rows, messages, agents or sessions.  They link rows, so they are kept."""
 
-_HOLD_NOTHING = frozenset({type(None), At, int, bool, float})
-"""Types of fields that cannot contain a secret."""
+_HOLD_NOTHING = frozenset({"At", "int", "int | None", "bool", "bool | None", "CallEnd", "PromptKind"})
+"""Types of fields, as they are written in the classes of events, that cannot contain a secret."""
 
 _PICTURE_KEYS = frozenset({"type", "media_type", "mediaType", "mimeType", "mime_type"})
 _BASE64 = re.compile(r"[A-Za-z0-9+/\s]*={0,2}\s*")
 _FLAG = re.compile(r"--?([A-Za-z][\w-]*)")
-_VALUE_KEYS = ("value", "Value", "default", "val")
+_VALUE_KEYS = frozenset({"value", "Value", "default", "val"})
 _NAME_KEYS = ("name", "key", "Name", "Key", "variable", "header")
 _DEEPEST = 64
 
 
 class _Walk:
-    """Redacts one event; `counts` collects the number of secrets removed by each rule."""
+    """Redacts the events of a session; `counts` holds the number of secrets removed from the last by each rule."""
 
-    def __init__(self, scanner: Scanner, private: Private | None = None) -> None:
-        self._scanner = scanner
+    def __init__(self, scanner: Scanner, private: Private) -> None:
+        self._scan = scanner.redact
         self._private = private
-        self.counts: Counter[str] = Counter()
+        self.counts = _NOTHING
 
-    def event(self, event: Event) -> Event:
-        if self._private:
+    def event(self, event: Event) -> tuple[Event, Mapping[str, int]]:
+        self.counts = _NOTHING
+        if isinstance(event, _HOLD_WORDS):
             event, count = self._private.spoken(event)
-            self._count_private(count)
-        return self._fields(event)
+            if count:
+                self._count({PRIVATE: count})
+        return self._fields(event), self.counts
 
-    def _count_private(self, count: int) -> None:
-        if count:
-            self.counts[PRIVATE] += count
+    def _count(self, found: Mapping[str, int]) -> None:
+        self.counts = Counter(self.counts) + Counter(found)
 
     def _fields(self, event: _T) -> _T:
         changed: dict[str, object] = {}
         for name in _names(type(event)):  # type: ignore[arg-type]  # a type has a hash
             value = getattr(event, name)
-            clean = self._field(value)
+            clean = self._text(value, "") if type(value) is str else self._field(value)
             if clean is not value:
                 changed[name] = clean
         return replace(event, **changed) if changed else event  # type: ignore[type-var]  # as above
 
     def _field(self, value: object) -> object:
-        if type(value) is str:
-            return self._text(value, "") if value else value
-        if type(value) in _HOLD_NOTHING:
-            return value
         if isinstance(value, TaskState | Choice):
             return self._fields(value)
         if isinstance(value, tuple):
-            items = tuple(self._field(item) for item in value)
+            items = tuple(map(self._field, value))
             return items if any(a is not b for a, b in zip(items, value, strict=True)) else value
-        # Numbers, times and enum members contain no secrets.
-        return self.value(value, "") if type(value) in {str, dict, list} or isinstance(value, Mapping) else value
+        return self.value(value, "")
 
     def value(self, value: object, name: str, depth: int = 0) -> object:
         """Redact a JSON value with the key `name`; return the same object if nothing was removed."""
         if isinstance(value, str):
             return self._text(value, name)
+        if value is None or isinstance(value, bool | float):
+            return value
+        if isinstance(value, int):
+            return self._number(value, name) if name else value
         if isinstance(value, Mapping):
             return self._mapping(value, name, depth)
         if isinstance(value, Sequence) and not isinstance(value, bytes | bytearray):
             return self._sequence(value, name, depth)
-        if type(value) is int and name:
-            return self._number(value, name)
         return value
 
     def _text(self, text: str, name: str) -> str:
-        if not text:
-            return text
-        if self._private:
+        if self._private.texts:
             text, count = self._private.repeated(text)
-            self._count_private(count)
-        clean, counts = self._scanner.redact(text, name)
-        if not counts:
-            return text
-        self.counts.update(counts)
+            if count:
+                self._count({PRIVATE: count})
+        clean, counts = self._scan(text, name)
+        if counts:
+            self._count(counts)
         return clean
 
     def _number(self, value: int, name: str) -> object:
         """Redact a number if its name says so: `{"password": 12345678}` is a secret, `{"tokens": 12345678}` is not."""
-        clean, counts = self._scanner.redact(str(value), name)
-        self.counts.update(counts)
+        clean, counts = self._scan(str(value), name)
+        if counts:
+            self._count(counts)
         return clean if counts else value
 
     def _too_deep(self, value: object) -> str:
@@ -227,7 +217,7 @@ class _Walk:
         try:
             return self._text(repr(value), "")
         except RecursionError:
-            self.counts["too-deep"] += 1
+            self._count({"too-deep": 1})
             return "[REDACTED:too-deep]"
 
     def _mapping(self, mapping: Mapping[str, object], name: str, depth: int) -> Mapping[str, object]:
@@ -237,9 +227,9 @@ class _Walk:
         clean: dict[str, object] = {}
         same = True
         for key, value in mapping.items():
-            new_key = self._text(key, "")
-            under = _under(key, name, named)
-            new = value if key == "data" and _is_picture(mapping, value) else self.value(value, under, depth + 1)
+            new, new_key = value, self._text(key, "")
+            if key != "data" or not _is_picture(mapping, value):
+                new = self.value(value, _under(key, name, named), depth + 1)
             same = same and new is value and new_key == key
             clean[_free(new_key, clean)] = new
         return mapping if same else clean
@@ -258,21 +248,19 @@ class _Walk:
 
 @lru_cache(maxsize=64)
 def _names(kind: type) -> tuple[str, ...]:
-    """Return the fields of an event type, except those with ids."""
-    return tuple(field.name for field in fields(kind) if field.name not in _JOINING)
+    """Return the fields of an event type that may contain a secret."""
+    return tuple(f.name for f in fields(kind) if f.name not in _JOINING and f.type not in _HOLD_NOTHING)
 
 
 def _under(key: str, name: str, named: str) -> str:
     """Return a value's name: its key, or the `name` next to a `value` key, or the parent's name for a generic key."""
-    if named and key in _VALUE_KEYS:
-        return named
-    if "[REDACTED:" in key:
-        return ""  # this is the name of a rule, not of the value
-    return name if key in _VALUE_KEYS else key
+    if key in _VALUE_KEYS:
+        return named or name
+    return "" if "[REDACTED:" in key else key  # that would be the name of a rule, not of the value
 
 
 def _name_beside(mapping: Mapping[str, object]) -> str:
-    if not any(key in mapping for key in _VALUE_KEYS):
+    if _VALUE_KEYS.isdisjoint(mapping):
         return ""
     names = (mapping.get(key) for key in _NAME_KEYS)
     return next((name for name in names if isinstance(name, str) and "[REDACTED:" not in name), "")

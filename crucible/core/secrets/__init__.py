@@ -8,6 +8,7 @@ providers (`providers`), text with a recognisable shape (`shapes_of_secrets`), a
 `clients.redact` decides which fields of an event are scanned.
 """
 
-from crucible.core.secrets.scanner import Finding, Redact, Scanner
+from crucible.core.secrets.rule import Finding
+from crucible.core.secrets.scanner import Redact, Scanner
 
 __all__ = ["Finding", "Redact", "Scanner"]

@@ -6,12 +6,24 @@ Finds where a name ends and where its value begins.  `secret_names` judges the n
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import lru_cache
-from string import ascii_letters
+from string import ascii_letters, digits
 
 from crucible.core.patterns import late_pattern
-from crucible.core.secrets.rule import AFTER, BESIDE, BETWEEN, CLOSE, EOL, LEAD, OPEN, SCHEME, WRAPPER
-from crucible.core.secrets.secret_names import Weight, is_login, is_piped, is_verb, weight_of, words_set
+from crucible.core.secrets.rule import (
+    BESIDE,
+    BETWEEN,
+    CLOSE,
+    EOL,
+    LEAD,
+    OF_NAMES,
+    OPEN,
+    SCHEME,
+    WRAPPER,
+    Hit,
+)
+from crucible.core.secrets.secret_names import Weight, is_login, is_named, is_piped, is_verb, weight_of, words_set
 from crucible.core.secrets.secret_values import (
     is_hash,
     is_phrase,
@@ -25,8 +37,11 @@ from crucible.core.secrets.table_layouts import Value, find_answer, find_before,
 from crucible.core.secrets.value_ends import JUDGED, end_of_bare, end_of_quoted, full_end, inside_quotes, is_key
 
 _LONGEST_NAME = 64
+_SHORT_NAME = 48
+"""Maximum length of a name after a literal, and so of one that is found whole from each of its literals."""
 
-_NAME_CHARS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.$-"
+_AFTER = ascii_letters + digits + "_-"
+_NAME_CHARS = _AFTER + ".$"
 _SPACED = words_set("api access secret private auth client account encryption signing master bearer refresh shared")
 _NEAR = late_pattern(r"(?<![A-Za-z0-9_./+-])[A-Za-z0-9][^\s\"'`<>(){}\[\],;|\\=]{11,255}")
 
@@ -42,6 +57,12 @@ _OF_HASH = late_pattern(
 _RETURN = late_pattern(r"\n[ \t]*return\b")
 _SETTING_AFTER = late_pattern(r";?[ \t]*[A-Za-z_]\w{0,40}=[^=\s]")
 _SETTING_BEFORE = late_pattern(r"(?:^|[\s\"'?&;])[A-Za-z_]\w{0,40}=[^\s=,;&()]{1,60}(?:[ \t]|; ?|&)\Z")
+
+
+@lru_cache(maxsize=4096)
+def may_name_secret(name: str) -> bool:
+    """Return whether `is_value_of` can be true for any value of `name`."""
+    return weight_of(name[-_LONGEST_NAME:]) != Weight.NONE or name.lower().endswith("passwords")
 
 
 def is_value_of(name: str, value: str) -> bool:
@@ -60,16 +81,45 @@ def secret_part(value: str) -> int:
     return scheme.end() if scheme else 0
 
 
-def find_values(text: str, start: int, end: int, seen: dict[int, int]) -> list[Value]:
-    """Find the secrets assigned to the name that contains the literal at `start` to `end`.
+def find_assigned(begin: int, length: int, text: str, start: int, seen: dict[int, int]) -> Sequence[Hit]:
+    """Find the secrets assigned to the name that contains the literal at `start`.
 
-    `seen` records how far names, tables and lists have already been examined.
+    `begin` and `length` are the span of the part of the literal that belongs to the name.  `seen` records how far
+    names, tables and lists have already been examined.
     """
-    first, stop = _name_at(text, start, end)
-    seen[NAMES] = stop
+    end = start + length
+    if end <= seen.get(_NAMES, 0):
+        return ()  # another literal in the same name
+    start += begin
+    before = text[start - _LONGEST_NAME if start > _LONGEST_NAME else 0 : start]
+    after = text[end : end + _SHORT_NAME]
+    first = start - len(before) + len(before.rstrip(_NAME_CHARS))
+    stop = end + len(after) - len(after.lstrip(_AFTER))
+    if first < start and text[first] in "nrt" and text[first - 1 : first] == "\\":
+        first += 1  # the letter of an escape
+    if stop - first <= _SHORT_NAME and not weight_of(text[first:stop]) and not _is_extended(text, first):
+        return ()  # true for most names; the other literals in this one find the same
+    if not is_named(text, start, end):
+        return ()  # a name without a value
+    seen[_NAMES] = stop
     weight = _weight_at(text, first, stop)
     if weight == Weight.NONE or (weight == Weight.HINT and not _SIGN.match(text, stop)):
-        return []
+        return ()
+    values = _values_of(text, first, stop, weight, seen)
+    return [Hit(OF_NAMES, f"named-{_RULE_OF[value.weight]}", value.start, value.end) for value in values]
+
+
+_RULE_OF = {Weight.PASSWORD: "password", Weight.SECRET: "secret", Weight.TOKEN: "token", Weight.HINT: "key"}
+
+
+def _is_extended(text: str, first: int) -> bool:
+    """Return whether the name at `first` may weigh more than its own words: a word before it counts, or `-D` does not."""
+    return text.startswith("-D", first) or (
+        text[first - 1 : first] == " " and _last_word(text[max(0, first - 16) : first - 1]) in _SPACED
+    )
+
+
+def _values_of(text: str, first: int, stop: int, weight: Weight, seen: dict[int, int]) -> list[Value]:
     found: list[Value] = []
     if first >= seen.get(_COOKIES, 0) and text[max(0, stop - 7) : stop].lower().endswith(("cookie", "cookies")):
         seen[_COOKIES], values = find_cookies(text, stop)
@@ -83,22 +133,12 @@ def find_values(text: str, start: int, end: int, seen: dict[int, int]) -> list[V
     return found + _near_values(text, first, stop, weight)
 
 
-NAMES = -1
+_NAMES = -1
 _TABLES, _LISTS, _COOKIES = 20_000, 20_001, 20_002
 """Keys in `seen`, distinct from those of rules and forms."""
 _AT_CELL_END = late_pattern(r"[*`\"'\\]{0,8}(?:[,;|\t\n\r]| [ |\\]|\\|\Z)")
 _SIGHT_BEFORE, _SIGHT = 320, 1000
 """Characters before and after a name in which a value must begin; it may end outside."""
-
-
-def _name_at(text: str, start: int, end: int) -> tuple[int, int]:
-    after = AFTER.match(text, end)
-    stop = after.end() if after else end
-    before = text[max(0, start - _LONGEST_NAME) : start]
-    first = start - len(before) + len(before.rstrip(_NAME_CHARS))
-    if text[first - 1 : first] == "\\" and text[first] in "nrt" and first < start:
-        first += 1  # the letter of an escape
-    return first, stop
 
 
 def _near_values(text: str, first: int, stop: int, weight: Weight) -> list[Value]:

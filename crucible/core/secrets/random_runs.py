@@ -10,46 +10,47 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from functools import cache
-from typing import NamedTuple
 
 from crucible.core.patterns import late_pattern
 from crucible.core.secrets.providers import LONG, is_random, read_prefixes, run_rules
 from crucible.core.secrets.randomness import changes
-from crucible.core.secrets.rule import ESCAPED, NO_HASH, START, SecretRule
+from crucible.core.secrets.rule import ESCAPED, NO_HASH, START, Finding, SecretRule
 from crucible.core.secrets.secret_values import is_hash, is_varied
 
-
-class RunPlace(NamedTuple):
-    """A secret at `text[start:end]`, found by the rule `name`."""
-
-    name: str
-    start: int
-    end: int
-
-
-Look = Callable[[str], "list[RunPlace]"]
+Look = Callable[[str], "list[Finding]"]
 
 _KINDS = bytes(0x61 if sign < 128 and chr(sign).isalnum() else 0x20 for sign in range(256))
+_LONG_RUN = b"a" * LONG
 _LONG_NAME = 32
 _NAME = late_pattern(r"(?>(?:[A-Z]{0,4}(?>[a-z]{2,}))*)[A-Z]{0,4}[0-9]{0,8}|[0-9]+")
 """Words and a number, as in identifiers: `RemovesAllRows12`."""
 
 
-def find_in_runs(plain: bytes, look: Look | None) -> Iterator[RunPlace]:
-    """Yield the secrets in or next to long runs in ASCII text; `look` finds secrets in decoded text."""
-    kinds = plain.translate(_KINDS) + b" "
-    find, needle = kinds.find, b"a" * LONG
-    passed, start = 0, find(needle)
-    text = plain.decode("ascii") if start >= 0 else ""
+def find_in_runs(plain: bytes, runs: list[tuple[int, int]], look: Look | None) -> Iterator[Finding]:
+    """Yield the secrets in or next to the long runs of an ASCII text; `look` finds secrets in decoded text."""
+    passed, text = 0, plain.decode("ascii")
+    for start, end in runs:
+        if not _NAME.fullmatch(text, start, end):
+            first = start + _escaped(text, start)
+            yield from _tokens_at(text, first, end)
+            if look is not None and end > passed:
+                passed, places = _encoded_at(text, max(first, passed), end, look)
+                yield from places
+
+
+def long_runs(plain: bytes) -> list[tuple[int, int]]:
+    """Return the spans of long runs in an ASCII text, except letters that may be a name."""
+    runs: list[tuple[int, int]] = []
+    find = plain.translate(_KINDS).find
+    start = find(_LONG_RUN)
     while start >= 0:
         end = find(b" ", start + LONG)
-        if (end - start >= _LONG_NAME or not plain[start:end].isalpha()) and not _NAME.fullmatch(text, start, end):
-            start += _escaped(text, start)
-            yield from _tokens_at(text, start, end)
-            if look is not None and end > passed:
-                passed, places = _encoded_at(text, max(start, passed), end, look)
-                yield from places
-        start = find(needle, end)
+        if end < 0:
+            end = len(plain)
+        if end - start >= _LONG_NAME or not plain[start:end].isalpha():
+            runs.append((start, end))
+        start = find(_LONG_RUN, end)
+    return runs
 
 
 def _escaped(text: str, start: int) -> int:
@@ -61,12 +62,12 @@ def _escaped(text: str, start: int) -> int:
 # --- tokens ----------------------------------------------------------------------------------------------------------
 
 
-def _tokens_at(text: str, start: int, end: int) -> Iterator[RunPlace]:
+def _tokens_at(text: str, start: int, end: int) -> Iterator[Finding]:
     before = text[start - 1 : start] if start else ""
     for head, rule in _rules_at(text, start, before):
         match = rule.pattern.match(text, start - len(head))
         if match and rule.accept(match.group()):
-            yield RunPlace(rule.name, *match.span())
+            yield Finding(rule.name, *match.span())
             return
     for sign, forms in _FORMS.items():
         if not (text.startswith(sign, end) or sign == before if sign else end - start == _SIDS):
@@ -74,14 +75,14 @@ def _tokens_at(text: str, start: int, end: int) -> Iterator[RunPlace]:
         for name, pattern in forms.items():
             match = pattern.search(text, max(0, start - _BEFORE), end + _AFTER)
             if match and match.end() > start and is_varied(match[match.lastindex or 0]):
-                yield RunPlace(name, *match.span(match.lastindex or 0))
+                yield Finding(name, *match.span(match.lastindex or 0))
                 return
     vendor = _VENDOR.search(text, max(0, start - _BEFORE), start) if before in {"_", "-"} else None
     if vendor and _is_token(vendor.group(), text[start:end], text[end : end + 5]):
         rest = _REST.match(text, end)
         own = _OWN_PREFIX.search(vendor.group())
         first = vendor.start() + (own.start() if own else 0)
-        yield RunPlace("vendor-token", first, rest.end() if rest else end)
+        yield Finding("vendor-token", first, rest.end() if rest else end)
 
 
 _HEAD_ENDS = frozenset("_-.:")
@@ -239,7 +240,7 @@ _LINE = 56
 """Minimum length of a line of wrapped base64; full lines have 64 or 76 characters."""
 
 
-def _encoded_at(text: str, start: int, end: int, look: Look) -> tuple[int, list[RunPlace]]:
+def _encoded_at(text: str, start: int, end: int, look: Look) -> tuple[int, list[Finding]]:
     """Return where the search ended, and the secrets encoded before that point."""
     is_hex = _HEX.fullmatch(text, start, end) is not None
     if is_hex and end - start <= _HASH:  # usually a hash: decode it only from its beginning
@@ -249,7 +250,7 @@ def _encoded_at(text: str, start: int, end: int, look: Look) -> tuple[int, list[
     if digits:
         unwrapped = bytes.fromhex(digits.group()[: len(digits.group()) // 2 * 2]).decode("latin-1")
         return end, [
-            RunPlace(name, digits.start() + first * 2, digits.start() + last * 2)
+            Finding(name, digits.start() + first * 2, digits.start() + last * 2)
             for name, first, last in look(unwrapped)
         ]
     found = None if is_hex else _BASE64.search(text, start, end)
@@ -288,9 +289,9 @@ def _block(text: str, found: re.Match[str]) -> tuple[int, str, list[tuple[int, i
     return (tail.end(), signs + tail.group(), places) if tail else (stop, signs, places)
 
 
-def _placed(hit: RunPlace, places: list[tuple[int, int]], stop: int) -> RunPlace:
-    return RunPlace(
-        hit.name, _outer(hit.start * 4 // 3, places), min(stop, _outer(-(-hit.end * 4 // 3) - 1, places) + 1)
+def _placed(hit: Finding, places: list[tuple[int, int]], stop: int) -> Finding:
+    return Finding(
+        hit.rule, _outer(hit.start * 4 // 3, places), min(stop, _outer(-(-hit.end * 4 // 3) - 1, places) + 1)
     )
 
 

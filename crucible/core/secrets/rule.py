@@ -20,6 +20,27 @@ START = rf"(?:(?<![A-Za-z0-9]){NO_HASH}|{ESCAPED})"
 _BOUNDARY = late_pattern(r"\(\?<!\[A-Za-z0-9[^\]]*\]\)")
 
 
+class Finding(NamedTuple):
+    """A secret at `text[start:end]`."""
+
+    rule: str
+    start: int
+    end: int
+
+
+class Hit(NamedTuple):
+    """What a rule found.  Of overlapping hits, the one with the lowest rank names the secret."""
+
+    rank: int
+    rule: str
+    start: int
+    end: int
+
+
+OF_NAMES = 10_000
+"""Rank of values that are secrets because of their names: the least reliable rules."""
+
+
 class SecretRule(NamedTuple):
     """One kind of secret, found by a pattern.
 
@@ -90,9 +111,6 @@ LEAD = (
 
 _NEXT = rf"(?:[ \t]{{0,40}}{EOL}{LEAD})"
 _QUOTE = r"\\{0,8}[\"'`]"
-
-AFTER = late_pattern(r"[A-Za-z0-9_-]{0,48}")
-"""The rest of a name."""
 
 CLOSE = r"(?:\\{0,8}[\"'`]|%22|&quot;)?(?:[\])]{1,2})?(?:\*\*|__)?"
 BETWEEN = late_pattern(

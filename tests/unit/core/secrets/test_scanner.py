@@ -312,7 +312,7 @@ def test_a_secret_is_known_through_a_terminals_colours(parts: tuple[str, ...]) -
 
 @given(st.text("ab=\x1b[m;31K\u200b\x00 \n", max_size=40))
 def test_visible_text_maps_back_to_its_position(text: str) -> None:
-    shown = Visible(text, hidden=True)
+    shown = Visible(text)
     for at, letter in enumerate(shown.text):
         start, end = shown.span(at, at + 1)
         assert text[start:end] == letter
