@@ -316,3 +316,32 @@ def test_visible_text_maps_back_to_its_position(text: str) -> None:
     for at, letter in enumerate(shown.text):
         start, end = shown.span(at, at + 1)
         assert text[start:end] == letter
+
+
+def test_a_text_that_is_clean_under_one_name_is_a_secret_under_another() -> None:
+    scanner, word = Scanner(), "horsebattery"
+    for name in ("", "content", "file_path"):
+        assert scanner.redact(word, name) == (word, {})
+    assert scanner.redact(word, "password") == ("[REDACTED:named-secret]", {"named-secret": 1})
+    assert scanner.redact(word, "content") == (word, {})
+
+
+def test_the_texts_cached_as_clean_are_bounded() -> None:
+    scanner = Scanner()
+    for number in range(5_000):
+        scanner.redact(f"line {number} " + "of words " * 200)
+    assert sum(map(len, scanner._clean)) <= 4_000_000
+
+
+@pytest.mark.parametrize("name", ["tokenUsage", "a_token", "author", "sessionID", "api token"])
+def test_each_name_in_a_line_is_judged_by_its_own_words(name: str) -> None:
+    secret = chance(24)
+    assert secret not in SCANNER.redact(f'{name}: 5, api_key: "{secret}"')[0]
+
+
+def test_a_number_and_an_arrow_before_a_line_hide_no_secret() -> None:
+    lines = [f"{number:6}→some code" for number in range(1, 40)]
+    lines[20] = f'    21→api_key = "{chance(32)}"'
+    clean, counts = SCANNER.redact("\n".join(lines))
+    assert clean == "\n".join([*lines[:20], '    21→api_key = "[REDACTED:named-secret]"', *lines[21:]])
+    assert counts == {"named-secret": 1}
