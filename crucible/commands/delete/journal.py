@@ -6,13 +6,14 @@ The vault may be untrusted: a path in the journal must be a session note of the 
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from dataclasses import asdict, dataclass
 from typing import TypeAlias
 
 from crucible.core import files
-from crucible.core.errors import VaultError, reason_of
+from crucible.core.errors import OutsideVault, VaultError, reason_of
 from crucible.core.files import locked
 from crucible.core.locks import Lock
 from crucible.documents.markdown.source import Edit
@@ -102,4 +103,8 @@ def _journal(vault: Vault, values: Mapping[str, object]) -> Journal:
 
 
 def _is_session(vault: Vault, path: str) -> bool:
-    return is_inner_path(path) and (vault.root / path).is_relative_to(vault.sessions) and path[-3:].lower() == ".md"
+    if not is_inner_path(path) or path[-3:].lower() != ".md":
+        return False
+    with suppress(OutsideVault):  # through a symlink
+        return files.inside(vault.root, vault.root / path).is_relative_to(os.path.realpath(vault.sessions))
+    return False

@@ -12,10 +12,11 @@ import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
+from datetime import datetime
 from pathlib import Path, PurePosixPath
 
 from crucible.core import files
-from crucible.core.errors import BadSessionId, CrucibleError, VaultError, reason_of
+from crucible.core.errors import BadSessionId, CrucibleError, OutsideVault, VaultError, reason_of
 from crucible.memory.bookmarks.bookmark import BOOKMARKS
 from crucible.memory.history.history_folder import HISTORY
 from crucible.memory.history.memory_log import FILES
@@ -64,21 +65,24 @@ def load_entry(vault: Vault, name: str) -> Entry | None:
         if path.is_symlink() or not path.is_file() or path.stat().st_size > _LARGEST:
             return None
         values = json.loads(path.read_bytes())
+        deleted = str(values["deleted"])
+        if datetime.fromisoformat(deleted).tzinfo is None:
+            return None
         entry = Entry(
             name,
             str(values["session"]),
             str(values["title"]),
-            str(values["deleted"]),
+            deleted,
             tuple(map(str, values["ids"])),
             tuple(map(str, values["sources"])),
             tuple((int(size), str(sha)) for size, sha in values["logs"]),
             tuple(map(str, values["files"])),
         )
+        return entry if _is_safe(vault, entry) else None
     except OSError as error:
         raise VaultError(f"{name}: {reason_of(error)}", "make it readable, then try again") from error
     except (ValueError, KeyError, TypeError, RecursionError, CrucibleError):
         return None
-    return entry if all(_may_move(vault, each) for each in entry.files) else None
 
 
 def load_entries(vault: Vault) -> Iterator[Entry]:
@@ -137,9 +141,10 @@ def remove_entry(vault: Vault, name: str) -> None:
 
 
 def _folder(vault: Vault, name: str) -> Path:
-    if not _NAME.match(name):
+    folder = trash_folder(vault.root) / name
+    if not _NAME.match(name) or os.path.realpath(folder) != str(folder):
         raise BadSessionId(f"{name!r} is not an entry in the trash")
-    return trash_folder(vault.root) / name
+    return folder
 
 
 def _kept(vault: Vault, entry: Entry, each: str) -> Path:
@@ -148,6 +153,20 @@ def _kept(vault: Vault, entry: Entry, each: str) -> Path:
 
 def _waits(vault: Vault, entry: Entry, each: str) -> bool:
     return os.path.lexists(_kept(vault, entry, each))
+
+
+def _is_safe(vault: Vault, entry: Entry) -> bool:
+    """Return whether an entry's paths are those that a deletion moves, and no symlink leads them elsewhere."""
+    folder = _folder(vault, entry.name)
+    try:
+        for each in entry.files:
+            files.inside(vault.root, (vault.root / each).parent)
+            files.inside(folder, _kept(vault, entry, each).parent)
+        for name in MEMORY_FILES:
+            files.inside(folder, folder / "memory" / name)
+    except OutsideVault:
+        return False
+    return all(_may_move(vault, each) for each in entry.files)
 
 
 def _may_move(vault: Vault, path: str) -> bool:

@@ -342,3 +342,49 @@ def test_a_manifest_that_names_other_files_moves_nothing(scene: Vault, cru: Cru,
     assert cru("session", "list").exit_code == 0
     assert content_of(scene) | {".crucible/deleting.json": b""} == before | {".crucible/deleting.json": b""}
     assert cru("session", "delete", "--undo", A).exit_code == 1
+
+
+def forged(vault: Vault, outside: Path, **values: object) -> Path:
+    """Put an entry with a manifest and a journal into the vault, as a stranger's vault may have them."""
+    for folder in ("files/sessions", "memory", "sessions"):
+        (outside / folder).mkdir(parents=True)
+    for name in ("files/sessions/x.md", "sessions/x.md", "files/mine", "memory/bookmarks.jsonl"):
+        (outside / name).write_text('{"session":"x"}\n')
+    entry = vault.root / ".crucible/trash/20260101T000000Z-x"
+    entry.mkdir(parents=True)
+    usual = {"session": "x", "title": "x", "deleted": "2026-01-01T00:00:00Z", "ids": ["x"], "sources": [], "logs": []}
+    (entry / "manifest.json").write_text(json.dumps({**usual, "files": ["sessions/x.md"], **values}))
+    return entry
+
+
+@pytest.mark.parametrize("undo", [True, False])
+@pytest.mark.parametrize("link", ["entry", "files", "memory", "sessions"])
+def test_a_strangers_trash_moves_and_removes_nothing_outside_the_vault(
+    scene: Vault, cru: Cru, tmp_path: Path, link: str, undo: bool
+) -> None:
+    outside = tmp_path / "outside"
+    at = "sessions/l/x.md" if link == "sessions" else "sessions/x.md"
+    entry = forged(scene, outside, files=[at])
+    if link == "entry":
+        shutil.rmtree(entry)
+        entry.symlink_to(outside)
+    elif link == "sessions":
+        (scene.sessions / "l").symlink_to(outside / "sessions")
+    else:
+        (entry / link).symlink_to(outside / link)
+    before = {path: path.read_bytes() for path in outside.rglob("*") if path.is_file()}
+    (scene.root / ".crucible/deleting.json").write_text(json.dumps({"entry": entry.name, "undo": undo}))
+    assert cru("session", "list").exit_code in (0, 3)  # 3 for the link
+    assert cru("session", "delete", "--undo", "x").exit_code == 1
+    assert {path: path.read_bytes() for path in outside.rglob("*") if path.is_file()} == before
+    assert not (scene.root / ".crucible/deleting.json").exists()
+
+
+@pytest.mark.parametrize("values", [{"deleted": "never"}, {"deleted": "2026-01-01T00:00:00"}, {"ids": 1}])
+def test_a_manifest_that_no_deletion_writes_is_no_entry(
+    scene: Vault, cru: Cru, tmp_path: Path, values: dict[str, object]
+) -> None:
+    entry = forged(scene, tmp_path / "outside", **values)
+    (scene.root / ".crucible/deleting.json").write_text(json.dumps({"entry": entry.name, "undo": False}))
+    assert cru("session", "list").exit_code == 0
+    assert cru("session", "delete", "--undo", "x").exit_code == 1
