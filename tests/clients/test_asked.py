@@ -171,7 +171,7 @@ def test_a_client_that_is_closed_is_asked_about_only_after_its_session_is_writte
         (session,) = [one for one in stage.mains() if one.title != "Billing"]
         (item,) = [one for one in session.findings if one.kind == "environment"]
         assert item.text == fact["text"]
-        assert (stage.vault / "history" / f"{session.id}.md").is_file()
+        assert (stage.vault / "history" / f"{session.id}-history.md").is_file()
         assert [row["session"] for row in stage.asked()] == [session.id]
         assert len(model.requests) == 2, "the session's one answer, and ours"
         assert stage.log() == ""
