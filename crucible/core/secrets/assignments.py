@@ -11,19 +11,18 @@ from functools import lru_cache
 from string import ascii_letters, digits
 
 from crucible.core.patterns import late_pattern
-from crucible.core.secrets.rule import (
-    BESIDE,
-    BETWEEN,
-    CLOSE,
-    EOL,
-    LEAD,
-    OF_NAMES,
-    OPEN,
-    SCHEME,
-    WRAPPER,
-    Hit,
+from crucible.core.secrets.rule import BESIDE, BETWEEN, CLOSE, EOL, LEAD, OF_NAMES, OPEN, SCHEME, WRAPPER, Hit
+from crucible.core.secrets.secret_names import (
+    LONGEST_NAME,
+    Weight,
+    is_login,
+    is_named,
+    is_pass,
+    is_piped,
+    is_verb,
+    weight_of,
+    words_set,
 )
-from crucible.core.secrets.secret_names import Weight, is_login, is_named, is_piped, is_verb, weight_of, words_set
 from crucible.core.secrets.secret_values import (
     is_hash,
     is_phrase,
@@ -36,7 +35,6 @@ from crucible.core.secrets.secret_values import (
 from crucible.core.secrets.table_layouts import Value, find_answer, find_before, find_columns, find_cookies, find_items
 from crucible.core.secrets.value_ends import JUDGED, end_of_bare, end_of_quoted, full_end, inside_quotes, is_key
 
-_LONGEST_NAME = 64
 _SHORT_NAME = 48
 """Maximum length of a name after a literal, and so of one that is found whole from each of its literals."""
 
@@ -59,22 +57,6 @@ _SETTING_AFTER = late_pattern(r";?[ \t]*[A-Za-z_]\w{0,40}=[^=\s]")
 _SETTING_BEFORE = late_pattern(r"(?:^|[\s\"'?&;])[A-Za-z_]\w{0,40}=[^\s=,;&()]{1,60}(?:[ \t]|; ?|&)\Z")
 
 
-@lru_cache(maxsize=4096)
-def may_name_secret(name: str) -> bool:
-    """Return whether `is_value_of` can be true for any value of `name`."""
-    return weight_of(name[-_LONGEST_NAME:]) != Weight.NONE or name.lower().endswith("passwords")
-
-
-def is_value_of(name: str, value: str) -> bool:
-    """Return whether `value`, the entire text, is a secret because of its name."""
-    weight = weight_of(name[-_LONGEST_NAME:])
-    if name.lower().endswith("passwords") and is_striking(value, Weight.PASSWORD):
-        return True
-    if weight == Weight.NONE or (is_verb(name) and not is_striking(value, weight)):
-        return False
-    return is_secret(value, weight, quoted=True)
-
-
 def secret_part(value: str) -> int:
     """Return the length of an authentication scheme, such as `Bearer `, at the start of a value."""
     scheme = SCHEME.match(value)
@@ -91,7 +73,7 @@ def find_assigned(begin: int, length: int, text: str, start: int, seen: dict[int
     if end <= seen.get(_NAMES, 0):
         return ()  # another literal in the same name
     start += begin
-    before = text[start - _LONGEST_NAME if start > _LONGEST_NAME else 0 : start]
+    before = text[start - LONGEST_NAME if start > LONGEST_NAME else 0 : start]
     after = text[end : end + _SHORT_NAME]
     first = start - len(before) + len(before.rstrip(_NAME_CHARS))
     stop = end + len(after) - len(after.lstrip(_AFTER))
@@ -225,7 +207,7 @@ def _weight_at(text: str, first: int, stop: int) -> Weight:
     if text.startswith("-D", first):
         first += 2  # Java's option `-D`
     before, name = text[max(0, first - 1) : first], text[first:stop]
-    if is_verb(name) and not _is_pass(text, first, stop):
+    if is_verb(name) and not is_pass(text, first, stop):
         return Weight.NONE
     if before == " ":
         spaced = _last_word(text[max(0, first - 16) : first - 1])
@@ -237,26 +219,6 @@ def _weight_at(text: str, first: int, stop: int) -> Weight:
     weight = weight_of(name)
     is_query = weight == Weight.HINT and before in {"?", "&"} and text[stop : stop + 1] == "="
     return Weight.TOKEN if is_query else weight
-
-
-def _is_pass(text: str, first: int, stop: int) -> bool:
-    """Return whether `pass` names a password: it must be assigned a value that is not a count."""
-    found = _PASSED.match(text, stop)
-    if found is None or _COUNT.match(text, found.end()) or _ONE_WORD.match(text, found.end()):
-        return False
-    if found["sign"] == "=":
-        return True
-    if text[first : first + 1].isupper() and text[first:stop].isupper():
-        return False
-    return _FIELD.search(text, max(0, first - 40), first) is not None
-
-
-_PASSED = late_pattern(r"\\{0,8}[\"']?[\])]?[ \t]{0,4}(?P<sign>=|:|=>)(?![=:])[ \t]{0,4}")
-_COUNT = late_pattern(
-    r"\\{0,8}[\"'`]?(?:[\d.,/%~ ]+[a-z%]{0,2}|true|false|null|None|\$|[A-Z]|\[)\\{0,8}(?:[\"'`,;)}\]\s]|\Z)"
-)
-_ONE_WORD = late_pattern(r"\\{0,8}[\"'`][a-z]{1,24}\\{0,8}[\"'`]")
-_FIELD = late_pattern(r"(?:[{,(]|\A|\n|\\n|[\"'])[ \t]*(?:[+>-][ \t]*)?\\{0,8}[\"':]?\Z")
 
 
 def _value_at(text: str, first: int, between: re.Match[str], weight: Weight) -> Value | None:

@@ -16,12 +16,13 @@ from typing import Any, TypeAlias
 
 from crucible.core.errors import SecretsError
 from crucible.core.patterns import late_pattern
-from crucible.core.secrets.assignments import find_assigned, is_value_of, may_name_secret, secret_part
+from crucible.core.secrets.assignments import find_assigned, secret_part
 from crucible.core.secrets.command_passwords import command_forms, command_rules, piped_forms
 from crucible.core.secrets.providers import prefix_rules, provider_rules, service_rules
 from crucible.core.secrets.random_runs import find_in_runs, long_runs
 from crucible.core.secrets.rule import OF_NAMES, Finding, Hit, SecretForm, SecretRule
 from crucible.core.secrets.secret_names import NAME_LITERALS
+from crucible.core.secrets.secret_values import is_value_of, may_name_secret
 from crucible.core.secrets.shapes_of_secrets import DATA_URI, key_forms, manifest_forms, shape_rules
 from crucible.core.secrets.visible_text import CONTROLS, Visible, plain_of
 from crucible.core.settings.settings import SecretSettings

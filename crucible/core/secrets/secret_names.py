@@ -11,6 +11,9 @@ from functools import lru_cache
 from crucible.core.patterns import late_pattern
 from crucible.core.secrets.rule import CLOSE
 
+LONGEST_NAME = 64
+"""Maximum characters of a name that are examined."""
+
 
 class Weight(IntEnum):
     """How likely it is that a value under a name is a secret."""
@@ -321,3 +324,23 @@ _GIVEN = late_pattern(
 )
 _BEHIND = late_pattern(r"[A-Za-z0-9_-]{0,48}+[ \t]{1,40}[^\s-]")
 _SAID_OF = late_pattern(r" (?:as|is|for|was)(?: [A-Za-z-]{1,12}){0,4} [A-Za-z_-]*\Z")
+
+
+def is_pass(text: str, first: int, stop: int) -> bool:
+    """Return whether `pass` names a password: it must be assigned a value that is not a count."""
+    found = _PASSED.match(text, stop)
+    if found is None or _COUNT.match(text, found.end()) or _ONE_WORD.match(text, found.end()):
+        return False
+    if found["sign"] == "=":
+        return True
+    if text[first : first + 1].isupper() and text[first:stop].isupper():
+        return False
+    return _FIELD.search(text, max(0, first - 40), first) is not None
+
+
+_PASSED = late_pattern(r"\\{0,8}[\"']?[\])]?[ \t]{0,4}(?P<sign>=|:|=>)(?![=:])[ \t]{0,4}")
+_COUNT = late_pattern(
+    r"\\{0,8}[\"'`]?(?:[\d.,/%~ ]+[a-z%]{0,2}|true|false|null|None|\$|[A-Z]|\[)\\{0,8}(?:[\"'`,;)}\]\s]|\Z)"
+)
+_ONE_WORD = late_pattern(r"\\{0,8}[\"'`][a-z]{1,24}\\{0,8}[\"'`]")
+_FIELD = late_pattern(r"(?:[{,(]|\A|\n|\\n|[\"'])[ \t]*(?:[+>-][ \t]*)?\\{0,8}[\"':]?\Z")

@@ -12,7 +12,7 @@ from functools import lru_cache
 
 from crucible.core.patterns import late_pattern
 from crucible.core.secrets.randomness import changes, entropy, likeness
-from crucible.core.secrets.secret_names import PASSWORD_WORDS, Weight, weight_of, words_set
+from crucible.core.secrets.secret_names import LONGEST_NAME, PASSWORD_WORDS, Weight, is_verb, weight_of, words_set
 
 _FILLERS = (
     words_set(
@@ -361,3 +361,19 @@ def is_plain_word(value: str) -> bool:
         and len(set(value)) > 3
         and value.lower() not in _CODE_WORDS
     )
+
+
+@lru_cache(maxsize=4096)
+def may_name_secret(name: str) -> bool:
+    """Return whether `is_value_of` can be true for any value of `name`."""
+    return weight_of(name[-LONGEST_NAME:]) != Weight.NONE or name.lower().endswith("passwords")
+
+
+def is_value_of(name: str, value: str) -> bool:
+    """Return whether `value`, the entire text, is a secret because of its name."""
+    weight = weight_of(name[-LONGEST_NAME:])
+    if name.lower().endswith("passwords") and is_striking(value, Weight.PASSWORD):
+        return True
+    if weight == Weight.NONE or (is_verb(name) and not is_striking(value, weight)):
+        return False
+    return is_secret(value, weight, quoted=True)
