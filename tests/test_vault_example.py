@@ -450,7 +450,7 @@ def _items(vault: Vault) -> dict[str, Item]:
 
 def test_recall_finds_an_item_and_the_session_that_it_comes_from(copied: Vault) -> None:
     told = json.loads(Cru(copied)("recall", "why", "sqlite", "--all-projects", "--format", "json").stdout)
-    assert any(hit["kind"] == "knowledge" for hit in told["hits"])
+    assert any(hit["type"] == "knowledge" for hit in told["hits"])
     assert told["sessions"][0]["session"] == SEARCH
 
 

@@ -110,7 +110,7 @@ def recall(
 
     \b
     - QUERY is a question, or terms, "phrases", -not, FIELD:VALUE (session,
-      kind, agent, channel, project, phase, tag, file).
+      type, agent, channel, project, phase, tag, file).
     - Shows the best events with their context, then the best sessions.
       Without QUERY, shows the newest events that match the options.
     - Knowledge also ranks by type, age and usefulness.

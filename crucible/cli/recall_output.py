@@ -19,7 +19,7 @@ from crucible.documents.markdown.containment import cut, normal_line
 from crucible.documents.markdown.wikilinks import strip_heading_for_link
 from crucible.search.recall import Answer, Event, EventKind, Hit, Question, SessionHit, Snippet
 
-_COLUMNS = ("id", "kind", "at", "session", "phase", "phase_name", "line", "score", "snippet", "path")
+_COLUMNS = ("id", "type", "at", "session", "phase", "phase_name", "line", "score", "snippet", "path")
 _NEIGHBOUR, _NARROWEST = 160, 10
 """The maximum and minimum width of a neighbouring event."""
 _INDENT = "   "
@@ -99,7 +99,7 @@ def _parts(parts: Mapping[str, float], *, explain: bool) -> dict[str, Any]:
 def _event(event: Event) -> dict[str, Any]:
     return {
         "id": event.id,
-        "kind": event.kind.value,
+        "type": event.kind.value,
         "session": event.session,
         "phase": event.phase or None,
         "phase_name": event.phase_name or None,
@@ -113,7 +113,7 @@ def _event(event: Event) -> dict[str, Any]:
 
 
 def _neighbour(event: Event) -> dict[str, Any]:
-    return {"id": event.id, "kind": event.kind.value, "line": event.line or None, "text": event.text}
+    return {"id": event.id, "type": event.kind.value, "line": event.line or None, "text": event.text}
 
 
 # --- links -----------------------------------------------------------------------------------------------------------

@@ -50,6 +50,8 @@ _SESSION_STYLES = {"active": "cyan", "paused": "yellow", "completed": "green", "
 _ENCODED = LISTS | {"path"}
 """Columns whose cells are stored encoded in the index."""
 _WHOLE = NUMBERS | TIMES | {"status"}
+_MOMENTS = TIMES | {"time", "last_run"}
+"""Columns that a terminal shows in the user's time zone, to the minute."""
 _IDS = frozenset({"id", "name", "parent", "session", "path"})
 """Columns of the index that a narrow terminal cuts last."""
 
@@ -70,20 +72,23 @@ def write_rows(
     """Write columns of rows as `text`, `json` or `toon`; a missing cell is null.
 
     `name` is the key of the rows in JSON and TOON.  A narrow terminal cuts only `texts` and then `names`, but no ids.
+    Without rows, text has no heading either.
     """
     if format_ != "text":
         shown = [{column: row.get(column) for column in columns} for row in rows]
         _write_data(shown if format_ == "json" else flat_rows(shown), columns, format_, name)
         return
-    cells = [[clean_line(column), *(_text(row.get(column)) for row in rows)] for column in columns]
+    if not rows:
+        return
     room = room_of(door)
+    cells = [[clean_line(column), *_cells(column, rows, local=room is not None)] for column in columns]
     if room is not None and _IDS.issuperset(names) and names:
         shown_cells = dict(zip(columns, cells, strict=True))
         _write_listing(shown_cells, [*names], texts, room, STATUS_STYLES, color=in_color(door))
         return
     tiers = _tiers(columns, texts, names)
     styles = {at: STATUS_STYLES for at, column in enumerate(columns) if column.endswith("status")}
-    _write_table(cells, tiers, _least_room(cells, room_of(door), tiers), styles, color=in_color(door))
+    _write_table(cells, tiers, _least_room(cells, room, tiers), styles, color=in_color(door))
 
 
 def write_index_rows(
@@ -91,7 +96,8 @@ def write_index_rows(
 ) -> None:
     """Like `write_rows`, for rows of the index; TOON cells are written as stored in the index.
 
-    On a terminal, `more` are columns to show first; ids are then whole, and starts are in the user's time zone.
+    On a terminal, `more` are columns to show first; ids are then whole, and times are in the user's time zone.
+    Without rows, text has no heading either.
     """
     if format_ != "text":
         shown: list[dict[str, Any]] = [{column: row[column] for column in columns} for row in rows]
@@ -101,11 +107,13 @@ def write_index_rows(
                 one[column] = split_list(str(cell or "")) if column in LISTS else _decoded(column, cell)
         _write_data(shown, columns, format_, name)
         return
+    if not rows:
+        return
     texts = {column: _index_texts(column, rows) for column in columns}
     room = room_of(door)
     if room is not None and more:
         texts = {column: _index_texts(column, rows) for column in more} | texts
-        texts |= {"started": [_minute(text) for text in texts["started"]]} if "started" in texts else {}
+        texts |= {column: [*map(_minute, texts[column])] for column in _MOMENTS.intersection(texts)}
         _write_listing(texts, ["id"], {*more, "participants"}, room, _SESSION_STYLES, color=in_color(door))
         return
     cut = [column for column in texts if column not in _WHOLE | _IDS]
@@ -121,6 +129,11 @@ def _write_data(rows: Sequence[Mapping[str, Any]], columns: Sequence[str], forma
         # A table without rows still lists its columns.
         table = toons.dumps({name: rows}) if rows else f"{name}[0]{{{','.join(columns)}}}:"
         write_text(f"schema: {SCHEMA}\n{table}")
+
+
+def _cells(column: str, rows: Sequence[Mapping[str, Any]], *, local: bool) -> Iterator[str]:
+    texts = (_text(row.get(column)) for row in rows)
+    return map(_minute, texts) if local and column in _MOMENTS else texts
 
 
 def _text(cell: object) -> str:

@@ -6,7 +6,7 @@
 - `read_question` parses the text of a question
 - `events_of` splits a session into searchable events
 
-    EmbeddedRecall(root, settings).ask(Question("retry policy kind:decision"), now)
+    EmbeddedRecall(root, settings).ask(Question("retry policy type:decision"), now)
 
 This package does not depend on the command line or agents.  Knowledge items are passed in as an `ItemCatalog`.
 """

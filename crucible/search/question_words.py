@@ -15,8 +15,10 @@ from crucible.core.patterns import ANSI, late_pattern
 from crucible.core.text import WORD, stop_words
 from crucible.search.recall import EventKind
 
-FIELDS = ("session", "kind", "agent", "channel", "project", "branch", "phase", "tag", "file")
+FIELDS = ("session", "type", "agent", "channel", "project", "branch", "phase", "tag", "file")
 """Fields that a question may use before a colon."""
+_INDEXED = {"type": "kind"}
+"""The index's names of fields, where they differ."""
 
 _KINDS = frozenset(EventKind)
 _LONGEST_QUESTION = 20_000
@@ -103,7 +105,7 @@ class ParsedQuestion(NamedTuple):
     """A parsed question.
 
     `words` excludes stop words unless there are no others.  `phrases` and `nots` are phrases that must, and must not,
-    occur.  `facts` and `not_facts` are lower-case pairs of field and value.  `cut` is True if words were dropped.
+    occur.  `facts` and `not_facts` are lower-case pairs of the index's field and value.  `cut` is True if words were dropped.
     """
 
     words: tuple[str, ...] = ()
@@ -197,7 +199,7 @@ def _quoted(negated: bool, field: str, value: str) -> Iterator[tuple[bool, str, 
             yield False, "", field, False
         return
     if field and _is_fact(field.lower(), value.lower()):
-        yield negated, field.lower(), value, True
+        yield negated, _indexed(field), value, True
         return
     if field:
         yield False, "", field, False
@@ -207,12 +209,16 @@ def _quoted(negated: bool, field: str, value: str) -> Iterator[tuple[bool, str, 
 def _bare(negated: bool, word: str) -> tuple[bool, str, str, bool]:
     field, colon, value = word.partition(":")
     if colon and _is_fact(field.lower(), value.lower()):
-        return negated, field.lower(), value, False
+        return negated, _indexed(field), value, False
     return negated, "", word, False
 
 
+def _indexed(field: str) -> str:
+    return _INDEXED.get(field.lower(), field.lower())
+
+
 def _is_fact(field: str, value: str) -> bool:
-    return field in FIELDS and bool(WORD.search(value)) and (field != "kind" or value in _KINDS)
+    return field in FIELDS and bool(WORD.search(value)) and (field != "type" or value in _KINDS)
 
 
 def _search_words(terms: Iterable[str]) -> list[str]:

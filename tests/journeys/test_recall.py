@@ -92,7 +92,7 @@ def test_an_id_that_no_event_has_any_more_is_said(told: Vault, cru: Cru) -> None
 
 def test_filters_narrow(told: Vault, cru: Cru) -> None:
     every = found(cru, "bucket")["hits"]
-    assert {hit["kind"] for hit in found(cru, "bucket", "--type", "decision")["hits"]} <= {"decision"}
+    assert {hit["type"] for hit in found(cru, "bucket", "--type", "decision")["hits"]} <= {"decision"}
     assert found(cru, "bucket", "--since", "2030-01-01")["hits"] == []
     assert found(cru, "bucket", "--until", "2020-01-01")["hits"] == []
     assert found(cru, "bucket", "--project", "nothing-of-the-kind")["hits"] == []

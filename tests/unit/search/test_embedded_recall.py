@@ -82,7 +82,7 @@ def test_a_question_finds_its_event_and_its_session(root: Path) -> None:
         ("token project:other", set()),
         ("token session:2026-11-05", {CACHE.id}),
         ("token -session:2026-11-05-cache", {RETRY.id}),
-        ("phase:work kind:user", {RETRY.id, CACHE.id}),
+        ("phase:work type:user", {RETRY.id, CACHE.id}),
         ("agent:claude-code@2.1.197 token", {RETRY.id, CACHE.id}),
         ("agent:claude-code token", {RETRY.id, CACHE.id}),
         ("agent:codex token", set()),
@@ -127,7 +127,7 @@ def test_filters_limit_the_hits(root: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "kinds"), [("token bucket", {EventKind.DECISION}), ("token bucket kind:decision", set(EventKind))]
+    ("text", "kinds"), [("token bucket", {EventKind.DECISION}), ("token bucket type:decision", set(EventKind))]
 )
 def test_a_question_for_decisions_lists_only_sessions_with_one(
     text: str, kinds: set[EventKind], tmp_path: Path
@@ -153,7 +153,7 @@ def test_without_words_the_newest_matches_are_shown(root: Path) -> None:
         CACHE.id,
         RETRY.id,
     ]
-    assert ask(root, "kind:agent", limit=1).hits[0].event.session == CACHE.id
+    assert ask(root, "type:agent", limit=1).hits[0].event.session == CACHE.id
 
 
 @pytest.mark.parametrize("question", ["", "???", "-", '"', '""', ":::", "\x00", "\ud800", "( ) AND"])
@@ -177,7 +177,7 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @given(
     st.text()
     | hostile_text()
-    | st.lists(st.sampled_from(["-", '"', ":", "kind:", "token", "-token", "file:"])).map("".join)
+    | st.lists(st.sampled_from(["-", '"', ":", "type:", "token", "-token", "file:"])).map("".join)
 )
 def test_any_text_is_answered(kept: Path, text: str) -> None:
     ask(kept, text)
@@ -199,7 +199,7 @@ def test_every_kind_of_entry_is_an_event_with_its_text(tmp_path: Path) -> None:
     )
     session = replace(session_of("all-kinds"), phases=(Phase("Work", entries=entries),), summary="The end.")
     root = vault_of(tmp_path / "v", session)
-    first = recall(root).ask(Question("kind:user"), NOW).hits[0].event
+    first = recall(root).ask(Question("type:user"), NOW).hits[0].event
     events = recall(root).around(first.id, 0, 100)
     found = [(event.kind.value, event.text) for event in events]
     assert found == [
@@ -505,7 +505,7 @@ def test_items_are_found_together_with_sessions_and_weighted(root: Path) -> None
     ((identity, likeness),) = one.similar('Limits: "token buckets" need -constant memory', 5)
     assert identity == "limits"
     assert likeness == pytest.approx(1)
-    assert one.similar("memory of an elephant in kind:user words", 5)[0][1] < 0.5
+    assert one.similar("memory of an elephant in type:user words", 5)[0][1] < 0.5
     assert one.similar("", 5) == one.similar("zzz", 5) == []
     items.texts["knowledge/limits.md"] = "quokka"
     assert one.ask(Question("quokka"), NOW).hits

@@ -86,7 +86,7 @@ def test_terminal_colors_are_no_words() -> None:
 
 
 def test_operators_are_parsed() -> None:
-    asked = read_question('retry "token bucket" -slow -"sliding log" kind:error -project:shop agent:"claude-code" ')
+    asked = read_question('retry "token bucket" -slow -"sliding log" type:error -project:shop agent:"claude-code" ')
     assert asked.words == ("retry",)
     assert asked.phrases == ("token bucket",)
     assert asked.nots == ("slow", "sliding log")
@@ -94,7 +94,7 @@ def test_operators_are_parsed() -> None:
     assert asked.not_facts == (("project", "shop"),)
 
 
-@pytest.mark.parametrize("text", ["note:this", "kind:", "kind:of", "http://x.y", "10:30", ":", 'what:"is this"'])
+@pytest.mark.parametrize("text", ["note:this", "type:", "type:of", "http://x.y", "10:30", ":", 'what:"is this"'])
 def test_unknown_fields_are_words(text: str) -> None:
     asked = read_question(text)
     assert not asked.facts
@@ -124,7 +124,7 @@ def test_a_pasted_text_is_cut_with_a_remark() -> None:
 
 
 @pytest.mark.timed
-@pytest.mark.parametrize("unit", ["a", "a.", "-", '"', "a:", "A", "Aa", "_", "kind:", "/", "--", "\x00", '-"'])
+@pytest.mark.parametrize("unit", ["a", "a.", "-", '"', "a:", "A", "Aa", "_", "type:", "/", "--", "\x00", '-"'])
 def test_hostile_texts_are_parsed_quickly(unit: str) -> None:
     start = time.perf_counter()
     text = unit * (200_000 // len(unit))

@@ -114,7 +114,7 @@ def test_members_cannot_bypass_row_security(kept: Team, query: str) -> None:
         f"session:{ZEUS.session}",
         'thunder "secret plans"',
         "file:thunder -rocket",
-        "kind:user kind:agent kind:tool kind:decision",
+        "type:user type:agent type:tool type:decision",
         "thunder') OR true OR ('' = '",
         "plans'; SET ROLE owner; --",
     ],

@@ -115,8 +115,8 @@ QUESTIONS = [
     '"it is decided" cache',
     "cache -retry",
     'cache -"pinned it"',
-    "bucket kind:decision",
-    "bucket -kind:decision",
+    "bucket type:decision",
+    "bucket -type:decision",
     "agent:codex thread",
     "agent:codex@0.46 thread",
     "channel:prod queue",
@@ -124,7 +124,7 @@ QUESTIONS = [
     "session:2026-11-05 vault",
     "project:shop schema",
     "phase:more parser",
-    "kind:error",
+    "type:error",
     "number17",
     "the and of",
     "nothingofthekindanywhere",
@@ -139,7 +139,7 @@ def test_a_question_finds_what_the_embedded_engine_finds(both: tuple[EmbeddedRec
     assert bool(there.hits) == bool(here.hits)
     assert bool(there.sessions) == bool(here.sessions)
     mine, theirs = ({one.session: one.score for one in answer.sessions} for answer in (there, here))
-    if text == "kind:error":
+    if text == "type:error":
         return  # all have equal scores, and each engine orders them differently
     assert len(mine.keys() & theirs.keys()) >= 0.8 * len(theirs)
     for session in mine.keys() & theirs.keys():
@@ -214,7 +214,7 @@ HOSTILE = [
     '"; DELETE FROM crucible.postings; --',
     "%s %(terms)s {where} {} %% \\",
     "') OR true --",
-    "kind:x' OR '1'='1",
+    "type:x' OR '1'='1",
     "session:' session:% session:_ session:\\",
     "file:'); -- ",
     "-- /* */ $$ $1 :name ?",
@@ -240,7 +240,7 @@ def test_sql_in_a_question_is_only_text(both: tuple[EmbeddedRecall, Recall], tex
     assert there.state().sessions == 60
 
 
-@given(hostile_text(), st.sampled_from(["", "-", '"', "file:", "session:", "kind:decision "]))
+@given(hostile_text(), st.sampled_from(["", "-", '"', "file:", "session:", "type:decision "]))
 @settings(max_examples=25)
 def test_no_question_is_an_error(both: tuple[EmbeddedRecall, Recall], text: str, before: str) -> None:
     both[1].ask(Question(before + text), NOW)

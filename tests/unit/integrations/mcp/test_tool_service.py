@@ -134,7 +134,7 @@ def test_event_types_narrow(kind: EventKind, told: Vault) -> None:
 
 def test_a_question_of_filters_alone_finds_the_newest(told: Vault) -> None:
     for given in (
-        {"query": "kind:decision"},
+        {"query": "type:decision"},
         {"query": "", "event_types": ["decision"]},
         {"query": "", "event_types": ["decision"], "session": "2"},
     ):
