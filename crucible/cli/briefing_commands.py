@@ -66,9 +66,14 @@ class _Place(NamedTuple):
 
 
 def make_briefing(
-    door: Door, project: str | None = None, budget: int | None = None, workflow: str | None = None
+    door: Door,
+    project: str | None = None,
+    budget: int | None = None,
+    workflow: str | None = None,
+    *,
+    profile: bool = False,
 ) -> MadeBriefing:
-    """Make a briefing; first write a proposed profile if the project has none.
+    """Make a briefing; with `profile`, first write a proposed profile if the project has none.
 
     By default, use the working directory's project, the budget from the settings, and no workflow.
     """
@@ -81,7 +86,7 @@ def make_briefing(
     def answer(view: View | None, broken: str = "") -> Briefing:
         about = _project_with_sessions(view, vault.root) if project is None else project.strip()
         folder = place.folder if _is_here(place, about) else None
-        if folder and settings.briefing.sources.profile:
+        if profile and folder:
             _propose(place, about, folder)
         now = datetime.now(UTC)
         notice = _notice(place, view, about, now) if view else ""
@@ -202,6 +207,7 @@ def _recall_of(door: Door, vault: Vault, project: str) -> Callable[[], tuple[Rec
     metavar="NAME",
     help="Keep what concerns this workflow longest.",
 )
+@flag("--profile", "First write the project's profile, projects/NAME.md, if there is none.")
 @flag("--short", "A digest of a dozen lines: current state, todos, decisions, lessons.")
 @click.option("--lines", type=click.IntRange(1, 1000), metavar="N", help=f"With --short, at most N lines [{LINES}].")
 @with_option
@@ -217,6 +223,7 @@ def briefing(
     named: str | None,
     format_: str,
     *,
+    profile: bool,
     short: bool,
 ) -> int:
     """Show what to know before work begins.
@@ -228,13 +235,14 @@ def briefing(
       decisions and todos. The current state always remains.
     - Outside a project, the briefing covers the whole vault.
     - --with first asks an agent what mattered in the last five sessions.
-    - The first briefing in a project writes a profile, projects/NAME.md,
-      from its README and manifests. After that it is yours.
+    - --profile writes a profile, projects/NAME.md, from the project's README
+      and manifests. After that it is yours, and briefings show it.
 
     Exit code: 3 if a source could not be read; it is named and skipped.
 
     \b
       cru briefing
+      cru briefing --profile
       cru briefing --project shop --budget 800
       cru briefing --with claude
       cru briefing --workflow release --format json
@@ -248,7 +256,7 @@ def briefing(
         ask_first(open_vault(door, looks=False), recent_paths(door, project), named)
     if short:
         return _show_digest(door, project, workflow, lines or LINES, format_)
-    made = make_briefing(door, project, budget, workflow)
+    made = make_briefing(door, project, budget, workflow, profile=profile)
     found = made.briefing
     for source in found.failed:
         warn(f"skipped: {source.name}: {source.failure}")

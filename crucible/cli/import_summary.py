@@ -92,7 +92,7 @@ def _say_details(report: ImportReport, *, verbose: bool) -> None:
     if report.redacted:
         count, (first, *others) = sum(report.redacted.values()), sorted(report.redacted)
         more = f" and {len(others)} more" if others else ""
-        say(f"{counted(count, 'secret')} redacted; still in the transcript: {first}{more}")
+        say(f"{counted(count, 'secret')} redacted in the notes; the transcript still has them: {first}{more}")
 
 
 def _place(row: UnreadableRow) -> str:

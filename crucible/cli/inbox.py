@@ -40,7 +40,7 @@ _RECENT = timedelta(days=30)
 
 _COLUMNS = (
     "id",
-    "kind",
+    "type",
     "project",
     "at",
     "title",
@@ -165,8 +165,8 @@ def _lines(item: PendingItem) -> list[str]:
 
 def _export(item: PendingItem) -> dict[str, Any]:
     return {
-        **item._asdict(),
-        "kind": item.kind.value,
+        **{name: value for name, value in item._asdict().items() if name != "kind"},
+        "type": item.kind.value,
         "at": utc(item.at) if item.at else None,
         "phase": item.phase or None,
         "project": item.project or None,

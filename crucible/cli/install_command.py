@@ -27,7 +27,13 @@ from crucible.clients.registry import CLIENTS, MCP_SETTINGS, TITLES, client_of
 from crucible.core.command_lines import command_line, hook_command_line
 from crucible.core.errors import CrucibleError, UsageError, VaultNotFound
 from crucible.core.extras import install_command, is_temporary
-from crucible.integrations.install.git_hooks import find_hook, install_hook, is_installed, uninstall_hook
+from crucible.integrations.install.git_hooks import (
+    find_hook,
+    install_hook,
+    is_in_repository,
+    is_installed,
+    uninstall_hook,
+)
 from crucible.integrations.install.mcp_servers import (
     SKILL,
     Part,
@@ -302,7 +308,7 @@ def _say_where(door: Door) -> None:
     """Report which vault receives the sessions of the working directory."""
     user = user_settings()
     try:
-        say(f"Sessions in this folder are recorded in {clean_line(vault_root(door, user))}.")
+        say(f"New sessions in this folder are recorded in {clean_line(vault_root(door, user))}.")
     except VaultNotFound:
         say("No vault here and no default vault: nothing is recorded yet.", style="yellow")
         say(_MAKE_ONE)
@@ -340,6 +346,9 @@ def _hook_command(*, shared: bool) -> str:
 def _change_git_hook(door: Door, work: _Work) -> None:
     """Add our pre-commit hook to the repository around the vault, or remove it."""
     root, _ = vault_place(door)
+    if work.remove and not is_in_repository(Path(root)):
+        say("The vault is not in a git repository, so there is no hook to remove.")
+        return
     hook = find_hook(Path(root))
     if work.dry_run:
         work.report(hook.path, is_changed=is_installed(hook) is work.remove)

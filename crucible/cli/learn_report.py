@@ -109,6 +109,10 @@ def count_rows(cases: Iterable[Case]) -> list[dict[str, Any]]:
 def write_preview(rows: Sequence[Mapping[str, Any]], format_: str, door: Door) -> None:
     """Write the table of counts."""
     write_rows(rows, _COLUMNS, format_, "types", door)
+    if format_ == "text" and any(row["cases"] for row in rows):
+        say(
+            'Nothing was written. Keep the cases as notes with "--export markdown", or export them with "--export jsonl".'
+        )
 
 
 def say_exported(done: Exported, format_: str | None, sides: Sequence[str] = ()) -> None:

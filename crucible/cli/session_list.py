@@ -214,6 +214,8 @@ _LOOKS: Mapping[str, _Looks] = {
 
 
 _TABLE = ("id", "status", "started", "participants")
+_BROAD = 110
+"""The width of a terminal that has room for participants beside titles."""
 
 
 @click.command("list", epilog=f"Columns for --where and --sort: {columns_of('sessions')}")
@@ -255,11 +257,20 @@ def list_sessions(door: Door, /, *, format_: str, null: bool, **options: Any) ->
         columns = dict.fromkeys([*(_TABLE if format_ == "text" else COLUMNS), *named])
         if door.terminal and format_ == "text":
             # A narrow terminal leaves out the last columns.
-            columns = dict.fromkeys(["id", "status", *named, *_TABLE])
+            rest = _TABLE if (room_of(door) or _BROAD) >= _BROAD else _TABLE[:-1]
+            columns = dict.fromkeys(["id", "status", *named, *rest])
         write_index_rows(rows, [*columns], format_, "sessions", door, more=("title", "project"))
-        if format_ == "text" and not (rows or now.unwalked or any(options.values())):
-            say('No sessions yet. Run "cru import" to import the sessions on this machine.')
+        if format_ == "text" and not (rows or now.unwalked):
+            _say_none(is_filtered=any(options.values()))
     return 0 if complete and not now.unwalked else PROBLEMS_FOUND
+
+
+def _say_none(*, is_filtered: bool) -> None:
+    say(
+        "No sessions match."
+        if is_filtered
+        else 'No sessions yet. Run "cru import" to import the sessions on this machine.'
+    )
 
 
 @click.command(epilog=f"Columns for --where: {columns_of('sessions')}")

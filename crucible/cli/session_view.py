@@ -183,6 +183,7 @@ _OMITTED = frozenset(
         "title",
         "aliases",
         "date",
+        "format",
         "started_local",
         "subagents",
         "subagent_logs",
@@ -244,8 +245,7 @@ def _findings(items: Iterable[FindingItem]) -> ConsoleRenderable:
         kinds = " and ".join(filter(None, (item.kind, item.also)))
         lines.append(f"{clean_line(kinds).replace('_', ' ')}: ", "bold")
         lines.append(clean_line(item.text))
-        grounds = render_grounds(item.grounds)
-        lines.append(f" ({grounds})\n" if grounds else "\n", "dim")
+        lines.append(f" ({clean_line(item.grounds.source)})\n" if item.grounds else "\n", "dim")
         if item.details:
             lines.append(f"  {clean_line(item.details)}\n", "dim")
         if item.evidence:

@@ -184,7 +184,8 @@ def _write_listing(
     first = [name for name in _FIRST if name in columns]
     others = [*first, *(name for name in columns if name not in (*_FIRST, *ids))]
     is_one_line = _least_width(columns, [*others, *ids], cut, _READABLE) <= room
-    while not is_one_line and len(others) > 1 and _least_width(columns, others, cut) > room:
+    least = min(_READABLE, room // 3)
+    while not is_one_line and len(others) > 1 and _least_width(columns, others, cut, least) > room:
         others.pop()
     shown = [*others, *ids] if is_one_line else others
     rest, titles = (

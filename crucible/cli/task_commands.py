@@ -284,8 +284,8 @@ def list_tasks(
         write_data(_export(result, titles), format_)
     else:
         write_overview(result, door, titles)
-        if not (result.owners or session or everything):
-            say('No tasks here. Run "cru task --all" to see those of other projects and older sessions.')
+        if not (result.owners or result.older or session or everything):
+            say('No recent tasks here. Run "cru task --all" to see those of older sessions and other projects.')
     say_circles(result.status.circles)
     warn(*result.troubles)
     return PROBLEMS_FOUND if result.troubles or now.unwalked else 0

@@ -203,12 +203,12 @@ def _matching(every: Sequence[_PlacedRow], query: MarkerQuery) -> list[_PlacedRo
 
 def _write_rows(found: Sequence[_PlacedRow], named: Sequence[str], format_: str, door: Door) -> None:
     if is_data(format_):
-        write_data({"rows": [_export(one) for one in found]}, format_)
+        write_data({"steps": [_export(one) for one in found]}, format_)
         return
     columns = list(dict.fromkeys([*_TABLE, *named]))
     rows = [_flat(one, columns) for one in found]
     texts = [column for column in columns if column not in ("time", "status", "duration_s", "tokens", "step")]
-    write_rows(rows, columns, format_, "rows", door, texts=texts, names=("step",))
+    write_rows(rows, columns, format_, "steps", door, texts=texts, names=("step",))
 
 
 def _flat(found: _PlacedRow, columns: Iterable[str]) -> dict[str, Any]:

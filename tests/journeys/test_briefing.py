@@ -32,15 +32,22 @@ def recently(vault: Vault, **more: object) -> Path:
     return session(vault, started=datetime.now(UTC) - timedelta(hours=2), **more)  # type: ignore[arg-type]
 
 
-def test_the_first_briefing_proposes_the_profile_and_no_other_touches_it(cru: Cru, vault: Vault, project: Path) -> None:
-    first = cru("briefing")
+def test_a_briefing_writes_nothing_unasked(cru: Cru, vault: Vault, project: Path) -> None:
+    assert project.is_dir()
+    recently(vault)
+    assert cru("briefing").stderr == ""
+    assert not (vault.root / "projects").exists()
+
+
+def test_the_first_profile_is_proposed_and_never_touched_again(cru: Cru, vault: Vault, project: Path) -> None:
+    first = cru("briefing", "--profile")
     assert first.exit_code == 0
     assert first.stderr == "wrote projects/shop.md, proposed from README.md; cru will not overwrite it\n"
     assert "Sells hats to people" in first.stdout
     path = vault.root / "projects" / "shop.md"
     path.write_text("---\ntype: project\n---\n\nMine.\n")
     (project / "README.md").write_text("# Shop\n\nSells shoes to people who like shoes.\n")
-    again = cru("briefing")
+    again = cru("briefing", "--profile")
     assert again.stderr == ""
     assert "- Mine." in again.stdout
     assert path.read_text() == "---\ntype: project\n---\n\nMine.\n"
@@ -48,7 +55,7 @@ def test_the_first_briefing_proposes_the_profile_and_no_other_touches_it(cru: Cr
 
 def test_a_briefing_of_another_project_proposes_nothing(cru: Cru, vault: Vault, project: Path) -> None:
     assert project.is_dir()
-    done = cru("briefing", "--project", "ledger")
+    done = cru("briefing", "--profile", "--project", "ledger")
     assert (done.exit_code, done.stdout) == (0, "")
     assert done.stderr == "no sessions of project ledger yet; import them with `cru import`\n"
     assert not (vault.root / "projects").exists()
@@ -58,7 +65,7 @@ def test_a_profile_that_cannot_be_written_stops_nothing(cru: Cru, vault: Vault, 
     assert project.is_dir()
     (vault.root / "projects").write_text("a file in its place")
     recently(vault)
-    done = cru("briefing")
+    done = cru("briefing", "--profile")
     assert done.exit_code == 0
     assert "warning: the project's note cannot be written" in done.stderr
     assert "## Recent sessions" in done.stdout

@@ -142,5 +142,5 @@ def test_import_says_where_the_original_of_a_secret_still_is(vault: Vault, cru: 
     path = tmp_path / f"{SESSION}.jsonl"
     path.write_bytes(dump([user("DB_PASSWORD=xzsWEHfBRJRH"), assistant(text("No."), stop="end_turn")]))
     done = cru("import", "claude-code", path)
-    assert f"1 secret redacted; still in the transcript: {path}\n" in done.stderr
+    assert f"1 secret redacted in the notes; the transcript still has them: {path}\n" in done.stderr
     assert "redacted" not in cru("import", "claude-code", path).stderr

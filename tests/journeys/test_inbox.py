@@ -64,7 +64,7 @@ def test_what_waits_over_all_sessions_is_listed_the_newest_first(filled: Vault, 
     ]
     assert lines[3:6] == ["    Which store?", "    - SQLite", "    - Postgres"]
     assert cru("inbox", "list").stdout.splitlines() == lines
-    assert [one["kind"] for one in told(cru, "-n", "2")] == ["task_complete", "decision_needed"]
+    assert [one["type"] for one in told(cru, "-n", "2")] == ["task_complete", "decision_needed"]
 
 
 def test_what_a_session_left_that_ended_long_ago_is_listed_with_all(vault: Vault, cru: Cru) -> None:

@@ -104,6 +104,12 @@ def test_the_first_commit_and_an_amended_one_are_looked_at(vault: Vault, cru: Cr
     assert git(vault.root, "commit", "-q", "--amend", "-m", "y").returncode == 1
 
 
+def test_a_vault_outside_git_has_no_hook_to_remove(cru: Cru) -> None:
+    done = cru("install", "git-hooks", "--remove")
+    assert (done.exit_code, done.stdout) == (0, "")
+    assert done.stderr == "The vault is not in a git repository, so there is no hook to remove.\n"
+
+
 def test_a_vault_in_a_larger_repository_minds_its_own_files(tmp_path: Path) -> None:
     root = tmp_path / "code" / "docs" / "my notes"
     root.mkdir(parents=True)

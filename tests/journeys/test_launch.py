@@ -224,7 +224,7 @@ def test_a_terminal_without_our_characters_gets_a_question_mark(cru_process: Cru
     assert b"'a?\xe9'" in done.stderr
 
 
-_COMMANDS = ["--version", "--help", "session list", "completion bash"]
+_COMMANDS = ["--version", "--help", "session stats", "completion bash"]
 
 
 @pytest.mark.skipif(os.name == "nt", reason="a POSIX shell")

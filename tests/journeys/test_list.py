@@ -223,9 +223,9 @@ def test_what_cannot_be_read_is_a_row_with_a_problem(vault: Vault, cru: Cru) -> 
 def test_no_filter_hides_a_note_that_cannot_be_read(two: Vault, cru: Cru, options: list[str]) -> None:
     (two.root / "sessions" / "gone.md").symlink_to(two.root / "nowhere.md")
     for _ in range(2):
-        said = cru("session", "list", *options).stderr
+        said, *rest = cru("session", "list", *options).stderr.splitlines()
         assert said.startswith("sessions/gone.md:1: unreadable-note: ")
-        assert len(said.splitlines()) == 1
+        assert rest in ([], ["No sessions match."])
 
 
 def test_a_note_cannot_steer_the_terminal(vault: Vault, cru: Cru) -> None:

@@ -23,7 +23,9 @@ def two(vault: Vault) -> Vault:
 
 def rows_of(cru: Cru, *options: str) -> list[dict[str, object]]:
     """The rows, as JSON has them."""
-    rows: list[dict[str, object]] = json.loads(cru("workflow", "sessions", *options, "--format", "json").stdout)["rows"]
+    rows: list[dict[str, object]] = json.loads(cru("workflow", "sessions", *options, "--format", "json").stdout)[
+        "steps"
+    ]
     return rows
 
 
@@ -73,7 +75,7 @@ def test_json_has_every_column_as_it_stands(two: Vault, cru: Cru) -> None:
 
 
 def test_toon_has_the_same_rows_as_json(two: Vault, cru: Cru) -> None:
-    rows = toons.loads(cru("workflow", "sessions", "--format", "toon").stdout)["rows"]
+    rows = toons.loads(cru("workflow", "sessions", "--format", "toon").stdout)["steps"]
     assert len(rows) == 4
     assert [row["columns"].get("host") for row in rows] == [None, "dale", "mill", None]
 
@@ -186,9 +188,9 @@ def test_any_column_can_be_counted_by(vault: Vault, cru: Cru, column: str) -> No
 
 
 def test_no_rows_are_an_empty_list(vault: Vault, cru: Cru) -> None:
-    assert json.loads(cru("workflow", "sessions", "--json").stdout) == {"schema": 1, "rows": []}
-    assert toons.loads(cru("workflow", "sessions", "--format", "toon").stdout) == {"schema": 1, "rows": []}
-    assert len(cru("workflow", "sessions").stdout.splitlines()) == 1
+    assert json.loads(cru("workflow", "sessions", "--json").stdout) == {"schema": 1, "steps": []}
+    assert toons.loads(cru("workflow", "sessions", "--format", "toon").stdout) == {"schema": 1, "steps": []}
+    assert cru("workflow", "sessions").stdout == ""
     assert cru("workflow", "sessions", "--by", "agent").exit_code == 0
 
 
@@ -197,7 +199,7 @@ def test_a_broken_block_costs_only_its_rows_and_a_note_that_cannot_be_read_is_na
     (two.root / "workflows" / "gone.md").symlink_to(two.root / "nowhere.md")
     result = cru("workflow", "sessions", "--format", "json")
     assert result.exit_code == 3
-    assert len(json.loads(result.stdout)["rows"]) == 5
+    assert len(json.loads(result.stdout)["steps"]) == 5
     assert result.stderr.startswith("workflows/gone.md:1: unreadable-note: ")
 
 

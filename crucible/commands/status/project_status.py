@@ -24,7 +24,7 @@ _NEWEST, _PAUSED = 5, 2
 _MONTHS = 2
 """Months with sessions of the project, newest first, in which paused sessions, questions and tasks are counted."""
 _RECENT = timedelta(days=30)
-"""How long questions of an ended session are counted, as in the inbox."""
+"""How long questions of an ended session and tasks of a paused one are counted, as in the inbox and by `task`."""
 _CASE_FOLDER = "cases"
 """`walk.CASES`; that module is slow to import."""
 _CASES = 200
@@ -87,7 +87,7 @@ def project_status(view: View, project: str, now: datetime) -> ProjectStatus:
     # An ended session's questions are no longer urgent after a while, and its tasks are over.
     since = utc(now - _RECENT)
     asking = {row["path"] for row in recent if not _is_over(row) or str(row["ended"] or row["started"] or "") >= since}
-    working = {row["path"] for row in recent if not _is_over(row)}
+    working = {row["path"] for row in recent if not _is_over(row) and _last_active(row) >= (now - _RECENT).timestamp()}
     waiting = Waiting(_count_questions(view, months, asking), _count_tasks(view, months, working))
     return ProjectStatus(_lines(newest), _lines(paused[:_PAUSED]), max(0, len(paused) - _PAUSED), waiting)
 

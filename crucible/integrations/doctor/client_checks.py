@@ -164,10 +164,12 @@ def check_servers(
             registered.add(client)
             yield _registered(client, found, fix, search)
     for client in (each for each in unregistered if each in used and each not in registered):
-        what = f"{TITLES[client]} does not use `cru mcp`: its agent cannot search recall"
-        yield notice(_TOPIC, what, unregistered[client])
+        what = f"{TITLES[client]} does not use `cru mcp`: its agent cannot search your sessions"
+        library = missing_library()
+        what += '; this needs the extra "mcp"' if library else ""
+        yield notice(_TOPIC, what, f"{library} && {unregistered[client]}" if library else unregistered[client])
     if rest := [TITLES[client] for client in unregistered if client not in registered and client not in used]:
-        yield notice(_TOPIC, f"not installed here, so `cru mcp` was not added: {', '.join(rest)}")
+        yield notice(_TOPIC, f"clients that are not on this machine: {', '.join(rest)}")
 
 
 def _registered(client: str, found: Registered, fix: str, search: str | None) -> CheckResult:

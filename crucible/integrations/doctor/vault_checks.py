@@ -13,7 +13,7 @@ from crucible.core.errors import CrucibleError, OutsideVault, VaultError
 from crucible.core.settings.trust import Ask, ignored_names
 from crucible.documents.session.session_id import LONGEST_ID
 from crucible.integrations.doctor import CheckResult, bad, good, notice, numbered
-from crucible.integrations.install.git_hooks import find_hook, is_installed
+from crucible.integrations.install.git_hooks import find_hook, is_in_repository, is_installed
 from crucible.vault.events.spool_reader import load_spool
 from crucible.vault.notes.discovery import DELETING, is_unfinished
 from crucible.vault.notes.rename_journal import journal_path, load_journal
@@ -55,7 +55,7 @@ def check_trust(asks: Sequence[Ask]) -> Iterator[CheckResult]:
         what = f"you accepted these requests of the vault: {', '.join(ask.name for ask in asks)}"
         yield good("trust", what)
     else:
-        yield good("trust", "this vault requests nothing that you must accept")
+        yield good("trust", "the vault has no requests to accept")
 
 
 def check_writable(root: Path, folders: Iterable[Path]) -> Iterator[CheckResult]:
@@ -82,7 +82,7 @@ def fix_of_os_error(reason: str, otherwise: str) -> str:
 
 def check_git_hooks(root: Path) -> Iterator[CheckResult]:
     """Check that commits are scanned for secrets if the vault is in a git repository."""
-    if not any((folder / ".git").exists() for folder in (root, *root.parents)):
+    if not is_in_repository(root):
         return
     try:
         installed = is_installed(find_hook(root))
@@ -162,9 +162,8 @@ def check_sessions(rows: Collection[Row], now: datetime, idle: timedelta) -> Ite
     ]
     lost = [f"{row['id']} (of {row['parent']})" for row in rows if row["parent"] and str(row["parent"]) not in ids]
     if paused:
-        what = numbered(len(paused), "session is paused, and waits", "sessions are paused, and wait")
-        what += " to be looked through"
-        yield notice("sessions", what, f"cru session resume {paused[0]}", tuple(paused))
+        what = numbered(len(paused), "paused session") + " to review"
+        yield notice("sessions", what, "cru session list --status paused", tuple(paused))
     if stale:
         what = numbered(len(stale), "session says it is", "sessions say they are")
         what += " active, but without events for a long time"

@@ -70,6 +70,11 @@ class Hook(NamedTuple):
         return not any(self.path.is_relative_to(folder) for folder in inside)
 
 
+def is_in_repository(root: Path) -> bool:
+    """Return whether a folder or one above it has a `.git`."""
+    return any((folder / ".git").exists() for folder in (root, *root.parents))
+
+
 def find_hook(root: Path) -> Hook:
     """Return the pre-commit hook that git runs for a vault; handles `core.hooksPath`, worktrees and subfolders."""
     top = Path(os.path.realpath(_git(root, "rev-parse", "--show-toplevel")))
