@@ -24,7 +24,8 @@ def test_every_command_of_the_help_runs(vault: Vault, cru: Cru, command: str) ->
     for example in examples:
         # What follows is another program's.
         done = cru(*shlex.split(example.partition(" | ")[0]))
-        assert (done.exit_code, done.stderr) == (0, ""), example
+        assert done.exit_code == 0, example
+        assert done.stderr in ("", "No sessions match.\n"), example
 
 
 @pytest.mark.parametrize("command", ["session list", "session stats", "index show"])

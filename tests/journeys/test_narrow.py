@@ -28,7 +28,7 @@ def long(vault: Vault) -> Vault:
     return vault
 
 
-@pytest.mark.parametrize("options", [[], ["--children"], ["--sort", "parent", "--where", "title ~ 日"]])
+@pytest.mark.parametrize("options", [[], ["--children"], ["--sort", "parent", "--where", "title ~ 時"]])
 @pytest.mark.parametrize("columns", [80, 100])
 def test_a_list_of_sessions_fits_a_terminal(
     long: Vault, cru: Cru, cru_process: CruProcess, options: list[str], columns: int

@@ -91,7 +91,7 @@ def test_findings_alternatives_causes_and_plans_are_shown(vault: Vault, cru: Cru
     write(vault, "found", FOUND)
     shown = re.sub(r"[ │\n]+", " ", cru("session", "show", "found").stdout)
     for part in (
-        "outcome: It works (closing text, 0.89, rows 1dc3c44f ef368c1a)",
+        "outcome: It works (closing text)",
         "since noon - in every room",
         "open end: Asked, no answer: now?",
         "environment: use tabs",
