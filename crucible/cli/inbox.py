@@ -19,6 +19,7 @@ from crucible.cli.vault_access import folders_of, open_vault
 from crucible.core.errors import CrucibleError, SessionNotFound, UnknownId, UsageError
 from crucible.core.secrets.redaction import redact_of
 from crucible.core.secrets.scanner import Redact
+from crucible.core.zones import in_zone
 from crucible.documents.session.waiting import ITEM_NAME
 from crucible.memory.history.history_update import refresh_history
 from crucible.memory.pending_questions import (
@@ -144,7 +145,7 @@ _HUES = {
 
 def _write_item(item: PendingItem, zone: tzinfo, door: Door) -> None:
     """Write the item's full id, and its entire text below."""
-    at = f"{item.at.astimezone(zone):%Y-%m-%d %H:%M}" if item.at else ""
+    at = f"{in_zone(item.at, zone):%Y-%m-%d %H:%M}" if item.at else ""
     write(f"{item.id}  ", end=False)
     more = "".join(f"  {text}" for text in (item.project, at) if text)
     write_marked(item.kind.value, "" if item.answered else _HUES[item.kind], more, door)

@@ -13,6 +13,7 @@ import toons
 
 from crucible.cli.options import Door, user_zone
 from crucible.cli.output import SCHEMA, clean_line, in_color, room_of, say, write_data, write_text
+from crucible.core.zones import in_zone
 from crucible.vault.index.schema import LISTS, NUMBERS, TIMES, Row, path_of_cell, split_list
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -224,7 +225,7 @@ def _in_colors(texts: Sequence[str], colors: Mapping[str, str]) -> list[str]:
 def _minute(text: str) -> str:
     """Shorten a time to the minute in the user's time zone; other texts stay."""
     try:
-        return f"{datetime.fromisoformat(text).astimezone(user_zone()):%Y-%m-%d %H:%M}"
+        return f"{in_zone(datetime.fromisoformat(text), user_zone()):%Y-%m-%d %H:%M}"
     except ValueError:
         return text
 

@@ -47,10 +47,15 @@ def find_zone(name: str) -> tzinfo | None:
         return None
 
 
+def in_zone(at: datetime, zone: tzinfo | None) -> datetime:
+    """Return a time in a zone (None for the system's); as it is if no zone can show it: year 1 or 9999."""
+    try:
+        return at.astimezone(zone)
+    except (OverflowError, ValueError, OSError):
+        return at
+
+
 def local_day(at: datetime, now: datetime) -> date:
     """Return the day of a time in the zone of `now`.  A time without a zone counts as UTC."""
     aware = at if at.tzinfo else at.replace(tzinfo=UTC)
-    try:
-        return aware.astimezone(now.tzinfo or UTC).date()
-    except OverflowError:  # year 1 or 9999 near the date line
-        return at.date()
+    return in_zone(aware, now.tzinfo or UTC).date()

@@ -108,3 +108,20 @@ def test_an_unknown_zone_is_one_line_and_commands_go_on(vault: Vault, cru: Cru) 
     result = cru("session", "list", "--since", "today")
     assert (result.exit_code, result.stderr.count(line)) == (0, 1)
     assert cru("doctor").stdout.count(line) == 1
+
+
+@pytest.mark.parametrize("command", ["doctor", "session show odd --format mermaid", "inbox", "session list", ""])
+@pytest.mark.parametrize("zone", ["EST5", "JST-9"])
+def test_times_that_no_zone_can_show_are_no_error(
+    vault: Vault, cru: Cru, monkeypatch: pytest.MonkeyPatch, zone: str, command: str
+) -> None:
+    first, last = "0001-01-01T00:00:00Z", "9999-12-31T23:59:59Z"
+    body = f"## A\n\nstarted:: {first}\nended:: {last}\n\n## B\n\nstarted:: {last}\n"
+    write(vault, "odd", note("odd", body, started=f'"{first}"', ended=f'"{last}"'))
+    monkeypatch.setenv("TZ", zone)
+    try:
+        time.tzset()
+        assert cru(*command.split()).exit_code in (0, 3)
+    finally:
+        monkeypatch.undo()
+        time.tzset()

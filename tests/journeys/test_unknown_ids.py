@@ -80,6 +80,7 @@ def test_an_unknown_id_is_an_error_that_says_what_to_do(vault: Vault, cru: Cru, 
         ("session", "delete", "--undo", UNKNOWN),
         ("session", "rename", UNKNOWN, "2026-01-01-new"),
         ("task", "pick", UNKNOWN),
+        ("task", "\udcff"),  # a byte that is not UTF-8
         ("workflow", "check", UNKNOWN, UNKNOWN),
     ],
 )

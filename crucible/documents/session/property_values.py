@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from datetime import datetime, tzinfo
 
 from crucible.core.patterns import late_pattern
+from crucible.core.zones import in_zone
 from crucible.documents.markdown.containment import normal_line
 from crucible.documents.markdown.wikilinks import LinkText, escape_links, parse_linktext
 from crucible.documents.markdown.yaml_scalars import Value
@@ -43,7 +44,7 @@ def changed_title(properties: Mapping[str, Value], old: str, new: str) -> dict[s
 
 def day_properties(started: datetime, zone: tzinfo | None) -> dict[str, Value]:
     """`date` and `started_local`: the user's day and time, without a zone, as Obsidian's dates have none."""
-    local = started.astimezone(zone).replace(microsecond=0, tzinfo=None)
+    local = in_zone(started, zone).replace(microsecond=0, tzinfo=None)
     return {"date": local.date().isoformat(), "started_local": local.isoformat()}
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import tzinfo
 
+from crucible.core.zones import in_zone
 from crucible.documents.session.session import Decision, Entry, Failure, Phase, Session, Subagent
 from crucible.documents.workflow.graph_diagrams import mermaid_text
 
@@ -17,7 +18,7 @@ def render_timeline(session: Session, zone: tzinfo | None) -> str:
     lines = ["timeline", f"  title {mermaid_text(session.title or session.id, _LONGEST)}"]
     day = ""
     for phase in session.phases[:_MOST_PHASES]:
-        at = phase.started.astimezone(zone) if phase.started else None
+        at = in_zone(phase.started, zone) if phase.started else None
         if at and f"{at:%Y-%m-%d}" != day:
             day = f"{at:%Y-%m-%d}"
             lines.append(f"  section {day}")

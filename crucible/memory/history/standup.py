@@ -10,6 +10,7 @@ from datetime import datetime, tzinfo
 from itertools import groupby
 from typing import NamedTuple
 
+from crucible.core.zones import in_zone
 from crucible.documents.session.findings import Source, findings_by_phase, findings_of
 from crucible.documents.session.session import Phase, Session
 from crucible.memory.history.composition import STARTED
@@ -97,7 +98,7 @@ def render_report(found: Sequence[Reported], zone: tzinfo, *, markdown: bool = F
     for project, group in groupby(ordered, key=lambda one: one.entry.project):
         rows += [f"## {project or _NO_PROJECT}" if markdown else project or _NO_PROJECT, ""]
         for one in group:
-            head = f"{one.entry.title or one.entry.session_id} ({one.at.astimezone(zone):%a %Y-%m-%d}, {one.status or 'unknown'})"
+            head = f"{one.entry.title or one.entry.session_id} ({in_zone(one.at, zone):%a %Y-%m-%d}, {one.status or 'unknown'})"
             rows += [f"### {head}", ""] if markdown else [f"  {head}"]
             rows += [f"{'- ' if markdown else '    '}{row}" for row in _lines(one)]
             rows.append("")

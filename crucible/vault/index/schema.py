@@ -244,7 +244,7 @@ def _with_needles(text: bytes, needles: Sequence[str]) -> list[bytes]:
         return []
     if not needles:
         return text.split(b"\n")
-    first, *others = (needle.encode() for needle in needles)
+    first, *others = (needle.encode("utf-8", "surrogatepass") for needle in needles)
     found = []
     at = text.find(first)
     while at >= 0:
