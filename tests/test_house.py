@@ -35,6 +35,7 @@ LATE = {
     "crucible.cli.session_resume": {"crucible.cli.session_continue"},
     "crucible.cli.session_show": {"crucible.cli.session_bookmarks", "crucible.documents.workflow.timeline_diagram"},
     "crucible.cli.environment": {
+        "crucible.clients.launch.session_marks",
         "crucible.commands.delete.delete",
         "crucible.commands.rename.rename",
         "crucible.vault.notes.known_projects",

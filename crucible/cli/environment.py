@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 from crucible.cli.options import Door
 from crucible.cli.output import say_problems, warn
-from crucible.clients.launch.session_marks import OWN_ENVIRONMENT
 from crucible.core.errors import CrucibleError, VaultError
 from crucible.core.settings.settings import UserSettings, VaultSettings, load_user_settings, load_vault_settings
 from crucible.core.settings.toml_scan import user_settings_path
@@ -35,6 +34,9 @@ def user_settings() -> UserSettings:
 
 def human_is_there(door: Door) -> bool:
     """True if stdin, stdout and stderr are terminals and no agent started the command."""
+    # Late: listing sessions asks nobody.
+    from crucible.clients.launch.session_marks import OWN_ENVIRONMENT  # noqa: PLC0415
+
     terminal = door.terminal and bool(sys.stdin) and sys.stdin.isatty() and sys.stderr.isatty()
     return terminal and not any(os.environ.get(name) for name in (OWN_ENVIRONMENT, "CLAUDECODE"))
 

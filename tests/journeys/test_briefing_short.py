@@ -62,7 +62,7 @@ def test_it_is_fifteen_lines_and_begins_with_where_work_stands(cru: Cru) -> None
     assert lines[0].startswith("Current state: 2026-11-21-x, phase 1 of 1 (Write); paused, last active ")
     words = [line.partition(":")[0] for line in lines]
     assert list(dict.fromkeys(words)) == ["Current state", "To do", "Decided", "Learned", "Convention"]
-    assert result.stderr.startswith("left out: ")
+    assert result.stderr.startswith("skipped: ")
 
 
 def test_with_a_workflow_comes_first_what_has_to_do_with_it(cru: Cru) -> None:
@@ -118,7 +118,7 @@ def test_a_source_that_cannot_be_read_is_named_and_left_out(cru: Cru, vault: Vau
     path.mkdir()
     result = cru("briefing", "--short")
     assert (result.exit_code, result.stdout.split(":")[0]) == (3, "Current state")
-    assert "left out: memory: " in result.stderr
+    assert "skipped: memory: " in result.stderr
     assert "Convention: No globals" in result.stdout
 
 

@@ -67,7 +67,7 @@ def test_the_command_shows_both(cru: Cru, vault: Vault, tmp_path: Path, monkeypa
     monkeypatch.setenv("CRUCIBLE_CONFIG", str(config))
     keep_answer(vault.root, Answer("", "haiku", 0.5, 10, 2), now=datetime.now(UTC), purpose="tasks")
     shown = cru("doctor").stdout
-    assert "agents       sh is asked at each session's end, and on demand\n" in shown
-    assert "agents       agents asked this month: 1 answer, 10 tokens in, 2 out, $0.50\n" in shown
+    assert "agents        sh is asked at each session's end, and on demand\n" in shown
+    assert "agents        agents asked this month: 1 answer, 10 tokens in, 2 out, $0.50\n" in shown
     rows = json.loads(cru("doctor", "--format", "json").stdout)["checks"]
     assert [row["state"] for row in rows if row["topic"] == "agents"] == ["good", "good"]

@@ -125,7 +125,7 @@ def test_an_import_that_stops_says_what_is_written(
     done = cru("import", "claude-code")
     assert done.exit_code == 1
     first, second, _ = done.stderr.splitlines()
-    assert first.startswith("stopped: 2 created, 0 updated so far")
+    assert first.startswith("stopped: 2 created, 0 updated")
     assert "No space left" in second
 
 
