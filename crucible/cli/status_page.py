@@ -15,7 +15,7 @@ from crucible.cli.index_access import query_index
 from crucible.cli.options import Door, is_data
 from crucible.cli.output import clean_line, counted, in_color, room_of, write_data
 from crucible.cli.table_output import cut_to
-from crucible.commands.status.project_status import ProjectStatus, SessionLine, project_status, with_notes
+from crucible.commands.status.project_status import MOST_CASES, ProjectStatus, SessionLine, project_status, with_notes
 from crucible.core.errors import VaultNotFound
 from crucible.core.text import age_words
 from crucible.vault.index.index import Index, quick_answer
@@ -144,8 +144,8 @@ def _page_lines(page: _Page, room: int | None, *, color: bool) -> Iterator[str]:
             else line
         )
     if status.paused:
-        more = f" ({status.more_paused} more)" if status.more_paused else ""
-        yield from ("", heading(f"Paused{more}"))
+        of = f", {len(status.paused)} of {len(status.paused) + status.more_paused}" if status.more_paused else ""
+        yield from ("", heading(f"Paused{of}"))
         for one in status.paused:
             yield fit(f"{_age(one, page.now):<{_AGE}}  {one.title}")
             if one.why:
@@ -153,7 +153,7 @@ def _page_lines(page: _Page, room: int | None, *, color: bool) -> Iterator[str]:
     counts = [
         counted(waiting.inbox, "question") if waiting.inbox else "",
         counted(waiting.tasks, "open task") if waiting.tasks else "",
-        f"{counted(waiting.cases, 'case')} to review" if waiting.cases else "",
+        _cases_to_review(waiting.cases),
     ]
     if any(counts):
         yield ""
@@ -163,6 +163,12 @@ def _page_lines(page: _Page, room: int | None, *, color: bool) -> Iterator[str]:
         line = f"{command:<{_COMMAND}}  {purpose}"
         # Half a purpose says nothing.
         yield fit(line if room is None or len(line) + 2 <= room else command)
+
+
+def _cases_to_review(count: int) -> str:
+    if count >= MOST_CASES:
+        return f"{count}+ cases to review"
+    return f"{counted(count, 'case')} to review" if count else ""
 
 
 def _sessions_heading(page: _Page) -> str:

@@ -27,7 +27,7 @@ _RECENT = timedelta(days=30)
 """How long questions of an ended session and tasks of a paused one are counted, as in the inbox and by `task`."""
 _CASE_FOLDER = "cases"
 """`walk.CASES`; that module is slow to import."""
-_CASES = 200
+MOST_CASES = 200
 """Maximum case notes to read."""
 
 _QUESTIONS = ("decision_needed", "approval_required", "task_complete", "error")
@@ -182,10 +182,10 @@ def _pause_reason(path: str) -> str:
 
 
 def _count_cases(root: str) -> int:
-    """Count the proposed cases among the first `_CASES` notes."""
+    """Count the proposed cases among the first `MOST_CASES` notes."""
     count = 0
     with suppress(OSError), os.scandir(os.path.join(root, _CASE_FOLDER)) as entries:
-        for entry in islice((one for one in entries if one.name.endswith(".md")), _CASES):
+        for entry in islice((one for one in entries if one.name.endswith(".md")), MOST_CASES):
             with suppress(OSError):
                 count += bool(_PROPOSED.search(read_head(entry.path)))
     return count
