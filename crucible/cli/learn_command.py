@@ -305,8 +305,11 @@ _GATHERERS: list[Gatherer] = []
 
 
 def _gathered(vault: Vault, gatherer: Gatherer, paths: Sequence[Path]) -> Iterator[SessionCases]:
-    """Yield the cases of each session in order; many sessions are read on all cores."""
-    if len(paths) < _MANY:
+    """Yield the cases of each session in order; many sessions are read on all cores.
+
+    On one core, the gatherer's cache of redacted texts also serves the export.
+    """
+    if len(paths) < _MANY or cores() == 1:
         yield from map(gatherer.gather, paths)
         return
     chunks = [paths[at : at + _CHUNK] for at in range(0, len(paths), _CHUNK)]

@@ -5,6 +5,7 @@ A note has one line per call.  Records are matched by that line, in order, prefe
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -54,7 +55,12 @@ class RecordedCalls:
         *,
         whole: bool = False,
     ) -> None:
-        self._prompts = list(prompts)
+        self._prompts: list[RecordedPrompt] = []
+        self._next = 0
+        self._places: defaultdict[str, list[int]] = defaultdict(list)
+        for key, prompt in prompts:
+            self._places[key].append(len(self._prompts))
+            self._prompts.append(prompt)
         self._waiting: defaultdict[tuple[str, Outcome | None], list[_RecordedCall]] = defaultdict(list)
         self._given: dict[object, tuple[ToolCall, _RecordedCall | None]] = {}
         self._taken: set[int] = set()
@@ -88,13 +94,12 @@ class RecordedCalls:
 
     def prompt(self, words: str) -> RecordedPrompt:
         """Take the next prompt with these words, and drop the prompts before it."""
-        key = _prompt_key(words)
-        at = next((at for at, (other, _) in enumerate(self._prompts) if other == key), None)
-        if at is None:
+        places = self._places.get(_prompt_key(words), [])
+        nth = bisect_left(places, self._next)
+        if nth == len(places):
             return RecordedPrompt()
-        found = self._prompts[at][1]
-        del self._prompts[: at + 1]
-        return found
+        self._next = places[nth] + 1
+        return self._prompts[places[nth]]
 
     def folder(self, call: ToolCall) -> str:
         """Return the folder in which the session ran when the call was made; "" if unknown."""
@@ -126,10 +131,14 @@ def load_recorded_calls(vault_root: Path, session_id: str) -> RecordedCalls:
     if not may_have_records(vault_root, session_id):
         return RecordedCalls()
     try:
-        records.extend(read_records(vault_root, session_id))
+        records.extend(read_records(vault_root, session_id, types=_USED))
     except (CrucibleError, OSError):
         return recorded_calls_of(records, complete=False)
     return recorded_calls_of(records)
+
+
+_USED = frozenset(("ContextSeen", "ToolUsed", "ToolReturned", "Prompted", "Injected", "tool"))
+"""The types of records that are used below."""
 
 
 def recorded_calls_of(records: Iterable[EventRecord], *, complete: bool = True) -> RecordedCalls:

@@ -57,8 +57,15 @@ class Files:
         self._written: defaultdict[str | None, dict[str, int]] = defaultdict(dict)
         self._tests: defaultdict[str | None, dict[str, None]] = defaultdict(dict)
         self._count = 0
-        for root in roots:
-            self.add_root(root)
+        self._added: Sequence[str] = ()
+        self.add_roots(roots)
+
+    def add_roots(self, roots: Sequence[str]) -> None:
+        """Add several folders.  The same tuple again costs nothing."""
+        if roots is not self._added:
+            self._added = roots
+            for root in roots:
+                self.add_root(root)
 
     # --- names -------------------------------------------------------------------------------------------------------
 

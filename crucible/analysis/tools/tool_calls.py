@@ -9,7 +9,7 @@ import re
 import shlex
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from crucible.analysis.tools.recorded_calls import RecordedCalls, RecordedPrompt
 from crucible.analysis.tools.session_files import Files, as_datum
@@ -51,8 +51,7 @@ def acts_of(call: ToolCall, evidence: RecordedCalls, files: Files) -> tuple[Act,
 
     Never raises.  Read the calls of a session in order: `files` collects the files that they name.
     """
-    for root in evidence.roots:
-        files.add_root(root)
+    files.add_roots(evidence.roots)
     arguments, name = evidence.arguments(call), evidence.name(call)
     rest = call.call.partition(" ")[2]
     if arguments:
@@ -337,23 +336,21 @@ def moments_of(session: Session, evidence: RecordedCalls) -> list[Moment]:
     for phase in session.all_phases():
         for entry in phase.entries:
             for call in entry.calls if isinstance(entry, ToolCalls) else [None]:
-                line = (call or entry).lines.first + 1
-                one = Moment(len(found), phase.id, phase.name, line, entry, call)
-                found.append(_recorded(one, evidence, files))
+                place = (len(found), phase.id, phase.name, (call or entry).lines.first + 1, entry, call)
+                found.append(Moment(*place, **_recorded(entry, call, evidence, files)))
     return found
 
 
-def _recorded(one: Moment, evidence: RecordedCalls, files: Files) -> Moment:
-    """Add the data from the event log to a moment."""
-    if one.call is None:
-        prompt = evidence.prompt(one.entry.words) if isinstance(one.entry, Intervention) else RecordedPrompt()
-        return replace(one, row=prompt.row, expansion=prompt.expansion)
-    result = evidence.result(one.call)
-    return replace(
-        one,
-        acts=acts_of(one.call, evidence, files),
-        arguments=evidence.arguments(one.call),
-        result=one.call.result if result is None else result,
-        tool=evidence.name(one.call),
-        row=evidence.row(one.call),
-    )
+def _recorded(entry: Entry, call: ToolCall | None, evidence: RecordedCalls, files: Files) -> dict[str, Any]:
+    """Return the data of a moment that is in the event log."""
+    if call is None:
+        prompt = evidence.prompt(entry.words) if isinstance(entry, Intervention) else RecordedPrompt()
+        return {"row": prompt.row, "expansion": prompt.expansion}
+    result = evidence.result(call)
+    return {
+        "acts": acts_of(call, evidence, files),
+        "arguments": evidence.arguments(call),
+        "result": call.result if result is None else result,
+        "tool": evidence.name(call),
+        "row": evidence.row(call),
+    }

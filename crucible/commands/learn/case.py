@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from datetime import datetime
 from enum import Enum, StrEnum
+from functools import cache, lru_cache
 from hashlib import blake2b
 from itertools import repeat
 from typing import Any, NamedTuple, TypeAlias, TypeVar, cast
@@ -221,6 +222,7 @@ CUT = "[… cut …]"
 _T = TypeVar("_T")
 
 
+@cache
 def field_names(kind: type) -> tuple[str, ...]:
     """Return the field names of a dataclass in order."""
     return tuple(each.name for each in fields(kind))
@@ -231,28 +233,38 @@ def texts_of(value: object) -> Iterator[str]:
     return (text for text, _ in _keyed_texts(value))
 
 
-def _keyed_texts(value: object, key: str = "") -> Iterator[tuple[str, str]]:
-    """Yield every string in a value with the mapping key it is stored under, "" for keys and for other strings."""
-    if isinstance(value, Enum):
-        return
+def _keyed_texts(value: object) -> list[tuple[str, str]]:
+    """Return every string in a value with the mapping key it is stored under, "" for keys and for other strings."""
+    found: list[tuple[str, str]] = []
+    _add_texts(value, "", found)
+    return found
+
+
+def _add_texts(value: object, key: str, found: list[tuple[str, str]]) -> None:
     if isinstance(value, str):
-        yield value, key
-    elif isinstance(value, Mapping):
-        for name, one in value.items():
-            yield str(name), ""
-            yield from _keyed_texts(one, str(name))
+        if not isinstance(value, Enum):
+            found.append((value, key))
     elif isinstance(value, tuple | list):
         for one in value:
-            yield from _keyed_texts(one, key)
+            _add_texts(one, key, found)
+    elif isinstance(value, Mapping):
+        for name, one in value.items():
+            found.append((str(name), ""))
+            _add_texts(one, str(name), found)
     elif is_dataclass(value):
         for name in field_names(type(value)):
-            yield from _keyed_texts(getattr(value, name))
+            _add_texts(getattr(value, name), "", found)
 
 
 def map_texts(value: _T, change: Callable[[str, str], str]) -> _T:
-    """Apply `change` to every string in a value. Its arguments are the string and its mapping key ("" for none)."""
-    texts = iter([change(text, key) for text, key in _keyed_texts(value)])
-    return cast("_T", _with_texts(value, texts))
+    """Apply `change` to every string in a value. Its arguments are the string and its mapping key ("" for none).
+
+    If nothing changes, the value itself is returned.
+    """
+    texts = _keyed_texts(value)
+    changed = [change(text, key) for text, key in texts]
+    is_same = all(new is old for new, (old, _) in zip(changed, texts, strict=True))
+    return value if is_same else cast("_T", _with_texts(value, iter(changed)))
 
 
 def _with_texts(value: Any, texts: Iterator[str]) -> Any:
@@ -279,8 +291,15 @@ _ENDS = ("ings", "ing", "ies", "ied", "ers", "ed", "es", "er", "ly", "s", "y", "
 
 def content_words(text: str) -> frozenset[str]:
     """Return the stems of a text's words, without stop words. Only the first 4,000 characters are read."""
-    words = [word for word in WORD.findall(text[:4000].casefold()) if word not in stop_words("cases")]
+    ignored = stop_words("cases")
+    words = {*WORD.findall(text[:4000].casefold())} - ignored
     return frozenset(stem(word, _ENDS) if word.isascii() else word for word in words)
+
+
+@lru_cache(20_000)
+def stems_of(word: str) -> frozenset[str]:
+    """Return `content_words` of a word, which recurs within a session."""
+    return content_words(word)
 
 
 _PLAIN = late_pattern(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,149}")

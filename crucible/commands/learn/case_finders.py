@@ -25,10 +25,8 @@ from crucible.commands.learn.excerpts import (
 )
 from crucible.commands.learn.timeline import (
     Timeline,
-    corrections_by_moment,
     make_case,
     moment_of_rows,
-    outcome_of,
     placed_findings,
     verification_after,
 )
@@ -137,7 +135,7 @@ def find_trajectories(timeline: Timeline) -> Iterator[Case]:
 
 def _corrected(timeline: Timeline) -> set[str]:
     """Return the phases whose work the user corrected, in the phase itself or at the start of a later one."""
-    before = (timeline.moments[:at] for at in corrections_by_moment(timeline))
+    before = (timeline.moments[:at] for at in timeline.corrections)
     last = (next((one for one in reversed(moments) if one.call), None) for moments in before)
     return {_top(moment) for moment in last if moment}
 
@@ -162,7 +160,7 @@ def _is_done(timeline: Timeline, part: list[Moment], *, is_last: bool) -> bool:
 
 def _case(timeline: Timeline, part: list[Moment]) -> Case | None:
     first = part[0]
-    outcome = outcome_of(timeline, _top(first))
+    outcome = timeline.outcomes.get(_top(first))
     if outcome is None:
         return None
     goal = timeline.goal_of(_top(first))
@@ -266,11 +264,11 @@ def _asked(timeline: Timeline, finding: Finding, callout: Moment) -> _Asked:
 
 def _reply(timeline: Timeline, finding: Finding, choice: str, callout: Moment) -> Moment:
     """Return the moment of the reply, found by the finding's rows or by the choice; else the callout's moment."""
-    before = timeline.moments[: callout.at]
-    replies = (one for one in reversed(before[-_LATE:]) if isinstance(one.entry, Intervention))
+    before = timeline.moments[max(0, callout.at - _LATE) : callout.at]
+    replies = (one for one in reversed(before) if isinstance(one.entry, Intervention))
     last = next(replies, callout)
     is_choice = isinstance(last.entry, Intervention) and _bare(choice)[:_LATE] in _bare(last.entry.words)
-    return moment_of_rows(before, finding.rows) or (last if is_choice else callout)
+    return moment_of_rows(timeline, range(callout.at), finding.rows) or (last if is_choice else callout)
 
 
 def _is_unclear(asked: _Asked) -> bool:

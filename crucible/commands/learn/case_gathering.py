@@ -47,7 +47,7 @@ from crucible.commands.learn.timeline import (
 from crucible.core.errors import CrucibleError
 from crucible.core.patterns import late_pattern
 from crucible.core.secrets.scanner import Redact
-from crucible.documents.session.findings import Source, findings_of
+from crucible.documents.session.findings import Source
 from crucible.documents.session.session import Session, Subagent
 from crucible.vault.notes.session_notes import heading_of
 from crucible.vault.notes.vault import Vault
@@ -275,7 +275,7 @@ def extract(
     """
     timeline = build_timeline(session, calls)
     scrubber = Scrubber(redact, personal=False)
-    noted = {one.id for one in findings_of(session) if one.source == Source.CALLOUT}
+    noted = {one.id for one in timeline.findings if one.source == Source.CALLOUT}
     found = [case for case in _found(timeline, children) if is_teachable(case.body, is_noted=case.finding in noted)]
     found = [case for case in found if case.type in _UNGRADED or is_gradable(case.body)]
     found.sort(key=lambda case: case.place.line)  # a stable order within a line

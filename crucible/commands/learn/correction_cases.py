@@ -13,7 +13,7 @@ from itertools import accumulate
 from crucible.analysis.tools.tool_calls import CHANGES, RUNS, Moment
 from crucible.commands.learn.case import Case, Correction, content_words, texts_of
 from crucible.commands.learn.excerpts import SIDE, request_of, shorten_middle, shorten_turns, with_prose_before
-from crucible.commands.learn.timeline import Timeline, corrections_by_moment, make_case, verification_after
+from crucible.commands.learn.timeline import Timeline, make_case, verification_after
 from crucible.core.patterns import late_pattern
 from crucible.core.text import overlap
 from crucible.documents.markdown.containment import contain_line, cut, normal_line
@@ -27,7 +27,7 @@ _DID, _THEN = 2, 4
 
 def find_corrections(timeline: Timeline) -> Iterator[Case]:
     """Yield the corrections of a session in note order, except those that the user had to repeat."""
-    found = corrections_by_moment(timeline)
+    found = timeline.corrections
     for at in sorted(found):
         then = _work_after(timeline, at)
         end = then[-1].at if then else at

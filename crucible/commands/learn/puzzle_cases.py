@@ -115,10 +115,11 @@ def _tried(fixed: _Fixed, failure: str) -> tuple[CaseTurn, ...]:
 
 def _fixed(timeline: Timeline, finding: Finding, callout: Moment) -> _Fixed:
     """Find the last run with this failure before its callout, and the moments up to the next run of the command."""
-    before = timeline.moments[max(0, callout.at - _BACK) : callout.at]
+    near = range(max(0, callout.at - _BACK), callout.at)
+    before = timeline.moments[near.start : near.stop]
     key = finding.summary.partition(": ")[0].split()
     calls = [one for one in before if one.call]
-    recorded = moment_of_rows(before, finding.rows[:1])
+    recorded = moment_of_rows(timeline, near, finding.rows[:1])
     if recorded and not recorded.call:  # a user message with a pasted log
         return _Fixed(finding, recorded, None, None, timeline.moments[recorded.at + 1 : callout.at])
     failed = (one for one in reversed(calls) if one.outcome is Outcome.FAILED)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import math
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
 from typing import NamedTuple, assert_never
@@ -25,6 +24,7 @@ from crucible.commands.learn.case import (
     Puzzle,
     Trajectory,
     content_words,
+    stems_of,
     texts_of,
 )
 from crucible.core.patterns import late_pattern
@@ -206,7 +206,7 @@ def _words(answer: str, question: object) -> list[str]:
     known = content_words("\n".join(texts_of(question)))
     found: dict[str, str] = {}
     for word in _WORD.findall(answer):
-        stems = content_words(word)
+        stems = stems_of(word)
         if len(word) >= _SHORTEST and stems and not stems & known:
             found.setdefault(min(stems), word.casefold())
     return list(found.values())
@@ -276,9 +276,19 @@ def check_answer(checks: Iterable[RubricCheck], answer: str) -> tuple[CheckResul
 
 
 def _has(text: str, want: str, *, is_begun: bool = False) -> bool:
-    # `make test` and `make test:all` are different commands.
-    end = "" if is_begun else r"(?!\w|:\w)" if " " in want else r"(?!\w)"
-    return bool(want) and bool(re.search(rf"(?<!\w){re.escape(want)}{end}", text))
+    at = text.find(want) if want else -1
+    while at >= 0:
+        before, after = text[at - 1 : at], text[at + len(want) : at + len(want) + 2]
+        # `make test` and `make test:all` are different commands.
+        is_longer = _is_word(after[:1]) or (" " in want and after[:1] == ":" and _is_word(after[1:]))
+        if not _is_word(before) and (is_begun or not is_longer):
+            return True
+        at = text.find(want, at + 1)
+    return False
+
+
+def _is_word(letter: str) -> bool:
+    return letter.isalnum() or letter == "_"
 
 
 def is_met(results: Sequence[CheckResult]) -> bool | None:

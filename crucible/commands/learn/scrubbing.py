@@ -76,7 +76,7 @@ class Scrubber:
         self._is_personal = personal
         self.counts: Counter[str] = Counter()
         self._home: re.Pattern[str] | None = None
-        folder = home.rstrip("/\\")
+        self._home_folder = folder = home.rstrip("/\\")
         if len(folder) > 1 and not _PATHS.match(home):
             self._home = re.compile(rf"(?<![\w.-]){re.escape(folder)}(?![\w.-])")
 
@@ -109,7 +109,8 @@ class Scrubber:
         if not text.isascii():  # files cannot contain lone surrogates
             valid = text.encode("utf-8", "replace").decode("utf-8")
         found, counts = self._redact(valid) if valid else (valid, {})
-        self.counts.update(counts)
+        if counts:
+            self.counts.update(counts)
         if self._is_personal:
             found = self._impersonal(found)
         return text if found == text else found
@@ -117,7 +118,7 @@ class Scrubber:
     def _impersonal(self, text: str) -> str:
         if "home" in text or "Users" in text:
             text = _PATHS.sub(self._path, text)
-        if self._home:
+        if self._home and self._home_folder in text:
             text = self._home.sub(self._folder, text)
         return _MAIL.sub(self._mail, text) if "@" in text else text
 
@@ -146,7 +147,8 @@ class Scrubber:
         if not key or clean != text or len(text) > _LONGEST_SECRET or "\n" in text:
             return clean
         _, counts = self._redact(orjson.dumps({self.text(key): text}).decode())
-        self.counts.update(counts)
+        if counts:
+            self.counts.update(counts)
         return next((f"[REDACTED:{rule}]" for rule in counts), clean)
 
 

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import takewhile
+from functools import cached_property
+from itertools import islice, takewhile
 
 from crucible.analysis.tools.recorded_calls import RecordedCalls
 from crucible.analysis.tools.tool_acts import Deed
@@ -27,9 +30,10 @@ from crucible.commands.learn.case import (
 from crucible.core.patterns import late_pattern
 from crucible.documents.markdown.containment import cut, normal_line
 from crucible.documents.markdown.source import NOWHERE
-from crucible.documents.session.findings import Finding, Kind, findings_by_phase, findings_of, quotes_words
+from crucible.documents.session.findings import Finding, Kind, bare_words, findings_by_phase, findings_of, quotes
 from crucible.documents.session.session import (
     Decision,
+    Entry,
     Failure,
     Intervention,
     Outcome,
@@ -41,7 +45,7 @@ from crucible.documents.session.session import (
 from crucible.documents.session.titles import untagged
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Timeline:
     """A session's moments. `complete` is True if the full arguments of all calls are known.
 
@@ -53,6 +57,36 @@ class Timeline:
     complete: bool
     phases: Mapping[str, Phase] = field(default_factory=dict)
     goals: Mapping[str, str] = field(default_factory=dict)
+
+    @cached_property
+    def findings(self) -> tuple[Finding, ...]:
+        """The findings of the session."""
+        return findings_of(self.session)
+
+    @cached_property
+    def outcomes(self) -> Mapping[str, Finding]:
+        """The last outcome of each phase, which includes its sub-phases, by the phase's id."""
+        placed = findings_by_phase(self.session, self.findings).items()
+        return {name.partition(".")[0]: one for name, some in placed for one in some if one.kind == Kind.OUTCOME}
+
+    @cached_property
+    def corrections(self) -> Mapping[int, Finding]:
+        """Each correction by the position of its words: a user prompt or a rejected call."""
+        return _corrections_by_moment(self)
+
+    @cached_property
+    def rows(self) -> Sequence[tuple[str, int]]:
+        """The ids of the moments' rows, sorted, with their positions."""
+        return sorted((one.row, one.at) for one in self.moments if one.row)
+
+    @cached_property
+    def callouts(self) -> Mapping[object, Sequence[int]]:
+        """The positions of callouts, by their lines and by their text."""
+        found: defaultdict[object, list[int]] = defaultdict(list)
+        for moment in self.moments:
+            for mark in _marks_of(moment.entry):
+                found[mark].append(moment.at)
+        return found
 
     def phase_of(self, at: int) -> Phase:
         """Return the phase or sub-phase of a moment."""
@@ -145,48 +179,47 @@ _COMMAND = {"exec_command": "cmd"}
 def placed_findings(timeline: Timeline, kind: Kind) -> Iterator[tuple[Finding, Moment]]:
     """Yield the findings of a kind, each with the moment of its callout, in note order."""
     at = 0
-    for finding in findings_of(timeline.session):
+    for finding in timeline.findings:
         if finding.kind == kind:
-            moment = next((one for one in timeline.moments[at:] if _is_callout_of(one, finding)), None)
-            if moment is not None:
-                at = moment.at + 1
-                yield finding, moment
+            places = timeline.callouts.get(finding.summary if finding.lines == NOWHERE else finding.lines, ())
+            nth = bisect_left(places, at)
+            if nth < len(places):
+                at = places[nth] + 1
+                yield finding, timeline.moments[places[nth]]
 
 
-def moment_of_rows(moments: Iterable[Moment], rows: Collection[str]) -> Moment | None:
+def moment_of_rows(timeline: Timeline, places: range, rows: Collection[str]) -> Moment | None:
     """Return the first moment whose row starts with one of `rows`; findings keep only the start of a row."""
-    return next((one for one in moments if one.row and one.row.startswith(tuple(rows))), None)
+    found = min((at for row in rows for at in _places_of_row(timeline, row) if at in places), default=None)
+    return None if found is None else timeline.moments[found]
 
 
-def _is_callout_of(moment: Moment, finding: Finding) -> bool:
-    entry = moment.entry
-    if not isinstance(entry, Decision | Failure | Subagent):
-        return False
-    if finding.lines != NOWHERE:
-        return entry.lines == finding.lines
-    is_resolved = not isinstance(entry, Failure) or bool((entry.resolution or "").strip())
-    text = entry.summary if isinstance(entry, Subagent) else entry.text
-    return is_resolved and text == finding.summary
+def _places_of_row(timeline: Timeline, start: str) -> Iterator[int]:
+    rows = timeline.rows
+    alike = takewhile(lambda one: one[0].startswith(start), islice(rows, bisect_left(rows, (start, -1)), None))
+    return (at for _, at in alike)
 
 
-def outcome_of(timeline: Timeline, phase: str) -> Finding | None:
-    """Return the last outcome of a phase or of its sub-phases; None if there is none."""
-    found = findings_by_phase(timeline.session)
-    own = [one for name, some in found.items() if name.partition(".")[0] == phase for one in some]
-    return next((one for one in reversed(own) if one.kind == Kind.OUTCOME), None)
+def _marks_of(entry: Entry) -> Iterator[object]:
+    """Yield what a finding may share with its callout: its lines, and its text unless it is an unresolved failure."""
+    if isinstance(entry, Decision | Failure | Subagent):
+        yield entry.lines
+        if not isinstance(entry, Failure) or (entry.resolution or "").strip():
+            yield entry.summary if isinstance(entry, Subagent) else entry.text
 
 
-def corrections_by_moment(timeline: Timeline) -> dict[int, Finding]:
-    """Return each correction by the position of its words in the timeline: a user prompt or a rejected call."""
-    spoken = [one for one in timeline.moments if isinstance(one.entry, Intervention)]
-    refused = [one for one in timeline.moments if one.outcome is Outcome.REJECTED]
+def _corrections_by_moment(timeline: Timeline) -> dict[int, Finding]:
+    told = [one for one in timeline.findings if one.kind == Kind.CORRECTION]
+    spoken = [one for one in timeline.moments if told and isinstance(one.entry, Intervention)]
+    refused = [one for one in timeline.moments if told and one.outcome is Outcome.REJECTED]
+    free = {one.at: bare_words(_words(one)) for one in (*spoken, *refused)}
     found: dict[int, Finding] = {}
-    for finding in findings_of(timeline.session):
-        if finding.kind == Kind.CORRECTION:
-            free = [one for one in (*spoken, *refused) if one.at not in found]
-            moment = next((one for one in free if quotes_words(finding, _words(one))), None)
-            if moment is not None:
-                found[moment.at] = finding
+    for finding in told:
+        summary = bare_words(finding.summary)
+        at = next((at for at, words in free.items() if quotes(summary, words)), None)
+        if at is not None:
+            found[at] = finding
+            del free[at]
     return found
 
 

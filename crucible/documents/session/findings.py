@@ -5,10 +5,12 @@ The detector (`crucible.analysis.findings`), users and agents write them into th
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from functools import cached_property
 from hashlib import sha256
 from typing import TYPE_CHECKING, Protocol
 
@@ -173,7 +175,7 @@ def _numbered(found: Iterable[Finding]) -> Iterator[Finding]:
     """Give each finding its id; a second finding with the same kind and row ends in `-2`."""
     seen: Counter[str] = Counter()
     for one in found:
-        mark = one.rows[0] if one.rows else sha256(_bare(one.summary).encode()).hexdigest()[:8]
+        mark = one.rows[0] if one.rows else sha256(bare_words(one.summary).encode()).hexdigest()[:8]
         name = f"{one.kind}-{mark}"
         seen[name] += 1
         yield replace(one, id=name if seen[name] == 1 else f"{name}-{seen[name]}")
@@ -206,52 +208,66 @@ _TELLING = 20
 
 def quotes_words(finding: Finding, words: str) -> bool:
     """True if a finding's summary quotes `words`, in full or shortened."""
-    return _quotes(_bare(finding.summary), _bare(words))
+    return quotes(bare_words(finding.summary), bare_words(words))
 
 
 _NO_WORD = late_pattern(r"[\W_]+")
 
 
-def _bare(text: str) -> str:
+def bare_words(text: str) -> str:
     """Only the letters and digits, casefolded, since a summary drops marks and spaces."""
     return _NO_WORD.sub("", text).casefold()
 
 
-def _quotes(quotation: str, words: str) -> bool:
+def quotes(quotation: str, words: str) -> bool:
+    """True if a text contains a quotation, or starts with a short one; both are `bare_words`."""
     return bool(quotation) and (words.startswith(quotation) or (len(quotation) >= _TELLING and quotation in words))
 
 
-def findings_by_phase(session: Session) -> Mapping[str, Sequence[Finding]]:
-    """Return the findings by phase id.
+def findings_by_phase(session: Session, everything: Sequence[Finding] | None = None) -> Mapping[str, Sequence[Finding]]:
+    """Return the findings by phase id; `everything` is the result of `findings_of`, if known.
 
     A findings item without a phase belongs to the first phase that contains its summary, the summary's last sentence
     (after a label) or one of its points; to "" if no phase does.
     """
     found: dict[str, list[Finding]] = {}
-    everything = findings_of(session)
+    everything = findings_of(session) if everything is None else everything
     callouts = len(everything) - sum(1 + bool(item.also) for item in session.findings)
     for finding in everything[:callouts]:
         found.setdefault(finding.phase, []).append(finding)
     if session.findings:
-        words = {phase.id: [_bare(text) for text in _texts_of(phase)] for phase in session.all_phases()}
+        ids = {phase.id for phase in session.all_phases()}
+        quoted = _QuotedPhases(session)
         for finding in everything[callouts:]:
-            if finding.phase in words:
-                found.setdefault(finding.phase, []).append(finding)
-                continue
-            parts = (
-                finding.summary,
-                *sentences(finding.summary)[-1:],
-                finding.summary.partition(": ")[2],
-                *finding.points,
-            )
-            phases = (
-                name
-                for part in map(_bare, parts)
-                for name, texts in words.items()
-                if any(_quotes(part, text) for text in texts)
-            )
-            found.setdefault(next(phases, ""), []).append(finding)
+            place = finding.phase if finding.phase in ids else quoted.phase_of(finding)
+            found.setdefault(place, []).append(finding)
     return found
+
+
+class _QuotedPhases:
+    """The texts of all phases as one string without marks and spaces, to find the first phase with a quotation."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    @cached_property
+    def _texts(self) -> tuple[str, list[int], list[str]]:
+        """The string, in which a line end begins each text, and the start and id of each phase."""
+        parts, starts, ids, size = [], [], [], 0
+        for phase in self._session.all_phases():
+            starts.append(size)
+            ids.append(phase.id)
+            parts.append("".join(f"\n{bare_words(text)}" for text in _texts_of(phase)))
+            size += len(parts[-1])
+        return "".join(parts), starts, ids
+
+    def phase_of(self, finding: Finding) -> str:
+        """Return the first phase that contains a finding's summary or a part of it, "" if none does."""
+        summary = finding.summary
+        parts = (summary, *sentences(summary)[-1:], summary.partition(": ")[2], *finding.points)
+        text, starts, ids = self._texts
+        places = (text.find(part if len(part) >= _TELLING else f"\n{part}") for part in map(bare_words, parts) if part)
+        return next((ids[bisect_right(starts, place) - 1] for place in places if place >= 0), "")
 
 
 def _texts_of(phase: Phase) -> Iterator[str]:

@@ -41,7 +41,7 @@ def numbered(lines: Iterable[bytes], path: Path, start: int = 1) -> Iterator[Eve
     """Yield the lines of one file, numbered from `start`."""
     for at, data in enumerate(lines, start):
         # A record without a line end is torn: the next writer removes it.
-        yield EventLine(data, number_of(data[:-1]) if data.endswith(b"\n") else 0, path, at)
+        yield EventLine(data, number_of(data) if data.endswith(b"\n") else 0, path, at)
 
 
 @contextmanager

@@ -187,10 +187,10 @@ _NUMBER = late_pattern(rb'\{"seq":(\d{1,18}),')
 
 
 def number_of(line: bytes) -> int:
-    """Return the sequence number of a line; 0 if it is not a record."""
+    """Return the sequence number of a line, with or without its line end; 0 if it is not a record."""
     try:
         found = _NUMBER.match(line)
-        number = int(found[1]) if found and line.endswith(b"}") else orjson.loads(line)["seq"]
+        number = int(found[1]) if found and line.endswith((b"}", b"}\n")) else orjson.loads(line)["seq"]
     except (ValueError, KeyError, TypeError):
         return 0
     return number if isinstance(number, int) else 0

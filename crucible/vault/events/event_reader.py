@@ -14,6 +14,7 @@ from pathlib import Path
 
 import orjson
 
+from crucible.core.patterns import late_pattern
 from crucible.vault.events.event_archive import (
     EventLine,
     after_archived,
@@ -50,13 +51,23 @@ class EventRecord:
 OnTorn = Callable[[Path, int], None]
 
 
-def read_records(vault_root: Path, session_id: str, on_torn: OnTorn | None = None) -> Iterator[EventRecord]:
-    """Yield the records by sequence number.  `on_torn` gets the file and line number (from 1) of each invalid line.
+_TYPE = late_pattern(rb'\{"seq":\d+,(?:"key":"\w+",)?(?:"time":"[^"\\]*",)?(?:"phase":"[^"\\]*",)?"type":"(\w+)"')
+"""The type of a record as we write it, without parsing the line."""
+
+
+def read_records(
+    vault_root: Path, session_id: str, on_torn: OnTorn | None = None, types: Container[str] | None = None
+) -> Iterator[EventRecord]:
+    """Yield the records by sequence number, without those of other `types`.
+
+    `on_torn` gets the file and line number (from 1) of each invalid line.
 
     Raises `VaultError` if the archive is damaged, after the records that could be read.
     """
     with _lines(vault_root, session_id) as lines:
         for line in lines:
+            if types is not None and (found := _TYPE.match(line.data)) and found[1].decode() not in types:
+                continue
             try:
                 record = _record(orjson.loads(line.data) if line.number else None)
             except (ValueError, KeyError, TypeError):
