@@ -75,6 +75,8 @@ class Scrubber:
         self._redact = redact
         self._is_personal = personal
         self.counts: Counter[str] = Counter()
+        self._clean: set[str] = set()
+        self._clean_arguments: set[tuple[str, str]] = set()
         self._home: re.Pattern[str] | None = None
         self._home_folder = folder = home.rstrip("/\\")
         if len(folder) > 1 and not _PATHS.match(home):
@@ -84,13 +86,12 @@ class Scrubber:
         """Redact all text in a case, and add the redactions to the case's own."""
         before, self.counts = self.counts, Counter()
         changed: dict[str, Any] = {name: self.text(getattr(case, name)) for name in _ONE}
-        changed |= {name: tuple(map(self.text, getattr(case, name))) for name in _SEVERAL}
-        clean = replace(
-            case,
-            body=map_texts(case.body, self._argument),
-            place=case.place._replace(phase_name=self.text(case.place.phase_name)),
-            **changed,
-        )
+        changed |= {name: tuple(map(self.text, values)) for name in _SEVERAL if (values := getattr(case, name))}
+        changed |= {"body": map_texts(case.body, self._argument)}
+        if (phase := self.text(case.place.phase_name)) != case.place.phase_name:
+            changed |= {"place": case.place._replace(phase_name=phase)}
+        changed = {name: value for name, value in changed.items() if value is not getattr(case, name)}
+        clean = replace(case, **changed) if changed else case
         taken, self.counts = self.counts, before + self.counts
         return replace(clean, redactions=dict(Counter(case.redactions) + taken)) if taken else clean
 
@@ -105,6 +106,14 @@ class Scrubber:
 
     def text(self, text: str) -> str:
         """Redact text; returns the same object if nothing changed."""
+        if text in self._clean:
+            return text
+        clean = self._redacted(text)
+        if clean is text and len(text) <= _SHORT and len(self._clean) < _MOST:
+            self._clean.add(text)
+        return clean
+
+    def _redacted(self, text: str) -> str:
         valid = text
         if not text.isascii():  # files cannot contain lone surrogates
             valid = text.encode("utf-8", "replace").decode("utf-8")
@@ -146,10 +155,17 @@ class Scrubber:
         clean = self.text(text)
         if not key or clean != text or len(text) > _LONGEST_SECRET or "\n" in text:
             return clean
-        _, counts = self._redact(orjson.dumps({self.text(key): text}).decode())
+        if (key, text) in self._clean_arguments:
+            return text
+        name = self.text(key)
+        _, counts = self._redact(orjson.dumps({name: text}).decode())
         if counts:
             self.counts.update(counts)
+        elif name is key and len(text) <= _SHORT and len(self._clean_arguments) < _MOST:
+            self._clean_arguments.add((key, text))
         return next((f"[REDACTED:{rule}]" for rule in counts), clean)
 
 
 _LONGEST_SECRET = 4096
+_SHORT, _MOST = 256, 16_384
+"""Maximum length and number of strings cached as clean, since names and paths recur in the cases of a session."""

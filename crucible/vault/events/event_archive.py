@@ -54,7 +54,7 @@ def folder_lines(folder: Path) -> Iterator[Iterator[EventLine]]:
         files: list[Iterator[tuple[int, EventLine]]] = []
         for path in (folder / EVENTS, folder / TOOLS):
             with suppress(FileNotFoundError):
-                files.append(_rising(numbered(stack.enter_context(path.open("rb")), path)))
+                files.append(_rising(numbered(stack.enter_context(path.open("rb", _BUFFER)), path)))
         yield (line for _, line in heapq.merge(*files, key=lambda pair: pair[0]))
 
 
