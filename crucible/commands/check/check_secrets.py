@@ -72,9 +72,11 @@ def check_secrets(
 
 def found_in_text(scanner: Scanner, path: str, text: str, first: int = 1) -> Iterator[tuple[Found, int]]:
     """Yield each secret with the line where it ends; the text begins at line `first`."""
+    begin, counted = first, 0
     for start, part in _parts(text):
         for secret in scanner.find(part):
-            begin = first + text.count("\n", 0, start + secret.start)
+            begin += text.count("\n", counted, start + secret.start)
+            counted = start + secret.start
             last = begin + part.count("\n", secret.start, secret.end)
             yield Found(path, begin, "secret", secret.rule), last
 

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections import Counter
-from collections.abc import Sequence
+from bisect import bisect_left, bisect_right
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
 from functools import cached_property
+from operator import itemgetter
 
 from crucible.core.patterns import late_pattern
 from crucible.core.text import stop_words
@@ -103,14 +105,11 @@ class Answers:
             return self._named[self.names[at]]
         behind = self._entries[at + 1] if at + 1 < len(self._entries) else None
         name = _named_by(behind) if isinstance(behind, Intervention) else ""
-        return behind if isinstance(behind, Intervention) and name and name not in self.names.values() else None
+        return behind if isinstance(behind, Intervention) and name and name not in self._known else None
 
     def prompt_after(self, at: int) -> Intervention | None:
         """A prompt directly after this position; a prompt after several questions in a row answers all of them."""
-        after = at + 1
-        while after < len(self._entries) and _is_passed(self._entries[after]):
-            after += 1
-        found = self._entries[after] if after < len(self._entries) else None
+        found = self._after[at]
         return found if isinstance(found, Intervention) else None
 
     def answer(self, at: int, asked: str) -> bool:
@@ -119,7 +118,20 @@ class Answers:
             return True
         words = words_of(asked)
         needed = min(max(_SHARED, (len(words) + 1) // 2), len(words)) or 1
-        return any(len(words & reply) >= needed for place, reply in self._reply_words if place > at)
+        return self._replies.has_later(at, words, needed)
+
+    @cached_property
+    def _known(self) -> frozenset[str]:
+        return frozenset(self.names.values())
+
+    @cached_property
+    def _after(self) -> list[Entry | None]:
+        """The first entry after each position that is no question and no answer that names an item."""
+        found: list[Entry | None] = [None] * len(self._entries)
+        for at in range(len(found) - 1, 0, -1):
+            entry = self._entries[at]
+            found[at - 1] = found[at] if _is_passed(entry) else entry
+        return found
 
     @cached_property
     def _named(self) -> dict[str, Intervention]:
@@ -138,8 +150,33 @@ class Answers:
         return max((at for at in places if not _named_by(self._entries[at])), default=-1)
 
     @cached_property
-    def _reply_words(self) -> list[tuple[int, frozenset[str]]]:
-        return [(at, words_of(text)) for at, entry in enumerate(self._entries) if (text := _reply_text(entry))]
+    def _replies(self) -> _Replies:
+        texts = ((at, _reply_text(entry)) for at, entry in enumerate(self._entries))
+        return _Replies((at, words_of(text)) for at, text in texts if text)
+
+
+class _Replies:
+    """The words of replies, in order, and for each word the replies that contain it."""
+
+    def __init__(self, replies: Iterable[tuple[int, frozenset[str]]]) -> None:
+        last = {words: at for at, words in replies}  # of equal replies, the last one is after the most questions
+        self._words = sorted(((at, words) for words, at in last.items()), key=itemgetter(0))
+        self._at = [at for at, _ in self._words]
+        self._by_word: defaultdict[str, list[int]] = defaultdict(list)
+        for nth, (_, words) in enumerate(self._words):
+            for word in words:
+                self._by_word[word].append(nth)
+
+    def has_later(self, at: int, words: frozenset[str], needed: int) -> bool:
+        """True if a reply after `at` contains at least `needed` of the words."""
+        first = bisect_right(self._at, at)
+        by_word = sorted((self._by_word.get(word, []) for word in words), key=len)
+        # A reply that lacks so many of the words cannot contain enough of the others: only the rarest are looked up.
+        for places in by_word[: len(words) - needed + 1]:
+            for nth in places[bisect_left(places, first) :]:
+                if len(words & self._words[nth][1]) >= needed:
+                    return True
+        return False
 
 
 def _named_by(entry: Entry) -> str:

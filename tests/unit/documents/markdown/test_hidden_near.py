@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from crucible.documents.markdown import wikilinks
 from crucible.documents.markdown.hidden_ranges import hidden_ranges
 from crucible.documents.markdown.source import Source
+from tests.counting import CountedText
 
 NEAR = ["[[a]]", "[b](c)", "![[e]]", "[", "](", "]]", "[[", "`", "``", "`x`", "`[[q]]`", "\\"]
 BLOCKS = [
@@ -48,3 +49,12 @@ def test_a_paragraph_goes_on_where_its_list_began_before_the_blank_line() -> Non
     at_margin = "para `x [[one]]\n2. b` [[two]]\n"
     assert [link.target for link in wikilinks.find_links(Source(in_list))] == ["one", "two"]
     assert [link.target for link in wikilinks.find_links(Source(at_margin))] == ["two"]
+
+
+def test_twice_as_many_links_copy_twice_the_text() -> None:
+    def copied(count: int) -> int:
+        text = CountedText("".join(f"See [[note {at}]] and `code`.\n\n" for at in range(count)))
+        assert len(wikilinks.find_links(Source(text), 0)) == count
+        return text.read
+
+    assert copied(200) <= 2.3 * copied(100)

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from crucible.documents.session.session import Callout, Decision, Entry, Failure, Intervention, Phase, Prose, Session
-from crucible.documents.session.waiting import Answers, answer_note, pending_entries
+from crucible.documents.session.waiting import Answers, answer_note, pending_entries, words_of
+from tests.counting import steps_of
 
 STORE = Callout("decision_needed", "Which store for the tokens?", "SQLite or Postgres")
 DROP = Callout("approval_required", "", "Drop the table?")
@@ -91,3 +96,35 @@ def test_in_a_logged_conversation_a_user_who_goes_on_has_dismissed_the_question(
     assert not Answers(entries).settles(0)
     assert Answers(entries, logged=True).settles(0)
     assert not Answers(entries[:2], logged=True).settles(0)
+
+
+WORDS = ["limiter", "bucket", "retry", "cache", "schema", "queue", "worker", "token", "session", "index"]
+TEXTS = st.lists(st.sampled_from(WORDS), max_size=6).map(" ".join)
+
+
+@given(st.lists(st.tuples(st.booleans(), TEXTS), max_size=12))
+def test_a_later_reply_answers_if_it_shares_half_the_words_and_at_least_two(said: list[tuple[bool, str]]) -> None:
+    entries = [Decision(text) if is_reply else Callout("decision_needed", "", text) for is_reply, text in said]
+    replies = [(at, words_of(text)) for at, (is_reply, text) in enumerate(said) if is_reply]
+
+    def is_answered(at: int, words: frozenset[str]) -> bool:
+        needed = min(max(2, (len(words) + 1) // 2), len(words)) or 1
+        return any(len(words & reply) >= needed for place, reply in replies if place > at)
+
+    expected = [is_answered(at, words_of(text)) for at, (is_reply, text) in enumerate(said) if not is_reply]
+    answers = Answers(entries)
+    assert [answers.settles(at) for at in answers.names] == expected
+
+
+@pytest.mark.parametrize("reply", [True, False])
+def test_finding_answers_takes_twice_the_work_for_twice_the_entries(reply: bool) -> None:
+    def session(count: int) -> Session:
+        entries: list[Entry] = []
+        for at in range(count):
+            entries.append(Callout("decision_needed", "", f"Which store should limiter{at} bucket{at} take?"))
+            if reply:
+                entries += [Prose("I wait."), Decision(f"The store of worker{at} cache{at}")]
+        return Session("one", phases=(Phase("phase-1", "Work", entries=tuple(entries)),))
+
+    few, many = (steps_of(partial(pending_entries, session(count))) for count in (100, 200))
+    assert many <= 2.3 * few
