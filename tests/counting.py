@@ -38,12 +38,12 @@ class CountedText(str):
         made.read = 0
         return made
 
-    def __getitem__(self, key: SupportsIndex | slice) -> str:  # type: ignore[override]
+    def __getitem__(self, key: SupportsIndex | slice) -> str:
         found = super().__getitem__(key)
         self.read += len(found)
         return found
 
-    def count(self, sub: str, start: int = 0, end: int | None = None) -> int:  # type: ignore[override]
-        stop = len(self) if end is None else end
-        self.read += stop - start
-        return super().count(sub, start, stop)
+    def count(self, *args: Any) -> int:
+        start, end = (*args[1:], 0, len(self))[:2]
+        self.read += end - start
+        return super().count(*args)

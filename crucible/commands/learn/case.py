@@ -6,10 +6,10 @@ Extracting a session again gives the same cases with the same ids.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, fields, is_dataclass, replace
+from dataclasses import dataclass, field, is_dataclass, replace
 from datetime import datetime
 from enum import Enum, StrEnum
-from functools import cache, lru_cache
+from functools import lru_cache
 from hashlib import blake2b
 from itertools import repeat
 from typing import Any, NamedTuple, TypeAlias, TypeVar, cast
@@ -222,10 +222,9 @@ CUT = "[… cut …]"
 _T = TypeVar("_T")
 
 
-@cache
-def field_names(kind: type) -> tuple[str, ...]:
+def field_names(kind: type[Any]) -> tuple[str, ...]:
     """Return the field names of a dataclass in order."""
-    return tuple(each.name for each in fields(kind))
+    return tuple(kind.__dataclass_fields__)  # `fields` takes ten times as long
 
 
 def texts_of(value: object) -> Iterator[str]:
