@@ -122,7 +122,9 @@ def _derive(document: Document, placed: Sequence[PlacedEvent], sha: str) -> Deri
     )
     size = sum(len(text.encode("utf-8", "replace")) for text in texts)
     headings = _headings(document)
-    whole = _whole(document, indexed, common, headings)
+    # What tools print is far more than what was said, and would hide it.
+    said = [one for one in indexed if document.events[one.number].kind is not EventKind.TOOL]
+    whole = _whole(document, said, common, headings)
     events = tuple(_with_heading(one, document.events[one.number], headings) for one in indexed)
     return Derived(document.path, sha, document.session, card, events, whole, size)
 
@@ -164,7 +166,7 @@ def _with_heading(indexed: Indexed, event: Event, headings: Mapping[str, str]) -
 def _whole(
     document: Document, events: Sequence[Indexed], common: tuple[str, ...], headings: Mapping[str, str]
 ) -> Indexed:
-    """Return the document of an entire session: its properties, its date in words, its headings, and all events."""
+    """Return the document of an entire session: its properties, its date in words, its headings, and these events."""
     head = "\n".join(_head(document))
     names = dict.fromkeys(names_in(head))
     facts = dict.fromkeys(common)

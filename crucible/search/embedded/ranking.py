@@ -38,7 +38,7 @@ _LEAST = 0.9
 """The factor for very old matches."""
 _OF_HINTED_KIND = 1.2
 """The factor for an event of a kind that the question hints at."""
-_AT_NAMED_TIME = 1.3
+_AT_NAMED_TIME = 1.6
 """The factor for a match from a time that the question mentions."""
 _DAY = 86_400
 
