@@ -33,7 +33,8 @@ _CHUNK = 20
 class Indexed(NamedTuple):
     """A document of the index: an event (`number` is its position in the card) or an entire session.
 
-    `facts` are `field:value`; times are seconds since 1970.
+    `facts` are `field:value`; times are seconds since 1970.  `reply` is the position of what follows a question, 0 for
+    anything else.
     """
 
     number: int
@@ -42,6 +43,7 @@ class Indexed(NamedTuple):
     facts: tuple[str, ...]
     first: int
     last: int
+    reply: int = 0
 
 
 class Derived(NamedTuple):
@@ -125,8 +127,27 @@ def _derive(document: Document, placed: Sequence[PlacedEvent], sha: str) -> Deri
     # What tools print is far more than what was said, and would hide it.
     said = [one for one in indexed if document.events[one.number].kind is not EventKind.TOOL]
     whole = _whole(document, said, common, headings)
-    events = tuple(_with_heading(one, document.events[one.number], headings) for one in indexed)
+    replies = replies_of(document.events)
+    events = tuple(
+        _with_heading(one, document.events[one.number], headings)._replace(reply=replies[one.number]) for one in indexed
+    )
     return Derived(document.path, sha, document.session, card, events, whole, size)
+
+
+def replies_of(events: Sequence[Event]) -> list[int]:
+    """Return for each event that asks something the position of the next event that is not a call, 0 for others.
+
+    The answer rarely repeats the words of its question.
+    """
+    replies = [0] * len(events)
+    following = 0
+    for at in range(len(events) - 1, -1, -1):
+        if events[at].kind is EventKind.TOOL:
+            continue
+        if "?" in events[at].text:
+            replies[at] = following
+        following = at
+    return replies
 
 
 def _indexed(number: int, event: Event, text: str, common: tuple[str, ...]) -> Indexed:

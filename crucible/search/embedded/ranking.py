@@ -40,6 +40,8 @@ _OF_HINTED_KIND = 1.2
 """The factor for an event of a kind that the question hints at."""
 _AT_NAMED_TIME = 1.6
 """The factor for a match from a time that the question mentions."""
+_OF_QUESTION = 0.4
+"""The share of a question's score that is added to the event that follows it."""
 _DAY = 86_400
 
 Weigh = Callable[[str], tuple[float, Mapping[str, float]] | None]
@@ -112,6 +114,7 @@ def rank_events(
 ) -> list[Ranked]:
     """Rank events, best first, without items of weight 0.  `sessions` come from `rank_sessions`."""
     sums = {one.found.path: _OF_SESSION * (one.parts["text"] + one.parts["events"]) for one in sessions}
+    asked = {(one.path, one.reply): _OF_QUESTION * one.score for one in reversed(events) if one.reply}
     ranked, seconds = [], now.timestamp()
     for event in events:
         item = None if event.path in sums else weigh(event.path)
@@ -121,8 +124,9 @@ def rank_events(
         if factor <= 0:  # the viewer may not see the item
             continue
         name = "recency" if item is None else "factor"
-        parts = {"text": event.score, "session": share, **more, name: factor}
-        ranked.append(_hinted(Ranked(event, (event.score + share) * factor, parts), hints, now.tzinfo))
+        reply = asked.get((event.path, event.number), 0.0)
+        parts = {"text": event.score, "session": share, **({"reply": reply} if reply else {}), **more, name: factor}
+        ranked.append(_hinted(Ranked(event, (event.score + share + reply) * factor, parts), hints, now.tzinfo))
     return sorted(ranked, key=_best_first)
 
 
@@ -191,8 +195,18 @@ def rank(
     limit = min(max(found.terms.question.limit, 1), MOST)
     of_sessions = [one for one in found.events if not is_item(one.path)]
     sessions = rank_sessions(of_sessions, own, now, found.hints)
-    events = rank_events(found.events, sessions, now, weigh, found.hints)
+    events = rank_events(_with_replies(found), sessions, now, weigh, found.hints)
     return events[:limit], listed_sessions(sessions, of_sessions, found.terms)[:limit]
+
+
+def _with_replies(found: RankInput) -> list[Match]:
+    """Add the replies to matching questions, unless the question is limited to events that they may not be among."""
+    parsed, question = found.terms.parsed, found.terms.question
+    if question.narrows or parsed.phrases or parsed.nots or parsed.facts or parsed.not_facts:
+        return list(found.events)
+    known = {(one.path, one.number) for one in found.events}
+    replies = {(one.path, one.reply): one.first for one in found.events if one.reply}
+    return [*found.events, *(Match(*place, 0.0, first) for place, first in replies.items() if place not in known)]
 
 
 def find_events(question: Question, notes: list[str], find: Find, texts: Texts, count: Count) -> RankInput | None:

@@ -94,12 +94,16 @@ class Searchers(NamedTuple):
 
 
 class Match(NamedTuple):
-    """A match: the note's path, the event's position in its card (0 for a session), its text score and its time."""
+    """A match: the note's path, the event's position in its card (0 for a session), its text score and its time.
+
+    `reply` is the position of what follows a question, 0 for any other event.
+    """
 
     path: str
     number: int
     score: float
     first: int
+    reply: int = 0
 
 
 class SearchTerms(NamedTuple):
@@ -191,12 +195,13 @@ def _current(
     def values(field: str) -> list[Any]:
         return searcher.fast_field_values(field, places)
 
-    numbers = values("event") if side == "events" else [0] * len(places)
+    numbers, replies = map(values, ("event", "reply")) if side == "events" else ([0] * len(places),) * 2
     found = []
-    for (score, _), note, first, number in zip(hits, values("note"), values("first"), numbers, strict=True):
+    for (score, _), note, first, *rest in zip(hits, values("note"), values("first"), numbers, replies, strict=True):
         path = searchers.paths.get(note)
         if path is not None and first is not None:
-            found.append(Match(path, number, 0.0 if by_time else score, first))
+            number, reply = rest
+            found.append(Match(path, number, 0.0 if by_time else score, first, reply))
     return found
 
 
