@@ -200,9 +200,10 @@ def rank(
 
 
 def _with_replies(found: RankInput) -> list[Match]:
-    """Add the replies to matching questions, unless the question is limited to events that they may not be among."""
+    """Add the replies to matching questions, unless the user's question is limited to some events of a session."""
     parsed, question = found.terms.parsed, found.terms.question
-    if question.narrows or parsed.phrases or parsed.nots or parsed.facts or parsed.not_facts:
+    is_limited = question.kinds != frozenset(EventKind) or question.agent or question.channel
+    if is_limited or parsed.phrases or parsed.nots or parsed.facts or parsed.not_facts:
         return list(found.events)
     known = {(one.path, one.number) for one in found.events}
     replies = {(one.path, one.reply): one.first for one in found.events if one.reply}

@@ -197,7 +197,8 @@ _EVENTS_BY_WORDS = (
     + """) AS score
         FROM found AS f JOIN rare USING (term), unnest(f.hits) AS h GROUP BY 1, 2, 3
     )
-    SELECT best.no, best.sequence::int, best.score, coalesce(s.times[best.sequence + 1], 0) FROM (
+    SELECT best.no, best.sequence::int, best.score, coalesce(s.times[best.sequence + 1], 0),
+        least(greatest(coalesce(s.replies[best.sequence + 1], 0), 0), 8388607) FROM (
         SELECT k.* FROM scored AS k {join} WHERE {where} ORDER BY k.score DESC, k.no DESC, k.sequence LIMIT %(most)s
     ) AS best JOIN crucible.sessions AS s ON s.no = best.no AND s.project = best.project ORDER BY best.score DESC, 4 DESC, best.no, best.sequence
 """

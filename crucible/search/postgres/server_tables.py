@@ -184,7 +184,12 @@ ALTER TABLE crucible.sessions
 ALTER TABLE crucible.session_events ADD CHECK (crucible.is_readable(created_at));
 """
 
-_MIGRATIONS = (_FIRST, _SECOND)
+_THIRD = """
+-- For each event that asks something the position of the next event that is not a call; 0 for others, null before this.
+ALTER TABLE crucible.sessions ADD COLUMN replies int[];
+"""
+
+_MIGRATIONS = (_FIRST, _SECOND, _THIRD)
 VERSION = len(_MIGRATIONS)
 """The schema version that this version of Crucible reads and writes."""
 

@@ -10,12 +10,12 @@ from hashlib import blake2b
 from typing import Any, NamedTuple
 
 from crucible.documents.knowledge.item_rules import EVERYTHING, Audience, WeightFacts
-from crucible.search.embedded.documents import Indexed, derive_document, derive_item
+from crucible.search.embedded.documents import Indexed, derive_document, derive_item, replies_of
 from crucible.search.embedded.segments import analyze
 from crucible.search.question_words import indexable
 from crucible.search.recall import Document, Event, EventKind, Question, seconds_of
 
-TERMS = "2"
+TERMS = "3"
 """Incremented when the same text would yield different rows; everything is then pushed again."""
 
 _SEARCHABLE = 100_000
@@ -41,6 +41,7 @@ class SessionRows(NamedTuple):
     events: list[EventRow]
     postings: dict[str, tuple[int, list[int]]]
     times: list[int]
+    replies: list[int]
     first: int
     last: int
     searched: int
@@ -109,6 +110,7 @@ def rows_of(document: Document) -> SessionRows:
         [_row(event, sequence) for sequence, event in enumerate(document.events)],
         {term: (whole_terms.get(term, 0), hits.get(term, [])) for term in {**whole_terms, **hits}},
         times_of_events,
+        replies_of(document.events),
         whole.first if whole else max(times_of_events, default=0),
         whole.last if whole else max(times_of_events, default=0),
         len(derived.events),

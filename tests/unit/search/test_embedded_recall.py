@@ -105,6 +105,40 @@ def test_a_session_is_found_by_its_date(root: Path) -> None:
     assert ask(root, "what happened on thursday 5 november 2026").sessions[0].session == CACHE.id
 
 
+def test_tool_calls_are_found_but_do_not_describe_their_session(tmp_path: Path) -> None:
+    calls = ToolCalls((ToolCall("Bash cat notes", "lighthouse " * 9),))
+    noisy = replace(RETRY, phases=(replace(RETRY.phases[0], entries=(*RETRY.phases[0].entries, calls)),))
+    said = session_of("2026-11-04-coast", "Describe the lighthouse", "The lighthouse is red and white")
+    root = vault_of(tmp_path / "v", noisy, said, CACHE)
+    answer = ask(root, "lighthouse", limit=20)
+    assert answer.sessions[0].session == said.id
+    assert {one.session: one.parts["text"] for one in answer.sessions}[RETRY.id] == 0
+    assert EventKind.TOOL in {hit.event.kind for hit in answer.hits}
+
+
+def test_what_follows_a_question_is_found_with_it(tmp_path: Path) -> None:
+    asked = session_of("2026-11-04-coast", "What color is the lighthouse?", "Red and white.", "Fine", "Done.")
+    root = vault_of(tmp_path / "v", asked, CACHE)
+    answer = ask(root, "lighthouse color")
+    assert found(answer)[:2] == ["What color is the lighthouse?", "Red and white."]
+    assert answer.hits[1].parts["reply"] == pytest.approx(0.4 * answer.hits[0].parts["text"])
+    assert len(answer.hits) == 2
+    both = ask(root, "lighthouse white")
+    assert both.hits[found(both).index("Red and white.")].parts.keys() >= {"reply", "text"}
+    for narrowed in ({"kinds": frozenset({EventKind.USER})}, {"agent": "claude-code"}):
+        assert found(ask(root, "lighthouse color", **narrowed)) == ["What color is the lighthouse?"]
+    assert len(ask(root, "lighthouse color", project="shop").hits) == 2
+    assert found(ask(root, "lighthouse color -red")) == ["What color is the lighthouse?"]
+
+
+def test_calls_between_a_question_and_its_reply_are_skipped(tmp_path: Path) -> None:
+    session = session_of("2026-11-04-coast", "What color is the lighthouse?")
+    (phase,) = session.phases
+    more = (*phase.entries, ToolCalls((ToolCall("Read paint.txt", "a tin"),)), Prose("Red and white."))
+    root = vault_of(tmp_path / "v", replace(session, phases=(replace(phase, entries=more),)))
+    assert found(ask(root, "lighthouse color")) == ["What color is the lighthouse?", "Red and white."]
+
+
 def test_a_phrase_without_match_falls_back_to_its_words_with_a_remark(root: Path) -> None:
     answer = ask(root, '"jitter with a bucket"')
     assert {hit.event.session for hit in answer.hits} == {RETRY.id, CACHE.id}

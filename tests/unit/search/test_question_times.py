@@ -82,7 +82,7 @@ def test_of_equal_events_that_of_the_named_month_ranks_first(
     answer = ask(root, "the limit of September")
     assert [one.session for one in answer.sessions] == ["two", "one"]
     assert answer.hits[0].event.session == "two"
-    assert answer.hits[0].parts["date"] == answer.sessions[0].parts["date"] == 1.3
+    assert answer.hits[0].parts["date"] == answer.sessions[0].parts["date"] == 1.6
     assert "date" not in answer.sessions[1].parts
     assert {hit.event.session for hit in answer.hits} == {"one", "two"}
     assert [one.session for one in ask(root, "the limit").sessions] == ["one", "two"]

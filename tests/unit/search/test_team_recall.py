@@ -79,6 +79,9 @@ def _session(number: int) -> Session:
         ToolCalls((ToolCall(f"Read src/{topic.partition(' ')[0]}_{number % 7}.py", "done"),)),
         Intervention(_text(random, topic)),
         Prose(f'It is decided: "{topic}" stays in src/part{number % 5}/limiter.py'),
+        Intervention(f"Who paints lighthouse{number}?"),
+        ToolCalls((ToolCall("Read paint.txt", "a tin"),)),
+        Prose("Nobody does."),
     )
     phase = Phase("More", AgentRef("codex", "0.46"), "prod", STARTED, entries=extra)
     return replace(session, phases=(*session.phases, phase))
@@ -180,6 +183,13 @@ def test_hits_equal_those_of_the_embedded_engine(both: tuple[EmbeddedRecall, Rec
     assert there.snippet == here.snippet
     assert (there.before, there.after) == (here.before, here.after)
     assert there.parts.keys() == here.parts.keys()
+
+
+def test_what_follows_a_question_is_found_as_in_the_embedded_engine(both: tuple[EmbeddedRecall, Recall]) -> None:
+    here, there = (one.ask(Question("who paints lighthouse23"), NOW).hits for one in both)
+    assert [hit.event.text for hit in there[:2]] == ["Who paints lighthouse23?", "Nobody does."]
+    assert [hit.event.id for hit in there[:2]] == [hit.event.id for hit in here[:2]]
+    assert there[1].parts.keys() == here[1].parts.keys() >= {"reply"}
 
 
 def test_get_and_around_equal_those_of_the_embedded_engine(both: tuple[EmbeddedRecall, Recall]) -> None:
