@@ -17,7 +17,7 @@ from zlib import crc32
 
 from crucible.search.recall import Document, Event, EventKind, seconds_of, time_of
 
-SCHEMA = 5
+SCHEMA = 6
 """Incremented when the content or format of the index changes; an index with a different number is rebuilt."""
 
 SIDES = ("events", "sessions")
