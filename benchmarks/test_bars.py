@@ -12,7 +12,8 @@ import pytest
 from benchmarks.measuring import run, seconds_of
 from benchmarks.workflows import chain, check_generated, validate, web
 from crucible.clients.registry import DIALECTS
-from crucible.commands.imports.import_report import ImportOptions, ImportReport
+from crucible.commands.imports.import_report import ImportOptions
+from crucible.commands.imports.import_result import ImportReport
 from crucible.commands.imports.imports import import_transcripts
 from crucible.core.settings.settings import VaultSettings
 from crucible.documents.markdown.frontmatter import find_frontmatter

@@ -42,6 +42,7 @@ LATE = {
         "crucible.vault.notes.vault",
     },
     "crucible.cli.status_page": {"crucible.cli.first_vault"},
+    "crucible.cli.import_command": {"crucible.cli.import_run"},
     "crucible.cli.id_arguments": {
         "crucible.cli.id_choices",
         "crucible.vault.index.index_draft",
@@ -64,7 +65,7 @@ LATE = {
     },
     "crucible.memory.knowledge.knowledge_search": {"crucible.memory.knowledge.knowledge_folder"},
     "crucible.integrations.hooks.background": {"crucible.integrations.hooks.sync"},
-    "crucible.commands.idle.idle_check": {"crucible.commands.idle.idle_timeout"},
+    "crucible.commands.idle.idle_check": {"crucible.commands.idle.idle_timeout", "crucible.vault.index.schema"},
     "crucible.integrations.mcp.server": {"crucible.integrations.mcp.tool_service"},
     "crucible.search.embedded.index_update": {"crucible.search.embedded.documents", "crucible.vault.index.index"},
     "crucible.search.embedded.hits": {"crucible.search.embedded.documents", "crucible.search.event_records"},

@@ -17,7 +17,8 @@ import pytest
 
 from crucible.clients.registry import DIALECTS
 from crucible.commands.check.check_vault import check_sessions
-from crucible.commands.imports.import_report import ImportOptions, ImportReport
+from crucible.commands.imports.import_report import ImportOptions
+from crucible.commands.imports.import_result import ImportReport
 from crucible.commands.imports.imports import import_transcripts
 from crucible.core.settings.settings import VaultSettings
 from crucible.documents.knowledge.item_notes import render_item

@@ -10,11 +10,12 @@ from pathlib import Path
 import click
 
 from crucible.cli.environment import absolute_path, human_is_there, settings_path, user_settings
-from crucible.cli.import_command import import_options, import_with_progress
+from crucible.cli.import_run import import_options, import_with_progress
 from crucible.cli.import_summary import write_summary
 from crucible.cli.options import Door
 from crucible.cli.output import clean_line, counted, say
-from crucible.commands.imports.imports import Search, searches_here
+from crucible.commands.imports.import_result import Search
+from crucible.commands.imports.transcript_search import searches_here
 from crucible.core.errors import TranscriptError, VaultNotFound
 from crucible.core.settings.settings import load_vault_settings
 from crucible.vault.notes.discovery import is_vault

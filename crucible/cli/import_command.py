@@ -1,35 +1,28 @@
-"""`cru import`: bring clients' sessions into the vault."""
+"""`cru import`: bring clients' sessions into the vault.
+
+Most imports find nothing new, and these import next to nothing.
+"""
 
 from __future__ import annotations
 
 import os
-import shlex
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
-from datetime import datetime
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from crucible.cli.environment import user_settings
+from crucible import __version__
+from crucible.cli.environment import vault_place
 from crucible.cli.import_summary import Imported, found_something, import_data, write_summary
-from crucible.cli.options import Door, GivenPath, flag, format_option, is_data, local_now, since_option
-from crucible.cli.output import PROBLEMS_FOUND, bar, clean_line, say, write_data
-from crucible.cli.session_stop import update_histories
-from crucible.cli.vault_access import open_vault
+from crucible.cli.options import Door, GivenPath, flag, format_option, is_data, since_option
+from crucible.cli.output import PROBLEMS_FOUND, clean_line, say, write_data
 from crucible.clients.registry import CLIENTS, DIALECTS, Dialect, client_of
-from crucible.commands.imports.import_report import ImportOptions, ImportReport, UnreadableRow
-from crucible.commands.imports.imports import (
-    Search,
-    import_all,
-    other_writer,
-    searches_at,
-    searches_here,
-)
-from crucible.core.errors import TranscriptError, UsageError
-from crucible.integrations.hooks.sync import has_backlog, write_down
-from crucible.vault.notes.vault import Vault
+from crucible.commands.idle.idle_check import is_due
+from crucible.commands.imports.import_answer import Question, Shown, answer, ask
+from crucible.commands.imports.import_result import UnreadableRow
+from crucible.core.errors import UsageError
+from crucible.core.settings.settings import VaultSettings
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -72,24 +65,6 @@ def _is_mistyped(value: object, path: Path) -> bool:
     return isinstance(value, str) and value.replace("-", "").isalnum() and not path.exists()
 
 
-def import_with_progress(vault: Vault, options: ImportOptions, searches: Sequence[Search]) -> Sequence[ImportReport]:
-    """Import what the searches find, process the hooks' backlog, and update the histories of the sessions."""
-
-    def say_stopped(reports: Sequence[ImportReport]) -> None:
-        if not options.dry_run:
-            created, updated = (sum(len(getattr(each, name)) for each in reports) for name in ("created", "updated"))
-            say(f"stopped: {created} created, {updated} updated; import again for the rest")
-
-    with bar("importing") as show:
-        reports = import_all(vault, searches, options=options, progress=show, on_stop=say_stopped)
-    if not options.dry_run:
-        # Some facts come only from hooks: transcripts do not record how a session ended.
-        if has_backlog(vault.root):
-            write_down(vault.root)
-        update_histories(vault, (name for report in reports for name in report.updated))
-    return reports
-
-
 @click.command("import")
 @click.argument("named", metavar="[CLIENT] [PATH]...", type=_ClientOrPath(path_type=Path), nargs=-1)
 @click.option("--project", metavar="NAME", help="Only sessions of this project.")
@@ -125,18 +100,34 @@ def import_sessions(
     paths = tuple(one for one in named if isinstance(one, Path))
     if len(dialects) > 1 or (dialects and named[0] is not dialects[0]):
         raise UsageError("CLIENT is one name, before the paths", "cru import codex PATH")
-    vault, options = open_vault(door), import_options(**given)
-    unknown: Sequence[UnreadableRow] = ()
-    if dialects:
-        imported = _import_client(vault, options, dialects[0], paths)
-    else:
-        imported, unknown = _import_found(vault, options, paths)
+    imported, unknown = _import(door, dialects, paths, given)
     if is_data(format_):
         write_data(import_data(imported, unknown), format_)
     else:
-        write_summary(imported, unknown, verbose=verbose, dry_run=options.dry_run)
-        _say_next(imported, unknown, paths, dry_run=options.dry_run)
+        write_summary(imported, unknown, verbose=verbose, dry_run=given["dry_run"])
+        _say_next(imported, unknown, paths, dry_run=given["dry_run"])
     return PROBLEMS_FOUND if unknown or any(report.unreadable for _, report in imported) else 0
+
+
+def _import(door: Door, dialects: Sequence[Dialect], paths: Sequence[Path], given: dict[str, Any]) -> Shown:
+    """Import, unless nothing has changed since the last import of the same folders."""
+    root, settings = vault_place(door)
+    question = None if any(given.values()) else _question(root, settings, dialects, paths)
+    if question and not is_due(root, settings) and (known := answer(question)):
+        return known
+    from crucible.cli.import_run import run_import  # noqa: PLC0415  imports five times as much
+
+    return run_import(root, settings, dialects, paths, question, given)
+
+
+def _question(
+    root: str, settings: VaultSettings, dialects: Sequence[Dialect], paths: Sequence[Path]
+) -> Question | None:
+    dialects = dialects or [*DIALECTS.values()]
+    if paths:
+        return ask(root, settings, __version__, [(dialects, path) for path in paths])
+    folders = [((dialect,), dialect.default_folder(os.environ, Path.home())) for dialect in dialects]
+    return ask(root, settings, __version__, [(each, folder) for each, folder in folders if folder.exists()])
 
 
 def _say_next(imported: Imported, unknown: Sequence[UnreadableRow], paths: Sequence[Path], *, dry_run: bool) -> None:
@@ -149,63 +140,3 @@ def _say_next(imported: Imported, unknown: Sequence[UnreadableRow], paths: Seque
         say(f"No sessions found. Looked in: {', '.join(map(str, looked))}")
     elif any(report.created for _, report in imported) and not dry_run:
         say('Run "cru session list" to see them, or "cru" for the status of this project.')
-
-
-def _import_client(vault: Vault, options: ImportOptions, dialect: Dialect, paths: Sequence[Path]) -> Imported:
-    """Import one client's sessions, and report files of other clients."""
-    others = _rows_of_others(dialect, [path for path in paths if path.is_file()])
-    theirs = {row.path for row in others}
-    search = Search(dialect, tuple(path for path in paths or [_own_folder(dialect)] if path not in theirs))
-    (report,) = import_with_progress(vault, options, [search])
-    if not report.sessions:
-        others += _rows_of_others(dialect, [path for path in paths if path.is_dir()])
-    return [(search, replace(report, unreadable=(*others, *report.unreadable)))]
-
-
-def _import_found(
-    vault: Vault, options: ImportOptions, paths: Sequence[Path]
-) -> tuple[Imported, Sequence[UnreadableRow]]:
-    """Import all clients' sessions, on this machine or at the paths; also return paths that no known client wrote."""
-    searches, unknown = searches_at(paths) if paths else (searches_here(os.environ, Path.home()), ())
-    reports = import_with_progress(vault, options, searches)
-    # If paths are given, list only clients that wrote something there.
-    found = [
-        (search, report)
-        for search, report in zip(searches, reports, strict=True)
-        if not search.is_sniffed or report.sessions or report.unreadable
-    ]
-    return found, unknown
-
-
-def _rows_of_others(dialect: Dialect, paths: Iterable[Path]) -> list[UnreadableRow]:
-    """Return a row for each file written by another client, with the command that imports it."""
-    found = ((path, other_writer(dialect, path)) for path in paths)
-    return [
-        UnreadableRow(path, 0, f"this is {other.title}'s: cru import {other.name} {shlex.quote(str(path))}")
-        for path, other in found
-        if other is not None
-    ]
-
-
-def import_options(
-    *, dry_run: bool = False, since: datetime | None = None, project: str | None = None, refresh: bool = False
-) -> ImportOptions:
-    """Return the options of an import that begins now."""
-    return ImportOptions(
-        now=local_now(),
-        dry_run=dry_run,
-        since=since,
-        only_project=project,
-        refresh=refresh,
-        projects=user_settings().projects,
-    )
-
-
-def _own_folder(dialect: Dialect) -> Path:
-    folder = dialect.default_folder(os.environ, Path.home())
-    if not folder.exists():
-        raise TranscriptError(
-            f"{folder}: no such folder; {dialect.title} left nothing there",
-            f"name the transcripts: cru import {dialect.name} PATH",
-        )
-    return folder

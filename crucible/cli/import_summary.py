@@ -6,8 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from crucible.cli.output import counted, say, write
-from crucible.commands.imports.import_report import ImportReport, UnreadableRow
-from crucible.commands.imports.imports import Search
+from crucible.commands.imports.import_result import ImportReport, Search, UnreadableRow
 
 _COUNTS = ("created", "updated", "unchanged", "unreadable")
 _WORDS = {"created": "new", "updated": "updated", "unchanged": "unchanged"}

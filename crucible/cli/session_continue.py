@@ -19,7 +19,8 @@ from crucible.clients.launch.session_marks import RESUMING_ENVIRONMENT, resume_m
 from crucible.clients.launch.terminal import ClientFailed, check_installed, ending_of, protect_finish, run_client
 from crucible.clients.log_files import Transcript
 from crucible.clients.registry import DIALECTS, Dialect
-from crucible.commands.imports.import_report import ImportOptions, UnreadableRow
+from crucible.commands.imports.import_report import ImportOptions
+from crucible.commands.imports.import_result import UnreadableRow
 from crucible.commands.imports.imports import import_transcripts
 from crucible.commands.record.entries import Cleaning
 from crucible.commands.resume.continue_session import (

@@ -15,6 +15,7 @@ from crucible.cli.options import Door
 from crucible.cli.output import say
 from crucible.commands.idle.idle_check import look
 from crucible.core.errors import UsageError
+from crucible.core.settings.settings import VaultSettings
 from crucible.vault.index.index import Index
 from crucible.vault.index.query import SessionQuery, select
 from crucible.vault.notes.projects import folder_in_project, named_project_of, project_folder, project_of
@@ -28,7 +29,11 @@ def open_vault(door: Door, *, looks: bool = True, finish: bool = True) -> Vault:
     When the command ends, the index rows of the notes it wrote are updated.  With `looks`, sessions that have been idle
     too long are paused first, except in a dry run; commands that agents wait for pass False.
     """
-    root, settings = vault_place(door, finish=finish)
+    return open_place(*vault_place(door, finish=finish), looks=looks)
+
+
+def open_place(root: str, settings: VaultSettings, *, looks: bool = True) -> Vault:
+    """Like `open_vault`, for a vault that was found."""
     vault = Vault(Path(root), settings)
     context = click.get_current_context()
     if looks and not context.params.get("dry_run"):

@@ -98,6 +98,8 @@ class ClientProfile:
     program: str
     package: str = ""
     logs_folder: Callable[[Mapping[str, str], Path], Path]
+    logs_below: tuple[str, ...] = ()
+    """Subfolders; if one of them exists in a folder, logs are only in these."""
     give_context: Callable[[str, str, Mapping[str, str], Sequence[str]], GivenContext]
     file_tools: frozenset[str]
     asking_tools: frozenset[str]

@@ -68,6 +68,9 @@ class LogReader(Protocol):
         Raises `TranscriptError` if the file cannot be opened; a row that cannot be read becomes `Unreadable`.
         """
 
+    def beside(self, transcript: Transcript) -> list[Path] | None:
+        """Return the files that `read` uses besides the logs; None if they cannot be told."""
+
     def reach(self, transcript: Transcript) -> Reach:
         """Return how far a transcript goes, from its head and tail.  Raises `OSError` if it does not exist."""
 
@@ -98,6 +101,10 @@ class Dialect:
     def read(self, transcript: Transcript, agent: str = "") -> Iterator[Event]:
         """Yield the events of one log."""
         return self._logs.read(transcript, agent)
+
+    def beside(self, transcript: Transcript) -> list[Path] | None:
+        """Return the files that `read` uses besides the logs."""
+        return self._logs.beside(transcript)
 
     def reach(self, transcript: Transcript) -> Reach:
         """Return how far a transcript goes."""

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import json
+import shutil
+import time
 from pathlib import Path
 
 import pytest
@@ -144,3 +146,21 @@ def test_import_says_where_the_original_of_a_secret_still_is(vault: Vault, cru: 
     done = cru("import", "claude-code", path)
     assert f"1 secret redacted in the notes; the transcript still has them: {path}\n" in done.stderr
     assert "redacted" not in cru("import", "claude-code", path).stderr
+
+
+@pytest.mark.parametrize("named", [("claude-code",), ()])
+def test_an_import_with_nothing_new_says_the_same_and_opens_no_log(
+    named: tuple[str, ...], vault: Vault, cru: Cru, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copytree(LIMITER, tmp_path / "logs")
+    time.sleep(0.1)  # times this fresh are not trusted
+    cru("import", *named, tmp_path / "logs")
+    answers = vault.root / ".crucible" / "cache" / "import-answers.json"
+    assert answers.is_file()
+    answers.unlink()
+    read = cru("import", *named, tmp_path / "logs")
+    assert answers.is_file()
+    monkeypatch.setattr("crucible.cli.import_run.run_import", None)
+    again = cru("import", *named, tmp_path / "logs")
+    assert (again.exit_code, again.stdout, again.stderr) == (read.exit_code, read.stdout, read.stderr)
+    assert "unchanged" in again.stdout

@@ -104,6 +104,7 @@ CLIENT = ClientProfile(
     program="claude",
     package="@anthropic-ai/claude-code",
     logs_folder=_logs_folder,
+    logs_below=("projects",),
     give_context=_give_context,
     file_tools=frozenset({"Write", "Edit", "MultiEdit", "NotebookEdit", "Read"}),
     asking_tools=frozenset({"AskUserQuestion"}),

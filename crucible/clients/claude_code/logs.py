@@ -30,6 +30,7 @@ from crucible.clients.log_files import (
     SubagentFile,
     Transcript,
     check_reachable,
+    files_below,
     reach_of_lines,
     read_file,
     read_records,
@@ -214,6 +215,14 @@ def read(transcript: Transcript, agent: str = "") -> Iterator[Event]:
 def reach(transcript: Transcript) -> Reach:
     """Return how far a transcript goes, from its head and tail.  Raises `OSError` if it does not exist."""
     return reach_of_lines(transcript.path)
+
+
+def beside(transcript: Transcript) -> list[Path]:
+    """Return the other files that `read` uses: moved outputs, and the session that this one continues."""
+    logs = [(transcript.path, ""), *((file.path, file.agent) for file in transcript.subagents)]
+    folders = dict.fromkeys(_outputs_of(path, agent) for path, agent in logs)
+    elder = [transcript.path.with_name(f"{transcript.follows}.jsonl")] if transcript.follows else []
+    return [*elder, *(file for folder in folders for file in files_below(folder))]
 
 
 def read_log(path: Path, agent: str = "", elder: Rows = NO_ROWS) -> Iterator[Event]:

@@ -18,6 +18,7 @@ from typing import IO, NamedTuple
 
 import orjson
 
+from crucible.clients.codex.client import CLIENT
 from crucible.clients.codex.state import parent_of
 from crucible.clients.log_files import (
     Reach,
@@ -192,8 +193,8 @@ def made_at(ident: str) -> int:
 
 _NAME = re.compile(r"rollout-(?P<time>\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d)-(?P<id>.+?)\.jsonl(?:\.zst)?\Z")
 _SUFFIXES = (".jsonl", f".jsonl{_ZST}")
-_INDEX = "session_index.jsonl"
-_HOMES = ("sessions", "archived_sessions")
+INDEX = "session_index.jsonl"
+_HOMES = CLIENT.logs_below
 _LATE = 86_400_000
 """Milliseconds after a session's last row in which its subagents may still start others."""
 _UP = 5
@@ -295,7 +296,7 @@ def kin_of(own: Head) -> list[Head]:
 
 def title_of(path: Path, session: str) -> str:
     """Return a session's title from the client's index; the last entry counts."""
-    index = place_of(path) / _INDEX
+    index = place_of(path) / INDEX
     title = ""
     try:
         with index.open("rb") as lines:

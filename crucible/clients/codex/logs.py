@@ -12,6 +12,7 @@ from pathlib import Path
 
 from crucible.clients.codex.client import CLIENT
 from crucible.clients.codex.files import (
+    INDEX,
     Head,
     Line,
     families,
@@ -21,6 +22,7 @@ from crucible.clients.codex.files import (
     kin_of,
     made_at,
     near,
+    place_of,
     reach_of_file,
     read_lines,
     rollouts,
@@ -183,6 +185,13 @@ def _turns_in(line: Line) -> Iterator[str]:
     turn = as_str(line.payload.get("turn_id"))
     if turn and line.type in ("turn_context", "event_msg"):
         yield turn
+
+
+def beside(transcript: Transcript) -> list[Path] | None:
+    """Return the other files that `read` uses; None if the session that this one forks is missing."""
+    path, parent = transcript.path, transcript.follows
+    found = [other for other in near(path) if parent in other.name and other != path] if parent else []
+    return [*found, place_of(path) / INDEX] if found or not parent else None
 
 
 def sniff(path: Path) -> bool:

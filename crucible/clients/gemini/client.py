@@ -26,6 +26,7 @@ CLIENT = ClientProfile(
     program="gemini",
     package="@google/gemini-cli",
     logs_folder=_logs_folder,
+    logs_below=("tmp",),
     give_context=_give_context,
     file_tools=frozenset({"write_file", "replace", "read_file"}),
     asking_tools=frozenset({"ask_user"}),

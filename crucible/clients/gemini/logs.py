@@ -32,6 +32,8 @@ from crucible.clients.log_values import Row, as_dict, as_list, as_str, as_time
 NAME = CLIENT.name
 _HEAD, _TAIL = 1 << 16, 1 << 16
 _SUFFIXES = (".jsonl", ".json")
+_ROOT, _REGISTER = ".project_root", "projects.json"
+"""Files in which the client keeps the folder of a project, and of all projects."""
 _STAMP = re.compile(rb'"(?:timestamp|lastUpdated|startTime)"\s*:\s*"([^"]{10,40})"')
 _FIELD = re.compile(rb'"(sessionId|kind|projectHash|startTime)"\s*:\s*"((?:[^"\\]|\\.){1,400})"')
 _WORKSPACE = re.compile(r"\*\*Workspace Directories:\*\*\n\s*- ([^\n]+)")
@@ -95,10 +97,16 @@ def _project_folder(path: Path) -> Path | None:
     return next((parent.parent for parent in list(path.parents)[:3] if parent.name == "chats"), None)
 
 
+def beside(transcript: Transcript) -> list[Path]:
+    """Return the other files that `read` uses."""
+    project = _project_folder(transcript.path)
+    return [project / _ROOT, project.parent.parent / _REGISTER] if project else []
+
+
 def _stored_folder(path: Path) -> str:
     project = _project_folder(path)
     try:
-        return (project / ".project_root").read_text(encoding="utf-8").strip() if project else ""
+        return (project / _ROOT).read_text(encoding="utf-8").strip() if project else ""
     except (OSError, ValueError):
         return ""
 
@@ -117,7 +125,7 @@ def _listed_folder(path: Path, project_hash: str) -> str:
     if project is None:
         return ""
     try:
-        register = orjson.loads((project.parent.parent / "projects.json").read_bytes())
+        register = orjson.loads((project.parent.parent / _REGISTER).read_bytes())
     except (OSError, ValueError):
         return ""
     for folder, name in as_dict(as_dict(register).get("projects")).items():

@@ -5,6 +5,7 @@ A subagent is a session with a parent; all descendants belong to their oldest an
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -41,6 +42,12 @@ def read(transcript: Transcript, agent: str = "") -> Iterator[Event]:
         if head is None:
             raise TranscriptError(f"{path}: no session {session}", "import the folder, or choose another file")
         yield from read_session(store, head, agent)
+
+
+def beside(transcript: Transcript) -> list[Path] | None:
+    """Return the other files that `read` uses; None for a tree, where every message is a file."""
+    path = Path(os.path.realpath(transcript.path))  # SQLite expects its log next to a symlink's target
+    return [path.with_name(f"{path.name}-wal")] if is_database(path) else None
 
 
 def reach(transcript: Transcript) -> Reach:

@@ -10,10 +10,13 @@ import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from crucible.core.settings.settings import VaultSettings
-from crucible.vault.index.index import Index
-from crucible.vault.index.schema import Row, View, path_of_cell
+
+if TYPE_CHECKING:
+    from crucible.vault.index.index import Index
+    from crucible.vault.index.schema import Row, View
 
 Whence = Callable[[], tuple[str, Mapping[str, Sequence[str]]]]
 """Returns the working directory ("" for none) and the user's projects with their folders, for the bookmarks."""
@@ -91,6 +94,8 @@ def _stamped(root: str) -> bool:
 
 
 def _pause_quiet(index: Index, rows: list[Row], now: datetime, whence: Whence) -> list[str]:
+    from crucible.vault.index.schema import path_of_cell  # noqa: PLC0415  the index is open by now
+
     oldest = now.timestamp() - index.settings.idle_minutes * 60
     paths = [path_of_cell(str(row["path"])) for row in rows]
     quiet = [path for path in paths if _modified(os.path.join(index.root, path)) <= oldest]

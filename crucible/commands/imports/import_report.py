@@ -1,4 +1,4 @@
-"""Options and report of an import."""
+"""Options of an import, and its report under construction."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from crucible.clients.redact import Redactor
+from crucible.commands.imports.import_result import ImportReport, UnreadableRow
 from crucible.core.errors import (
     EditRefused,
     LockTimeout,
@@ -59,42 +60,6 @@ class ImportOptions:
     refresh: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class UnreadableRow:
-    """A row or a file that could not be read. `line` counts from 1; 0 means the entire file."""
-
-    path: Path
-    line: int
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
-class ImportReport:
-    """The report of an import.
-
-    - `created`, `updated`, `unchanged`: ids of notes, including subagents' notes, in the order of the transcripts;
-      sessions that continue another session's note come last
-    - `empty`: transcripts without a message, which get no note
-    - `left_out`: numbers of skipped sessions by reason: `own`, `since`, `project`, `session` or `deleted`, and
-      `copy` for transcripts that add nothing to another transcript of the same session
-    - `unknown_rows`: numbers of rows by type, for types that this version does not know
-    - `subagents`: the ids of subagents' notes among them
-    - `sessions`: the native sessions found
-    - `redacted`: secrets redacted from new text, by the transcript that still contains them
-    """
-
-    created: tuple[str, ...] = ()
-    updated: tuple[str, ...] = ()
-    unchanged: tuple[str, ...] = ()
-    unreadable: tuple[UnreadableRow, ...] = ()
-    unknown_rows: Mapping[str, int] = field(default_factory=dict)
-    empty: tuple[Path, ...] = ()
-    left_out: Mapping[str, int] = field(default_factory=dict)
-    sessions: int = 0
-    redacted: Mapping[Path, int] = field(default_factory=dict)
-    subagents: frozenset[str] = frozenset()
-
-
 @dataclass(slots=True)
 class ReportDraft:
     """A report under construction."""
@@ -109,6 +74,41 @@ class ReportDraft:
     sessions: int = 0
     redacted: Counter[Path] = field(default_factory=Counter)
     subagents: set[str] = field(default_factory=set)
+
+    def add(self, other: ReportDraft) -> None:
+        """Add what one session reports."""
+        self.created += other.created
+        self.updated += other.updated
+        self.unchanged += other.unchanged
+        self.unreadable += other.unreadable
+        self.unknown_rows.update(other.unknown_rows)
+        self.empty += other.empty
+        self.left_out.update(other.left_out)
+        self.redacted.update(other.redacted)
+        self.subagents |= other.subagents
+
+    def as_entry(self) -> dict[str, Any]:
+        """Return what an unchanged session reports, as JSON."""
+        return {
+            "unchanged": self.unchanged,
+            "subagents": sorted(self.subagents),
+            "empty": [*map(str, self.empty)],
+            "unreadable": [(str(row.path), row.line, row.reason) for row in self.unreadable],
+            "unknown": self.unknown_rows,
+            "left_out": self.left_out,
+        }
+
+    @classmethod
+    def of_entry(cls, entry: Mapping[str, Any]) -> ReportDraft:
+        """Return the report of an entry."""
+        return cls(
+            unchanged=entry["unchanged"],
+            subagents=set(entry["subagents"]),
+            empty=[*map(Path, entry["empty"])],
+            unreadable=[UnreadableRow(Path(path), line, reason) for path, line, reason in entry["unreadable"]],
+            unknown_rows=Counter(entry["unknown"]),
+            left_out=Counter(entry["left_out"]),
+        )
 
     def report(self) -> ImportReport:
         """Return the finished report.

@@ -5,31 +5,27 @@ An import can be killed at any time and repeated. A parent's note is written bef
 
 from __future__ import annotations
 
-import os
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from functools import cache
-from itertools import chain, islice
+from itertools import chain
 from pathlib import Path
+from typing import NamedTuple
 
-from crucible.clients.log_files import Reach, Transcript, files_below, source_name
-from crucible.clients.registry import DIALECTS, Dialect, sniff
-from crucible.commands.imports.import_report import (
-    SESSION_ERRORS,
-    ImportOptions,
-    ImportReport,
-    ReportDraft,
-    UnreadableRow,
-    reason_at,
-)
+from crucible.clients.log_files import Transcript, source_name
+from crucible.clients.registry import Dialect
+from crucible.commands.imports.import_report import SESSION_ERRORS, ImportOptions, ReportDraft, reason_at
+from crucible.commands.imports.import_result import ImportReport, Search, UnreadableRow
+from crucible.commands.imports.known_logs import Files, KnownLogs
 from crucible.commands.imports.note_sources import SourceTable
 from crucible.commands.imports.session_logs import SessionDeferredError, SessionLogs, SessionSkippedError
 from crucible.commands.imports.session_notes import PlannedNote, is_inline, plan_notes, write_notes
 from crucible.commands.imports.strands import written_at
-from crucible.core.errors import CrucibleError, TranscriptError, reason_of
+from crucible.commands.imports.transcript_search import find_transcripts
+from crucible.core.errors import CrucibleError
 from crucible.documents.markdown.source import Edit
 from crucible.documents.session.property_values import link_to
 from crucible.documents.session.task_edits import set_field
@@ -48,18 +44,6 @@ _LOCK_SECONDS = 600.0
 """Seconds to wait for the lock: another import may be reading a large transcript."""
 _BATCH, _BATCH_EVENTS = 32, 50_000
 """Maximum sessions and events in a batch; the session that reaches a limit completes it."""
-_SNIFFED_FILES = 200
-"""Maximum files in a folder to open when detecting which client wrote it."""
-_NEVER = datetime.min.replace(tzinfo=UTC)
-
-
-@dataclass(frozen=True, slots=True)
-class Search:
-    """Where to look for one client's sessions. `is_sniffed`: skip files that other clients wrote."""
-
-    dialect: Dialect
-    paths: tuple[Path, ...]
-    is_sniffed: bool = False
 
 
 @dataclass(slots=True)
@@ -100,24 +84,32 @@ def import_all(
     options: ImportOptions,
     progress: Progress = lambda _done, _total, _name: None,
     on_stop: OnStop = lambda _reports: None,
+    known: KnownLogs | None = None,
 ) -> list[ImportReport]:
-    """Import the sessions of several clients, with one report per search. The vault's notes are read only once."""
+    """Import the sessions of several clients, with one report per search. The vault's notes are read only once.
+
+    Logs in the table `known` are not opened; the options must be those of a plain import.
+    """
     options = replace(options, projects=with_known(options.projects, vault.root))
     imports = [_ClientImport(search.dialect, ReportDraft()) for search in searches]
     found = [find_transcripts(search, each.report) for search, each in zip(searches, imports, strict=True)]
     for each, transcripts in zip(imports, found, strict=True):
         each.report.sessions = len(transcripts)
+        if known:
+            known.found.append((each.dialect, transcripts, deepcopy(each.report)))
     total, done = sum(map(len, found)), 0
     if imports:
-        table = _source_table(vault, imports[0].report)
+        place = _Place(vault, _source_table(vault, imports[0].report), options, known)
         with _report_on_stop(imports, on_stop):
             for each, transcripts in zip(imports, found, strict=True):
-                _import_sessions(vault, table, options, each, _counted(transcripts, done, total, progress))
+                _import_sessions(place, each, _counted(transcripts, done, total, progress))
                 done += len(transcripts)
             # The earlier session has a note by now, whichever client wrote it.
             deferred = [(time, each, transcript) for each in imports for time, transcript in each.deferred]
             for _, each, transcript in sorted(deferred, key=lambda one: one[0]):
-                _import_sessions(vault, table, options, each, iter((transcript,)), may_join=True)
+                _import_sessions(place, each, iter((transcript,)), may_join=True)
+    if known and not options.dry_run:
+        known.save()
     progress(total, total, "")
     return [each.report.report() for each in imports]
 
@@ -142,197 +134,114 @@ def _counted(transcripts: list[Transcript], before: int, total: int, progress: P
         yield transcript
 
 
-# --- gather: the transcripts -----------------------------------------------------------------------------------------
-
-
-def searches_here(env: Mapping[str, str], home: Path) -> tuple[Search, ...]:
-    """Return a search for each client whose default folder exists on this machine."""
-    folders = ((dialect, dialect.default_folder(env, home)) for dialect in DIALECTS.values())
-    return tuple(Search(dialect, (folder,)) for dialect, folder in folders if folder.exists())
-
-
-def searches_at(paths: Iterable[Path]) -> tuple[tuple[Search, ...], tuple[UnreadableRow, ...]]:
-    """Return a search for each client that may have written files at these paths, and a row for each other path.
-
-    A file belongs to one client; a folder may hold logs from several.
-    """
-    files: dict[str, list[Path]] = {name: [] for name in DIALECTS}
-    unknown: list[UnreadableRow] = []
-    for path in paths:
-        reason = ""
-        try:
-            writers = list(DIALECTS) if any(path.iterdir()) else []
-        except NotADirectoryError:
-            writer = sniff(path)
-            writers = [writer.name] if writer else []
-            reason = "" if writer else "not a transcript of a supported client"
-        except OSError as error:
-            writers, reason = [], reason_of(error)
-        for name in writers:
-            files[name].append(path)
-        if reason:
-            unknown.append(UnreadableRow(path, 0, reason))
-    searches = (Search(DIALECTS[name], tuple(found), is_sniffed=True) for name, found in files.items() if found)
-    return tuple(searches), tuple(unknown)
-
-
-def other_writer(dialect: Dialect, path: Path) -> Dialect | None:
-    """Return the client that wrote a file, or one of the files in a folder.
-
-    None if `dialect`'s client wrote one, or if no known client did.
-    """
-    found: Dialect | None = None
-    for file in islice(_files(path), _SNIFFED_FILES):
-        if dialect.sniff(file):
-            return None
-        found = found or sniff(file)
-    return found
-
-
-def _files(path: Path) -> Iterator[Path]:
-    if path.is_file():
-        yield path
-        return
-    # Only regular files: reading a pipe would block.
-    yield from (file for file in files_below(path) if file.is_file())
-
-
-def find_transcripts(search: Search, report: ReportDraft) -> list[Transcript]:
-    """Return one transcript per session, even if paths overlap or hold copies. Unreadable paths are reported."""
-    sessions: dict[str, list[Transcript]] = {}
-    for transcript in _transcripts_at(search, report):
-        sessions.setdefault(source_name(transcript.client, transcript.native_id), []).append(transcript)
-    # Two transcripts of one session would create two notes with the same source.
-    return [
-        copies[0] if len(copies) == 1 else _furthest(search.dialect, copies, report) for copies in sessions.values()
-    ]
-
-
-def _transcripts_at(search: Search, report: ReportDraft) -> Iterator[Transcript]:
-    """Yield each transcript once, even if paths overlap."""
-    seen: set[tuple[str, str]] = set()
-    # Cached, since one database holds many sessions.
-    is_ours = cache(search.dialect.sniff) if search.is_sniffed else lambda _path: True
-    for path in search.paths:
-        try:
-            for transcript in search.dialect.find(path):
-                real = (os.path.realpath(transcript.path), transcript.native_id)
-                if real not in seen and is_ours(transcript.path):
-                    seen.add(real)
-                    yield transcript
-        except (TranscriptError, OSError) as error:
-            report.unreadable.append(UnreadableRow(path, 0, reason_at(error, path)))
-        if path.is_dir() and path.suffix == ".jsonl" and not search.is_sniffed:
-            report.unreadable.append(UnreadableRow(path, 0, "a folder, not a transcript"))
-
-
-def _furthest(dialect: Dialect, copies: list[Transcript], report: ReportDraft) -> Transcript:
-    """Return the copy with the latest event, and report the other copies."""
-    reaches = [_reach(dialect, copy) for copy in copies]
-    far = max(range(len(copies)), key=lambda at: (reaches[at].last or _NEVER, reaches[at].size))
-    best = copies[far]
-    for copy, reach in zip(copies, reaches, strict=True):
-        rows = {reach.first, reaches[far].first} - {""}
-        if len(rows) > 1:
-            reason = f"differs from {best.path}, an imported file of the same name: rename one of them"
-            report.unreadable.append(UnreadableRow(copy.path, 0, reason))
-        elif copy is not best:
-            report.left_out["copy"] += 1
-    return best
-
-
-def _reach(dialect: Dialect, transcript: Transcript) -> Reach:
-    try:
-        return dialect.reach(transcript)
-    except OSError:
-        return Reach(None, -1)
-
-
 # --- the sessions ----------------------------------------------------------------------------------------------------
 
 
+class _Place(NamedTuple):
+    """Where sessions are imported to, and how."""
+
+    vault: Vault
+    table: SourceTable
+    options: ImportOptions
+    known: KnownLogs | None
+
+    @property
+    def keeps(self) -> KnownLogs | None:
+        """The table to add to; None in a dry run."""
+        return None if self.options.dry_run else self.known
+
+
+class _Planned(NamedTuple):
+    """A session's planned notes; `files` are its logs' stamps before reading, `read` what reading them reports."""
+
+    notes: list[PlannedNote]
+    logs: SessionLogs
+    files: Files | None
+    read: ReportDraft
+
+
 def _import_sessions(
-    vault: Vault,
-    table: SourceTable,
-    options: ImportOptions,
-    of: _ClientImport,
-    transcripts: Iterator[Transcript],
-    *,
-    may_join: bool = False,
+    place: _Place, of: _ClientImport, transcripts: Iterator[Transcript], *, may_join: bool = False
 ) -> None:
     """Import sessions in batches. Without `may_join`, sessions that continue another session's note are deferred.
 
     The lock is held while a batch is read and written, so concurrent imports see each other's notes.
     """
+    vault, table, options, _ = place
     for first in transcripts:
         with ExitStack() as stack:
             if not options.dry_run:
                 stack.enter_context(vault.locked_for_import(_LOCK_SECONDS))
             table.refresh()
-            batch: list[list[PlannedNote]] = []
+            batch: list[_Planned] = []
             events = 0
             for transcript in chain((first,), transcripts):
-                notes, count = _plan_session(vault, table, options, of, transcript, may_join=may_join)
-                batch += [notes] if notes else []
-                events += count
+                planned = _plan_session(place, of, transcript, may_join=may_join)
+                if planned:
+                    batch.append(planned)
+                    events += planned.logs.events
                 if len(batch) >= _BATCH or events >= _BATCH_EVENTS:
                     break
-            write_notes(vault, table, options, batch, of.report)
+            written = write_notes(vault, table, options, [each.notes for each in batch], of.report)
+            for each in batch:
+                if place.keeps and each.logs.trunk in written:
+                    place.keeps.keep(each.logs, each.files, _unchanged(each), is_written=True)
     _link_moves(vault, table, of.moves, set(of.report.created))
 
 
-def _plan_session(
-    vault: Vault,
-    table: SourceTable,
-    options: ImportOptions,
-    of: _ClientImport,
-    transcript: Transcript,
-    *,
-    may_join: bool,
-) -> tuple[list[PlannedNote], int]:
-    """Return a session's planned notes and its number of events.
+def _unchanged(planned: _Planned) -> ReportDraft:
+    """Return what the next import reports if nothing changes."""
+    strands = [note.strand for note in planned.notes]
+    names = [strand.id for strand in strands]
+    return replace(planned.read, unchanged=names, subagents={strand.id for strand in strands if strand.trunk})
 
-    There are none if the session is skipped, unreadable, unchanged or empty.
-    """
-    report = of.report
+
+def _plan_session(place: _Place, of: _ClientImport, transcript: Transcript, *, may_join: bool) -> _Planned | None:
+    """Return a session's planned notes; None if the session is skipped, unreadable, unchanged or empty."""
+    vault, table, options, known = place
+    read = ReportDraft()
     try:
         if options.since and _last_written(of.dialect, transcript) < options.since:
-            report.left_out["since"] += 1
-            return [], 0
+            read.left_out["since"] += 1
+            return None
         source = source_name(transcript.client, transcript.native_id)
         if table.find(source) is None and table.deleted.has(source, transcript.path):
-            report.left_out["deleted"] += 1
-            return [], 0
-        with ExitStack() as stack:
-            logs = SessionLogs(
-                vault,
-                of.dialect,
-                transcript,
-                options=options,
-                table=table,
-                report=report,
-                stack=stack,
-                may_join=may_join,
-            )
+            read.left_out["deleted"] += 1
+            return None
+        entry = known.find(of.dialect, transcript, table) if known else None
+        if entry:
+            read = ReportDraft.of_entry(entry["report"])
+            of.moves += map(tuple, entry["moves"])
+            return None
+        files = known.stamps(of.dialect, transcript) if known else None
+        logs = SessionLogs(vault, of.dialect, transcript, options=options, table=table, report=read, may_join=may_join)
+        try:
             logs.read()
+        except SessionSkippedError as skipped:
+            read.left_out[skipped.reason] += 1
+            if place.keeps and skipped.reason == "own":
+                place.keeps.keep(logs, files, read)
+            return None
         if options.met:
             options.met(logs.trunk.id, logs.trunk.note, logs.trunk.recorder.calling.folder)
-        of.moves += _moves_of(logs, options.follows)
-        if not _has_changes(logs, vault.settings.subagents, report):
-            return [], 0
+        logs.moves += _moves_of(logs, options.follows)
+        of.moves += logs.moves
+        if not _has_changes(logs, vault.settings.subagents, read):
+            if place.keeps:
+                place.keeps.keep(logs, files, read)
+            return None
         started = written_at(transcript.path)
         home = note_home(vault, logs.project, options.now.tzinfo)
         notes = plan_notes(logs.strands, vault.settings, options, project=logs.project, started=started, home=home)
-        report.redacted += Counter({transcript.path: sum(map(_newly_redacted, notes))})
+        of.report.redacted += Counter({transcript.path: sum(map(_newly_redacted, notes))})
+        return _Planned(notes, logs, files, read)
     except SessionDeferredError as deferred:
         of.deferred.append((deferred.time, transcript))
-    except SessionSkippedError as skipped:
-        report.left_out[skipped.reason] += 1
     except (*SESSION_ERRORS, OSError) as error:
-        report.unreadable.append(UnreadableRow(transcript.path, 0, reason_at(error, transcript.path)))
-    else:
-        return notes, logs.events
-    return [], 0
+        read.unreadable.append(UnreadableRow(transcript.path, 0, reason_at(error, transcript.path)))
+    finally:
+        of.report.add(read)
+    return None
 
 
 def _last_written(dialect: Dialect, transcript: Transcript) -> datetime:

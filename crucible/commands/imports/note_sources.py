@@ -19,6 +19,7 @@ from crucible.clients.log_files import Transcript
 from crucible.clients.registry import Dialect
 from crucible.core import files
 from crucible.core.errors import NoteUnreadable, TranscriptError, VaultError
+from crucible.core.files import Stamp
 from crucible.documents.markdown.frontmatter import find_frontmatter
 from crucible.documents.markdown.source import Source
 from crucible.documents.recording.entry_texts import whole_seconds
@@ -53,6 +54,8 @@ class SourceTable:
         self._with_sources: set[str] = set()
         """Names of notes that have sources."""
         self.deleted = load_deleted(vault.root)
+        self.written: dict[Path, Stamp] = {}
+        """The stamps of the notes that this import wrote or compared."""
         for path in vault.session_paths(on_error):
             self._read_note(str(path.parent), path.name)
 
@@ -99,10 +102,11 @@ class SourceTable:
         self._with_sources.add(note_name(path.name).casefold())
         self._seen.add(f"{path.parent}{os.sep}{path.name}")
 
-    def add_all(self, sources: Iterable[str], path: Path) -> None:
+    def add_all(self, sources: Iterable[str], note: Note) -> None:
         """Add all sources of a written note."""
+        self.written[note.path] = note.stamp
         for source in sources:
-            self.add(source, path)
+            self.add(source, note.path)
 
     def refresh(self) -> None:
         """Add the notes created, and the sessions deleted, since the table was read."""
@@ -220,6 +224,8 @@ class Tickets:
         self._table = table
         self._has_any = has_tickets(vault.root)
         self._known: dict[tuple[str, str], Ticket | None] = {}
+        self.met_any = False
+        """True if a prompt had a mark like a ticket's."""
 
     def mark_resumed(self, events: Iterable[Event]) -> Iterator[Event]:
         """Yield the events, replacing each prompt that has a ticket with `Resumed`."""
@@ -250,10 +256,13 @@ class Tickets:
         return None if is_copy else Continuation(ticket, first.at, note)
 
     def _ticket(self, event: Event | None) -> Ticket | None:
-        if not self._has_any or not isinstance(event, Prompted) or event.kind not in _QUOTED or event.at.agent:
+        if not isinstance(event, Prompted) or event.kind not in _QUOTED or event.at.agent:
             return None
         mark = find_resume_mark(event.text.lstrip().removeprefix('"'))  # some clients quote the prompt
         if mark is None:
+            return None
+        self.met_any = True
+        if not self._has_any:
             return None
         if mark not in self._known:
             self._known[mark] = self._find(*mark)

@@ -5,7 +5,7 @@ Finds the parent of each subagent and picks the ids of new notes. `session_notes
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import ExitStack
 from dataclasses import replace
 from datetime import datetime
@@ -26,13 +26,8 @@ from crucible.clients.launch.session_marks import OWN_MARK
 from crucible.clients.log_files import SubagentFile, Transcript, source_name
 from crucible.clients.redact import redactor_of
 from crucible.clients.registry import Dialect
-from crucible.commands.imports.import_report import (
-    ImportOptions,
-    ReportDraft,
-    UnreadableRow,
-    reason_at,
-    unreadable_rows,
-)
+from crucible.commands.imports.import_report import ImportOptions, ReportDraft, reason_at, unreadable_rows
+from crucible.commands.imports.import_result import UnreadableRow
 from crucible.commands.imports.note_sources import SourceTable, Tickets, last_agent
 from crucible.commands.imports.session_notes import is_inline
 from crucible.commands.imports.strands import (
@@ -81,7 +76,7 @@ class SessionDeferredError(Exception):
 class SessionLogs:
     """The logs of one transcript. `events` counts the events read; `project` is set by `read`.
 
-    Event logs stay open until `stack` closes. Without `may_join`, a session that continues another session's note
+    Without `may_join`, a session that continues another session's note
     raises `SessionDeferredError`.
     """
 
@@ -94,19 +89,20 @@ class SessionLogs:
         options: ImportOptions,
         table: SourceTable,
         report: ReportDraft,
-        stack: ExitStack,
         may_join: bool = True,
     ) -> None:
         self.transcript = transcript
         self.project: str | None = None
         self.events = 0
+        self.moves: list[tuple[str, str]] = []
+        """Pairs of sources; the second session continues the first."""
         self._vault = vault
         self._dialect = dialect
         self._options = options
-        self._table = table
+        self.table = table
         self._report = report
-        self._stack = stack
         self._may_join = may_join
+        self._stack = ExitStack()
         self._writers: dict[str, FlightWriter] = {}
         self._strands: dict[str, Strand] = {}
         self._results = SubagentResults(transcript.subagents)
@@ -114,7 +110,8 @@ class SessionLogs:
         self._redact = options.redact or redactor_of(vault.settings.secrets)
         self._details = Details(vault.settings.details)
         self._turns = WholeTurns()
-        self._tickets = Tickets(vault, table)
+        self.tickets = Tickets(vault, table)
+        self.lost_mark = False
 
     @property
     def trunk(self) -> Strand:
@@ -126,37 +123,43 @@ class SessionLogs:
         """Every log that contains work, trunk first and parents before children."""
         return [strand for strand in self._strands.values() if strand.recorder.has_work]
 
+    @property
+    def all_strands(self) -> Collection[Strand]:
+        """Every log that was read."""
+        return self._strands.values()
+
     # --- reading -----------------------------------------------------------------------------------------------------
 
     def read(self) -> None:
-        """Read all files.
+        """Read all files; every event is on disk when this returns.
 
         Raises `SessionSkippedError`, `SessionDeferredError`, and `TranscriptError` if the trunk cannot be opened.
         """
-        self._strands[""] = self._strand("", "", "Work")
-        if self.trunk.note is None:
-            self._join()
-        self._check_options()
-        self._read_log("")
-        if self.trunk.recorder.has_work:
-            for strand in self.strands:
-                strand.open()
-            self._read_subagents()
-            self._find_parents()
+        with self._stack:
+            self._strands[""] = self._strand("", "", "Work")
+            if self.trunk.note is None:
+                self._join()
+            self._check_options()
+            self._read_log("")
+            if self.trunk.recorder.has_work:
+                for strand in self.strands:
+                    strand.open()
+                self._read_subagents()
+                self._find_parents()
 
     def _join(self) -> None:
         """If a ticket shows that this session resumes another one, record it in the other session's note."""
-        continued = self._tickets.first(self._dialect, self.transcript, self.trunk.source)
+        continued = self.tickets.first(self._dialect, self.transcript, self.trunk.source)
         if continued is None:
             return
-        if continued.is_deleted(self._vault.root, self._table.deleted.ids):
+        if continued.is_deleted(self._vault.root, self.table.deleted.ids):
             raise SessionSkippedError("deleted")
         if not self._may_join:
             raise SessionDeferredError(continued.time)
         note = continued.note
         # Another process may have added this session to the note since the table was read.
         if note is not None and self.trunk.source in note.session.sources:
-            self._table.add(self.trunk.source, note.path)
+            self.table.add(self.trunk.source, note.path)
             self._strands[""] = self._strand("", "", "Work")
         elif note is not None:
             recorder = Recorder(
@@ -191,6 +194,7 @@ class SessionLogs:
         last = find_last_second(old.note, (e for e in events if e.at.agent == agent))
         if not agent:
             self._strands.clear()  # logs inside the trunk's file are also read again
+        self.lost_mark = True
         self._strands[agent] = old.reread(self._open, last)
         self._read_events(agent, again=True)
         self._report_lost_mark(self.transcript.path_of(agent), self._strands[agent], last)
@@ -199,7 +203,7 @@ class SessionLogs:
         events = self._dialect.read(self.transcript, agent)
         if agent:
             return self._results.merge(agent, events, self._strands[agent].mark)
-        events = self._tickets.mark_resumed(events)
+        events = self.tickets.mark_resumed(events)
         return self._turns.until_last_end(events) if self._options.whole_turns else events
 
     def _read_events(self, agent: str, again: bool = False) -> None:
@@ -260,7 +264,7 @@ class SessionLogs:
         strand = self._strands[agent]
         again = Strand(Recorder(self.transcript.client, agent=agent), strand.source, None, self._open)
         again.id = strand.id
-        for event in self._tickets.mark_resumed(self._dialect.read(self.transcript, agent)):
+        for event in self.tickets.mark_resumed(self._dialect.read(self.transcript, agent)):
             if event.at.agent == agent and not isinstance(event, Unknown | Unreadable):
                 again.store(self._redact(event)[0])
 
@@ -326,7 +330,7 @@ class SessionLogs:
 
     def _strand(self, agent: str, kind: str, work_name: str) -> Strand:
         source = source_name(self.transcript.client, self.transcript.native_id, agent)
-        path = self._table.find(source)
+        path = self.table.find(source)
         note: Note | None = self._vault.read(path) if path and path.exists() else None
         recorder = Recorder(
             self.transcript.client,
@@ -368,7 +372,7 @@ class SessionLogs:
         day = local_day(strand.recorder.started or written_at(self.transcript.path), self._options.now)
         words = key_words(strand.recorder.title or UNTITLED, _TITLE_SLUG)
         name = new_session_id(words, day, partial(self._is_taken, strand))
-        self._table.plan(name)
+        self.table.plan(name)
         return name
 
     def _is_taken(self, strand: Strand, name: str) -> bool:
@@ -376,9 +380,9 @@ class SessionLogs:
 
         Raises `NoteUnreadable` if a note with this name has unreadable frontmatter and may be this session's.
         """
-        taken = self._table.is_taken(name)
+        taken = self.table.is_taken(name)
         if taken:
-            self._table.check_collision(name, strand.source)
+            self.table.check_collision(name, strand.source)
         return taken
 
     def _subagent_id(self, strand: Strand) -> str:
@@ -389,5 +393,5 @@ class SessionLogs:
         free, number = name, 2
         while self._is_taken(strand, free):
             free, number = f"{name}-{number}", number + 1
-        self._table.plan(free)
+        self.table.plan(free)
         return free

@@ -13,7 +13,8 @@ from datetime import datetime, timedelta
 from itertools import chain, groupby
 from typing import TypeAlias
 
-from crucible.commands.imports.import_report import SESSION_ERRORS, ImportOptions, ReportDraft, UnreadableRow, reason_at
+from crucible.commands.imports.import_report import SESSION_ERRORS, ImportOptions, ReportDraft, reason_at
+from crucible.commands.imports.import_result import UnreadableRow
 from crucible.commands.imports.note_sources import SourceTable
 from crucible.commands.imports.strands import Strand
 from crucible.core.errors import CrucibleError
@@ -232,10 +233,11 @@ def write_notes(
     options: ImportOptions,
     batch: Sequence[Sequence[PlannedNote]],
     report: ReportDraft,
-) -> None:
+) -> set[Strand]:
     """Write the notes of a batch, one list per session, in several threads; a dry run only reports.
 
-    Errors of single notes are reported. Any other error is raised after all written notes are in the report.
+    Return the trunks of the sessions that were written without an error. Errors of single notes are reported. Any other
+    error is raised after all written notes are in the report.
     """
 
     def write(group: Iterable[Sequence[PlannedNote]]) -> list[tuple[list[_Outcome], Exception | None]]:
@@ -243,7 +245,7 @@ def write_notes(
 
     groups = _by_note(batch)
     if len(groups) == 1 or options.dry_run:
-        written = write(batch)
+        written = write(chain.from_iterable(groups))
     else:
         # Most of the time is spent waiting for the disk.
         with ThreadPoolExecutor(_THREADS) as pool:
@@ -257,6 +259,12 @@ def write_notes(
     for _, error in written:
         if error:
             raise error
+    sessions = chain.from_iterable(groups)
+    return {
+        notes[0].strand
+        for notes, (outcomes, _) in zip(sessions, written, strict=True)
+        if not any(isinstance(outcome, UnreadableRow) for outcome in outcomes)
+    }
 
 
 def _by_note(batch: Iterable[Sequence[PlannedNote]]) -> list[list[Sequence[PlannedNote]]]:
@@ -290,7 +298,7 @@ def _write_note(vault: Vault, table: SourceTable, options: ImportOptions, planne
                 trunk = strand.trunk.note if strand.trunk else None
                 written = replace(written, archived=trunk is not None and trunk.session.archived)
                 created = vault.create(written.id, render_session(written))
-                table.add_all(written.sources, created.path)
+                table.add_all(written.sources, created)
         else:
             changed = _update(vault, table, options, planned, strand.note)
             outcome = "updated" if changed else "unchanged", strand.id
@@ -325,7 +333,7 @@ def _update(vault: Vault, table: SourceTable, options: ImportOptions, planned: P
     written = vault.update(note.path, merge_edits)
     if strand.text:
         written = vault.update(note.path, refresh_edits)
-    table.add_all(planned.now.sources, note.path)
+    table.add_all(planned.now.sources, written)
     return None if written.source == note.source else written
 
 

@@ -17,7 +17,8 @@ from crucible.clients.log_files import source_name
 from crucible.clients.registry import DIALECTS
 from crucible.commands.delete.delete import finish_deletion
 from crucible.commands.idle.idle_check import look
-from crucible.commands.imports.import_report import ImportOptions, ImportReport
+from crucible.commands.imports.import_report import ImportOptions
+from crucible.commands.imports.import_result import ImportReport
 from crucible.commands.imports.imports import import_transcripts
 from crucible.commands.rename.rename import finish_rename
 from crucible.core.errors import CrucibleError, VaultError

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
+from crucible.core.file_stamps import Stamp, stamp_at
 from crucible.core.patterns import late_pattern
 from crucible.documents.markdown.containment import normal_line
 from crucible.documents.session.session_id import check_session_id
@@ -83,6 +84,12 @@ def find_ticket(root: Path, token: str) -> Ticket | None:
 def has_tickets(root: Path) -> bool:
     """Return whether any ticket may have been issued.  Only checks the file's size."""
     return has_lines(root, RESUMES)
+
+
+def ticket_stamps(root: Path) -> tuple[Stamp | None, Stamp | None]:
+    """Return the stamps of the files that decide which session a ticket belongs to."""
+    tickets, renames = (stamp_at(root / ".crucible" / "memory" / name) for name in (RESUMES, RENAMES))
+    return tickets, renames
 
 
 def sessions_with_tickets(root: Path) -> set[str]:

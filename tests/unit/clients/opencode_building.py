@@ -13,7 +13,8 @@ from typing import Any
 from crucible.clients.events import Event
 from crucible.clients.opencode import logs as opencode
 from crucible.clients.registry import DIALECTS
-from crucible.commands.imports.import_report import ImportOptions, ImportReport
+from crucible.commands.imports.import_report import ImportOptions
+from crucible.commands.imports.import_result import ImportReport
 from crucible.commands.imports.imports import import_transcripts
 from crucible.vault.notes.vault import Vault
 from tests.unit.clients.building import DATA

@@ -13,7 +13,8 @@ import pytest
 from crucible.clients.codex import logs as codex
 from crucible.clients.events import Event, Prompted, UsageCounted
 from crucible.clients.registry import DIALECTS
-from crucible.commands.imports.import_report import ImportOptions, ImportReport
+from crucible.commands.imports.import_report import ImportOptions
+from crucible.commands.imports.import_result import ImportReport
 from crucible.commands.imports.imports import import_transcripts
 from crucible.documents.session.session import Outcome, Status, Subagent
 from crucible.vault.notes.vault import Vault

@@ -16,7 +16,7 @@ from crucible.clients.events import Prompted, ToolUsed
 from crucible.clients.log_files import SubagentFile, Transcript
 from crucible.clients.redact import keep_all
 from crucible.clients.registry import DIALECTS
-from crucible.commands.imports.imports import other_writer
+from crucible.commands.imports.transcript_search import other_writer
 from crucible.core.errors import TranscriptError
 from tests.unit.clients.building import DATA, SESSION, Row, dump, only, user
 

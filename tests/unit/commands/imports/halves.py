@@ -17,7 +17,8 @@ from pathlib import Path
 
 from crucible.clients.launch.session_marks import resume_mark
 from crucible.clients.registry import DIALECTS
-from crucible.commands.imports.import_report import ImportOptions, ImportReport
+from crucible.commands.imports.import_report import ImportOptions
+from crucible.commands.imports.import_result import ImportReport
 from crucible.commands.imports.imports import import_transcripts
 from crucible.memory.bookmarks.resume_tickets import Ticket, issue_ticket
 from crucible.vault.notes.vault import Note, Vault

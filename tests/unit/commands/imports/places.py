@@ -9,7 +9,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from crucible.clients.registry import DIALECTS
-from crucible.commands.imports.import_report import ImportOptions, ImportReport
+from crucible.commands.imports.import_report import ImportOptions
+from crucible.commands.imports.import_result import ImportReport
 from crucible.commands.imports.imports import import_transcripts
 from crucible.core.settings.settings import VaultSettings
 from crucible.vault.notes.vault import Note, Vault

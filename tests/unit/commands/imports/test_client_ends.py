@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crucible.commands.idle.idle_timeout import pause_idle
-from crucible.commands.imports.import_report import ImportReport
+from crucible.commands.imports.import_result import ImportReport
 from crucible.documents.session.session import Intervention, Session
 from crucible.documents.session.status_rules import CLOSED_REASON, DIED_REASON, IDLE_REASON, Client
 from crucible.documents.session.task_edits import set_field

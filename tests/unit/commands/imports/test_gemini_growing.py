@@ -12,7 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crucible.clients.registry import DIALECTS
-from crucible.commands.imports.import_report import ImportOptions, ImportReport
+from crucible.commands.imports.import_report import ImportOptions
+from crucible.commands.imports.import_result import ImportReport
 from crucible.commands.imports.imports import import_transcripts
 from crucible.vault.notes.vault import Note, Vault
 from tests.unit.clients.gemini_logs import FIRST, call, dump, model, tokens, user

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crucible.commands.imports.import_report import ImportReport
+from crucible.commands.imports.import_result import ImportReport
 from crucible.documents.markdown.source import Source
 from crucible.documents.session.session_reader import read_session
 from crucible.vault.notes.vault import Note, Vault

@@ -16,7 +16,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crucible.clients.launch.session_marks import OWN_MARK
-from crucible.commands.imports.import_report import ROWS_PER_FILE, ImportReport
+from crucible.commands.imports.import_report import ROWS_PER_FILE
+from crucible.commands.imports.import_result import ImportReport
 from crucible.documents.session.session import Outcome, Status, Subagent
 from crucible.vault.notes.vault import Vault
 from samples.waiting import wait_until

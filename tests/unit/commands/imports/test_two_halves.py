@@ -7,7 +7,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import ExitStack, suppress
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -16,8 +16,9 @@ from hypothesis import strategies as st
 
 from crucible.clients.launch.session_marks import resume_mark
 from crucible.clients.registry import DIALECTS
-from crucible.commands.imports.import_report import ImportOptions, ImportReport, ReportDraft
-from crucible.commands.imports.imports import Search, import_all
+from crucible.commands.imports.import_report import ImportOptions, ReportDraft
+from crucible.commands.imports.import_result import ImportReport, Search
+from crucible.commands.imports.imports import import_all
 from crucible.commands.imports.note_sources import SourceTable
 from crucible.commands.imports.session_logs import SessionLogs
 from crucible.commands.rename.rename import rename_named
@@ -331,17 +332,10 @@ def test_an_outdated_source_table_adds_nothing_twice(tmp_path: Path) -> None:
     early = SourceTable(halves.vault)
     halves.second.read(halves.vault)
     (transcript,) = DIALECTS["codex"].find(halves.second.path)
-    with ExitStack() as stack:
-        logs = SessionLogs(
-            halves.vault,
-            DIALECTS["codex"],
-            transcript,
-            options=ImportOptions(LATER),
-            table=early,
-            report=ReportDraft(),
-            stack=stack,
-        )
-        logs.read()
+    logs = SessionLogs(
+        halves.vault, DIALECTS["codex"], transcript, options=ImportOptions(LATER), table=early, report=ReportDraft()
+    )
+    logs.read()
     assert not any(strand.has_news for strand in logs.strands if strand is logs.trunk)
 
 
