@@ -199,13 +199,13 @@ def _recall_of(door: Door, vault: Vault, project: str) -> Callable[[], tuple[Rec
     "--budget",
     type=click.IntRange(min=1),
     metavar="TOKENS",
-    help="Maximum tokens; by default the setting.",
+    help="Maximum tokens; the default is in the settings.",
 )
 @click.option(
     "--workflow",
     type=WORKFLOW,
     metavar="NAME",
-    help="Keep what concerns this workflow longest.",
+    help="Drop items related to this workflow last.",
 )
 @flag("--profile", "First write the project's profile, projects/NAME.md, if there is none.")
 @flag("--short", "A digest of a dozen lines: current state, todos, decisions, lessons.")
@@ -236,9 +236,9 @@ def briefing(
     - Outside a project, the briefing covers the whole vault.
     - --with first asks an agent what mattered in the last five sessions.
     - --profile writes a profile, projects/NAME.md, from the project's README
-      and manifests. After that it is yours, and briefings show it.
+      and manifests. Later briefings show it and never change it.
 
-    Exit code: 3 if a source could not be read; it is named and skipped.
+    Exit code: 3 if a source could not be read; it is reported and skipped.
 
     \b
       cru briefing
@@ -249,7 +249,7 @@ def briefing(
       cru briefing --short --lines 10
     """
     if lines is not None and not short:
-        raise UsageError("--lines is for --short", "--budget limits a full briefing")
+        raise UsageError("--lines is for --short", "use --budget without --short")
     if short and budget is not None:
         raise UsageError("--budget is for a full briefing", "--lines limits --short")
     if named is not None:
@@ -264,7 +264,7 @@ def briefing(
         write_data(_export(made), format_)
     elif found.is_empty:
         of = f" of project {found.project}" if found.project else ""
-        say(f"no sessions{of} yet; import them with `cru import`")
+        say(f'No sessions{of} yet. Run "cru import" to import them.')
     else:
         write_document(found.text, door)
     return 0

@@ -49,7 +49,7 @@ _CASES = click.argument("cases", cls=PickedId, kind="case", metavar="[ID]...", t
 @click.command("list")
 @only_option("--status", "statuses", CaseStatus)
 @only_option("--type", "types", CaseType)
-@click.option("--session", metavar="ID", help="Only cases of sessions whose id starts with this.")
+@click.option("--session", metavar="ID", help="Only cases of sessions with this id prefix.")
 @click.option("--agent", metavar="NAME", help="Only cases of this agent.")
 @click.option("--project", metavar="NAME", help="Only cases of this project.")
 @click.option("--tag", metavar="TAG", help="Only cases with this tag.")
@@ -95,7 +95,7 @@ def list_cases(door: Door, /, *, format_: str, null: bool, limit: int | None, **
             names=("id",),
         )
         if format_ == "text" and not rows:
-            say("no cases; create some with `cru session learn --all --export markdown`")
+            say('No cases yet. Run "cru session learn --all --export markdown" to create some.')
     return 0 if complete else PROBLEMS_FOUND
 
 

@@ -80,7 +80,7 @@ def play(door: Door, /, file: str, format_: str, **given: Any) -> int:
     """
     options = _PlayOptions(**given)
     if options.named is not None and options.answer is not None:
-        raise UsageError("--with and --answer exclude each other", "remove one of them")
+        raise UsageError("--with and --answer cannot be used together", "remove one of them")
     path = Path(absolute_path(file))
     puzzle = _named(path, read_puzzle_file)
     solution = _solution(path, puzzle)
@@ -195,7 +195,7 @@ def _line(result: CheckResult) -> str:
     mark = "✓" if result.is_met else "✗"
     if check.kind is CheckKind.GONE:
         return f"{mark} {_KINDS[check.kind]}"
-    counts = f"{len(result.found)} of {len(check.wants)}, at least {check.least}"
+    counts = f"{len(result.found)} of {len(check.wants)} found, {check.least} required"
     return f"{mark} {_KINDS[check.kind]}: {counts}"
 
 

@@ -153,8 +153,8 @@ def codify_sessions(
     """Turn sessions into a workflow: a note with one step for each request.
 
     \b
-    - Several sessions make one workflow. Steps of only some sessions get a
-      condition.
+    - Several sessions make one workflow. Steps that only some of them have
+      get a condition.
     - Subagents' sessions are included with their parent's.
     - The note's path is printed; "cru workflow run" runs it. A workflow of
       the same sessions is replaced unless it was edited or run.
@@ -209,8 +209,8 @@ def _check_work(workflow: Workflow, sessions: Sequence[Session]) -> None:
     if not workflow.steps:
         names = ", ".join(session.id for session in sessions)
         raise CrucibleError(
-            f"{names}: nothing to codify, because no work can be repeated",
-            "a workflow needs phases with repeatable work; see the phases with `cru session show`",
+            f"{names}: nothing to codify: no phase has repeatable work",
+            'run "cru session show" to see its phases',
         )
     for session in sessions:
         if session.id not in workflow.sessions:
@@ -256,7 +256,7 @@ def _source(family: Sequence[Session | None], evidence: Callable[[str], Recorded
         return "the notes; a subagent's note is missing"
     if all(complete):
         return "its note and whole events"
-    return "its note and some whole events" if any(complete) else "its note only, in which calls are shortened"
+    return "its note and some whole events" if any(complete) else "its note only, where calls are shortened"
 
 
 def _has_calls(session: Session) -> bool:

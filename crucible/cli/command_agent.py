@@ -112,7 +112,7 @@ def ask_first(vault: Vault, paths: Sequence[Path], named: str | None) -> None:
     """
     if named is None:
         return
-    agent = as_agent(agent_named(named, "--with", "be asked what mattered"), vault.root, "findings")
+    agent = as_agent(agent_named(named, "--with", "say what mattered"), vault.root, "findings")
     redact, budget = redact_of(vault.settings.secrets), user_budget()
     every, paths = paths, [path for path in paths if not _is_subagent(vault, path)]
     if not paths:

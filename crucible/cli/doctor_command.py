@@ -262,8 +262,8 @@ def _of_notes(
     for reason in refreshed.unwalked:
         yield bad("index", reason, "grant yourself permission to read it")
     if refreshed.unsaved:
-        mend = fix_of_os_error(refreshed.unsaved, "cru index rebuild")
-        yield bad("index", f"the index cannot be saved: {refreshed.unsaved}", mend)
+        fix = fix_of_os_error(refreshed.unsaved, "cru index rebuild")
+        yield bad("index", f"the index cannot be saved: {refreshed.unsaved}", fix)
     else:
         yield good("index", f"index up to date ({numbered(len(rows), 'session')})")
 

@@ -113,7 +113,7 @@ def list_events(door: Door, /, format_: str) -> None:
       is archived events with newer ones beside them.
     - "size" is the size of the files. "last" is the day of the last event,
       or of the session's end if it is archived.
-    - JSON has all facts of each session.
+    - JSON has all details of each session.
 
     \b
       cru events list
@@ -141,7 +141,7 @@ def list_events(door: Door, /, format_: str) -> None:
 @format_option()
 @click.pass_obj
 def prune(door: Door, /, *, dry_run: bool, older_than: int | None, format_: str) -> int:
-    """Archive or delete old whole events, as events.after in the settings says.
+    """Archive or delete old whole events, according to events.after in the settings.
 
     \b
     - Sessions are old if their last event is older than

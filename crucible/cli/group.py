@@ -148,7 +148,7 @@ class _ListingGroup(LazyGroup):
         return name, self.get_command(ctx, name), args
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Suggest similar commands if a word was read as an id in vain."""
+        """Suggest similar commands if a word was read as an id and matches none."""
         try:
             return super().invoke(ctx)
         except (CrucibleError, click.UsageError):

@@ -60,7 +60,7 @@ _LIMIT = limit_option()
 
 @click.command("list")
 @since_option("Only histories of sessions started since: 2026-11-01, 30d.")
-@until_option("Only histories of sessions started until then.")
+@until_option("Only histories of sessions started until this time.")
 @click.option("--agent", metavar="AGENT", default="", help="Only sessions of this agent: name or name@version.")
 @click.option("--captures/--no-captures", default=None, help="Only with captures, or only without.")
 @click.option("--project", metavar="NAME", default="", help="Only sessions of this project.")
@@ -92,7 +92,7 @@ def list_history(door: Door, /, *, format_: str, **wishes: Any) -> int:
 @format_option()
 @click.pass_obj
 def search(door: Door, /, words: Sequence[str], limit: int | None, format_: str) -> int:
-    """Find histories that contain all words, in any case, newest first.
+    """Find histories that contain all words, newest first. Case is ignored.
 
     \b
     - Searches items and reasons, titles, projects, agents, files and
@@ -127,7 +127,7 @@ def _write_entries(vault: Vault, found: Sequence[HistoryNote], format_: str, doo
     columns = _TABLE if format_ == "text" else _MORE
     write_rows(rows, columns, format_, "histories", door, texts=("title", "agent"), names=("id",))
     if not rows and format_ == "text":
-        say('no matching history; "cru session end ID" writes one')
+        say('No matching history. "cru session end ID" writes one.')
 
 
 def _row(vault: Vault, one: HistoryNote, entry: HistoryEntry) -> dict[str, Any]:
@@ -283,14 +283,14 @@ def _key(heading: str) -> str:
 )
 @click.pass_obj
 def prune(door: Door, /, *, yes: bool, dry_run: bool, max_entries: int | None, older_than: int | None) -> int:
-    """Remove histories that are too old or too many.
+    """Remove histories that are too old, or exceed the maximum number.
 
     \b
     - The limits are options, or [history.retention] in the settings.
     - Notes to remove are listed, and you are asked. Without a terminal,
       --yes is required.
-    - Notes that git has unchanged are deleted. Others go to the system's
-      trash, or stay if there is none.
+    - Notes committed to git and not changed since are deleted. Others go
+      to the system's trash, or stay if there is none.
     - Sessions are never removed.
 
     \b

@@ -82,8 +82,8 @@ def import_sessions(
     \b
     - Without CLIENT, every client found on this machine is imported.
     - CLIENT is claude-code, codex, gemini or opencode: only its sessions.
-    - PATH is a log, or a folder of them. Without CLIENT, the files say who wrote
-      them. `./codex` is a path, `codex` the client.
+    - PATH is a log, or a folder of them. Without CLIENT, the client is
+      detected. "./codex" is a path, "codex" a client.
 
     Importing again adds only what is new and keeps your edits.
 

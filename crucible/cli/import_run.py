@@ -132,7 +132,7 @@ def _own_folder(dialect: Dialect) -> Path:
     folder = dialect.default_folder(os.environ, Path.home())
     if not folder.exists():
         raise TranscriptError(
-            f"{folder}: no such folder; {dialect.title} left nothing there",
+            f"{folder}: no such folder, so there are no sessions of {dialect.title}",
             f"name the transcripts: cru import {dialect.name} PATH",
         )
     return folder

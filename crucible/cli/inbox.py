@@ -203,7 +203,7 @@ def answer(door: Door, /, item: str, text: str, verdict: str | None) -> None:
       cru inbox answer 2026-11-21-add --reject "not before the backup"
     """
     if not item.strip():
-        raise UsageError("no item given", "run `cru inbox` to see ids")
+        raise UsageError("no item given", 'run "cru inbox" to see ids')
     vault = open_vault(door)
     redact = redact_of(vault.settings.secrets)
     item = _full_id(door, vault, item) if _NAME.fullmatch(item) else item
@@ -218,7 +218,7 @@ def _full_id(door: Door, vault: Vault, name: str) -> str:
     items = read_items(vault, found, lambda _: None)
     ids = [one.id for one in items if not one.answered and one.id.endswith(f".{name}")]
     if len(ids) > 1:
-        raise UsageError(f"{name}: which? {', '.join(ids[:3])}", "give the full id of one")
+        raise UsageError(f"{name} matches several items: {', '.join(ids[:3])}", "give the full id of one")
     if not ids:
         try:
             vault.find(name)

@@ -90,7 +90,7 @@ def _complain(now: Refreshed) -> None:
 
 _SPAN = (
     since_option("Only sessions started since: 2026-11-21, today, 12h, 7d, 2w."),
-    until_option("Only sessions started until then; a date includes the whole day."),
+    until_option("Only sessions started until this time; a date includes the whole day."),
 )
 _WHERE = click.option(
     "--where",

@@ -81,7 +81,7 @@ _MAKE_ONE = 'Run "cru init DIR --default" to create one for all projects, or "cr
 @flag("--mcp", "Install the MCP server and its instructions instead of hooks.")
 @flag("--user", "For all your projects (the default).")
 @flag("--project", "For this project only, in files that can be committed.")
-@flag("--remove", "Remove what this command installs; the files are restored.")
+@flag("--remove", "Remove what this command installed, and nothing else.")
 @flag("--dry-run", "Show the files that would change, and change nothing.")
 @yes_option("Without CLIENT: do not ask.")
 @click.pass_obj
@@ -94,7 +94,7 @@ def install(
 
     \b
       claude-code  hooks that record sessions while they run, or --mcp
-      codex        the MCP server: its agent searches past work, records its own
+      codex        the MCP server, to search past sessions and record new ones
       opencode     the same
       git-hooks    a pre-commit hook that refuses secrets
 
@@ -114,7 +114,7 @@ def install(
       cru install git-hooks
     """
     if user and project:
-        raise UsageError("--user and --project exclude each other", "Run the command twice to install both.")
+        raise UsageError("--user and --project cannot be used together", "Run the command twice to install both.")
     if client and yes:
         raise UsageError("--yes is for cru install without CLIENT", "")
     if client == _GIT and (mcp or user or project):

@@ -18,6 +18,7 @@ from crucible.cli.output import (
     room_of,
     say,
     say_problems,
+    times,
     warn,
     write_data,
     write_document,
@@ -135,7 +136,7 @@ def _say_hidden(viewer: Audience, shown: int, hidden: int, *, named: bool, any_:
     """Report how many items are hidden; if the viewer was `named`, only when none are shown."""
     whom = " ".join(filter(None, (viewer.scope, viewer.name))) if viewer.name else "everybody"
     if not shown and not hidden:
-        say("no matching items" if any_ else "no items; add one with `cru knowledge add`")
+        say("no matching items" if any_ else 'No knowledge items yet. Run "cru knowledge add" to add one.')
     elif not shown:
         say(f"no items visible to {whom}; {hidden} from other projects hidden (--all-projects)")
     elif hidden and not named:
@@ -145,9 +146,9 @@ def _say_hidden(viewer: Audience, shown: int, hidden: int, *, named: bool, any_:
 def _query(root: Path, *, project: str | None, domain: str | None, everything: bool, **wishes: Any) -> ItemFilter:
     named = project is not None or domain is not None
     if wishes["everybody"] and (named or everything):
-        raise UsageError("--global and --project, --domain or --all-projects exclude each other", "remove one of them")
+        raise UsageError("--global cannot be used with --project, --domain or --all-projects", "remove one of them")
     if everything and domain:
-        raise UsageError("--domain and --all-projects exclude each other", "remove one of them")
+        raise UsageError("--domain and --all-projects cannot be used together", "remove one of them")
     asker = RecallScope(project, everything).checked()
     if wishes["everybody"]:
         viewer = Audience(ItemScope.GLOBAL.value)
@@ -170,7 +171,7 @@ def _say_missing(wrong: Sequence[CrucibleError], unread: int) -> bool:
     warn(*wrong)
     if unread:
         are = "is" if unread == 1 else "are"
-        warn(f"{counted(unread, 'note')} {are} not valid; see `cru knowledge check`")
+        warn(f'{counted(unread, "note")} {are} not valid; see "cru knowledge check"')
     return not wrong and not unread
 
 
@@ -293,9 +294,8 @@ def _export_stats(found: KnowledgeStats) -> dict[str, Any]:
 
 
 def _write_stats(found: KnowledgeStats) -> None:
-    times = "once" if found.uses == 1 else f"{found.uses} times"
     lines = [
-        f"{found.active} active, {found.retired} retired; used {times}, useful {found.useful} times",
+        f"{found.active} active, {found.retired} retired; used {times(found.uses)}, useful {times(found.useful)}",
         "  ".join(f"{name} {count}" for name, count in found.by_type.items()),
     ]
     for name, title in _LISTS.items():

@@ -82,7 +82,7 @@ class _Dialogue:
                     return answer
         except (click.Abort, EOFError, KeyboardInterrupt):
             say("")
-            say("nothing decided; list them again with `cru knowledge capture`")
+            say('nothing saved or skipped; "cru knowledge capture" lists them again')
             return OfferAnswer()
 
     def _done(self, typed: TypedLine) -> OfferAnswer | None:
@@ -202,13 +202,13 @@ def write_captured(vault: Vault, captured: Captured) -> None:
 def _say_rest(captured: Captured) -> None:
     warn(*captured.problems)
     if captured.skipped:
-        say(f"{len(captured.skipped)} skipped; `cru knowledge capture {captured.session} --again` proposes them again")
+        say(f'{len(captured.skipped)} skipped; "cru knowledge capture {captured.session} --again" proposes them again')
     if captured.deferred:
         say(f"{len(captured.deferred)} deferred to the session's end")
     if captured.suggested:
         say(_budget_line(captured.budget))
         say(
-            f"`cru knowledge capture {captured.session} --accept 1,…` keeps these and skips the rest; also `all` or `none`"
+            f'"cru knowledge capture {captured.session} --accept 1,…" keeps these and skips the rest; --accept also takes all or none'
         )
     elif not (captured.kept or captured.silent or captured.skipped or captured.problems):
         say(f"{captured.session}: nothing to keep")
@@ -217,7 +217,7 @@ def _say_rest(captured: Captured) -> None:
 def _budget_line(budget: QuestionBudget) -> str:
     """Say how much of the question budget is left at the session's end."""
     if not budget.allows(Interaction.CAPTURE_PROMPT):
-        return f"The session's question budget is used up ({budget.limit} points): its end asks nothing more."
+        return f"The session's question budget is used up ({budget.limit} points): nothing more is asked at its end."
     return f"{budget.left} of {counted(budget.limit, 'point')} of the session's question budget left"
 
 
@@ -228,7 +228,7 @@ def say_captured(vault: Vault, captured: Captured) -> None:
     warn(*captured.problems)
     if waiting := len(captured.suggested):
         thing = "one candidate waits" if waiting == 1 else f"{waiting} candidates wait"
-        say(f"{thing} for your decision: `cru knowledge capture {captured.session}`")
+        say(f'{thing} for your decision: "cru knowledge capture {captured.session}"')
 
 
 def _kept_line(vault: Vault, kept: KeptCandidate) -> str:
@@ -293,7 +293,7 @@ def capture(
       cru knowledge capture 2026-11-21-add --accept all --format json
     """
     if accept is not None and dry_run:
-        raise UsageError("--accept and --dry-run exclude each other", "remove one of them")
+        raise UsageError("--accept and --dry-run cannot be used together", "remove one of them")
     vault = open_vault(door)
     note = load_note(vault, session or newest_here(vault))
     ask_first(vault, [note.path], named)

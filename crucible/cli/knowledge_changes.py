@@ -12,7 +12,7 @@ import click
 from crucible.cli.environment import cwd_and_projects, human_is_there
 from crucible.cli.id_arguments import ITEM, SESSION
 from crucible.cli.options import Door, flag, format_option, is_data, one_of
-from crucible.cli.output import clean_line, counted, say, warn, write, write_data
+from crucible.cli.output import clean_line, counted, say, times, warn, write, write_data
 from crucible.cli.recall_engine import similar_here
 from crucible.cli.vault_access import here, load_note, open_vault, project_here
 from crucible.core.errors import UsageError
@@ -90,7 +90,7 @@ def add(door: Door, /, type_: str, title: str, text: str, format_: str, **given:
       project. --project and --scope override this.
     - The note's path is printed.
 
-    Exit code: 1 if it was not added because a choice or space was missing.
+    Exit code: 1 if it was not added: a choice is needed, or the limit is reached.
 
     \b
       cru knowledge add decision "Retry with jitter" "At most five times."
@@ -237,7 +237,7 @@ def retire(door: Door, /, items: tuple[str, ...], reason: str, *, undo: bool) ->
       cru knowledge retire retry-with-jitter --undo
     """
     if reason and undo:
-        raise UsageError("--reason and --undo exclude each other", "remove one of them")
+        raise UsageError("--reason and --undo cannot be used together", "remove one of them")
     vault = open_vault(door)
     redact = redact_of(vault.settings.secrets)
     for path in dict.fromkeys(find_item(vault, ref, here()) for ref in items):
@@ -285,9 +285,7 @@ def verify(door: Door, /, item: str, how: str, agent: str, *, failed: bool) -> N
     path = find_item(vault, item, here())
     redact = redact_of(vault.settings.secrets)
     verify_item(vault, path, datetime.now(UTC), Verification(passed=not failed, how=how, by=agent), redact)
-    say(
-        f"{path.stem}: {'failed verification; correct it, or retire it with `cru knowledge retire`' if failed else 'verified'}"
-    )
+    say(f"{path.stem}: {'failed verification; correct or retire it' if failed else 'verified'}")
 
 
 @click.command("feedback")
@@ -303,7 +301,7 @@ def feedback(door: Door, /, item: str, *, useful: bool | None) -> None:
     if _EVENT.search(item):
         raise UsageError(
             "events of sessions take no feedback",
-            "give the id of a knowledge item; `cru knowledge list` shows them",
+            'give the id of a knowledge item; "cru knowledge list" shows them',
         )
     if useful is None and not human_is_there(door):
         raise UsageError("neither --useful nor --not-useful was given", "add one of them")
@@ -312,8 +310,7 @@ def feedback(door: Door, /, item: str, *, useful: bool | None) -> None:
     if useful is None:
         useful = click.confirm(f"Did “{clean_line(_title_of(vault, path))}” help?", err=True)
     after = count_use(vault, path, datetime.now(UTC), useful=useful)
-    times = "once" if after.use_count == 1 else f"{after.use_count} times"
-    say(f"{path.stem}: used {times}, useful {after.useful_count} times")
+    say(f"{path.stem}: used {times(after.use_count)}, useful {times(after.useful_count)}")
 
 
 def _title_of(vault: Vault, path: Path) -> str:

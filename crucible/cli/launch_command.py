@@ -54,13 +54,13 @@ class _Chosen(NamedTuple):
     "--budget",
     type=click.IntRange(min=1),
     metavar="TOKENS",
-    help="Maximum tokens of the briefing; by default the setting.",
+    help="Maximum tokens of the briefing; the default is in the settings.",
 )
 @click.option(
     "--workflow",
     type=WORKFLOW,
     metavar="NAME",
-    help="Keep what concerns this workflow longest.",
+    help="Drop items related to this workflow last.",
 )
 @click.pass_context
 def launch(ctx: click.Context, /, named: str | None, budget: int | None, workflow: str | None) -> None:
@@ -92,7 +92,7 @@ def launch(ctx: click.Context, /, named: str | None, budget: int | None, workflo
     chosen = chosen or _last_used(told)
     hint = f"--with takes {_NAMES}, or an installed command"
     if chosen.client and chosen.client.package:
-        hint = f"`npm install -g {chosen.client.package}` installs it; to use another client: --with {_NAMES}"
+        hint = f'"npm install -g {chosen.client.package}" installs it; to use another client: --with {_NAMES}'
     program = check_installed(chosen.command[0], os.environ, hint)
     _run(told, chosen, program, client_arguments(ctx))
 
@@ -104,7 +104,7 @@ def _named(named: str) -> _Chosen:
     try:
         words = tuple(shlex.split(named))
     except ValueError as error:
-        raise UsageError(f"--with {named!r}: not a valid command line ({error})", "quote it as for a shell") from None
+        raise UsageError(f"--with {named!r}: not a valid command line ({error})", "quote it as in a shell") from None
     if not words:
         raise UsageError("--with is empty", f"give {_NAMES}, or a command line")
     return _Chosen(None, words)
@@ -120,7 +120,7 @@ def _last_used(told: MadeBriefing) -> _Chosen:
             return _Chosen(known, (known.program,))
     raise ClientMissing(
         f"none of {_NAMES} is installed and on PATH",
-        f"`npm install -g {CLIENTS['claude'].package}` installs one; or pass a command with --with",
+        f'"npm install -g {CLIENTS["claude"].package}" installs one; or pass a command with --with',
     )
 
 

@@ -170,7 +170,7 @@ def learn(door: Door, /, sessions: tuple[str, ...], *, every: bool, format_: str
       project; --all uses all sessions. Subagents are included.
     - --with first asks an agent what mattered. With --judge, it names the
       causes of failures instead.
-    - Secrets are redacted again; exports outside the vault also lose e-mail
+    - Secrets are redacted again; exports outside the vault also omit e-mail
       addresses and user names in paths.
 
     Exit code: 3 if a note could not be read.
@@ -253,7 +253,7 @@ _GOES_WITH = {
 
 def _check(options: _ExportOptions, selection: _CaseSelection, format_: str) -> None:
     if options.rules is not None and options.export:
-        raise UsageError("--rules and --export exclude each other", "remove one of them")
+        raise UsageError("--rules and --export cannot be used together", "remove one of them")
     if (options.write and options.rules is None) or (options.yes and not options.write):
         raise UsageError("--yes requires --write, and --write requires --rules", "add the missing option")
     for name, exports in _GOES_WITH.items():

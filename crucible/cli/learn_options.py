@@ -47,7 +47,7 @@ def select_sessions(vault: Vault, refs: Sequence[str], filters: Mapping[str, Any
     """Select sessions by id, or all that match the filters; raises `UsageError` for both or neither."""
     narrowed = any(value not in (None, False, ()) for value in filters.values())
     if refs and (every or narrowed):
-        raise UsageError("session ids exclude --all and filters", "use one of them")
+        raise UsageError("session ids cannot be used with --all or filters", "use one of them")
     if not (refs or every or narrowed):
         raise UsageError("no sessions selected", "give ids, --all or a filter: --since 30d, --project shop")
     named = {vault.relative(find_note(vault, ref)) for ref in refs}
@@ -113,7 +113,7 @@ CHOICES = (
     click.option("--min-tokens", type=click.IntRange(min=0), metavar="N", help="Only cases of N tokens or more."),
     click.option("--max-tokens", type=click.IntRange(min=0), metavar="N", help="Only cases of N tokens or fewer."),
     click.option("--verified", is_flag=True, help="Only cases with a confirmed outcome."),
-    click.option("--accepted", is_flag=True, help="Only accepted cases; see `cru case accept`."),
+    click.option("--accepted", is_flag=True, help='Only accepted cases; see "cru case accept".'),
     click.option(
         "--dedupe",
         type=one_of(Dedupe),

@@ -157,7 +157,7 @@ def say_kept(vault: Vault, kept: WrittenCases, format_: str) -> None:
         f"{len(kept.left)} kept because you reviewed or changed them"
     )
     if kept.new or kept.replaced:
-        say("list them with `cru case list --status proposed`, or open Cases.base in Obsidian")
+        say('list them with "cru case list --status proposed", or open Cases.base in Obsidian')
 
 
 def say_puzzles(put: WrittenPuzzles, format_: str) -> None:

@@ -84,7 +84,7 @@ def _run(args: list[str]) -> int:
         path = error.ctx.command_path if error.ctx else "cru"
         # Click lists choices on separate lines.
         message = " ".join(error.format_message().split())
-        return _complain(message, f"see: {path} --help", error.exit_code, color)
+        return _complain(message, f'Run "{path} --help" for help.', error.exit_code, color)
     except click.ClickException as error:
         return _complain(error.format_message(), "", error.exit_code, color)
     except click.Abort:

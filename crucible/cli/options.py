@@ -41,7 +41,7 @@ def _format_of(ctx: click.Context, param: click.Parameter, value: str | None) ->
     if _AS_JSON not in ctx.meta:
         return value
     if value != "json" and ctx.get_parameter_source(str(param.name)) is ParameterSource.COMMANDLINE:
-        raise UsageError(f"--json and --format {value} exclude each other", "Remove one of them.")
+        raise UsageError(f"--json and --format {value} cannot be used together", "Remove one of them.")
     return "json"
 
 

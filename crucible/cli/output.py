@@ -32,6 +32,9 @@ _PICTURES, _DELETE = 0x2400, 0x7F
 """The code points of `␀`, which the pictures of the other C0 controls follow, and of DEL."""
 _UNSEEN = late_pattern(r"[\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
 _SURROGATES = late_pattern(r"[\ud800-\udfff]")
+_COMMANDS = {"cru", "export", "for", "git"}
+"""First words of hints that are commands or examples."""
+_ENDS_SENTENCE = late_pattern(r"(^|\s)[^\s=]*[\w\")`']$")
 _LINE_ENDS = late_pattern("\r\n|[\n\v\f\r\x1c-\x1e\x85\u2028\u2029]")
 """Everything that some program treats as a line end."""
 
@@ -184,7 +187,22 @@ def say_error(message: object, hint: str = "", *, color: bool | None = None) -> 
     """Write an error to stderr: what happened, and on a second line what to do."""
     say(f"error: {message}", style="red", color=color)
     if hint:
-        say(f"       {hint}")
+        say(f"       {_sentence(hint)}")
+
+
+def _sentence(hint: str) -> str:
+    """Return a hint as a sentence; commands and examples stay as they are."""
+    first = hint.partition(" ")[0].rstrip(",;:")
+    if first in _COMMANDS:
+        return hint
+    start = hint[0].upper() if first.isalpha() else hint[0]
+    end = "." if _ENDS_SENTENCE.search(hint) and ": " not in hint else ""
+    return f"{start}{hint[1:]}{end}"
+
+
+def times(count: int) -> str:
+    """Return how often something happened: `once` or `2 times`."""
+    return "once" if count == 1 else f"{count:,} times"
 
 
 def counted(count: int, noun: str, *, zero: str = "0") -> str:

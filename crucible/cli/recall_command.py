@@ -48,7 +48,7 @@ class _Recall(click.Command):
     multiple=True,
     metavar="TYPE",
     type=click.Choice([*(one.value for one in EventKind), "failure", "report"]),
-    help=f"Only these types, and the sessions that contain them; may be repeated: {', '.join(EventKind)}; failure means error, report means subagent.",
+    help=f"Only these types, and the sessions that contain them; repeatable: {', '.join(EventKind)}; failure means error, report means subagent.",
 )
 @click.option(
     "--session",
@@ -72,7 +72,7 @@ class _Recall(click.Command):
 @ALL_PROJECTS
 @flag("--archived", "Search archived sessions too; --session finds one without it.")
 @since_option("Only events since: 2026-11-21, today, 12h, 7d, 2w.")
-@until_option("Only events until then; a date includes the whole day.")
+@until_option("Only events until this time; a date includes the whole day.")
 @click.option(
     "-n",
     "--limit",
@@ -113,7 +113,7 @@ def recall(
       type, agent, channel, project, phase, tag, file).
     - Shows the best events with their context, then the best sessions.
       Without QUERY, shows the newest events that match the options.
-    - Knowledge also ranks by type, age and usefulness.
+    - Knowledge items are also ranked by type, age and usefulness.
     - An event's id as QUERY shows that event in full, with --context events
       around it.
     - Nothing leaves this machine, unless your settings name a team's
@@ -181,9 +181,9 @@ def _event_by_id(opened: OpenedRecall, question: Question) -> Answer:
 def _nothing_found(question: Question, viewer: str) -> str:
     """Return the message for an empty result, with suggestions."""
     other = "try fewer or other words; " if question.text.strip() else ""
-    more = f"{other}`cru session list` shows the sessions"
+    more = f'{other}"cru session list" shows the sessions'
     if question.session:
-        return f"nothing found in sessions with the prefix {question.session}; `cru session list` shows ids"
+        return f'nothing found in sessions with the prefix {question.session}; "cru session list" shows ids'
     if question.project:
         return f"nothing found for project {question.project}; --all-projects searches all"
     elsewhere = question.agent or question.channel

@@ -37,7 +37,7 @@ class RecallScope(NamedTuple):
     def checked(self) -> Self:
         """Return the scope; raises `UsageError` if both options are given."""
         if self.everything and self.project is not None:
-            raise UsageError("--project and --all-projects exclude each other", "remove one of them")
+            raise UsageError("--project and --all-projects cannot be used together", "remove one of them")
         return self
 
     def viewer(self, root: Path) -> Audience:

@@ -287,7 +287,7 @@ def _items(path: str | None) -> list[Mapping[str, object]]:
     if not path and sys.stdin and sys.stdin.isatty():
         raise UsageError(
             "no tasks: give --add, --start, --done or --file, or a list on stdin",
-            'cru record tasks --add "Test it"; or pipe a JSON list, as `cru record tasks --help` shows',
+            'cru record tasks --add "Test it"; or pipe a JSON list, as "cru record tasks --help" shows',
         )
     try:
         items = json.loads(Path(path).read_bytes() if path else standard_input())

@@ -54,7 +54,7 @@ def noted_time(at: datetime | None, recorder: Recorder | None = None) -> datetim
     if at is None:
         return None
     if at > datetime.now(UTC) + _AHEAD:
-        raise UsageError(f"--at {_second(at)}: more than a day ahead", "use a time in the past")
+        raise UsageError(f"--at {_second(at)}: more than a day in the future", "use a time in the past")
     begun = recorder.read_head().started if recorder else None
     if begun is None or at >= begun:
         return at.astimezone(UTC)
@@ -62,7 +62,7 @@ def noted_time(at: datetime | None, recorder: Recorder | None = None) -> datetim
         return begun.astimezone(UTC)
     raise UsageError(
         f"--at {_second(at)}: the session started later, {_second(begun)}",
-        "omit --at for now; `cru record start --at` starts a session earlier",
+        'omit --at for now; "cru record start --at" starts a session earlier',
     )
 
 

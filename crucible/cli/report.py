@@ -30,9 +30,9 @@ from crucible.vault.notes.vault import Vault
     metavar="WHEN",
     default="yesterday",
     show_default=True,
-    help="Only sessions with work since then.",
+    help="Only sessions with work since this time.",
 )
-@until_option("Only sessions started until then.")
+@until_option("Only sessions started until this time.")
 @click.option("--project", metavar="NAME", default=None, help="Only sessions of this project.")
 @with_option
 @format_option("markdown")
@@ -75,13 +75,13 @@ def report(
     found = [*_reported(vault, rows, (since, until), work, wrong)]
     warn(*wrong)
     if untimed := sum(not row["started"] for row in rows):
-        say(f"skipped without a start time: {untimed}; see `cru session check`", style="yellow")
+        say(f'skipped without a start time: {untimed}; see "cru session check"', style="yellow")
     if is_data(format_):
         write_data({"sessions": [_facts(one) for one in found]}, format_)
     elif found:
         write_document(render_report(found, user_zone(), markdown=format_ == "markdown"), door)
     else:
-        say("nothing to report; `cru session list` shows the sessions")
+        say('Nothing to report. Run "cru session list" to see the sessions.')
     return PROBLEMS_FOUND if wrong or untimed or now.unwalked else 0
 
 

@@ -161,7 +161,7 @@ def write_plan(found: CheckedWorkflow, plan: Plan, executors: Executors, format_
     names = {job.index: job.step.name for job in plan.jobs}
     missing = {datum.name.casefold() for datum in plan.missing}
     for number, job in enumerate(plan.jobs, 1):
-        write(f"{number}. {job.step.name}{_GRADES[job.step.grade]}{_marks(job)} by {_who(job, executors)}")
+        write(f"{number}. {job.step.name}{_GRADES[job.step.grade]}{_marks(job)} {_who(job, executors)}")
         for line in _lines(job, names, missing, plan.request):
             write(f"   {line}")
 
@@ -195,7 +195,7 @@ def _marks(job: Job) -> str:
 
 def _who(job: Job, executors: Executors) -> str:
     executor = executors.executor(job)
-    return str(executor.agent) if executor else "no agent yet (--with)"
+    return f"by {executor.agent}" if executor else "(no agent yet; use --with)"
 
 
 def _lines(job: Job, names: dict[int, str], missing: set[str], request: str) -> Iterator[str]:
@@ -335,14 +335,14 @@ class RunRecord:
         """End the session, or pause it so that the run can continue."""
         report = self.report
         if report is None:
-            self._recorder.pause("the run was interrupted; continue with `cru workflow run --continue`")
+            self._recorder.pause('the run was interrupted; continue with "cru workflow run --continue"')
         elif report.is_done:
             self._recorder.end(_summary(report))
         else:
             why = "interrupted" if report.stopped else "a step failed"
             if report.halted:
                 why = f"halted at “{report.halted.step.name}”"
-            self._recorder.pause(f"{why}; continue with `cru workflow run --continue`")
+            self._recorder.pause(f'{why}; continue with "cru workflow run --continue"')
         finish_quietly(self._vault, self._recorder.path)
 
     def _write_phase(self, outcome: JobResult) -> None:

@@ -58,7 +58,9 @@ def show_bookmarks(vault: Vault, refs: Sequence[str], format_: str) -> int:
 
 @click.command("bookmark")
 @_session_argument
-@click.option("--note", metavar="TEXT", type=TEXT, default="", help="A note for the one who continues; - for stdin.")
+@click.option(
+    "--note", metavar="TEXT", type=TEXT, default="", help="A note for the person or agent who continues; - for stdin."
+)
 @click.option(
     "--blocker", "blockers", metavar="TEXT", type=TEXT, multiple=True, help="What blocks the work; repeatable."
 )

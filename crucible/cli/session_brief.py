@@ -45,7 +45,7 @@ def brief(
       cru session brief 2026-11-21-add --print --format json
     """
     if only_print and named is not None:
-        raise UsageError("--print and --with exclude each other", "remove one of them")
+        raise UsageError("--print and --with cannot be used together", "remove one of them")
     vault = open_vault(door)
     note = load_note(vault, session)
     redact = redact_of(vault.settings.secrets)

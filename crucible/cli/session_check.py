@@ -84,7 +84,7 @@ def _sum_up(found: list[Found], what: str) -> None:
 
 def _say_what_to_do(vault: Vault) -> None:
     config = clean_line(str(vault.root / ".crucible" / "config.toml"))
-    say("to fix it: replace the secret with `[REDACTED:rule]`, then `git add` the file;")
+    say('to fix it: replace the secret with `[REDACTED:rule]`, then "git add" the file;')
     say("     if others may have seen it, revoke it")
     say(f"to allow it: add a regular expression that matches it to `allow` under `[secrets]` in {config}")
 

@@ -274,7 +274,7 @@ def _run(vault: Vault, plan: _Plan, start: Start, place: Workplace, held: Sessio
             _update_brief(vault, now.session.id)
             finish_quietly(vault, vault.find(now.session.id))
     if end.fault:
-        hint = f"the session is {now.session.status}; continue with `cru session resume {now.session.id}`"
+        hint = f'the session is {now.session.status}; continue with "cru session resume {now.session.id}"'
         raise ClientFailed(end.fault, hint)
 
 
@@ -301,7 +301,7 @@ def _current_path(vault: Vault, plan: _Plan) -> Path:
         return vault.find(current_session_id(vault.root, plan.session.id))
     except SessionNotFound as error:
         kind = plan.chosen.client.name if plan.chosen.client else "auto"
-        hint = f"the client's work is in its own log; run `cru import {kind}`"
+        hint = f'the client\'s work is in its own log; run "cru import {kind}"'
         raise SessionNotFound(f"{plan.session.id}: its note is missing", hint) from error
 
 
@@ -340,7 +340,7 @@ def _say_unreadable(rows: Sequence[UnreadableRow], dialect: Dialect) -> None:
         say(f"{row.path}:{row.line or 1}: {row.reason}", style="yellow")
     if any(not row.line for row in rows):
         say(
-            f"     nothing is lost: fix this, then run `cru import {dialect.name}`",
+            f'     nothing is lost: fix this, then run "cru import {dialect.name}"',
             style="yellow",
         )
 

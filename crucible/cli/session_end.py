@@ -38,7 +38,9 @@ from crucible.vault.notes.walk import note_name
 @click.command
 @click.argument("ident", metavar="[ID]", type=SESSION, default="", envvar="CRU_SESSION")
 @click.option("--reason", metavar="TEXT", type=TEXT, default="", help="The reason; - for stdin.")
-@click.option("--note", metavar="TEXT", type=TEXT, default="", help="A note for the one who resumes it; - for stdin.")
+@click.option(
+    "--note", metavar="TEXT", type=TEXT, default="", help="A note for the person or agent who resumes it; - for stdin."
+)
 @click.option(
     "--blocker",
     "blockers",
@@ -68,7 +70,7 @@ def pause(ctx: click.Context, /, ident: str, at: datetime | None, reason: str, *
     name = note_name(find_note(vault, ident).name) if ident else _newest_active(door)
     recorder = record.open(name, vault=vault, **recording_place())
     phase = recorder.pause(reason, at=noted_time(at, recorder), reopens=typed, **details)
-    say(f"paused {recorder.id}{f' at {phase}' if phase else ''}; resume it with `cru session resume {recorder.id}`")
+    say(f'paused {recorder.id}{f" at {phase}" if phase else ""}; resume it with "cru session resume {recorder.id}"')
     say_warnings(recorder)
     finish_quietly(vault, recorder.path)
 
@@ -129,8 +131,8 @@ def end(
     """
     vault = open_vault(door, looks=False)
     if no_model and named is not None:
-        raise UsageError("--no-model and --with exclude each other", "remove one of them")
-    program = None if named is None else agent_named(named, "--with", "be asked what mattered")
+        raise UsageError("--no-model and --with cannot be used together", "remove one of them")
+    program = None if named is None else agent_named(named, "--with", "say what mattered")
     name = note_name(find_note(vault, ident).name)
     recorder = record.open(name, vault=vault, **recording_place())
     is_again = not _end(recorder, summary, at, failed=failed)
@@ -184,6 +186,6 @@ def _report_end(vault: Vault, ended: StopResult) -> None:
     if ended.captured and ended.captured.suggested:
         count = len(ended.captured.suggested)
         what = "1 thing" if count == 1 else f"{count} things"
-        say(f"{what} may be worth keeping: `cru knowledge capture {ended.captured.session}`")
+        say(f'{what} may be worth keeping: "cru knowledge capture {ended.captured.session}"')
     if ended.history:
         write(vault.relative(ended.history.path))

@@ -229,7 +229,7 @@ def list_sessions(door: Door, /, *, format_: str, null: bool, **options: Any) ->
     """List sessions, newest first.
 
     \b
-    - A terminal cuts long texts to its width; a pipe gets them whole.
+    - Long texts are cut to the terminal's width; a pipe gets them in full.
     - A condition is COLUMN OPERATOR VALUE. The operators are = != < <= > >=
       ~ (contains) and !~. Every --where must match. An unknown value
       matches only "= null".

@@ -45,7 +45,7 @@ from crucible.vault.notes.vault import Note, Vault
     "--budget",
     type=click.IntRange(min=1),
     metavar="TOKENS",
-    help="Maximum tokens of the context; by default the setting.",
+    help="Maximum tokens of the context; the default is in the settings.",
 )
 @click.option("--goal", metavar="TEXT", type=TEXT, default="", help="The goal; - for stdin.")
 @flag("--force", "Resume a session that has ended or seems active.")
@@ -66,8 +66,8 @@ def resume(
     - Without ID, resumes the last paused session of this project; a
       terminal shows a picker. Ended sessions need ID and --force.
     - A client that still has the conversation continues it and gets what
-      changed since. Others start with a context. All work goes into the
-      same note.
+      changed since. Other clients start with a context. All work goes into
+      the same note.
     - A command line gets the context in place of {context}, or on its
       standard input, and CRU_SESSION for "cru record".
     - With --print, or if stdout is not a terminal and there is no --with,
@@ -88,7 +88,7 @@ def resume(
     door = ctx.ensure_object(Door)
     prints = printed or (named is None and not door.terminal)
     if given["native"] and given["fresh"]:
-        raise UsageError("--native and --fresh exclude each other", "use one of them, or neither")
+        raise UsageError("--native and --fresh cannot be used together", "use one of them, or neither")
     if is_data(format_) and not prints:
         raise UsageError("--format requires --print", "clients write their own output")
     vault = open_vault(door, looks=not prints)
@@ -148,7 +148,7 @@ def _last_paused(vault: Vault) -> Note:
 def _none_paused(project: str, others: Sequence[Row]) -> SessionNotFound:
     of = f" of project {project!r}" if project else ""
     last = next((row for row in others if row["status"] in (Status.COMPLETED, Status.FAILED)), None)
-    hint = "`cru session list --status paused` shows all; name one: cru session resume ID"
+    hint = '"cru session list --status paused" shows all; name one: cru session resume ID'
     if last:
         hint = f"the last one is {last['status']}: cru session resume {last['id']} --force"
     return SessionNotFound(f"no paused session{of}", hint)

@@ -54,7 +54,7 @@ def show(
     - Problems in a note are reported on stderr; the exit code stays 0.
     - Several sessions are shown in the given order. In Markdown, each note
       follows a line "==> PATH (N bytes) <==". JSON is a list.
-    - Wrong IDs are reported, and the others are shown.
+    - Unknown IDs are reported, and the others are shown.
 
     \b
       cru session show 2026-11-21-add-rate-limiter
@@ -68,7 +68,7 @@ def show(
     if bookmarks:
         return _show_bookmarks(vault, sessions, wanted, format_, findings=findings)
     if findings and format_ in ("markdown", "mermaid"):
-        raise click.UsageError(f"--findings has no {format_}; use text or json")
+        raise click.UsageError(f"--findings does not support {format_}; use text or json")
     write_all = partial(_write_data, format_, findings=findings) if is_data(format_) else _WRITERS[format_, findings]
     if len(sessions) == 1:
         write_all(door, vault, [_shown(load_note(vault, sessions[0]), wanted)], several=False)
@@ -83,7 +83,7 @@ def _show_bookmarks(vault: Vault, sessions: Sequence[str], wanted: str | None, f
     from crucible.cli.session_bookmarks import show_bookmarks  # noqa: PLC0415  most calls show notes
 
     if wanted or findings or format_ in ("markdown", "mermaid"):
-        raise click.UsageError("--bookmarks excludes --phase, --findings and --format markdown or mermaid")
+        raise click.UsageError("--bookmarks cannot be used with --phase, --findings, or --format markdown or mermaid")
     return show_bookmarks(vault, sessions, format_)
 
 

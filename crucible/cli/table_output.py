@@ -243,7 +243,7 @@ def write_paths(root: str, folder: str, rows: Sequence[Row], *, null: bool, term
     written = _kept(
         named,
         [path for path in named if _is_below(folder, path)],
-        "foreign-path: skipped, it is outside the sessions folder; run `cru index rebuild`",
+        'foreign-path: skipped, it is outside the sessions folder; run "cru index rebuild"',
     )
     if not null or terminal:
         safe = [path for path in written if path == clean_line(path)]

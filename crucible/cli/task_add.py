@@ -131,7 +131,7 @@ def _write_made(tasks: Sequence[OpenTask], known: dict[Ref, Recalled], format_: 
     for task in tasks:
         write(str(task.ref))
         if task.ref in counts and any(counts[task.ref]):
-            say(f"recall knows {counted(counts[task.ref])} for it; `cru task pick` shows them")
+            say(f'recall knows {counted(counts[task.ref])} for it; "cru task pick" shows them')
 
 
 # --- breaking tasks down ----------------------------------------------------------------------------------------------

@@ -252,7 +252,7 @@ def _log(
     """
     session, ident = opened.session, opened.task.ref.id
     if session is None:
-        return ["this session is only in the client, so others do not see the discovery"] if found else []
+        return ["this session has not been imported, so others do not see the discovery"] if found else []
     if not (session.status is Status.ACTIVE or (opened.is_ours and session.status is Status.PAUSED)):
         writer = TaskWriter(vault, opened.owner.id, now=datetime.now(UTC), redact=redact)
         if found:
@@ -276,7 +276,7 @@ def _log(
     "--capture/--no-capture",
     "captures",
     default=None,
-    help="Look for knowledge to keep; by default the setting.",
+    help="Look for knowledge to keep; the default is in the settings.",
 )
 @format_option()
 @click.pass_obj

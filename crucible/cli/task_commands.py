@@ -68,9 +68,9 @@ def write_overview(result: Overview, door: Door, titles: Mapping[Ref, Sequence[s
             for title in titles.get(one.task.ref, ()):
                 write(f"      {title}")
     if status.left_out:
-        say(f"{status.left_out} more; list all with `cru task list --all`")
+        say(f'{status.left_out} more; list all with "cru task list --all"')
     if result.older:
-        say(f"{result.older} open in older sessions; list them with `cru task list --all`")
+        say(f'{result.older} open in older sessions; list them with "cru task list --all"')
 
 
 def _lines(columns: Sequence[Sequence[str]], room: int | None) -> Iterator[str]:
@@ -201,7 +201,7 @@ def write_task(opened: OpenedTask, note: Annotation | None, file: str, door: Doo
         elif text:
             write(f"  {name:<10} {text}")
     if note is None:
-        say("no annotations yet; `cru task pick` searches recall", color=in_color(door))
+        say('No annotations yet. Run "cru task pick" to search recall.', color=in_color(door))
 
 
 def _named(task: OpenTask) -> str:
@@ -262,7 +262,7 @@ def list_tasks(
       cru task list --session 2026-11-21-add --format json
     """
     if session and (project or everything):
-        raise UsageError("--session excludes --project and --all", "remove one of them")
+        raise UsageError("--session cannot be used with --project or --all", "remove one of them")
     index = open_index(door)
     root, settings = Path(index.root), index.settings.tasks
     days = index.settings.briefing.history_days

@@ -60,12 +60,12 @@ class OpenedTask(NamedTuple):
         """Return the note with the task; raises `VaultError` if only the client has it: its lists are read-only."""
         if self.note is None or self.session is None:
             raise VaultError(
-                f"{self.task.ref}: its session is only in the client", "`cru import claude-code` imports it"
+                f"{self.task.ref}: its session has not been imported", '"cru import claude-code" imports it'
             )
         if all(task.id != self.task.ref.id for task in self.session.tasks):
             raise VaultError(
-                f"{self.task.ref}: only the client has it so far",
-                "`cru import claude-code` adds it to the note",
+                f"{self.task.ref}: it has not been imported yet",
+                '"cru import claude-code" adds it to the note',
             )
         return self.note
 

@@ -93,7 +93,7 @@ def _write_pushed(pushed: Pushed, format_: str) -> None:
         say(f"{notes}: not permitted; ask the server's administrator", style="yellow")
     _say_paths("another copy of the vault pushed a later state of", pushed.older)
     _say_paths("cannot be read", pushed.unread)
-    _say_paths("the server did not take", pushed.failed)
+    _say_paths("not accepted by the server", pushed.failed)
 
 
 def _say_paths(what: str, paths: Sequence[str]) -> None:

@@ -86,12 +86,12 @@ def trust(door: Door, *, yes: bool, remove: bool) -> None:
     asks = [ask._replace(accepted=known(ask)) for ask in everything.asks]
     _show(asks, {os.path.basename(one.path): one.data for one in everything.templates})
     if not asks:
-        say("this vault requests nothing that you must accept")
+        say("this vault has no requests to accept")
     elif all(ask.accepted or ask.fault for ask in asks):
         say("nothing new to accept")
     elif yes or _is_wanted():
         keep_accepted(user, root, asks)
-        say("accepted; revoke it with `cru trust --remove`")
+        say('accepted; revoke it with "cru trust --remove"')
     else:
         say("nothing was accepted")
 

@@ -37,7 +37,7 @@ def follow(door: Door, settle: int) -> None:
     \b
     - Shows changes by Obsidian, git, editors and cru: the time, what
       happened, the path and the session's status.
-    - Pauses sessions that were idle for the idle time.
+    - Pauses sessions after the idle time in the settings.
     - One watcher per vault. Ctrl-C ends it.
 
     Exit code: 1 if the vault was moved away.

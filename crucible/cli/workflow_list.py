@@ -104,7 +104,7 @@ def say_diagnostics(of: CheckedWorkflow) -> None:
         say(f"{place}: {one.severity}: {one.code}: {one.message}", style="yellow")
     more = len(of.diagnostics) - _SHOWN
     if more > 0:
-        say(f"     … and {more:,} more; see `cru workflow check`", style="yellow")
+        say(f'     … and {more:,} more; see "cru workflow check"', style="yellow")
 
 
 _TABLE = ("name", "title", "steps", "runs", "last_run", "last_status", "problems")
@@ -145,7 +145,7 @@ def list_workflows(door: Door, /, *, format_: str, null: bool) -> int:
         columns = _TABLE if format_ == "text" else _COLUMNS
         write_rows(rows, columns, format_, "workflows", door, texts=("title",), names=("name",))
         if format_ == "text" and not rows:
-            say("no workflows; create one with `cru session codify ID`")
+            say('No workflows yet. Run "cru session codify ID" to create one.')
     return 0 if complete else PROBLEMS_FOUND
 
 

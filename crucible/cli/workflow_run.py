@@ -111,13 +111,13 @@ def run(ctx: click.Context, /, workflow: str, dry_run: bool, format_: str, **giv
       critical step (!) fails, the run halts. A failed optional step (?) is
       skipped. Other failures hold back dependent steps.
     - A step with sub-steps and no output of its own only groups them.
-    - Conditions are put to the step's agent. Conditions that are commands
+    - The step's agent decides conditions. Conditions that are commands
       (If `make test`) run only with --allow-commands, or after you agree.
     - Each step becomes a phase of a new session, and a marker row in the
       workflow.
     - --dry-run shows missing inputs: give them with --input, or as files
       with these names.
-    - Ctrl-C stops the agents. --continue resumes the run, also after a
+    - Ctrl-C stops the agents. --continue resumes the run, even after a
       failure; finished steps are not repeated.
 
     Exit codes: 0 all done, 1 a step failed, 3 the workflow has errors and was not run, 130 interrupted.
@@ -185,7 +185,9 @@ def _executors(found: CheckedWorkflow, options: _RunOptions) -> Executors:
 def _check(plan: Plan, executors: Executors, options: _RunOptions, continued: ContinuedRun | None) -> None:
     """Raise every error that can be found before anything is started or written."""
     if os.environ.get(OWN_ENVIRONMENT):
-        raise UsageError("an agent of a run cannot run workflows itself", "let the run carry out its steps")
+        raise UsageError(
+            "an agent of a run cannot run workflows itself", "carry out your step only; the run starts the others"
+        )
     jobs = tuple(job for job in plan.jobs if continued is None or job.index not in continued.earlier)
     executors.check(jobs)
     for executor in executors.used(jobs):
@@ -196,7 +198,7 @@ def _check(plan: Plan, executors: Executors, options: _RunOptions, continued: Co
     taken = {handed.datum.name.casefold() for job in jobs for handed in job.inputs}
     for datum in plan.missing:
         if datum.name.casefold() in taken:
-            warn(f"missing input {datum.name}: agents are told so")
+            warn(f"missing input {datum.name}: agents will be told")
             say(f"     --input {datum.name}=… sets it, or a file with this name")
 
 
@@ -290,4 +292,4 @@ def _say_how_to_continue(workflow: str, options: _RunOptions, report: RunReport)
         say_error(f"{counted(failed, 'step')} failed")
     words = [workflow, *(word for named in options.named for word in ("--with", named)), "--continue"]
     words += ["--", *options.more] if options.more else []
-    say(f"     `cru workflow run {clean_line(shlex.join(words))}` continues this run")
+    say(f'     "cru workflow run {clean_line(shlex.join(words))}" continues this run')

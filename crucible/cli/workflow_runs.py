@@ -80,7 +80,7 @@ class _PlacedRow(NamedTuple):
     "--step",
     "phase",
     metavar="NAME",
-    help="Only rows of this step; other characters than letters and digits are ignored.",
+    help="Only rows of this step; characters other than letters and digits are ignored.",
 )
 @click.option(
     "--workflow",
@@ -91,7 +91,7 @@ class _PlacedRow(NamedTuple):
     help="Only rows of this workflow; repeatable.",
 )
 @since_option("Only rows since: 2026-11-21, today, 12h, 7d, 2w.")
-@until_option("Only rows until then; a date includes the whole day.")
+@until_option("Only rows until this time; a date includes the whole day.")
 @click.option(
     "--where",
     multiple=True,

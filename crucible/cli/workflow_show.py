@@ -90,7 +90,7 @@ def _header(of: CheckedWorkflow) -> ConsoleRenderable:
         "file": of.note.shown,
         "sessions": ", ".join(workflow.sessions),
         "inputs": ", ".join(render_datum(datum) for datum in of.graph.inputs),
-        "runs": f"{len(runs)}, the last {last}" if runs else "none yet",
+        "runs": f"{len(runs)}, last: {last}" if runs else "none yet",
     }
     for key, value in facts.items():
         if value:

@@ -46,7 +46,7 @@ class PendingItem(NamedTuple):
     with the same text).  `session` is the note's name, `path` its path relative to the vault.  `phase` is the phase's
     id ("" before the first phase), `line` the item's first line in the note, from 1.  `at` is the start of its phase,
     else of its session, in UTC, or None if unknown.  `title` and `text` are decoded, with all their lines.  `answer` is
-    the answer's text, or "".  `verdict` is `answered`, `approved`, `rejected`, `seen` or `mended`, "" for a pending
+    the answer's text, or "".  `verdict` is `answered`, `approved`, `rejected`, `seen` or `fixed`, "" for a pending
     item.
     """
 
@@ -173,7 +173,7 @@ def _verdict(entry: Entry, answers: Answers, at: int) -> str:
     """Return the verdict of the answer that names the item; any other answer counts as `answered`."""
     own = answers.named_answer(at)
     if own is None:
-        return "mended" if isinstance(entry, Failure) else "answered"
+        return "fixed" if isinstance(entry, Failure) else "answered"
     return (own.note or "").partition(" ")[0]
 
 
@@ -288,10 +288,12 @@ def _only(note: Note, name: str, ref: str) -> tuple[PendingItem, Entry]:
         said = f": {' '.join(found[0][0].answer.split())[:60]!r}" if found[0][0].answer else ""
         raise AlreadyAnswered(f"{found[0][0].id}: already answered{said}", "change it in the note")
     if open_:
-        raise ItemNotFound(f"{ref}: which? {_listed(item for item, _ in open_)}", "give the full id of one")
+        raise ItemNotFound(
+            f"{ref} matches several items: {_listed(item for item, _ in open_)}", "give the full id of one"
+        )
     raise ItemNotFound(
         f"{ref}: no such pending item; it may have been edited in the note or removed",
-        "`cru inbox` lists pending items, `cru inbox --all` answered ones too",
+        '"cru inbox" lists pending items, "cru inbox --all" answered ones too',
     )
 
 

@@ -57,7 +57,7 @@ def test_a_briefing_of_another_project_proposes_nothing(cru: Cru, vault: Vault, 
     assert project.is_dir()
     done = cru("briefing", "--profile", "--project", "ledger")
     assert (done.exit_code, done.stdout) == (0, "")
-    assert done.stderr == "no sessions of project ledger yet; import them with `cru import`\n"
+    assert done.stderr == 'No sessions of project ledger yet. Run "cru import" to import them.\n'
     assert not (vault.root / "projects").exists()
 
 

@@ -161,7 +161,7 @@ def test_sessions_without_work_make_no_workflow(
     result = cru("session", "codify", *ids, *options)
     assert (result.exit_code, result.stdout) == (1, "")
     assert f"{', '.join(ids)}: nothing to codify" in result.stderr
-    assert "a workflow needs phases" in result.stderr
+    assert 'Run "cru session show" to see its phases.' in result.stderr
     assert workflows(vault) == {}
     assert not Path("x.md").exists()
 

@@ -37,7 +37,7 @@ def test_what_was_spent_this_month_is_one_line(tmp_path: Path) -> None:
 
 def test_where_nobody_was_asked_there_is_no_line_of_it(tmp_path: Path) -> None:
     assert told(tmp_path, AgentSettings()) == [
-        (CheckState.GOOD, "no agent is configured; agents are asked only with `--with`")
+        (CheckState.GOOD, "no agent is configured; agents are asked only with --with")
     ]
 
 

@@ -65,4 +65,4 @@ def test_the_first_help_says_how_to_begin(bare_cru: Cru, start: str) -> None:
 def test_what_is_wrong_with_an_option_points_to_the_commands_own_help(cru: Cru) -> None:
     result = cru("record", "tool", "ls", "--session")
     assert result.exit_code == 2
-    assert "see: cru record tool --help" in result.stderr
+    assert 'Run "cru record tool --help" for help.' in result.stderr

@@ -91,7 +91,7 @@ def test_a_table_has_counts(cru: Cru, names: list[str]) -> None:
 
 def test_a_vault_without_history_says_so(cru: Cru) -> None:
     ran = cru("history", "list")
-    assert (ran.exit_code, "no matching history" in ran.stderr) == (0, True)
+    assert (ran.exit_code, "No matching history" in ran.stderr) == (0, True)
     assert listed(cru, "search", "x") == []
     assert cru("history", "prune", "--yes").exit_code == 0
     shown = cru("history", "show", "2026-01-01-x")

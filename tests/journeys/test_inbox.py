@@ -124,7 +124,7 @@ def test_the_last_digits_of_an_id_are_enough_and_how_it_was_answered_is_told(fil
     (approval,) = told(cru, "--type", "approval_required")
     assert cru("inbox", "answer", approval["id"][-6:], "--reject", "not before the backup").exit_code == 0
     assert "    → rejected: not before the backup" in cru("inbox", "--all").stdout.splitlines()
-    assert {one["verdict"] for one in told(cru, "--all")} == {None, "mended", "rejected"}
+    assert {one["verdict"] for one in told(cru, "--all")} == {None, "fixed", "rejected"}
 
 
 def test_what_was_answered_or_is_gone_is_refused(filled: Vault, cru: Cru) -> None:

@@ -137,7 +137,9 @@ def test_a_mistyped_command_is_answered_with_the_near_one(
     assert result.exit_code == 2
     assert result.stdout == ""
     wrong = args[-1] if args[0] == "session" else args[0]
-    assert result.stderr == f"error: no command '{wrong}'; did you mean {near}?\n       see: {path} --help\n"
+    assert (
+        result.stderr == f"error: no command '{wrong}'; did you mean {near}?\n       Run \"{path} --help\" for help.\n"
+    )
 
 
 def test_a_command_like_no_other_suggests_nothing(bare_cru: Cru) -> None:
@@ -148,7 +150,7 @@ def test_an_unknown_option_is_one_line_and_the_next_step(bare_cru: Cru) -> None:
     result = bare_cru("session", "list", "--colour")
     assert result.exit_code == 2
     assert result.stderr.count("\n") == 2
-    assert "see: cru session list --help" in result.stderr
+    assert 'Run "cru session list --help" for help.' in result.stderr
 
 
 def test_no_command_and_no_vault_is_an_error_with_the_next_step(bare_cru: Cru) -> None:
@@ -168,9 +170,9 @@ class _Broken:
 @pytest.mark.parametrize(
     ("error", "code", "said"),
     [
-        (CrucibleError("broke", "mend it"), 1, "error: broke\n       mend it\n"),
+        (CrucibleError("broke", "fix it"), 1, "error: broke\n       Fix it.\n"),
         (SessionNotFound("no session 'x'"), 1, "error: no session 'x'\n"),
-        (click.BadParameter("bad"), 2, "error: Invalid value: bad\n       see: cru --help\n"),
+        (click.BadParameter("bad"), 2, 'error: Invalid value: bad\n       Run "cru --help" for help.\n'),
         (click.ClickException("odd"), 1, "error: odd\n"),
         (click.Abort(), 130, ""),
         (PermissionError(13, "Permission denied", "a/b"), 1, "error: a/b: Permission denied\n"),

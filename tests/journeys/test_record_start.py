@@ -83,7 +83,7 @@ def test_a_pause_says_where_and_why_and_the_next_word_ends_it(cru: Cru, vault: V
     cru("record", "phase", "Two", env=env)
     done = cru("session", "pause", "--reason", "waiting\nfor keys", env=env)
     assert (done.exit_code, done.stdout) == (0, "")
-    assert done.stderr == f"paused {name} at phase-2; resume it with `cru session resume {name}`\n"
+    assert done.stderr == f'paused {name} at phase-2; resume it with "cru session resume {name}"\n'
     session = vault.load(name).session
     assert (session.status, session.resume_point, session.pause_reason) == (
         Status.PAUSED,

@@ -106,11 +106,11 @@ def test_what_was_done_before_the_report_begins_is_left_out(vault: Vault, cru: C
 
 def test_nothing_to_report_is_said(cru: Cru) -> None:
     shown = cru("report")
-    assert (shown.exit_code, shown.stdout, "nothing to report" in shown.stderr) == (0, "", True)
+    assert (shown.exit_code, shown.stdout, "Nothing to report" in shown.stderr) == (0, "", True)
 
 
 def test_a_note_that_cannot_be_placed_in_time_is_counted(vault: Vault, cru: Cru, sessions: None) -> None:
     (vault.sessions / "broken.md").write_text("---\ntype: session\nfoo: [\n---\n", encoding="utf-8")
     shown = cru("report")
-    assert (shown.exit_code, "left out: 1; `cru session check`" in shown.stderr) == (3, True)
+    assert (shown.exit_code, 'skipped without a start time: 1; see "cru session check"' in shown.stderr) == (3, True)
     assert "Coupons expire" in shown.stdout

@@ -95,7 +95,7 @@ def test_without_a_paused_session_the_error_says_what_to_do(scene: Scene, resume
     scene.write(paused_note(status="completed"))
     code, out, err = resume()
     assert (code, out) == (1, "")
-    assert f"the last one is completed: cru session resume {PAUSED} --force" in err
+    assert f"The last one is completed: cru session resume {PAUSED} --force" in err
 
 
 def test_what_a_human_should_not_have_typed_is_not_printed(scene: Scene, resume: Resume) -> None:
@@ -138,7 +138,7 @@ def test_a_session_that_continues_another_is_linked_both_ways(scene: Scene, cru:
 @pytest.mark.parametrize(
     ("args", "code", "told"),
     [
-        (("--native", "--fresh", "--with", "claude"), 2, "exclude each other"),
+        (("--native", "--fresh", "--with", "claude"), 2, "cannot be used together"),
         (("--with", "claude", "--format", "json"), 2, "--format requires --print"),
         (("--with", "'"), 2, "not a valid command line"),
         (("--with", " "), 2, "--with is empty"),

@@ -151,7 +151,7 @@ def test_work_that_a_broken_note_cannot_take_is_imported_after_it_is_fixed(scene
     code, _, err = scene.resume(PAUSED, "--with", "claude")
     assert (code, scene.text()) == (0, before)
     assert "this fence is never closed" in err
-    assert "`cru import claude-code`" in err
+    assert '"cru import claude-code"' in err
     scene.write(before + "```\n")
     assert cru("import", "claude-code").exit_code == 0
     assert "Answer " in scene.text()

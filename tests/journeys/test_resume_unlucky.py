@@ -94,7 +94,7 @@ def test_a_missing_note_is_reported_with_where_the_work_is(scene: Scene, cru: Cr
     result = cru("session", "resume", PAUSED, "--with", "claude")
     assert result.exit_code == 1
     assert "its note is missing" in result.stderr
-    assert "`cru import claude-code`" in result.stderr
+    assert '"cru import claude-code"' in result.stderr
     assert cru("import", "claude-code").exit_code == 0
     (left,) = scene.vault.session_ids()
     assert "Answer " in scene.text(left)

@@ -41,7 +41,7 @@ def test_a_pause_takes_every_option(cru: Cru, vault: Vault) -> None:
     given = ["--reason", "lunch", "--note", "tests next", "--blocker", "no key", "--blocker", "rain"]
     done = cru("session", "pause", name, *given)
     assert (done.exit_code, done.stdout) == (0, "")
-    assert done.stderr == f"paused {name}; resume it with `cru session resume {name}`\n"
+    assert done.stderr == f'paused {name}; resume it with "cru session resume {name}"\n'
     assert status(vault, name) == ("paused", "lunch")
     (one,) = load_bookmarks(vault.root).found
     assert (one.session, one.note, one.blockers) == (name, "tests next", ("no key", "rain"))
@@ -67,7 +67,7 @@ def test_without_a_name_the_newest_active_session_of_the_project_is_paused(cru: 
     done = cru("session", "pause")
     assert done.exit_code == 2
     assert "no session is active in the project 'shop'" in done.stderr
-    assert 'give an id; run "cru session list" to see ids' in done.stderr
+    assert 'Give an id; run "cru session list" to see ids.' in done.stderr
 
 
 @pytest.mark.parametrize("how", [["--failed"], []])

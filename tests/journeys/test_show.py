@@ -175,7 +175,7 @@ def test_a_prefix_of_several_lists_them(two: Vault, cru: Cru) -> None:
     result = cru("session", "show", "2026-11-21-l")
     assert result.exit_code == 2
     assert result.stderr == (
-        "error: '2026-11-21-l' matches 2 sessions\n       one of: 2026-11-21-lamp, 2026-11-21-limiter\n"
+        "error: '2026-11-21-l' matches 2 sessions\n       One of: 2026-11-21-lamp, 2026-11-21-limiter\n"
     )
 
 

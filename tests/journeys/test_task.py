@@ -117,7 +117,7 @@ def test_a_vault_that_wants_it_all_gets_titles_in_the_list(cru: Cru, vault: Vaul
     config.write_text("[tasks.briefing]\nshow_recall_summary = false\nmax_tasks_shown = 1\n", encoding="utf-8")
     listed = cru("task")
     assert "failure" not in listed.stdout
-    assert "3 more; list all with `cru task list --all`" in listed.stderr
+    assert '3 more; list all with "cru task list --all"' in listed.stderr
 
 
 # --- which task, which session -----------------------------------------------------------------------------------------
@@ -129,7 +129,7 @@ def test_a_task_is_found_by_a_beginning_and_a_wrong_name_is_refused(cru: Cru, ch
         for command in ("show", "pick", "done"):
             failed = cru("task", command, name)
             assert (failed.exit_code, failed.stdout) == (code, "")
-    assert f"one of: {chain}.1, {chain}.2" in cru("task", "show", chain).stderr
+    assert f"One of: {chain}.1, {chain}.2" in cru("task", "show", chain).stderr
 
 
 def test_without_a_session_add_says_what_to_do(cru: Cru, chain: str) -> None:
@@ -179,7 +179,7 @@ def test_the_list_narrows_and_tells_what_it_leaves_out(cru: Cru, vault: Vault, c
     vault.create("2020-01-01-old", f"---\nstarted: 2020-01-01T10:00:00Z\nproject: bank\n---\n\n# Old\n\n{item}")
     listed = cru("task", "list")
     assert "Old one" not in listed.stdout
-    assert "1 open in older sessions; list them with `cru task list --all`" in listed.stderr
+    assert '1 open in older sessions; list them with "cru task list --all"' in listed.stderr
     assert re.search(r"^  2020-01-01-old\.1 +Old one$", cru("task", "list", "--all").stdout, re.MULTILINE)
     assert cru("task", "list", "--session", "2020").stdout.startswith("0 completed, 0 in progress, 1 pending\n")
     assert cru("task", "list", "--project", "bank", "--all").stdout.count("Old one") == 1
@@ -253,7 +253,7 @@ def test_a_model_breaks_a_description_into_tasks(cru: Cru, vault: Vault, session
     refused = cru("task", "add", "Bill it", "--break-down")
     assert (refused.exit_code, refused.stdout) == (2, "")
     assert "  2. Build  (after 1)\n" in refused.stderr
-    assert "add them with --yes" in refused.stderr
+    assert "Add them with --yes" in refused.stderr
     assert not vault.load(session).session.tasks
     assert cru("task", "add", "First", "--yes").stdout == f"{session}.1\n"  # nobody wished for it
     done = cru("task", "add", "Bill it", "--break-down", "--yes", "--depends-on", "1", "--priority", "high")

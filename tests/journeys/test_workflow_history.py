@@ -58,7 +58,7 @@ def test_pages_follow_each_other(vault: Vault, cru: Cru) -> None:
     assert len(cru("workflow", "history", "many", "-n", "7").stdout.splitlines()) == 8
     beyond = cru("workflow", "history", "many", "--page", "4")
     assert (beyond.exit_code, beyond.stdout) == (2, "")
-    assert "the last one is 3" in beyond.stderr
+    assert "The last one is 3." in beyond.stderr
 
 
 def test_the_time_of_a_step_holds_that_of_those_below_it_and_its_tokens_do_not(vault: Vault, cru: Cru) -> None:

@@ -184,7 +184,7 @@ def test_agents_are_told_what_came_before_run_here_and_are_marked_as_ours(play: 
 def test_a_dry_run_prints_the_plan_and_changes_nothing(play: Play) -> None:
     before = play.path.read_bytes()
     told = play("--dry-run").stdout
-    assert "1. Build @builder #ci by no agent yet" in told
+    assert "1. Build @builder #ci (no agent yet; use --with)" in told
     assert "takes version: missing" in told
     assert "takes binary of “Build”" in told
     plan = json.loads(play("--dry-run", "--format", "json", "--with", "claude").stdout)
@@ -295,7 +295,7 @@ def test_a_critical_failure_halts_and_continue_finishes_the_same_run(play: Play)
     play.answer("Publish", "No way.\nSTEP: failed: no key")
     done = play("--input", "version=1", code=1)
     assert "halted: “Publish” failed" in done.stderr
-    assert f"{shlex.join([str(play.path), '--with', play.command, '--continue'])}` continues this run" in done.stderr
+    assert f'{shlex.join([str(play.path), "--with", play.command, "--continue"])}" continues this run' in done.stderr
     assert "not started  Tell\n" in done.stdout
     assert play.steps() == ["Build", "Check out", "Publish"]
     assert play.markers()["Publish"] == ["failed"]

@@ -312,7 +312,7 @@ class _Reader:
             red.is_fixed = True
         if due:
             edit = f"{', '.join(map(base_name, call.files[:3]))}: {change(used)}"
-            self._add(Tag.MEND, edit, 52, (420, 220, 120, 0), call.row)
+            self._add(Tag.FIX, edit, 52, (420, 220, 120, 0), call.row)
 
     def _ran(self, call: ObservedCall, event: ToolReturned) -> None:
         for key in keys_of(call):

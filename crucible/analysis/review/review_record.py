@@ -33,7 +33,7 @@ class Tag(StrEnum):
     TEXT = "a"
     AFTER_FAIL = "after-fail"
     FAIL = "FAIL"
-    MEND = "MEND"
+    FIX = "FIX"
     PASSES = "PASSES"
     REFUSED = "REFUSED"
     INTERRUPTED = "INTERRUPTED"
@@ -66,7 +66,7 @@ _SETTLES = frozenset(
         Tag.COMMIT,
         Tag.REQUEST,
         Tag.EDITED,
-        Tag.MEND,
+        Tag.FIX,
         Tag.NOTED,
     )
 )

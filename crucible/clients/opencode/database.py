@@ -77,9 +77,9 @@ def _advice(message: str) -> str:
     if "locked" in message or "busy" in message:
         return "wait until OpenCode has finished or close it, then import again"
     if "malformed" in message or "corrupt" in message:
-        return "recover it with `sqlite3 FILE .recover` or restore a backup, then import that file"
+        return 'recover it with "sqlite3 FILE .recover" or restore a backup, then import that file'
     if "not a database" in message:
-        return "it is encrypted or of another kind; name the opencode.db that OpenCode writes"
+        return "it is encrypted or of another kind; give the path of OpenCode's opencode.db"
     return "copy it to another folder and import the copy"
 
 

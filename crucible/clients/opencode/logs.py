@@ -67,7 +67,7 @@ def _store(path: Path) -> Iterator[Store]:
     if is_database(path) or path.suffix == ".db":
         with opened(path) as database:
             if not has_sessions(database):
-                raise TranscriptError(f"{path}: not an OpenCode database", "name the file opencode.db")
+                raise TranscriptError(f"{path}: not an OpenCode database", "give the path of an opencode.db")
             yield Tables(database)
     elif path.is_file() and read_head(path):
         yield Tree(path.parents[2])
@@ -75,7 +75,7 @@ def _store(path: Path) -> Iterator[Store]:
         export = read_export(path) if path.is_file() else None
         if export is None:
             raise TranscriptError(
-                f"{path}: not an OpenCode session", "name an opencode.db, or a file written by `opencode export`"
+                f"{path}: not an OpenCode session", 'give an opencode.db, or a file written by "opencode export"'
             )
         yield export
 

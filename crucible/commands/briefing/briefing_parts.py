@@ -211,7 +211,7 @@ def rank_alike(texts: Sequence[str], aim: Aim | None) -> list[tuple[int, bool]]:
 
 _EXPLAINED = {
     Leaning.PLANNING: "which plans work: all sections are shown",
-    Leaning.EXECUTING: "which carries out work: unrelated conventions are left out",
+    Leaning.EXECUTING: "which carries out work: unrelated conventions are omitted",
     Leaning.NEITHER: "which may plan or carry out work: all sections are shown",
 }
 

@@ -110,9 +110,7 @@ def read_typed(text: str, count: int, *, deferrable: bool = False) -> TypedLine:
         return TypedLine(TypedAction.TOGGLE, places)
     if act is TypedAction.EDIT:
         at = places or (0,) * (count == 1)
-        return (
-            TypedLine(act, at) if len(at) == 1 else TypedLine(TypedAction.UNKNOWN, why="which one? for example `e 2`")
-        )
+        return TypedLine(act, at) if len(at) == 1 else TypedLine(TypedAction.UNKNOWN, why="name one, for example: e 2")
     return TypedLine(TypedAction.UNKNOWN, why=f"{words[0]!r} takes no numbers") if places else TypedLine(act)
 
 
@@ -135,7 +133,7 @@ def _places(words: Sequence[str], count: int) -> tuple[int, ...]:
         first, last = (int(match[1]), int(match[2] or match[1])) if match else (0, 0)
         if not 1 <= first <= last <= count:
             there = f"choose from 1 to {count}" if count > 1 else "the only one is 1" if count else "there are none"
-            raise UsageError(f"{word[:40]!r} is not in the list: {there}", "`cru knowledge capture` lists them")
+            raise UsageError(f"{word[:40]!r} is not in the list: {there}", '"cru knowledge capture" lists them')
         found.update(dict.fromkeys(range(first - 1, last)))
     return tuple(found)
 

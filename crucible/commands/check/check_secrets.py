@@ -223,7 +223,7 @@ _DIFF = (
 
 _LINK_TO_COMMIT = b"160000"
 _HUNK = re.compile(rb"@@ -\d+(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
-_HINT = "nothing was committed; `git commit --no-verify` skips this check"
+_HINT = 'nothing was committed; "git commit --no-verify" skips this check'
 
 
 class _Staged(NamedTuple):

@@ -48,7 +48,7 @@ _MEANINGS = {
     "issue": "the number of an issue or a pull request",
     "version": "a version that the request names",
     "commit": "a commit that the request names",
-    "branch": "the branch that is worked on",
+    "branch": "the branch to work on",
     "base_branch": "another branch that the request names",
 }
 _USED = frozenset({"id", "date", "path", "commit"})

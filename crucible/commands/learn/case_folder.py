@@ -144,7 +144,7 @@ def review_case(vault: Vault, path: Path, review: CaseStatus) -> bool:
         nonlocal changed
         found = find_frontmatter(note.source)
         if not is_case(found):
-            raise UsageError(f"{path}: not a case", "`cru case list` lists the cases")
+            raise UsageError(f"{path}: not a case", '"cru case list" lists the cases')
         made = set_key(note.source, found, "status", review.value)
         changed = bool(made)
         return made

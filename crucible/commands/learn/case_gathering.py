@@ -120,7 +120,7 @@ class Gatherer:
         first = self._paths.get(name, path)
         if first != path:
             message = f"{self._vault.relative(path)}: {self._vault.relative(first)} has the same name; only its cases are used"
-            return SessionCases(name, (), (CrucibleError(message, "rename one of them with `cru session rename`"),), {})
+            return SessionCases(name, (), (CrucibleError(message, 'rename one of them with "cru session rename"'),), {})
         made: tuple[Case, ...] = ()
         problems: list[CrucibleError] = []
         if not self.case_filter.accepted:  # accepted cases are always notes
@@ -191,7 +191,7 @@ class Gatherer:
                 if read.case is None:
                     at = f"{self._vault.relative(path)}:{read.problems[0].line if read.problems else 1}"
                     message = f"{at}: skipped a case that cannot be parsed"
-                    problems.append(CrucibleError(message, "run `cru case check` for the reason"))
+                    problems.append(CrucibleError(message, 'run "cru case check" for the reason'))
             found.append(_Noted(path, read))
         return sorted(found, key=lambda one: (not one.read.is_edited, one.read.case is not None))
 

@@ -170,7 +170,7 @@ def read_solution_file(source: Source) -> SolutionFile:
 def _read(source: Source, type_: str) -> tuple[Mapping[str, Value], dict[str, NotePart]]:
     found = find_frontmatter(source)
     if found.values.get("type") != type_:
-        raise UsageError(f"no {type_} file", "write puzzles with `cru session learn --type puzzle --export puzzle`")
+        raise UsageError(f"no {type_} file", 'write puzzles with "cru session learn --type puzzle --export puzzle"')
     lines = source.text.replace("\r\n", "\n").split("\n")[found.lines.end :]
     parts = parts_of(lines, found.lines.end + 1)[:0:-1]  # of several parts with one title, the first counts
     return found.values, {part.title.lower(): part for part in parts}

@@ -227,7 +227,7 @@ def _checked(plan: Plan, session_id: str, counts: Mapping[str, int], *, reopens:
         if head.status in (Status.COMPLETED, Status.FAILED) and not reopens:
             raise SessionEnded(
                 f"{session_id}: it is {head.status}, so nothing more can be recorded",
-                f"`cru record start --continues {session_id}` continues it",
+                f'"cru record start --continues {session_id}" continues it',
             )
         addition = plan(state)
         return replace(addition, keys={**_active_again(head), **_counted(head, counts), **addition.keys})

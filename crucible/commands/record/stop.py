@@ -103,7 +103,7 @@ def _update_parent(ended: Ended) -> str:
     if ended.parent is None:
         return ""
     update_parent(ended.writer, ended.parent, ended.summary)
-    return f"told its parent, {ended.parent}"
+    return f"updated its parent, {ended.parent}"
 
 
 def _update_brief(ended: Ended) -> str:

@@ -239,7 +239,7 @@ def _check_open(session_id: str, state: NoteState) -> None:
     if state.head.status in (Status.COMPLETED, Status.FAILED):
         raise SessionEnded(
             f"{session_id}: it is {state.head.status}, so no tasks can be added",
-            f"`cru record start --continues {session_id}` continues it",
+            f'"cru record start --continues {session_id}" continues it',
         )
 
 

@@ -56,8 +56,8 @@ def check_goes_on(session: Session, *, force: bool) -> None:
         return
     raise CrucibleError(
         f"{session.id}: it is {session.status}, so it cannot be resumed",
-        f"resume it anyway with `cru session resume {session.id} --force`; "
-        f"`cru record start --continues {session.id}` starts a new one",
+        f'resume it anyway with "cru session resume {session.id} --force"; '
+        f'"cru record start --continues {session.id}" starts a new one',
     )
 
 

@@ -268,12 +268,12 @@ def _executor(named: str, more: Sequence[str]) -> Executor:
     if client:
         # The user's own arguments come last, so that they take precedence.
         words = command_line(client, native="", prompt="", terminal=False, more=(*client.counted, *more))
-        hint = f"`npm install -g {client.package}` installs it; --with takes {_NAMES}, or a command"
+        hint = f'"npm install -g {client.package}" installs it; --with takes {_NAMES}, or a command'
         return Executor(AgentRef(client.name), tuple(words), hint)
     try:
         split = tuple(shlex.split(named))
     except ValueError as error:
-        raise UsageError(f"{named!r}: not a valid command line ({error})", "quote it as for a shell") from None
+        raise UsageError(f"{named!r}: not a valid command line ({error})", "quote it as in a shell") from None
     if not split:
         raise UsageError("--with is empty", f"give {_NAMES}, or a command line")
     program = os.path.basename(split[0])

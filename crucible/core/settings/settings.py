@@ -78,7 +78,7 @@ class EventSettings(NamedTuple):
         str,
         Key(
             one_of("archive", "delete"),
-            'what pruning does: archive (compress), or delete, which takes effect after "cru trust"',
+            'archive (compress) old events, or delete them; delete takes effect after "cru trust"',
             trust="delete old events, keep no archive",
         ),
     ] = "archive"

@@ -81,7 +81,7 @@ def _check_calls(root: Path, last_written: datetime | None) -> Iterator[CheckRes
         return
     when = f"last {_ago(fired)}" if fired else "never"
     what = f"a session was written to at {last_written:%Y-%m-%d %H:%M} UTC, but hooks were called {when}"
-    fix = "restart the client: it loads hooks at its start; `claude --debug` shows why one does not run"
+    fix = 'restart the client, which loads hooks at startup; "claude --debug" shows why one does not run'
     yield bad("hooks", what, fix)
 
 
@@ -164,12 +164,12 @@ def check_servers(
             registered.add(client)
             yield _registered(client, found, fix, search)
     for client in (each for each in unregistered if each in used and each not in registered):
-        what = f"{TITLES[client]} does not use `cru mcp`: its agent cannot search your sessions"
+        what = f'{TITLES[client]} does not use "cru mcp": its agent cannot search your sessions'
         library = missing_library()
         what += '; this needs the extra "mcp"' if library else ""
         yield notice(_TOPIC, what, f"{library} && {unregistered[client]}" if library else unregistered[client])
     if rest := [TITLES[client] for client in unregistered if client not in registered and client not in used]:
-        yield notice(_TOPIC, f"clients that are not on this machine: {', '.join(rest)}")
+        yield notice(_TOPIC, f"clients not found on this machine: {', '.join(rest)}")
 
 
 def _registered(client: str, found: Registered, fix: str, search: str | None) -> CheckResult:
@@ -180,11 +180,11 @@ def _registered(client: str, found: Registered, fix: str, search: str | None) ->
     if gone := missing_program(shlex.join(found.words), search):
         return bad(_TOPIC, f"{where} starts a recall server that cannot be run", fix, (gone,))
     if command := missing_library():
-        return bad(_TOPIC, f'{where} starts `cru mcp`, which needs the extra "mcp"', command)
+        return bad(_TOPIC, f'{where} starts "cru mcp", which needs the extra "mcp"', command)
     if found.vault and not Path(found.vault).is_dir():
-        what = f"{where} starts `cru mcp` with a vault that does not exist"
+        what = f'{where} starts "cru mcp" with a vault that does not exist'
         return bad(_TOPIC, what, fix, (found.vault,))
-    return good(_TOPIC, f"{where} starts `cru mcp`")
+    return good(_TOPIC, f'{where} starts "cru mcp"')
 
 
 _AGENTS = "agents"
@@ -209,7 +209,7 @@ def _configured(settings: AgentSettings, env: Mapping[str, str]) -> CheckResult:
         if settings.at_end:
             fix = "set agents.command or agents.model in your settings"
             return notice(_AGENTS, "agents.at_end is set, but no agent is configured", fix)
-        return good(_AGENTS, "no agent is configured; agents are asked only with `--with`")
+        return good(_AGENTS, "no agent is configured; agents are asked only with --with")
     if error:
         return bad(_AGENTS, error, "fix agents.command in your settings")
     when = "at each session's end, and on demand" if settings.at_end else "on demand only (agents.at_end is off)"

@@ -229,7 +229,7 @@ FIXES: tuple[Fix, ...] = (
     Fix(
         "links",
         "with links that have no folder or a wrong one",
-        "every link of Crucible has a folder",
+        "every link that Crucible wrote has a folder",
         _find_links,
     ),
     Fix(

@@ -85,7 +85,7 @@ def check_transcripts(
         what = numbered(len(unread), "transcript") + " cannot be read"
         yield bad("transcripts", what, "grant yourself permission to read them", tuple(unread))
     if not (unread or missing):
-        yield good("transcripts", "every session of this machine's clients has its note")
+        yield good("transcripts", "every client session on this machine has a note")
 
 
 def _missing(
@@ -97,11 +97,11 @@ def _missing(
     rest = [native for native in missing if native not in soon]
     fix = f"cru import {dialect.name}"
     if soon:
-        what = numbered(len(soon), f"session of {dialect.title} is", f"sessions of {dialect.title} are")
-        what += f" in no note, and it will soon delete them (it keeps files for {days} days)"
+        what = numbered(len(soon), f"session of {dialect.title} has", f"sessions of {dialect.title} have")
+        what += f" no note and will soon be deleted by the client (it keeps files for {days} days)"
         yield bad("transcripts", what, fix, tuple(str(n.transcript.path) for n in soon))
     if rest:
-        what = numbered(len(rest), f"session of {dialect.title} is", f"sessions of {dialect.title} are") + " in no note"
+        what = numbered(len(rest), f"session of {dialect.title} has", f"sessions of {dialect.title} have") + " no note"
         yield notice("transcripts", what, fix, tuple(_name(n) for n in rest))
 
 
@@ -111,7 +111,7 @@ def report_lagging(natives: Iterable[ClientSession]) -> Iterator[CheckResult]:
     for native in natives:
         by_client.setdefault(native.dialect.name, []).append(native)
     for name, late in by_client.items():
-        what = numbered(len(late), "note lags", "notes lag") + f" behind what {late[0].dialect.title} wrote since"
+        what = numbered(len(late), "note is", "notes are") + f" older than {late[0].dialect.title}'s logs"
         items = tuple(_name(native) for native in late)
         yield notice("transcripts", what, f"cru import {name}", items)
 
@@ -143,7 +143,7 @@ def _has_words(native: ClientSession) -> bool:
 
 Show = Callable[[int, int], None]
 """Called with the number of sessions checked so far, and the total."""
-_FIX = "revoke these secrets, then delete the sessions in the client; `cru` never changes a client's logs"
+_FIX = 'revoke these secrets, then delete the sessions in the client; "cru" never changes a client\'s logs'
 
 
 def check_client_secrets(

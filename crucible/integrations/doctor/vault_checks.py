@@ -22,7 +22,7 @@ from crucible.vault.notes.vault import Vault
 _NO_ROOM = 1 << 20
 """Minimum free disk space in bytes; with less, writing a note may fail."""
 _ROOM = "free some disk space"
-_RIGHT = "grant yourself write permission, or run `cru` as the vault's owner"
+_RIGHT = 'grant yourself write permission, or run "cru" as the vault\'s owner'
 _REFUSALS = {
     errno.ENOSPC: _ROOM,
     errno.EDQUOT: _ROOM,
@@ -55,7 +55,7 @@ def check_trust(asks: Sequence[Ask]) -> Iterator[CheckResult]:
         what = f"you accepted these requests of the vault: {', '.join(ask.name for ask in asks)}"
         yield good("trust", what)
     else:
-        yield good("trust", "the vault has no requests to accept")
+        yield good("trust", "this vault has no requests to accept")
 
 
 def check_writable(root: Path, folders: Iterable[Path]) -> Iterator[CheckResult]:
@@ -92,7 +92,7 @@ def check_git_hooks(root: Path) -> Iterator[CheckResult]:
     if installed:
         yield good("git-hooks", "commits are checked for secrets")
     else:
-        what = "commits are not checked for secrets, so one that you typed may get into git"
+        what = "commits are not checked for secrets, so a secret that you typed may be committed"
         yield notice("git-hooks", what, "cru install git-hooks")
 
 
@@ -165,12 +165,12 @@ def check_sessions(rows: Collection[Row], now: datetime, idle: timedelta) -> Ite
         what = numbered(len(paused), "paused session") + " to review"
         yield notice("sessions", what, "cru session list --status paused", tuple(paused))
     if stale:
-        what = numbered(len(stale), "session says it is", "sessions say they are")
-        what += " active, but without events for a long time"
+        what = numbered(len(stale), "session is", "sessions are")
+        what += " marked active, but had no events for a long time"
         fix = f"cru import, or: cru session pause {stale[0]}"
         yield bad("sessions", what, fix, tuple(stale))
     if lost:
-        what = numbered(len(lost), "subagent's note has lost its parent", "subagents' notes have lost their parents")
+        what = numbered(len(lost), "subagent's note has no parent note", "subagents' notes have no parent note")
         yield notice("sessions", what, "cru session check", tuple(lost))
     if not (paused or stale or lost):
         yield good("sessions", "no paused, stale or orphaned sessions")

@@ -186,7 +186,7 @@ def _read(path: Path) -> bytes | None:
     except FileNotFoundError:
         return None
     except OSError as error:
-        hint = "`git config core.hooksPath` shows where git looks for hooks"
+        hint = '"git config core.hooksPath" shows where git looks for hooks'
         raise VaultError(f"{path}: {reason_of(error)}", hint) from error
 
 
@@ -238,5 +238,5 @@ def _git(folder: Path, *args: str) -> str:
         raise VaultError(f"git: {reason_of(error)}", "git is needed for its hooks: install it") from error
     if done.returncode:
         message = done.stderr.decode(errors="replace").strip().partition("\n")[0]
-        raise VaultError(f"{folder}: {message or 'not a git repository'}", "run `git init` in the vault first")
+        raise VaultError(f"{folder}: {message or 'not a git repository'}", 'run "git init" in the vault first')
     return os.fsdecode(done.stdout.removesuffix(b"\n"))

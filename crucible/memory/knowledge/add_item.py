@@ -221,7 +221,7 @@ def merge_items(vault: Vault, into: ItemNote, other: ItemNote, now: datetime) ->
     Raises `UsageError` if both are the same note, or if a note has no valid item.
     """
     if into.note.path == other.note.path or into.item is None or other.item is None:
-        raise UsageError(f"{into.id} and {other.id}: the same item", "`cru knowledge list` shows the ids")
+        raise UsageError(f"{into.id} and {other.id}: the same item", '"cru knowledge list" shows the ids')
     # Recorded in the target, so that repeating an interrupted merge counts nothing twice.
     item = replace(other.item, merged=(*other.item.merged, other.id))
 

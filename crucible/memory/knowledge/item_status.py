@@ -83,7 +83,7 @@ def merge_edits(source: Source, name: str, new: Item, now: datetime) -> list[Edi
     """Return edits that merge an item into the note's item.  Raises `EditRefused` if the result is not readable."""
     old = read_item(source, name).item
     if old is None:
-        raise EditRefused(f"{name}: not a knowledge item", "`cru knowledge check` says what is wrong with it")
+        raise EditRefused(f"{name}: not a knowledge item", '"cru knowledge check" says what is wrong with it')
     after = merged(old, new, now)
     edits = [*change_edits(source, old, after), *_added_texts(source, old, after)]
     if not _shows(source, edits, name, after):

@@ -351,7 +351,7 @@ def _update(vault: Vault, note: Note, redact: Redact) -> BriefUpdate:
 
 def _problem(name: str, error: CrucibleError) -> str:
     hint = f" ({error.hint})" if error.hint else ""
-    return f"{name}: its brief was left as it was: {error}{hint}"
+    return f"{name}: its brief was not changed: {error}{hint}"
 
 
 def _extract(vault: Vault, path: Path, old: Brief | None, redact: Redact) -> BriefUpdate:

@@ -182,7 +182,7 @@ class Server:
             if self._open and self._open.broken:
                 self.close()
             if silent.is_set():
-                raise ServerFailed(f"{self.place} went silent", "try again when it answers") from None
+                raise ServerFailed(f"{self.place} stopped answering", "try again when it answers") from None
             raise server_error(error, self.place) from None
 
     def run(self, query: str, given: Any = None) -> list[tuple[Any, ...]]:

@@ -179,7 +179,7 @@ def _session(named: str, session_id: str) -> UsageError:
 def _foreign(named: str) -> UsageError:
     return UsageError(
         f"{named}: written for the Rust Crucible",
-        "`cru session codify` without --dialect writes one that can be read here",
+        '"cru session codify" without --dialect writes one that can be read here',
     )
 
 

@@ -53,7 +53,7 @@ def test_a_record_has_messages_failures_fixes_and_the_final_state(edits: str, sh
         "U",
         "FAIL",
         "after-fail",
-        *(["MEND"]),
+        *(["FIX"]),
         "PASSES",
         "COMMIT",
         "A",

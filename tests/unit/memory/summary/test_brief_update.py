@@ -102,7 +102,7 @@ def test_a_brief_that_would_not_read_back_is_reported_and_not_written(vault: Vau
     done = update(vault)
     assert text_of(vault) == before
     assert not done.changed
-    assert f"{ID}: its brief was left as it was: {ID}:12: this line continues" in done.problem
+    assert f"{ID}: its brief was not changed: {ID}:12: this line continues" in done.problem
 
 
 def test_no_secret_reaches_a_brief(vault: Vault) -> None:

@@ -35,7 +35,7 @@ def items(words: str) -> list[Event]:
 def test_every_part_names_its_origin() -> None:
     waits = [OpenTask(Ref("s", "1"), "Design", Stage.IN_PROGRESS)]
     text = task_text(VaultSettings(), pickup(), items("Retry with jitter"), waits).text
-    assert text.startswith("# Task s.2\n\nYou start a task")
+    assert text.startswith("# Task s.2\n\nYou are starting a task")
     for label in (
         "[task]\n  Use Stripe\n[priority]\n  high\n[waits for, in progress]\n  1: Design",
         "[decision]\n  Use Stripe\n  Rationale: Use Stripe\n  from task 1",
@@ -77,7 +77,7 @@ def test_foreign_words_never_leave_their_fences(words: str) -> None:
 def test_a_vaults_broken_template_is_named_and_ours_is_used(vault: Vault) -> None:
     own = vault.root / ".crucible" / "templates" / TEMPLATE
     own.write_text("Mine\n{{ label }}\n{{ task }}")
-    assert task_text(trusted(vault.root), pickup()).text.startswith("Mine\nYou start")
+    assert task_text(trusted(vault.root), pickup()).text.startswith("Mine\nYou are starting")
     for bad, where in (
         ("{{ label }}\n{% if %}", ":2:"),
         ("{{ task }}", "{{ label }}"),
