@@ -107,7 +107,7 @@ def test_an_answer_goes_into_the_note_and_the_item_waits_no_more(filled: Vault, 
     before = filled.load("2026-10-01-old").source.text
     result = cru("inbox", "answer", "2026-10-01-old", "--approve")
     assert result.exit_code == 1
-    assert "which?" in result.stderr
+    assert "matches several items" in result.stderr
     (approval,) = told(cru, "--type", "approval_required")
     assert cru("inbox", "answer", approval["id"], "--approve", "after the backup").exit_code == 0
     assert cru("inbox", "answer", "2026-10-01-old", "A bigger one.").exit_code == 0
