@@ -255,8 +255,8 @@ def _source(family: Sequence[Session | None], evidence: Callable[[str], Recorded
     if None in family:
         return "the notes; a subagent's note is missing"
     if all(complete):
-        return "its note and whole events"
-    return "its note and some whole events" if any(complete) else "its note only, where calls are shortened"
+        return "its note and event log"
+    return "its note and part of its event log" if any(complete) else "its note only, where calls are shortened"
 
 
 def _has_calls(session: Session) -> bool:

@@ -93,7 +93,7 @@ GROUPS: Mapping[str, Group] = {
         ("cru index show phases --sort -tokens -n 20",),
     ),
     "events": Group(
-        "List, show and prune the whole events of sessions.",
+        "List, show and prune sessions' event logs.",
         ("cru events show 2026-11-21-add --type error",),
     ),
     "record": Group(
@@ -183,9 +183,9 @@ COMMANDS: Mapping[str, Entry] = {
     "watch": Entry("vault_watch:follow", "Watch the vault, and print every change."),
     "index show": Entry("index_tables:show_table", "Print a table of the index."),
     "index rebuild": Entry("index_tables:rebuild", "Rebuild the index."),
-    "events list": Entry("events_commands:list_events", "List sessions with whole events."),
-    "events show": Entry("events_commands:show_events", "Show a session's whole events.", "id_arguments:ONE_SESSION"),
-    "events prune": Entry("events_commands:prune", "Archive or delete old whole events."),
+    "events list": Entry("events_commands:list_events", "List sessions with an event log."),
+    "events show": Entry("events_commands:show_events", "Show a session's event log.", "id_arguments:ONE_SESSION"),
+    "events prune": Entry("events_commands:prune", "Archive or delete old event logs."),
     "record start": Entry("record_start:start", "Start a session and print its id."),
     "record phase": Entry("record_commands:phase", "Begin a phase."),
     "record prose": Entry("record_commands:prose", "Record the agent's words."),

@@ -69,7 +69,7 @@ def _phase_id(_ctx: click.Context, _param: click.Parameter, value: str | None) -
 @format_option("jsonl")
 @click.pass_obj
 def show_events(door: Door, /, session: str, limit: int | None, format_: str, **chosen_types: Any) -> None:
-    """Show a session's whole events, which its note shortens or omits.
+    """Show a session's event log: everything that its note shortens or omits.
 
     \b
     - Each line has the number, time, phase, type and text, cut to the
@@ -106,7 +106,7 @@ def show_events(door: Door, /, session: str, limit: int | None, format_: str, **
 @format_option()
 @click.pass_obj
 def list_events(door: Door, /, format_: str) -> None:
-    """List sessions with whole events: number, size, age and place.
+    """List sessions with an event log: its length, size, age and place.
 
     \b
     - "live" is .crucible/flight/, "archive" is .crucible/archive/, "both"
@@ -141,7 +141,7 @@ def list_events(door: Door, /, format_: str) -> None:
 @format_option()
 @click.pass_obj
 def prune(door: Door, /, *, dry_run: bool, older_than: int | None, format_: str) -> int:
-    """Archive or delete old whole events, according to events.after in the settings.
+    """Archive or delete old event logs, according to events.after in the settings.
 
     \b
     - Sessions are old if their last event is older than
@@ -203,7 +203,7 @@ def _say_source(vault: Vault, session_id: str) -> None:
     if path.is_file():
         say(f"{session_id}: read from the archive {vault.relative(path)}")
     elif session_id not in flight_ids(vault.root):
-        say(f"{session_id}: no whole events; see the note")
+        say(f"{session_id}: no event log; see the note")
 
 
 # --- records ----------------------------------------------------------------------------------------------------------

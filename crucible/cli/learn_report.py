@@ -222,7 +222,7 @@ def propose_rules(
             write(clean(line))
     warn(*wrong)
     recurring = sum(rule.recurs for rule in rules)
-    say(f"{recurring} of {len(rules)} corrections recur across sessions; list all with `--format json`")
+    say(f"{recurring} of {len(rules)} corrections recur across sessions; --format json lists all")
     if new == old:
         say(f"{place.name}: nothing to add")
     elif write_file and _is_agreed(place, yes=yes):

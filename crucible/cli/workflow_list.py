@@ -158,7 +158,8 @@ def check(door: Door, workflows: tuple[str, ...], *, format_: str) -> int:
 
     \b
     - Errors: cycles, missing steps, conflicting types, broken run markers.
-      Warnings, such as outputs of two steps, do not change the exit code.
+      Warnings, such as an output made by two steps, do not change the
+      exit code.
     - FILE is a workflow's name, a unique prefix of it, or a path. Without
       FILE, checks all workflows. A path needs no vault.
     - Each line is "path:line:column: severity: code: message".

@@ -252,7 +252,7 @@ def test_a_session_without_events_says_so(filled: Vault, cru: Cru) -> None:
     (filled.sessions / "bare.md").write_text(NOTE.format("bare"))
     result = cru("events", "show", "bare")
     assert (result.exit_code, result.stdout) == (0, "")
-    assert result.stderr == "bare: no whole events; see the note\n"
+    assert result.stderr == "bare: no event log; see the note\n"
 
 
 def test_events_without_a_note_are_shown_too(filled: Vault, cru: Cru) -> None:

@@ -39,17 +39,17 @@ _NUMBERED = r"#|\b[Vv]ersion v?|\bPR #?|\bpr [a-z]+ |\bissue [a-z]+ |/pulls?/|/i
 """Matches text before a number that identifies the number as an id."""
 _MEANINGS = {
     "pull_request_url": "the pull request's address",
-    "url": "an address that the request names",
-    "id": "an id that the request names",
-    "date": "a date that the request names",
+    "url": "an address named in the request",
+    "id": "an id named in the request",
+    "date": "a date named in the request",
     "path": "a path outside the project",
-    "ticket": "the ticket that the request names",
+    "ticket": "the ticket named in the request",
     "pull_request": "the pull request's number",
     "issue": "the number of an issue or a pull request",
-    "version": "a version that the request names",
-    "commit": "a commit that the request names",
+    "version": "a version named in the request",
+    "commit": "a commit named in the request",
     "branch": "the branch to work on",
-    "base_branch": "another branch that the request names",
+    "base_branch": "another branch named in the request",
 }
 _USED = frozenset({"id", "date", "path", "commit"})
 """Kinds of values that count only if a call used them, since pasted logs contain many."""

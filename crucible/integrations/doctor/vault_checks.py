@@ -202,9 +202,6 @@ def check_notes(root: Path, unreadable: Collection[Row], ids: Collection[str]) -
     names = sorted(path.name for path in flights.iterdir() if path.is_dir()) if flights.is_dir() else []
     homeless = [name for name in names if name not in ids and not name.startswith(".") and len(name) <= LONGEST_ID]
     if homeless:
-        what = (
-            numbered(len(homeless), "folder of whole events has", "folders of whole events have")
-            + " no note; the events are kept"
-        )
+        what = numbered(len(homeless), "event log has", "event logs have") + " no note; they are kept"
         fix = "cru import creates the notes again"
         yield notice("sessions", what, fix, tuple(homeless))

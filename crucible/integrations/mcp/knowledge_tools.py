@@ -157,7 +157,7 @@ def feedback(context: ServerContext, ref: str, *, useful: bool) -> str:
         raise UsageError("events of sessions take no feedback", "give the id of a knowledge item; it contains no #")
     vault = vault_of(context)
     item = count_use(vault, find_item(vault, _plain_id(ref)), now(), useful=useful)
-    return f"Recorded: used {item.use_count} times, useful {item.useful_count} times."
+    return f"Recorded. Uses: {item.use_count}, useful: {item.useful_count}."
 
 
 # --- reading ---------------------------------------------------------------------------------------------------------

@@ -243,9 +243,7 @@ def test_a_version_in_words_is_a_parameter_and_no_one_off_name() -> None:
 def test_the_preamble_names_the_parameters_with_an_example() -> None:
     one = session(phase("Do", Intervention("Do it for ENT-12, whatever it is"), calls("Write a.py")))
     found = codify_one(one)
-    assert found.preamble.split("\n")[-1] == (
-        "- Parameter `ticket`: the ticket that the request names, such as `ENT-12`"
-    )
+    assert found.preamble.split("\n")[-1] == ("- Parameter `ticket`: the ticket named in the request, such as `ENT-12`")
     assert read_back(written(found))[0] == found
 
 
