@@ -132,7 +132,7 @@ def _run(told: MadeBriefing, chosen: _Chosen, program: str, more: Sequence[str])
         beginning, stdin = _launch(chosen, text, file, more)
         if not beginning.fits:
             raise UsageError(
-                f"the briefing has {beginning.longest // 1024} KB, more than an argument can hold ({LONGEST_ARGUMENT // 1024} KB)",
+                f"the briefing is {beginning.longest // 1024} KB, more than an argument can hold ({LONGEST_ARGUMENT // 1024} KB)",
                 "lower --budget",
             )
         say(_start_line(told, chosen))

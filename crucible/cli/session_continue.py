@@ -230,7 +230,7 @@ def _fresh_prompt(vault: Vault, plan: _Plan, user: UserSettings, options: Resume
         budget = max(1, min(budget, context.tokens) * LONGEST_ARGUMENT * 9 // (size * 10))
         warn(f"context cut to {budget:,} tokens to fit an argument of 128 KB")
     raise UsageError(
-        f"{plan.session.id}: its context has {size // 1024} KB, but an argument can hold 128 KB",
+        f"{plan.session.id}: its context is {size // 1024} KB, but an argument can hold 128 KB",
         f"pass it on standard input: cru session resume {plan.session.id} --print | CLIENT",
     )
 
