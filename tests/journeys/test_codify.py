@@ -236,7 +236,7 @@ def test_the_other_dialect_lies_beside_ours(cru: Cru, vault: Vault) -> None:
     assert cru("session", "codify", ID, "--dialect", "crucible").exit_code == 0
     listed = json.loads(cru("workflow", "list", "--format", "json").stdout)["workflows"]
     assert [row["name"] for row in listed] == ["add-a-rate-limiter"]
-    rows = json.loads(cru("workflow", "sessions", "--format", "json").stdout)["rows"]
+    rows = json.loads(cru("workflow", "sessions", "--format", "json").stdout)["steps"]
     assert {row["workflow"] for row in rows} == {"add-a-rate-limiter"}
     done = cru("workflow", "check", "add-a-rate-limiter-crucible")
     assert "written for the Rust Crucible" in done.stderr

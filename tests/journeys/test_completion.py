@@ -83,7 +83,7 @@ def test_completing_an_id_imports_nothing_heavy(vault: Vault, cru_process: CruPr
 def test_after_an_id_options_and_their_values_are_still_completed(vault: Vault, cru_process: CruProcess) -> None:
     write(vault, "2026-01-01-a", note("a"))
     assert "--phase" in _complete(cru_process, "cru session show 2026-01-01-a --", vault)
-    assert _complete(cru_process, "cru session show --format m", vault) == ["markdown"]
+    assert _complete(cru_process, "cru session show --format m", vault) == ["markdown", "mermaid"]
     assert _complete(cru_process, "cru session show --phase 1 2", vault) == ["2026-01-01-a"]
     assert _complete(cru_process, "cru session rename 2026-01-01-a 2", vault) == []
 

@@ -22,6 +22,7 @@ from tests.unit.integrations.mcp.talking import call, place_of
 TOKEN = "ghp_" + "vK3xT9mQ2bL7wR5nZ8cJ4hF6dS1gP0yA3eUo"
 ALLOW = '[secrets]\nallow = [".+"]\n'
 LINE = 'warning: ignored until you accept it with "cru trust": '
+EMPTY = 'No sessions yet. Run "cru import" to import the sessions on this machine.\n'
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -82,7 +83,7 @@ def noted(run: Run, clone: Path) -> str:
 
 def test_a_cloned_vault_does_not_switch_redaction_off(run: Run, clone: Path) -> None:
     said = run("session", "list")
-    assert (said.returncode, said.stderr) == (0, f"{LINE}secrets.allow\n")
+    assert (said.returncode, said.stderr) == (0, f"{LINE}secrets.allow\n{EMPTY}")
     note = noted(run, clone)
     assert TOKEN not in note
     assert "Use [REDACTED:github-token] now" in note
@@ -95,11 +96,11 @@ def test_what_was_accepted_counts_until_a_pull_changes_it(run: Run, stranger: Pa
     assert shown.returncode == 0
     assert shown.stdout == "secrets.allow (ignored): never redact matches of these\n  '^ghp_vK3'\n"
     assert f"Use {TOKEN} now" in noted(run, clone)
-    assert run("session", "list").stderr == ""
+    assert run("session", "list").stderr == EMPTY
 
     say(stranger, "[secrets]\nallow = ['^ghp_vK3', '.']\n[resume]\nwindow = 9\n")
     git(clone, "pull", "-q")
-    assert run("session", "list").stderr == f"{LINE}secrets.allow\n"
+    assert run("session", "list").stderr == f"{LINE}secrets.allow\n{EMPTY}"
     assert "Use [REDACTED:github-token] now" in noted(run, clone)
 
     say(stranger, "[secrets]\nallow = ['^ghp_vK3']\n[resume]\nwindow = 9\n")
@@ -249,7 +250,7 @@ def test_a_human_on_a_terminal_is_shown_all_and_asked(run: Run, clone: Path, say
     ]
     assert "Accept all of this? [y/N]" in done.stderr
     assert done.returncode == 0
-    assert (run("session", "list").stderr == "") == (says == "y")
+    assert (run("session", "list").stderr == EMPTY) == (says == "y")
 
 
 def test_a_value_that_is_wrong_is_named_before_anybody_is_asked(run: Run, clone: Path) -> None:
@@ -293,8 +294,8 @@ def test_two_vaults_are_kept_apart(run: Run, clone: Path, vault: Vault, cru: Cru
     run("trust", "--yes")
     cru("trust", "--yes")
     run("trust", "--remove")
-    assert cru("session", "list").stderr == ""
-    assert run("session", "list").stderr == f"{LINE}secrets.allow\n"
+    assert cru("session", "list").stderr == EMPTY
+    assert run("session", "list").stderr == f"{LINE}secrets.allow\n{EMPTY}"
 
 
 # --- one's own ---------------------------------------------------------------------------------------------------------
@@ -303,7 +304,7 @@ def test_two_vaults_are_kept_apart(run: Run, clone: Path, vault: Vault, cru: Cru
 def test_a_vault_that_init_made_is_trusted(tmp_path: Path, cru_process: CruProcess) -> None:
     root = tmp_path / "mine"
     assert cru_process("init", root).returncode == 0
-    assert cru_process("--vault", root, "session", "list").stderr == b""
+    assert cru_process("--vault", root, "session", "list").stderr == EMPTY.encode()
     assert b"this vault has no requests to" in cru_process("--vault", root, "trust").stderr
     looked = json.loads(cru_process("--vault", root, "doctor", "--format", "json").stdout)["checks"]
     (found,) = (one for one in looked if one["topic"] == "trust")
@@ -318,14 +319,14 @@ def test_init_does_not_accept_what_was_there_before(run: Run, clone: Path) -> No
 def test_ones_own_change_is_named_until_it_is_accepted(vault: Vault, cru: Cru) -> None:
     with (vault.root / ".crucible" / "config.toml").open("a") as file:
         file.write('[secrets.rules]\nacme = "acme_[0-9]+"\n')
-    assert cru("session", "list").stderr == f"{LINE}secrets.rules\n"
+    assert cru("session", "list").stderr == f"{LINE}secrets.rules\n{EMPTY}"
     assert cru("trust", "--yes").stdout.endswith("  acme = 'acme_[0-9]+'\n")
-    assert cru("session", "list").stderr == ""
+    assert cru("session", "list").stderr == EMPTY
 
 
 def test_doctor_shows_what_is_ignored_and_what_was_accepted(run: Run, clone: Path) -> None:
     shown = run("doctor").stdout
-    assert "note  trust        requests of this vault are ignored until you accept them" in shown
+    assert "note  trust         requests of this vault are ignored until you accept them" in shown
     assert " - secrets.allow" in shown
     assert "→ cru trust" in shown
     run("trust", "--yes")

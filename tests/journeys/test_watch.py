@@ -222,7 +222,7 @@ def test_it_ends_when_the_vault_goes_away(vault: Vault, start: Start, gone: str)
     watching.end()
     assert watching.said[-2:] == [
         f"error: {vault.root}: the vault was moved away or deleted",
-        '       run "cru watch" again in its new place',
+        '       Run "cru watch" again in its new place.',
     ]
     assert vault.root.exists() is (gone == "replaced")
     if gone != "deleted":

@@ -30,7 +30,7 @@ def test_a_sound_workflow_says_nothing_and_exits_0(vault: Vault, cru: Cru) -> No
     for named in ([], ["release"], ["workflows/release.md"]):
         result = cru("workflow", "check", *named)
         assert (result.exit_code, result.stdout) == (0, "")
-        assert result.stderr == "no problem in 1 workflow\n"
+        assert result.stderr == "no problems in 1 workflow\n"
 
 
 def test_every_problem_is_a_line_with_its_place_and_errors_exit_3(vault: Vault, cru: Cru) -> None:

@@ -33,7 +33,7 @@ def test_a_reader_sees_steps_agents_flows_and_the_last_figures(release: Vault, c
     shown = "\n".join(lines)
     assert "2026-11-20-release, 2026-11-21-release" in shown
     assert "inputs    source" in shown
-    assert "2, the last success 2026-11-21T10:00:00Z" in shown
+    assert "2, last: success 2026-11-21T10:00:00Z" in shown
     assert "How a version goes out." in shown
     assert "session-toon" not in shown
 

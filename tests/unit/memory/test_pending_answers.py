@@ -200,7 +200,7 @@ def test_two_items_that_say_the_same_are_two(vault: Vault) -> None:
 
 def test_a_beginning_of_an_id_is_enough_and_a_session_where_one_waits(vault: Vault) -> None:
     made(vault)
-    with pytest.raises(ItemNotFound, match="which"):
+    with pytest.raises(ItemNotFound, match="matches several items"):
         answer(vault, NAME, "x", redact=plain)
     for one in items_of(vault.load(NAME))[1:]:
         answer(vault, one.id[:-1], "Yes.", redact=plain)
