@@ -201,7 +201,7 @@ b-2
   blocker  no key
   file     0123456789 src/a.py
   file     -          gone.py
-  files    7 more, touched earlier
+  files    7 more, changed earlier
 """
     older = cru(*SHOW, "b-1").stdout
     assert older.startswith("b-1\n  session  2026-11-21-x\n")

@@ -128,7 +128,7 @@ def half_renamed(vault: Vault) -> None:
 def test_any_command_finishes_it_first_and_says_so(scene: Vault, args: list[str]) -> None:
     half_renamed(scene)
     result = Cru(scene)(*args)
-    assert f"finished an interrupted rename: {A} is {B} now" in result.stderr
+    assert f"finished an interrupted rename: {A} is now {B}" in result.stderr
     assert result.exit_code == 0
     again = Cru(scene)(*args)
     assert "interrupted" not in again.stderr
