@@ -124,7 +124,7 @@ def test_finding_answers_takes_twice_the_work_for_twice_the_entries(reply: bool)
             entries.append(Callout("decision_needed", "", f"Which store should limiter{at} bucket{at} take?"))
             if reply:
                 entries += [Prose("I wait."), Decision(f"The store of worker{at} cache{at}")]
-        return Session("one", phases=(Phase("phase-1", "Work", entries=tuple(entries)),))
+        return Session("one", phases=(Phase("Work", entries=tuple(entries)),))
 
     few, many = (steps_of(partial(pending_entries, session(count))) for count in (100, 200))
     assert many <= 2.3 * few
