@@ -60,7 +60,8 @@ def _folder(path: Path) -> None:
 @pytest.mark.parametrize("name", [".tantivy-meta.lock", ".tantivy-writer.lock", ".managed.json"])
 @pytest.mark.parametrize("lay", [_folder, os.mkfifo, lambda path: path.symlink_to(path.parents[5] / "made")])
 def test_files_planted_in_place_of_engine_files_are_removed(name: str, lay: Callable[[Path], None], root: Path) -> None:
-    assert ask(root, "token").hits
+    # In a process of its own: a thread of an engine in this one could still open its lock, and follow the symlink.
+    assert _in_time(root) == ["a token bucket"]
     for side in ("events", "sessions"):
         place = root / INDEX / side / name
         with suppress(FileNotFoundError):
