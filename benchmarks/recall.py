@@ -118,7 +118,7 @@ def session_text(words: _Words, number: int, events: int) -> str:
 
 def generate(root: Path, events: int, seed: int = 8) -> _Words:
     """A vault of about so many events: whole sessions of 140, at least one."""
-    init_vault(root)
+    init_vault(root, obsidian=False)
     words = _Words(seed)
     for number in range(max(events // _IN_SESSION, 1)):
         _write(root, words, number)

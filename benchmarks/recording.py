@@ -42,7 +42,7 @@ _WHEN = datetime(2026, 11, 22, 10, tzinfo=UTC)
 
 def build(root: Path, phases: int = PHASES) -> Vault:
     """A vault with the sessions `empty` (one phase) and `long`."""
-    init_vault(root)
+    init_vault(root, obsidian=False)
     vault = Vault(root)
     entries = (
         Intervention("please do it"),

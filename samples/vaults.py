@@ -35,7 +35,7 @@ _SENTENCES = (
 
 def generated_vault(root: Path, count: int, *, seed: int = 0, months: bool = False) -> Path:
     """A vault of `count` sessions at `root`; in one folder, or with `months` in one a month."""
-    init_vault(root)
+    init_vault(root, obsidian=False)
     sessions = root / "sessions"
     sessions.mkdir(exist_ok=True)
     made = {sessions}
