@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import statistics
+import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import cycle
@@ -160,7 +161,8 @@ def _statistics(vault: Path, home: Path, count: int) -> list[Figure]:
 def _status(vault: Path, home: Path) -> Figure:
     """`cru` alone in a folder of a project with sessions, and in one without; the slower counts."""
     folder = home / "shop"
-    folder.mkdir(exist_ok=True)
+    # A repository of its own, since the folder may lie in ours.
+    subprocess.run(["git", "init", "-q", str(folder)], check=True)
     actions = {"click": clock(_CLICK, home), "none": clock(cru(vault), home), "shop": clock(cru(vault), folder)}
     assert "Last sessions" in good_run(cru(vault), folder).out
     in_turns(actions, 2)
