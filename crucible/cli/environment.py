@@ -52,10 +52,11 @@ def working_directory() -> str | None:
 def cwd_and_projects(root: str | os.PathLike[str] | None = None) -> tuple[str, Mapping[str, Sequence[str]]]:
     """Return the working directory ("" if it was deleted), and the projects of the user and of the vault at `root`."""
     projects: Mapping[str, Sequence[str]] = user_settings().projects
-    if root is not None:
+    if root is not None and os.path.exists(f"{os.fspath(root)}/.crucible/memory/projects.jsonl"):
         from pathlib import Path  # noqa: PLC0415  late, as below
 
-        from crucible.vault.notes.known_projects import with_known  # noqa: PLC0415  completing ids needs no projects
+        # Late: completing ids needs no projects, and many vaults know none.
+        from crucible.vault.notes.known_projects import with_known  # noqa: PLC0415
 
         projects = with_known(projects, Path(root))
     return working_directory() or "", projects
