@@ -278,12 +278,14 @@ def bar(label: str) -> Iterator[Show]:
     )
 
     console = Console(stderr=True, width=given_width())
-    columns = (TextColumn(label), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    rate = TextColumn("{task.fields[rate]}")
+    columns = (TextColumn(label), BarColumn(), MofNCompleteColumn(), rate, TimeRemainingColumn())
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
-        task = progress.add_task(label, total=None)
+        task = progress.add_task(label, total=None, rate="")
 
         def show(done: int, total: int, *_: object) -> None:
-            progress.update(task, completed=done, total=total)
+            speed = progress.tasks[0].speed
+            progress.update(task, completed=done, total=total, rate=f"{speed:.0f}/s" if speed else "")
 
         yield show
 

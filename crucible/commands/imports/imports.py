@@ -19,13 +19,16 @@ from crucible.clients.log_files import Transcript, source_name
 from crucible.clients.registry import Dialect
 from crucible.commands.imports.import_report import SESSION_ERRORS, ImportOptions, ReportDraft, reason_at
 from crucible.commands.imports.import_result import ImportReport, Search, UnreadableRow
-from crucible.commands.imports.known_logs import Files, KnownLogs
-from crucible.commands.imports.note_sources import SourceTable
-from crucible.commands.imports.session_logs import SessionDeferredError, SessionLogs, SessionSkippedError
+from crucible.commands.imports.known_logs import Files, KnownLogs, stamps_of
+from crucible.commands.imports.note_sources import SourceTable, Tickets
+from crucible.commands.imports.reading_ahead import Reading, ReadingAhead, Task, is_worth_it
+from crucible.commands.imports.session_ids import SessionSkippedError
+from crucible.commands.imports.session_logs import SessionDeferredError, SessionLogs
 from crucible.commands.imports.session_notes import PlannedNote, is_inline, plan_notes, write_notes
 from crucible.commands.imports.strands import written_at
 from crucible.commands.imports.transcript_search import find_transcripts
 from crucible.core.errors import CrucibleError
+from crucible.core.processes import cores
 from crucible.documents.markdown.source import Edit
 from crucible.documents.session.property_values import link_to
 from crucible.documents.session.task_edits import set_field
@@ -100,7 +103,7 @@ def import_all(
     total, done = sum(map(len, found)), 0
     if imports:
         place = _Place(vault, _source_table(vault, imports[0].report), options, known)
-        with _report_on_stop(imports, on_stop):
+        with _report_on_stop(imports, on_stop), _reading_ahead(place, imports, found) as place:
             for each, transcripts in zip(imports, found, strict=True):
                 _import_sessions(place, each, _counted(transcripts, done, total, progress))
                 done += len(transcripts)
@@ -144,11 +147,49 @@ class _Place(NamedTuple):
     table: SourceTable
     options: ImportOptions
     known: KnownLogs | None
+    ahead: ReadingAhead | None = None
 
     @property
     def keeps(self) -> KnownLogs | None:
         """The table to add to; None in a dry run."""
         return None if self.options.dry_run else self.known
+
+
+@contextmanager
+def _reading_ahead(
+    place: _Place, imports: Sequence[_ClientImport], found: Sequence[Sequence[Transcript]]
+) -> Iterator[_Place]:
+    """Read the new sessions in worker processes, if there is enough to read and the options allow it."""
+    options = place.options
+    is_plain = options == ImportOptions(
+        options.now, options.dry_run, options.since, projects=options.projects, client=options.client
+    )
+    clients = zip(imports, found, strict=True) if is_plain and cores() > 1 else ()
+    new = [one for each, transcripts in clients for one in transcripts if _is_new(place, each.dialect, one)]
+    if not is_worth_it(new):
+        yield place
+        return
+    ahead = ReadingAhead(place.vault, options, [Task(one, place.known is not None) for one in new])
+    try:
+        yield place._replace(ahead=ahead)
+    finally:
+        ahead.close()
+
+
+def _is_new(place: _Place, dialect: Dialect, transcript: Transcript) -> bool:
+    """True if a session certainly gets a note of its own, or none, whatever else is imported."""
+    vault, table, options, known, _ = place
+    source = source_name(transcript.client, transcript.native_id)
+    try:
+        return not (
+            table.knows(source)
+            or table.deleted.has(source, transcript.path)
+            or (options.since and _last_written(dialect, transcript) < options.since)
+            or (known and known.find(dialect, transcript, table))
+            or Tickets(vault, table).first(dialect, transcript, source)
+        )
+    except (*SESSION_ERRORS, OSError):
+        return False
 
 
 class _Planned(NamedTuple):
@@ -167,7 +208,7 @@ def _import_sessions(
 
     The lock is held while a batch is read and written, so concurrent imports see each other's notes.
     """
-    vault, table, options, _ = place
+    vault, table, options, *_ = place
     for first in transcripts:
         with ExitStack() as stack:
             if not options.dry_run:
@@ -198,50 +239,77 @@ def _unchanged(planned: _Planned) -> ReportDraft:
 
 def _plan_session(place: _Place, of: _ClientImport, transcript: Transcript, *, may_join: bool) -> _Planned | None:
     """Return a session's planned notes; None if the session is skipped, unreadable, unchanged or empty."""
-    vault, table, options, known = place
-    read = ReportDraft()
+    reading = place.ahead.take(transcript) if place.ahead else None
+    source = source_name(transcript.client, transcript.native_id)
+    # Another process may have written the session's note by now.
+    usable = reading if reading and reading.is_usable and not place.table.knows(source) else None
+    read = usable.report if usable else ReportDraft()
     try:
-        if options.since and _last_written(of.dialect, transcript) < options.since:
-            read.left_out["since"] += 1
+        if _is_left_out(place, of, transcript, read):
             return None
-        source = source_name(transcript.client, transcript.native_id)
-        if table.find(source) is None and table.deleted.has(source, transcript.path):
-            read.left_out["deleted"] += 1
-            return None
-        entry = known.find(of.dialect, transcript, table) if known else None
-        if entry:
-            read = ReportDraft.of_entry(entry["report"])
-            of.moves += map(tuple, entry["moves"])
-            return None
-        files = known.stamps(of.dialect, transcript) if known else None
-        logs = SessionLogs(vault, of.dialect, transcript, options=options, table=table, report=read, may_join=may_join)
-        try:
-            logs.read()
-        except SessionSkippedError as skipped:
-            read.left_out[skipped.reason] += 1
-            if place.keeps and skipped.reason == "own":
-                place.keeps.keep(logs, files, read)
-            return None
-        if options.met:
-            options.met(logs.trunk.id, logs.trunk.note, logs.trunk.recorder.calling.folder)
-        logs.moves += _moves_of(logs, options.follows)
-        of.moves += logs.moves
-        if not _has_changes(logs, vault.settings.subagents, read):
-            if place.keeps:
-                place.keeps.keep(logs, files, read)
-            return None
-        started = written_at(transcript.path)
-        home = note_home(vault, logs.project, options.now.tzinfo)
-        notes = plan_notes(logs.strands, vault.settings, options, project=logs.project, started=started, home=home)
-        of.report.redacted += Counter({transcript.path: sum(map(_newly_redacted, notes))})
-        return _Planned(notes, logs, files, read)
+        logs = SessionLogs(
+            place.vault,
+            of.dialect,
+            transcript,
+            options=place.options,
+            table=place.table,
+            report=read,
+            may_join=may_join,
+        )
+        return None if usable and usable.is_unreadable else _read_and_plan(place, of, logs, usable, read)
     except SessionDeferredError as deferred:
         of.deferred.append((deferred.time, transcript))
     except (*SESSION_ERRORS, OSError) as error:
         read.unreadable.append(UnreadableRow(transcript.path, 0, reason_at(error, transcript.path)))
     finally:
         of.report.add(read)
+        if reading:
+            reading.drop()
     return None
+
+
+def _is_left_out(place: _Place, of: _ClientImport, transcript: Transcript, read: ReportDraft) -> bool:
+    """True if a session need not be read; `read` then gets what reading it would report."""
+    _, table, options, known, _ = place
+    source = source_name(transcript.client, transcript.native_id)
+    if options.since and _last_written(of.dialect, transcript) < options.since:
+        read.left_out["since"] += 1
+    elif table.find(source) is None and table.deleted.has(source, transcript.path):
+        read.left_out["deleted"] += 1
+    elif known and (entry := known.find(of.dialect, transcript, table)):
+        read.add(ReportDraft.of_entry(entry["report"]))
+        of.moves += map(tuple, entry["moves"])
+    else:
+        return False
+    return True
+
+
+def _read_and_plan(
+    place: _Place, of: _ClientImport, logs: SessionLogs, reading: Reading | None, read: ReportDraft
+) -> _Planned | None:
+    """Read a session, unless a worker did. Raises errors that affect only this session."""
+    vault, options, transcript = place.vault, place.options, logs.transcript
+    files = reading.files if reading else stamps_of(of.dialect, transcript) if place.keeps else None
+    try:
+        reading.fill(logs) if reading else logs.read()
+    except SessionSkippedError as skipped:
+        read.left_out[skipped.reason] += 1
+        if place.keeps and skipped.reason == "own":
+            place.keeps.keep(logs, files, read)
+        return None
+    if options.met:
+        options.met(logs.trunk.id, logs.trunk.note, logs.trunk.recorder.calling.folder)
+    logs.moves += _moves_of(logs, options.follows)
+    of.moves += logs.moves
+    if not _has_changes(logs, vault.settings.subagents, read):
+        if place.keeps:
+            place.keeps.keep(logs, files, read)
+        return None
+    started = written_at(transcript.path)
+    home = note_home(vault, logs.project, options.now.tzinfo)
+    notes = plan_notes(logs.strands, vault.settings, options, project=logs.project, started=started, home=home)
+    of.report.redacted += Counter({transcript.path: sum(map(_newly_redacted, notes))})
+    return _Planned(notes, logs, files, read)
 
 
 def _last_written(dialect: Dialect, transcript: Transcript) -> datetime:

@@ -66,7 +66,7 @@ class KnownLogs:
         entry = self._entries.get(source)
         if entry is None or entry["at"] > self._now or entry["log"] != _digest(transcript):
             return None
-        if entry["files"] != self.stamps(dialect, transcript) or entry["tickets"] not in (None, self._tickets()):
+        if entry["files"] != stamps_of(dialect, transcript) or entry["tickets"] not in (None, self._tickets()):
             return None
         if any(known != self._place(table.find(one)) for one, known in entry["notes"].items()):
             return None
@@ -92,21 +92,6 @@ class KnownLogs:
     def files(self) -> Files:
         """Return the stamps of all files that the answers depend on."""
         return {path: stamp for entry in self.answered.values() for path, stamp in entry["files"].items()}
-
-    def stamps(self, dialect: Dialect, transcript: Transcript) -> Files | None:
-        """Return the stamps of all files that reading a session opens.
-
-        None if they cannot be told, or if a later write might leave the same stamps.
-        """
-        beside = dialect.beside(transcript)
-        if beside is None:
-            return None
-        now = time.time_ns()
-        logs = (transcript.path, *(file.path for file in transcript.subagents))
-        stamps = {str(path): stamp_at(path) for path in (*logs, *beside)}
-        if any(settles_at(max(stamp[1:3])) >= now for stamp in stamps.values() if stamp):
-            return None
-        return {path: _listed(stamp) for path, stamp in stamps.items()}
 
     def keep(self, logs: SessionLogs, files: Files | None, report: ReportDraft, *, is_written: bool = False) -> None:
         """Add a session's entry, with the files' stamps before they were read.
@@ -171,6 +156,22 @@ class KnownLogs:
         return [self._relative(path), *stamp] if path and stamp else None
 
 
+def stamps_of(dialect: Dialect, transcript: Transcript) -> Files | None:
+    """Return the stamps of all files that reading a session opens.
+
+    None if they cannot be told, or if a later write might leave the same stamps.
+    """
+    beside = dialect.beside(transcript)
+    if beside is None:
+        return None
+    now = time.time_ns()
+    logs = (transcript.path, *(file.path for file in transcript.subagents))
+    stamps = {str(path): stamp_at(path) for path in (*logs, *beside)}
+    if any(settles_at(max(stamp[1:3])) >= now for stamp in stamps.values() if stamp):
+        return None
+    return {path: _listed(stamp) for path, stamp in stamps.items()}
+
+
 def _note_places(logs: SessionLogs, *, is_written: bool) -> dict[str, tuple[Path, files.Stamp] | None] | None:
     """Return the note of each log by source, with its stamp as it was read or written; None for no note.
 
@@ -179,7 +180,7 @@ def _note_places(logs: SessionLogs, *, is_written: bool) -> dict[str, tuple[Path
     if is_written and (logs.lost_mark or logs.trunk.recorder.joins):
         return None
     places: dict[str, tuple[Path, files.Stamp] | None] = {}
-    for strand in logs.all_strands:
+    for strand in logs.by_agent.values():
         path, note = logs.table.find(strand.source), strand.note
         stamp = logs.table.written.get(path) if path and is_written else None
         stamp = stamp or (note.stamp if note and note.path == path else None)

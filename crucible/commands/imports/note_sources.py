@@ -48,6 +48,8 @@ class SourceTable:
     def __init__(self, vault: Vault, on_error: OnError | None = None) -> None:
         self._vault = vault
         self._paths: dict[str, Path] = {}
+        self._sessions: set[str] = set()
+        """The sources of sessions that have a note, or a subagent with a note."""
         self._seen: set[str] = set()
         self._folders: set[str] = {str(vault.sessions)}
         self._names: set[str] = set()
@@ -62,6 +64,10 @@ class SourceTable:
     def find(self, source: str) -> Path | None:
         """Return the path of the note that lists a source."""
         return self._paths.get(source)
+
+    def knows(self, source: str) -> bool:
+        """True if a note lists a session or one of its subagents."""
+        return source in self._sessions
 
     def path_of(self, name: str) -> Path | None:
         """Return the path of the note with this name, in any folder."""
@@ -98,6 +104,7 @@ class SourceTable:
     def add(self, source: str, path: Path) -> None:
         """Add a source of a written note."""
         self._paths[source] = path
+        self._sessions.add(source.partition("/")[0])
         self._names.add(note_name(path.name).casefold())
         self._with_sources.add(note_name(path.name).casefold())
         self._seen.add(f"{path.parent}{os.sep}{path.name}")
@@ -137,6 +144,18 @@ class SourceTable:
             key = _ESCAPE.sub(lambda one: chr(int(one[1], 16)), source.decode("utf-8", "replace"))
             if is_original or key not in self._paths:
                 self._paths[key] = Path(path)
+                self._sessions.add(key.partition("/")[0])
+
+
+class NoNotes(SourceTable):
+    """The table of a vault in which no note has these sources."""
+
+    def __init__(self, vault: Vault) -> None:
+        self._vault = vault
+
+    def find(self, source: str) -> Path | None:  # noqa: ARG002
+        """Return None."""
+        return None
 
 
 _LOGGED = re.compile(rb'"type":"[^"]*","source":"([\w.-]+:[^"\\]+)"')

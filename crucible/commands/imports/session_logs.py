@@ -5,11 +5,10 @@ Finds the parent of each subagent and picks the ids of new notes. `session_notes
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from dataclasses import replace
 from datetime import datetime
-from functools import partial
 from pathlib import Path
 
 from crucible.analysis.findings.detector import Detector
@@ -22,47 +21,32 @@ from crucible.clients.events import (
     Unknown,
     Unreadable,
 )
-from crucible.clients.launch.session_marks import OWN_MARK
 from crucible.clients.log_files import SubagentFile, Transcript, source_name
 from crucible.clients.redact import redactor_of
 from crucible.clients.registry import Dialect
 from crucible.commands.imports.import_report import ImportOptions, ReportDraft, reason_at, unreadable_rows
 from crucible.commands.imports.import_result import UnreadableRow
 from crucible.commands.imports.note_sources import SourceTable, Tickets, last_agent
+from crucible.commands.imports.session_ids import Opening, SessionIds, SessionSkippedError
 from crucible.commands.imports.session_notes import is_inline
 from crucible.commands.imports.strands import (
+    EventSink,
     LastSecond,
     Strand,
     SubagentResults,
     WholeTurns,
     find_last_second,
     synced_row,
-    written_at,
 )
 from crucible.core.errors import TranscriptError
-from crucible.core.zones import local_day
 from crucible.documents.recording.pending_calls import Details
 from crucible.documents.recording.session_recorder import Recorder
 from crucible.documents.session.refresh import TranscriptText
-from crucible.documents.session.session_id import LONGEST_ID, new_session_id, slugify
-from crucible.documents.session.titles import UNTITLED, key_words
-from crucible.vault.events.event_recorder import FlightWriter
-from crucible.vault.notes.known_projects import remember_project
-from crucible.vault.notes.projects import KnownProjects, project_of
+from crucible.vault.events.event_recorder import FlightWriter, Record
 from crucible.vault.notes.vault import Note, Vault
 
 _MOST_UNREADABLE = 1000
 """Stop reading a file that begins with this many unreadable rows."""
-_TITLE_SLUG, _SLUG = 40, 24
-"""Maximum code points from the title in a file name: of a trunk's note, and of a subagent's."""
-
-
-class SessionSkippedError(Exception):
-    """The options exclude this session; `reason` is a key of the report's `left_out`."""
-
-    def __init__(self, reason: str) -> None:
-        super().__init__(reason)
-        self.reason = reason
 
 
 class SessionDeferredError(Exception):
@@ -74,7 +58,7 @@ class SessionDeferredError(Exception):
 
 
 class SessionLogs:
-    """The logs of one transcript. `events` counts the events read; `project` is set by `read`.
+    """The logs of one transcript. `events` counts the events read.
 
     Without `may_join`, a session that continues another session's note
     raises `SessionDeferredError`.
@@ -92,7 +76,6 @@ class SessionLogs:
         may_join: bool = True,
     ) -> None:
         self.transcript = transcript
-        self.project: str | None = None
         self.events = 0
         self.moves: list[tuple[str, str]] = []
         """Pairs of sources; the second session continues the first."""
@@ -112,6 +95,7 @@ class SessionLogs:
         self._turns = WholeTurns()
         self.tickets = Tickets(vault, table)
         self.lost_mark = False
+        self._ids = SessionIds(vault, options, table, transcript, self._redact_text)
 
     @property
     def trunk(self) -> Strand:
@@ -124,9 +108,14 @@ class SessionLogs:
         return [strand for strand in self._strands.values() if strand.recorder.has_work]
 
     @property
-    def all_strands(self) -> Collection[Strand]:
-        """Every log that was read."""
-        return self._strands.values()
+    def by_agent(self) -> dict[str, Strand]:
+        """Every log that was read, by the id of its subagent."""
+        return self._strands
+
+    @property
+    def project(self) -> str | None:
+        """The session's project, known after `read`."""
+        return self._ids.project
 
     # --- reading -----------------------------------------------------------------------------------------------------
 
@@ -177,12 +166,8 @@ class SessionLogs:
         if options.only_session and (note is None or note.name != options.only_session):
             raise SessionSkippedError("session")
         if note:
-            self.project = note.session.project
-            self._check_project()
-
-    def _check_project(self) -> None:
-        if self._options.only_project is not None and self.project != self._options.only_project:
-            raise SessionSkippedError("project")
+            self._ids.project = note.session.project
+            self._ids.check_project()
 
     def _read_log(self, agent: str) -> None:
         """Read a log. If the last synced row is missing, find the new events by time and read the log again."""
@@ -346,52 +331,41 @@ class SessionLogs:
         strand.text = TranscriptText() if note and self._options.refresh else None
         return strand
 
-    def _open(self, strand: Strand) -> FlightWriter | None:
+    def _open(self, strand: Strand) -> EventSink | None:
         """Assign a strand its id and open its event log (None in a dry run), at the first message or new event."""
         if not strand.id:
-            strand.id = self._trunk_id(strand) if strand is self.trunk else self._subagent_id(strand)
-        if self._options.dry_run:
-            return None
+            strand.id = self._pick_id(strand)
+        return None if self._options.dry_run else self._writer_of(self._home_of(strand))
+
+    def _pick_id(self, strand: Strand) -> str:
+        return self._ids.pick(Opening.of(strand), self.trunk)
+
+    def _home_of(self, strand: Strand) -> str:
+        """Return the id of the note that holds a log."""
         inline = is_inline(strand, self.trunk, self._vault.settings.subagents)
-        home = self.trunk.id if inline else strand.id
+        return self.trunk.id if inline else strand.id
+
+    def _writer_of(self, home: str) -> EventSink:
+        return self._flight_writer(home)
+
+    def _flight_writer(self, home: str) -> FlightWriter:
         if home not in self._writers:
             limit = self._vault.settings.events.max_value_bytes
             self._writers[home] = self._stack.enter_context(FlightWriter(self._vault.root, home, limit))
         return self._writers[home]
 
-    def _trunk_id(self, strand: Strand) -> str:
-        """Return the id of a new session. Raises `SessionSkippedError` if its prompt or project excludes it."""
-        if OWN_MARK in strand.first_prompt:
-            raise SessionSkippedError("own")
-        folder = strand.recorder.calling.folder
-        self.project = self._redact_text(project_of(folder, self._options.projects)) or None
-        self._check_project()
-        projects = self._options.projects
-        if self.project and isinstance(projects, KnownProjects) and not self._options.dry_run:
-            remember_project(self._vault.root, projects, folder, self.project, fsync=self._vault.settings.fsync)
-        day = local_day(strand.recorder.started or written_at(self.transcript.path), self._options.now)
-        words = key_words(strand.recorder.title or UNTITLED, _TITLE_SLUG)
-        name = new_session_id(words, day, partial(self._is_taken, strand))
-        self.table.plan(name)
-        return name
-
-    def _is_taken(self, strand: Strand, name: str) -> bool:
-        """True if another session's note has this name.
-
-        Raises `NoteUnreadable` if a note with this name has unreadable frontmatter and may be this session's.
-        """
-        taken = self.table.is_taken(name)
-        if taken:
-            self.table.check_collision(name, strand.source)
-        return taken
-
-    def _subagent_id(self, strand: Strand) -> str:
-        words = (
-            key_words(strand.title, _SLUG) if strand.title else f"{strand.kind or 'agent'}-{strand.recorder.agent[:8]}"
-        )
-        name = f"{self.trunk.id[: LONGEST_ID - _SLUG - 5]}-{slugify(words, _SLUG)}"
-        free, number = name, 2
-        while self._is_taken(strand, free):
-            free, number = f"{name}-{number}", number + 1
-        self.table.plan(free)
-        return free
+    def adopt(
+        self, strands: dict[str, Strand], openings: Iterable[Opening], records: Iterable[tuple[int, Record]]
+    ) -> None:
+        """Name the logs that a worker read, and store their events. Raises like `read`."""
+        self._strands = strands
+        homes = []
+        with self._stack:
+            for opening in openings:
+                opening.strand.id = self._ids.pick(opening, self.trunk)
+                homes.append(self._home_of(opening.strand))
+            if self._options.dry_run:
+                return
+            writers = [self._flight_writer(home) for home in homes]
+            for number, record in records:
+                writers[number].add(record)

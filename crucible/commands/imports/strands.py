@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import TypeAlias
+from typing import Protocol, TypeAlias
 
 from crucible.analysis.findings.detector import Detector
 from crucible.clients.events import (
@@ -41,7 +41,6 @@ from crucible.documents.session.refresh import TranscriptText
 from crucible.documents.session.session import Prose, Session, Status
 from crucible.documents.session.shared_notes import has_other_sources, phase_id_in_note
 from crucible.documents.session.status_rules import is_our_reason
-from crucible.vault.events.event_recorder import FlightWriter
 from crucible.vault.notes.vault import Note
 
 _SECOND = timedelta(seconds=1)
@@ -109,7 +108,14 @@ def _unquoted(line: str) -> str:
     return line.strip("> \t\r")
 
 
-OpenWriter: TypeAlias = Callable[["Strand"], FlightWriter | None]
+class EventSink(Protocol):
+    """Stores events, such as `FlightWriter`."""
+
+    def write(self, event: Event, phase: str = "", source: str = "") -> bool:
+        """Store an event; False if it is stored already."""
+
+
+OpenWriter: TypeAlias = Callable[["Strand"], EventSink | None]
 """Assigns a strand its id; returns a writer, or None in a dry run."""
 
 _HELD = 500
@@ -149,9 +155,13 @@ class Strand:
         """True if the log has a row that this version understands."""
         self.ends_before = False
         self._open_writer = open_writer
-        self._writer: FlightWriter | None = None
+        self._writer: EventSink | None = None
         self._opened = False
         self._held: list[tuple[Event, str]] = []
+
+    def __getstate__(self) -> dict[str, object]:
+        """Return what another process can use: all but the means to store more events."""
+        return self.__dict__ | {"_open_writer": None, "_writer": None}
 
     @property
     def mark(self) -> str:

@@ -82,6 +82,10 @@ def turn_after(event: SubagentReturned, turn: Turn, phases: Iterable[OpenPhase],
     return Turn.ANSWERED
 
 
+_FOLDING = {"_judge", "_sync", "_held", "_plan", "_usage", "_redactions", "_speakers"}
+"""Fields that only `add` and `draft` use."""
+
+
 class Recorder(PhaseTracker):
     """Record one native session, or the work of one subagent.
 
@@ -133,8 +137,14 @@ class Recorder(PhaseTracker):
         self._branch = ""
         self._after = after
         self._switch: Switch | None = None
+        self._final: Draft | None = None
         if joins:
             self.base = self.draft()
+
+    def __getstate__(self) -> dict[str, object]:
+        """Return what another process needs to write the note.  The draft is made here, and nothing more is recorded."""
+        kept = {name: value for name, value in vars(self).items() if name not in _FOLDING}
+        return kept | {"_final": self.draft(), "_phases": self._phases[:1]}
 
     # --- queries -----------------------------------------------------------------------------------------
 
@@ -160,7 +170,7 @@ class Recorder(PhaseTracker):
 
     def draft(self) -> Draft:
         """Everything recorded so far, as values that later events do not change."""
-        return Draft(
+        return self._final or Draft(
             title=self.title,
             started=self.started,
             ended=self._ended,

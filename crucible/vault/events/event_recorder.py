@@ -126,7 +126,7 @@ class FlightWriter:
         self.written = 0
         self._lock_seconds = lock_seconds
         self._keys = Keys(vault_root, session_id)
-        self._pending: dict[int, _PendingRecord] = {}
+        self._pending: dict[int, Record] = {}
         self._size = 0
         make_folder(self.folder)
         with append_errors(self.folder):
@@ -134,17 +134,14 @@ class FlightWriter:
 
     def write(self, event: Event, phase: str = "", source: str = "") -> bool:
         """Append an event for a phase (`phase-2.1`) and a native session (`client:id`); False if already recorded."""
-        body = _body(event, source, self.max_value_bytes)
-        digest = hashlib.blake2b(body, digest_size=8)
-        key = int.from_bytes(digest.digest())
-        if key in self._keys or key in self._pending:
+        return self.add(record_of(event, phase, source, self.max_value_bytes))
+
+    def add(self, record: Record) -> bool:
+        """Append a record; False if already recorded."""
+        if record.key in self._keys or record.key in self._pending:
             return False
-        time = orjson.dumps(event.at.time, option=orjson.OPT_UTC_Z)
-        # Serialising the body is slow, so it is done once for both the key and the line.
-        line = b'"key":"%016x","time":%s,"phase":%s,%s\n' % (key, time, _text(phase), body[1:])
-        file = TOOLS if type(event).__name__ in TOOL_TYPES else EVENTS
-        self._pending[key] = _PendingRecord(file, line, event.at.time)
-        self._size += len(line)
+        self._pending[record.key] = record
+        self._size += len(record.line)
         self.written += 1
         if self._size >= _BUFFER:
             self._flush()
@@ -169,7 +166,7 @@ class FlightWriter:
             self._pending.clear()
             self._size = 0
 
-    def _append(self, files: EventFiles, fresh: list[_PendingRecord]) -> None:
+    def _append(self, files: EventFiles, fresh: list[Record]) -> None:
         """Append the records that no other process has written.  The lock must be held."""
         self.written -= len(self._pending) - len(fresh)
         if not fresh:
@@ -187,12 +184,23 @@ class FlightWriter:
         self.close()
 
 
-class _PendingRecord(NamedTuple):
-    """A record without its number, its file, and its time."""
+class Record(NamedTuple):
+    """An event's record without its number, the key and the file that it belongs to, and its time."""
 
+    key: int
     file: str
     line: bytes
     time: datetime | None
+
+
+def record_of(event: Event, phase: str, source: str, limit: int) -> Record:
+    """Return an event's record for a phase and a native session, with strings longer than `limit` bytes cut."""
+    body = _body(event, source, limit)
+    key = int.from_bytes(hashlib.blake2b(body, digest_size=8).digest())
+    time = orjson.dumps(event.at.time, option=orjson.OPT_UTC_Z)
+    # Serialising the body is slow, so it is done once for both the key and the line.
+    line = b'"key":"%016x","time":%s,"phase":%s,%s\n' % (key, time, _text(phase), body[1:])
+    return Record(key, TOOLS if type(event).__name__ in TOOL_TYPES else EVENTS, line, event.at.time)
 
 
 def _text(text: str) -> bytes:
