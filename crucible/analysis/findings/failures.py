@@ -120,7 +120,7 @@ class Failures:
         if result.end not in (CallEnd.OK, CallEnd.FAILED):
             return settled
         if not red:
-            return settled + self._settle(self._of(keys_of(call)))
+            return settled + self._settle(self._of(keys_of(call)) if self._open else [])
         key, passed = red_in(call, result.text)
         settled += self._settle(self._of(passed))
         if key:
@@ -153,7 +153,7 @@ class Failures:
     def _look_elsewhere(self, call: ObservedCall, result: ToolReturned) -> None:
         """Look for merge conflicts, and for the log of a run on another machine."""
         text = result.text[-60_000:]
-        if found := _CONFLICT.findall(text):
+        if "CONFLICT (" in text and (found := _CONFLICT.findall(text)):
             files = dict.fromkeys(map(_conflicting, found))
             text = f"merge conflict in {', '.join(files)}"
             self._add(_Run(CONFLICT, "merge", text, result.at.row, parts=frozenset(files)))

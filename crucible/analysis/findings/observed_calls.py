@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import islice
 from posixpath import join, normpath
 
@@ -292,6 +293,7 @@ _VARIES = late_pattern(r"\(?\b\d[\d.]*(?:ms|s)?\b\)?|:\d+")
 _LOOKED_AT = 60_000
 
 
+@lru_cache(maxsize=1)
 def is_red(text: str) -> bool:
     """True if an output has a line that only a failed run prints."""
     return bool(_RED.search(text[-_LOOKED_AT:]))

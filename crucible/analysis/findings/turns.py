@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import NamedTuple
 
 from crucible.analysis.findings.observed_calls import ObservedCall
@@ -102,7 +103,10 @@ def _is_in(file: str, path: str) -> bool:
 
 def _is_like(one: tuple[str, str], other: tuple[str, str]) -> bool:
     """True if two lines in a file share more than half of their words."""
-    return one[0] == other[0] and overlap(long_words(one[1]), long_words(other[1]), "larger") > 0.5
+    return one[0] == other[0] and overlap(_words(one[1]), _words(other[1]), "larger") > 0.5
+
+
+_words = lru_cache(maxsize=2 * _MOST_LINES)(long_words)
 
 
 class TurnHistory:

@@ -184,10 +184,12 @@ def _leads_to(path: Path, session: str) -> bool:
 
 def _holds(path: Path, head: _Head) -> bool:
     """Return whether a file contains the first row of a head."""
-    pattern = re.compile(rb'"uuid"\s*:\s*"' + re.escape(head.first.encode("utf-8", "replace")) + rb'"')
+    uuid = head.first.encode("utf-8", "replace")
+    pattern = re.compile(rb'"uuid"\s*:\s*"' + re.escape(uuid) + rb'"')
     try:
         with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
-            return pattern.search(data) is not None
+            # The plain search is far faster, and most files do not contain the id at all.
+            return data.find(uuid) >= 0 and pattern.search(data) is not None
     except (OSError, ValueError):  # an empty file cannot be mapped
         return False
 

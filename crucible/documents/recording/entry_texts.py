@@ -78,7 +78,9 @@ def switch_callout(before: str, now: AgentRef) -> Callout:
 
 def whole_seconds(time: datetime | None) -> datetime | None:
     """Convert a time to UTC in whole seconds, as in notes."""
-    return time.astimezone(UTC).replace(microsecond=0) if time else None
+    if time is None:
+        return None
+    return (time if time.tzinfo is UTC else time.astimezone(UTC)).replace(microsecond=0)
 
 
 _ENDINGS = {

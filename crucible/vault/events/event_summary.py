@@ -107,7 +107,7 @@ def _keep(
     files: EventFiles, session_id: str, before: Mapping[str, int], added: Mapping[str, int], facts: Facts
 ) -> None:
     meta = load_own_meta(files.folder)
-    if meta and _sizes(meta) == before:
+    if _sizes(meta) == before or not (meta or any(before.values())):
         counts = {key: _count(meta, key) + added.get(name, 0) for name, key in COUNTS.items()}
         meta = {**meta, **counts, **_switched(meta, facts), "sizes": dict(files.sizes)}
     else:
