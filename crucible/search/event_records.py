@@ -6,13 +6,15 @@ so it imports little.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Container, Iterator, Mapping
 from pathlib import Path
 
 from crucible.core.errors import CrucibleError
 from crucible.vault.events.event_reader import EventRecord, read_records
 
-USED = "ToolUsed"
+USED, RETURNED, BY_HAND = "ToolUsed", "ToolReturned", "tool"
+_CALLS = frozenset((USED, RETURNED, BY_HAND))
+"""The types of records that belong to a call."""
 _MOST = 200_000
 """Maximum code points of a call to search; longer text is mostly file contents."""
 _DEEPEST = 8
@@ -22,7 +24,7 @@ def read_call_texts(root: Path, session: str, keys: Collection[tuple[str, ...]])
     """Return the full text of calls by their records' keys; calls with missing records are skipped."""
     needed = {key for some in keys for key in some}
     found: dict[str, EventRecord] = {}
-    for record in records_of(root, session) if needed else ():
+    for record in records_of(root, session, _CALLS) if needed else ():
         if record.key in needed:
             found[record.key] = record
             if len(found) == len(needed):
@@ -35,10 +37,10 @@ def read_call_texts(root: Path, session: str, keys: Collection[tuple[str, ...]])
     return texts
 
 
-def records_of(root: Path, session: str) -> Iterator[EventRecord]:
-    """Yield the records of a session in order, up to the first one that cannot be read."""
+def records_of(root: Path, session: str, types: Container[str]) -> Iterator[EventRecord]:
+    """Yield the records of these types in order, up to the first one that cannot be read."""
     try:
-        yield from read_records(root, session)
+        yield from read_records(root, session, types=types)
     except (CrucibleError, OSError):
         return
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime, tzinfo
+from functools import lru_cache
+from itertools import filterfalse
 from typing import NamedTuple
 
 from crucible.core.patterns import ANSI, late_pattern
@@ -30,8 +32,8 @@ _LONGEST_VALUE = 200
 
 _HUMP = late_pattern(r"[a-z][A-Z]|[A-Z]{2}[a-z]")
 _PART = late_pattern(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
-_RUN = late_pattern(r"(?<![\w./:@#+-])[^\W_]*[_./:@#+-][\w./:@#+-]*")
-"""A possible name.  It may only start at a boundary, so that a long line is scanned once."""
+_RUN = late_pattern(r"[\w./:@#+-]+")
+"""A word or a possible name."""
 _NAMED = late_pattern(r"[\w.][./:@#+-]+\w|_")
 _UNSPACED = late_pattern(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff]"
@@ -39,6 +41,17 @@ _UNSPACED = late_pattern(
 )
 """Letters of languages written without blanks between words; each letter counts as a word."""
 _NOT_INDEXABLE = late_pattern("[\ud800-\udfff\x00-\x08\x0b-\x1f\x7f]")
+
+
+def _blanking(kept: bytes) -> bytes:
+    """Return a table for `bytes.translate` that blanks ASCII, except letters, digits and the characters to keep."""
+    return bytes(at if at > 127 or at in kept or chr(at).isalnum() else 32 for at in range(256))
+
+
+_OUTSIDE_WORDS, _OUTSIDE_NAMES = _blanking(b""), _blanking(b"_./:@#+-")
+_ASCII, _UTF8 = bytes(range(128)), ("utf-8", "surrogatepass")
+_REMEMBERED = 1 << 14
+"""Number of recent runs of characters whose parts and names are kept, since most of a session's words are repeated."""
 
 
 def indexable(text: str) -> str:
@@ -64,7 +77,10 @@ def pieces_of_text(text: str) -> list[str]:
 
 def _spaced(text: str) -> str:
     """Put blanks around letters that count as words.  Skips compiling the pattern, which takes 5 ms, if possible."""
-    return _UNSPACED.sub(r" \g<0> ", text) if text and max(text) >= _FIRST_UNSPACED else text
+    if text.isascii():
+        return text
+    others = text.encode(*_UTF8).translate(None, _ASCII).decode(*_UTF8)
+    return _UNSPACED.sub(r" \g<0> ", text) if max(others) >= _FIRST_UNSPACED and _UNSPACED.search(others) else text
 
 
 _FIRST_UNSPACED = "\u0e00"
@@ -74,7 +90,13 @@ _FIRST_UNSPACED = "\u0e00"
 def _parts(text: str) -> list[str]:
     if not _HUMP.search(text):
         return []
-    return [" ".join(parts) for word in dict.fromkeys(WORD.findall(text)) if (parts := parts_of(word))]
+    words = filterfalse(str.islower, _distinct(" ".join(_runs(text)), _OUTSIDE_WORDS, WORD))
+    return [parts for word in words if (parts := _joined_parts(word))]
+
+
+@lru_cache(_REMEMBERED)
+def _joined_parts(word: str) -> str:
+    return " ".join(parts_of(word))
 
 
 def parts_of(word: str) -> list[str]:
@@ -90,15 +112,41 @@ def words_in(text: str) -> list[str]:
 def names_in(text: str) -> list[str]:
     """Return the distinct names in a text, in lower case; for a path, also its last component."""
     found: dict[str, None] = {}
-    for run in _RUN.findall(text):
-        if not _NAMED.search(run) and run[:2] != "--":
-            continue
-        name = run.lstrip("./:@#+" if run[0] != "-" else "+").rstrip("./:@#+-").lower()
-        if len(name) <= _LONGEST_NAME and name not in found and WORD.search(name):
+    for run in filterfalse(str.isalnum, _runs(text)):
+        name = _name_of(run)
+        if name and name not in found:
             found[name] = None
             if "/" in name:
                 found[name.rpartition("/")[2]] = None
     return list(found)
+
+
+@lru_cache(_REMEMBERED)
+def _name_of(run: str) -> str:
+    """Return the name in a run, in lower case; "" if there is none."""
+    if not _NAMED.search(run) and run[:2] != "--":
+        return ""
+    name = run.lstrip("./:@#+" if run[0] != "-" else "+").rstrip("./:@#+-").lower()
+    return name if len(name) <= _LONGEST_NAME and WORD.search(name) else ""
+
+
+@lru_cache(1)
+def _runs(text: str) -> dict[str, None]:
+    """Return the distinct runs of characters that names consist of.  Both the names and the words are found in them."""
+    return _distinct(text, _OUTSIDE_NAMES, _RUN)
+
+
+def _distinct(text: str, outside: bytes, pattern: re.Pattern[str]) -> dict[str, None]:
+    """Return the distinct matches of a pattern; `outside` blanks the ASCII that it never matches.
+
+    The pattern only searches runs with other characters, since it takes longer than all else that builds an index.
+    """
+    runs = dict.fromkeys(text.encode(*_UTF8).translate(outside).decode(*_UTF8).split())
+    mixed = list(filterfalse(str.isascii, runs))
+    for run in mixed:
+        del runs[run]
+    runs.update(dict.fromkeys(one for run in mixed for one in pattern.findall(run)))
+    return runs
 
 
 class ParsedQuestion(NamedTuple):

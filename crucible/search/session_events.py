@@ -30,7 +30,7 @@ from crucible.documents.session.session import (
     ToolCall,
     ToolCalls,
 )
-from crucible.search.event_records import USED, call_text, records_of, string_in
+from crucible.search.event_records import BY_HAND, RETURNED, USED, call_text, records_of, string_in
 from crucible.search.recall import RECALLED, RECALLED_END, Document, Event, EventKind, hash_of
 from crucible.vault.events.event_reader import EventRecord
 
@@ -292,12 +292,13 @@ def _labelled(text: str, label: str, more: str | None) -> str:
     return _joined(text, f"{label}: {more}" if more else None)
 
 
-_RETURNED, _BY_HAND = "ToolReturned", "tool"
+_FOLDER_SEEN = "ContextSeen"
+_READ = frozenset((_FOLDER_SEEN, USED, RETURNED, BY_HAND))
 
 
 def recorded_calls(root: Path, session: str) -> FindRecordedCall:
     """Match the calls in a session's note with its event log."""
-    return match_records(records_of(root, session))
+    return match_records(records_of(root, session, _READ))
 
 
 def match_records(records: Iterable[EventRecord]) -> FindRecordedCall:
@@ -307,13 +308,13 @@ def match_records(records: Iterable[EventRecord]) -> FindRecordedCall:
     folder = ""
     for record in records:
         values = record.values
-        if record.type == "ContextSeen":
+        if record.type == _FOLDER_SEEN:
             folder = string_in(values, "cwd") or folder
-        elif record.type in (USED, _BY_HAND):
+        elif record.type in (USED, BY_HAND):
             returned: list[EventRecord] = []
             by_line[normal_line(_line(record, folder))].append((record, returned))
             used[record.agent, string_in(values, "call")] = returned
-        elif record.type == _RETURNED and (waiting := used.get((record.agent, string_in(values, "call")))) is not None:
+        elif record.type == RETURNED and (waiting := used.get((record.agent, string_in(values, "call")))) is not None:
             waiting.append(record)
 
     def recorded(call: ToolCall) -> RecordedCall | None:

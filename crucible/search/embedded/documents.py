@@ -9,6 +9,7 @@ import hashlib
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
+from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -221,11 +222,16 @@ def _session_facts(document: Document) -> tuple[str, ...]:
 
 def facts_of(event: Event) -> tuple[str, ...]:
     """Return the `field:value` facts by which an event is found, in addition to its words."""
-    name, _, version = event.agent.partition("@")
-    pairs = [("kind", event.kind.value), ("agent", name), ("channel", event.channel), ("phase", event.phase)]
+    return _shared_facts(event.kind, event.agent, event.channel, event.phase, event.phase_name)
+
+
+@lru_cache(100)
+def _shared_facts(kind: EventKind, agent: str, channel: str, phase: str, phase_name: str) -> tuple[str, ...]:
+    name, _, version = agent.partition("@")
+    pairs = [("kind", kind.value), ("agent", name), ("channel", channel), ("phase", phase)]
     if version:
-        pairs.append(("agent", event.agent))
-    pairs.append(("phase", event.phase_name))
+        pairs.append(("agent", agent))
+    pairs.append(("phase", phase_name))
     return tuple(_facts(pairs))
 
 
