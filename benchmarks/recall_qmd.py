@@ -91,7 +91,7 @@ def _beside(qmd: Qmd, within: Path, more: int) -> list[Figure]:
     if more:
         kept = kept_vault(within.parents[1] / "vaults", more)
         shutil.copytree(kept / "sessions", vault.root / "sessions", dirs_exist_ok=True)
-    folder = _plain_notes(vault, within / "notes")
+    folder = plain_notes(vault, within / "notes")
     measured = [
         *_libraries(vault, folder, home, qmd, graded),
         *_processes(vault, folder, home, qmd, graded),
@@ -104,7 +104,7 @@ def _is_of_sessions(one: Graded) -> bool:
     return bool(one.sessions) and not (one.asked.since or one.asked.until)
 
 
-def _plain_notes(vault: Vault, folder: Path) -> Path:
+def plain_notes(vault: Vault, folder: Path) -> Path:
     """The sessions' notes by their ids, and nothing else."""
     folder.mkdir()
     for document in documents(vault):
