@@ -36,10 +36,14 @@ _RUN = late_pattern(r"[\w./:@#+-]+")
 """A word or a possible name."""
 _NAMED = late_pattern(r"[\w.][./:@#+-]+\w|_")
 _UNSPACED = late_pattern(
-    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff]"
-    "|[\U00020000-\U0002fa1f]"
+    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
+    "\U00020000-\U0002fa1f]+"
 )
-"""Letters of languages written without blanks between words; each letter counts as a word."""
+"""Letters of languages written without blanks between words, such as Chinese, Japanese, Korean and Thai.
+
+The index has each of these letters and each pair of neighbors as a word.  A question searches for the pairs, which are
+rarer, and for a letter only if it stands alone.
+"""
 _NOT_INDEXABLE = late_pattern("[\ud800-\udfff\x00-\x08\x0b-\x1f\x7f]")
 
 
@@ -71,16 +75,41 @@ def with_name_parts(text: str) -> str:
 
 def pieces_of_text(text: str) -> list[str]:
     """Return the text, then the parts of each compound word, as separate pieces so that no phrase spans two of them."""
-    text = _spaced(indexable(text))
-    return [text, *_parts(text)]
+    text = indexable(text)
+    spaced = _spaced(text)
+    pairs = [] if spaced is text else [pair for run in unspaced_runs(text) for pair in pairs_of(run[0])]
+    return [spaced, *_parts(spaced), *([" ".join(pairs)] if pairs else ())]
 
 
 def _spaced(text: str) -> str:
-    """Put blanks around letters that count as words.  Skips compiling the pattern, which takes 5 ms, if possible."""
-    if text.isascii():
+    """Put blanks around letters that count as words."""
+    return _UNSPACED.sub(lambda run: f" {' '.join(run[0])} ", text) if _has_unspaced(text) else text
+
+
+def _paired(text: str) -> str:
+    """Put blanks around pairs of letters that count as words, and around single ones."""
+    if not _has_unspaced(text):
         return text
+    return _UNSPACED.sub(lambda run: f" {' '.join(pairs_of(run[0]) or run[0])} ", text)
+
+
+def unspaced_runs(text: str) -> Iterator[re.Match[str]]:
+    """Yield the runs of letters that count as words."""
+    return _UNSPACED.finditer(text) if _has_unspaced(text) else iter(())
+
+
+def pairs_of(word: str) -> list[str]:
+    """Return the pairs of neighboring letters in a word; empty for a single letter."""
+    letters = "".join(filter(str.isalnum, word))  # Thai vowels are marks
+    return [letters[at : at + 2] for at in range(len(letters) - 1)]
+
+
+def _has_unspaced(text: str) -> bool:
+    """Return whether a text has letters that count as words.  Skips compiling the pattern, which takes 5 ms, if possible."""
+    if text.isascii():
+        return False
     others = text.encode(*_UTF8).translate(None, _ASCII).decode(*_UTF8)
-    return _UNSPACED.sub(r" \g<0> ", text) if max(others) >= _FIRST_UNSPACED and _UNSPACED.search(others) else text
+    return max(others) >= _FIRST_UNSPACED and bool(_UNSPACED.search(others))
 
 
 _FIRST_UNSPACED = "\u0e00"
@@ -203,14 +232,14 @@ def read_question(text: str) -> ParsedQuestion:
     # Text pasted from a terminal may contain color codes.
     start = text[:_LONGEST_QUESTION]
     uncolored = start if start.isprintable() else ANSI.sub("", start)
-    question = _spaced(indexable(uncolored)).translate(_QUOTES)
+    question = indexable(uncolored).translate(_QUOTES)
     for negated, field, value, is_quoted in _tokens(question):
         if field:
             (not_facts if negated else facts).append((field, value.lower()))
         elif negated:
-            nots.append(value)
-        elif is_quoted and len(words_in(value)) > 1:
-            phrases.append(value)
+            nots.append(_spaced(value))
+        elif is_quoted and len(words_in(_spaced(value))) > 1:
+            phrases.append(_spaced(value))
         else:
             terms.append(value)
     words = _search_words(terms)
@@ -272,7 +301,7 @@ def _is_fact(field: str, value: str) -> bool:
 def _search_words(terms: Iterable[str]) -> list[str]:
     """Return the distinct words in lower case, with their parts; stop words only if there are no other words."""
     found: dict[str, None] = {}
-    for word in words_in(" ".join(terms)):
+    for word in words_in(_paired(" ".join(terms))):
         found[word.lower()] = None
         found.update((part.lower(), None) for part in parts_of(word))
     return [word for word in found if word not in stop_words("search")] or list(found)

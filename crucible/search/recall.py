@@ -117,10 +117,14 @@ class Question:
 
 
 class Snippet(NamedTuple):
-    """A line from an event's text; `marks` are half-open spans of the question's words, in code points."""
+    """A line from an event's text; `marks` are half-open spans of the question's words, in code points.
+
+    `found` has the stems of the question's words in the event's entire text.
+    """
 
     text: str
     marks: tuple[tuple[int, int], ...] = ()
+    found: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,9 +23,9 @@ from crucible.integrations.mcp.replies import (
 from crucible.integrations.mcp.server_context import ServerContext
 from crucible.integrations.mcp.session_tools import check_session
 from crucible.memory.knowledge.item_status import should_ask
-from crucible.search.embedded.hits import clean_snippet
 from crucible.search.embedded.segments import analyze
 from crucible.search.recall import MOST, Answer, Event, EventKind, Hit, Question, Recall, SessionHit
+from crucible.search.snippets import clean_snippet
 from crucible.vault.index.time_filters import parse_when
 
 _SNIPPET, _NEIGHBOUR, _LINE, _MOMENT = 400, 160, 160, 400

@@ -20,7 +20,7 @@ from crucible.core.processes import cores, spread
 from crucible.documents.markdown.source import NOWHERE, Source
 from crucible.documents.session.session import Session
 from crucible.documents.session.session_reader import read_session
-from crucible.search.embedded.index_format import TextPlace, dump_card
+from crucible.search.embedded.index_format import KINDS, TextPlace, dump_card
 from crucible.search.question_words import field_value, indexable, names_in, with_name_parts, words_in
 from crucible.search.recall import RECALLED, Document, Event, EventKind, Progress, seconds_of
 from crucible.search.session_events import PlacedEvent, document_of, events_of, recorded_calls
@@ -35,7 +35,7 @@ class Indexed(NamedTuple):
     """A document of the index: an event (`number` is its position in the card) or an entire session.
 
     `facts` are `field:value`; times are seconds since 1970.  `reply` is the position of what follows a question, 0 for
-    anything else.
+    anything else.  `kind` is the position of an event's kind in `KINDS`.
     """
 
     number: int
@@ -45,6 +45,7 @@ class Indexed(NamedTuple):
     first: int
     last: int
     reply: int = 0
+    kind: int = 0
 
 
 class Derived(NamedTuple):
@@ -155,7 +156,9 @@ def _indexed(number: int, event: Event, text: str, common: tuple[str, ...]) -> I
     at = seconds_of(event.at) or 0
     if event.title:
         text = f"{event.title}\n{text}" if text else event.title
-    return Indexed(number, with_name_parts(text), " ".join(names_in(text)), (*common, *facts_of(event)), at, at)
+    facts = (*common, *facts_of(event))
+    names = " ".join(names_in(text))
+    return Indexed(number, with_name_parts(text), names, facts, at, at, kind=KINDS.index(event.kind))
 
 
 _HEADED = frozenset({EventKind.AGENT, EventKind.DECISION, EventKind.ERROR, EventKind.MILESTONE, EventKind.OBSERVATION})

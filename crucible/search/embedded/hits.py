@@ -1,24 +1,22 @@
-"""Search hits with their text, neighbors and snippets.  Each note is read once for all of its events."""
+"""Search hits with their text and neighbors.  Each note is read once for all of its events."""
 
 from __future__ import annotations
 
 import os
 import re
 import stat
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from crucible.core.files import LARGEST_NOTE
 from crucible.core.patterns import late_pattern
-from crucible.core.text import WORD
 from crucible.documents.markdown.code_spans import FORMAT, read_code
 from crucible.documents.markdown.containment import uncontain, uncontain_line
 from crucible.search.embedded.index_format import Card, RecallManifest, event_at, find_event, place_at
 from crucible.search.embedded.ranking import Ranked
 from crucible.search.embedded.segments import analyze
 from crucible.search.embedded.tantivy_search import SearchTerms
-from crucible.search.question_words import parts_of
 from crucible.search.recall import (
     LISTED,
     MOST_CONTEXT,
@@ -27,90 +25,9 @@ from crucible.search.recall import (
     Hit,
     ItemCatalog,
     SessionHit,
-    Snippet,
     hash_of,
 )
-
-WIDTH = 200
-"""Maximum code points of a snippet, not counting ellipses."""
-
-_SCANNED = 50_000
-"""Maximum code points of a text to search for a snippet."""
-_BEFORE = 40
-"""Maximum code points of a snippet before its first mark."""
-_BLANKS = late_pattern(r"\s+")
-
-Analyze = Callable[[str], Sequence[str]]
-_Mark = tuple[int, int, frozenset[str]]
-
-
-def snippet_of(text: str, stems: Collection[str], analyze: Analyze) -> Snippet:
-    """Return the part of a text with the most of the question's `stems`, as one line.  `analyze` returns stems."""
-    line = _BLANKS.sub(" ", text[:_SCANNED]).strip()
-    marks = _marks(line, frozenset(stems), analyze) if stems else []
-    start = _start(line, marks)
-    end = min(start + WIDTH, len(line))
-    if end < len(line) and (blank := line.rfind(" ", start + WIDTH // 2, end)) > 0:
-        end = blank
-    inside = [(first, last) for first, last, _ in marks if start <= first and last <= end]
-    before, after = "…" if start else "", "…" if end < len(line) or len(text) > _SCANNED else ""
-    shift = len(before) - start
-    return Snippet(f"{before}{line[start:end]}{after}", tuple((first + shift, last + shift) for first, last in inside))
-
-
-def clean_snippet(text: str, snippet: Snippet, clean: Callable[[str], str], analyze: Analyze) -> str:
-    """Return the snippet from the redacted text: redacting only the snippet could miss a truncated secret."""
-    scanned = text[:_SCANNED]
-    redacted = clean(scanned)
-    if redacted == scanned:
-        return snippet.text
-    stems = {stem for first, last in snippet.marks for stem in analyze(snippet.text[first:last])}
-    return snippet_of(redacted, stems, analyze).text
-
-
-def _marks(line: str, stems: frozenset[str], analyze: Analyze) -> list[_Mark]:
-    """Return the places of the question's words with their stems.  Words like `TokenBucket` are marked as one word."""
-    words = list(WORD.finditer(line))
-    matching = _matching_words({word[0] for word in words}, stems, analyze)
-    return [(word.start(), word.end(), matching[word[0]]) for word in words if word[0] in matching]
-
-
-def _matching_words(words: Collection[str], stems: frozenset[str], analyze: Analyze) -> dict[str, frozenset[str]]:
-    """Return the words that contain any of the stems, with these stems."""
-    simple = [word for word in words if word.isascii() and len(word) < _SHORT and not parts_of(word)]
-    found = {}
-    # One call for all of these words, each of which has exactly one stem.
-    for word, stem in zip(simple, analyze(" ".join(simple)), strict=True):
-        if stem in stems:
-            found[word] = frozenset((stem,))
-    for word in set(words).difference(simple):
-        parts = (word, *parts_of(word), *(() if word.isascii() else word))
-        held = stems.intersection(one for part in parts for one in analyze(part))
-        if held:
-            found[word] = held
-    return found
-
-
-_SHORT = 64
-
-
-def _start(line: str, marks: Sequence[_Mark]) -> int:
-    """Return where the best part starts: at a blank, shortly before its first mark."""
-    if len(line) <= WIDTH or not marks:
-        return 0
-    best, most = 0, 0
-    for at, (first, _, _) in enumerate(marks):
-        held: set[str] = set()
-        for begin, _, which in marks[at : at + WIDTH // 2]:
-            if begin > first + WIDTH - _BEFORE:
-                break
-            held |= which
-        if len(held) > most:
-            best, most = first, len(held)
-    start = max(min(best - _BEFORE, len(line) - WIDTH), 0)
-    blank = line.find(" ", start, best)
-    return blank + 1 if start and blank >= 0 else start
-
+from crucible.search.snippets import snippet_of
 
 _CALL = late_pattern(r"[-*+] +`([^`]+)` (?:→|->)(?: (.*))?$")
 _MARKS = "❌🚫⏹⏳"
@@ -350,7 +267,7 @@ def hits_of(reader: EventReader, ranked: Iterable[Ranked], terms: SearchTerms) -
         event = next(iter(reader.existing([place])), None)
         if event is None:
             continue
-        snippet = snippet_of(event.text or event.title, terms.marked, analyze)
+        snippet = snippet_of(event.text or event.title, terms.weights(), analyze)
         hits.append(
             Hit(
                 event,

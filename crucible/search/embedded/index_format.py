@@ -17,7 +17,7 @@ from zlib import crc32
 
 from crucible.search.recall import Document, Event, EventKind, seconds_of, time_of
 
-SCHEMA = 6
+SCHEMA = 7
 """Incremented when the content or format of the index changes; an index with a different number is rebuilt."""
 
 SIDES = ("events", "sessions")
@@ -225,7 +225,8 @@ class Card(NamedTuple):
     records: Mapping[str, Sequence[str]]
 
 
-_KINDS = tuple(EventKind)
+KINDS = tuple(EventKind)
+"""The index stores the position of a kind: new kinds are added at the end."""
 _LETTERS = "abcdefghijklm"
 
 
@@ -245,7 +246,7 @@ def dump_card(document: Document, places: Sequence[TextPlace]) -> bytes:
         document.project,
         list(shared),
         "".join(one.id.rpartition("#")[2][:8] for one in events if one.kind is not EventKind.KNOWLEDGE),
-        "".join(_LETTERS[_KINDS.index(one.kind)] for one in events),
+        "".join(_LETTERS[KINDS.index(one.kind)] for one in events),
         groups,
         [one.line for one in events],
         [place.first for place in places],
@@ -267,7 +268,7 @@ def load_card(data: bytes) -> Card:
 def event_at(card: Card, at: int, text: str = "") -> Event:
     """Return the event at this position in a card, with the given text."""
     phase, phase_name, agent, channel, seconds = card.shared[card.groups[at]]
-    kind = _KINDS[_LETTERS.index(card.kinds[at])]
+    kind = KINDS[_LETTERS.index(card.kinds[at])]
     return Event(
         _id_at(card, at, kind),
         card.session,

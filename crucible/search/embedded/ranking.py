@@ -7,7 +7,6 @@ The weights were tuned on conversations and real coding sessions.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from datetime import datetime, tzinfo
 from math import prod
 from typing import NamedTuple
@@ -38,6 +37,9 @@ _LEAST = 0.9
 """The factor for very old matches."""
 _OF_HINTED_KIND = 1.2
 """The factor for an event of a kind that the question hints at."""
+_OF_FINDING = 1.2
+"""The factor for a decision, correction, failure or outcome, to rank it above the prose that it was found in."""
+_FINDINGS = frozenset({EventKind.DECISION, EventKind.CORRECTION, EventKind.ERROR, EventKind.OUTCOME})
 _AT_NAMED_TIME = 1.6
 """The factor for a match from a time that the question mentions."""
 _OF_QUESTION = 0.4
@@ -49,9 +51,9 @@ Weigh = Callable[[str], tuple[float, Mapping[str, float]] | None]
 
 
 class Hints(NamedTuple):
-    """Hints in a question: events of a kind it hints at, by path and number, and times it mentions."""
+    """Hints in a question: kinds of events it hints at, and times it mentions."""
 
-    events: frozenset[tuple[str, int]] = frozenset()
+    kinds: frozenset[EventKind] = frozenset()
     times: tuple[NamedTime, ...] = ()
 
 
@@ -94,9 +96,11 @@ def rank_sessions(
 
 
 def _hinted(one: Ranked, hints: Hints, zone: tzinfo | None) -> Ranked:
-    """Apply the factors of the question's hints."""
+    """Apply the factors of an event's kind and of the question's hints."""
     found, factors = one.found, {}
-    if hints.events and (found.path, found.number) in hints.events:
+    if found.kind in _FINDINGS:
+        factors["finding"] = _OF_FINDING
+    if found.kind in hints.kinds:
         factors["kind"] = _OF_HINTED_KIND
     if hints.times and is_at_time(hints.times, found.first, zone):
         factors["date"] = _AT_NAMED_TIME
@@ -227,20 +231,19 @@ def find_events(question: Question, notes: list[str], find: Find, texts: Texts, 
         terms = _spelled(search_terms(_loosened(parsed), question), count)
         events = _exactly(terms, find, texts)
         notes.append("no exact match" + ("; these match some of its words" if events else ""))
-    return RankInput(terms, events, _hints(terms, events, find))
+    return RankInput(terms, events, Hints(hinted_kinds(parsed), times_in(question.text)))
 
 
 def _spelled(terms: SearchTerms, count: Count) -> SearchTerms:
-    return terms._replace(near=near_stems(terms.parsed.words, count)) if terms.stems else terms
+    """Add the corrections of misspelled words, and the counts of all words."""
+    counts: dict[str, int] = {}
 
+    def counted(stems: Sequence[str]) -> Mapping[str, int]:
+        found = count(stems)
+        counts.update(found)
+        return found
 
-def _hints(terms: SearchTerms, events: Sequence[Match], find: Find) -> Hints:
-    """Return the hints of a question.  Matches have no kind, so a second search finds the events of the hinted kind."""
-    kinds = hinted_kinds(terms.parsed) & terms.question.kinds if len(events) > 1 else frozenset()
-    of_kind: list[Match] = []
-    if kinds and kinds != terms.question.kinds:
-        of_kind = find(terms._replace(question=replace(terms.question, kinds=kinds)), EVENTS)
-    return Hints(frozenset((one.path, one.number) for one in of_kind), times_in(terms.question.text))
+    return terms._replace(near=near_stems(terms.parsed.words, counted), counts=counts) if terms.stems else terms
 
 
 def _exactly(terms: SearchTerms, find: Find, texts: Texts) -> list[Match]:

@@ -92,7 +92,7 @@ def analyze(text: str) -> list[str]:
 def schema_of(side: str) -> tantivy.Schema:
     """Return the schema of a side.  Word positions are not stored: they would add a fifth of the text's size.
 
-    `note` is the note's number, `event` and `reply` are positions in the card; `first` and `last` are times.
+    `note` is the note's number, `event` and `reply` are positions in the card, `kind` one in `KINDS`; `first` and `last` are times.
     """
     found: tantivy.SchemaBuilder = _tantivy().SchemaBuilder()
     found.add_text_field("text", tokenizer_name="said", index_option="freq")
@@ -103,6 +103,7 @@ def schema_of(side: str) -> tantivy.Schema:
     if side == "events":
         found.add_unsigned_field("event", fast=True)
         found.add_unsigned_field("reply", fast=True)
+        found.add_unsigned_field("kind", fast=True)
     else:
         found.add_integer_field("last", fast=True)
         found.add_bytes_field("card", stored=True)
@@ -147,6 +148,7 @@ def _documents(derived: Derived, side: str, number: int) -> Iterable[tantivy.Doc
             document = _document(event, number)
             document.add_unsigned("event", event.number)
             document.add_unsigned("reply", event.reply)
+            document.add_unsigned("kind", event.kind)
             yield document
         return
     document = _document(derived.whole, number)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from math import log
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from crucible.core.errors import IndexBroken
 from crucible.core.text import stop_words
-from crucible.search.embedded.index_format import SIDES, Card, RecallManifest, load_card
+from crucible.search.embedded.index_format import KINDS, SIDES, Card, RecallManifest, load_card
 from crucible.search.embedded.recall_files import RecallStore
 from crucible.search.embedded.segments import analyze, open_side, refusals, schema_of
 from crucible.search.question_words import ParsedQuestion, field_value, names_in, words_in
@@ -96,7 +97,7 @@ class Searchers(NamedTuple):
 class Match(NamedTuple):
     """A match: the note's path, the event's position in its card (0 for a session), its text score and its time.
 
-    `reply` is the position of what follows a question, 0 for any other event.
+    `reply` is the position of what follows a question, 0 for any other event.  A session has no `kind`.
     """
 
     path: str
@@ -104,13 +105,14 @@ class Match(NamedTuple):
     score: float
     first: int
     reply: int = 0
+    kind: EventKind | None = None
 
 
 class SearchTerms(NamedTuple):
     """A question with its words as stems, as in the index.
 
     Any of `stems`, `names` and `near` is sufficient; `near` are corrections of misspelled words.  `phrases` and `nots`
-    are sequences of stems that must, or must not, occur.
+    are sequences of stems that must, or must not, occur.  `counts` are the numbers of sessions with a stem.
     """
 
     stems: tuple[str, ...]
@@ -120,6 +122,7 @@ class SearchTerms(NamedTuple):
     parsed: ParsedQuestion
     question: Question
     near: tuple[str, ...] = ()
+    counts: Mapping[str, int] = {}
 
     @property
     def is_unsearchable(self) -> bool:
@@ -127,10 +130,10 @@ class SearchTerms(NamedTuple):
         given = self.parsed.words or self.parsed.phrases
         return bool(given) and not (self.stems or self.names or self.phrases)
 
-    @property
-    def marked(self) -> frozenset[str]:
-        """The stems to mark in snippets."""
-        return frozenset((*self.stems, *self.near, *(word for phrase in self.phrases for word in phrase)))
+    def weights(self) -> dict[str, float]:
+        """Return the stems to mark in snippets, with their weights: rare words say more."""
+        stems = (*self.stems, *self.near, *(word for phrase in self.phrases for word in phrase))
+        return {stem: log(1 + OFTEN / (self.counts.get(stem, 0) + 0.5)) for stem in stems}
 
 
 def open_searchers(store: RecallStore, manifest: RecallManifest) -> Searchers:
@@ -195,13 +198,15 @@ def _current(
     def values(field: str) -> list[Any]:
         return searcher.fast_field_values(field, places)
 
-    numbers, replies = map(values, ("event", "reply")) if side == "events" else ([0] * len(places),) * 2
+    fields = ("note", "first", *(("event", "reply", "kind") if side == "events" else ()))
     found = []
-    for (score, _), note, first, *rest in zip(hits, values("note"), values("first"), numbers, replies, strict=True):
+    for (score, _), note, first, *more in zip(hits, *map(values, fields), strict=True):
         path = searchers.paths.get(note)
         if path is not None and first is not None:
-            number, reply = rest
-            found.append(Match(path, number, 0.0 if by_time else score, first, reply))
+            number, reply, kind = more or (0, 0, None)
+            found.append(
+                Match(path, number, 0.0 if by_time else score, first, reply, None if kind is None else KINDS[kind])
+            )
     return found
 
 

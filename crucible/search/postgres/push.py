@@ -325,10 +325,10 @@ _DELETE = b"""
 _INSERT = f"""
     WITH one AS (
         INSERT INTO crucible.sessions (project, month, vault, key, digest, clone, session_id, path, title, branch, tags, parent, started,
-            first, last, events, event_words, event_names, words, names, whole, times, replies, {", ".join(ITEM_COLUMNS)})
+            first, last, events, event_words, event_names, words, names, whole, times, replies, kinds, {", ".join(ITEM_COLUMNS)})
         VALUES (%(project)s, %(month)s, %(vault)s, %(key)s, %(digest)s, %(clone)s, %(session)s, %(path)s, %(title)s, %(branch)s, %(tags)s,
             %(parent)s, %(started)s, %(first)s, %(last)s, %(searched)s, %(event_words)s, %(event_names)s, %(words)s, %(names)s, %(whole)s,
-            %(times)s::bigint[], %(replies)s::int[], {", ".join(f"%({name})s" for name in ITEM_COLUMNS)})
+            %(times)s::bigint[], %(replies)s::int[], %(kinds)s::smallint[], {", ".join(f"%({name})s" for name in ITEM_COLUMNS)})
         RETURNING no, project, month, session_id
     ), said AS (
         INSERT INTO crucible.session_events (session_no, project, month, session_id, sequence, id, event_type, payload, more, created_at)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from crucible.search.embedded.index_format import KINDS
 from crucible.search.embedded.segments import analyze
 from crucible.search.embedded.tantivy_search import MOST_SESSIONS, NEAR, OFTEN, WHOLE, Match, SearchTerms
 from crucible.search.postgres.address import Server
@@ -34,7 +35,13 @@ class _Filters(NamedTuple):
 def best_events(server: Server, terms: SearchTerms, most: int) -> list[Match]:
     """Return the best events, best first; the newest if there are no words.  All words of a phrase must occur."""
     query, given = _event_query(terms, _filters(server, terms, "events"))
-    return [Match(str(no), *rest) for no, *rest in server.run(query, {**given, "most": most})]
+    rows = server.run(query, {**given, "most": most})
+    return [Match(str(no), at, score, first, reply, _kind(kind)) for no, at, score, first, reply, kind in rows]
+
+
+def _kind(at: int | None) -> EventKind | None:
+    """Return the kind at a position in `KINDS`; None for any other value, since users can write any row."""
+    return KINDS[at] if at is not None and 0 <= at < len(KINDS) else None
 
 
 def count_stems(server: Server, stems: Sequence[str]) -> dict[str, int]:
@@ -198,13 +205,13 @@ _EVENTS_BY_WORDS = (
         FROM found AS f JOIN rare USING (term), unnest(f.hits) AS h GROUP BY 1, 2, 3
     )
     SELECT best.no, best.sequence::int, best.score, coalesce(s.times[best.sequence + 1], 0),
-        least(greatest(coalesce(s.replies[best.sequence + 1], 0), 0), 8388607) FROM (
+        least(greatest(coalesce(s.replies[best.sequence + 1], 0), 0), 8388607), s.kinds[best.sequence + 1] FROM (
         SELECT k.* FROM scored AS k {join} WHERE {where} ORDER BY k.score DESC, k.no DESC, k.sequence LIMIT %(most)s
     ) AS best JOIN crucible.sessions AS s ON s.no = best.no AND s.project = best.project ORDER BY best.score DESC, 4 DESC, best.no, best.sequence
 """
 )
 _EVENTS_BY_TIME = """
-    SELECT k.no, k.sequence::int, 0.0::float8, coalesce(s.times[k.sequence + 1], 0) FROM (
+    SELECT k.no, k.sequence::int, 0.0::float8, coalesce(s.times[k.sequence + 1], 0), 0, NULL FROM (
         SELECT p.session_no AS no, p.project, h >> 40 AS sequence FROM crucible.postings AS p, unnest(p.hits) AS h WHERE p.term = ANY (%(kinds)s::text[])
     ) AS k JOIN crucible.sessions AS s ON s.no = k.no AND s.project = k.project WHERE {where} ORDER BY 4 DESC, k.no, k.sequence LIMIT %(most)s
 """

@@ -189,7 +189,12 @@ _THIRD = """
 ALTER TABLE crucible.sessions ADD COLUMN replies int[];
 """
 
-_MIGRATIONS = (_FIRST, _SECOND, _THIRD)
+_FOURTH = """
+-- For each event the position of its kind in `KINDS`; null before this.
+ALTER TABLE crucible.sessions ADD COLUMN kinds smallint[];
+"""
+
+_MIGRATIONS = (_FIRST, _SECOND, _THIRD, _FOURTH)
 VERSION = len(_MIGRATIONS)
 """The schema version that this version of Crucible reads and writes."""
 

@@ -11,7 +11,6 @@ from typing import NamedTuple
 
 from crucible.core.settings.settings import KnowledgeSettings
 from crucible.documents.knowledge.item_rules import Audience, sees, weigh
-from crucible.search.embedded.hits import snippet_of
 from crucible.search.embedded.ranking import (
     SESSIONS,
     Ranked,
@@ -28,6 +27,7 @@ from crucible.search.postgres.server_tables import check_ready, set_up
 from crucible.search.postgres.terms import ITEM_COLUMNS, ItemFacts, event_of, item_of, viewer_of
 from crucible.search.question_words import indexable
 from crucible.search.recall import LISTED, MOST_CONTEXT, Answer, Event, EventKind, Hit, Question, SessionHit
+from crucible.search.snippets import snippet_of
 
 _USUAL = KnowledgeSettings()
 
@@ -187,7 +187,7 @@ def _hits(server: Server, ranked: Sequence[Ranked], terms: SearchTerms) -> tuple
             near = 0 if event.kind in LISTED else context
             before = [events[no, n] for n in range(max(at - near, 0), at) if (no, n) in events]
             after = [events[no, n] for n in range(at + 1, at + near + 1) if (no, n) in events]
-            snippet = snippet_of(event.text, terms.marked, analyze)
+            snippet = snippet_of(event.text, terms.weights(), analyze)
             hits.append(Hit(event, one.score, one.parts, snippet, tuple(before), tuple(after)))
     return tuple(hits)
 

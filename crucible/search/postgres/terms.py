@@ -11,11 +11,12 @@ from typing import Any, NamedTuple
 
 from crucible.documents.knowledge.item_rules import EVERYTHING, Audience, WeightFacts
 from crucible.search.embedded.documents import Indexed, derive_document, derive_item, replies_of
+from crucible.search.embedded.index_format import KINDS
 from crucible.search.embedded.segments import analyze
 from crucible.search.question_words import indexable
 from crucible.search.recall import Document, Event, EventKind, Question, seconds_of
 
-TERMS = "3"
+TERMS = "4"
 """Incremented when the same text would yield different rows; everything is then pushed again."""
 
 _SEARCHABLE = 100_000
@@ -42,6 +43,7 @@ class SessionRows(NamedTuple):
     postings: dict[str, tuple[int, list[int]]]
     times: list[int]
     replies: list[int]
+    kinds: list[int]
     first: int
     last: int
     searched: int
@@ -111,6 +113,7 @@ def rows_of(document: Document) -> SessionRows:
         {term: (whole_terms.get(term, 0), hits.get(term, [])) for term in {**whole_terms, **hits}},
         times_of_events,
         replies_of(document.events),
+        [KINDS.index(event.kind) for event in document.events],
         whole.first if whole else max(times_of_events, default=0),
         whole.last if whole else max(times_of_events, default=0),
         len(derived.events),

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from crucible.core.text import stop_words
 from crucible.search.question_words import (
     FIELDS,
+    ParsedQuestion,
     indexable,
     names_in,
     parts_of,
@@ -113,8 +114,9 @@ def test_curly_quotes_are_quotes() -> None:
 
 
 def test_letters_of_languages_without_blanks_are_words() -> None:
-    assert words_in(with_name_parts("令牌桶")) == ["令", "牌", "桶"]
-    assert read_question("令牌").words == ("令", "牌")
+    assert words_in(with_name_parts("令牌桶")) == ["令", "牌", "桶", "令牌", "牌桶"]
+    assert read_question("令牌桶 for 桶").words == ("令牌", "牌桶", "桶")
+    assert read_question('"令牌桶" -"漏桶"') == ParsedQuestion(phrases=(" 令 牌 桶 ",), nots=(" 漏 桶 ",))
 
 
 def test_a_pasted_text_is_cut_with_a_remark() -> None:

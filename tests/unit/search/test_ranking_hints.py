@@ -65,6 +65,15 @@ def test_a_decision_ranks_first_if_the_question_hints_at_decisions(tmp_path: Pat
     assert [hit.event.kind for hit in narrowed.hits] == [EventKind.AGENT]
 
 
+def test_findings_rank_above_the_prose_that_they_were_found_in(tmp_path: Path) -> None:
+    said = "Tiles are cached for a day"
+    for kind, finding in ((EventKind.DECISION, Decision(f"{said}.")), (EventKind.ERROR, Failure(f"{said}."))):
+        root = vault_of(tmp_path / kind, _session("one", _under("Work", Prose(f"{said}!"), finding)))
+        hits = ask(root, "how are tiles cached?").hits
+        assert [hit.event.kind for hit in hits] == [kind, EventKind.AGENT]
+        assert [hit.parts.get("finding") for hit in hits] == [1.2, None]
+
+
 def test_a_paragraph_is_found_by_the_heading_above_it(tmp_path: Path) -> None:
     root = vault_of(
         tmp_path / "v",
