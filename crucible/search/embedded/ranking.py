@@ -40,6 +40,8 @@ _OF_HINTED_KIND = 1.2
 _OF_FINDING = 1.2
 """The factor for a decision, correction, failure or outcome, to rank it above the prose that it was found in."""
 _FINDINGS = frozenset({EventKind.DECISION, EventKind.CORRECTION, EventKind.ERROR, EventKind.OUTCOME})
+_OF_CALL = 0.9
+"""The factor for a tool call, unless the question has a name such as `src/limiter.py`: output has words on any topic."""
 _AT_NAMED_TIME = 1.6
 """The factor for a match from a time that the question mentions."""
 _OF_QUESTION = 0.4
@@ -51,10 +53,11 @@ Weigh = Callable[[str], tuple[float, Mapping[str, float]] | None]
 
 
 class Hints(NamedTuple):
-    """Hints in a question: kinds of events it hints at, and times it mentions."""
+    """Hints in a question: kinds of events it hints at, times it mentions, and whether it has names."""
 
     kinds: frozenset[EventKind] = frozenset()
     times: tuple[NamedTime, ...] = ()
+    has_names: bool = False
 
 
 NO_HINTS = Hints()
@@ -100,6 +103,8 @@ def _hinted(one: Ranked, hints: Hints, zone: tzinfo | None) -> Ranked:
     found, factors = one.found, {}
     if found.kind in _FINDINGS:
         factors["finding"] = _OF_FINDING
+    if found.kind is EventKind.TOOL and not hints.has_names:
+        factors["call"] = _OF_CALL
     if found.kind in hints.kinds:
         factors["kind"] = _OF_HINTED_KIND
     if hints.times and is_at_time(hints.times, found.first, zone):
@@ -231,7 +236,7 @@ def find_events(question: Question, notes: list[str], find: Find, texts: Texts, 
         terms = _spelled(search_terms(_loosened(parsed), question), count)
         events = _exactly(terms, find, texts)
         notes.append("no exact match" + ("; these match some of its words" if events else ""))
-    return RankInput(terms, events, Hints(hinted_kinds(parsed), times_in(question.text)))
+    return RankInput(terms, events, Hints(hinted_kinds(parsed), times_in(question.text), bool(parsed.names)))
 
 
 def _spelled(terms: SearchTerms, count: Count) -> SearchTerms:
