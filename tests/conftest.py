@@ -81,6 +81,7 @@ def _no_surroundings(monkeypatch: pytest.MonkeyPatch, _homes: Iterator[Path]) ->
     home.mkdir()
     monkeypatch.setenv("HOME", str(home))
     monkeypatch.setenv("USERPROFILE", str(home))
+    monkeypatch.setenv("CI", "1")  # no process in the background, except in tests of it
     for name in (
         "CRUCIBLE_VAULT",
         "CRUCIBLE_CONFIG",

@@ -26,6 +26,7 @@ from crucible.commands.imports.transcript_search import other_writer, searches_a
 from crucible.core.errors import TranscriptError
 from crucible.core.settings.settings import VaultSettings
 from crucible.integrations.hooks.sync import has_backlog, write_down
+from crucible.search.background_update import update_later
 from crucible.vault.notes.vault import Vault
 
 Show = Callable[[Sequence[ImportReport]], Shown]
@@ -71,6 +72,8 @@ def import_with_progress(
         if has_backlog(vault.root):
             write_down(vault.root)
         update_histories(vault, (name for report in reports for name in report.updated))
+        if any(report.created or report.updated for report in reports):
+            update_later(str(vault.root), user_settings().recall, os.environ)
     return reports
 
 

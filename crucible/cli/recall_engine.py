@@ -15,15 +15,11 @@ from crucible.cli.options import Door, flag
 from crucible.core.errors import CrucibleError, UsageError
 from crucible.documents.knowledge.item_rules import EVERYTHING, Audience, Similar
 from crucible.memory.knowledge.knowledge_search import ItemShelf
+from crucible.search.background_update import BACKEND_VARIABLE, EMBEDDED
 from crucible.search.embedded.embedded_recall import EmbeddedRecall
 from crucible.search.recall import Progress, Recall
 from crucible.vault.notes.projects import named_project_of
 from crucible.vault.notes.vault import Vault
-
-_VARIABLE = "CRUCIBLE_RECALL_BACKEND"
-"""Also defined in `search.postgres.address`, which is only imported for a server."""
-_OWN = ("", "embedded")
-"""Values of the setting that select the vault's own index."""
 
 ALL_PROJECTS = flag("--all-projects", "Include all projects' knowledge, also in a project's folder.", "everything")
 
@@ -78,7 +74,7 @@ def open_recall(
 
 def has_server() -> bool:
     """True if the settings or the environment seem to name a team's server."""
-    return user_settings().recall.backend not in _OWN or _VARIABLE in os.environ
+    return user_settings().recall.backend not in EMBEDDED or BACKEND_VARIABLE in os.environ
 
 
 def open_own_index(vault: Vault, viewer: Audience = EVERYTHING, progress: Progress | None = None) -> EmbeddedRecall:

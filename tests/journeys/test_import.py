@@ -8,9 +8,11 @@ from pathlib import Path
 import pytest
 
 from crucible.clients.launch.session_marks import OWN_MARK
+from crucible.search.embedded.recall_files import RecallStore
 from crucible.vault.notes.vault import Vault
+from samples.waiting import wait_until
 from tests.paths import TESTS
-from tests.running import Cru
+from tests.running import Cru, CruProcess
 from tests.unit.clients.building import SESSION, assistant, dump, text, user
 
 DATA = TESTS / "data" / "transcripts" / "claude-code"
@@ -164,3 +166,11 @@ def test_an_import_with_nothing_new_says_the_same_and_opens_no_log(
     again = cru("import", *named, tmp_path / "logs")
     assert (again.exit_code, again.stdout, again.stderr) == (read.exit_code, read.stdout, read.stderr)
     assert "unchanged" in again.stdout
+
+
+def test_an_import_builds_the_index_of_recall_in_the_background(vault: Vault, cru_process: CruProcess) -> None:
+    imported = cru_process("--vault", vault.root, "import", "claude-code", LIMITER, env={"CI": ""})
+    assert imported.returncode == 0
+    store = RecallStore(vault.root / ".crucible" / "cache" / "recall")
+    wait_until(lambda: store.load().is_complete)
+    assert {Path(path).name for path in store.load().rows} == _notes(vault).keys()

@@ -228,16 +228,21 @@ class AgentSettings(NamedTuple):
 class RecallSettings(NamedTuple):
     """The backend of `cru recall`: the vault's own index (`embedded`) or a team's server, and its time limit.
 
+    With `background`, the own index is updated after an import and at a session's end, not only by the next query.
+
     This is a user setting because a vault may be untrusted, and must not send queries to a server of its choice.
     """
 
     backend: Annotated[str, Key(recall_backend)] = "embedded"
     timeout_seconds: Annotated[float, Key(seconds)] = 10.0
+    background: Annotated[bool, Key(boolean)] = True
 
     def __repr__(self) -> str:
         # The URL may contain a password.
         shown = self.backend if self.backend == "embedded" else "postgresql://…"
-        return f"RecallSettings(backend={shown!r}, timeout_seconds={self.timeout_seconds})"
+        return (
+            f"RecallSettings(backend={shown!r}, timeout_seconds={self.timeout_seconds}, background={self.background})"
+        )
 
 
 class UserSettings(NamedTuple):

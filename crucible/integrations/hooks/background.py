@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import os
 import sys
-from contextlib import suppress
 from pathlib import Path
 
+from crucible.core.background import run_after_others
 from crucible.integrations.hooks.hook_log import log_fault
 
 
@@ -15,9 +14,7 @@ def main(root: str) -> None:
     try:
         from crucible.integrations.hooks.sync import write_down  # noqa: PLC0415  errors during this import are logged
 
-        if sys.platform != "win32":
-            with suppress(OSError):
-                os.nice(10)  # the agent's own work comes first
+        run_after_others()
         write_down(Path(root))
     except Exception as error:  # noqa: BLE001  this process has no terminal, so it logs every error
         log_fault(root, "sync", error)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import select
-import sys
 import time
 
 # Importing `json` takes as long as everything else here.
@@ -16,6 +15,7 @@ from _json import make_scanner
 from zlib import crc32
 
 from crucible.clients.launch.session_marks import BRIEFED_ENVIRONMENT, OWN_ENVIRONMENT, RESUMING_ENVIRONMENT
+from crucible.core.background import start_in_background
 from crucible.core.settings.toml_scan import read_tidy, user_settings_path, vault_named
 from crucible.integrations.hooks.hook_log import log_fault
 from crucible.vault.events.spool import append, is_name, spool_folder, syncing
@@ -245,24 +245,7 @@ def _start_sync(root: str) -> None:
         free = lock.held
     if not free:
         return
-    # `-P`: do not import modules from the agent's working directory.
-    command = [sys.executable, "-P", "-m", "crucible.integrations.hooks.background", root]
-    null = os.devnull
-    if sys.platform != "win32":
-        opened = [(os.POSIX_SPAWN_OPEN, fd, null, os.O_RDWR, 0) for fd in (0, 1, 2)]
-        try:
-            os.posix_spawn(sys.executable, command, os.environ, file_actions=opened, setsid=True)
-        except NotImplementedError:
-            pass
-        else:
-            return
-    import subprocess  # noqa: PLC0415  slow, and only needed without `posix_spawn`
-
-    # On Windows, no console window opens, and the client's Ctrl+C is not ours.
-    flags = getattr(subprocess, "CREATE_NO_WINDOW", 0) | getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0)
-    subprocess.Popen(
-        command, stdin=-3, stdout=-3, stderr=-3, start_new_session=True, close_fds=True, creationflags=flags
-    )
+    start_in_background("crucible.integrations.hooks.background", root)
 
 
 def _greet(root: str, session: str, payload: Mapping[str, Any]) -> None:

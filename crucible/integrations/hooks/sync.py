@@ -38,6 +38,7 @@ from crucible.integrations.hooks.session_end import (
     stopped_now,
 )
 from crucible.memory.summary.brief_text import update_briefs
+from crucible.search.background_update import update_later
 from crucible.vault.events.event_retention import is_due, purge
 from crucible.vault.events.spool import spool_folder, syncing
 from crucible.vault.events.spool_reader import Spooled, SpoolLine, load_spool, retire, save_state
@@ -112,6 +113,7 @@ def write_down(root: Path) -> None:
         vault = Vault(root, load_vault_settings(root, user))
         ask_all(vault, user, stopped)
         _refresh(vault)
+        update_later(str(root), user.recall, os.environ)
 
 
 def has_backlog(root: Path) -> bool:
