@@ -35,6 +35,8 @@ from samples.recall_eval.real_measuring import (
     Found,
     RealOutcome,
     Shown,
+    changes,
+    figures_of,
     groups_by,
     judge,
     misses,
@@ -71,6 +73,8 @@ def main() -> None:
     parser.add_argument("--vault", type=Path, help="import into this folder and keep it for the next run")
     parser.add_argument("--misses", action="store_true", help="show the open questions whose session is not found")
     parser.add_argument("--rivals", action="store_true", help="ask SQLite's FTS5, qmd and agentsview, too")
+    parser.add_argument("--save", type=Path, help="write the figures of each question into this file")
+    parser.add_argument("--against", type=Path, help="show the changes since the run that wrote this file")
     chosen = parser.parse_args()
     questions = read_real_questions(chosen.questions)
     texts = AnswerTexts(chosen.folder, questions)
@@ -84,6 +88,10 @@ def main() -> None:
         recall = CruRecall(root)
         outcomes = [judge(one, recall.ask(one.text), texts) for one in asked]
         print(*report(outcomes), sep="\n")
+        if chosen.against:
+            print(*changes(outcomes, json.loads(chosen.against.read_text())), sep="\n")
+        if chosen.save:
+            chosen.save.write_text(json.dumps({one.question.text: figures_of(one) for one in outcomes}))
         if chosen.misses:
             print("\n".join(misses(outcomes)))
         if chosen.rivals:

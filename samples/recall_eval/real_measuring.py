@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from statistics import fmean, quantiles
 from typing import NamedTuple
 
@@ -73,16 +73,26 @@ def interval(values: Sequence[float]) -> tuple[float, float]:
     return means[int(0.025 * _DRAWS)], means[int(0.975 * _DRAWS) - 1]
 
 
-def table(name: str, groups: Iterable[tuple[str, Sequence[RealOutcome]]]) -> Iterator[str]:
-    """Yield the lines of a table, one line a group, in per cent."""
+def table(
+    name: str,
+    groups: Iterable[tuple[str, Sequence[RealOutcome]]],
+    before: Mapping[str, Mapping[str, float]] | None = None,
+) -> Iterator[str]:
+    """Yield the lines of a table, one line a group, in per cent; with figures from `before`, the changes since."""
     yield f"| {name} | questions | " + " | ".join(FIGURES.values()) + " |"
     yield "|---" * (len(FIGURES) + 2) + "|"
     for group, outcomes in groups:
-        yield f"| {group} | {len(outcomes)} | " + " | ".join(_cell(outcomes, one) for one in FIGURES) + " |"
+        rows = [(figures_of(one), before[one.question.text] if before else {}) for one in outcomes]
+        cells = (_cell([now[each] - old.get(each, 0.0) for now, old in rows]) for each in FIGURES)
+        yield f"| {group} | {len(outcomes)} | " + " | ".join(cells) + " |"
 
 
-def _cell(outcomes: Sequence[RealOutcome], figure: str) -> str:
-    values = [getattr(one, figure) for one in outcomes]
+def figures_of(outcome: RealOutcome) -> dict[str, float]:
+    """Return the figures of one question by name."""
+    return {name: getattr(outcome, name) for name in FIGURES}
+
+
+def _cell(values: Sequence[float]) -> str:
     low, high = interval(values)
     return f"{100 * fmean(values):.1f} [{100 * low:.0f}, {100 * high:.0f}]"
 
@@ -119,9 +129,12 @@ def _quartiles(scores: Sequence[float]) -> Sequence[float]:
     return min(scores), *quantiles(scores, n=4, method="inclusive"), max(scores)
 
 
+_KEYS: Mapping[str, Callable[[RealQuestion], str]] = {"kind": lambda one: one.kind, "half": lambda one: one.split}
+
+
 def report(outcomes: Sequence[RealOutcome]) -> Iterator[str]:
-    """Yield the tables by kind and by half, and what is said of questions without an answer."""
-    for name, key in (("kind", lambda one: one.kind), ("half", lambda one: one.split)):
+    """Yield the tables by kind and by half, and what is said about questions without an answer."""
+    for name, key in _KEYS.items():
         yield ""
         yield from table(name, groups_by(outcomes, key))
     yield ""
@@ -135,3 +148,11 @@ def misses(outcomes: Sequence[RealOutcome]) -> Iterator[str]:
         if question.split == "open" and question.kind != NONE and not one.r5:
             yield f"\n{question.kind}: {question.text}"
             yield f"  wanted {', '.join(sorted(question.sessions))}; found {', '.join(one.found.sessions)}"
+
+
+def changes(outcomes: Sequence[RealOutcome], before: Mapping[str, Mapping[str, float]]) -> Iterator[str]:
+    """Yield the changes since an earlier run, by kind and by half, of the questions that were asked in both."""
+    both = [one for one in outcomes if one.question.text in before]
+    for name, key in _KEYS.items():
+        yield ""
+        yield from table(f"{name}, change", groups_by(both, key), before)

@@ -11,6 +11,8 @@ from samples.recall_eval.real_measuring import (
     Found,
     Shown,
     certainty,
+    changes,
+    figures_of,
     groups_by,
     interval,
     judge,
@@ -140,6 +142,14 @@ def test_tables_show_figures_by_kind_with_intervals(texts: AnswerTexts) -> None:
     told = list(certainty([*outcomes, *(judge(one, Found(score=2.0), texts) for one in _both_halves())]))
     assert told[0].startswith('no answer: "nothing certain" for 1 of 1; best scores (least, quartiles, most) 1.00')
     assert told[-1].endswith("1 of 1 without")
+
+
+def test_changes_compare_the_same_questions_of_two_runs(texts: AnswerTexts) -> None:
+    before = {WHY.text: figures_of(judge(WHY, Found((PIER, LAMP)), texts))}
+    now = [judge(WHY, Found((LAMP,)), texts), judge(WHAT, Found((PIER,)), texts)]
+    lines = list(changes(now, before))
+    assert lines[1].startswith("| kind, change | questions | R@1 |")
+    assert lines[3].startswith("| why | 1 | 100.0 [100, 100] | 0.0 [0, 0] | 50.0 [50, 50] |")
 
 
 def _both_halves() -> list[RealQuestion]:
