@@ -22,12 +22,13 @@ from crucible.vault.events.event_reader import EventRecord, read_records
 
 
 @dataclass(slots=True)
-class _RecordedCall:
-    """A tool call in the event log."""
+class RecordedCall:
+    """A tool call in the event log.  `folder` is where the session ran, `line` is the call in one line; "" if unknown."""
 
     name: str
     arguments: Mapping[str, object]
     folder: str = ""
+    line: str = ""
     result: str | None = None
     outcome: Outcome = Outcome.PENDING
     row: str = ""
@@ -49,7 +50,7 @@ class RecordedCalls:
 
     def __init__(
         self,
-        calls: Iterable[tuple[str, _RecordedCall]] = (),
+        calls: Iterable[tuple[str, RecordedCall]] = (),
         roots: Iterable[str] = (),
         prompts: Iterable[tuple[str, RecordedPrompt]] = (),
         *,
@@ -61,8 +62,8 @@ class RecordedCalls:
         for key, prompt in prompts:
             self._places[key].append(len(self._prompts))
             self._prompts.append(prompt)
-        self._waiting: defaultdict[tuple[str, Outcome | None], list[_RecordedCall]] = defaultdict(list)
-        self._given: dict[object, tuple[ToolCall, _RecordedCall | None]] = {}
+        self._waiting: defaultdict[tuple[str, Outcome | None], list[RecordedCall]] = defaultdict(list)
+        self._given: dict[object, tuple[ToolCall, RecordedCall | None]] = {}
         self._taken: set[int] = set()
         self.roots = tuple(dict.fromkeys(roots))
         self.whole = whole
@@ -74,22 +75,22 @@ class RecordedCalls:
 
     def arguments(self, call: ToolCall) -> Mapping[str, object] | None:
         """Return the full arguments of a call; None if it was not recorded."""
-        record = self._record_of(call)
+        record = self.record_of(call)
         return record.arguments if record else None
 
     def name(self, call: ToolCall) -> str:
         """Return the tool's name as its client writes it."""
-        record = self._record_of(call)
+        record = self.record_of(call)
         return record.name if record else call.tool
 
     def result(self, call: ToolCall) -> str | None:
         """Return the full result of a call; None if it was not recorded."""
-        record = self._record_of(call)
+        record = self.record_of(call)
         return record.result if record else None
 
     def row(self, call: ToolCall) -> str:
         """Return the id of the transcript row that has the result; "" if the call was not recorded."""
-        record = self._record_of(call)
+        record = self.record_of(call)
         return record.row if record else ""
 
     def prompt(self, words: str) -> RecordedPrompt:
@@ -103,10 +104,11 @@ class RecordedCalls:
 
     def folder(self, call: ToolCall) -> str:
         """Return the folder in which the session ran when the call was made; "" if unknown."""
-        record = self._record_of(call)
+        record = self.record_of(call)
         return record.folder if record else ""
 
-    def _record_of(self, call: ToolCall) -> _RecordedCall | None:
+    def record_of(self, call: ToolCall) -> RecordedCall | None:
+        """Return the record of a call; None if it was not recorded."""
         if not self._waiting:  # nothing was recorded
             return None
         key: object = (call.lines, call.call) if call.lines.first >= 0 else id(call)
@@ -115,7 +117,7 @@ class RecordedCalls:
             self._given[key] = (call, self._take(line, call.outcome) or self._take(line, None))
         return self._given[key][1]
 
-    def _take(self, line: str, outcome: Outcome | None) -> _RecordedCall | None:
+    def _take(self, line: str, outcome: Outcome | None) -> RecordedCall | None:
         waiting = self._waiting.get((line, outcome), [])
         while waiting:
             record = waiting.pop()
@@ -143,8 +145,8 @@ _USED = frozenset(("ContextSeen", "ToolUsed", "ToolReturned", "Prompted", "Injec
 
 def recorded_calls_of(records: Iterable[EventRecord], *, complete: bool = True) -> RecordedCalls:
     """Return the recorded calls in event records, given in the order of events."""
-    calls: list[tuple[str, _RecordedCall]] = []
-    used: dict[tuple[str, str], _RecordedCall] = {}
+    calls: list[tuple[str, RecordedCall]] = []
+    used: dict[tuple[str, str], RecordedCall] = {}
     roots: list[str] = []
     prompts: list[tuple[str, RecordedPrompt]] = []
     cwd, uncut, is_command = "", True, False
@@ -154,8 +156,9 @@ def recorded_calls_of(records: Iterable[EventRecord], *, complete: bool = True) 
             cwd = _text(values, "cwd") or cwd
             roots.append(cwd)
         elif record.type == "ToolUsed":
-            one = _RecordedCall(_text(values, "name"), _mapping(values.get("arguments")), cwd)
-            calls.append((normal_line(call_line(one.name, one.arguments, cwd)), one))
+            name, arguments = _text(values, "name"), _mapping(values.get("arguments"))
+            one = RecordedCall(name, arguments, cwd, call_line(name, arguments, cwd))
+            calls.append((normal_line(one.line), one))
             used[record.agent, _text(values, "call")] = one
             uncut = uncut and not record.cut
         elif record.type == "ToolReturned":
@@ -172,17 +175,18 @@ def recorded_calls_of(records: Iterable[EventRecord], *, complete: bool = True) 
     return RecordedCalls(calls, filter(None, roots), prompts, whole=complete and bool(calls) and uncut)
 
 
-def _self_reported(values: Mapping[str, object]) -> tuple[str, _RecordedCall]:
+def _self_reported(values: Mapping[str, object]) -> tuple[str, RecordedCall]:
     """Return a call that an agent recorded with `cru record` because its client keeps no transcript."""
     name, command = _text(values, "tool") or "tool", _text(values, "command")
     path = _text(values, "path")
     arguments = _mapping(values.get("args")) or ({"path": path} if path else {"command": command})
     line = one_line(f"{name} {command}", CALL_LIMIT) if command else call_line(name, arguments)
     result = values.get("result")
-    return normal_line(line), _RecordedCall(
+    return normal_line(line), RecordedCall(
         name,
         arguments,
         "",
+        call_line(name, arguments),
         result if isinstance(result, str) else None,
         _outcome(_text(values, "outcome") or "ok"),
     )

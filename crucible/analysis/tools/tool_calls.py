@@ -8,16 +8,16 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import lru_cache
 from typing import Any, NamedTuple, TypeAlias
 
-from crucible.analysis.tools.recorded_calls import RecordedCalls, RecordedPrompt
+from crucible.analysis.tools.recorded_calls import RecordedCall, RecordedCalls, RecordedPrompt
 from crucible.analysis.tools.session_files import Files, as_datum
 from crucible.analysis.tools.shell_acts import command_acts, is_command
 from crucible.analysis.tools.shell_paths import change_file, patch_acts, write_file
 from crucible.analysis.tools.tool_acts import Act, Deed
 from crucible.core.patterns import late_pattern
-from crucible.documents.recording.call_lines import call_line
 from crucible.documents.session.session import Entry, Intervention, Outcome, Session, ToolCall, ToolCalls
 
 
@@ -52,20 +52,21 @@ def acts_of(call: ToolCall, evidence: RecordedCalls, files: Files) -> tuple[Act,
     Never raises.  Read the calls of a session in order: `files` collects the files that they name.
     """
     files.add_roots(evidence.roots)
-    arguments, name = evidence.arguments(call), evidence.name(call)
-    rest = call.call.partition(" ")[2]
-    if arguments:
-        rest = call_line(name, arguments, evidence.folder(call)).partition(" ")[2]
-    tool = name.casefold().replace("-", "_")
+    return _acts_of(call, evidence.record_of(call), files)
+
+
+def _acts_of(call: ToolCall, record: RecordedCall | None, files: Files) -> tuple[Act, ...]:
+    name = record.name if record else call.tool
+    line = record.line if record and record.arguments else call.call
     seen = _Call(
-        arguments or {},
+        record.arguments if record else {},
         name,
-        rest,
+        line.partition(" ")[2],
         call.outcome,
-        evidence.folder(call),
+        record.folder if record else "",
         files,
     )
-    reader = _reader_of(tool)
+    reader = _reader_of(name)
     acts = tuple(reader(seen)) or (_fallback_act(seen, _FALLBACK.get(reader, Deed.OTHER)),)
     return tuple(act if act.outcome is call.outcome else replace(act, outcome=call.outcome) for act in acts)
 
@@ -264,11 +265,13 @@ _FALLBACK: Mapping[_ReadActs, Deed] = {
 _FETCHES = "fetch search_web web_search navigate browse crawl scrape get_url http_request".split()  # noqa: SIM905
 
 
-def _reader_of(tool: str) -> _ReadActs:
+@lru_cache(maxsize=256)
+def _reader_of(name: str) -> _ReadActs:
     """Return the function that reads calls of this tool.
 
     Of MCP tools, only those that fetch are known (`mcp__fetch__get`).
     """
+    tool = name.casefold().replace("-", "_")
     if (found := _READERS.get(tool)) is not None:
         return found
     if (found := _READERS.get("_".join(reversed(tool.split("_"))))) is not None:  # `file_write`
@@ -282,8 +285,7 @@ RUNS = frozenset((Deed.RUN, Deed.TEST, Deed.CHECK, Deed.BUILD))
 CHANGES = frozenset((Deed.WRITE, Deed.EDIT, Deed.DELETE))
 
 
-@dataclass(frozen=True, slots=True)
-class Moment:
+class Moment(NamedTuple):
     """An entry, or one call in a list of calls.
 
     `at` is its index in the session, from 0; `phase` is the id of its phase or sub-phase; `line` is its line in the
@@ -346,11 +348,14 @@ def _recorded(entry: Entry, call: ToolCall | None, evidence: RecordedCalls, file
     if call is None:
         prompt = evidence.prompt(entry.words) if isinstance(entry, Intervention) else RecordedPrompt()
         return {"row": prompt.row, "expansion": prompt.expansion}
-    result = evidence.result(call)
+    record = evidence.record_of(call)
+    acts = _acts_of(call, record, files)
+    if record is None:
+        return {"acts": acts, "result": call.result, "tool": call.tool}
     return {
-        "acts": acts_of(call, evidence, files),
-        "arguments": evidence.arguments(call),
-        "result": call.result if result is None else result,
-        "tool": evidence.name(call),
-        "row": evidence.row(call),
+        "acts": acts,
+        "arguments": record.arguments,
+        "result": call.result if record.result is None else record.result,
+        "tool": record.name,
+        "row": record.row,
     }

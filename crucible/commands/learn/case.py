@@ -239,8 +239,17 @@ def _keyed_texts(value: object) -> list[tuple[str, str]]:
     return found
 
 
+_PLAIN_VALUES = frozenset({type(None), bool, int, float, Role, CaseType, Difficulty, Fault})
+"""Types of values without text, which are the most frequent after strings."""
+
+
 def _add_texts(value: object, key: str, found: list[tuple[str, str]]) -> None:
-    if isinstance(value, str):
+    kind = type(value)
+    if kind is str:
+        found.append((value, key))  # type: ignore[arg-type]
+    elif kind in _PLAIN_VALUES:
+        pass
+    elif isinstance(value, str):
         if not isinstance(value, Enum):
             found.append((value, key))
     elif isinstance(value, tuple | list):

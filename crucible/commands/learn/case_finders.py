@@ -32,7 +32,7 @@ from crucible.commands.learn.timeline import (
 )
 from crucible.core.patterns import late_pattern
 from crucible.documents.markdown.containment import cut, normal_line
-from crucible.documents.session.findings import Finding, Kind, Source
+from crucible.documents.session.findings import Finding, Kind, Source, bare_words
 from crucible.documents.session.session import Callout, Intervention, Outcome, Phase, Prose, Session, Status, Subagent
 from crucible.documents.session.titles import untagged
 
@@ -309,4 +309,4 @@ def _reveals(text: str, asked: _Asked) -> bool:
 
 
 def _bare(text: str) -> str:
-    return "".join(filter(str.isalnum, text.casefold()))
+    return bare_words(text.casefold())

@@ -87,8 +87,8 @@ def with_prose_before(timeline: Timeline, moments: Iterable[Moment]) -> list[Mom
 def _without_client_text(moment: Moment) -> Moment:
     """Remove text added by the client from results: excerpts of changed files, and the notice of a rejected call."""
     if moment.outcome is Outcome.REJECTED:
-        return replace(moment, result="")
-    return replace(moment, result=moment.result.partition("\n")[0][:120]) if moment.changed else moment
+        return moment._replace(result="")
+    return moment._replace(result=moment.result.partition("\n")[0][:120]) if moment.changed else moment
 
 
 def _shortened(turn: CaseTurn, longest: int) -> CaseTurn:

@@ -105,7 +105,7 @@ def _tried(fixed: _Fixed, failure: str) -> tuple[CaseTurn, ...]:
     if fixed.failed is None:
         return ()
     return map_texts(
-        turns_of([replace(fixed.failed, result=failure)]),
+        turns_of([fixed.failed._replace(result=failure)]),
         lambda text, _: shorten_middle(text, SIDE // 2 + len(CUT) + 1),
     )
 

@@ -185,7 +185,8 @@ _NAME = late_pattern(
 """Matches a name in code: with an inner capital or `_`, a call, a member, an option, or quoted with punctuation."""
 _NUMBER = late_pattern(r"(?<![\w.])(?:\d+\.\d+|\d{2,})(?![\w.])")
 _DEFINED = late_pattern(
-    r"\b(?:func(?:tion)?|def|class|type|const|let|var|fn|struct|interface)\b(.*)|(\w+(?:,\s*\w+)*)\s*:?=(?!=)"
+    r"\b(?:func(?:tion)?|def|class|type|const|let|var|fn|struct|interface)\b(.*)"
+    r"|(?<!\w)(\w++(?:,\s*+\w++)*+)\s*+:?=(?!=)"
 )
 
 

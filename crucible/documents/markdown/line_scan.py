@@ -212,8 +212,50 @@ def _take_indented(lines: Sequence[str], at: int, blocks: list[Block]) -> int:
     if not lines[at].strip(" \t"):
         return at + 1
     if _UNTIDY_INDENT.match(lines[at]):
-        return _GIVE_UP
+        end = _end_of_item_fence(lines, at)
+        if end < 0:
+            return _GIVE_UP
+        add_text(blocks, at, end)
+        return end
     return _take_text(lines, at, blocks)
+
+
+_ITEM = late_pattern(r"([-+*]|[0-9]{1,9}[.)]) {1,4}(?=[^ \t`~<>])")
+_INTERRUPTS = frozenset({"-", "+", "*", "1.", "1)"})
+"""The list markers that begin an item directly below a paragraph."""
+_ABOVE = 200
+"""Maximum lines above a fence to search for the list item around it."""
+
+
+def _end_of_item_fence(lines: Sequence[str], at: int) -> int:
+    """Return the line after a fence that a list item at the margin contains whole; -1 for any other line."""
+    bare = lines[at].lstrip(" ")
+    column = len(lines[at]) - len(bare)
+    found = _FENCE.match(bare)
+    if not found or not _is_in_item(lines, at, column):
+        return _GIVE_UP
+    closes = re.compile(rf" {{{column},{column + 3}}}{bare[0]}{{{len(found[1] or found[3])},}}[ \t]*$").match
+    for below in range(at, len(lines)):
+        line = lines[below]
+        if "%%" in line or (line.strip(" \t") and not line.startswith(" " * column)):
+            break
+        if below > at and closes(line):
+            return below + 1
+    return _GIVE_UP
+
+
+def _is_in_item(lines: Sequence[str], at: int, column: int) -> bool:
+    """True if the text of a list item at the margin begins at a column, and all lines from there to `at` belong to it."""
+    for above in range(at - 1, max(-1, at - _ABOVE), -1):
+        line = lines[above]
+        if not line.strip(" \t") or line.startswith(" " * column):
+            continue
+        item = _ITEM.match(line)
+        if not item or item.end() != column or _RULE.match(line):
+            return False
+        if item[1] in _INTERRUPTS or above == 0 or not lines[above - 1].strip(" \t"):
+            return True
+    return False
 
 
 def _take_html(lines: Sequence[str], at: int, blocks: list[Block]) -> int:

@@ -125,7 +125,7 @@ def refused_then(words: str, refused: dict[str, object], then: dict[str, object]
     )
     line = timeline_of(entries, findings=(corrected(words),))
     given = {"Bash push": refused, "Bash other": then}
-    moments = tuple(replace(one, arguments=given[one.call.call]) if one.call else one for one in line.moments)
+    moments = tuple(one._replace(arguments=given[one.call.call]) if one.call else one for one in line.moments)
     bodies = [case.body for case in find_corrections(replace(line, moments=moments))]
     return [body for body in bodies if isinstance(body, Correction)]
 

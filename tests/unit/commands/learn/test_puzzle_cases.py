@@ -171,7 +171,7 @@ def recorded(*phases: tuple[Entry, ...], rows: tuple[tuple[str, str], ...]) -> T
     """A timeline whose calls have these rows, keyed by the start of their results."""
     made = timeline_of(*phases)
     known = dict(rows)
-    moments = tuple(replace(one, row=known.get(one.result, "")) for one in made.moments)
+    moments = tuple(one._replace(row=known.get(one.result, "")) for one in made.moments)
     return replace(made, moments=moments)
 
 

@@ -35,6 +35,29 @@ def test_the_two_readers_agree_on_thousands_of_short_notes() -> None:
         both(draw.choices(FRAGMENTS, k=draw.randrange(3, 8)))
 
 
+ITEM_LINES = [
+    "- a", "* b", "1. c", "2. d", "10) e", "- ", "- - -", "1. ```", "1. > q", "para", "", " ", "   x", "    y", "\tz", "  # h", "## H",
+    "> q", "---", "   - n", "   <!--", "  -->", "  [a]: /u", LINE, "- `a` → b", "```", "  ```", "   ```go", "   ```", "    ```",
+    "  ~~~", "   ````", "\t```", "   %%",
+]  # fmt: skip
+"""Lines of list items and of fences in them."""
+
+
+def test_the_two_readers_agree_on_fences_in_list_items() -> None:
+    draw = random.Random(20261128)
+    for _ in range(4_000):
+        both(draw.choices(ITEM_LINES, k=draw.randrange(3, 10)))
+        both(["", draw.choice(["- a", "1. a", "2. a"]), *draw.choices(["  ```", "   ```", "   x", "", "b"], k=6)])
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["1. a\n   ```\n   b\n   ```\n   c", "2. a\n\n   ```go\n     b\n\n   ```\n3. c", "- a\n  ~~~\n  > b\n  ~~~~"],
+)
+def test_a_fence_in_a_list_item_needs_no_markdown_it(text: str) -> None:
+    assert both(text.split("\n")) == [Block(TEXT, 0, text.count("\n") + 1)]
+
+
 @pytest.mark.parametrize(
     ("text", "blocks"),
     [
