@@ -186,7 +186,7 @@ _NAME = late_pattern(
 _NUMBER = late_pattern(r"(?<![\w.])(?:\d+\.\d+|\d{2,})(?![\w.])")
 _DEFINED = late_pattern(
     r"\b(?:func(?:tion)?|def|class|type|const|let|var|fn|struct|interface)\b(.*)"
-    r"|(?<!\w)(\w++(?:,\s*+\w++)*+)\s*+:?=(?!=)"
+    r"|(?<!\w)((?>\w+(?:,\s*\w+)*))\s*+:?=(?!=)"
 )
 
 
