@@ -81,8 +81,8 @@ def main() -> None:
     asked = [one for one in questions if texts.has(one)]
     print(f"{len(asked)} questions, {len(questions) - len(asked)} skipped whose sessions are not in this folder")
     with tempfile.TemporaryDirectory() as scratch:
-        # Nobody's own settings change what is measured.
-        os.environ |= {"HOME": scratch, "CRUCIBLE_CONFIG": str(Path(scratch, "settings.toml"))}
+        # Nobody's own settings change what is measured; with CI, no import leaves a process in the background.
+        os.environ |= {"HOME": scratch, "CRUCIBLE_CONFIG": str(Path(scratch, "settings.toml")), "CI": "1"}
         root = (chosen.vault or Path(scratch, "vault")).absolute()
         import_real(root, chosen.folder)
         recall = CruRecall(root)
