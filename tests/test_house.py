@@ -53,6 +53,7 @@ LATE = {
     "crucible.cli.task_commands": {"crucible.cli.recall_engine"},
     "crucible.cli.client_entry": {"crucible.integrations.mcp.server"},
     "crucible.clients.codex.files": {"crucible.core.zstd"},
+    "crucible.vault.events.archive_blocks": {"crucible.core.zstd"},
     "crucible.vault.events.event_archive": {"crucible.core.zstd"},
     "crucible.cli.recall_engine": {"crucible.search.postgres.team_recall", "crucible.search.postgres.address"},
     "crucible.integrations.hooks.start_context": {

@@ -44,6 +44,7 @@ from crucible.integrations.doctor.transcript_checks import (
     report_lagging,
 )
 from crucible.integrations.doctor.vault_checks import (
+    check_archives,
     check_git_hooks,
     check_notes,
     check_renames,
@@ -259,6 +260,7 @@ def _of_notes(
     yield from _lagging(vault, notes, rows, waiting, now)
     yield from check_sessions(rows, now, idle)
     yield from check_notes(vault.root, unreadable, vault.session_ids())
+    yield from check_archives(vault.root)
     for reason in refreshed.unwalked:
         yield bad("index", reason, "grant yourself permission to read it")
     if refreshed.unsaved:

@@ -18,7 +18,7 @@ from crucible.cli.table_output import GAP, Tier, cut_to, table_lines
 from crucible.cli.vault_access import find_note, open_vault
 from crucible.core.errors import AmbiguousSession, SessionNotFound
 from crucible.documents.recording.call_lines import one_line
-from crucible.vault.events.event_files import EVENTS, TOOL_TYPES, TOOLS, archive_path, flight_folder
+from crucible.vault.events.event_files import EVENTS, TOOL_TYPES, TOOLS, archive_path, flight_folder, may_have_records
 from crucible.vault.events.event_lines import cut_mark, record_line, type_word
 from crucible.vault.events.event_reader import EventRecord, load_meta, read_records
 from crucible.vault.events.event_retention import (
@@ -26,9 +26,9 @@ from crucible.vault.events.event_retention import (
     PurgedEvents,
     archived_ids,
     flight_ids,
-    last_time,
     purge,
 )
+from crucible.vault.events.event_summary import last_time
 from crucible.vault.index.time_filters import utc
 from crucible.vault.notes.session_notes import status_lookup
 from crucible.vault.notes.vault import Vault
@@ -109,10 +109,10 @@ def list_events(door: Door, /, format_: str) -> None:
     """List sessions with an event log: its length, size, age and place.
 
     \b
-    - "live" is .crucible/flight/, "archive" is .crucible/archive/, "both"
-      is archived events with newer ones beside them.
-    - "size" is the size of the files. "last" is the day of the last event,
-      or of the session's end if it is archived.
+    - "live" is .crucible/flight/, "archive" is .crucible/archive/, where
+      the events of ended sessions are compressed, "both" is archived
+      events with newer ones beside them.
+    - "size" is the size of the files. "last" is the day of the last event.
     - JSON has all details of each session.
 
     \b
@@ -125,7 +125,7 @@ def list_events(door: Door, /, format_: str) -> None:
     for session_id in sorted(live | archived):
         where = "both" if session_id in live & archived else "live" if session_id in live else "archive"
         meta = load_meta(vault.root, session_id)
-        sizes = _sizes(vault, session_id, meta.get("ended"))
+        sizes = _sizes(vault, session_id, meta.get("last") or meta.get("ended"))
         rows.append({"id": session_id, "where": where, **meta, **sizes, "session_id": session_id})
     if is_data(format_):
         write_data({"sessions": rows}, format_)
@@ -148,8 +148,10 @@ def prune(door: Door, /, *, dry_run: bool, older_than: int | None, format_: str)
       events.retention_days.
     - Active and paused sessions, and sessions without a note, are kept and
       listed.
-    - Archived events can still be shown. An archive is verified before
-      anything is removed, and the next prune finishes an interrupted one.
+    - Sessions that end are archived at once; this archives the others.
+      Archived events can still be shown.
+    - An archive is verified before anything is removed, and the next prune
+      finishes an interrupted one.
 
     Exit code: 3 if a session's events could not be archived or deleted.
 
@@ -199,10 +201,7 @@ def _flight_of(vault: Vault, ref: str) -> str:
 
 
 def _say_source(vault: Vault, session_id: str) -> None:
-    path = archive_path(vault.root, session_id)
-    if path.is_file():
-        say(f"{session_id}: read from the archive {vault.relative(path)}")
-    elif session_id not in flight_ids(vault.root):
+    if not may_have_records(vault.root, session_id):
         say(f"{session_id}: no event log; see the note")
 
 
@@ -331,12 +330,12 @@ _REASONS = {
 # --- the list ---------------------------------------------------------------------------------------------------------
 
 
-def _sizes(vault: Vault, session_id: str, ended: object) -> dict[str, object]:
-    """Return the size of all files and the time of the last event; for archived sessions, the session's end."""
+def _sizes(vault: Vault, session_id: str, archived_last: object) -> dict[str, object]:
+    """Return the size of all files and the time of the last event."""
     folder, archive = flight_folder(vault.root, session_id), archive_path(vault.root, session_id)
     files = [path for path in (folder / EVENTS, folder / TOOLS, archive) if path.is_file()]
     last = last_time(folder)
-    return {"last": _moment(last) if last else ended, "bytes": sum(path.stat().st_size for path in files)}
+    return {"last": _moment(last) if last else archived_last, "bytes": sum(path.stat().st_size for path in files)}
 
 
 def _moment(time: datetime) -> str:

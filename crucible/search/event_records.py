@@ -24,11 +24,10 @@ def read_call_texts(root: Path, session: str, keys: Collection[tuple[str, ...]])
     """Return the full text of calls by their records' keys; calls with missing records are skipped."""
     needed = {key for some in keys for key in some}
     found: dict[str, EventRecord] = {}
-    for record in records_of(root, session, _CALLS) if needed else ():
-        if record.key in needed:
-            found[record.key] = record
-            if len(found) == len(needed):
-                break
+    for record in records_of(root, session, _CALLS, needed) if needed else ():
+        found[record.key] = record
+        if len(found) == len(needed):
+            break
     texts = {}
     for some in keys:
         records = [found[key] for key in some if key in found]
@@ -37,10 +36,12 @@ def read_call_texts(root: Path, session: str, keys: Collection[tuple[str, ...]])
     return texts
 
 
-def records_of(root: Path, session: str, types: Container[str]) -> Iterator[EventRecord]:
-    """Yield the records of these types in order, up to the first one that cannot be read."""
+def records_of(
+    root: Path, session: str, types: Container[str], keys: Collection[str] | None = None
+) -> Iterator[EventRecord]:
+    """Yield the records of these types, and with these keys, in order, up to the first one that cannot be read."""
     try:
-        yield from read_records(root, session, types=types)
+        yield from read_records(root, session, types=types, keys=keys)
     except (CrucibleError, OSError):
         return
 

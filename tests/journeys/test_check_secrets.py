@@ -10,8 +10,7 @@ import pytest
 from crucible.commands.check.check_secrets import check_secrets
 from crucible.core.errors import SecretsError
 from crucible.core.settings.settings import load_vault_settings
-from crucible.vault.events.event_archive import put_away
-from crucible.vault.events.event_files import archive_folder, hold_events
+from crucible.vault.events.event_files import archive_folder
 from crucible.vault.notes.vault import Vault
 from tests.journeys.notes import LIMITER, note, write
 from tests.running import Cru
@@ -361,9 +360,7 @@ def test_what_to_do_is_said(repository: Path, cru: Cru) -> None:
 def test_whole_events_archives_and_spools_of_imported_sessions_have_no_finding(vault: Vault, cru: Cru) -> None:
     assert cru("import", str(TRANSCRIPTS)).exit_code == 0
     Client(vault.root, vault.root / "home").call("Stop", said="Done.", call="toolu_01A7bQ9xLk3mNp5RsTu8vWxY")
-    _, *later = sorted((vault.root / ".crucible" / "flight").iterdir())
-    with hold_events(later[0]) as files:
-        put_away(vault.root, later[0].name, files)
+    assert [*archive_folder(vault.root).iterdir()]
     assert _found(cru) == []
 
 

@@ -272,7 +272,7 @@ def test_old_events_are_archived_and_shown_from_there(filled: Vault, cru: Cru) -
     assert result.stderr == "1 archived\n"
     shown = cru("events", "show", ID)
     assert shown.stdout == before
-    assert shown.stderr == f"{ID}: read from the archive .crucible/archive/{ID}.jsonl.zst\n"
+    assert shown.stderr == ""
 
 
 def test_a_dry_run_of_a_purge_writes_nothing_and_tells_what_is_kept_and_why(filled: Vault, cru: Cru) -> None:
@@ -341,9 +341,7 @@ def test_sessions_with_events_are_listed_with_where_they_lie(filled: Vault, cru:
         ["d", "live", "4", "4"],
     ]
     assert all(re.fullmatch(r"[\d.]+k?B", row[4]) for row in rows[1:])
-    assert [row[5:] for row in rows[1:]] == [
-        ["2020-01-24", last] for last in ("2020-01-24", "2020-01-24", "-", "2020-01-24")
-    ]
+    assert [row[5:] for row in rows[1:]] == [["2020-01-24", last] for last in ("2020-01-24",) * 4]
     told = json.loads(cru("events", "list", "--format", "json").stdout)["sessions"]
     assert [(row["id"], row["records"]) for row in told] == [(ID, 11), ("b", 9), ("c", 8), ("d", 8)]
 

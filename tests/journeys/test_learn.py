@@ -235,7 +235,7 @@ def test_a_limit_takes_the_first_ones_and_with_a_seed_a_sample(cru: Cru) -> None
 
 
 def test_duplicates_go_and_are_counted(cru: Cru, vault: Vault) -> None:
-    shutil.rmtree(vault.root / ".crucible" / "flight")  # of what only one of them has whole, no two are the same
+    shutil.rmtree(vault.root / ".crucible" / "archive")  # of what only one of them has whole, no two are the same
     path = one_of(vault, "2026-11-21-fix")
     twin = path.with_name("2026-11-22-again.md")
     twin.write_bytes(path.read_bytes().replace(f"session_id: {path.stem}".encode(), b"session_id: 2026-11-22-again"))

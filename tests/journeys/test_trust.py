@@ -158,7 +158,7 @@ def test_a_stranger_deletes_no_events(run: Run, stranger: Path, clone: Path) -> 
     run("record", "decision", "Kept", env={"CRU_SESSION": session})
     run("session", "end", session)
     purged = run("events", "prune", "--older-than", "0")
-    assert purged.stdout.startswith("archived ")
+    assert purged.stdout == ""
     assert (clone / ".crucible" / "archive" / f"{session}.jsonl.zst").is_file()
 
 

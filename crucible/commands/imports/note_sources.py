@@ -18,7 +18,7 @@ from crucible.clients.launch.session_marks import find_resume_mark
 from crucible.clients.log_files import Transcript
 from crucible.clients.registry import Dialect
 from crucible.core import files
-from crucible.core.errors import NoteUnreadable, TranscriptError, VaultError
+from crucible.core.errors import CrucibleError, NoteUnreadable, TranscriptError, VaultError
 from crucible.core.files import Stamp
 from crucible.documents.markdown.frontmatter import find_frontmatter
 from crucible.documents.markdown.source import Source
@@ -26,6 +26,7 @@ from crucible.documents.recording.entry_texts import whole_seconds
 from crucible.documents.session.session import Session
 from crucible.documents.session.titles import RESUMED
 from crucible.memory.bookmarks.resume_tickets import Ticket, current_session_id, find_ticket, has_tickets
+from crucible.vault.events.event_reader import read_records
 from crucible.vault.logs.tombstones import load_deleted
 from crucible.vault.notes.note_tail import read_tail
 from crucible.vault.notes.vault import Note, Vault
@@ -158,17 +159,12 @@ class NoNotes(SourceTable):
         return None
 
 
-_LOGGED = re.compile(rb'"type":"[^"]*","source":"([\w.-]+:[^"\\]+)"')
-
-
 def _logged_source(root: Path, name: str) -> str:
     """Return the source of a note's first event, "" if unknown."""
     try:
-        with open(root / ".crucible" / "flight" / name / "events.jsonl", "rb") as file:
-            found = _LOGGED.search(file.readline(_HEAD))
-    except OSError:
+        return next((record.source for record in read_records(root, name)), "")
+    except CrucibleError:
         return ""
-    return found[1].decode("utf-8", "replace") if found else ""
 
 
 def _hidden_source(path: Path, source: str) -> str:

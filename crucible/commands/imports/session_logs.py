@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 
 from crucible.analysis.findings.detector import Detector
@@ -42,6 +42,7 @@ from crucible.core.errors import TranscriptError
 from crucible.documents.recording.pending_calls import Details
 from crucible.documents.recording.session_recorder import Recorder
 from crucible.documents.session.refresh import TranscriptText
+from crucible.documents.session.status_rules import Client
 from crucible.vault.events.event_recorder import FlightWriter, Record
 from crucible.vault.notes.vault import Note, Vault
 
@@ -351,8 +352,16 @@ class SessionLogs:
     def _flight_writer(self, home: str) -> FlightWriter:
         if home not in self._writers:
             limit = self._vault.settings.events.max_value_bytes
-            self._writers[home] = self._stack.enter_context(FlightWriter(self._vault.root, home, limit))
+            writer = FlightWriter(self._vault.root, home, limit, ended_by=self._ended_by())
+            self._writers[home] = self._stack.enter_context(writer)
         return self._writers[home]
+
+    def _ended_by(self) -> datetime | None:
+        """Return the time by which a session's last event must have happened if it has ended; None if it runs."""
+        options, settings = self._options, self._vault.settings
+        if options.client is Client.RUNNING or settings.events.track:
+            return None
+        return options.now - timedelta(minutes=settings.idle_minutes if options.client is Client.UNKNOWN else 0)
 
     def adopt(
         self, strands: dict[str, Strand], openings: Iterable[Opening], records: Iterable[tuple[int, Record]]

@@ -32,6 +32,7 @@ from crucible.documents.session.session import Decision, Failure, Mode, NoteHome
 from crucible.documents.session.shared_notes import as_addition, has_other_sources
 from crucible.documents.session.status_rules import CLOSED, IDLE_REASON, Client, Turn, is_our_reason
 from crucible.documents.session.task_block import CLOSED_TASKS
+from crucible.vault.events.archive_writer import archive_events
 from crucible.vault.events.event_summary import Facts, save_meta
 from crucible.vault.notes.vault import Note, Vault
 
@@ -297,6 +298,7 @@ def _write_note(vault: Vault, table: SourceTable, options: ImportOptions, planne
                 # The subagents of an archived session stay out of the way too.
                 trunk = strand.trunk.note if strand.trunk else None
                 written = replace(written, archived=trunk is not None and trunk.session.archived)
+                _store_facts(vault, written.id, written)  # a note must not be on disk before its events
                 created = vault.create(written.id, render_session(written))
                 table.add_all(written.sources, created)
         else:
@@ -304,9 +306,8 @@ def _write_note(vault: Vault, table: SourceTable, options: ImportOptions, planne
             outcome = "updated" if changed else "unchanged", strand.id
             if changed and (strand.recorder.is_guest or has_other_sources(changed.session, strand.source)):
                 written = changed.session  # the transcript holds only part of the note
-        if not options.dry_run and outcome[0] != "unchanged":
-            # Do not create a folder for an archived session.
-            save_meta(vault.root, strand.id, _facts(written), make=False)
+            if changed and not options.dry_run:
+                _store_facts(vault, strand.id, written)
     except SESSION_ERRORS as error:
         path = strand.note.path if strand.note else vault.sessions / f"{strand.id}.md"
         return UnreadableRow(path, 0, reason_at(error, path))
@@ -335,6 +336,16 @@ def _update(vault: Vault, table: SourceTable, options: ImportOptions, planned: P
         written = vault.update(note.path, refresh_edits)
     table.add_all(planned.now.sources, written)
     return None if written.source == note.source else written
+
+
+def _store_facts(vault: Vault, session_id: str, session: Session) -> None:
+    """Store the facts about a session in its event log, and archive the events of one that has ended."""
+    facts = _facts(session)
+    if session.status is Status.ACTIVE or vault.settings.events.track:
+        # Do not create a folder for an archived session.
+        save_meta(vault.root, session_id, facts, make=False)
+    else:
+        archive_events(vault.root, session_id, facts)
 
 
 def _facts(session: Session) -> Facts:

@@ -20,6 +20,7 @@ from crucible.documents.session.session import Status, Task
 from crucible.memory.bookmarks.bookmark import StopReason
 from crucible.memory.bookmarks.make_bookmark import make_bookmark
 from crucible.memory.summary.brief_text import update_brief
+from crucible.vault.events.archive_writer import archive_events
 from crucible.vault.events.event_reader import last_time
 from crucible.vault.events.event_summary import Facts, save_meta
 from crucible.vault.notes.projects import folder_in_project
@@ -95,7 +96,9 @@ EndStep: TypeAlias = "Callable[[Ended], str]"
 
 def _close_event_log(ended: Ended) -> str:
     facts = Facts(ended=ended.now, ended_cleanly=True)
-    save_meta(ended.writer.vault.root, ended.writer.id, facts, lock_seconds=PATIENCE)
+    vault = ended.writer.vault
+    store = save_meta if vault.settings.events.track else archive_events
+    store(vault.root, ended.writer.id, facts, lock_seconds=PATIENCE)
     return ""
 
 

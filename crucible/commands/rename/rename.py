@@ -35,6 +35,7 @@ from crucible.documents.session.property_values import changed_title
 from crucible.documents.session.session_id import check_new_id
 from crucible.documents.session.task_edits import set_fields
 from crucible.memory.history.history_folder import history_names
+from crucible.vault.events.event_files import may_have_records
 from crucible.vault.notes.discovery import is_unfinished
 from crucible.vault.notes.links import RenamePlan, UnclearLink, plan_rename
 from crucible.vault.notes.rename_journal import (
@@ -228,8 +229,7 @@ class _Rename:
 
     def move_events(self) -> Left | None:
         old_id, new_id = self.ids
-        folder = self.vault.root / ".crucible" / "flight" / old_id
-        existed = folder.exists()
+        existed = may_have_records(self.vault.root, old_id)
         left = move_events(self.vault, old_id, new_id)
         self.moved_events = existed and left is None
         return left

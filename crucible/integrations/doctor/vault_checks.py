@@ -11,9 +11,11 @@ from pathlib import Path
 
 from crucible.core.errors import CrucibleError, OutsideVault, VaultError
 from crucible.core.settings.trust import Ask, ignored_names
-from crucible.documents.session.session_id import LONGEST_ID
 from crucible.integrations.doctor import CheckResult, bad, good, notice, numbered
 from crucible.integrations.install.git_hooks import find_hook, is_in_repository, is_installed
+from crucible.vault.events.event_archive import verify_archive
+from crucible.vault.events.event_files import archive_path
+from crucible.vault.events.event_retention import archived_ids, flight_ids
 from crucible.vault.events.spool_reader import load_spool
 from crucible.vault.notes.discovery import DELETING, is_unfinished
 from crucible.vault.notes.rename_journal import journal_path, load_journal
@@ -198,10 +200,28 @@ def check_notes(root: Path, unreadable: Collection[Row], ids: Collection[str]) -
         items = tuple(f"{row['path']}: {row['unreadable']}" for row in unreadable)
         what = numbered(len(unreadable), "note") + " cannot be read"
         yield bad("sessions", what, "cru session check", items)
-    flights = root / ".crucible" / "flight"
-    names = sorted(path.name for path in flights.iterdir() if path.is_dir()) if flights.is_dir() else []
-    homeless = [name for name in names if name not in ids and not name.startswith(".") and len(name) <= LONGEST_ID]
+    homeless = sorted({*flight_ids(root), *archived_ids(root)} - {*ids})
     if homeless:
         what = numbered(len(homeless), "event log has", "event logs have") + " no note; they are kept"
         fix = "cru import creates the notes again"
         yield notice("sessions", what, fix, tuple(homeless))
+
+
+def check_archives(root: Path) -> Iterator[CheckResult]:
+    """Report archives of events that cannot be read back."""
+    broken = tuple(
+        str(error) for error in map(_fault_of, (archive_path(root, name) for name in archived_ids(root))) if error
+    )
+    if broken:
+        what = numbered(len(broken), "archive") + " of events cannot be read as a whole"
+        yield bad(
+            "sessions", what, "restore it from a backup, or import the session again after moving it away", broken
+        )
+
+
+def _fault_of(path: Path) -> VaultError | None:
+    try:
+        verify_archive(path)
+    except VaultError as error:
+        return error
+    return None

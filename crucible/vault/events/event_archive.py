@@ -1,7 +1,8 @@
 """The archive of a session's event log: one compressed file, `.crucible/archive/<session_id>.jsonl.zst`.
 
-Its first line is a summary like `meta.json`, with `archive` (the format version) and `last_seq`; the records follow in
-order.  A new archive is written next to the old one, and replaces it once verified.
+Its first block is a line with a summary like `meta.json`, with `archive` (the format version), `last_seq` and `last`
+(the time of the last record); the records follow in order.  Version 1 has one block and no `last`.  An archive is
+changed only while the session's files are held: a new one is written next to the old one, and replaces it.
 """
 
 from __future__ import annotations
@@ -9,20 +10,22 @@ from __future__ import annotations
 import hashlib
 import heapq
 import io
-import os
-from collections import Counter
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
+from datetime import datetime
+from itertools import chain
 from pathlib import Path
 from typing import IO, NamedTuple
 
 import orjson
 
 from crucible.core.errors import VaultError
-from crucible.core.files import append_errors, fsync_folder
+from crucible.core.files import append_errors
 from crucible.core.patterns import late_pattern
+from crucible.vault.events.archive_blocks import KEY, Place, load_places, read_block
 from crucible.vault.events.event_files import EVENTS, TOOLS, EventFiles, archive_path, number_of
-from crucible.vault.events.event_summary import COUNTS, load_own_meta, with_counts
+from crucible.vault.events.event_summary import COUNTS
 
 
 class EventLine(NamedTuple):
@@ -60,14 +63,19 @@ def folder_lines(folder: Path) -> Iterator[Iterator[EventLine]]:
 
 def after_archived(archived: Iterable[EventLine], later: Iterable[EventLine]) -> Iterator[EventLine]:
     """Yield the lines in the archive, then the other lines in the folder, renumbered to follow the archive's."""
+    first = next(iter_later := iter(later), None)
+    if first is None:
+        yield from archived
+        return
+    later = chain((first,), iter_later)
     known: set[bytes] = set()
     last = shift = 0
     for line in archived:
-        known.add(_identity(line))
+        known.add(identity(line))
         last = max(last, line.number)
         yield line
     for line in later:
-        if _identity(line) not in known:
+        if identity(line) not in known:
             if line.number and line.number + shift <= last:
                 shift = last + 1 - line.number
             yield _renumbered(line, shift) if line.number and shift else line
@@ -83,12 +91,18 @@ def _rising(lines: Iterable[EventLine]) -> Iterator[tuple[int, EventLine]]:
 _HEAD = late_pattern(rb'\{"seq":\d+,(?:"key":"([0-9a-f]{16})",)?')
 
 
-def _identity(line: EventLine) -> bytes:
-    """Return an identity shared by copies of a record with different numbers: its key, else a hash of the line."""
+def identity(line: EventLine) -> bytes:
+    """Return the key of a line, shared by copies of a record with different numbers: its own, else a hash."""
     found = _HEAD.match(line.data) if line.number else None
     if found and found[1]:
-        return bytes(found[1])
-    return hashlib.blake2b(line.data[found.end() :] if found else line.data, digest_size=16).digest()
+        return bytes.fromhex(found[1].decode())
+    return hashlib.blake2b(line.data[found.end() :] if found else line.data, digest_size=KEY).digest()
+
+
+def keys_of(places: Iterable[Place]) -> Iterator[bytes]:
+    """Yield the keys of the lines in blocks."""
+    for place in places:
+        yield from (place.keys[at : at + KEY] for at in range(0, len(place.keys), KEY))
 
 
 def _renumbered(line: EventLine, shift: int) -> EventLine:
@@ -102,18 +116,7 @@ def _renumbered(line: EventLine, shift: int) -> EventLine:
     return line._replace(data=data, number=number)
 
 
-_FORM = 1
 _BUFFER = 1 << 18
-_LEVEL = 9
-"""One of Zstandard's 22 levels.  At this one, text shrinks to a tenth, at about 50 MB a second."""
-
-
-class Contents(NamedTuple):
-    """A checksum over lines: the number of records, the last sequence number, and a digest of all bytes."""
-
-    records: int
-    last: int
-    digest: bytes
 
 
 def next_number(files: EventFiles, vault_root: Path, session_id: str) -> int:
@@ -137,21 +140,90 @@ def archived_lines(path: Path) -> Iterator[EventLine]:
         return
     found = 0
     with _reading(path) as file:
-        expected = _summary(file.readline(), path).get("records")
+        expected = parse_summary(file.readline(), path).get("records")
         for line in numbered(file, path, start=2):
             found += line.number > 0
             yield line
     if found != expected:
-        raise _damaged(path, f"{found} of {expected} records remain")
+        raise damaged(path, f"{found} of {expected} records remain")
+
+
+def archived_lines_of(path: Path, keys: Iterable[bytes]) -> Iterator[EventLine]:
+    """Yield the lines of an archive with these keys, or all lines if it has no table of keys.
+
+    Decompresses only their blocks.  Raises `VaultError` if the archive is damaged.
+    """
+    if not path.is_file():
+        return
+    with archive_errors(path), path.open("rb") as file:
+        places = load_places(file)
+        start = 1
+        for place in places:
+            if found := sorted(set(_positions(place.keys, keys))):
+                lines = read_block(file, place).split(b"\n")
+                yield from (next(numbered([lines[at] + b"\n"], path, start + at)) for at in found)
+            start += len(place.keys) // KEY or 1
+    if not places:
+        yield from archived_lines(path)
+
+
+def _positions(table: bytes, keys: Iterable[bytes]) -> Iterator[int]:
+    for key in keys:
+        at = table.find(key)
+        while at >= 0:
+            if at % KEY == 0:
+                yield at // KEY
+            at = table.find(key, at + 1)
+
+
+def last_archived_lines(path: Path) -> Iterator[bytes]:
+    """Yield the lines of an archive, last one first, without line ends.  Reads only as far as needed.
+
+    Raises `VaultError` if the archive is damaged.
+    """
+    if not path.is_file():
+        return
+    with archive_errors(path), path.open("rb") as file:
+        places = load_places(file)
+        for place in reversed(places[1:]):
+            yield from reversed(read_block(file, place).split(b"\n")[:-1])
+    if not places:
+        yield from reversed([line.data.rstrip(b"\n") for line in archived_lines(path)])
+
+
+def verify_archive(path: Path) -> None:
+    """Raise `VaultError` if an archive is damaged.  Decompresses all of it."""
+    with archive_errors(path), path.open("rb") as file:
+        places = load_places(file)
+        for place in places:
+            lines = read_block(file, place).count(b"\n")
+            if place.start and lines * KEY != len(place.keys):
+                raise damaged(path, "a block does not have the lines that its table names")
+    head = archived_meta_of(path)
+    if not places:
+        deque(archived_lines(path), maxlen=0)
+        if head.get("archive") != 1:
+            raise damaged(path, "its table of blocks cannot be read")
 
 
 def archived_meta(vault_root: Path, session_id: str) -> Mapping[str, object]:
     """Return the summary in a session's archive, or an empty one.  Reads only the first line."""
     path = archive_path(vault_root, session_id)
-    if not path.is_file():
-        return {}
+    return archived_meta_of(path) if path.is_file() else {}
+
+
+def archived_meta_of(path: Path) -> Mapping[str, object]:
+    """Return the summary in an archive."""
     with _reading(path) as file:
-        return _summary(file.readline(), path)
+        return parse_summary(file.readline(), path)
+
+
+def last_of(meta: Mapping[str, object]) -> datetime | None:
+    """Return the time of the last record in an archive, from its summary; None if its version stored no time."""
+    last = meta.get("last")
+    with suppress(ValueError):
+        return datetime.fromisoformat(last) if isinstance(last, str) else None
+    return None
 
 
 def joined_meta(
@@ -172,100 +244,39 @@ def joined_meta(
     return {name: value for name, value in joined.items() if name != "sizes"}
 
 
-def put_away(vault_root: Path, session_id: str, files: EventFiles) -> Contents:
-    """Archive a session: write the lines in an existing archive, then those in the folder.
-
-    Leaves the folder unchanged.  Raises `VaultError` if the archive cannot be written, or if an existing one cannot be
-    read; the existing one is then unchanged.
-    """
-    path = archive_path(vault_root, session_id)
-    new = path.with_name(f"{path.name}.tmp")
-    with append_errors(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            expected = _write(new, vault_root, session_id, files)
-            _check(new, expected)
-            new.replace(path)
-            fsync_folder(path.parent)
-        finally:
-            new.unlink(missing_ok=True)
-    return expected
-
-
-def _write(new: Path, vault_root: Path, session_id: str, files: EventFiles) -> Contents:
-    """Write the archive.  Reads all lines twice, since the summary comes first."""
-    path = archive_path(vault_root, session_id)
-    written: Counter[str] = Counter()
-    with folder_lines(files.folder) as later:
-        expected = _contents(after_archived(archived_lines(path), later), written)
-    meta = with_counts(load_own_meta(files.folder), files.folder)
-    head = {"archive": _FORM, **joined_meta(archived_meta(vault_root, session_id), meta, written)}
-    # Use the actual counts, whatever an older summary says.
-    head |= {"session_id": session_id, "records": expected.records, "last_seq": expected.last}
-    with _writing(new) as file, folder_lines(files.folder) as later:
-        file.write(orjson.dumps(head) + b"\n")
-        for line in after_archived(archived_lines(path), later):
-            file.write(line.data)
-    return expected
-
-
-def _check(new: Path, expected: Contents) -> None:
-    found = _contents(archived_lines(new), Counter())
-    if found != expected:
-        raise _damaged(new, f"{found.records} of {expected.records} records could be read back")
-
-
-def _contents(lines: Iterable[EventLine], written: Counter[str]) -> Contents:
-    """Summarise all lines.  `written` receives the number of records in each file."""
-    records = last = 0
-    digest = hashlib.blake2b(digest_size=16)
-    for line in lines:
-        if line.number:
-            records += 1
-            written[line.path.name] += 1
-        last = max(last, line.number)
-        digest.update(line.data)
-    return Contents(records, last, digest.digest())
-
-
 @contextmanager
 def _reading(path: Path) -> Iterator[IO[bytes]]:
-    from crucible.core.zstd import ZstdError, ZstdFile  # noqa: PLC0415  slow to import, and rarely needed
+    from crucible.core.zstd import ZstdFile  # noqa: PLC0415  slow to import, and not always needed
 
-    with append_errors(path, "read"), path.open("rb") as packed:
-        try:
-            with ZstdFile(packed) as stream:
-                yield io.BufferedReader(stream, _BUFFER)
-        except (EOFError, ZstdError) as error:
-            raise _damaged(path, str(error)) from error
+    with archive_errors(path), path.open("rb") as packed, ZstdFile(packed) as stream:
+        yield io.BufferedReader(stream, _BUFFER)
 
 
 @contextmanager
-def _writing(new: Path) -> Iterator[io.BufferedIOBase]:
-    """Open a new compressed file.  It is on disk when the block ends."""
-    from crucible.core.zstd import CompressionParameter, ZstdFile  # noqa: PLC0415  as above
+def archive_errors(path: Path) -> Iterator[None]:
+    """Convert the errors of a damaged or unreadable archive to a `VaultError`."""
+    from crucible.core.zstd import ZstdError  # noqa: PLC0415  as above
 
-    options: dict[int, int] = {CompressionParameter.compression_level: _LEVEL, CompressionParameter.checksum_flag: 1}
-
-    new.unlink(missing_ok=True)  # left by a killed purge, or a symlink
-    with new.open("xb") as packed:
-        with ZstdFile(packed, "w", options=options) as stream:
-            yield stream
-        packed.flush()
-        os.fsync(packed.fileno())
+    with append_errors(path, "read"):
+        try:
+            yield
+        except (EOFError, ZstdError) as error:
+            raise damaged(path, str(error)) from error
 
 
-def _summary(line: bytes, path: Path) -> Mapping[str, object]:
+def parse_summary(line: bytes, path: Path) -> Mapping[str, object]:
+    """Parse the first line of an archive.  Raises `VaultError` if it is not a summary."""
     try:
         head = orjson.loads(line)
         if isinstance(head, dict) and isinstance(head["archive"], int):
             return head
     except (ValueError, KeyError):
         pass
-    raise _damaged(path, "its first line is not a summary")
+    raise damaged(path, "its first line is not a summary")
 
 
-def _damaged(path: Path, reason: str) -> VaultError:
+def damaged(path: Path, reason: str) -> VaultError:
+    """Return the error for a damaged archive."""
     return VaultError(f"{path}: damaged: {reason}", "nothing was removed; restore it from a backup, or move it away")
 
 

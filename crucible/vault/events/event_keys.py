@@ -1,7 +1,7 @@
 """The keys of a session's records, so that a repeated import does not write a record twice.
 
-They are cached in `.crucible/cache/flight/` with the size of the files that were read.  The cache is valid only while
-the files still begin with the same bytes.
+An archive has a table of its keys.  Those in the folder are cached in `.crucible/cache/flight/` with the size of the
+files that were read.  The cache is valid only while the files still begin with the same bytes.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import os
 import struct
+import sys
 from array import array
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
@@ -18,7 +19,8 @@ from typing import NamedTuple
 import orjson
 
 from crucible.core.patterns import late_pattern
-from crucible.vault.events.event_files import EVENTS, TOOLS, keys_path
+from crucible.vault.events.archive_blocks import load_places
+from crucible.vault.events.event_files import EVENTS, TOOLS, archive_path, keys_path
 
 _MAGIC = b"cruk\x01"
 _WORTH_IT = 1 << 18
@@ -38,10 +40,12 @@ class _Read(NamedTuple):
 
 
 class Keys:
-    """The keys of a session's records, as far as the files have been read."""
+    """The keys of a session's records, as far as the files have been read, and of its archive."""
 
     def __init__(self, vault_root: Path, session_id: str) -> None:
         self._cache = keys_path(vault_root, session_id)
+        self._archive = archive_path(vault_root, session_id)
+        self._archived = _archived_keys(self._archive)
         self._known: set[int] = set()
         self._read = {EVENTS: _Read(), TOOLS: _Read()}
         self._saved_size = 0
@@ -49,11 +53,12 @@ class Keys:
             self._load(self._cache.read_bytes())
 
     def __contains__(self, key: int) -> bool:
-        return key in self._known
+        return key in self._known or key in self._archived
 
     def read_new(self, folder: Path) -> None:
         """Read the records written since the last call, or all records if a file was replaced."""
         if any(not _is_same(folder / name, read) for name, read in self._read.items()):
+            self._archived = _archived_keys(self._archive)  # the files may have been archived
             self._known.clear()
             self._read = {name: _Read() for name in self._read}
             self._saved_size = 0
@@ -110,6 +115,17 @@ class Keys:
                 end += len(line)
                 self._known.update(_key_of(line))
             return _read_until(file.fileno(), end)
+
+
+def _archived_keys(path: Path) -> set[int]:
+    """Return the keys in an archive's table; none for an archive of version 1."""
+    keys = array("Q")
+    with suppress(OSError), path.open("rb") as file:
+        for place in load_places(file):
+            keys.frombytes(place.keys)
+    if sys.byteorder == "little":
+        keys.byteswap()
+    return set(keys)
 
 
 def forget_keys(vault_root: Path, session_id: str) -> None:

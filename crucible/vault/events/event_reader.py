@@ -6,7 +6,7 @@ Torn lines are reported to the caller and skipped.  A session without a folder h
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Container, Iterator, Mapping
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -14,14 +14,17 @@ from pathlib import Path
 
 import orjson
 
+from crucible.core.errors import VaultError
 from crucible.core.patterns import late_pattern
 from crucible.vault.events.event_archive import (
     EventLine,
     after_archived,
     archived_lines,
+    archived_lines_of,
     archived_meta,
     folder_lines,
     joined_meta,
+    last_archived_lines,
 )
 from crucible.vault.events.event_files import OWN_FIELDS, archive_path, flight_folder, last_lines
 from crucible.vault.events.event_summary import COUNTS, load_own_meta, with_counts
@@ -53,20 +56,29 @@ OnTorn = Callable[[Path, int], None]
 
 _TYPE = late_pattern(rb'\{"seq":\d+,(?:"key":"\w+",)?(?:"time":"[^"\\]*",)?(?:"phase":"[^"\\]*",)?"type":"(\w+)"')
 """The type of a record as we write it, without parsing the line."""
+_KEY = late_pattern(rb'\{"seq":\d+,"key":"(\w+)"')
 
 
 def read_records(
-    vault_root: Path, session_id: str, on_torn: OnTorn | None = None, types: Container[str] | None = None
+    vault_root: Path,
+    session_id: str,
+    on_torn: OnTorn | None = None,
+    types: Container[str] | None = None,
+    keys: Collection[str] | None = None,
 ) -> Iterator[EventRecord]:
-    """Yield the records by sequence number, without those of other `types`.
+    """Yield the records by sequence number, without those of other `types` or `keys`.
+
+    With keys, only a part of the archive is read.
 
     `on_torn` gets the file and line number (from 1) of each invalid line.
 
     Raises `VaultError` if the archive is damaged, after the records that could be read.
     """
-    with _lines(vault_root, session_id) as lines:
+    with _lines(vault_root, session_id, keys) as lines:
         for line in lines:
             if types is not None and (found := _TYPE.match(line.data)) and found[1].decode() not in types:
+                continue
+            if keys is not None and (found := _KEY.match(line.data)) and found[1].decode() not in keys:
                 continue
             try:
                 record = _record(orjson.loads(line.data) if line.number else None)
@@ -74,7 +86,8 @@ def read_records(
                 if on_torn:
                     on_torn(line.path, line.at)
             else:
-                yield record
+                if keys is None or record.key in keys:
+                    yield record
 
 
 def load_meta(vault_root: Path, session_id: str) -> Mapping[str, object]:
@@ -93,25 +106,42 @@ def load_meta(vault_root: Path, session_id: str) -> Mapping[str, object]:
 def last_time(vault_root: Path, session_id: str, ignored: Container[str] = ()) -> datetime | None:
     """Return the time of the last event, except for the types in `ignored`.  Reads only the end of each file."""
     folder = flight_folder(vault_root, session_id)
-    return max(filter(None, (_last_in(folder / name, ignored) for name in COUNTS)), default=None)
+    later = max(filter(None, (_last_in(folder / name, ignored) for name in COUNTS)), default=None)
+    with suppress(VaultError):
+        return later or _last_of(last_archived_lines(archive_path(vault_root, session_id)), ignored)
+    return None
 
 
 def _last_in(path: Path, ignored: Container[str]) -> datetime | None:
     with suppress(OSError), path.open("rb") as file:
-        for line in last_lines(file.fileno()):
-            with suppress(ValueError, KeyError, TypeError):
-                record = _record(orjson.loads(line))
-                if record.time and record.type not in ignored:
-                    return record.time
+        return _last_of(last_lines(file.fileno()), ignored)
+    return None
+
+
+def _last_of(lines: Iterable[bytes], ignored: Container[str]) -> datetime | None:
+    for line in lines:
+        with suppress(ValueError, KeyError, TypeError):
+            record = _record(orjson.loads(line))
+            if record.time and record.type not in ignored:
+                return record.time
     return None
 
 
 @contextmanager
-def _lines(vault_root: Path, session_id: str) -> Iterator[Iterator[EventLine]]:
+def _lines(vault_root: Path, session_id: str, keys: Collection[str] | None = None) -> Iterator[Iterator[EventLine]]:
     archive = archive_path(vault_root, session_id)
     # Open the folder first: if a purge then empties it, the archive is already written.
     with folder_lines(flight_folder(vault_root, session_id)) as later:
-        yield after_archived(archived_lines(archive), later) if archive.is_file() else later
+        yield after_archived(_archived(archive, keys), later) if archive.is_file() else later
+
+
+def _archived(path: Path, keys: Collection[str] | None) -> Iterator[EventLine]:
+    if keys is None or not all(map(_IS_KEY.fullmatch, keys)):
+        return archived_lines(path)
+    return archived_lines_of(path, [bytes.fromhex(key) for key in keys])
+
+
+_IS_KEY = late_pattern(r"[0-9a-f]{16}")
 
 
 def _record(raw: object) -> EventRecord:

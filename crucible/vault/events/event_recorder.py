@@ -25,6 +25,8 @@ import orjson
 from crucible.clients import events
 from crucible.clients.events import At, Event
 from crucible.core.files import append_errors
+from crucible.vault.events.archive_blocks import KEY
+from crucible.vault.events.archive_writer import NewLine, archive_new, remove_files
 from crucible.vault.events.event_archive import next_number
 from crucible.vault.events.event_files import (
     EVENTS,
@@ -32,6 +34,7 @@ from crucible.vault.events.event_files import (
     TOOL_TYPES,
     TOOLS,
     EventFiles,
+    archive_path,
     cut_values,
     dump_record,
     flight_folder,
@@ -102,7 +105,7 @@ def _typed(hint: Any, value: object) -> Any:
     return value
 
 
-_BUFFER = 1 << 20
+_BUFFER = 1 << 22
 
 
 class FlightWriter:
@@ -110,6 +113,9 @@ class FlightWriter:
 
     Several writers, in several processes, may be open for one session.  Events are on file when `close` returns, or
     earlier.  `written` counts the new events.
+
+    A session without earlier events whose last event is not later than `ended_by` is archived straight away, unless it
+    is large.
     """
 
     def __init__(
@@ -118,6 +124,7 @@ class FlightWriter:
         session_id: str,
         max_value_bytes: int = 65536,
         lock_seconds: float = LOCK_SECONDS,
+        ended_by: datetime | None = None,
     ) -> None:
         self.folder = flight_folder(vault_root, session_id)
         self.vault_root = vault_root
@@ -128,7 +135,9 @@ class FlightWriter:
         self._keys = Keys(vault_root, session_id)
         self._pending: dict[int, Record] = {}
         self._size = 0
-        make_folder(self.folder)
+        self._ended_by = ended_by
+        if ended_by is None:
+            make_folder(self.folder)
         with append_errors(self.folder):
             self._keys.read_new(self.folder)
 
@@ -149,10 +158,10 @@ class FlightWriter:
 
     def close(self) -> None:
         """Write everything that is buffered."""
-        self._flush()
+        self._flush(closes=True)
         self._keys.save()
 
-    def _flush(self) -> None:
+    def _flush(self, *, closes: bool = False) -> None:
         """Number and write the pending records, after those that other processes have written since."""
         if not self._pending:
             return
@@ -160,8 +169,11 @@ class FlightWriter:
             with hold_events(self.folder, self._lock_seconds) as files:
                 self._keys.read_new(self.folder)
                 fresh = {key: one for key, one in self._pending.items() if key not in self._keys}
-                self._append(files, [*fresh.values()])
-                self._keys.add(fresh, self.folder, files.sizes)
+                if closes and self._has_ended(files, fresh.values()):
+                    self._archive(files, [*fresh.values()])
+                else:
+                    self._append(files, [*fresh.values()])
+                    self._keys.add(fresh, self.folder, files.sizes)
         finally:
             self._pending.clear()
             self._size = 0
@@ -176,6 +188,25 @@ class FlightWriter:
         files.append((one.file, b'{"seq":%d,%s' % (at, one.line)) for at, one in enumerate(fresh, number))
         started = min((one.time for one in fresh if one.time), default=None)
         keep_meta(files, self.session_id, before, Counter(one.file for one in fresh), Facts(started=started))
+
+    def _has_ended(self, files: EventFiles, fresh: Iterable[Record]) -> bool:
+        times = [record.time for record in fresh if record.time]
+        return (
+            self._ended_by is not None
+            and bool(times)
+            and max(times) <= self._ended_by
+            and not any(files.sizes.values())
+            and not archive_path(self.vault_root, self.session_id).exists()
+        )
+
+    def _archive(self, files: EventFiles, fresh: Iterable[Record]) -> None:
+        lines = [
+            NewLine(one.file, one.key.to_bytes(KEY), b'{"seq":%d,%s' % (at, one.line))
+            for at, one in enumerate(fresh, 1)
+        ]
+        times = [one.time for one in fresh if one.time]
+        archive_new(self.vault_root, self.session_id, lines, min(times), max(times))
+        remove_files(files)
 
     def __enter__(self) -> Self:
         return self

@@ -1,25 +1,25 @@
 """Archive or delete old event logs, according to the vault's settings.
 
 A session's age is that of its last record.  Sessions without a note, or that have not ended, are kept.  A folder is
-removed only after its archive is on disk and verified; the next purge completes an interrupted one.
+removed only after its archive is on disk and verified; the next purge completes an interrupted one.  Archives of
+version 1 are never deleted: earlier versions archived only what was to be kept.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection
 from contextlib import nullcontext, suppress
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import NamedTuple
-
-import orjson
 
 from crucible.core.errors import BadSessionId, CrucibleError, reason_of
 from crucible.core.files import append_errors
 from crucible.core.settings.settings import EventSettings
 from crucible.documents.session.session_id import check_session_id
-from crucible.vault.events.event_archive import put_away
+from crucible.vault.events.archive_writer import put_away, remove_files
+from crucible.vault.events.event_archive import archived_meta, last_of
 from crucible.vault.events.event_files import (
     EVENTS,
     LOCK_SECONDS,
@@ -30,22 +30,19 @@ from crucible.vault.events.event_files import (
     flight_folder,
     flights_folder,
     hold_events,
-    last_lines,
     purged_path,
 )
 from crucible.vault.events.event_keys import forget_keys
-from crucible.vault.events.event_summary import META_FILES, rename_in_meta
+from crucible.vault.events.event_summary import last_time, rename_in_meta
 
 _ARCHIVE = ".jsonl.zst"
 _DAY = timedelta(days=1)
-_MOST_SEARCHED = 200
-"""Maximum records to search from the end of a file for one with a time."""
 
 StatusOf = Callable[[str], str]
 
 
 class PurgedEvents(NamedTuple):
-    """A session that was purged, or would be without `dry_run`.  `size` is the size of its two files in bytes."""
+    """A session that was purged, or would be without `dry_run`.  `size` is the size of its files in bytes."""
 
     session_id: str
     last: datetime
@@ -90,7 +87,8 @@ def purge(
     A dry run writes nothing, not even a lock file.  An error in one session is reported and does not stop the others.
     """
     work = _Purge(vault_root, settings, frozenset(note_ids), now, lock_seconds, status_of)
-    found = [work.take(session_id, dry_run=dry_run) for session_id in flight_ids(vault_root)]
+    ids = {*flight_ids(vault_root), *(archived_ids(vault_root) if work.deletes else ())}
+    found = [work.take(session_id, dry_run=dry_run) for session_id in sorted(ids)]
     if not dry_run:
         _sweep(vault_root)
         stamp = purged_path(vault_root)
@@ -131,18 +129,6 @@ def archived_ids(vault_root: Path) -> list[str]:
     return sorted(name for name in names if _is_id(name))
 
 
-def last_time(folder: Path) -> datetime | None:
-    """Return the time of the last record, else of the last write.
-
-    None if there is no file.
-    """
-    found = [time for name in (EVENTS, TOOLS) for time in _last_of(folder / name)]
-    if found:
-        return max(found)
-    stats = [path.stat() for path in (folder / EVENTS, folder / TOOLS) if path.is_file()]
-    return max((datetime.fromtimestamp(one.st_mtime, UTC) for one in stats), default=None)
-
-
 class _Purge(NamedTuple):
     vault_root: Path
     settings: EventSettings
@@ -150,6 +136,13 @@ class _Purge(NamedTuple):
     now: datetime
     lock_seconds: float
     status_of: StatusOf
+
+    @property
+    def deletes(self) -> bool:
+        return self.settings.after == "delete"
+
+    def archived_last(self, session_id: str) -> datetime | None:
+        return last_of(archived_meta(self.vault_root, session_id))
 
     def take(self, session_id: str, *, dry_run: bool) -> PurgedEvents | KeptEvents:
         try:
@@ -160,20 +153,23 @@ class _Purge(NamedTuple):
             return KeptEvents(session_id, str(error), failed=True)
 
     def take_held(self, session_id: str, folder: Path) -> PurgedEvents | KeptEvents:
-        with hold_events(folder, self.lock_seconds, make=False) as files:
+        with hold_events(folder, self.lock_seconds, make=self.deletes) as files:
             found = self.judge(session_id, folder)  # another process may have written since the first check
             if isinstance(found, PurgedEvents):
                 self.put_away(session_id, files)
         return found
 
     def judge(self, session_id: str, folder: Path) -> PurgedEvents | KeptEvents:
+        archive = archive_path(self.vault_root, session_id)
+        archived = self.archived_last(session_id) if self.deletes else None
         with append_errors(folder, "read"):
-            last = last_time(folder)
-            size = sum(path.stat().st_size for path in (folder / EVENTS, folder / TOOLS) if path.is_file())
+            lines = _size_of(folder / EVENTS, folder / TOOLS)
+            # Files without a line are left over from a killed purge, or were made to hold the lock.
+            last = max(filter(None, (archived, None if archived and not lines else last_time(folder))), default=None)
+            size = lines + (_size_of(archive) if archived else 0)
         if session_id not in self.note_ids:
             return KeptEvents(session_id, "no-note", last)
-        # Empty files next to an archive are left over from a killed purge.
-        if last is None or not (size or archive_path(self.vault_root, session_id).is_file()):
+        if last is None or not (size or archive.is_file()):
             return KeptEvents(session_id, "no-records")
         if self.now - last < timedelta(days=self.settings.retention_days):
             return KeptEvents(session_id, "recent", last)
@@ -182,49 +178,18 @@ class _Purge(NamedTuple):
         return PurgedEvents(session_id, last, size)
 
     def put_away(self, session_id: str, files: EventFiles) -> None:
-        if self.settings.after != "delete":
+        if not self.deletes:
             put_away(self.vault_root, session_id, files)
+        elif self.archived_last(session_id):
+            path = archive_path(self.vault_root, session_id)
+            with append_errors(path, "removed"):
+                path.unlink(missing_ok=True)
         forget_keys(self.vault_root, session_id)
-        with append_errors(files.folder, "removed"):
-            _remove(files)
+        remove_files(files)
 
 
-def _remove(files: EventFiles) -> None:
-    """Remove the files, the locked one last.
-
-    A process that waits for the lock then sees that the file is gone and starts a new folder.
-    """
-    folder = files.folder
-    for name in META_FILES:
-        (folder / name).unlink(missing_ok=True)
-    if os.name == "nt":  # Windows cannot delete open files
-        files.empty()
-        return
-    (folder / TOOLS).unlink(missing_ok=True)
-    (folder / EVENTS).unlink(missing_ok=True)
-    with suppress(OSError):  # the folder contains other files, or was created again
-        folder.rmdir()
-
-
-def _last_of(path: Path) -> Iterator[datetime]:
-    """Yield the time of the last record that has one."""
-    if not path.is_file():
-        return
-    with path.open("rb") as file:
-        for number, line in enumerate(last_lines(file.fileno())):
-            if time := _time_of(line):
-                yield time
-                return
-            if number >= _MOST_SEARCHED:
-                return
-
-
-def _time_of(line: bytes) -> datetime | None:
-    try:
-        time = datetime.fromisoformat(orjson.loads(line)["time"])
-    except (ValueError, KeyError, TypeError):
-        return None
-    return time if time.tzinfo else time.replace(tzinfo=UTC)
+def _size_of(*paths: Path) -> int:
+    return sum(path.stat().st_size for path in paths if path.is_file())
 
 
 def _sweep(vault_root: Path) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
@@ -23,6 +23,7 @@ from crucible.vault.events.event_files import (
     EventFiles,
     flight_folder,
     hold_events,
+    last_lines,
     number_of,
 )
 
@@ -35,6 +36,8 @@ COUNTS = {EVENTS: "events_count", TOOLS: "tools_count"}
 _NEW = f"{META}.tmp"
 META_FILES = (META, _NEW)
 """The files in which a summary may be stored."""
+_MOST_SEARCHED = 200
+"""Maximum records to search from the end of a file for one with a time."""
 
 
 class Facts(NamedTuple):
@@ -68,7 +71,7 @@ def save_meta(
         return
     with hold_events(folder, lock_seconds) as files:
         before = load_own_meta(folder)
-        after = _complete({**with_counts(before, folder), **_known_facts(facts), "session_id": session_id})
+        after = complete_meta({**with_counts(before, folder), **known_facts(facts), "session_id": session_id})
         if after != before:
             _write(files.folder, after)
 
@@ -82,7 +85,7 @@ def with_counts(meta: Mapping[str, object], folder: Path) -> dict[str, object]:
     if known is None or any(known[name] > size for name, size in sizes.items()):
         known = dict.fromkeys(COUNTS, 0)
         meta = {**meta, **dict.fromkeys(COUNTS.values(), 0)}
-    return _complete({**_counted_on(meta, folder, known), "sizes": sizes})
+    return complete_meta({**_counted_on(meta, folder, known), "sizes": sizes})
 
 
 def keep_meta(
@@ -116,6 +119,18 @@ def _keep(
     _write(files.folder, {**meta, **started, "session_id": session_id})
 
 
+def last_time(folder: Path) -> datetime | None:
+    """Return the time of the last record, else of the last write.
+
+    None if there is no file.
+    """
+    found = [time for name in (EVENTS, TOOLS) for time in _last_of(folder / name)]
+    if found:
+        return max(found)
+    stats = [path.stat() for path in (folder / EVENTS, folder / TOOLS) if path.is_file()]
+    return max((datetime.fromtimestamp(one.st_mtime, UTC) for one in stats), default=None)
+
+
 def facts_of(values: Mapping[str, object], time: datetime | None) -> Facts:
     """Return the facts of an `agent_switch` record."""
     agents = (values.get("from_agent"), values.get("to_agent"))
@@ -136,7 +151,8 @@ def _switched(meta: Mapping[str, object], facts: Facts) -> dict[str, object]:
     return {"agent_switches": agents, "initial_agent": first or agents[0]}
 
 
-def _known_facts(facts: Facts) -> dict[str, object]:
+def known_facts(facts: Facts) -> dict[str, object]:
+    """Return the facts that are known, as they will be read back."""
     known = {name: value for name, value in facts._asdict().items() if value is not None}
     # Normalised as it will be read back, so that an unchanged summary is not written again.
     normalised: dict[str, object] = orjson.loads(orjson.dumps(known, option=orjson.OPT_UTC_Z))
@@ -170,7 +186,7 @@ def _facts_in(record: Mapping[str, object], found: Mapping[str, object], *, has_
     return changed
 
 
-def _complete(meta: Mapping[str, object]) -> dict[str, object]:
+def complete_meta(meta: Mapping[str, object]) -> dict[str, object]:
     """Return the summary with all keys, in the order for reading."""
     empty: dict[str, object] = dict.fromkeys(("session_id", *Facts._fields, *COUNTS.values()))
     total = sum(_count(meta, key) for key in COUNTS.values())
@@ -188,7 +204,7 @@ def load_own_meta(folder: Path) -> dict[str, object]:
 
 def _write(folder: Path, meta: Mapping[str, object]) -> None:
     """Replace the file in one step.  All writers use the same temporary name, since they hold the lock."""
-    data = orjson.dumps(_complete(meta), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE | orjson.OPT_UTC_Z)
+    data = orjson.dumps(complete_meta(meta), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE | orjson.OPT_UTC_Z)
     new = folder / _NEW
     flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
     with os.fdopen(os.open(new, flags, 0o666), "wb") as file:
@@ -221,3 +237,24 @@ def _lines(path: Path, start: int) -> Iterator[bytes]:
     with path.open("rb") as file:
         file.seek(start)
         yield from (line[:-1] for line in file if line.endswith(b"\n"))
+
+
+def _last_of(path: Path) -> Iterator[datetime]:
+    """Yield the time of the last record that has one."""
+    if not path.is_file():
+        return
+    with path.open("rb") as file:
+        for number, line in enumerate(last_lines(file.fileno())):
+            if time := _time_of(line):
+                yield time
+                return
+            if number >= _MOST_SEARCHED:
+                return
+
+
+def _time_of(line: bytes) -> datetime | None:
+    try:
+        time = datetime.fromisoformat(orjson.loads(line)["time"])
+    except (ValueError, KeyError, TypeError):
+        return None
+    return time if time.tzinfo else time.replace(tzinfo=UTC)

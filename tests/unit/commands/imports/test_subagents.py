@@ -13,6 +13,7 @@ from crucible.documents.session.session import Failure, Prose, Session, Status, 
 from crucible.vault.notes.vault import Vault
 from tests.unit.clients.building import Row, assistant, envelope, result, text, use, user
 from tests.unit.commands.imports.places import bytes_of, make_vault, notes_of, run_import, session_file, write_rows
+from tests.unit.vault.events.flights import stored_lines
 
 AGENT = "abc123"
 HERE = "/home/dev/project"
@@ -281,7 +282,7 @@ def test_a_nameless_subagent_before_the_first_prompt_waits_for_its_trunk_s_id(tm
     assert all(name.startswith("2026-01-02-go") for name in names)
     texts = "".join(note.source.text for note in notes_of(vault).values())
     assert "\nI am warm.\n" in texts.replace("> > ", "")
-    events = "".join(path.read_text() for path in vault.root.glob(".crucible/flight/*/events.jsonl"))
+    events = "".join(line for lines in stored_lines(vault.root).values() for line in lines)
     assert events.count("I am warm.") == 1
     before = bytes_of(vault)
     assert not run_import(vault, session_file(tmp_path)).updated

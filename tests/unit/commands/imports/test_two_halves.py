@@ -39,6 +39,7 @@ from tests.unit.commands.imports.halves import (
     ticket_for,
 )
 from tests.unit.commands.imports.places import CLAUDE, bytes_of, copy_real, make_vault, notes_of, run_import
+from tests.unit.vault.events.flights import stored_lines
 
 CLIENTS = ("claude-code", "codex", "gemini", "opencode")
 GOLDEN = TESTS / "data" / "two_halves.md"
@@ -103,6 +104,7 @@ def texts_of(vault: Vault) -> Iterator[str]:
     for path, data in bytes_of(vault).items():
         if not path.endswith("resumes.jsonl"):
             yield data.decode("utf-8", "replace")
+    yield from ("\n".join(lines) for lines in stored_lines(vault.root).values())
 
 
 @pytest.mark.parametrize("client", CLIENTS)
@@ -377,15 +379,11 @@ def test_a_memory_that_cannot_be_read_keeps_the_session_waiting_and_stops_no_oth
 
 def _told(halves: Halves) -> dict[str, object]:
     """The notes, and the whole events but their numbers."""
-    found: dict[str, object] = {}
-    for path, data in bytes_of(halves.vault).items():
-        if path.endswith((".md",)):
-            found[path] = data
-        elif "/flight/" in path and path.endswith("s.jsonl"):
-            lines = data.decode().splitlines()
-            found[path] = sorted(
-                re.sub(r'"seq":\d+,|"phase":"[^"]*",|"key":"\w+",|"session":"[^"]*",', "", x) for x in lines
-            )
+    found: dict[str, object] = {p: data for p, data in bytes_of(halves.vault).items() if p.endswith(".md")}
+    for name, lines in stored_lines(halves.vault.root).items():
+        found[name] = sorted(
+            re.sub(r'"seq":\d+,|"phase":"[^"]*",|"key":"\w+",|"session":"[^"]*",', "", x) for x in lines
+        )
     return found
 
 
