@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from crucible.analysis.findings.corrections import announced, narrates
 from crucible.analysis.findings.observed_calls import (
@@ -249,15 +250,16 @@ def _is_about(sentence: str, run: _Run) -> bool:
     return bool(known or _NAMED.search(sentence)) and bool(_stems(sentence) - known - _VERDICTS)
 
 
-def _known(sentence: str, run: _Run) -> set[str]:
+def _known(sentence: str, run: _Run) -> frozenset[str]:
     """Return the stems that a sentence shares with the failure or its files."""
     about = " ".join((run.text.removeprefix(f"{run.key}: "), *run.signature, *run.files))
     return _stems(sentence) & _stems(about) - _VERDICTS
 
 
-def _stems(text: str) -> set[str]:
+@lru_cache(maxsize=128)
+def _stems(text: str) -> frozenset[str]:
     """Return the stems of the words in a text, including the parts of identifiers."""
-    return {one[:_STEM].casefold() for one in _PARTS.findall(text)}
+    return frozenset(one[:_STEM].casefold() for one in _PARTS.findall(text))
 
 
 _STEM = 5

@@ -92,7 +92,7 @@ def read_call(row: str, name: str, arguments: Mapping[str, object], roots: tuple
         files=_own(files, roots),
         added=new - old,
         removed=old - new,
-        gone=tuple(_DELETED.findall(patch)),
+        gone=tuple(_DELETED.findall(patch)) if "*** Delete" in patch else (),
         is_whole=not arguments.keys().isdisjoint(_WHOLE),
     )
 
@@ -183,7 +183,7 @@ def _shell(row: str, name: str, script: str, roots: tuple[str, ...]) -> Observed
         files=_own(tuple(path for part in parts for path in _written(part))[:_MOST], roots),
         gone=tuple(path for what, path in undone if what is Deed.DELETE),
         restored=tuple(path for what, path in undone if what is Deed.REVERT),
-        commits=bool(_COMMITS.search(script)),
+        commits=any(word in script for word in ("git", "gh pr", "glab mr")) and bool(_COMMITS.search(script)),
         script=script,
     )
 
@@ -276,12 +276,14 @@ def _key(part: ShellCommand) -> str:
 
 # --- output ----------------------------------------------------------------------------------------------------------
 
-_RED = late_pattern(
-    r"^(?:\[[\w:./-]{1,40}\] )?(?:[ \t]*--- FAIL|FAIL\b|FAILED\b|FAILURES!|E  |error(?:\[\w+\])?: |error TS\d+|panic: |\d+ issues:$|[1-9]\d* fail(?:ing|ed)\b"
+_RED_LINE = (
+    r"(?:\[[\w:./-]{1,40}\] )?(?:[ \t]*--- FAIL|FAIL\b|FAILED\b|FAILURES!|E  |error(?:\[\w+\])?: |error TS\d+|panic: |\d+ issues:$|[1-9]\d* fail(?:ing|ed)\b"
     r"|BUILD FAILED|test result: FAILED|Tests:[ \t]+[1-9]\d* failed|npm ERR!|make(?:\[\d+\])?: \*\*\*|Found [1-9]\d* errors?\b|[ \t]*\u2715 |\u2716 [1-9]"
-    r"|ERROR task failed|[\w./-]+:\d+(?::\d+)?: error\b|={3,20} [^\n]{0,200}\b[1-9]\d{0,6} (?:failed|errors?)\b)",
-    re.MULTILINE,
+    r"|ERROR task failed|[\w./-]+:\d+(?::\d+)?: error\b|={3,20} [^\n]{0,200}\b[1-9]\d{0,6} (?:failed|errors?)\b)"
 )
+_RED = late_pattern(_RED_LINE, re.MULTILINE)
+_RED_BELOW = late_pattern(rf"\n{_RED_LINE}", re.MULTILINE)
+"""A line after the first one.  The regex engine finds a line end far faster than `^`."""
 _LINE = late_pattern(
     r"\s*(?:--- FAIL|FAIL\b|FAILED\b|error(?:\[\w+\])?:|error TS|panic:|E  |\u2715|not ok\b|AssertionError|\w*(?:Error|Exception):)"
     r"|\S+\.\w+(?:[:(]\d+){1,2}\)?:"
@@ -296,7 +298,8 @@ _LOOKED_AT = 60_000
 @lru_cache(maxsize=1)
 def is_red(text: str) -> bool:
     """True if an output has a line that only a failed run prints."""
-    return bool(_RED.search(text[-_LOOKED_AT:]))
+    text = text[-_LOOKED_AT:]
+    return bool(_RED.match(text) or _RED_BELOW.search(text))
 
 
 _LOG = late_pattern(

@@ -356,12 +356,13 @@ def _proof(found: _Found, head: str) -> Iterator[str]:
 
 def commits_in(text: str) -> list[tuple[str, str, str]]:
     """Return the branch, short id and subject of each commit that `git commit` reported."""
-    return _COMMIT.findall(text[-20_000:])
+    text = text[-20_000:]
+    return _COMMIT.findall(text) if "] " in text else []
 
 
 def requests_in(script: str, text: str) -> list[str]:
     """Return the URL of the pull request that a command created, if it did."""
-    found = _REQUEST.search(text) if _CREATES.search(script) else None
+    found = _REQUEST.search(text) if " create" in script and _CREATES.search(script) else None
     return [found[0].strip()] if found else []
 
 

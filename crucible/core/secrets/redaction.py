@@ -85,6 +85,8 @@ class PrivateText(NamedTuple):
 
 def hide_private(text: str) -> tuple[str, list[PrivateText]]:
     """Replace each private part with a mark; return the text and the parts."""
+    if "<" not in text:
+        return text, []
     shown: list[str] = []
     hidden: list[PrivateText] = []
     begin = start = depth = 0

@@ -52,10 +52,12 @@ _BLANKS = late_pattern(r"[ \t\n]+")
 
 def normal(text: str) -> str:
     """Normalize a block of text.  No other function here drops characters."""
-    if _UNWANTED.search(text):
+    if not text.isprintable() and _UNWANTED.search(text):
         text = _SURROGATE.sub("\ufffd", text).replace("\r\n", "\n").replace("\r", "\n")
         text = _CONTROL.sub("", ANSI.sub("", text))
-    return _BLANK_LINE.sub("", text).strip("\n")
+    if " \n" in text or "\t\n" in text or text.endswith((" ", "\t")):
+        text = _BLANK_LINE.sub("", text)
+    return text.strip("\n")
 
 
 def normal_line(text: str) -> str:
@@ -95,7 +97,7 @@ LINE_RULES: tuple[Rule, ...] = (
     Rule("heading", _PREFIX, r"\#{1,6}(?=[ \t]|$)", "#"),
     Rule("setext", _PREFIX, r"=+[ \t]*$", "="),
     # One `-` or `*` is enough: a lone `-` underlines a heading, and the prefix has consumed the start of `* * *`.
-    Rule("thematic", _PREFIX, r"-[- \t]*$|\*[* \t]*$|_[ \t]*_[ \t]*_[_ \t]*$"),
+    Rule("thematic", _PREFIX, r"-[- \t]*$|\*[* \t]*$|_[ \t]*_[ \t]*_[_ \t]*$", sign=r"[-*_][ \t]*$"),
     Rule("tilde-fence", _PREFIX, "~~~", "~~~"),
     Rule("tool-calls", _PREFIX, r"\*\*Tool calls:\*\*[ \t]*$", "**Tool calls:**"),
     Rule("callout", _PREFIX, r"\[!", "[!"),

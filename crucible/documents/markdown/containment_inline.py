@@ -38,7 +38,8 @@ class Rule(NamedTuple):
 
     `when` limits which marks without a backslash are escaped.  A mark that already has backslashes always gets one
     more, so reading back needs no context.  In patterns, `^` matches only at the start and after `\n`.  `hint` is
-    plain text that every match contains: all of `before`, or else the start of each mark.
+    plain text that every match contains: all of `before`, or else the start of each mark.  `sign` is a pattern that
+    is found fast, and in every text with a mark to escape.
     """
 
     name: str
@@ -46,6 +47,7 @@ class Rule(NamedTuple):
     mark: str
     hint: str = ""
     when: str = ""
+    sign: str = ""
 
     def compiled(self) -> Pass:
         """Compile the rule into a pair of functions."""
@@ -54,17 +56,17 @@ class Rule(NamedTuple):
         if self.before == re.escape(self.hint):
             # A constant replacement costs a tenth of one with a group reference.
             escaped = self.hint + "\\"
-            return _pass(seal, escaped + "\\", self.hint), _pass(unseal, self.hint, escaped)
-        return _pass(seal, r"\g<0>\\", self.hint), _pass(unseal, r"\1", "\\" + self.hint)
+            return _pass(seal, escaped + "\\", self.hint, self.sign), _pass(unseal, self.hint, escaped)
+        return _pass(seal, r"\g<0>\\", self.hint, self.sign), _pass(unseal, r"\1", "\\" + self.hint)
 
     def bare(self) -> Callable[[str], str]:
         """Return a function that escapes only marks without a backslash."""
         return _pass(rf"(?:{self.before})(?=(?:{self.when or self.mark}))", r"\g<0>\\", self.hint)
 
 
-def _pass(pattern: str, template: str, hint: str) -> Callable[[str], str]:
-    compiled = late_pattern(pattern, re.MULTILINE)
-    return lambda text: compiled.sub(template, text) if hint in text else text
+def _pass(pattern: str, template: str, hint: str, sign: str = "") -> Callable[[str], str]:
+    compiled, found = late_pattern(pattern, re.MULTILINE), late_pattern(sign, re.MULTILINE)
+    return lambda text: compiled.sub(template, text) if hint in text and (not sign or found.search(text)) else text
 
 
 def _single(char: str, bare: str, marked: str) -> Pass:
@@ -115,11 +117,11 @@ _LINK = Rule("link", r"\]", r"\(", "]", when=rf"(?!{_WEB_TAIL})\(")
 INLINE_RULES = (*_SHARED, _LINK)
 
 MORE_RULES: tuple[Rule, ...] = (
-    Rule("scheme", SCHEME, ":(?=[A-Za-z0-9%/])", ":"),
+    Rule("scheme", SCHEME, ":(?=[A-Za-z0-9%/])", ":", sign=r":(?<=[aentAENT\\]:)[A-Za-z0-9%/]"),
     Rule("date", DATED, "-", "-"),
-    Rule("dice", r"dice[\w+-]*", ":", ":"),
+    Rule("dice", r"dice[\w+-]*", ":", ":", sign="dice"),
     # Dataview ignores an escape before `::`, so the backslash goes between the colons.
-    Rule("field", ":", ":", ":"),
+    Rule("field", ":", ":", ":", sign=r":\\*:"),
 )
 """Additional escapes in format 2: a backslash between two marks."""
 

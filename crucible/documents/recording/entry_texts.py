@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
+from functools import lru_cache
 
 from crucible.clients.events import (
     CallEnd,
@@ -39,6 +40,7 @@ OUTCOMES = {
 """Maps the outcome that a client reports for a call to the outcome in a note."""
 
 
+@lru_cache(maxsize=64)
 def agent_ref(name: str, version: str = "") -> AgentRef:
     """Make an agent reference whose name and version are valid in a heading."""
     return AgentRef(slug(name, "agent") or "agent", slug(version, "version") or None)

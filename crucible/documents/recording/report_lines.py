@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from enum import Enum, auto
+from functools import lru_cache
 from typing import NamedTuple
 
 from crucible.core.patterns import late_pattern
@@ -35,7 +36,6 @@ _MARKS = (
     (Part.ITEM, late_pattern(r"\(?([-*+•]|\d{1,3}[.)]|[A-H][.)])[ \t]+")),
     (Part.ROW, late_pattern(r"(\|)")),
     (Part.QUOTE, late_pattern(r"(>)[ \t]?")),
-    (Part.PROSE, late_pattern("()")),
 )
 
 
@@ -58,20 +58,23 @@ class Block(NamedTuple):
 
 def blocks_of(text: str) -> list[Block]:
     """Split a text into blocks; paragraphs and items may span several lines."""
+    return [*_blocks(text)]
+
+
+@lru_cache(maxsize=32)
+def _blocks(text: str) -> Sequence[Block]:
     blocks: list[Block] = []
     goes_on = in_code = False
     is_apart = True
     for line in text.split("\n"):
         content = line.strip()
-        is_fence = _FENCE.match(line) is not None
+        is_fence = ("```" in line or "~~~" in line) and _FENCE.match(line) is not None
         in_code = in_code is not is_fence
         if is_fence or in_code or not content:
             goes_on = goes_on and in_code and not is_fence
             is_apart = True
             continue
-        kind, mark, rest = next(
-            (kind, found[1].rstrip(".)"), content[found.end() :]) for kind, of in _MARKS if (found := of.match(content))
-        )
+        kind, mark, rest = _marked(content)
         if goes_on and kind is Part.PROSE:
             blocks[-1] = blocks[-1]._replace(text=f"{blocks[-1].text} {rest}")
         elif goes_on and kind is Part.RULE and blocks[-1].kind is Part.PROSE:
@@ -83,6 +86,19 @@ def blocks_of(text: str) -> list[Block]:
         goes_on = bool(blocks) and blocks[-1].is_text
         is_apart = False
     return blocks
+
+
+_SIGNS = frozenset("#-*_=(+•|>ABCDEFGH")
+"""Signs that begin a block's marker, besides digits."""
+
+
+def _marked(content: str) -> tuple[Part, str, str]:
+    """Return the kind of a line, its marker and its text."""
+    if content[0] in _SIGNS or content[0].isdecimal():
+        for kind, pattern in _MARKS:
+            if found := pattern.match(content):
+                return kind, found[1].rstrip(".)"), content[found.end() :]
+    return Part.PROSE, "", content
 
 
 _LIMIT = 300
@@ -102,7 +118,7 @@ def summary_of(report: str) -> str | None:
     without prose that only introduces a heading, a rule or a list.
     """
     blocks = blocks_of(report)
-    labelled = [_LABEL.split(block.text) for block in blocks if block.is_text]
+    labelled = [_LABEL.split(block.text) for block in blocks if block.is_text and "Summary:" in block.text]
     parts = [text[-1] for text in labelled if len(text) > 1][-1:] or list(
         _labelled_texts(_without_introduction(blocks))
     )

@@ -73,7 +73,7 @@ def _counted(text: str) -> _Counts:
     problems: list[str] = []
     bad = 0
     took: list[str] = []
-    for line in _COUNTS.finditer(text):
+    for line in _count_lines(text):
         if "elapsed" in line["rest"] or _NO_TESTS.search(line["label"]):
             continue  # counts for one of several classes, or for files
         found: Counter[str] = Counter()
@@ -88,16 +88,31 @@ def _counted(text: str) -> _Counts:
             problem = line["items"] if number else f"{line['items']}{line['rest']}".rstrip(". \t")
             problems.append(re.sub(r"\b1 (\w+)s\b", r"1 \1", problem) + ")" * (problem.count("(") - problem.count(")")))
             bad += number
-    for item in _NAMED_ITEM.finditer(text):
+    for item in _NAMED_ITEM.finditer(text) if "# " in text or "ℹ " in text else ():
         tests[_BUCKET[item["word"].lower()]] += int(item["n"])
-    for failed, total in _CTEST.findall(text):
+    for failed, total in _CTEST.findall(text) if "% tests passed" in text else ():
         tests.update({"failed": int(failed), "total": int(total)})
-    for word, number in _GTEST.findall(text):
+    for word, number in _GTEST.findall(text) if "[  " in text else ():
         tests[word.lower()] += int(number)
-    plan = None if tests else _TAP.search(text)
+    plan = None if tests or "1.." not in text else _TAP.search(text)
     if plan:
         tests.update({"total": int(plan[1]), "failed": len(_NOT_OK.findall(text))})
     return _Counts(tests, problems, bad, took[0] if len(took) == 1 else "")
+
+
+_NEAR_COUNT = late_pattern(r"[\d,oO:=](?:(?<=[:=])[ \t]*\d|(?<![:=])[ \t]+[A-Za-z\u017f\u212a])")
+"""A part of every count, which is found fast."""
+
+
+def _count_lines(text: str) -> Iterator[re.Match[str]]:
+    at = 0
+    while near := _NEAR_COUNT.search(text, at):
+        line = _COUNTS.match(text, text.rfind("\n", 0, near.start()) + 1)
+        if line:
+            yield line
+        at = text.find("\n", near.start()) + 1
+        if not at:
+            return
 
 
 def _items(text: str) -> Iterator[tuple[str, int]]:
@@ -181,27 +196,48 @@ def _test_name(name: str) -> str:
 
 _KIND = r"(?P<kind>fatal error|error|warning|note|[A-Z]{1,5}\d{2,5})"
 _PLACES = tuple(
-    late_pattern(pattern, re.MULTILINE)
-    for pattern in (
-        rf"^(?:vet: )?(?P<path>[^\s:()]+\.\w+):(?P<line>\d+)(?::\d+)?(?:: | - )(?:{_KIND}\b:? (?:\[\*\] )?)?(?P<said>[^\s:].*)$",
-        r"^[ \t]*(?P<path>[^\s:()]+\.\w+)\((?P<line>\d+),\d+\): (?P<kind>error|warning) (?P<said>.+?)(?: \[[^\[\]]+\])?$",
-        r"^(?:(?P<kind>error|warning)(?:\[(?P<rule>\w+)\])?: |(?P<code>[A-Z]{1,5}\d{2,5}) (?:\[\*\] )?)(?P<said>.+)\n[ \t]*--> (?P<path>\S+?):(?P<line>\d+)",
-        r"^(?P<kind>e): (?:file://)?(?P<path>\S+?):(?P<line>\d+):\d+:? (?P<said>.+)$",
-        r"^(?=\S*[/.])(?P<path>\S+)\n[ \t]+(?P<line>\d+):\d+[ \t]+(?P<kind>error|warning)[ \t]+(?P<said>.+?)(?:[ \t]{2,}\S+)?$",
-        r"^In (?P<path>\S+) line (?P<line>\d+):\n(?:.*\n){1,3}?[ \t]*\^-+.*?(?P<kind>SC\d+)[^:]*: (?P<said>.+)$",
+    (sign, late_pattern(pattern, re.MULTILINE))
+    for sign, pattern in (
+        (
+            ":",
+            rf"^(?:vet: )?(?P<path>[^\s:()]+\.\w+):(?P<line>\d+)(?::\d+)?(?:: | - )(?:{_KIND}\b:? (?:\[\*\] )?)?(?P<said>[^\s:].*)$",
+        ),
+        (
+            "): ",
+            r"^[ \t]*(?P<path>[^\s:()]+\.\w+)\((?P<line>\d+),\d+\): (?P<kind>error|warning) (?P<said>.+?)(?: \[[^\[\]]+\])?$",
+        ),
+        (
+            "--> ",
+            r"^(?:(?P<kind>error|warning)(?:\[(?P<rule>\w+)\])?: |(?P<code>[A-Z]{1,5}\d{2,5}) (?:\[\*\] )?)(?P<said>.+)\n[ \t]*--> (?P<path>\S+?):(?P<line>\d+)",
+        ),
+        (
+            "e: ",
+            r"^(?P<kind>e): (?:file://)?(?P<path>\S+?):(?P<line>\d+):\d+:? (?P<said>.+)$",
+        ),
+        (
+            ":",
+            r"^(?=\S*[/.])(?P<path>\S+)\n[ \t]+(?P<line>\d+):\d+[ \t]+(?P<kind>error|warning)[ \t]+(?P<said>.+?)(?:[ \t]{2,}\S+)?$",
+        ),
+        (
+            "SC",
+            r"^In (?P<path>\S+) line (?P<line>\d+):\n(?:.*\n){1,3}?[ \t]*\^-+.*?(?P<kind>SC\d+)[^:]*: (?P<said>.+)$",
+        ),
     )
 )
-"""Source locations as printed for Go, C, Python, TypeScript; C#; Rust, ruff; Kotlin; eslint; shellcheck."""
+"""Source locations as printed for Go, C, Python, TypeScript; C#; Rust, ruff; Kotlin; eslint; shellcheck.
+
+Each has text that it always contains, which is checked first.
+"""
 _OF_GO = late_pattern(r"^# \S+(?: \[\S+\])?$", re.MULTILINE)
 _LINTER = late_pattern(r"\((?:[a-z]+[\w-]*)\)$")
 
 
 def _places(text: str, *, is_red: bool) -> list[str]:
     """Source locations as `limiter.py:12 message`; only errors if there are any, else warnings."""
-    is_red = is_red or bool(_OF_GO.search(text))
+    is_red = is_red or ("# " in text and bool(_OF_GO.search(text)))
     found: list[tuple[str, str]] = []
-    for pattern in _PLACES:
-        for match in pattern.finditer(text):
+    for sign, pattern in _PLACES:
+        for match in pattern.finditer(text) if sign in text else ():
             parts = match.groupdict()
             kind = parts.get("kind") or parts.get("code") or ""
             if kind == "note" or not (is_red or kind or _LINTER.search(parts["said"])):
@@ -231,6 +267,8 @@ _PANIC = late_pattern(r"^panic: (.+)$", re.MULTILINE)
 
 def _go(text: str, *, is_whole: bool) -> Verdict:
     """The verdict of Go packages.  Failed tests are reported elsewhere."""
+    if not any(sign in text for sign in ("FAIL", "ok ", "ok\t", "?")):
+        return Verdict("")
     rows = [row.groupdict() for row in _GO_ROW.finditer(text)]
     failed = [row for row in rows if row["word"] == "FAIL"]
     good = [row for row in rows if row["word"] == "ok"]
@@ -284,7 +322,7 @@ def verdict(text: str, *, is_whole: bool, failed: bool) -> Verdict:
                 is_whole=is_whole,
             )
         )
-        panic = _PANIC.search(text)
+        panic = _PANIC.search(text) if "panic: " in text else None
         verdicts.append(Verdict(panic[0] if panic else "", is_red=True))
     if not (go.is_red and any(one.is_red and one.text for one in verdicts[:2])):
         verdicts.append(go)

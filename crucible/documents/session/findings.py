@@ -49,7 +49,8 @@ def plain(text: str) -> str:
 def _without_marks(text: str) -> str:
     bare = normal(text[:_MOST])
     bare = _LINK_TEXT.sub(r"\1", bare) if "](" in bare else bare
-    return _STRONG.sub("", _HEADING.sub("", bare) if "#" in bare else bare)
+    bare = _HEADING.sub("", bare) if "#" in bare else bare
+    return _STRONG.sub("", bare) if "__" in bare else bare.replace("**", "").replace("`", "")
 
 
 def sentences(text: str) -> list[str]:
