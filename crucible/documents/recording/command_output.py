@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import NamedTuple
 
 from crucible.core.patterns import ANSI, late_pattern
@@ -91,6 +92,7 @@ class Printed(NamedTuple):
     last_words: str = ""
 
 
+@lru_cache(maxsize=2)
 def printed(text: str) -> Printed:
     """Remove what clients and task runners add to an output."""
     is_cut = len(text) > 2 * _ENDS

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import NamedTuple
 
 from crucible.core.patterns import late_pattern
@@ -125,44 +126,33 @@ def _items(text: str) -> Iterator[tuple[str, int]]:
 # --- failed tests ----------------------------------------------------------------------------------------------------
 
 _NAMES = tuple(
-    late_pattern(pattern, re.MULTILINE)
-    for pattern in (
-        r"^(?:--- FAIL:|=== FAIL: \S+) (\S+) \(",  # go, gotestsum
-        r"^(?:FAILED|ERROR) (\S+?::\S.*?|\S+\.py)(?: - (?P<why>.*))?$",  # pytest
-        r"^(?:FAIL|ERROR): (\w+) \(\S+\)",  # unittest
-        r"^(?:test )?(\S.*?) \.\.\. (?:FAILED|FAIL)\b",  # cargo, deno
-        r"^[ \t]+(?:FAIL|TIMEOUT) \[[ \d.]+s\] (?:\([ \d/]+\) )?(\S+ \S+)$",  # nextest
-        r"^rspec \S+ # (.+)$",
-        r"^[ \t]*not ok \d+ (?:- )?(.+?)(?: # .*)?$",  # TAP
-        r"^\(fail\) (.+?)(?: \[[\d.]+m?s\])?$",  # bun
-        r"^\[  FAILED  \] (\w\S*\.\S+?)(?:,| \(|$)",  # googletest
-        r"^(\w\S* > .+?) FAILED$",  # gradle
-        r"^[ \t]+Failed (\S.*?) \[[\d<].*\]$",  # dotnet
-        r"^[ \t]+(\S+) \[FAIL\]$",  # xunit
-        r"^Test Case '-\[(.+)\]' failed",  # swift
-        r"^[ \t]*● (.+ › .+)$",  # jest
-        r"^[ \t]*FAIL[ \t]+\S+ > (.+)$",  # vitest
-        r"^(\S+\.\w+)(?:\(.*\))?(?: --)? .*<<< (?:FAILURE|ERROR)!$",  # maven
-        r"^[ \t]+\d+ - (.+) \((?:Failed|Timeout|SEGFAULT).*\)$",  # ctest
-    )
+    (signs.split("|"), late_pattern(pattern, re.MULTILINE))
+    for pattern, signs in {
+        r"^(?:--- FAIL:|=== FAIL: \S+) (\S+) \(": "FAIL:",  # go, gotestsum
+        r"^(?:FAILED|ERROR) (\S+?::\S.*?|\S+\.py)(?: - (?P<why>.*))?$": "FAILED |ERROR ",  # pytest
+        r"^(?:FAIL|ERROR): (\w+) \(\S+\)": "FAIL: |ERROR: ",  # unittest
+        r"^(?:test )?(\S.*?) \.\.\. (?:FAILED|FAIL)\b": "... FAIL",  # cargo, deno
+        r"^[ \t]+(?:FAIL|TIMEOUT) \[[ \d.]+s\] (?:\([ \d/]+\) )?(\S+ \S+)$": "FAIL [|TIMEOUT [",  # nextest
+        r"^rspec \S+ # (.+)$": "rspec ",
+        r"^[ \t]*not ok \d+ (?:- )?(.+?)(?: # .*)?$": "not ok ",  # TAP
+        r"^\(fail\) (.+?)(?: \[[\d.]+m?s\])?$": "(fail) ",  # bun
+        r"^\[  FAILED  \] (\w\S*\.\S+?)(?:,| \(|$)": "[  FAILED  ] ",  # googletest
+        r"^(\w\S* > .+?) FAILED$": " FAILED",  # gradle
+        r"^[ \t]+Failed (\S.*?) \[[\d<].*\]$": "Failed ",  # dotnet
+        r"^[ \t]+(\S+) \[FAIL\]$": " [FAIL]",  # xunit
+        r"^Test Case '-\[(.+)\]' failed": "' failed",  # swift
+        r"^[ \t]*● (.+ › .+)$": "● ",  # jest
+        r"^[ \t]*FAIL[ \t]+\S+ > (.+)$": "FAIL",  # vitest
+        r"^(\S+\.\w+)(?:\(.*\))?(?: --)? .*<<< (?:FAILURE|ERROR)!$": "<<< ",  # maven
+        r"^[ \t]+\d+ - (.+) \((?:Failed|Timeout|SEGFAULT).*\)$": "(Failed|(Timeout|(SEGFAULT",  # ctest
+    }.items()
 )
-"""Lines that name a failed test, and the reason if the runner prints it on the same line."""
-_NAME_SIGNS = (
-    "FAIL",
-    "ERROR",
-    "rspec ",
-    "not ok ",
-    "(fail)",
-    "Failed",
-    "failed",
-    "●",
-    "TIMEOUT",
-    "Timeout",
-    "SEGFAULT",
-)
-"""Text without any of these does not name a failed test.  Checked first, for speed."""
+"""Lines that name a failed test, and the reason if the runner prints it on the same line.
+
+Each contains one of the texts after its pattern, which are searched first, for speed.
+"""
 _LISTED = tuple(
-    late_pattern(pattern, re.MULTILINE)
+    ([""], late_pattern(pattern, re.MULTILINE))
     for pattern in (
         r"^FAILED ([^\s(]\S*)$",
         r"^[ \t]*[×✕✗✖] (.+?)(?: \(?\d+ ?m?s\)?)?$",
@@ -174,9 +164,9 @@ _LISTED = tuple(
 
 def _failed_tests(text: str, bad: int) -> dict[str, str]:
     """Return the names of failed tests, with the reason if the runner prints it on the same line."""
-    if not bad and not any(sign in text for sign in _NAME_SIGNS):
-        return {}
-    for pattern in (*_NAMES, *(_LISTED if bad else ())):
+    for signs, pattern in (*_NAMES, *(_LISTED if bad else ())):
+        if not any(sign in text for sign in signs):
+            continue
         found: dict[str, str] = {}
         for match in pattern.finditer(text):
             name = _test_name(match[match.lastindex if "why" not in match.groupdict() and match.lastindex else 1])
@@ -302,6 +292,7 @@ def _go_good(text: str, rows: list[dict[str, str]], *, is_whole: bool) -> str:
 # --- all of it -------------------------------------------------------------------------------------------------------
 
 
+@lru_cache(maxsize=2)
 def verdict(text: str, *, is_whole: bool, failed: bool) -> Verdict:
     """The verdict of all runners in an output.
 

@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from enum import Enum
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from types import TracebackType
 from typing import Any, NamedTuple, Self, get_args, get_origin
@@ -234,6 +234,7 @@ def record_of(event: Event, phase: str, source: str, limit: int) -> Record:
     return Record(key, TOOLS if type(event).__name__ in TOOL_TYPES else EVENTS, line, event.at.time)
 
 
+@lru_cache(maxsize=64)
 def _text(text: str) -> bytes:
     try:
         return orjson.dumps(text)
@@ -253,19 +254,20 @@ def _body(event: Event, source: str, limit: int) -> bytes:
 
     `cut` maps each cut string to its original size in bytes (0: nested too deeply).
     """
-    at = event.at
+    at, kind = event.at, type(event).__name__
     body: dict[str, object] = {
-        "type": type(event).__name__,
+        "type": kind,
         "source": source,
         "line": at.line,
         "row": at.row,
         "agent": at.agent,
     }
-    values = {name: getattr(event, field) for field, name in _NAMES[type(event).__name__]}
+    for field, name in _NAMES[kind]:
+        body[name] = getattr(event, field)
     with contextlib.suppress(TypeError):  # unsupported by orjson, or nested too deeply
-        data = orjson.dumps(body | values, option=orjson.OPT_UTC_Z)
+        data = orjson.dumps(body, option=orjson.OPT_UTC_Z)
         if len(data) <= limit:
             return data
     cut: dict[str, int] = {}
-    body |= {name: cut_values(value, name, limit, cut) for name, value in values.items()}
+    body |= {name: cut_values(body[name], name, limit, cut) for _, name in _NAMES[kind]}
     return dump_record(body | {"cut": cut} if cut else body)

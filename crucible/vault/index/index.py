@@ -29,10 +29,10 @@ if TYPE_CHECKING:
 Progress = Callable[[int, int], None]
 """Called with the number of notes read so far and the total."""
 
-_WORTH_PROCESSES = 200
+_WORTH_PROCESSES = 64
 """Minimum number of notes for which several processes are faster than one."""
 
-_CHUNK = 50
+_CHUNK = 16
 """Notes per chunk of work for a process."""
 
 
