@@ -14,11 +14,11 @@ def start_in_background(module: str, *arguments: str) -> None:
     # `-P`: do not import modules from the working directory, which may be an agent's.
     command = [sys.executable, "-P", "-m", module, *arguments]
     if sys.platform != "win32":
-        opened = [(os.POSIX_SPAWN_OPEN, fd, os.devnull, os.O_RDWR, 0) for fd in (0, 1, 2)]
         try:
+            opened = [(os.POSIX_SPAWN_OPEN, fd, os.devnull, os.O_RDWR, 0) for fd in (0, 1, 2)]
             os.posix_spawn(sys.executable, command, os.environ, file_actions=opened, setsid=True)
-        except NotImplementedError:
-            pass
+        except (NotImplementedError, AttributeError):
+            pass  # this system has none, or none that starts a session
         else:
             return
     import subprocess  # noqa: PLC0415  slow, and only needed without `posix_spawn`

@@ -50,7 +50,7 @@ def test_a_vault_is_made_filled_and_read_without_what_only_unix_has(tmp_path: Pa
         "--vault\tnotes\tknowledge\tadd\tpattern\tTabs\tUse tabs.",
         "--vault\tnotes\tindex\trebuild",
     ]
-    env = {"HOME": str(tmp_path), "PATH": "/usr/bin:/bin", "PYTHONUTF8": "1"}
+    env = {"HOME": str(tmp_path), "PATH": "/usr/bin:/bin", "PYTHONUTF8": "1", "CI": "1"}
     done = subprocess.run(
         [sys.executable, "-c", WINDOWS_LIKE],
         input="\n".join(commands).encode(),
