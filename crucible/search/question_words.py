@@ -359,7 +359,9 @@ def _times_in_order(text: str) -> Iterator[NamedTime]:
         year, month, day = found.groups()
         yield NamedTime(int(month), int(year), int(day) if day else None)
     weekday = next((_WEEKDAYS.index(found[1].lower()) for found in _WEEKDAY.finditer(text)), None)
-    for found in _MONTH.finditer(text):
+    # Compiling this pattern takes as long as searching the index, and few questions name a month.
+    lower = text.casefold()
+    for found in _MONTH.finditer(text) if any(month[:3] in lower for month in _MONTHS) else ():
         before, name, after, year = found.groups()
         day = before or after
         if day or year or _is_month(name.lower(), text[max(found.start() - _LEADING, 0) : found.start()]):

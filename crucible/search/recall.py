@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import StrEnum
 from hashlib import blake2b
@@ -49,8 +48,7 @@ LISTED = frozenset((EventKind.CORRECTION, EventKind.OUTCOME, EventKind.OPEN_END,
 """Kinds in the findings block, a list of unrelated items: their hits are shown without neighbors."""
 
 
-@dataclass(frozen=True, slots=True)
-class Event:
+class Event(NamedTuple):
     """One message, tool call or finding in a session, or a knowledge item.
 
     `id` is `<session>#<8 hex>` and does not change while the text is unchanged; a knowledge item has its own id.
@@ -72,8 +70,7 @@ class Event:
     title: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Document:
+class Document(NamedTuple):
     """A session as seen by the index: its properties and events.  `path` is relative to the vault."""
 
     session: str
@@ -88,8 +85,7 @@ class Document:
     archived: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Question:
+class Question(NamedTuple):
     """A question and its filters.
 
     `text` is natural language, or terms, `"phrases"`, `-not` and `field:value`; the other fields are filters.  `agent`
@@ -127,8 +123,7 @@ class Snippet(NamedTuple):
     found: frozenset[str] = frozenset()
 
 
-@dataclass(frozen=True, slots=True)
-class Hit:
+class Hit(NamedTuple):
     """A matching event with its neighbors in the note.  `parts` are the named components of its `score`.
 
     `path` is the note's path relative to the vault, or "" for a hit from a server.
@@ -143,8 +138,7 @@ class Hit:
     path: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class SessionHit:
+class SessionHit(NamedTuple):
     """A matching session, with the named components of its `score`; `path` as in `Hit`."""
 
     session: str
@@ -156,13 +150,12 @@ class SessionHit:
     path: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(NamedTuple):
     """The best events and sessions, best first.  `notes` are remarks for the user, for example about missing notes."""
 
     hits: tuple[Hit, ...] = ()
     sessions: tuple[SessionHit, ...] = ()
-    notes: tuple[str, ...] = field(default=())
+    notes: tuple[str, ...] = ()
 
 
 class Recall(Protocol):

@@ -9,12 +9,14 @@ import math
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from crucible.core.patterns import late_pattern
 from crucible.core.settings.settings import KnowledgeSettings
 from crucible.core.text import overlap, stop_words
-from crucible.documents.knowledge.items import Item
+
+if TYPE_CHECKING:  # recall weighs items without reading them
+    from crucible.documents.knowledge.items import Item
 
 _DAY = timedelta(days=1)
 

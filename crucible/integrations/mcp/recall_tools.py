@@ -148,7 +148,7 @@ class RecallTools:
         if question.session and not (found.hits or found.sessions):
             check_session(self._context, question.session)
         fits = (hit for hit in found.hits if _is_of(question.project, hit.event))
-        return replace(found, hits=tuple(fits))
+        return found._replace(hits=tuple(fits))
 
     def _opened(self, project: str = "") -> Recall:
         """Return recall for the current vault and viewer, or for the named project."""

@@ -5,14 +5,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from datetime import datetime
 from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
-
-import orjson
 
 from crucible.core import files
 from crucible.core.errors import CrucibleError
@@ -83,7 +82,8 @@ class ItemShelf:
         if found != known and (found or known):
             with suppress(CrucibleError):  # a read-only vault cannot have a cache
                 files.make_folders(self._vault.root, path.parent)
-                files.write_atomic(path, orjson.dumps({"schema": _SCHEMA, "items": found}, tuple), fsync=False)
+                data = json.dumps({"schema": _SCHEMA, "items": found}, default=datetime.isoformat)
+                files.write_atomic(path, data.encode(), fsync=False)
         return found
 
     def _scanned(self, known: Mapping[str, _Card]) -> Iterator[tuple[str, _Card]]:
@@ -128,7 +128,7 @@ def _digest(item: Item) -> str:
 def _load(root: Path) -> dict[str, _Card]:
     """Return the cached items; none if the cache is damaged or from another version."""
     try:
-        cache = orjson.loads(files.read_bytes(files.inside(root, root / _CACHE))[0])
+        cache = json.loads(files.read_bytes(files.inside(root, root / _CACHE))[0])
         if cache["schema"] != _SCHEMA:
             return {}
         return {name: _card(*row) for name, row in cache["items"].items()}

@@ -6,7 +6,6 @@ import os
 import re
 import stat
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from crucible.core.files import LARGEST_NOTE
@@ -29,7 +28,7 @@ from crucible.search.recall import (
 )
 from crucible.search.snippets import snippet_of
 
-_CALL = late_pattern(r"[-*+] +`([^`]+)` (?:→|->)(?: (.*))?$")
+_CALL = late_pattern(r"[-*+] +(`+)(?!`)(.+?)(?<!`)\1 (?:→|->)(?: (.*))?$")
 _MARKS = "❌🚫⏹⏳"
 _LABEL = late_pattern(r"\n\n(?=(?:Rationale|Alternatives|Cause|Resolution|Summary): )")
 _ATTRIBUTION = late_pattern(r"(?:\n{1,2}By:[^\n]*)?(?:\n{1,2}Source:[^\n]*)?\Z")
@@ -37,10 +36,13 @@ _ATTRIBUTION = late_pattern(r"(?:\n{1,2}By:[^\n]*)?(?:\n{1,2}Source:[^\n]*)?\Z")
 _LINKED = late_pattern(r"^(?:mode:.*|(?:→ *|-> *)?!?\[\[.*\]\] *)(?:\n|$)", re.MULTILINE)
 """Lines in a subagent's callout that are not part of its report."""
 _QUOTE = late_pattern(r"^> ?")
+_FINDING = late_pattern(r"> {0,4}[-*+] +[a-z_]+(?: and [a-z_]+)?: +(.+?)(?: \([A-Za-z][^()]*\))? *$")
+"""An item of the findings block as it is written: its kind, its text and its grounds."""
+_DETAILS = late_pattern(r" *Details: +(.*?) *$", re.MULTILINE)
 _HEAD = 20_000
 _FORMAT = late_pattern(rf"^format: {FORMAT}$", re.MULTILINE)
 """If a note writes its format differently, hashes do not match and the entire note is parsed."""
-_MOST_REPEATS = 3
+_MOST_REPEATS = 50
 """Maximum number of events with the same text to try before the entire note is parsed."""
 
 
@@ -97,10 +99,16 @@ def _candidates(event: Event, lines: Sequence[str], own: Sequence[str], form: in
         yield uncontain("\n".join(lines).strip("\n"), form=form)
         return
     body = "\n".join(_QUOTE.sub("", line) for line in lines[1:]).strip("\n")
-    if event.kind is EventKind.USER:
+    if finding := _FINDING.match(lines[0]):
+        details = _DETAILS.match(body)
+        parts = (finding[1], details[1] if details else "")
+        yield "\n".join(uncontain_line(part, form=form) for part in parts if part)
+    elif event.kind is EventKind.USER:
         yield from (uncontain(text, form=form) for text in _user_texts(body))
     elif event.kind is EventKind.SUBAGENT:
-        rest = uncontain(_LABEL.sub("\n", _LINKED.sub("", body).strip("\n")), form=form)
+        rest = uncontain(
+            _LABEL.sub("\n", _LINKED.sub("", body).strip("\n")).replace("Summary:\n", "Summary: ", 1), form=form
+        )
         yield f"{event.agent}\n{rest}" if rest else event.agent
     else:
         title = lines[0].partition("]")[2].lstrip("+-").strip()
@@ -115,14 +123,14 @@ def _user_texts(body: str) -> Iterator[str]:
         yield body
         return
     words, is_noted, note = body[1:].partition('" - ')
-    yield f"{words}\n{note}" if is_noted else body[1:].removesuffix('"')
+    yield f"{words}\n{note}" if is_noted else body[1:].removesuffix('"').strip("\n")
 
 
 def _call(line: str, form: int) -> str:
     found = _CALL.match(line)
     if not found:
         return ""
-    call, result = found[1], (found[2] or "").strip(" \t")
+    call, result = found[2], (found[3] or "").strip(" \t")
     if call[:1] == " " == call[-1:] and call.strip(" "):
         call = call[1:-1]
     if result[:1] and result[0] in _MARKS:
@@ -143,7 +151,7 @@ def _parse_events(card: Card, data: bytes, numbers: Sequence[int]) -> dict[int, 
     for at in numbers:
         event = event_at(card, at)
         now = noted.get(event.id)
-        found[at] = replace(event, text=now.text, line=now.line) if now else event
+        found[at] = event._replace(text=now.text, line=now.line) if now else event
     return found
 
 
@@ -156,7 +164,7 @@ def _with_call_texts(root: str, card: Card, found: dict[int, Event]) -> dict[int
     from crucible.search.event_records import read_call_texts  # noqa: PLC0415
 
     texts = read_call_texts(Path(root), card.session, set(keys.values()))
-    full = {at: replace(found[at], text=texts[some]) for at, some in keys.items() if some in texts}
+    full = {at: found[at]._replace(text=texts[some]) for at, some in keys.items() if some in texts}
     return {**found, **full}
 
 

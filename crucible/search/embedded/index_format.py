@@ -164,7 +164,7 @@ def _parsed(body: bytes) -> Any:
     return json.loads(body)
 
 
-_LONG = 100_000
+_LONG = 1_000_000
 
 
 def _part(documents: int, members: dict[str, int], segments: Any, files: dict[str, Any]) -> IndexPart:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from secrets import token_hex
@@ -113,10 +112,9 @@ def _without_secrets(document: Document, redact: Redact) -> Document:
         return redact(text)[0] if text else ""
 
     def redacted(event: Event) -> Event:
-        return replace(event, text=clean(event.text), title=clean(event.title), phase_name=clean(event.phase_name))
+        return event._replace(text=clean(event.text), title=clean(event.title), phase_name=clean(event.phase_name))
 
-    return replace(
-        document,
+    return document._replace(
         title=clean(document.title),
         events=tuple(map(redacted, document.events)),
         branch=clean(document.branch),

@@ -12,7 +12,18 @@ from hypothesis import given, settings
 
 from crucible.core.locks import hold
 from crucible.documents.session.markup import render_session
-from crucible.documents.session.session import Decision, Failure, Grounds, Phase, Session, ToolCall, ToolCalls
+from crucible.documents.session.session import (
+    Decision,
+    Failure,
+    FindingItem,
+    Grounds,
+    Intervention,
+    Phase,
+    Prose,
+    Session,
+    ToolCall,
+    ToolCalls,
+)
 from crucible.search.embedded import hits as rereading
 from crucible.search.embedded.documents import derive_note
 from crucible.search.embedded.index_format import load_card
@@ -54,6 +65,22 @@ def test_plain_notes_are_not_parsed(tmp_path: Path) -> None:
     with mock.patch.object(rereading, "_parse_events", side_effect=AssertionError):
         first = recall(root).ask(Question("question"), NOW).hits[0].event
         assert len(recall(root).around(first.id, 0, 9)) == 8
+
+
+def test_findings_and_repeated_texts_are_found_without_parsing_the_note(tmp_path: Path) -> None:
+    grounds = Grounds("closing text", 0.9, ("abcd1234",), "phase-1")
+    listed = (
+        FindingItem("outcome", "The quokka counts (twice)", "passed: `make test`", grounds, ("a point",)),
+        FindingItem("correction", 'Not that: "this"', None, grounds),
+        FindingItem("instruction", "Always run the census", None),
+    )
+    calls = ToolCalls((*[ToolCall("Edit a.py", "updated")] * 9, ToolCall("Ask `one` or `two`", "one")))
+    entries = (calls, *[Intervention("yes")] * 5, Intervention("Two lines:\n\n- one\n- two"), *[Prose("---")] * 5)
+    session = replace(session_of("s", "A question?"), findings=listed)
+    root = vault_of(tmp_path / "v", replace(session, phases=(*session.phases, Phase("b", entries=entries))))
+    with mock.patch.object(rereading, "_parse_events", side_effect=AssertionError):
+        first = recall(root).ask(Question("quokka census"), NOW).hits[0].event
+        assert len(recall(root).around(first.id, 50, 50)) == 3 + 1 + 10 + 5 + 1 + 5
 
 
 def test_shortened_calls_are_found_and_shown_with_their_recorded_text(tmp_path: Path) -> None:

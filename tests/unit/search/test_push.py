@@ -5,7 +5,6 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -153,11 +152,11 @@ def test_eight_concurrent_writers_lose_and_duplicate_nothing(team: Team) -> None
 
 
 def test_there_is_one_partition_for_each_month_of_sessions(team: Team) -> None:
-    undated = replace(document(3), started=None, events=tuple(replace(e, at=None) for e in document(3).events))
+    undated = document(3)._replace(started=None, events=tuple(e._replace(at=None) for e in document(3).events))
     ahead = document(4)
     later = ahead.started.replace(year=2999) if ahead.started else None
     pusher = open_pusher(team.address(), "vault")
-    assert pusher.push(Held([document(1), document(2), undated, replace(ahead, started=later)])).new == 4
+    assert pusher.push(Held([document(1), document(2), undated, ahead._replace(started=later)])).new == 4
     made = {
         name
         for (name,) in team.run(
@@ -180,7 +179,7 @@ def test_an_event_too_large_for_tsvector_is_stored_completely(team: Team) -> Non
     with pytest.raises(ServerFailed, match="ProgramLimitExceeded"):
         team.run("SELECT to_tsvector('pg_catalog.english', %s)", [text[:-10]])
     large = document(1, events=2)
-    large = replace(large, events=(large.events[0], replace(large.events[1], text=text)))
+    large = large._replace(events=(large.events[0], large.events[1]._replace(text=text)))
     assert open_pusher(team.address(), "vault").push(Held([large])).new == 1
     (event,) = open_postgres(team.address()).get([large.events[1].id])
     assert event.text == text.replace("\0", "\ufffd").replace("\ud800", "?")
@@ -190,7 +189,7 @@ def test_an_event_too_large_for_tsvector_is_stored_completely(team: Team) -> Non
 def test_a_note_with_an_extreme_time_is_pushed(team: Team, at: datetime) -> None:
     at = at.replace(microsecond=0)
     one = document(1, events=2)
-    one = replace(one, started=at, events=tuple(replace(event, at=at) for event in one.events))
+    one = one._replace(started=at, events=tuple(event._replace(at=at) for event in one.events))
     assert open_pusher(team.address(), "vault").push(Held([one])).new == 1
     (event, *_) = open_postgres(team.address()).get([one.events[0].id])
     assert event.at
@@ -272,15 +271,18 @@ def test_copies_share_the_vault_id_but_not_the_clone_id(tmp_path: Path) -> None:
 
 
 def test_a_knowledge_item_is_pushed_as_an_item(team: Team) -> None:
-    event = replace(
-        document(1).events[0],
-        id="k-1",
-        session="k-1",
-        kind=EventKind.KNOWLEDGE,
-        title="Jitter",
-        text="Retry with jitter",
+    event = (
+        document(1)
+        .events[0]
+        ._replace(
+            id="k-1",
+            session="k-1",
+            kind=EventKind.KNOWLEDGE,
+            title="Jitter",
+            text="Retry with jitter",
+        )
     )
-    item = replace(document(1), session="k-1", path="knowledge/k-1.md", events=(event,))
+    item = document(1)._replace(session="k-1", path="knowledge/k-1.md", events=(event,))
     open_pusher(team.address(), "vault").push(Held([item]))
     state = open_postgres(team.address()).state()
     assert (state.sessions, state.events) == (0, 1)

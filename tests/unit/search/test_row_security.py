@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
@@ -127,7 +126,7 @@ def test_no_question_finds_hidden_rows(kept: Team, text: str) -> None:
         Question(text, session=ZEUS.session),
         Question(text, kinds=frozenset({*EventKind} - {EventKind.KNOWLEDGE}), session="s-"),
     ):
-        answer = anna.ask(replace(narrowed, limit=20), NOW)
+        answer = anna.ask(narrowed._replace(limit=20), NOW)
         shown = {event.session for hit in answer.hits for event in (hit.event, *hit.before, *hit.after)}
         assert shown | {one.session for one in answer.sessions} <= {APOLLO.session}
         assert "thunder" not in repr(answer)

@@ -276,10 +276,9 @@ def test_a_malformed_payload_is_read_as_far_as_possible(payload: object) -> None
 
 def test_an_id_in_two_vaults_gives_both_events(team: Team) -> None:
     one = document(1, events=3, said="first")
-    other = replace(
-        one,
+    other = one._replace(
         title="Other",
-        events=tuple(replace(event, text=f"other {event.id}") for event in one.events),
+        events=tuple(event._replace(text=f"other {event.id}") for event in one.events),
     )
     open_pusher(team.address(), "one").push(Held([one]))
     open_pusher(team.address(), "other").push(Held([other]))
@@ -293,8 +292,8 @@ def test_an_id_in_two_vaults_gives_both_events(team: Team) -> None:
 
 def test_an_event_has_the_project_of_its_session_whatever_its_payload_says(team: Team) -> None:
     said = document(1, project="zeus", events=2, said="thunder")
-    claimed = tuple(replace(event, project="apollo") for event in said.events)
-    open_pusher(team.address(), "vault").push(Held([replace(said, events=claimed)]))
+    claimed = tuple(event._replace(project="apollo") for event in said.events)
+    open_pusher(team.address(), "vault").push(Held([said._replace(events=claimed)]))
     recall = open_postgres(team.address())
     (hit, _) = recall.ask(Question("thunder"), NOW).hits
     told = (
