@@ -149,7 +149,7 @@ class _Walk:
     """Redacts the events of a session; `counts` holds the number of secrets removed from the last by each rule."""
 
     def __init__(self, scanner: Scanner, private: Private) -> None:
-        self._scan = scanner.redact
+        self._scan, self._clean = scanner.redact, scanner.clean
         self._private = private
         self.counts = _NOTHING
 
@@ -168,7 +168,11 @@ class _Walk:
         changed: dict[str, object] = {}
         for name in _names(type(event)):  # type: ignore[arg-type]  # a type has a hash
             value = getattr(event, name)
-            clean = self._text(value, "") if type(value) is str else self._field(value)
+            if type(value) is str:
+                # Names, ids and paths recur all the time.
+                clean: object = value if value in self._clean and not self._private.texts else self._text(value, "")
+            else:
+                clean = self._field(value)
             if clean is not value:
                 changed[name] = clean
         return replace(event, **changed) if changed else event  # type: ignore[type-var]  # as above

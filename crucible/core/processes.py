@@ -13,7 +13,7 @@ from collections.abc import Callable, Generator, Sequence
 from itertools import islice
 from typing import TypeVar
 
-_AHEAD = 2
+_AHEAD = 4
 """Maximum chunks per process queued ahead of the consumer."""
 
 _Chunk = TypeVar("_Chunk")

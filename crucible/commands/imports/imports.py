@@ -41,7 +41,7 @@ Progress = Callable[[int, int, str], None]
 """Called with the number of transcripts done, their total, and the name of the next one ("" at the end)."""
 
 OnStop = Callable[[Sequence[ImportReport]], None]
-"""Called with the reports so far when an error, such as a full disk, ends the import; the error is then raised."""
+"""Called with the reports so far when an error, such as a full disk, or Ctrl-C ends the import; it is then raised."""
 
 _LOCK_SECONDS = 600.0
 """Seconds to wait for the lock: another import may be reading a large transcript."""
@@ -121,7 +121,7 @@ def import_all(
 def _report_on_stop(imports: Sequence[_ClientImport], on_stop: OnStop) -> Iterator[None]:
     try:
         yield
-    except (CrucibleError, OSError):
+    except (CrucibleError, OSError, KeyboardInterrupt):
         on_stop([each.report.report() for each in imports])
         raise
 

@@ -6,12 +6,12 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Collection, Iterable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import chain, groupby
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from crucible.commands.imports.import_report import SESSION_ERRORS, ImportOptions, ReportDraft, reason_at
 from crucible.commands.imports.import_result import UnreadableRow
@@ -244,20 +244,22 @@ def write_notes(
     def write(group: Iterable[Sequence[PlannedNote]]) -> list[tuple[list[_Outcome], Exception | None]]:
         return [_write_session(vault, table, options, notes) for notes in group]
 
-    groups = _by_note(batch)
+    groups, stopped = _by_note(batch), None
     if len(groups) == 1 or options.dry_run:
         written = write(chain.from_iterable(groups))
     else:
-        # Most of the time is spent waiting for the disk.
+        # Most of the time is spent waiting for the disk.  After an interrupt, all writes still finish.
         with ThreadPoolExecutor(_THREADS) as pool:
-            written = list(chain.from_iterable(pool.map(write, groups)))
+            pending = [pool.submit(write, group) for group in groups]
+            stopped = _interrupt_of(pending)
+        written = list(chain.from_iterable(each.result() for each in pending))
     report.subagents.update(planned.strand.id for notes in batch for planned in notes if planned.strand.trunk)
     for outcome in chain.from_iterable(outcomes for outcomes, _ in written):
         if isinstance(outcome, UnreadableRow):
             report.unreadable.append(outcome)
         else:
             getattr(report, outcome[0]).append(outcome[1])
-    for _, error in written:
+    for error in (stopped, *(error for _, error in written)):
         if error:
             raise error
     sessions = chain.from_iterable(groups)
@@ -266,6 +268,15 @@ def write_notes(
         for notes, (outcomes, _) in zip(sessions, written, strict=True)
         if not any(isinstance(outcome, UnreadableRow) for outcome in outcomes)
     }
+
+
+def _interrupt_of(pending: Collection[Future[Any]]) -> KeyboardInterrupt | None:
+    """Wait for all writes; return the interrupt that ended the wait early."""
+    try:
+        wait(pending)
+    except KeyboardInterrupt as stopped:
+        return stopped
+    return None
 
 
 def _by_note(batch: Iterable[Sequence[PlannedNote]]) -> list[list[Sequence[PlannedNote]]]:

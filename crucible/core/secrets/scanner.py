@@ -54,7 +54,8 @@ class Scanner:
         self._custom = [(name, _compiled(regex, name)) for name, regex in settings.rules]
         self._allow = [_compiled(regex, "allow") for regex in settings.allow]
         self._automaton, self._tries = _machine()
-        self._clean: set[str] = set()
+        self.clean: set[str] = set()
+        """Short texts without secrets, if nothing names them."""
         self._clean_size = 0
 
     def find(self, text: str) -> list[Finding]:
@@ -66,7 +67,7 @@ class Scanner:
         if name and not may_name_secret(name):
             name = ""
         is_short = len(text) <= _LONGEST
-        if is_short and not name and text in self._clean:
+        if is_short and not name and text in self.clean:
             return text, _NOTHING
         found = self._found(text, name)
         if not found:
@@ -85,9 +86,9 @@ class Scanner:
     def _add_clean(self, text: str) -> None:
         self._clean_size += len(text)
         if self._clean_size > _MOST:
-            self._clean.clear()
+            self.clean.clear()
             self._clean_size = len(text)
-        self._clean.add(text)
+        self.clean.add(text)
 
     def _found(self, given: str, name: str = "", depth: int = 0) -> list[Finding]:
         """Find the secrets in a text that is the value of `name`, or that was encoded `depth` times."""
