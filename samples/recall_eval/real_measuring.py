@@ -15,10 +15,11 @@ _DRAWS, _FEWER = 2000, 0.05
 
 
 class Shown(NamedTuple):
-    """A hit as printed, with the native id of its session."""
+    """A hit as printed, with the native ids of its session and of the sessions folded into it."""
 
     session: str
     text: str
+    also: tuple[str, ...] = ()
 
 
 class Found(NamedTuple):
@@ -54,7 +55,9 @@ FIGURES = {
 def judge(question: RealQuestion, found: Found, texts: AnswerTexts) -> RealOutcome:
     """Return the figures of one question, from its first five sessions and hits."""
     rank = next((n for n, one in enumerate(found.sessions[:DEPTH], 1) if one in question.sessions), 0)
-    answering = [texts.are_in(hit.session, hit.text, question) for hit in found.hits[:DEPTH]]
+    answering = [
+        any(texts.are_in(one, hit.text, question) for one in (hit.session, *hit.also)) for hit in found.hits[:DEPTH]
+    ]
     return RealOutcome(
         question,
         found,

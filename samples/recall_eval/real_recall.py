@@ -6,7 +6,7 @@ import json
 import re
 import sqlite3
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -45,11 +45,17 @@ class CruRecall:
         hits = answer["hits"]
         shown = _NUMBERED.split(printed.stdout.partition("\nSessions\n")[0])[1:]
         return Found(
-            tuple(self.natives.get(one["session"], "") for one in answer["sessions"]),
-            tuple(Shown(self.natives.get(one["session"], ""), text) for one, text in zip(hits, shown, strict=False)),
+            self._sessions(answer["sessions"]),
+            tuple(
+                Shown(self._sessions([hit])[0], text, self._sessions(hit.get("also", ())))
+                for hit, text in zip(hits, shown, strict=True)
+            ),
             max((one["score"] for one in hits), default=0.0),
             unsure=UNSURE in printed.output.casefold(),
         )
+
+    def _sessions(self, found: Iterable[Mapping[str, str]]) -> tuple[str, ...]:
+        return tuple(self.natives.get(one["session"], "") for one in found)
 
 
 class _Main:

@@ -105,6 +105,11 @@ def test_a_passage_shows_a_row_if_it_has_a_dozen_of_its_words_in_a_row(
 
 def test_a_passage_of_another_session_never_answers(texts: AnswerTexts) -> None:
     assert not texts.are_in(PIER, BULB, WHY)
+    assert judge(WHY, Found((), (Shown(PIER, BULB),)), texts).first == 0
+
+
+def test_a_hit_counts_for_the_sessions_folded_into_it(texts: AnswerTexts) -> None:
+    assert judge(WHY, Found((), (Shown(PIER, BULB, (LAMP,)),)), texts).first == 1
 
 
 def test_questions_about_other_folders_are_skipped(folder: Path) -> None:
