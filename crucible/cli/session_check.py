@@ -61,7 +61,8 @@ def check(door: Door, sessions: tuple[str, ...], *, secrets: bool, staged: bool,
 
 def _problems(vault: Vault, sessions: tuple[str, ...]) -> list[Found]:
     findings = check_sessions(vault, [find_note(vault, s) for s in sessions])
-    return [Found(vault.relative(f.path), f.problem.line, f.problem.code, f.problem.message) for f in findings]
+    names = {path: vault.relative(path) for path in {f.path for f in findings}}
+    return [Found(names[f.path], f.problem.line, f.problem.code, f.problem.message) for f in findings]
 
 
 def _secrets(vault: Vault, sessions: tuple[str, ...]) -> list[Found]:

@@ -54,15 +54,17 @@ def check_sessions(vault: Vault, paths: Sequence[Path] = ()) -> list[Finding]:
     links = link_table(vault)
     relations: dict[str, _Relations] = {}
     for at, note in _read_all(vault, every, findings):
-        relations[at] = _Relations.of(note)
+        properties = find_frontmatter(note.source)
+        relations[at] = _Relations.of(note, properties)
         if not paths or note.path in paths:
-            findings += [Finding(note.path, problem) for problem in _own_problems(at, note, links)]
+            findings += [Finding(note.path, problem) for problem in _own_problems(at, note, properties, links)]
     references = _References.of(relations, links)
     for at, one in relations.items():
         findings += [Finding(one.path, problem) for problem in _id_problems(at, one, references)]
         findings += [Finding(one.path, problem) for problem in _parent_problems(at, one, references)]
     requested = {f for f in findings if not paths or f.path in paths}
-    return sorted(requested, key=lambda f: (f.path, f.problem.line, f.problem.code, f.problem.message))
+    place = {path: at for at, path in enumerate(sorted({f.path for f in requested}))}  # comparing paths is slow
+    return sorted(requested, key=lambda f: (place[f.path], f.problem.line, f.problem.code, f.problem.message))
 
 
 def _read_all(vault: Vault, paths: Iterable[Path], findings: list[Finding]) -> Iterator[tuple[str, Note]]:
@@ -89,8 +91,8 @@ class _Relations:
     parent_line: int
 
     @classmethod
-    def of(cls, note: Note) -> _Relations:
-        session, properties = note.session, find_frontmatter(note.source)
+    def of(cls, note: Note, properties: Frontmatter) -> _Relations:
+        session = note.session
         return cls(
             note.path,
             note.name,
@@ -139,9 +141,9 @@ def _subagent_targets(session: Session) -> Iterator[str]:
     yield from (e.link for e in session.all_entries() if isinstance(e, Subagent) and e.link)
 
 
-def _own_problems(at: str, note: Note, links: LinkTable) -> Iterator[Problem]:
+def _own_problems(at: str, note: Note, properties: Frontmatter, links: LinkTable) -> Iterator[Problem]:
     yield from note.session.problems
-    yield from _link_problems(at, note, find_frontmatter(note.source), links)
+    yield from _link_problems(at, note, properties, links)
 
 
 def _id_problems(at: str, one: _Relations, references: _References) -> Iterator[Problem]:
@@ -182,7 +184,7 @@ def _link_problems(at: str, note: Note, properties: Frontmatter, links: LinkTabl
 
 def is_attachment(link: Link) -> bool:
     """True if the link points to a picture or another file that is not a note."""
-    return PurePosixPath(link.target).suffix.lower()[1:] in _ATTACHMENTS
+    return "." in link.target and PurePosixPath(link.target).suffix.lower()[1:] in _ATTACHMENTS
 
 
 def _parent_problems(at: str, one: _Relations, references: _References) -> Iterator[Problem]:

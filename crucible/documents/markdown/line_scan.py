@@ -63,7 +63,9 @@ def add_text(blocks: list[Block], first: int, end: int) -> None:
         blocks.append(Block(Kind.TEXT, first, end))
 
 
-HEADING = late_pattern(r"(#{1,6})(?:[ \t]+(.*?))??(?:[ \t]+#+)?[ \t]*$", re.DOTALL)
+# Words and the blanks between them, since `.*?` before blanks takes quadratic time for a line of many blanks.
+_WORDS = r"[^ \t]++(?:[ \t]++[^ \t]++)"
+HEADING = late_pattern(rf"(#{{1,6}})(?:[ \t]++({_WORDS}*?))??(?:[ \t]++#++)?[ \t]*+$")
 """An ATX heading: its hashes, and its text without the closing hashes."""
 
 _FENCE = late_pattern(r"(`{3,})([^`]*)$|(~{3,})(.*)$", re.DOTALL)
@@ -291,7 +293,7 @@ def without_blanks(lines: Sequence[str], first: int, end: int) -> int:
     return end
 
 
-_HEAD = late_pattern(r" {0,3}>[ \t]?\[!([^\]|\s][^\]|]*)(?:\|([^\]]*))?\]([+-]?)(?:[ \t]+(.*?))?[ \t]*$")
+_HEAD = late_pattern(rf" {{0,3}}>[ \t]?\[!([^\]|\s][^\]|]*)(?:\|([^\]]*))?\]([+-]?)(?:[ \t]++({_WORDS}*))?[ \t]*+$")
 
 
 class RawCallout(NamedTuple):
