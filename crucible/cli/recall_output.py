@@ -17,6 +17,7 @@ from crucible.core.patterns import late_pattern
 from crucible.core.zones import local_day
 from crucible.documents.markdown.containment import cut, normal_line
 from crucible.documents.markdown.wikilinks import strip_heading_for_link
+from crucible.search.answers import UNCERTAIN
 from crucible.search.recall import Answer, Event, EventKind, Hit, Question, SessionHit, Snippet
 
 _COLUMNS = ("id", "type", "at", "session", "phase", "phase_name", "line", "score", "snippet", "path")
@@ -61,6 +62,7 @@ def _export(root: Path, question: Question, answer: Answer, *, explain: bool) ->
         "hits": [_hit(root, hit, explain=explain) for hit in answer.hits],
         "sessions": [_session(root, hit, explain=explain) for hit in answer.sessions],
         "notes": list(answer.notes),
+        "uncertain": answer.uncertain,
     }
 
 
@@ -73,6 +75,7 @@ def _hit(root: Path, hit: Hit, *, explain: bool) -> dict[str, Any]:
         "text": hit.event.text,
         "before": [_neighbour(one) for one in hit.before],
         "after": [_neighbour(one) for one in hit.after],
+        "also": [{"id": one.id, "session": one.session, "at": _iso(one.at)} for one in hit.also],
         "path": hit.path or None,
         "wikilink": _wikilink(hit.event) or None,
         "link": _uri(root, hit.path, hit.event) or None,
@@ -83,7 +86,7 @@ def _session(root: Path, hit: SessionHit, *, explain: bool) -> dict[str, Any]:
     return {
         "session": hit.session,
         "title": hit.title or None,
-        "started": hit.started.isoformat() if hit.started else None,
+        "started": _iso(hit.started),
         "project": hit.project or None,
         "score": round(hit.score, 4),
         **_parts(hit.parts, explain=explain),
@@ -104,12 +107,16 @@ def _event(event: Event) -> dict[str, Any]:
         "phase": event.phase or None,
         "phase_name": event.phase_name or None,
         "line": event.line or None,
-        "at": event.at.isoformat() if event.at else None,
+        "at": _iso(event.at),
         "agent": event.agent or None,
         "channel": event.channel or None,
         "project": event.project or None,
         "title": event.title or None,
     }
+
+
+def _iso(at: datetime | None) -> str | None:
+    return at.isoformat() if at else None
 
 
 def _neighbour(event: Event) -> dict[str, Any]:
@@ -161,7 +168,7 @@ _FENCE = late_pattern(r"(`{3,}|~{3,})")
 
 def _write_text_answer(root: Path, answer: Answer, door: Door, *, explain: bool, whole: bool) -> None:
     color, room = in_color(door), room_of(door) or 0
-    lines: list[str] = []
+    lines = [UNCERTAIN.capitalize()] if answer.uncertain else []
     now = local_now()
     for number, hit in enumerate(answer.hits, 1):
         lines += ["", *_hit_lines(root, number, hit, now, color=color, room=room, explain=explain, whole=whole)]
@@ -195,8 +202,17 @@ def _hit_lines(
         yield _neighbour_line(one, color=color, room=room)
     if explain:
         yield from _wrapped(_words(_parts_text(hit.parts), room), room)
+    if hit.also:
+        yield from _wrapped(_words(clean_line(_also(hit, now)), room), room)
     # Links are never wrapped.
     yield from _wrapped(_words(clean_line(f"{event.id} {_uri(root, hit.path, event)}").rstrip(), room), room)
+
+
+def _also(hit: Hit, now: datetime) -> str:
+    """Return a line that names the older sessions folded into a hit."""
+    named = [f"{one.session} ({local_day(one.at, now)})" if one.at else one.session for one in hit.also]
+    count = f"{len(named)} older session{'s' if len(named) > 1 else ''}"
+    return f"also in {count}: {', '.join(named)}"
 
 
 def _score_text(score: float) -> str:

@@ -106,6 +106,11 @@ class Question(NamedTuple):
     context: int = 2
 
     @property
+    def shown(self) -> int:
+        """The number of hits to show."""
+        return min(max(self.limit, 1), MOST)
+
+    @property
     def narrows(self) -> bool:
         """True if there are filters; a question with filters and no words finds the newest events."""
         texts = (self.session, self.agent, self.channel, self.project)
@@ -126,7 +131,8 @@ class Snippet(NamedTuple):
 class Hit(NamedTuple):
     """A matching event with its neighbors in the note.  `parts` are the named components of its `score`.
 
-    `path` is the note's path relative to the vault, or "" for a hit from a server.
+    `path` is the note's path relative to the vault, or "" for a hit from a server.  `also` are events of older sessions
+    with almost the same text, newest first.
     """
 
     event: Event
@@ -136,6 +142,7 @@ class Hit(NamedTuple):
     before: tuple[Event, ...] = ()
     after: tuple[Event, ...] = ()
     path: str = ""
+    also: tuple[Event, ...] = ()
 
 
 class SessionHit(NamedTuple):
@@ -151,11 +158,15 @@ class SessionHit(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """The best events and sessions, best first.  `notes` are remarks for the user, for example about missing notes."""
+    """The best events and sessions, best first.  `notes` are remarks for the user, for example about missing notes.
+
+    `uncertain` is True if no hit has enough of the question's words.
+    """
 
     hits: tuple[Hit, ...] = ()
     sessions: tuple[SessionHit, ...] = ()
     notes: tuple[str, ...] = ()
+    uncertain: bool = False
 
 
 class Recall(Protocol):

@@ -218,3 +218,25 @@ def test_no_model_and_no_network_is_asked(told: Vault, cru_process: CruProcess) 
     done = cru_process("--vault", told.root, "recall", "bucket", "--format", "json", env=env)
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["hits"]
+
+
+def test_older_sessions_on_the_same_topic_are_folded_into_one_line(vault: Vault, cru: Cru) -> None:
+    for day in ("19", "20", "21"):
+        name = f"2026-11-{day}-quotas"
+        body = f"## Work\n\nstarted:: 2026-11-{day}T10:00:00Z\n\nThe rate limiter counts requests of each customer.\n"
+        write(vault, name, note(name, body, started=f"2026-11-{day}T10:00:00Z"))
+    hit = found(cru, "rate limiter")["hits"][0]
+    folded = [one["session"] for one in hit["also"]]
+    assert (hit["session"], folded) == ("2026-11-21-quotas", ["2026-11-20-quotas", "2026-11-19-quotas"])
+    shown = cru("recall", "rate", "limiter", "--limit", "1").stdout
+    told = " ".join(shown.split())
+    assert "also in 2 older sessions: 2026-11-20-quotas (2026-11-20), 2026-11-19-quotas (2026-11-19)" in told
+
+
+def test_an_uncertain_answer_says_so_first(told: Vault, cru: Cru) -> None:
+    question = ["which", "bucket", "do", "marketing", "newsletters", "want", "for", "summer", "headers?"]
+    assert found(cru, *question)["uncertain"] is True
+    shown = cru("recall", *question).stdout
+    assert shown.startswith("Nothing certain: no event has most of the query's rare words\n\n1. ")
+    assert found(cru, "bucket")["uncertain"] is False
+    assert "Nothing certain" not in cru("recall", "bucket").stdout

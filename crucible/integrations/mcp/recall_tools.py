@@ -23,6 +23,7 @@ from crucible.integrations.mcp.replies import (
 from crucible.integrations.mcp.server_context import ServerContext
 from crucible.integrations.mcp.session_tools import check_session
 from crucible.memory.knowledge.item_status import should_ask
+from crucible.search.answers import UNCERTAIN
 from crucible.search.embedded.segments import analyze
 from crucible.search.recall import MOST, Answer, Event, EventKind, Hit, Question, Recall, SessionHit
 from crucible.search.snippets import clean_snippet
@@ -186,6 +187,8 @@ def _moment(text: str, now: datetime, *, end: bool) -> datetime | None:
 
 def _headline(found: Answer, shown: int) -> list[str]:
     count = f"{shown} found" if shown else "Nothing found. Try fewer or other words, or omit event_types."
+    if found.uncertain:
+        count += f"; {UNCERTAIN}. The hits below may be about something else."
     return [count, *(quote_line(note, _NOTE) for note in found.notes)]
 
 
@@ -212,13 +215,19 @@ def _hit(quoting: Quoting, number: int, hit: Hit) -> str:
     for name, beside in (("before", hit.before[-1:]), ("after", hit.after[:1])):
         # Only our own labels begin a line; quoted text is indented.
         lines += [f"[{number} {name}, {each.kind}] {quoting.line(each.text, _NEIGHBOUR)}" for each in beside]
-    return "\n".join(lines)
+    return "\n".join(lines + _also(quoting, number, hit))
 
 
 def _line(quoting: Quoting, number: int, hit: Hit) -> str:
     title = f"{hit.event.title}: " if hit.event.title else ""
     text = quoting.line(title + _snippet(quoting, hit), _LINE)
-    return f"{_label(quoting, hit.event, str(number))} {text}"
+    return "\n".join([f"{_label(quoting, hit.event, str(number))} {text}", *_also(quoting, number, hit)])
+
+
+def _also(quoting: Quoting, number: int, hit: Hit) -> list[str]:
+    """Return a label that names the older events folded into a hit."""
+    words = [quoting.name(f"{each.id} {day_of(each.at)}".strip()) for each in hit.also]
+    return [f"[{number} also in {len(words)} older, {', '.join(words)}]"] if words else []
 
 
 def _snippet(quoting: Quoting, hit: Hit) -> str:

@@ -22,7 +22,7 @@ from crucible.search.question_words import (
     read_question,
     times_in,
 )
-from crucible.search.recall import MOST, EventKind, Question
+from crucible.search.recall import EventKind, Question
 
 EVENTS, SESSIONS = 200, 50
 """Maximum number of matches by words alone, which are then ranked."""
@@ -151,6 +151,8 @@ def _best_first(one: Ranked) -> tuple[float, int, str, int]:
     return (-one.score, -one.found.first, one.found.path, one.found.number)
 
 
+POOL = 2
+"""How many events to read for each one shown, since some are folded."""
 CANDIDATES = 400
 """Maximum number of events, with all words of a phrase, whose text is read."""
 
@@ -200,12 +202,15 @@ class RankInput(NamedTuple):
 def rank(
     found: RankInput, own: Sequence[Match], is_item: Callable[[str], bool], weigh: Weigh, now: datetime
 ) -> tuple[list[Ranked], list[Ranked]]:
-    """Rank the events and the sessions of an answer.  `own` are the sessions that match by their own words."""
-    limit = min(max(found.terms.question.limit, 1), MOST)
+    """Rank the events and the sessions of an answer.  `own` are the sessions that match by their own words.
+
+    There are `POOL` times as many events as the answer shows.
+    """
+    limit = found.terms.question.shown
     of_sessions = [one for one in found.events if not is_item(one.path)]
     sessions = rank_sessions(of_sessions, own, now, found.hints)
     events = rank_events(_with_replies(found), sessions, now, weigh, found.hints)
-    return events[:limit], listed_sessions(sessions, of_sessions, found.terms)[:limit]
+    return events[: limit * POOL], listed_sessions(sessions, of_sessions, found.terms)[:limit]
 
 
 def _with_replies(found: RankInput) -> list[Match]:

@@ -135,6 +135,11 @@ class SearchTerms(NamedTuple):
         stems = (*self.stems, *self.near, *(word for phrase in self.phrases for word in phrase))
         return {stem: log(1 + OFTEN / (self.counts.get(stem, 0) + 0.5)) for stem in stems}
 
+    def asked(self) -> float:
+        """Return the weight of all words, without corrections; 0 if phrases decide whether a hit is certain."""
+        weights = self.weights()
+        return 0.0 if self.phrases else sum(weights[stem] for stem in self.stems)
+
 
 def open_searchers(store: RecallStore, manifest: RecallManifest) -> Searchers:
     """Open the index of a manifest.  Raises `IndexBroken` if it has been replaced or cannot be opened."""

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from crucible.core.settings.settings import KnowledgeSettings
 from crucible.documents.knowledge.item_rules import Audience, sees, weigh
+from crucible.search.answers import fold_hits, is_uncertain
 from crucible.search.embedded.ranking import (
     SESSIONS,
     Ranked,
@@ -168,8 +169,9 @@ class TeamRecall:
 
         own = [one for one in own if one.path in sessions]
         events, ranked_sessions = rank(known, own, lambda path: sessions[path].item is not None, weigh_item, now)
-        hits = tuple(_session_hit(sessions[one.found.path], one) for one in ranked_sessions)
-        return Answer(_hits(server, events, found.terms), hits, tuple(notes))
+        listed = tuple(_session_hit(sessions[one.found.path], one) for one in ranked_sessions)
+        hits = fold_hits(_hits(server, events, found.terms), question.shown, analyze)
+        return Answer(hits, listed, tuple(notes), is_uncertain(hits, found.terms.weights(), found.terms.asked()))
 
 
 def _session_hit(row: _Session, one: Ranked) -> SessionHit:
