@@ -19,7 +19,7 @@ from weakref import finalize
 
 from crucible.core.errors import IndexBroken, reason_of
 from crucible.core.settings.settings import VaultSettings
-from crucible.search.answers import fold_hits, is_uncertain
+from crucible.search.answers import is_uncertain
 from crucible.search.embedded.hits import EventCache, EventReader, hits_of, session_hits
 from crucible.search.embedded.index_format import ITEM, RecallManifest
 from crucible.search.embedded.index_update import IndexSource, IndexState, NoteChanges, refresh
@@ -221,7 +221,7 @@ class EmbeddedRecall:
         own = [one for one in best(searchers, "sessions", found.terms, SESSIONS) if not is_item(one.path)]
         events, sessions = rank(found, own, is_item, weigh, now)
         reader = self._reader(searchers, dict.fromkeys(one.found.path for one in (*events, *sessions)))
-        hits = fold_hits(hits_of(reader, events, found.terms), found.terms.question.shown, analyze)
+        hits = hits_of(reader, events, found.terms)
         listed = session_hits(self._source.root, reader.cards, sessions)
         return Answer(hits, listed, tuple(notes), is_uncertain(hits, found.terms.weights(), found.terms.asked()))
 

@@ -12,6 +12,7 @@ from crucible.core.files import LARGEST_NOTE
 from crucible.core.patterns import late_pattern
 from crucible.documents.markdown.code_spans import FORMAT, read_code
 from crucible.documents.markdown.containment import uncontain, uncontain_line
+from crucible.search.answers import fold_hits
 from crucible.search.embedded.index_format import Card, RecallManifest, event_at, find_event, place_at
 from crucible.search.embedded.ranking import Ranked
 from crucible.search.embedded.segments import analyze
@@ -264,30 +265,31 @@ class EventReader:
 
 
 def hits_of(reader: EventReader, ranked: Iterable[Ranked], terms: SearchTerms) -> tuple[Hit, ...]:
-    """Build the hits of ranked events, in their order."""
+    """Build the hits of an answer from ranked events, best first."""
     places = [(one, place) for one in ranked if (place := _place_of(reader.cards, one))]
-    context = min(max(terms.question.context, 0), MOST_CONTEXT)
-    around = [reader.neighbours(place, context, context) for _, place in places]
     # Read all events in one call, so that each note is read once.
-    reader.events([place for _, place in places] + [one for two in around for some in two for one in some])
-    hits = []
-    for (one, place), (before, after) in zip(places, around, strict=True):
-        event = next(iter(reader.existing([place])), None)
-        if event is None:
-            continue
-        snippet = snippet_of(event.text or event.title, terms.weights(), analyze)
-        hits.append(
-            Hit(
-                event,
-                one.score,
-                one.parts,
-                snippet,
-                () if event.kind in LISTED else reader.existing(before),
-                () if event.kind in LISTED else reader.existing(after),
-                place[0],
-            )
-        )
-    return tuple(hits)
+    events = reader.events([place for _, place in places])
+    found = {
+        event.id: (place, _hit(event, one, place[0], terms))
+        for (one, place), event in zip(places, events, strict=True)
+        if event.text or event.title
+    }
+    shown = fold_hits((hit for _, hit in found.values()), terms.question.shown, analyze)
+    context = min(max(terms.question.context, 0), MOST_CONTEXT)
+    around = [
+        ([], []) if hit.event.kind in LISTED else reader.neighbours(found[hit.event.id][0], context, context)
+        for hit in shown
+    ]
+    reader.events([one for two in around for some in two for one in some])
+    return tuple(
+        hit._replace(before=reader.existing(before), after=reader.existing(after))
+        for hit, (before, after) in zip(shown, around, strict=True)
+    )
+
+
+def _hit(event: Event, one: Ranked, path: str, terms: SearchTerms) -> Hit:
+    snippet = snippet_of(event.text or event.title, terms.weights(), analyze)
+    return Hit(event, one.score, one.parts, snippet, path=path)
 
 
 def _place_of(cards: Mapping[str, Card], one: Ranked) -> _Place | None:

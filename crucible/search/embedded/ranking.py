@@ -151,8 +151,8 @@ def _best_first(one: Ranked) -> tuple[float, int, str, int]:
     return (-one.score, -one.found.first, one.found.path, one.found.number)
 
 
-POOL = 2
-"""How many events to read for each one shown, since some are folded."""
+SPARE = 10
+"""How many more events to read than are shown, since some are folded."""
 CANDIDATES = 400
 """Maximum number of events, with all words of a phrase, whose text is read."""
 
@@ -204,13 +204,15 @@ def rank(
 ) -> tuple[list[Ranked], list[Ranked]]:
     """Rank the events and the sessions of an answer.  `own` are the sessions that match by their own words.
 
-    There are `POOL` times as many events as the answer shows.
+    There are up to `SPARE` more events than the answer shows.
     """
     limit = found.terms.question.shown
     of_sessions = [one for one in found.events if not is_item(one.path)]
     sessions = rank_sessions(of_sessions, own, now, found.hints)
     events = rank_events(_with_replies(found), sessions, now, weigh, found.hints)
-    return events[: limit * POOL], listed_sessions(sessions, of_sessions, found.terms)[:limit]
+    # The text of a call is slow to read.
+    spare = [one for one in events[limit : limit + SPARE] if one.found.kind is not EventKind.TOOL]
+    return [*events[:limit], *spare], listed_sessions(sessions, of_sessions, found.terms)[:limit]
 
 
 def _with_replies(found: RankInput) -> list[Match]:

@@ -27,7 +27,7 @@ from crucible.documents.session.session import (
 from crucible.search.embedded import hits as rereading
 from crucible.search.embedded.documents import derive_note
 from crucible.search.embedded.index_format import load_card
-from crucible.search.recall import Question
+from crucible.search.recall import EventKind, Question
 from crucible.vault.events.append_entry import append_entry
 from crucible.vault.notes.init_vault import init_vault
 from tests.unit.documents.session.session_strategies import sessions
@@ -125,3 +125,26 @@ def test_changed_events_are_shown_at_their_current_place_or_not_at_all(
             assert event.text
     assert [one.session for one in answer.sessions] == ["a"]
     assert answer.notes
+
+
+def test_findings_are_read_without_parsing_the_note(tmp_path: Path) -> None:
+    items = tuple(
+        FindingItem(kind, f"{kind}: round the `tax` once", "commit 1a2b3c4", Grounds("reply", 0.9, ("abcd1234",)))
+        for kind in ("correction", "outcome", "open_end", "environment", "instruction", "decision", "failure", "report")
+    )
+    root = vault_of(tmp_path / "v", replace(session_of("s", "Round it."), findings=items))
+    with mock.patch.object(rereading, "_parse_events", side_effect=AssertionError):
+        hits = recall(root).ask(Question("tax", limit=20), NOW).hits
+    assert len(hits) == len(items)
+    assert all(hit.event.text.endswith("round the `tax` once\ncommit 1a2b3c4") for hit in hits)
+
+
+def test_a_type_finds_every_finding_of_that_kind(tmp_path: Path) -> None:
+    findings = tuple(FindingItem("decision", f"Choice {number} stands") for number in range(3))
+    entries = (Decision("A choice in a callout"), Prose("We choose."))
+    session = replace(session_of("s"), phases=(Phase("a", entries=entries),), findings=findings)
+    root = vault_of(tmp_path / "v", session)
+    wanted = {"Choice 0 stands", "Choice 1 stands", "Choice 2 stands", "A choice in a callout"}
+    for text in ("", "choice"):
+        answer = recall(root).ask(Question(text, kinds=frozenset({EventKind.DECISION}), limit=20), NOW)
+        assert {hit.event.text for hit in answer.hits} == wanted
