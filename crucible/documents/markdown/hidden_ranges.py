@@ -45,7 +45,10 @@ def hidden_near(text: str, start: int, needle: re.Pattern[str]) -> list[Span]:
     If nothing in the note can hide text across a blank line, paragraphs can be scanned separately.
     """
     if any(text.find(mark, start) >= 0 for mark in _FAR_REACHING):
-        return hidden_ranges(text, start)
+        last = max((hit.end() for hit in needle.finditer(text, start)), default=-1)
+        scanner = _Scanner(text, start)
+        scanner.run(text.find("\n", last) if last >= 0 else start)
+        return [one.span for one in scanner.hidden]
     found: list[Span] = []
     end = start
     for hit in needle.finditer(text, start):
@@ -142,10 +145,13 @@ class _Scanner:
         self.html_ends = [found.start() for found in _HTML_END.finditer(text, start)]
         self.blanks = [found.start() for found in _BLANK_LINE.finditer(text, start)] if self.maths else []
 
-    def run(self) -> None:
+    def run(self, stop: int = -1) -> None:
+        """Scan all lines, or only as far as needed for what begins before `stop`."""
         begin = self.done
         last_end = begin
         for found in _LINE_END.finditer(self.text, begin):
+            if 0 <= stop < begin and self.paragraph < 0 and not self.block and self.done <= begin:
+                return
             self.line(begin, found.start(), last_end)
             begin, last_end = found.end(), found.start()
         self.line(begin, len(self.text), last_end)
