@@ -236,7 +236,8 @@ class Outcomes:
 
     def edited(self) -> None:
         """Record that files were changed, so earlier checks prove nothing."""
-        self._now = replace(self._now, checks={})
+        if self._now.checks:
+            self._now = replace(self._now, checks={})
 
     def returned(self, call: ObservedCall, text: str, row: str) -> None:
         """Process the output of a shell command that succeeded."""

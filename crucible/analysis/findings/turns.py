@@ -47,7 +47,7 @@ class Trace:
 
     def change(self, call: ObservedCall) -> None:
         """Apply a later call.  A reworded line still counts, unless the rewording restores the original text."""
-        whole = {one for one in self.left if call.is_whole and one[0] in call.files}
+        whole = {one for one in self.left if one[0] in call.files} if call.is_whole else set[tuple[str, str]]()
         for old in self.left & (call.removed | whole) - call.added:
             self.left.discard(old)
             self.left |= {new for new in call.added - self.before if _is_like(new, old)}

@@ -202,9 +202,11 @@ class Recorder(PhaseTracker):
             self.base = self.draft()
         if event.at.time and not isinstance(event, Titled | Unknown | Unreadable):
             self.last = max(self.last, event.at.time) if self.last else event.at.time
-        self._redactions.update(secrets or {})
+        if secrets:
+            self._redactions.update(secrets)
         is_noted = self._fold(event)
-        if self._add_callouts(event.at, self._judge.add(event) if self._judge else ()) or is_noted:
+        found = self._judge.add(event) if self._judge else ()
+        if (found and self._add_callouts(event.at, found)) or is_noted:
             self._note_row(event)
             if self._switch:
                 self._switch.name_model(self._usage.first_model)
