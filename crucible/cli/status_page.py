@@ -49,7 +49,7 @@ def show_status(door: Door, format_: str) -> int:
         return project_status(view, project, now)
 
     # With an index, nothing is written; without one, it is built as any list does.
-    kept = index.is_kept()
+    kept = index.token()
     found = (
         quick_answer(root, settings.sessions, question, only_newest=True) if kept else query_index(index, question)[0]
     )

@@ -69,7 +69,7 @@ def _active(view: View) -> list[Row]:
 
 def _is_cheap(index: Index) -> bool:
     """True if there is an index, or if there are few notes to build one from."""
-    if index.is_kept():
+    if index.token():
         return True
     count = 0
     for _, _, names in os.walk(os.path.join(index.root, index.settings.sessions)):

@@ -20,8 +20,9 @@ from crucible.search.embedded.recall_files import RecallStore
 from crucible.search.embedded.segments import engine, join_parts, refusals, write_part
 from crucible.search.recall import ItemCatalog, Progress
 from crucible.vault.index.freshness import FolderRows, compare_folders
-from crucible.vault.index.index_files import EMPTY, IndexFolder, Manifest
+from crucible.vault.index.index_files import EMPTY, IndexFolder, Manifest, follows
 from crucible.vault.index.scan import joined, scan_notes
+from crucible.vault.index.vouching import vouched_index
 
 if TYPE_CHECKING:
     from crucible.search.embedded.documents import Derived
@@ -63,8 +64,10 @@ class NoteChanges:
     def current(self, known_token: str) -> CurrentNotes:
         """Update the note index, and return its hashes unless its token is still `known_token`."""
         folder = IndexFolder(self._root)
+        vouched = vouched_index(self._root, self._settings.sessions)
         manifest = self._load(folder)
-        if not (manifest.whole and manifest.token and self._is_fresh(folder, manifest)):
+        is_current = follows(manifest.token, vouched) or (manifest.token and self._is_fresh(folder, manifest))
+        if not (manifest.whole and is_current):
             # Late: usually nothing has changed, and loading the code that reads notes takes as long as this check.
             from crucible.vault.index.index import Index  # noqa: PLC0415
 

@@ -18,9 +18,10 @@ from crucible.core.processes import cores, spread
 from crucible.core.settings.settings import VaultSettings
 from crucible.vault.index.freshness import Suspects, compare_folders, compare_names
 from crucible.vault.index.index_draft import Change, IndexDraft
-from crucible.vault.index.index_files import EMPTY, IndexFolder, Manifest
+from crucible.vault.index.index_files import EMPTY, IndexFolder, Manifest, follows
 from crucible.vault.index.scan import Seen, joined, newest_notes, scan_notes
 from crucible.vault.index.schema import View
+from crucible.vault.index.vouching import vouched_index
 
 if TYPE_CHECKING:
     from crucible.vault.index.note_rows import NoteReading
@@ -102,13 +103,18 @@ class Refreshed(NamedTuple):
 
 
 class Index:
-    """The index in `.crucible/index/` of the vault at `root`, a real path."""
+    """The index in `.crucible/index/` of the vault at `root`, a real path.
 
-    def __init__(self, root: str | PathLike[str], settings: VaultSettings) -> None:
+    `asks` is whether to ask a watcher for the current index, instead of comparing all notes.
+    """
+
+    def __init__(self, root: str | PathLike[str], settings: VaultSettings, *, asks: bool = True) -> None:
         self.root = os.fspath(root)
         self.settings = settings
         self._folder = IndexFolder(self.root)
-        self._used = ""
+        self.used = ""
+        """Token of the stored index that was last read or written."""
+        self._asks = asks
         self._broken = ""
         """Token of a manifest whose files are damaged."""
 
@@ -134,13 +140,13 @@ class Index:
         places = None if paths is None else [self._place(path) for path in paths]
         return self._attempt(lambda: self._refresh(places, progress))
 
-    def is_kept(self) -> bool:
-        """Return whether an index exists on disk."""
-        return bool(self._folder.load().token)
+    def token(self) -> str:
+        """Return the token of the index on disk; "" if there is none."""
+        return self._folder.load().token
 
     def rebuild(self, progress: Progress | None = None) -> Refreshed:
         """Discard the index and build it again."""
-        self._broken = self._folder.load().token
+        self._broken = self.token()
         return self.refresh(progress=progress)
 
     def _attempt(self, work: Callable[[], Answer]) -> Answer:
@@ -150,10 +156,12 @@ class Index:
                 return work()
             except IndexBroken:
                 # If another writer replaced the files, the new manifest has a different token.
-                self._broken = self._used
+                self._broken = self.used
         return work()
 
     def _refresh(self, places: Sequence[str] | None, progress: Progress | None) -> Refreshed:
+        if places is None and self._asks and (vouched := self._vouched()):
+            return Refreshed(_view(IndexDraft(self._folder, vouched)))
         manifest = self._load()
         seen, suspects = self._compare(manifest, places)
         if suspects.is_empty() and manifest.whole:
@@ -171,6 +179,12 @@ class Index:
                 seen, suspects = self._compare(manifest, places)
             draft = IndexDraft(self._folder, manifest, suspects)
             return self._take(draft, seen, suspects, clock, progress)
+
+    def _vouched(self) -> Manifest | None:
+        """Return the index if a watcher says that it includes every change made so far."""
+        token = vouched_index(self.root, self.settings.sessions)
+        manifest = self._load() if token else EMPTY
+        return manifest if manifest.whole and follows(manifest.token, token) else None
 
     def _patience(self, suspects: Suspects) -> float:
         """Return how many seconds to wait for another writer, which is probably reading the same notes."""
@@ -197,14 +211,14 @@ class Index:
                 if at + _BATCH < len(requested):
                     draft.keep()
         draft.keep(seen.scans if seen.whole else (), whole=seen.whole)
-        self._used = draft.manifest.token
+        self.used = draft.manifest.token
         found = tuple(sorted(changes, key=lambda change: change.path))
         unsaved = draft.unsaved if requested or suspects.gone or not draft.manifest.token else ""
         return Refreshed(_view(draft), found, tuple(seen.unwalked), unsaved)
 
     def _load(self) -> Manifest:
         found = self._folder.load()
-        self._used = found.token
+        self.used = found.token
         return EMPTY if found.token == self._broken else found
 
     def _place(self, path: str | PathLike[str]) -> str:
@@ -229,11 +243,15 @@ def quick_answer(root: str, sessions: str, question: Callable[[View], Answer], *
     In a vault with many notes but no index, the answer covers none of them.  With `only_newest`, a large vault's older
     notes are not compared with the index: a change made to them by hand is missing from the answer.
     """
-    places = newest_notes(root, sessions, _CHECKED, _FEW) if only_newest else None
     folder = IndexFolder(root)
+    vouched = vouched_index(root, sessions)
+    places = newest_notes(root, sessions, _CHECKED, _FEW) if only_newest and not vouched else None
     for _ in range(2):  # a writer may replace the files, or they may be damaged
         try:
-            return question(_quick_tables(root, sessions, folder, folder.load(), places))
+            manifest = folder.load()
+            if manifest.whole and follows(manifest.token, vouched):
+                return question(_view(IndexDraft(folder, manifest)))
+            return question(_quick_tables(root, sessions, folder, manifest, places))
         except IndexBroken:
             continue
     return question(_quick_tables(root, sessions, folder, EMPTY, None))

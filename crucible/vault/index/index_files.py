@@ -87,6 +87,12 @@ def next_token(token: str) -> str:
     return f"{line}-{int(number) + 1}" if token else f"{os.urandom(4).hex()}-1"
 
 
+def follows(token: str, earlier: str) -> bool:
+    """Return whether an index is the `earlier` one or was derived from it; a copy put in its place is not."""
+    (line, _, number), (old_line, _, old_number) = token.partition("-"), earlier.partition("-")
+    return bool(token) and line == old_line and int(number) >= int(old_number)
+
+
 def dump_manifest(manifest: Manifest) -> str:
     """Serialise as TOON: schema, totals, the tables of shards, folders and doubtful notes, and a CRC-32."""
     totals: dict[str, int] = {}

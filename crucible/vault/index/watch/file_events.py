@@ -24,6 +24,7 @@ from watchdog.events import FileSystemEvent, FileSystemEventHandler
 from watchdog.observers import Observer
 from watchdog.utils import BaseThread
 
+from crucible.vault.index.vouching import is_cookie
 from crucible.vault.notes.walk import is_markdown
 
 _EVENT_TYPES: list[type[FileSystemEvent]] = [
@@ -49,10 +50,11 @@ _LOCAL = frozenset(
 
 
 class FileEvent(NamedTuple):
-    """A change to the note or folder at a path.  If both are empty, anything may have changed."""
+    """A change to the note or folder at a path, or a cookie's name.  If all are empty, anything may have changed."""
 
     note: str = ""
     folder: str = ""
+    cookie: str = ""
 
 
 class Listener(FileSystemEventHandler):
@@ -90,7 +92,9 @@ class Listener(FileSystemEventHandler):
     def dispatch(self, event: FileSystemEvent) -> None:
         """Handle an event; called by watchdog in its own thread."""
         for path in {os.fsdecode(event.src_path), os.fsdecode(event.dest_path)} - {""}:
-            if "/." not in path[len(self.folder) :].replace(os.sep, "/"):
+            if is_cookie(name := os.path.basename(path)) and isinstance(event, events.FileCreatedEvent):
+                self._events.put(FileEvent(cookie=name))
+            elif "/." not in path[len(self.folder) :].replace(os.sep, "/"):
                 self._put(path, event)
 
     def _put(self, path: str, event: FileSystemEvent) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterable
+from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -17,6 +18,8 @@ from crucible.core.files import inside, make_folders
 from crucible.core.locks import hold
 from crucible.core.settings.settings import UserSettings, VaultSettings, load_vault_settings
 from crucible.vault.index.index import Index, Refreshed
+from crucible.vault.index.index_files import follows
+from crucible.vault.index.vouching import Voucher
 from crucible.vault.index.watch.changed_notes import KnownNotes, NoteChange
 from crucible.vault.index.watch.file_events import FileEvent, Listener, is_linked, mounts_of, unreported_reason
 
@@ -94,6 +97,10 @@ class WatchedVault:
             return self._listener.next(seconds)
         time.sleep(seconds)
         return None
+
+    def listened_folder(self) -> str:
+        """Return the real folder whose events arrive, or ""."""
+        return self._listener.folder if self._listener else ""
 
     def is_lost(self) -> bool:
         """Return whether events may have been lost: the queue was full, or the sessions folder was moved."""
@@ -174,11 +181,12 @@ def watch(
     with hold(path, 0) as lock:
         if lock is None:
             raise VaultError(f'{root}: another "cru watch" already watches it', "stop the other one first")
-        vault = WatchedVault(root, settings, user)
-        try:
-            _Watcher(vault, settle, tell, pulse).run()
-        finally:
-            vault.close()
+        with ExitStack() as opened:
+            vault = opened.enter_context(closing(WatchedVault(root, settings, user)))
+            voucher = None
+            with suppress(OSError):  # queries compare all notes themselves then
+                voucher = opened.enter_context(closing(Voucher(str(root))))
+            _Watcher(vault, settle, tell, pulse, voucher).run()
 
 
 class _Backlog:
@@ -223,6 +231,14 @@ class _Backlog:
         if time.monotonic() - self._last > self._PAUSE:
             self._count = 0
 
+    def was_read(self) -> None:
+        """Reset the burst's count, since all events made so far have arrived."""
+        self._count = 0
+
+    def has_notes(self) -> bool:
+        """Return whether any note is pending."""
+        return bool(self._notes)
+
     def patience(self) -> float:
         """Return how many seconds to wait for more events."""
         return min(self._settle, _TICK) if self._first else _TICK
@@ -244,16 +260,19 @@ class _Backlog:
 
 
 class _Watcher:
-    def __init__(self, vault: WatchedVault, settle: float, tell: Tell, pulse: Pulse) -> None:
+    def __init__(self, vault: WatchedVault, settle: float, tell: Tell, pulse: Pulse, voucher: Voucher | None) -> None:
         self.vault = vault
+        self.voucher = voucher
         self.tell = tell
         self.pulse = pulse
         self.backlog = _Backlog(settle)
         self.known = KnownNotes()
-        self.index = Index(vault.root, vault.settings)
+        self.index = Index(vault.root, vault.settings, asks=False)
         self.reason = ""
         """Why changes may go unreported, or ""."""
         self._reasons = {""}
+        self._token = ""
+        """Token of the index after the last refresh."""
         self._started = False
         self._look_again = 0.0
 
@@ -261,14 +280,18 @@ class _Watcher:
         """Run until an exception is raised."""
         self._read_all()
         self._started = True
+        self._offer()
         self.tell(WatchStarted(len(self.known), self.reason))
         tick = 0.0
         while True:
             event = self.vault.next(self.backlog.patience())
-            if event:
+            if event and event.cookie:
+                self._answer(event.cookie)
+            elif event:
                 self.backlog.add(event)
             else:
                 self.backlog.was_quiet()
+            self._offer()
             if self.reason and time.monotonic() >= self._look_again:
                 self._read_all()
             elif self.backlog.is_due():
@@ -277,6 +300,27 @@ class _Watcher:
                 self._check_vault()
                 self.pulse(self.index)
                 tick = time.monotonic() + _TICK
+
+    def _offer(self) -> None:
+        """Let queries ask while nothing can be missed."""
+        if self.voucher and self._is_certain():
+            self.voucher.folder = self.vault.listened_folder()
+        elif self.voucher:
+            self.voucher.refuse_all()
+
+    def _answer(self, cookie: str) -> None:
+        """Answer a question: every event of an earlier change has arrived."""
+        self._check_vault()
+        if self._is_certain():
+            self.backlog.was_read()
+            if self.backlog.has_notes():
+                self._read()
+        if self.voucher:
+            token = self._token if self._is_certain() else ""
+            self.voucher.answer(cookie, token, self.vault.settings.sessions)
+
+    def _is_certain(self) -> bool:
+        return not (self.reason or self.backlog.doubt)
 
     def _read(self) -> None:
         if self.backlog.doubt:
@@ -294,6 +338,8 @@ class _Watcher:
     def _read_all(self) -> None:
         """Compare everything with the disk, while listening."""
         self._check_is_there()
+        if self.voucher:
+            self.voucher.refuse_all()
         self.vault.listen(again=bool(self.reason))
         while self.vault.next(0):
             pass
@@ -308,14 +354,20 @@ class _Watcher:
         self._look_again = time.monotonic() + max(_RESCAN_SECONDS, 20 * (time.monotonic() - began))
 
     def _refresh(self, paths: Iterable[Path] | None) -> Refreshed | None:
-        """Update the index; None if that fails, which is reported and retried."""
+        """Update the index; None if that fails, which is reported and retried.
+
+        An index that was put in the place of ours is compared with all notes.
+        """
         try:
-            return self.index.refresh(paths)
+            is_ours = follows(self.index.token(), self._token)
+            refreshed = self.index.refresh(paths if is_ours else None)
         except (CrucibleError, OSError) as error:
             self._check_vault()
             self.backlog.doubt = True
             self._set_reason(line_of(error))
             return None
+        self._token = self.index.used
+        return refreshed
 
     def _report(self, refreshed: Refreshed, names: set[str] | None) -> None:
         try:
@@ -341,7 +393,7 @@ class _Watcher:
             if self.vault.fault:
                 self._set_reason(self.vault.fault)
             else:
-                self.index = Index(self.vault.root, self.vault.settings)
+                self.index = Index(self.vault.root, self.vault.settings, asks=False)
                 self.backlog.request_rescan()
         if self.vault.is_lost():
             self.backlog.request_rescan()

@@ -914,7 +914,7 @@ def test_an_index_that_came_with_the_vault_is_not_believed(root: Path, tmp_path:
     kept = tmp_path / "kept"
     index.rename(kept)
     copy.rename(index)
-    assert not Index(root, SETTINGS).is_kept()
+    assert not Index(root, SETTINGS).token()
     assert len(same_as_rebuilt(root).changes) == len(paths_of(refreshed(root)))
 
 
