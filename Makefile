@@ -94,8 +94,8 @@ types: $(VENV)/.installed-dev ## Check types, also as on Windows
 	$(BIN)/mypy
 	$(BIN)/mypy --platform win32 --no-warn-unreachable --cache-dir .mypy_cache/win32 crucible
 
-bench: $(VENV)/.installed-dev ## Measure starting, reading, importing, memory, queries, hooks and workflows against their bars (BENCH=workflows), and run the tests that look at a clock
-	$(BIN)/python -m benchmarks.run $(BENCH)
+bench: $(VENV)/.installed-dev ## Measure starting, reading, importing, memory, queries, hooks and workflows against their bars (BENCH=workflows, REAL=FOLDER of transcripts), and run the tests that look at a clock
+	REAL="$(REAL)" $(BIN)/python -m benchmarks.run $(BENCH)
 	$(BIN)/python -m pytest -q -m "timed or not timed" benchmarks
 	$(BIN)/python -m pytest -q -m timed $(PYTEST_ARGS)
 

@@ -7,12 +7,18 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
+import subprocess
 import sys
 import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from hashlib import sha256
 from itertools import islice
 from pathlib import Path
 
+from benchmarks.measuring import environment
 from samples import vaults
 
 _CRU = Path(sys.executable).with_name("cru")
@@ -57,3 +63,28 @@ def index_files(vault: Path, *tables: str) -> list[Path]:
     folder = vault / ".crucible/index"
     manifest = toons.loads((folder / "manifest.toon").read_text(encoding="utf-8"))
     return [folder / one["file"] for one in manifest["shards"] if one["table"] in tables]
+
+
+@contextmanager
+def watched(vault: Path, home: Path) -> Iterator[subprocess.Popen[bytes]]:
+    """While `cru watch` runs upon the vault, from when it says that it watches."""
+    log = home / f"watch-{vault.name}.log"
+    command = list(map(str, cru(vault, "watch")))
+    with log.open("wb") as out:
+        env = environment(home)
+        watcher = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=out, env=env, cwd=home)
+        try:
+            _await_watching(watcher, log)
+            yield watcher
+            assert watcher.poll() is None, f"cru watch ended: {log.read_text(errors='replace')}"
+        finally:
+            watcher.send_signal(signal.SIGINT)
+            watcher.wait(_PATIENCE)
+
+
+def _await_watching(watcher: subprocess.Popen[bytes], log: Path) -> None:
+    end = time.monotonic() + _PATIENCE
+    while "atching" not in (said := log.read_text(errors="replace")):
+        assert watcher.poll() is None, f"cru watch ended: {said}"
+        assert time.monotonic() < end, f"cru watch does not say that it watches: {said}"
+        time.sleep(0.05)

@@ -99,23 +99,37 @@ def run(command: Sequence[str | Path], *, home: Path, log: Path) -> Ran:
 
 @contextmanager
 def largest_process() -> Iterator[Callable[[], int]]:
-    """Watch every process below this one; the value tells the peak resident bytes of the largest of them so far.
+    """Watch every process below this one; the value is the peak resident bytes of the largest of them so far.
 
     Each keeps its own peak in `/proc`, where we look every 20 ms, so only a process's last moments are missed.
     `Ran.peak` is exact, but knows none that nobody waited for; the greater of both is the truth.  0 without `/proc`.
     """
-    peak = 0
+    yield from _watching(lambda: max(map(_peak_of, _below(os.getpid())), default=0))
+
+
+@contextmanager
+def all_processes() -> Iterator[Callable[[], int]]:
+    """Watch all processes below this one; the value is the most that they had in memory at one time.
+
+    Memory that several share counts once.  0 without `/proc`.
+    """
+    yield from _watching(lambda: sum(map(_share_of, _below(os.getpid()))))
+
+
+def _watching(look: Callable[[], int]) -> Iterator[Callable[[], int]]:
+    """Yield a function that returns the largest value so far."""
+    most = 0
     over = threading.Event()
 
-    def look() -> None:
-        nonlocal peak
+    def watch() -> None:
+        nonlocal most
         while not over.wait(0.02):
-            peak = max(peak, *map(_peak_of, _below(os.getpid())), 0)
+            most = max(most, look())
 
-    watcher = threading.Thread(target=look)
+    watcher = threading.Thread(target=watch)
     watcher.start()
     try:
-        yield lambda: peak
+        yield lambda: most
     finally:
         over.set()
         watcher.join()
@@ -130,9 +144,17 @@ def _below(process: int) -> Iterator[int]:
 
 
 def _peak_of(process: int) -> int:
+    return _kilobytes(process, "status", "VmHWM") * 1024
+
+
+def _share_of(process: int) -> int:
+    return _kilobytes(process, "smaps_rollup", "Pss") * 1024
+
+
+def _kilobytes(process: int, file: str, name: str) -> int:
     with suppress(OSError):
-        found = re.search(r"VmHWM:\s+(\d+) kB", Path(f"/proc/{process}/status").read_text())
-        return int(found[1]) * 1024 if found else 0
+        found = re.search(rf"^{name}:\s+(\d+) kB", Path(f"/proc/{process}/{file}").read_text(), re.MULTILINE)
+        return int(found[1]) if found else 0
     return 0
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from benchmarks.import_speed import cru_import
-from benchmarks.measuring import Figure
+from benchmarks.importing import import_command, new_vault
+from benchmarks.measuring import Figure, good_run
 from samples.transcripts import write_large
 
 BAR = 500.0
@@ -14,9 +14,7 @@ SIZE = 200_000_000
 
 def measure(scratch: Path) -> list[Figure]:
     path = write_large(scratch / "large" / "11111111-2222-4333-8444-555555555555.jsonl", SIZE)
-    ran = cru_import(scratch / "large-vault", path, scratch / "large.log")
-    assert ran.code == 0, ran
-    assert "1 created, 0 updated, 0 unchanged, 0 unreadable" in ran.out, ran
+    ran = good_run(import_command(new_vault(scratch / "large-vault"), path), scratch)
     note = next((scratch / "large-vault" / "sessions").rglob("*.md"))
     detail = f"{path.stat().st_size / 1e6:.0f} MB transcript, {note.stat().st_size / 1e3:.0f} kB note"
     return [

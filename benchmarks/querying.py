@@ -1,4 +1,4 @@
-"""Asking the index: whole processes on vaults of several sizes, side by side with ripgrep.
+"""Asking the index: whole processes on vaults of several sizes, side by side with ripgrep, with and without a watcher.
 
 Every answer is compared with what ripgrep finds before the clock starts.  An index is built anew for each run.
 """
@@ -10,20 +10,24 @@ import statistics
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from itertools import cycle
 from pathlib import Path
 
 from benchmarks.building import beside_qmd, build, memory_of_building
-from benchmarks.kept import cru, index_files, kept_vault
+from benchmarks.kept import cru, index_files, kept_vault, watched
 from benchmarks.measuring import Figure, clock, good_run, in_turns, median_ratio
 from benchmarks.rivals import Missing, find_ripgrep
 
 SIZES = (1_000, 10_000, 100_000)
 BARS = {10_000: 1.6, 100_000: 1.6}
+WATCHED_BARS = {10_000: 0.8, 100_000: 0.6}
+GROWTH_BAR = 1.5
+MILLION, MILLION_BAR = 1_000_000, 1.0
 STATS_BAR, STATS_MEMORY_BAR = 2.5, 400.0
 CHANGED_BAR = 1.5
 STATUS_BAR = 2.5
-MIDDLE = 10_000
+MIDDLE, FULL = 10_000, 100_000
 ROUNDS = 15
 
 _CLICK = [sys.executable, "-c", "import click"]
@@ -48,6 +52,7 @@ def measure(scratch: Path, sizes: Sequence[int] = SIZES) -> list[Figure]:
         else:
             build(vault, scratch)
     figures += _listing(vaults, scratch)
+    figures += _watched(vaults, scratch)
     figures += _statistics(vaults[largest], scratch, largest)
     for vault in (vault for count, vault in vaults.items() if count == MIDDLE):
         figures += [_status(vault, scratch), *_changed(vault, scratch)]
@@ -63,12 +68,30 @@ def _listing(vaults: Vaults, home: Path) -> list[Figure]:
     return _over_ripgrep(_in_turns(vaults, home), vaults, BARS, "every note checked")
 
 
+def _watched(vaults: Vaults, home: Path) -> list[Figure]:
+    with ExitStack() as watchers:
+        for vault in vaults.values():
+            watchers.enter_context(watched(vault, home))
+            _same_as_ripgrep(vault, home)
+        times = _in_turns(vaults, home)
+    figures = _over_ripgrep(times, vaults, WATCHED_BARS, "watched")
+    if {MIDDLE, FULL} <= vaults.keys():
+        small, large = (_ms(times, f"newest {count}") for count in (MIDDLE, FULL))
+        name = f"`session list -n 20` watched, {FULL:,} over {MIDDLE:,} sessions"
+        figures.append(Figure(name, large / small, GROWTH_BAR, detail=f"{large:.0f} ms, {small:.0f} ms"))
+    if MILLION in vaults:
+        seconds = statistics.median(times[f"newest {MILLION}"])
+        figures.append(Figure(f"`session list -n 20` watched, {MILLION:,} sessions", seconds, MILLION_BAR, "s"))
+    return figures
+
+
 def _in_turns(vaults: Vaults, home: Path) -> Times:
-    """Seconds of `click`, and of `rg N` and `failed N` for each size."""
+    """Seconds of `click`, and of `rg N`, `failed N` and `newest N` for each size."""
     actions = {"click": clock(_CLICK, home)}
     for count, vault in vaults.items():
         actions |= {f"rg {count}": clock(command, home) for command in _ripgrep(vault)}
         actions[f"failed {count}"] = clock(cru(vault, *_FAILED), home)
+        actions[f"newest {count}"] = clock(cru(vault, *_NEWEST), home)
     in_turns(actions, 2)
     return in_turns(actions, ROUNDS)
 

@@ -1,7 +1,6 @@
 """The programs that imports and queries are compared with: from PyPI and npm in folders of their own, ripgrep as found.
 
-Owns their exact versions and their commands: for imports those that turn a whole projects folder into documents, for
-queries those that index a folder of notes and look into it.  All run without network.
+Owns their exact versions and their commands.  All run without network.
 """
 
 from __future__ import annotations
@@ -9,100 +8,30 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
 
 CACHE = Path(__file__).resolve().parents[1] / ".cache" / "bench"
 
 
-@dataclass(frozen=True, slots=True)
-class Rival:
-    """One way to run one of them.
-
-    `alike`: it does what our import does, a document for each session with its subagents' work.  The others do less,
-    and stand here so that nobody has to wonder.  `documents` counts what it wrote for `sessions` sessions.
-    """
-
-    name: str
-    package: str
-    alike: bool
-    command: Callable[[Path, Path, Path], Sequence[str | Path]]
-    documents: Callable[[Path], int]
+class Missing(Exception):
+    """A rival that is not here; the message says how to install it."""
 
 
-def _transcripts(*more: str) -> Callable[[Path, Path, Path], Sequence[str | Path]]:
-    def command(binary: Path, projects: Path, out: Path) -> Sequence[str | Path]:
-        return [binary / "claude-code-transcripts", "all", "--quiet", *more, "-s", projects, "-o", out]
-
-    return command
+_AGENTSVIEW, _LOG = "agentsview==0.46.1", "claude-code-log==1.7.0"
 
 
-def _log(*more: str) -> Callable[[Path, Path, Path], Sequence[str | Path]]:
-    def command(binary: Path, projects: Path, out: Path) -> Sequence[str | Path]:
-        return [
-            binary / "claude-code-log",
-            "--all-projects",
-            *more,
-            "--projects-dir",
-            projects,
-            "--output",
-            out,
-        ]
-
-    return command
+def find_agentsview() -> Path:
+    """agentsview, which reads the logs below `~/.claude/projects` into a database."""
+    return _install_pip(_AGENTSVIEW) / "agentsview"
 
 
-def _count(pattern: str) -> Callable[[Path], int]:
-    return lambda out: sum(1 for _ in out.glob(pattern))
+def find_claude_code_log() -> Path:
+    """claude-code-log, which writes a document for each session."""
+    return _install_pip(_LOG) / "claude-code-log"
 
 
-_TRANSCRIPTS, _LOG = "claude-code-transcripts==0.6", "claude-code-log==1.7.0"
-
-RIVALS = (
-    Rival(
-        "claude-code-transcripts 0.6, all --include-agents",
-        _TRANSCRIPTS,
-        alike=True,
-        command=_transcripts("--include-agents"),
-        documents=_count("*/*/page-001.html"),
-    ),
-    Rival(
-        "claude-code-transcripts 0.6, all (leaves subagents out)",
-        _TRANSCRIPTS,
-        alike=False,
-        command=_transcripts(),
-        documents=_count("*/*/page-001.html"),
-    ),
-    Rival(
-        # With --no-cache, which would be faster, 1.7.0 writes no file for a session at all.
-        "claude-code-log 1.7, Markdown, a file for each session",
-        _LOG,
-        alike=True,
-        command=_log("--format", "md", "--combined", "no"),
-        documents=_count("*/session-*.md"),
-    ),
-    Rival(
-        "claude-code-log 1.7, Markdown, one file for all sessions, no cache",
-        _LOG,
-        alike=False,
-        command=_log("--format", "md", "--combined", "only", "--no-cache"),
-        documents=lambda out: sum(
-            file.read_text(encoding="utf-8").count("No, jitter must never be zero. Add a floor.") > 0
-            for file in out.glob("*/combined_transcripts*.md")
-        ),
-    ),
-    Rival(
-        "claude-code-log 1.7, as it comes (HTML, both)",
-        _LOG,
-        alike=False,
-        command=_log(),
-        documents=_count("*/session-*.html"),
-    ),
-)
-
-
-def install(package: str) -> Path:
+def _install_pip(package: str) -> Path:
     """The folder of the commands of `name==version`, installed once."""
     home = CACHE / package.replace("==", "-")
     binary = home / ("Scripts" if sys.platform == "win32" else "bin")
@@ -110,7 +39,8 @@ def install(package: str) -> Path:
         print(f"installing {package} into {home.name} …", flush=True)
         subprocess.run([sys.executable, "-m", "venv", "--clear", home], check=True)
         pip = [str(binary / "python"), "-m", "pip", "--disable-pip-version-check", "install", "--quiet"]
-        subprocess.run([*pip, package], check=True)
+        if subprocess.run([*pip, package], check=False).returncode:
+            raise Missing(f"pip install {package} failed, see above; it needs the network once")
         (home / ".installed").touch()
     return binary
 
@@ -118,10 +48,6 @@ def install(package: str) -> Path:
 # --- queries ---------------------------------------------------------------------------------------------------------
 
 _QMD, _BUN = "@tobilu/qmd@2.8.3", "bun@1.4.5"
-
-
-class Missing(Exception):
-    """A rival that is not here; the message says how to install it."""
 
 
 class Qmd:

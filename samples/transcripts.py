@@ -56,8 +56,21 @@ def renamer(copy: str) -> Callable[[str], str]:
     return lambda text: _ID.sub(fresh, text)
 
 
+def write_many(folder: Path, *, copies: int = 50, large: int = 40, size: int = 2_000_000) -> Path:
+    """Lay out the real sessions `copies` times, and `large` sessions of `size` bytes beside them: 86 MB by default."""
+    copy_sessions(folder, copies)
+    text = write_large(folder / "-home-dev-project" / "large.jsonl", size).read_text(encoding="utf-8")
+    (folder / "-home-dev-project" / "large.jsonl").unlink()
+    for number in range(large):
+        rename = renamer(f"large {number}")
+        path = folder / "-home-dev-project" / f"{rename(LARGE_ID)}.jsonl"
+        path.write_text(rename(text), encoding="utf-8")
+    return folder
+
+
 # --- a large one -----------------------------------------------------------------------------------------------------
 
+LARGE_ID = "11111111-2222-4333-8444-555555555555"
 _SOURCE = (
     "class Limiter:\n    def __init__(self, rate: float, burst: int) -> None:\n        self.rate = rate\n"
     '        self.last = time.monotonic()\n\n    def allow(self, key: str) -> bool:\n        # "per user", not global\n'
@@ -116,7 +129,7 @@ def _row(number: int, kind: str, content: object, stop: str | None = None, **mor
         "timestamp": time,
         "message": message,
         "cwd": "/home/dev/project",
-        "sessionId": "11111111-2222-4333-8444-555555555555",
+        "sessionId": LARGE_ID,
         "version": "2.1.197",
         "gitBranch": "main",
         **more,

@@ -231,12 +231,9 @@ class _Backlog:
         if time.monotonic() - self._last > self._PAUSE:
             self._count = 0
 
-    def was_read(self) -> None:
-        """Reset the burst's count, since all events made so far have arrived."""
+    def was_read(self) -> bool:
+        """Reset the burst's count, since all events so far have arrived; return whether any note is pending."""
         self._count = 0
-
-    def has_notes(self) -> bool:
-        """Return whether any note is pending."""
         return bool(self._notes)
 
     def patience(self) -> float:
@@ -311,10 +308,8 @@ class _Watcher:
     def _answer(self, cookie: str) -> None:
         """Answer a question: every event of an earlier change has arrived."""
         self._check_vault()
-        if self._is_certain():
-            self.backlog.was_read()
-            if self.backlog.has_notes():
-                self._read()
+        if self._is_certain() and self.backlog.was_read():
+            self._read()
         if self.voucher:
             token = self._token if self._is_certain() else ""
             self.voucher.answer(cookie, token, self.vault.settings.sessions)
