@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing
-from itertools import islice
 from os import PathLike
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
@@ -58,6 +57,11 @@ def read_notes(
         done += len(some)
         if progress:
             progress(done, len(requested))
+
+
+def _further(progress: Progress | None, done: int, total: int) -> Progress | None:
+    """Report the progress of a part as that of the whole."""
+    return (lambda count, _: progress(done + count, total)) if progress else None
 
 
 def _chunks_read(root: str, requested: Sequence[NoteRequest]) -> Iterator[list[NoteReading]]:
@@ -203,17 +207,22 @@ class Index:
         self, draft: IndexDraft, seen: Seen, suspects: Suspects, clock: int, progress: Progress | None
     ) -> Refreshed:
         """Read the differing notes in batches and store the index."""
-        requested = [NoteRequest(path, suspects.sha_of(path)) for path in suspects.to_read]
         changes = draft.apply((), suspects.gone, clock)
-        with closing(read_notes(self.root, requested, progress)) as readings:
-            for at in range(0, len(requested), _BATCH):
-                changes += draft.apply(islice(readings, _BATCH), (), clock)
-                if at + _BATCH < len(requested):
-                    draft.keep()
+        # Names begin with the date, so a batch concerns few months, whose tables are written again.
+        to_read = sorted(suspects.to_read, key=os.path.basename, reverse=True)
+        next_stored = 0
+        for at in range(0, len(to_read), _BATCH):
+            requested = [NoteRequest(path, suspects.sha_of(path)) for path in to_read[at : at + _BATCH]]
+            with closing(read_notes(self.root, requested, _further(progress, at, len(to_read)))) as readings:
+                changes += draft.apply(readings, (), clock)
+            if next_stored <= at + _BATCH < len(to_read):
+                draft.keep()
+                # Storing rewrites the table of files, so the pauses grow with it: the sum of all is linear.
+                next_stored = (at + _BATCH) * 5 // 4
         draft.keep(seen.scans if seen.whole else (), whole=seen.whole)
         self.used = draft.manifest.token
         found = tuple(sorted(changes, key=lambda change: change.path))
-        unsaved = draft.unsaved if requested or suspects.gone or not draft.manifest.token else ""
+        unsaved = draft.unsaved if to_read or suspects.gone or not draft.manifest.token else ""
         return Refreshed(_view(draft), found, tuple(seen.unwalked), unsaved)
 
     def _load(self) -> Manifest:

@@ -11,55 +11,36 @@ from crucible.vault.index.query import SessionQuery, matcher
 from crucible.vault.index.schema import View, split_list
 
 
-class SelectedSessions(NamedTuple):
-    """The selected sessions.  Each row in `cells` has the path, then the requested columns.
-
-    `tokens` maps paths to the tokens of the session and its subagents, where known.
-    """
-
-    cells: list[tuple[Any, ...]]
-    tokens: dict[str, int]
-
-
-def selected_sessions(view: View, query: SessionQuery, columns: Sequence[str]) -> SelectedSessions:
-    """Return the matching sessions with these columns.
-
-    A subagent's note belongs to its root, the last in its chain of parents, and its tokens count there whether or not
-    the subagent matches.  A subagent with no note, or no tokens in it, is counted from the list in its parent's note.
-    With `query.children`, each note is a separate session.
-    """
-    read = _read(view, query, columns)
-    roots = {} if query.children else _roots(read)
-    cells = [one for one in read.matched if roots.get(one[0], one[0]) == one[0]] if roots else read.matched
-    return SelectedSessions(cells, _used(view, read, roots))
-
-
 class _Read(NamedTuple):
     """The result of one pass over the sessions, as plain dicts and tuples, which the garbage collector skips.
 
-    `notes` maps each id to its path, or to the first of several; `parents` and `tokens` are by path.
+    `notes` maps each id to its path, or to the first of several; `parents`, `tokens` and `agents` are by path, the last
+    for notes with tokens.
     """
 
     notes: dict[str, str]
     parents: dict[str, str]
     tokens: dict[str, int]
+    agents: dict[str, str]
     matched: list[tuple[Any, ...]]
 
 
 def _read(view: View, query: SessionQuery, columns: Sequence[str]) -> _Read:
     """Read the sessions.  Subagents' notes are matched too, since their parents may be missing."""
     fits, pick = matcher(query._replace(children=True, archived=True)), itemgetter("path", *columns)
-    read = _Read({}, {}, {}, [])
-    notes, parents, tokens, matched = read
-    kin = itemgetter("path", "id", "parent", "tokens")
+    read = _Read({}, {}, {}, {}, [])
+    notes, parents, tokens, agents, matched = read
+    kin, cells = itemgetter("path", "id", "parent", "tokens", "agents"), dict[str, str]()
     for row in view.rows("sessions"):
-        path, name, parent, used = kin(row)
+        path, name, parent, used, cell = kin(row)
         if notes.setdefault(name, path) > path:
             notes[name] = path
         if parent:
             parents[path] = parent
         if used is not None:
             tokens[path] = used
+            # A hundred thousand sessions share a few dozen cells.
+            agents[path] = cells.setdefault(cell or "", cell or "")
         if fits(row):
             matched.append(pick(row))
     return read
@@ -91,25 +72,29 @@ def _parent_of(path: str, read: _Read) -> str | None:
     return read.notes.get(parent) if parent else None
 
 
-def _used(view: View, read: _Read, roots: Mapping[str, str]) -> dict[str, int]:
+_Listed = tuple[str, str, int]
+"""Path, agent and tokens of a subagent that is only listed in a session's note."""
+
+
+def _used(listed: Sequence[_Listed], read: _Read, roots: Mapping[str, str]) -> dict[str, int]:
     """Return the tokens of each root and its subagents, where known."""
     used = read.tokens if not roots else {}
     if roots:
         for path, tokens in read.tokens.items():
             root = roots.get(path, path)
             used[root] = used.get(root, 0) + tokens
-    counted = {name for name, path in read.notes.items() if path in read.tokens}
-    for path, _, tokens in _listed_subagents(view, counted):
+    for path, _, tokens in listed:
         root = roots.get(path, path)
         used[root] = used.get(root, 0) + tokens
     return used
 
 
-def _listed_subagents(view: View, counted: Container[str]) -> Iterator[tuple[str, str, int]]:
-    """Yield the path, agent and tokens for each subagent listed in a session's note, unless its id is in `counted`.
+def _listed_subagents(view: View, read: _Read) -> Iterator[_Listed]:
+    """Yield each subagent listed in a session's note, unless it has a note with tokens.
 
     A subagent listed twice in one session counts once, with the larger number.
     """
+    counted = {name for name, path in read.notes.items() if path in read.tokens}
     named: dict[tuple[str, str], tuple[int, str]] = {}
     for row in view.rows("participants", None, ("subagent",)):
         tokens, session = row["tokens"], str(row["session"] or "")
@@ -133,32 +118,37 @@ def agents_in(cell: object) -> tuple[str, ...]:
     return tuple(dict.fromkeys(item.partition("@")[0] for item in split_list(str(cell or ""))))
 
 
-def tokens_by_agent(view: View, query: SessionQuery) -> Mapping[str | None, Mapping[str, int]]:
+def _tokens_by_agent(
+    view: View, listed: Sequence[_Listed], read: _Read, roots: Mapping[str, str]
+) -> Mapping[str | None, Mapping[str, int]]:
     """Return the tokens of each agent, by the path of the root session.  None collects tokens of unknown agents.
 
     If a note has one agent, all tokens are that agent's.  If it has several, its phases decide.  A subagent without a
     note is counted from its parent's list.
     """
-    read = _read(view, query, ())
-    roots = {} if query.children else _roots(read)
-    used: dict[str | None, Counter[str]] = {}
+    used: dict[str | None, dict[str, int]] = {}
 
     def count(path: str, agent: str | None, tokens: int) -> None:
         name = (agent or "").partition("@")[0].lower() or None
-        used.setdefault(name, Counter())[roots.get(path, path)] += tokens
+        by_root, root = used.setdefault(name, {}), roots.get(path, path)
+        by_root[root] = by_root.get(root, 0) + tokens
 
-    cells = {str(row["path"]): row["agents"] for row in view.rows("sessions")}
-    agents = {path: agents_in(cells[path]) for path in read.tokens}
-    phases = _by_phases(view, {path for path, names in agents.items() if len(names) > 1})
+    agents_of = {cell: agents_in(cell) for cell in set(read.agents.values())}
+    several = {path for path, cell in read.agents.items() if len(agents_of[cell]) > 1}
+    phases = _by_phases(view, several) if several else {}
     for path, tokens in read.tokens.items():
-        known = phases.get(path, Counter(dict.fromkeys(agents[path], tokens)))
-        if len(agents[path]) > 1 and known.total() > tokens:  # the phases were edited by hand
+        if path not in several:
+            for name in agents_of[read.agents[path]] or (None,):
+                count(path, name, tokens)
+            continue
+        known = phases.get(path, Counter())
+        if known.total() > tokens:  # the phases were edited by hand
             known = Counter()
         for name, share in known.items():
             count(path, name, share)
         if tokens > known.total() or not known:
             count(path, None, tokens - known.total())
-    for path, name, tokens in _listed_subagents(view, {n for n, p in read.notes.items() if p in read.tokens}):
+    for path, name, tokens in listed:
         count(path, name, tokens)
     return used
 
@@ -243,17 +233,21 @@ def aggregate(view: View, query: SessionQuery, by: str | None = None) -> Stats:
     The query's filters select sessions; their subagents' tokens are included whether or not the subagents match.  With
     `query.children`, subagents' notes are separate sessions.
     """
-    sessions = selected_sessions(view, query, (_COLUMNS.get(by, "path"), "duration_s", *_FIGURES))
-    total = _of_sessions(None, sessions.cells, sessions.tokens)
+    read = _read(view, query, (_COLUMNS.get(by, "path"), "duration_s", *_FIGURES))
+    # A subagent's note belongs to its root, the last in its chain of parents.
+    roots = {} if query.children else _roots(read)
+    cells = [one for one in read.matched if roots.get(one[0], one[0]) == one[0]] if roots else read.matched
+    listed = list(_listed_subagents(view, read))
+    used = _used(listed, read, roots)
+    total = _of_sessions(None, cells, used)
     if by is None:
         return Stats(None, (), total)
     if by == "phase":
-        figures = list(_by_phase(view, {path: path for path, *_ in sessions.cells}))
+        figures = list(_by_phase(view, {path: path for path, *_ in cells}))
     elif by == "agent":
-        figures = list(_by_agent(sessions.cells, tokens_by_agent(view, query)))
+        figures = list(_by_agent(cells, _tokens_by_agent(view, listed, read, roots)))
     else:
-        groups = _by_name(sessions.cells, by)
-        figures = [_of_sessions(name, cells, sessions.tokens) for name, cells in groups.items()]
+        figures = [_of_sessions(name, some, used) for name, some in _by_name(cells, by).items()]
     return Stats(by, tuple(_ordered(figures, by)), total)
 
 
