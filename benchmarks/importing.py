@@ -194,7 +194,7 @@ def _over(turns: _Turns, what: str, ours: str, theirs: str, bar: float) -> Figur
 def _on_disk(projects: Path, vault: Path, home: Path) -> list[Figure]:
     """What is kept beside the notes, over the bytes of the transcripts."""
     given = size_of(projects, "*.jsonl")
-    events = size_of(vault / ".crucible" / "flight")
+    events = sum(size_of(vault / ".crucible" / name) for name in ("flight", "archive"))
     good_run(cru(vault, "session", "learn", "--all", "--export", "markdown"), home)
     cases = size_of(vault / "cases")
     return [
