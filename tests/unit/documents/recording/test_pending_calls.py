@@ -90,7 +90,7 @@ def test_the_setting_makes_an_import_show_diffs(tmp_path: Path) -> None:
     vault = make_vault(tmp_path / "vault", VaultSettings(details="diffs"))
     run_import(vault, REAL)
     before = bytes_of(vault)
-    notes = [text.decode() for text in before.values()]
+    notes = [text.decode() for name, text in before.items() if name.endswith(".md")]
     assert any("> [!tool]- Write limiter.py\n> ```diff\n> +" in note for note in notes)
     assert not any("> ```text" in note for note in notes)
     run_import(vault, REAL)
