@@ -58,11 +58,13 @@ def _put(graded: Graded, ask: Ask) -> Outcome:
     answer = ask(graded.asked.question(DEPTH), NOW)
     events = tuple(hit.event.id for hit in answer.hits)
     sessions = tuple(one.session for one in answer.sessions)
+    # An answer that is folded into another one is shown with it.
+    folded = {one.id for hit in answer.hits if hit.event.id in graded.events for one in hit.also}
     return Outcome(
         graded,
         events,
         sessions,
-        score(events, graded.events),
+        score(events, {one: grade for one, grade in graded.events.items() if one not in folded}),
         score(sessions, graded.sessions) if graded.sessions else None,
         not events and not sessions,
     )
