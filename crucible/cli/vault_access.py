@@ -38,7 +38,7 @@ def open_place(root: str, settings: VaultSettings, *, looks: bool = True) -> Vau
     context = click.get_current_context()
     if looks and not context.params.get("dry_run"):
         look(index_of(vault), datetime.now(UTC), cwd_and_projects)
-    context.call_on_close(lambda: update_index(vault.root, settings, vault.touched))
+    context.call_on_close(lambda: update_index(vault.root, settings, vault.to_index))
     return vault
 
 

@@ -9,7 +9,7 @@ import io
 import json
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from hashlib import blake2s
@@ -36,6 +36,22 @@ _RESTART = '{"parentUuid":'
 row."""
 
 
+class LogPlace(NamedTuple):
+    """A place between two lines of a log: the byte offset, the lines above it, and the reader's state there."""
+
+    offset: int
+    lines: int
+    state: Any
+
+
+class Resume(NamedTuple):
+    """Read a log from `start`, None for its beginning; `keep` is called once, with the first place from `keep_at` on."""
+
+    start: LogPlace | None
+    keep_at: int
+    keep: Callable[[LogPlace], None]
+
+
 class Record(NamedTuple):
     """One object from line `line` (from 1), or None and the reason why the line could not be read."""
 
@@ -49,6 +65,28 @@ def read_file(path: Path) -> Iterator[Record]:
     try:
         with path.open("rb", buffering=1 << 18) as stream:
             yield from read_records(stream)
+    except OSError as error:
+        raise TranscriptError(f"{path}: {error.strerror or error}") from error
+
+
+def read_places(path: Path, resume: Resume, state: Callable[[], object]) -> Iterator[Record]:
+    """Yield the records of a file from a place on.  Raises `TranscriptError` like `read_file`.
+
+    `state` returns the reader's state, which must cover every record that it has got.
+    """
+    start, keep_at, keep = resume
+    above, end, last = (start.lines, start.offset, start.lines) if start else (0, 0, 0)
+    try:
+        with path.open("rb", buffering=1 << 18) as stream:
+            stream.seek(end)
+            for number, value, reason in read_records(stream):
+                line = number + above
+                # A damaged line may hold several records.
+                if last < line and end >= keep_at >= 0:
+                    keep(LogPlace(end, last, state()))
+                    keep_at = -1
+                last, end = line, stream.tell()
+                yield Record(line, value, reason)
     except OSError as error:
         raise TranscriptError(f"{path}: {error.strerror or error}") from error
 

@@ -107,13 +107,13 @@ def keep_all(event: Event) -> tuple[Event, Mapping[str, int]]:
     return event, _NOTHING
 
 
-def redactor_of(settings: SecretSettings) -> Redactor:
+def redactor_of(settings: SecretSettings, private: Private | None = None) -> Redactor:
     """Return a redactor with these settings.  Pass it the events of one session, in order.
 
-    The redactor remembers the user's private texts to remove later repetitions.  Raises `SecretsError` if redaction is
+    The redactor remembers the user's private texts in `private` to remove later repetitions.  Raises `SecretsError` if redaction is
     not possible.  A secret that is split over two events is not found.
     """
-    return _Walk(scanner_of(settings), Private()).event
+    return _Walk(scanner_of(settings), private or Private()).event
 
 
 @lru_cache(maxsize=16)

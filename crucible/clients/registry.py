@@ -10,7 +10,7 @@ from functools import cached_property
 from importlib import import_module
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Protocol, cast
+from typing import TYPE_CHECKING, Protocol, cast, runtime_checkable
 
 from crucible.clients.claude_code.client import CLIENT as CLAUDE_CODE
 from crucible.clients.client import ClientProfile, McpSettings
@@ -20,7 +20,7 @@ from crucible.clients.opencode.client import CLIENT as OPENCODE
 
 if TYPE_CHECKING:  # bookmarks and briefings need the table, but do not read logs
     from crucible.clients.events import Event
-    from crucible.clients.log_files import Reach, Transcript
+    from crucible.clients.log_files import Reach, Resume, Transcript
 
 CLIENTS: Mapping[str, ClientProfile] = MappingProxyType(
     {client.program: client for client in (CLAUDE_CODE, CODEX, OPENCODE, GEMINI)}
@@ -75,6 +75,17 @@ class LogReader(Protocol):
         """Return how far a transcript goes, from its head and tail.  Raises `OSError` if it does not exist."""
 
 
+@runtime_checkable
+class ResumableReader(Protocol):
+    """The functions of a `logs` module that can read a log that has grown from where an earlier reading stopped."""
+
+    def is_resumable(self, transcript: Transcript) -> bool:
+        """Return whether `read` can begin in the middle of a session's trunk."""
+
+    def read(self, transcript: Transcript, agent: str = "", resume: Resume | None = None) -> Iterator[Event]:
+        """Yield the events of the trunk from a place on."""
+
+
 class Dialect:
     """One client's logs; see `LogReader` for the methods."""
 
@@ -101,6 +112,14 @@ class Dialect:
     def read(self, transcript: Transcript, agent: str = "") -> Iterator[Event]:
         """Yield the events of one log."""
         return self._logs.read(transcript, agent)
+
+    def is_resumable(self, transcript: Transcript) -> bool:
+        """Return whether `read_from` can read a session's trunk."""
+        return isinstance(self._logs, ResumableReader) and self._logs.is_resumable(transcript)
+
+    def read_from(self, transcript: Transcript, resume: Resume) -> Iterator[Event]:
+        """Yield the events of a trunk from a place on."""
+        return cast("ResumableReader", self._logs).read(transcript, resume=resume)
 
     def beside(self, transcript: Transcript) -> list[Path] | None:
         """Return the files that `read` uses besides the logs."""

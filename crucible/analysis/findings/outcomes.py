@@ -205,6 +205,18 @@ class _Found:
         return tuple(one for one in self.recorded if not one.is_undone)
 
     @property
+    def key(self) -> tuple[object, ...]:
+        """Everything that an item is made of."""
+        proofs = [(one.pattern.name, one.text, one.name, one.row) for one in self.proofs]
+        return (
+            self.row,
+            self.head,
+            self.points,
+            *proofs,
+            *(check for check, failed in self.checks.items() if not failed),
+        )
+
+    @property
     def words(self) -> set[str]:
         """Return the words in the closing text."""
         return long_words(" ".join((self.head, *self.points)))
@@ -222,6 +234,8 @@ class Outcomes:
     def __init__(self, story: TurnHistory) -> None:
         self._story = story
         self._found: list[_Found] = []
+        self._items: dict[tuple[object, ...], FindingItem] = {}
+        """The last items, since most of them stay the same."""
         self._now = _Found()
         self._commits: list[_Proof] = []
         self._known: set[str] = set()
@@ -296,7 +310,9 @@ class Outcomes:
 
     def noted(self) -> list[FindingItem]:
         """Return the outcomes so far, including the current turn's."""
-        return [_noted(each) for each in self._with() if each.is_reported]
+        reported = [(each.key, each) for each in self._with() if each.is_reported]
+        self._items = {key: self._items.get(key) or _noted(each) for key, each in reported}
+        return [self._items[key] for key, _ in reported]
 
     def _with(self) -> list[_Found]:
         """Return the outcomes with the current turn's."""

@@ -27,12 +27,14 @@ from crucible.clients.events import At, Event, Unreadable
 from crucible.clients.log_files import (
     DEEPEST,
     Reach,
+    Resume,
     SubagentFile,
     Transcript,
     check_reachable,
     files_below,
     reach_of_lines,
     read_file,
+    read_places,
     read_records,
 )
 from crucible.clients.log_values import as_dict, as_str, as_time, count
@@ -201,7 +203,7 @@ _HEAD = 4 << 20
 _NO_PROJECTS = frozenset({"subagents", "workflows", "tool-results", "memory"})
 
 
-def read(transcript: Transcript, agent: str = "") -> Iterator[Event]:
+def read(transcript: Transcript, agent: str = "", resume: Resume | None = None) -> Iterator[Event]:
     """Yield the events of the trunk or, if `agent` is given, of a subagent.
 
     `at.agent` of an event names its subagent.  Subagents are logged in files of their own or, by old versions, in rows
@@ -210,7 +212,7 @@ def read(transcript: Transcript, agent: str = "") -> Iterator[Event]:
     """
     path = transcript.path_of(agent)
     if agent or not transcript.follows:
-        return read_log(path, agent)
+        return read_log(path, agent, resume=resume)
     return read_log(path, agent, rows_of(path.with_name(f"{transcript.follows}.jsonl")))
 
 
@@ -227,14 +229,20 @@ def beside(transcript: Transcript) -> list[Path]:
     return [*elder, *(file for folder in folders for file in files_below(folder))]
 
 
-def read_log(path: Path, agent: str = "", elder: Rows = NO_ROWS) -> Iterator[Event]:
+def is_resumable(transcript: Transcript) -> bool:
+    """Return whether `read` can begin in the middle: not in a copy of another session's rows."""
+    return not transcript.follows
+
+
+def read_log(path: Path, agent: str = "", elder: Rows = NO_ROWS, resume: Resume | None = None) -> Iterator[Event]:
     """Yield the events of a file, with one line in memory at a time.
 
     `agent` is the subagent's id if the file is a subagent's log; `elder` has the keys of rows copied from another
     session.  Raises `TranscriptError` if the file cannot be opened; a row that cannot be read becomes `Unreadable`.
     """
-    state = State(agent, elder=elder, outputs=partial(_outputs_of, path, agent))
-    for line, row, reason in read_file(path):
+    state: State = resume.start.state if resume and resume.start else State(agent)
+    state.elder, state.outputs = elder, partial(_outputs_of, path, agent)
+    for line, row, reason in read_places(path, resume, state.kept) if resume else read_file(path):
         if row is None:
             yield Unreadable(At(line, agent=agent), reason)
         else:

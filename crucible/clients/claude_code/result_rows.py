@@ -30,6 +30,7 @@ from crucible.clients.events import (
     ToolReturned,
 )
 from crucible.clients.log_values import Row, as_dict, as_list, as_str, count, text_in_tag
+from crucible.core.file_stamps import digest_of
 
 ASKING_TOOLS = frozenset({"AskUserQuestion", "ExitPlanMode"})
 _NOTES_ONLY = "(notes only)"
@@ -261,7 +262,7 @@ def background_end(status: object) -> CallEnd | None:
 
 def report(state: State, event: SubagentReturned) -> bool:
     """Emit a subagent's report, which the client logs in several ways.  Returns False if it is already known."""
-    last, new = state.reports.get(event.call), hash((event.text, event.end))
+    last, new = state.reports.get(event.call), digest_of(event.text, event.end)
     if last == new or (last is not None and not event.text and event.end is CallEnd.OK):
         return False
     state.reports[event.call] = new

@@ -5,8 +5,8 @@ It grows with the number of rows (uuids, a small entry per message, open call an
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
@@ -71,6 +71,10 @@ class Queue:
     def end_turn(self) -> None:
         """Forget the emitted prompts: the same text in the next turn is a new prompt."""
         self._delivered.clear()
+
+    def texts(self) -> list[str]:
+        """Return all prompts."""
+        return [*(text for text, _ in self._waiting), self._taken[0], *self._delivered]
 
     def _take(self, text: str) -> tuple[str, int]:
         """Remove a prompt from the queue and return it; the oldest one if `text` is empty."""
@@ -148,8 +152,8 @@ class State:
     calls: dict[str, OpenCall] = field(default_factory=dict)
     agents: dict[str, SubagentStarted] = field(default_factory=dict)
     """Subagents by the call that started them."""
-    reports: dict[str, int] = field(default_factory=dict)
-    """A hash of each subagent's last report, by the id of the call that started the subagent."""
+    reports: dict[str, str] = field(default_factory=dict)
+    """A digest of each subagent's last report, by the id of the call that started the subagent."""
     plan: str = ""
     """The content of the session's plan file."""
     chains: dict[str, str] = field(default_factory=dict)
@@ -172,6 +176,16 @@ class State:
     """True if the row of `last_word` has no stop reason."""
     answered: str = ""
     """The id of the message that ended the last turn."""
+
+    def kept(self) -> State:
+        """Return the state between two rows, without what belongs to this reading."""
+        return replace(self, elder=NO_ROWS, out=[], outputs=None)
+
+    def texts(self) -> Iterator[object]:
+        """Yield the texts of rows that the state holds, which may have secrets."""
+        yield from (self.plan, self.title[0], self.titles, *self.queue.texts())
+        yield from ([call.kept, call.facts] for call in self.calls.values())
+        yield from ([started.kind, started.title, started.task] for started in self.agents.values())
 
     def end_turn(self) -> None:
         """Mark the agent as idle."""

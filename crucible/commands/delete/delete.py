@@ -53,7 +53,7 @@ from crucible.documents.session.property_values import id_in
 from crucible.documents.session.session import Status
 from crucible.memory.history.history_folder import entry_path
 from crucible.memory.tasks.annotations import annotation_files, shelf_of
-from crucible.vault.events.event_files import archive_path, flight_folder
+from crucible.vault.events.event_files import archive_path, flight_folder, fold_path
 from crucible.vault.events.event_keys import forget_keys
 from crucible.vault.logs.jsonl_store import time_text
 from crucible.vault.logs.tombstones import LogHash, Tombstone, append_restored, append_tombstone, hash_log
@@ -225,6 +225,9 @@ def _carry_out(vault: Vault, entry: Entry) -> None:
     for each in entry.ids:
         with suppress(BadSessionId):
             forget_keys(vault.root, each)
+    for source in entry.sources:
+        with suppress(OSError):
+            fold_path(vault.root, source).unlink(missing_ok=True)
 
 
 def _undo(vault: Vault, entry: Entry, now: datetime) -> None:

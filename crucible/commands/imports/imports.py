@@ -19,6 +19,7 @@ from crucible.clients.log_files import Transcript, source_name
 from crucible.clients.registry import Dialect
 from crucible.commands.imports.import_report import SESSION_ERRORS, ImportOptions, ReportDraft, reason_at
 from crucible.commands.imports.import_result import ImportReport, Search, UnreadableRow
+from crucible.commands.imports.kept_folds import KeptFolds, StaleFoldError, keeps_folds
 from crucible.commands.imports.known_logs import Files, KnownLogs, stamps_of
 from crucible.commands.imports.note_sources import SourceTable, Tickets
 from crucible.commands.imports.reading_ahead import Reading, ReadingAhead, Task, is_worth_it
@@ -102,7 +103,8 @@ def import_all(
             known.found.append((each.dialect, transcripts, deepcopy(each.report)))
     total, done = sum(map(len, found)), 0
     if imports:
-        place = _Place(vault, _source_table(vault, imports[0].report), options, known)
+        folds = KeptFolds(vault) if keeps_folds(vault.settings, options) else None
+        place = _Place(vault, _source_table(vault, imports[0].report), options, known, folds)
         with _report_on_stop(imports, on_stop), _reading_ahead(place, imports, found) as place:
             for each, transcripts in zip(imports, found, strict=True):
                 _import_sessions(place, each, _counted(transcripts, done, total, progress))
@@ -147,6 +149,7 @@ class _Place(NamedTuple):
     table: SourceTable
     options: ImportOptions
     known: KnownLogs | None
+    folds: KeptFolds | None
     ahead: ReadingAhead | None = None
 
     @property
@@ -178,7 +181,7 @@ def _reading_ahead(
 
 def _is_new(place: _Place, dialect: Dialect, transcript: Transcript) -> bool:
     """True if a session certainly gets a note of its own, or none, whatever else is imported."""
-    vault, table, options, known, _ = place
+    vault, table, options, known, *_ = place
     source = source_name(transcript.client, transcript.native_id)
     try:
         return not (
@@ -225,8 +228,14 @@ def _import_sessions(
                     break
             written = write_notes(vault, table, options, [each.notes for each in batch], of.report)
             for each in batch:
-                if place.keeps and each.logs.trunk in written:
+                if each.logs.trunk not in written:
+                    if place.folds:
+                        place.folds.drop(each.logs.trunk.source)
+                    continue
+                if place.keeps:
                     place.keeps.keep(each.logs, each.files, _unchanged(each), is_written=True)
+                if place.folds:
+                    each.logs.keep_fold(place.folds, table.find(each.logs.trunk.source))
     _link_moves(vault, table, of.moves, set(of.report.created))
 
 
@@ -239,6 +248,16 @@ def _unchanged(planned: _Planned) -> ReportDraft:
 
 def _plan_session(place: _Place, of: _ClientImport, transcript: Transcript, *, may_join: bool) -> _Planned | None:
     """Return a session's planned notes; None if the session is skipped, unreadable, unchanged or empty."""
+    try:
+        return _try_to_plan(place, of, transcript, may_join=may_join)
+    except StaleFoldError:
+        if place.folds:
+            place.folds.drop(source_name(transcript.client, transcript.native_id))
+        return _try_to_plan(place, of, transcript, may_join=may_join)
+
+
+def _try_to_plan(place: _Place, of: _ClientImport, transcript: Transcript, *, may_join: bool) -> _Planned | None:
+    """Like `_plan_session`; raises `StaleFoldError` if the session must be read without its fold."""
     reading = place.ahead.take(transcript) if place.ahead else None
     source = source_name(transcript.client, transcript.native_id)
     # Another process may have written the session's note by now.
@@ -255,8 +274,12 @@ def _plan_session(place: _Place, of: _ClientImport, transcript: Transcript, *, m
             table=place.table,
             report=read,
             may_join=may_join,
+            folds=place.folds,
         )
         return None if usable and usable.is_unreadable else _read_and_plan(place, of, logs, usable, read)
+    except StaleFoldError:
+        read = ReportDraft()
+        raise
     except SessionDeferredError as deferred:
         of.deferred.append((deferred.time, transcript))
     except (*SESSION_ERRORS, OSError) as error:
@@ -270,7 +293,7 @@ def _plan_session(place: _Place, of: _ClientImport, transcript: Transcript, *, m
 
 def _is_left_out(place: _Place, of: _ClientImport, transcript: Transcript, read: ReportDraft) -> bool:
     """True if a session need not be read; `read` then gets what reading it would report."""
-    _, table, options, known, _ = place
+    _, table, options, known, *_ = place
     source = source_name(transcript.client, transcript.native_id)
     if options.since and _last_written(of.dialect, transcript) < options.since:
         read.left_out["since"] += 1

@@ -20,6 +20,7 @@ from crucible.clients.log_files import Transcript
 from crucible.clients.registry import DIALECTS
 from crucible.commands.imports.import_report import SESSION_ERRORS, ImportOptions, ReportDraft, reason_at
 from crucible.commands.imports.import_result import UnreadableRow
+from crucible.commands.imports.kept_folds import KeptFolds, Snapshot, keeps_folds
 from crucible.commands.imports.known_logs import Files, stamps_of
 from crucible.commands.imports.note_sources import NoNotes
 from crucible.commands.imports.session_ids import Opening, SessionSkippedError
@@ -58,6 +59,7 @@ class Reading:
     openings: list[Opening] = field(default_factory=list)
     events: int = 0
     met_mark: bool = False
+    snapshot: Snapshot | None = None
     skipped: str = ""
     is_unreadable: bool = False
     is_usable: bool = True
@@ -67,7 +69,7 @@ class Reading:
 
     def fill(self, logs: SessionLogs) -> None:
         """Make this the logs' content, with ids, and store the events. Raises like `SessionLogs.read`."""
-        logs.events, logs.tickets.met_any = self.events, self.met_mark
+        logs.events, logs.tickets.met_any, logs.snapshot = self.events, self.met_mark, self.snapshot
         logs.adopt(self.strands, self.openings, self.records())
         if self.skipped:
             raise SessionSkippedError(self.skipped)
@@ -174,6 +176,7 @@ def _read(task: Task) -> Reading:
         reading.is_unreadable = True
     records.close()
     reading.strands = logs.by_agent
+    reading.snapshot = logs.snapshot
     reading.events, reading.met_mark, reading.is_usable = logs.events, logs.tickets.met_any, not logs.has_private
     return reading
 
@@ -184,7 +187,10 @@ class _WorkerLogs(SessionLogs):
     def __init__(self, setup: _Setup, task: Task, reading: Reading, records: _Records) -> None:
         vault, dialect = setup.vault, DIALECTS[task.transcript.client]
         table, report = NoNotes(vault), reading.report
-        super().__init__(vault, dialect, task.transcript, options=setup.options, table=table, report=report)
+        folds = KeptFolds(vault) if keeps_folds(vault.settings, setup.options) else None
+        super().__init__(
+            vault, dialect, task.transcript, options=setup.options, table=table, report=report, folds=folds
+        )
         self.has_private = False
         self._openings = reading.openings
         self._records = records

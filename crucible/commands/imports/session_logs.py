@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from dataclasses import replace
 from datetime import datetime, timedelta
+from itertools import chain
 from pathlib import Path
 
 from crucible.analysis.findings.detector import Detector
@@ -26,6 +27,7 @@ from crucible.clients.redact import redactor_of
 from crucible.clients.registry import Dialect
 from crucible.commands.imports.import_report import ImportOptions, ReportDraft, reason_at, unreadable_rows
 from crucible.commands.imports.import_result import UnreadableRow
+from crucible.commands.imports.kept_folds import KeptFolds, short_note
 from crucible.commands.imports.note_sources import SourceTable, Tickets, last_agent
 from crucible.commands.imports.session_ids import Opening, SessionIds, SessionSkippedError
 from crucible.commands.imports.session_notes import is_inline
@@ -33,11 +35,10 @@ from crucible.commands.imports.strands import (
     EventSink,
     LastSecond,
     Strand,
-    SubagentResults,
-    WholeTurns,
     find_last_second,
     synced_row,
 )
+from crucible.commands.imports.trunk_fold import TrunkFold
 from crucible.core.errors import TranscriptError
 from crucible.documents.recording.pending_calls import Details
 from crucible.documents.recording.session_recorder import Recorder
@@ -58,7 +59,7 @@ class SessionDeferredError(Exception):
         self.time = time
 
 
-class SessionLogs:
+class SessionLogs(TrunkFold):
     """The logs of one transcript. `events` counts the events read.
 
     Without `may_join`, a session that continues another session's note
@@ -75,33 +76,23 @@ class SessionLogs:
         table: SourceTable,
         report: ReportDraft,
         may_join: bool = True,
+        folds: KeptFolds | None = None,
     ) -> None:
-        self.transcript = transcript
-        self.events = 0
+        super().__init__(dialect, transcript, vault.settings, report, folds)
         self.moves: list[tuple[str, str]] = []
         """Pairs of sources; the second session continues the first."""
         self._vault = vault
-        self._dialect = dialect
         self._options = options
         self.table = table
-        self._report = report
         self._may_join = may_join
         self._stack = ExitStack()
         self._writers: dict[str, FlightWriter] = {}
-        self._strands: dict[str, Strand] = {}
-        self._results = SubagentResults(transcript.subagents)
         self._with_file = {file.agent for file in transcript.subagents}
-        self._redact = options.redact or redactor_of(vault.settings.secrets)
+        self._redact = options.redact or redactor_of(vault.settings.secrets, self._private)
         self._details = Details(vault.settings.details)
-        self._turns = WholeTurns()
         self.tickets = Tickets(vault, table)
         self.lost_mark = False
         self._ids = SessionIds(vault, options, table, transcript, self._redact_text)
-
-    @property
-    def trunk(self) -> Strand:
-        """The session's own log."""
-        return self._strands[""]
 
     @property
     def strands(self) -> list[Strand]:
@@ -127,10 +118,12 @@ class SessionLogs:
         """
         with self._stack:
             self._strands[""] = self._strand("", "", "Work")
+            self._resume(self.trunk)
             if self.trunk.note is None:
                 self._join()
             self._check_options()
             self._read_log("")
+            self._check_fold()
             if self.trunk.recorder.has_work:
                 for strand in self.strands:
                     strand.open()
@@ -174,8 +167,12 @@ class SessionLogs:
         """Read a log. If the last synced row is missing, find the new events by time and read the log again."""
         self._read_events(agent)
         old = self._strands[agent]
+        if not agent and self._kept:
+            return
         if old.note is None or old.recorder.joins or old.recorder.synced_found or not old.has_rows:
             return
+        if not agent:
+            self._forget_fold()
         events = (self._redact(event)[0] for event in self._events(agent))
         last = find_last_second(old.note, (e for e in events if e.at.agent == agent))
         if not agent:
@@ -186,14 +183,15 @@ class SessionLogs:
         self._report_lost_mark(self.transcript.path_of(agent), self._strands[agent], last)
 
     def _events(self, agent: str) -> Iterator[Event]:
-        events = self._dialect.read(self.transcript, agent)
         if agent:
-            return self._results.merge(agent, events, self._strands[agent].mark)
-        events = self.tickets.mark_resumed(events)
-        return self._turns.until_last_end(events) if self._options.whole_turns else events
+            return self._results.merge(agent, self._dialect.read(self.transcript, agent), self._strands[agent].mark)
+        events = self.tickets.mark_resumed(self._trunk_events())
+        if self._options.whole_turns:
+            return self._turns.until_last_end(events, self._held)
+        return chain(self._held, events)
 
     def _read_events(self, agent: str, again: bool = False) -> None:
-        unreadable: list[UnreadableRow] = []
+        unreadable: list[UnreadableRow] = [] if agent or again else self._unreadable
         path, strand = self.transcript.path_of(agent), self._strands[agent]
         for event in self._events(agent):
             self.events += 1
@@ -318,6 +316,8 @@ class SessionLogs:
         source = source_name(self.transcript.client, self.transcript.native_id, agent)
         path = self.table.find(source)
         note: Note | None = self._vault.read(path) if path and path.exists() else None
+        if note and self._kept and self._kept.middle and not agent:
+            note = short_note(note, self._kept.middle) or note
         recorder = Recorder(
             self.transcript.client,
             agent=agent,

@@ -15,6 +15,7 @@ from typing import Any, TypeAlias
 
 from crucible.commands.imports.import_report import SESSION_ERRORS, ImportOptions, ReportDraft, reason_at
 from crucible.commands.imports.import_result import UnreadableRow
+from crucible.commands.imports.kept_folds import ShortNote, StaleFoldError, short_edits
 from crucible.commands.imports.note_sources import SourceTable
 from crucible.commands.imports.strands import Strand
 from crucible.core.errors import CrucibleError
@@ -28,7 +29,7 @@ from crucible.documents.session.markup import render_session
 from crucible.documents.session.merge import merge
 from crucible.documents.session.merge_head import merged_tasks
 from crucible.documents.session.refresh import refresh
-from crucible.documents.session.session import Decision, Failure, Mode, NoteHome, Prose, Session, Status
+from crucible.documents.session.session import Decision, Failure, Mode, NoteHome, Prose, Session, Status, Subagent
 from crucible.documents.session.shared_notes import as_addition, has_other_sources
 from crucible.documents.session.status_rules import CLOSED, IDLE_REASON, Client, Turn, is_our_reason
 from crucible.documents.session.task_block import CLOSED_TASKS
@@ -36,6 +37,8 @@ from crucible.vault.events.archive_writer import archive_events
 from crucible.vault.events.event_summary import Facts, save_meta
 from crucible.vault.notes.vault import Note, Vault
 
+_LONG = 1 << 18
+"""Size of a note from which reading all of it takes longer than what an import of a few rows may take."""
 _THREADS = 8
 """Threads that write notes."""
 
@@ -124,6 +127,8 @@ def _plan_note(
     base = _written_before(strand, replace(context, children=before))
     if context.client is Client.UNKNOWN and not strand.has_news and _is_at_rest(base):
         context = replace(context, client=Client.ENDED)  # if the client's state is unknown, a final status stays
+    if any(after.get(agent) != before.get(agent) for agent in strand.recorder.closed_agents):
+        raise StaleFoldError
     linked = _linked(strand)
     loose = tuple(c.strand.recorder.agent for c, _ in children if c.strand.parent is None and c.strand.id not in linked)
     now = session_of(strand.recorder.draft(), replace(context, children=after, loose=loose))
@@ -204,7 +209,9 @@ def _open_tasks(strand: Strand) -> tuple[str, ...] | None:
 def _linked(strand: Strand) -> set[str | None]:
     if strand.note is None:
         return set()
-    return {entry.link for entry in strand.note.session.all_entries() if hasattr(entry, "link")}
+    session = strand.note.session
+    above = {mark[1] for mark in session.above.marks if mark[0] is Subagent}
+    return above | {entry.link for entry in session.all_entries() if isinstance(entry, Subagent)}  # type: ignore[return-value]
 
 
 def _with_inline(session: Session, inline: Sequence[Session]) -> Session:
@@ -315,23 +322,32 @@ def _write_note(vault: Vault, table: SourceTable, options: ImportOptions, planne
         else:
             changed = _update(vault, table, options, planned, strand.note)
             outcome = "updated" if changed else "unchanged", strand.id
-            if changed and (strand.recorder.is_guest or has_other_sources(changed.session, strand.source)):
+            is_short = isinstance(strand.note, ShortNote)  # whose note has one source
+            if changed and not is_short and _is_shared(strand, changed):
                 written = changed.session  # the transcript holds only part of the note
             if changed and not options.dry_run:
-                _store_facts(vault, strand.id, written)
+                _store_facts(vault, strand.id, written, strand.note.session.above.agents)
     except SESSION_ERRORS as error:
         path = strand.note.path if strand.note else vault.sessions / f"{strand.id}.md"
         return UnreadableRow(path, 0, reason_at(error, path))
     return outcome
 
 
+def _is_shared(strand: Strand, note: Note) -> bool:
+    return strand.recorder.is_guest or has_other_sources(note.session, strand.source)
+
+
 def _update(vault: Vault, table: SourceTable, options: ImportOptions, planned: PlannedNote, note: Note) -> Note | None:
     """Update a note and return the new version, or None if nothing changed; a dry run returns the note unchanged."""
-    strand, recorder = planned.strand, planned.strand.recorder
+    strand, recorder, before = planned.strand, planned.strand.recorder, note.source
 
     def merge_edits(fresh: Note) -> list[Edit]:
+        nonlocal before
         if recorder.joins and strand.source in fresh.session.sources:
             return []  # another process added the session since the note was read
+        if isinstance(note, ShortNote):
+            before = fresh.source
+            return short_edits(fresh, note, planned.base, planned.now)
         return merge(fresh.source, fresh.session, planned.base, planned.now, is_guest=recorder.is_guest)
 
     def refresh_edits(fresh: Note) -> list[Edit]:
@@ -345,13 +361,18 @@ def _update(vault: Vault, table: SourceTable, options: ImportOptions, planned: P
     written = vault.update(note.path, merge_edits)
     if strand.text:
         written = vault.update(note.path, refresh_edits)
+    if isinstance(note, ShortNote) and written.stamp.size > _LONG:
+        vault.left_to_queries.add(note.path)
     table.add_all(planned.now.sources, written)
-    return None if written.source == note.source else written
+    return None if written.source == before else written
 
 
-def _store_facts(vault: Vault, session_id: str, session: Session) -> None:
-    """Store the facts about a session in its event log, and archive the events of one that has ended."""
-    facts = _facts(session)
+def _store_facts(vault: Vault, session_id: str, session: Session, above: tuple[str, ...] = ()) -> None:
+    """Store the facts about a session in its event log, and archive the events of one that has ended.
+
+    `above` are the agents of the note's first phases, if `session` lacks them.
+    """
+    facts = _facts(session, above)
     if session.status is Status.ACTIVE or vault.settings.events.track:
         # Do not create a folder for an archived session.
         save_meta(vault.root, session_id, facts, make=False)
@@ -359,9 +380,9 @@ def _store_facts(vault: Vault, session_id: str, session: Session) -> None:
         archive_events(vault.root, session_id, facts)
 
 
-def _facts(session: Session) -> Facts:
-    """Return the facts about a session to store in its event log."""
-    agents = [str(phase.agent) for phase in session.all_phases() if phase.agent]
+def _facts(session: Session, above: tuple[str, ...]) -> Facts:
+    """Return the facts about a session to store in its event log; `above` are the agents of earlier phases."""
+    agents = [*above, *(str(phase.agent) for phase in session.all_phases() if phase.agent)]
     switches = tuple(agent for agent, _ in groupby(agents))
     return Facts(
         started=session.started,

@@ -5,37 +5,25 @@ Events are recorded and stored as they are read, so memory does not grow with th
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Protocol, TypeAlias
 
 from crucible.analysis.findings.detector import Detector
 from crucible.clients.events import (
-    Answered,
-    CallEnd,
-    ContinuedIn,
     Event,
-    Faulted,
-    Interrupted,
     Prompted,
     PromptKind,
     Replied,
-    Resumed,
-    Rewound,
-    SubagentReturned,
-    SubagentStarted,
-    ToolUsed,
     Unknown,
     Unreadable,
 )
-from crucible.clients.log_files import SubagentFile
 from crucible.documents.recording.entry_texts import intervention
 from crucible.documents.recording.session_draft import Draft
 from crucible.documents.recording.session_recorder import Recorder
-from crucible.documents.session.import_properties import PARENT_ROW, rows_by_source
+from crucible.documents.session.import_properties import rows_by_source
 from crucible.documents.session.markup import render_entry
 from crucible.documents.session.refresh import TranscriptText
 from crucible.documents.session.session import Prose, Session, Status
@@ -294,103 +282,3 @@ def synced_row(note: Note | None, source: str) -> str:
 def written_at(path: Path) -> datetime:
     """Return a file's modification time in whole seconds."""
     return datetime.fromtimestamp(path.stat().st_mtime, UTC).replace(microsecond=0)
-
-
-_BEGINS = Prompted | Resumed | Replied | ToolUsed
-_ENDS = Answered | Interrupted | Faulted | Rewound | ContinuedIn
-
-
-class WholeTurns:
-    """Drops the events of an unfinished last turn. After all events are read, `cut` is True if any were dropped."""
-
-    def __init__(self) -> None:
-        self.cut = False
-
-    def until_last_end(self, events: Iterable[Event]) -> Iterator[Event]:
-        """Yield the events up to the end of the last finished turn; each turn is held in memory until its end."""
-        held: list[Event] = []
-        for event in events:
-            if _is_end(event):
-                yield from held
-                held.clear()
-                yield event
-            elif held or isinstance(event, _BEGINS):
-                held.append(event)
-            else:
-                yield event
-        self.cut = bool(held)
-
-
-def _is_end(event: Event) -> bool:
-    """True if the trunk's own turn ends here; old versions of Claude Code log subagents' rows within the turn."""
-    return not event.at.agent and (isinstance(event, _ENDS) or (isinstance(event, Replied) and event.final))
-
-
-class SubagentResults:
-    """Subagents' tasks and results in one native session's logs. Sets each result's `at.agent` to its subagent's id."""
-
-    def __init__(self, files: Sequence[SubagentFile]) -> None:
-        self._agents = {file.call: file.agent for file in files if file.call}
-        self._tasks: dict[str, SubagentStarted] = {}
-        self._results: defaultdict[str, list[SubagentReturned]] = defaultdict(list)
-        self._unnamed: dict[str, SubagentReturned] = {}
-
-    def add_task(self, event: SubagentStarted) -> None:
-        """Add a task, or add the subagent's id to a known task."""
-        first = self._tasks.setdefault(event.call, event)
-        if event.agent and not first.agent:
-            self._tasks[event.call] = replace(first, agent=event.agent)
-
-    def add_result(self, event: SubagentReturned) -> SubagentReturned | None:
-        """Add a result and assign it to its subagent; None while the subagent is unknown."""
-        task = self._tasks.get(event.call)
-        agent = event.agent or self._agents.get(event.call, "") or (task.agent if task else "")
-        if not agent:
-            self._unnamed[event.call] = event
-            return None
-        result = _assigned(event, agent)
-        if result not in self._results[agent]:  # a parent's transcript may be read twice
-            self._results[agent].append(result)
-        return result
-
-    def assign(self, call: str, agent: str) -> SubagentReturned | None:
-        """Assign a call to a subagent; returns the call's result, None if there is none."""
-        event = self._unnamed.pop(call, None)
-        return _assigned(event, agent) if event else None
-
-    def task_of(self, result: SubagentReturned) -> SubagentStarted | None:
-        """Return the task of a subagent that left a report but no log; None if the result is not a report."""
-        is_report = result.end is CallEnd.OK and result.text.strip()
-        return self._tasks.get(result.call) if is_report else None
-
-    def merge(self, agent: str, events: Iterable[Event], mark: str) -> Iterator[Event]:
-        """Merge a subagent's results into its events: each before the subagent's next task, or at the end.
-
-        `mark` is the note's `synced_to`. A result already in the note keeps its place, so that the rows after it count
-        as new.
-        """
-        pending = list(self._results.get(agent, ()))
-        own, heard, _ = mark.partition(PARENT_ROW)
-        line, row = 1, ""
-        for event in events:
-            is_later = isinstance(event, Prompted) and event.at.agent == agent
-            is_known = bool(heard) and row.startswith(own) and not event.at.row.startswith(own or "-")
-            while pending and (is_known or (is_later and _is_before(pending[0], event))):
-                yield _at_line(pending.pop(0), line)
-                is_known = False
-            yield event
-            line, row = event.at.line, event.at.row
-        yield from (_at_line(result, line) for result in pending)
-
-
-def _is_before(result: SubagentReturned, event: Event) -> bool:
-    return result.at.time is not None and event.at.time is not None and result.at.time < event.at.time
-
-
-def _assigned(event: SubagentReturned, agent: str) -> SubagentReturned:
-    return replace(event, at=replace(event.at, agent=agent), agent=agent)
-
-
-def _at_line(result: SubagentReturned, line: int) -> SubagentReturned:
-    """Return the result, placed after a line of the subagent's own file."""
-    return replace(result, at=replace(result.at, line=line))

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from copy import copy
 from difflib import unified_diff
 from enum import StrEnum
 from typing import TypeAlias
@@ -108,6 +109,27 @@ class PendingCalls:
         self._calls: dict[str, Call] = {}
         self._delegated: dict[str, Delegation] = {}
         self._arguments: dict[str, Mapping[str, object]] = {}
+        self.closed: set[str] = set()
+        """The ids of calls in phases that are closed, whose entries are not kept."""
+        self.closed_work: list[tuple[Delegation, Delegation]] = []
+        """The delegated work of these phases, each with a copy as it was when they were closed."""
+
+    def without(self, phases: Iterable[OpenPhase]) -> PendingCalls:
+        """Return the calls without the results of those in `phases`, which are closed."""
+        entries = [entry for phase in phases for part in (phase, *phase.parts) for entry in part.entries]
+        gone = {id(call) for entry in entries if isinstance(entry, list) for call in entry if isinstance(call, Call)}
+        work = {id(entry) for entry in entries if isinstance(entry, Delegation)}
+        new = copy(self)
+        new.closed = {
+            *self.closed,
+            *(key for key, call in self._calls.items() if id(call) in gone),
+            *(key for key, one in self._delegated.items() if id(one) in work),
+        }
+        new._calls = {  # noqa: SLF001
+            key: call for key, call in self._calls.items() if id(call) not in gone or call.outcome is Outcome.PENDING
+        }
+        new.closed_work = [*self.closed_work, *((one, one.copy()) for one in self.delegations if id(one) in work)]
+        return new
 
     @property
     def waiting(self) -> str:

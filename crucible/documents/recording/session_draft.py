@@ -110,6 +110,10 @@ class OpenPhase:
     last: datetime | None = None
     ended: datetime | None = None
 
+    def head(self) -> OpenPhase:
+        """Return the phase without entries and sub-phases."""
+        return replace(self, entries=[], parts=[])
+
     def touch(self, time: datetime, closes: bool) -> None:
         """Record the time of an event.  If the event `closes` the turn, the time is also the end of the phase."""
         self.last = time
@@ -212,6 +216,8 @@ class Draft:
     task: str
     phases: tuple[DraftPhase, ...]
     delegations: tuple[Delegation, ...]
+    above: int = 0
+    """The number of closed phases above these, of which nothing but their number is known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,7 +270,7 @@ def session_of(draft: Draft, setting: SessionContext) -> Session:
     phases = [_phase(phase, setting) for phase in draft.phases]
     loose = tuple(_callout(Delegation("", agent), setting) for agent in setting.loose)
     phases = _with_loose(phases, loose)
-    numbered = tuple(_numbered(phase, f"phase-{n}") for n, phase in enumerate(phases, 1))
+    numbered = tuple(_numbered(phase, f"phase-{n}") for n, phase in enumerate(phases, draft.above + 1))
     used = [*map(setting.agent_of, draft.delegations), *setting.loose]
     known = [setting.children[agent] for agent in dict.fromkeys(used) if agent in setting.children]
     children = [child for child in known if child.mode is not Mode.INLINE]

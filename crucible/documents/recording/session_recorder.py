@@ -6,13 +6,12 @@ Text is cut immediately, so memory grows with the note, not with the transcript.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from datetime import datetime
 from typing import assert_never
 
 from crucible.clients.events import (
     Answered,
-    CallEnd,
     Compacted,
     ContextSeen,
     ContinuedIn,
@@ -49,12 +48,19 @@ from crucible.documents.recording.entry_texts import (
     rewind_callout,
     whole_seconds,
 )
-from crucible.documents.recording.pending_calls import Details, OpenPlace, PendingCalls
+from crucible.documents.recording.pending_calls import Details, PendingCalls
 from crucible.documents.recording.session_draft import Draft, OpenPhase
-from crucible.documents.recording.trackers import PhaseTracker, Speakers, Switch, TaskTracker, TokenCounts
+from crucible.documents.recording.trackers import (
+    PhaseTracker,
+    Speakers,
+    Switch,
+    TaskTracker,
+    TokenCounts,
+    turn_after,
+)
 from crucible.documents.session.findings import FindingDetector
 from crucible.documents.session.import_properties import SyncPoint
-from crucible.documents.session.session import Callout, Prose
+from crucible.documents.session.session import Callout, FindingItem, Prose
 from crucible.documents.session.status_rules import CLOSED, Turn
 from crucible.documents.session.titles import Titles, prompt_name, resumed_name
 
@@ -62,24 +68,6 @@ from crucible.documents.session.titles import Titles, prompt_name, resumed_name
 def is_parent_report(event: Event, agent: str) -> bool:
     """True if an event from the parent's transcript is about this subagent."""
     return isinstance(event, SubagentStarted | SubagentReturned) and agent != "" and event.agent == agent
-
-
-def turn_after(event: SubagentReturned, turn: Turn, phases: Iterable[OpenPhase], place: OpenPlace) -> Turn | None:
-    """Return the state of a subagent's last turn according to its parent's transcript; None if nothing changes.
-
-    Adds a result that the subagent's own transcript lacks.
-    """
-    if turn in CLOSED or event.end is CallEnd.REJECTED:
-        return None
-    text = normal(event.text)
-    if event.end is CallEnd.FAILED:
-        place().add(happening_entry(Faulted(event.at, text)))
-        return Turn.FAULTED
-    if event.end is CallEnd.INTERRUPTED:
-        return Turn.INTERRUPTED
-    if text and not any(phase.contains_prose(text) for phase in phases):
-        place().add(Prose(text))
-    return Turn.ANSWERED
 
 
 _FOLDING = {"_judge", "_sync", "_held", "_plan", "_usage", "_redactions", "_speakers"}
@@ -120,6 +108,7 @@ class Recorder(PhaseTracker):
         self.task = self.moved_to = ""
         self.last: datetime | None = None
         self._judge = judge
+        self._noted: tuple[FindingItem, ...] | None = None
         self._sync = SyncPoint(synced, known_until)
         self._phases: list[OpenPhase] = []
         self._held: list[Prompted] = []
@@ -138,6 +127,10 @@ class Recorder(PhaseTracker):
         self._after = after
         self._switch: Switch | None = None
         self._final: Draft | None = None
+        self.above = 0
+        """The number of closed phases: only their heads are kept."""
+        self.is_stale = False
+        """True if an event changes a closed phase, so that the recording is wrong."""
         if joins:
             self.base = self.draft()
 
@@ -157,6 +150,11 @@ class Recorder(PhaseTracker):
     def has_work(self) -> bool:
         """True if there is anything to record in a note."""
         return bool(self._phases or self.task)
+
+    @property
+    def closed_agents(self) -> set[str]:
+        """The subagents whose callouts are in closed phases."""
+        return {work.agent for work, _ in self.calling.closed_work if work.agent}
 
     @property
     def is_guest(self) -> bool:
@@ -188,11 +186,18 @@ class Recorder(PhaseTracker):
             usage=self._usage.lines,
             redactions=dict(self._redactions),
             tasks=self._plan.tasks(),
-            findings=self._judge.noted() if self._judge else (),
+            findings=self._findings(),
             task=self.task,
-            phases=tuple(p.phase(p is not self._phases[-1]) for p in self._phases),
+            phases=tuple(p.phase(p is not self._phases[-1]) for p in self._phases[self.above :]),
             delegations=tuple(d.copy() for d in self.calling.delegations),
+            above=self.above,
         )
+
+    def _findings(self) -> tuple[FindingItem, ...]:
+        """Return the items of the findings block.  A draft is made several times between two events."""
+        if self._noted is None:
+            self._noted = self._judge.noted() if self._judge else ()
+        return self._noted
 
     # --- folding -----------------------------------------------------------------------------------------------------
 
@@ -204,7 +209,10 @@ class Recorder(PhaseTracker):
             self.last = max(self.last, event.at.time) if self.last else event.at.time
         if secrets:
             self._redactions.update(secrets)
+        if self.above and getattr(event, "call", "") in self.calling.closed:
+            self.is_stale = True
         is_noted = self._fold(event)
+        self._noted = None
         found = self._judge.add(event) if self._judge else ()
         if (found and self._add_callouts(event.at, found)) or is_noted:
             self._note_row(event)

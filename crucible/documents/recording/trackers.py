@@ -3,20 +3,36 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import NamedTuple
 
-from crucible.clients.events import At, Prompted, TaskChanged, TaskState, UsageCounted
+from crucible.clients.events import (
+    At,
+    CallEnd,
+    Faulted,
+    Prompted,
+    SubagentReturned,
+    TaskChanged,
+    TaskState,
+    UsageCounted,
+)
 from crucible.core.text import cut_at_word, long_words, overlap
-from crucible.documents.markdown.containment import normal_line
+from crucible.documents.markdown.containment import normal, normal_line
 from crucible.documents.recording.call_lines import one_line
-from crucible.documents.recording.entry_texts import agent_ref, intervention, switch_callout, whole_seconds
+from crucible.documents.recording.entry_texts import (
+    agent_ref,
+    happening_entry,
+    intervention,
+    switch_callout,
+    whole_seconds,
+)
 from crucible.documents.recording.session_draft import OpenPhase
-from crucible.documents.session.import_properties import KINDS, TokenUsage, usage_lines
-from crucible.documents.session.session import AgentRef, Entry, Task
-from crucible.documents.session.status_rules import Turn
+from crucible.documents.session.import_properties import KINDS, TokenUsage, total_usage, usage_lines
+from crucible.documents.session.session import AgentRef, Entry, Prose, Task
+from crucible.documents.session.status_rules import CLOSED, Turn
 from crucible.documents.session.task_block import PRIORITIES, TASK_STATUSES
 from crucible.documents.session.titles import Titles
 
@@ -265,6 +281,26 @@ class PhaseTracker:
         return bool(callouts)
 
 
+def turn_after(
+    event: SubagentReturned, turn: Turn, phases: Iterable[OpenPhase], place: Callable[[], OpenPhase]
+) -> Turn | None:
+    """Return the state of a subagent's last turn according to its parent's transcript; None if nothing changes.
+
+    Adds a result that the subagent's own transcript lacks.
+    """
+    if turn in CLOSED or event.end is CallEnd.REJECTED:
+        return None
+    text = normal(event.text)
+    if event.end is CallEnd.FAILED:
+        place().add(happening_entry(Faulted(event.at, text)))
+        return Turn.FAULTED
+    if event.end is CallEnd.INTERRUPTED:
+        return Turn.INTERRUPTED
+    if text and not any(phase.contains_prose(text) for phase in phases):
+        place().add(Prose(text))
+    return Turn.ANSWERED
+
+
 class _Message(NamedTuple):
     """The tokens of a message, and the phase in which it first appeared."""
 
@@ -292,6 +328,11 @@ class TokenCounts:
         # Stays the same even if later rows assign its message to another model.
         self.first_model: str | None = None
         self._messages: dict[str, _Message] = {}
+        self._settled: list[TokenUsage] = []
+        """The tokens of messages whose phases are closed."""
+        self._settled_keys: set[str] = set()
+        self.is_stale = False
+        """True if one of these messages was counted again."""
         self._models: dict[str, str] = {}
 
     @property
@@ -302,7 +343,16 @@ class TokenCounts:
     @property
     def lines(self) -> tuple[str, ...]:
         """The lines of the property `usage`."""
-        return usage_lines(message.spent for message in self._messages.values())
+        return usage_lines([*self._settled, *(message.spent for message in self._messages.values())])
+
+    def settled(self, is_open: Callable[[OpenPhase], bool]) -> TokenCounts:
+        """Return these counts with one sum for the messages of all other phases."""
+        new = copy(self)
+        new._messages = {key: message for key, message in self._messages.items() if is_open(message.phase)}  # noqa: SLF001
+        closed = {key: message for key, message in self._messages.items() if key not in new._messages}  # noqa: SLF001
+        new._settled = total_usage([*self._settled, *(message.spent for message in closed.values())])  # noqa: SLF001
+        new._settled_keys = self._settled_keys | closed.keys()  # noqa: SLF001
+        return new
 
     def count(self, event: UsageCounted, phase: OpenPhase) -> None:
         """Count a message in the phase in which it first appeared."""
@@ -310,6 +360,7 @@ class TokenCounts:
         self.name_model(key, event.model)
         before = self._messages.get(key)
         if before is None:
+            self.is_stale |= key in self._settled_keys
             day = event.at.time.astimezone(UTC).date().isoformat() if event.at.time else ""
             before = _Message(TokenUsage(day, "", dict.fromkeys(KINDS, 0)), phase)
         spent = TokenUsage(before.spent.day, self._models.get(key, ""), _tokens(event))

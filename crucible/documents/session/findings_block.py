@@ -7,6 +7,7 @@ for each detail and point, which keeps diffs small.  Reading is lenient, since u
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from crucible.core.patterns import late_pattern
@@ -88,11 +89,17 @@ _AND = "_and_"
 
 def read_findings(raw: RawCallout, first: int, form: int) -> tuple[FindingItem, ...]:
     """Read the items of the callout that begins on line `first`.  Lines outside items are a user's remarks."""
-    fenced = fenced_lines(raw.body)
+    return _read_items(tuple(raw.body), first, form)
+
+
+# While a note is edited, it is read several times.
+@lru_cache(maxsize=2)
+def _read_items(body: tuple[str, ...], first: int, form: int) -> tuple[FindingItem, ...]:
+    fenced = fenced_lines(body)
     found: list[tuple[list[str], int]] = []
     is_open = False
     indent = 0
-    for at, line in enumerate(raw.body):
+    for at, line in enumerate(body):
         item = None if at in fenced or (is_open and _indent(line) > indent + 1) else _ITEM.match(line)
         if item:
             found.append(([item[1]], at))

@@ -49,6 +49,11 @@ def usage_lines(spent: Iterable[TokenUsage]) -> tuple[str, ...]:
     )
 
 
+def total_usage(spent: Iterable[TokenUsage]) -> list[TokenUsage]:
+    """Add up the tokens by day and model."""
+    return [TokenUsage(day, model, tokens) for (day, model), tokens in _totals(spent).items()]
+
+
 def parse_usage(lines: Iterable[str]) -> list[TokenUsage]:
     """Parse usage lines; lines that do not match are skipped."""
     found = (_LINE.fullmatch(line) for line in lines)
@@ -158,11 +163,18 @@ class SyncPoint:
 
     __slots__ = ("_known_until", "_line", "_lines", "_synced")
 
-    def __init__(self, synced: str = "", known_until: datetime | None = None) -> None:
+    def __init__(
+        self, synced: str = "", known_until: datetime | None = None, lines: dict[str, int] | None = None
+    ) -> None:
         self._synced = synced.rpartition(PARENT_ROW)[2]
         self._known_until = known_until
         self._line = 0
-        self._lines: dict[str, int] = {}
+        self._lines: dict[str, int] = {} if lines is None else lines
+
+    @property
+    def lines(self) -> dict[str, int]:
+        """The first line with each short mark."""
+        return self._lines
 
     @property
     def found(self) -> bool:

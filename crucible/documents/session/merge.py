@@ -91,7 +91,7 @@ class _Merge:
         self.edits: list[Edit] = []
         self.last_phase: str | None = None
         self._handed: list[Subagent] = []
-        self._known = {_mark(entry) for entry in note.all_entries()} - {None}
+        self._known = {*note.above.marks, *map(entry_mark, note.all_entries())} - {None}
 
     # --- what changed in place ---
 
@@ -145,7 +145,7 @@ class _Merge:
         """Append the additions of `now` to their phases."""
         homes = self.homes
         self._handed = [entry for entry in base.all_entries() if isinstance(entry, Subagent)]
-        count = len(self.note.phases)
+        count = self.note.above.phases + len(self.note.phases)
         for place, phase in enumerate(now.phases):
             if place >= len(base.phases):
                 added = self._without_known(phase)
@@ -202,7 +202,7 @@ class _Merge:
 
     def _fresh(self, entry: Entry) -> Iterator[Entry]:
         """Yield the entry, unless it is a subagent, a decision or a failure that the note already has."""
-        if _mark(entry) not in self._known:
+        if entry_mark(entry) not in self._known:
             yield entry
 
     def _without_known(self, phase: Phase) -> Phase:
@@ -252,7 +252,7 @@ class _Merge:
             self.edits += set_phase_field(self.source, self.note, home.id, "tokens", tokens)
 
 
-def _mark(entry: Entry) -> tuple[object, ...] | None:
+def entry_mark(entry: Entry) -> tuple[object, ...] | None:
     """A key that identifies an entry anywhere in the note; None for most entries.
 
     Needed because the end of a transcript may complete an entry in one place that a later row completes in another.

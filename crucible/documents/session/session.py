@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta, tzinfo
 from enum import StrEnum
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from crucible.documents.markdown.code_spans import FORMAT
 from crucible.documents.markdown.source import NOWHERE, Lines, Problem
@@ -281,6 +281,20 @@ class NoteHome:
     json_tasks: bool = False
 
 
+class Above(NamedTuple):
+    """What is known of the first phases of a note that was read without them.
+
+    `phases` is their number, `marks` identifies entries that must not be added again, and `agents` are their agents.
+    """
+
+    phases: int = 0
+    marks: frozenset[tuple[object, ...]] = frozenset()
+    agents: tuple[str, ...] = ()
+
+
+NOTHING_ABOVE = Above()
+
+
 @dataclass(frozen=True, slots=True)
 class Session:
     """A session note.
@@ -328,6 +342,7 @@ class Session:
     summary: str | None = None
     properties: Mapping[str, Value] = field(default_factory=dict, compare=False)
     problems: tuple[Problem, ...] = field(default=(), compare=False)
+    above: Above = field(default=NOTHING_ABOVE, compare=False)
     title_lines: Lines = field(default=NOWHERE, compare=False)
     preamble_lines: Lines = field(default=NOWHERE, compare=False)
     tasks_lines: Lines = field(default=NOWHERE, compare=False)

@@ -21,7 +21,17 @@ from crucible.documents.session.findings_block import FINDINGS, read_findings
 from crucible.documents.session.note_entries import CALLOUT_KINDS, read_calls, read_entry, read_heading, read_title
 from crucible.documents.session.note_section import Section
 from crucible.documents.session.properties import FieldReader, add_bookkeeping, parse_time, read_fields
-from crucible.documents.session.session import AgentRef, Entry, FindingItem, Prose, Session, Task, ToolCalls
+from crucible.documents.session.session import (
+    NOTHING_ABOVE,
+    Above,
+    AgentRef,
+    Entry,
+    FindingItem,
+    Prose,
+    Session,
+    Task,
+    ToolCalls,
+)
 from crucible.documents.session.task_block import read_tasks
 from crucible.documents.session.task_list import begins_list, is_tasks_heading, read_task_list
 
@@ -36,6 +46,7 @@ class Body:
         self.lines = lines
         self.form = form  # the `format` of the note
         self.flat = flat  # no sections or tasks: the body of an inline subagent
+        self.above = 0  # the number of phases that the note has above these lines
         self.problems: list[Problem] = []
         self.title = ""
         self.title_lines = self.tasks_lines = self.findings_lines = self.summary_lines = NOWHERE
@@ -141,7 +152,7 @@ class Body:
                 self.summary_from = block.first
                 self.summary_lines = Lines(block.first, block.end)
                 return
-            section = Section(f"phase-{len(self.phases) + 1}", block.first)
+            section = Section(f"phase-{self.above + len(self.phases) + 1}", block.first)
             self.phases.append(section)
         section.name, section.agent, section.channel = name or "Untitled", agent, channel
         self.section = section
@@ -340,10 +351,11 @@ def _placeless(entry: Entry) -> Entry:
     return replace(entry, lines=NOWHERE)
 
 
-def read_session(source: Source, name: str, form: int | None = None) -> Session:
+def read_session(source: Source, name: str, form: int | None = None, above: Above = NOTHING_ABOVE) -> Session:
     """Read a session note.  `name` is the file's name without `.md`.
 
-    `form` is the note's `format`; pass it if `source` is a part of the note without the frontmatter.
+    `form` is the note's `format`; pass it if `source` is a part of the note without the frontmatter.  `above` says what
+    the first phases held, if `source` lacks them.
     """
     found = find_frontmatter(source)
     reader = FieldReader(source, found)
@@ -351,6 +363,7 @@ def read_session(source: Source, name: str, form: int | None = None) -> Session:
     outline = find_blocks(source, found.lines.end)
     fields["format"] = form or fields["format"]
     body = Body(source.lines, fields["format"])
+    body.above = above.phases
     body.read(outline.blocks)
     problems = [*reader.problems, *outline.problems, *body.problems, *text_problems(source)]
     if body.bookkeeping_lines is not NOWHERE:
@@ -363,6 +376,7 @@ def read_session(source: Source, name: str, form: int | None = None) -> Session:
         findings=body.findings,
         phases=tuple(section.phase() for section in body.phases),
         summary=body.summary,
+        above=above,
         problems=tuple(sorted(problems, key=_by_line)),
         title_lines=body.title_lines,
         preamble_lines=Lines(found.lines.end, body.preamble_end),

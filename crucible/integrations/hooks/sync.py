@@ -166,9 +166,9 @@ def sync_vault(root: Path, user: UserSettings, tried: dict[str, int]) -> list[St
 
 
 def _refresh(vault: Vault) -> None:
-    if vault.touched:
+    if vault.to_index:
         with suppress(CrucibleError):  # otherwise the next query refreshes the index
-            Index(vault.root, vault.settings).refresh(vault.touched)
+            Index(vault.root, vault.settings).refresh(vault.to_index)
 
 
 def _finish_interrupted(vault: Vault) -> None:

@@ -21,6 +21,7 @@ from pathlib import Path
 import orjson
 
 from crucible.core.errors import OutsideVault, VaultError
+from crucible.core.file_stamps import digest_of
 from crucible.core.files import append_errors, inside
 from crucible.core.locks import open_locked, timed_out
 from crucible.core.patterns import late_pattern
@@ -67,6 +68,11 @@ def may_have_records(vault_root: Path, session_id: str) -> bool:
 def keys_path(vault_root: Path, session_id: str) -> Path:
     """Return the path of the cache file with the keys of a session's records."""
     return _cached(vault_root, f"{check_session_id(session_id)}.keys")
+
+
+def fold_path(vault_root: Path, source: str) -> Path:
+    """Return the path of the cache file with the state of reading a native session's log."""
+    return _inside(vault_root, vault_root / ".crucible" / "cache" / "folds" / f"{digest_of(source)}.fold")
 
 
 def purged_path(vault_root: Path) -> Path:

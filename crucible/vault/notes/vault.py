@@ -92,12 +92,19 @@ class Vault:
         self._last: tuple[Path, bytes, Source] | None = None
         """The most recent write: path, bytes and source."""
         self.touched: set[Path] = set()
-        """Notes created, changed or moved through this object; used to update the index."""
+        """Notes created, changed or moved through this object."""
+        self.left_to_queries: set[Path] = set()
+        """Those of them that are long and changed little: the next query reads them for the index."""
 
     @property
     def sessions(self) -> Path:
         """The folder for session notes, which may not exist."""
         return self.root / self.settings.sessions
+
+    @property
+    def to_index(self) -> set[Path]:
+        """The notes whose index rows are to be updated."""
+        return self.touched - self.left_to_queries
 
     def session_paths(self, on_error: OnError | None = None) -> list[Path]:
         """List all notes in the sessions folder, sorted.

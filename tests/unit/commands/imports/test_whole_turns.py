@@ -15,7 +15,7 @@ from crucible.clients.events import (
     Replied,
     Rewound,
 )
-from crucible.commands.imports.strands import WholeTurns
+from crucible.commands.imports.trunk_events import WholeTurns
 
 AT = At(1)
 TURN: list[Event] = [Prompted(AT, "Go"), Replied(AT, "I look.")]
