@@ -27,8 +27,8 @@ from crucible.search.session_events import PlacedEvent, document_of, events_of, 
 
 _WORTH_PROCESSES = 100
 """Minimum number of notes for which several processes are faster, despite their start-up time."""
-_CHUNK = 20
-"""Number of notes passed to a process at a time."""
+_CHUNK = 4
+"""Number of notes passed to a process at a time.  The documents of several chunks are in memory at once."""
 
 
 class Indexed(NamedTuple):

@@ -32,6 +32,8 @@ _Stamp = tuple[int, ...]
 
 _BATCH = 9_000
 """Events in a batch.  An interrupted update keeps finished batches; parts of this size can still be merged."""
+_BATCH_TEXT = 8_000_000
+"""Bytes of text in a batch, which bound the memory of an update."""
 _APART = 8
 """Maximum number of notes that get a part each: in a small vault, word counts then never include deleted text."""
 _TIERS = ((128, 16), (2_048, 16), (10_000, 64))
@@ -341,12 +343,13 @@ def _stem(path: str) -> str:
 
 def _batches(derived: Iterable[_Entry]) -> Iterator[list[_Entry]]:
     batch: list[_Entry] = []
-    events = 0
+    events = size = 0
     for one in derived:
         batch.append(one)
         events += len(one[1].events) if one[1] else 0
-        if events >= _BATCH:
+        size += one[1].size if one[1] else 0
+        if events >= _BATCH or size >= _BATCH_TEXT:
             yield batch
-            batch, events = [], 0
+            batch, events, size = [], 0, 0
     if batch:
         yield batch
