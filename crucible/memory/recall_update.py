@@ -5,6 +5,7 @@ One runs per vault: it looks for changed notes again before it ends, so a second
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from contextlib import suppress
@@ -41,6 +42,7 @@ def update_index(vault: Vault) -> None:
 def main(root: str) -> None:
     """Update the index of the vault at `root`.  Errors are left to the next query, which reports them."""
     run_after_others()
+    gc.set_threshold(100_000, 10, 10)  # an index is built from many small values, none of which is in a cycle
     home = os.path.expanduser("~")
     with suppress(CrucibleError, OSError):
         user = load_user_settings(user_settings_path(os.environ, home), home)

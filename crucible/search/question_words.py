@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime, tzinfo
 from functools import lru_cache
-from itertools import filterfalse
+from itertools import chain, filterfalse
 from typing import NamedTuple
 
 from crucible.core.patterns import ANSI, late_pattern
@@ -54,6 +54,8 @@ def _blanking(kept: bytes) -> bytes:
 
 _OUTSIDE_WORDS, _OUTSIDE_NAMES = _blanking(b""), _blanking(b"_./:@#+-")
 _ASCII, _UTF8 = bytes(range(128)), ("utf-8", "surrogatepass")
+_MOST_OTHERS = 50
+"""Maximum number of distinct characters that are not ASCII, above which text is searched instead of blanked."""
 _REMEMBERED = 1 << 14
 """Number of recent runs of characters whose parts and names are kept, since most of a session's words are repeated."""
 
@@ -120,7 +122,7 @@ def _parts(text: str) -> list[str]:
     if not _HUMP.search(text):
         return []
     words = filterfalse(str.islower, _distinct(" ".join(_runs(text)), _OUTSIDE_WORDS, WORD))
-    return [parts for word in words if (parts := _joined_parts(word))]
+    return list(filter(None, map(_joined_parts, words)))
 
 
 @lru_cache(_REMEMBERED)
@@ -140,23 +142,18 @@ def words_in(text: str) -> list[str]:
 
 def names_in(text: str) -> list[str]:
     """Return the distinct names in a text, in lower case; for a path, also its last component."""
-    found: dict[str, None] = {}
-    for run in filterfalse(str.isalnum, _runs(text)):
-        name = _name_of(run)
-        if name and name not in found:
-            found[name] = None
-            if "/" in name:
-                found[name.rpartition("/")[2]] = None
-    return list(found)
+    return list(dict.fromkeys(chain.from_iterable(map(_names_of, filterfalse(str.isalnum, _runs(text))))))
 
 
 @lru_cache(_REMEMBERED)
-def _name_of(run: str) -> str:
-    """Return the name in a run, in lower case; "" if there is none."""
+def _names_of(run: str) -> tuple[str, ...]:
+    """Return the name in a run, and for a path its last component, in lower case; nothing if there is no name."""
     if not _NAMED.search(run) and run[:2] != "--":
-        return ""
+        return ()
     name = run.lstrip("./:@#+" if run[0] != "-" else "+").rstrip("./:@#+-").lower()
-    return name if len(name) <= _LONGEST_NAME and WORD.search(name) else ""
+    if len(name) > _LONGEST_NAME or not WORD.search(name):
+        return ()
+    return (name, name.rpartition("/")[2]) if "/" in name else (name,)
 
 
 @lru_cache(1)
@@ -166,16 +163,16 @@ def _runs(text: str) -> dict[str, None]:
 
 
 def _distinct(text: str, outside: bytes, pattern: re.Pattern[str]) -> dict[str, None]:
-    """Return the distinct matches of a pattern; `outside` blanks the ASCII that it never matches.
+    """Return the distinct matches of a pattern, in order; `outside` blanks the ASCII that it never matches.
 
-    The pattern only searches runs with other characters, since it takes longer than all else that builds an index.
+    Blanking all that is not part of a match and splitting is several times as fast as searching.
     """
-    runs = dict.fromkeys(text.encode(*_UTF8).translate(outside).decode(*_UTF8).split())
-    mixed = list(filterfalse(str.isascii, runs))
-    for run in mixed:
-        del runs[run]
-    runs.update(dict.fromkeys(one for run in mixed for one in pattern.findall(run)))
-    return runs
+    others = set(text.encode(*_UTF8).translate(None, _ASCII).decode(*_UTF8))
+    if len(others) > _MOST_OTHERS:
+        return dict.fromkeys(pattern.findall(text))
+    for other in filterfalse(str.isalnum, others):
+        text = text.replace(other, " ")
+    return dict.fromkeys(text.encode(*_UTF8).translate(outside).decode(*_UTF8).split())
 
 
 class ParsedQuestion(NamedTuple):

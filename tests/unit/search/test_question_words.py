@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 
 import pytest
@@ -15,6 +16,7 @@ from crucible.search.question_words import (
     indexable,
     names_in,
     parts_of,
+    pieces_of_text,
     read_question,
     with_name_parts,
     words_in,
@@ -152,3 +154,12 @@ def _has_east(word: str) -> bool:
 )
 def test_parts_of_a_word(word: str, parts: list[str]) -> None:
     assert parts_of(word) == parts
+
+
+@given(st.text(alphabet=st.sampled_from("aB9_./:@#+- \n→éΩ\x1c\u00a0\u2028\ud800"), max_size=60))
+def test_names_and_parts_are_those_that_a_search_of_the_whole_text_finds(text: str) -> None:
+    runs = dict.fromkeys(re.findall(r"(?<![\w./:@#+-])[^\W_]*[_./:@#+-][\w./:@#+-]*", text))
+    assert set(names_in(text)) == {name for run in runs for name in names_in(run)}
+    whole, *parts = pieces_of_text(text)
+    words = dict.fromkeys(re.findall(r"[^\W_]+", whole))
+    assert parts == [" ".join(parts_of(word)) for word in words if parts_of(word)]
