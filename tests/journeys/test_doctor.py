@@ -94,6 +94,17 @@ def test_a_transcript_that_may_not_be_read_is_named(cru: Cru, client: Client) ->
     assert str(client.transcript) in found["items"][0]
 
 
+def test_a_damaged_archive_of_events_is_named(cru: Cru, client: Client, vault: Vault) -> None:
+    talk(client)
+    assert cru("import", "claude-code").exit_code == 0
+    assert findings(cru, "sessions") == []
+    (path,) = (vault.root / ".crucible" / "archive").iterdir()
+    path.write_bytes(path.read_bytes()[:-1])
+    (found,) = findings(cru, "sessions")
+    assert found["text"] == "1 archive of events cannot be read as a whole"
+    assert f"{path}: damaged: " in found["items"][0]
+
+
 def test_hooks_that_are_half_there_are_put_right(cru: Cru, home: Path) -> None:
     assert cru("install", "claude-code").exit_code == 0
     path = home / ".claude" / "settings.json"

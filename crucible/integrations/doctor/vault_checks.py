@@ -214,9 +214,7 @@ def check_archives(root: Path) -> Iterator[CheckResult]:
     )
     if broken:
         what = numbered(len(broken), "archive") + " of events cannot be read as a whole"
-        yield bad(
-            "sessions", what, "restore it from a backup, or import the session again after moving it away", broken
-        )
+        yield bad("sessions", what, "restore it from a backup; the note is not affected", broken)
 
 
 def _fault_of(path: Path) -> VaultError | None:

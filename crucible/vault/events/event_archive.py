@@ -139,11 +139,15 @@ def archived_lines(path: Path) -> Iterator[EventLine]:
     if not path.is_file():
         return
     found = 0
-    with _reading(path) as file:
-        expected = parse_summary(file.readline(), path).get("records")
-        for line in numbered(file, path, start=2):
-            found += line.number > 0
-            yield line
+    with archive_errors(path), path.open("rb") as file:
+        places = load_places(file)
+        parts = (io.BytesIO(read_block(file, place)) for place in places) if places else _streamed(file)
+        lines = chain.from_iterable(parts)
+        expected = parse_summary(next(lines, b""), path).get("records")
+        for at, data in enumerate(lines, 2):
+            number = number_of(data) if data.endswith(b"\n") else 0
+            found += number > 0
+            yield EventLine(data, number, path, at)
     if found != expected:
         raise damaged(path, f"{found} of {expected} records remain")
 
@@ -161,7 +165,7 @@ def archived_lines_of(path: Path, keys: Iterable[bytes]) -> Iterator[EventLine]:
         for place in places:
             if found := sorted(set(_positions(place.keys, keys))):
                 lines = read_block(file, place).split(b"\n")
-                yield from (next(numbered([lines[at] + b"\n"], path, start + at)) for at in found)
+                yield from (EventLine(lines[at] + b"\n", number_of(lines[at]), path, start + at) for at in found)
             start += len(place.keys) // KEY or 1
     if not places:
         yield from archived_lines(path)
@@ -214,8 +218,9 @@ def archived_meta(vault_root: Path, session_id: str) -> Mapping[str, object]:
 
 def archived_meta_of(path: Path) -> Mapping[str, object]:
     """Return the summary in an archive."""
-    with _reading(path) as file:
-        return parse_summary(file.readline(), path)
+    with archive_errors(path), path.open("rb") as file:
+        line = next(stream.readline() for stream in _streamed(file))
+    return parse_summary(line, path)
 
 
 def last_of(meta: Mapping[str, object]) -> datetime | None:
@@ -244,11 +249,12 @@ def joined_meta(
     return {name: value for name, value in joined.items() if name != "sizes"}
 
 
-@contextmanager
-def _reading(path: Path) -> Iterator[IO[bytes]]:
+def _streamed(packed: IO[bytes]) -> Iterator[IO[bytes]]:
+    """Yield the content of an archive without tables as one stream."""
     from crucible.core.zstd import ZstdFile  # noqa: PLC0415  slow to import, and not always needed
 
-    with archive_errors(path), path.open("rb") as packed, ZstdFile(packed) as stream:
+    packed.seek(0)
+    with ZstdFile(packed) as stream:
         yield io.BufferedReader(stream, _BUFFER)
 
 
