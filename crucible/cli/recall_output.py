@@ -17,7 +17,7 @@ from crucible.core.patterns import late_pattern
 from crucible.core.zones import local_day
 from crucible.documents.markdown.containment import cut, normal_line
 from crucible.documents.markdown.wikilinks import strip_heading_for_link
-from crucible.search.answers import UNCERTAIN
+from crucible.search.answers import UNCERTAIN, age_of_folded
 from crucible.search.recall import Answer, Event, EventKind, Hit, Question, SessionHit, Snippet
 
 _COLUMNS = ("id", "type", "at", "session", "phase", "phase_name", "line", "score", "snippet", "path")
@@ -209,9 +209,9 @@ def _hit_lines(
 
 
 def _also(hit: Hit, now: datetime) -> str:
-    """Return a line that names the older sessions folded into a hit."""
+    """Return a line that names the sessions folded into a hit."""
     named = [f"{one.session} ({local_day(one.at, now)})" if one.at else one.session for one in hit.also]
-    count = f"{len(named)} older session{'s' if len(named) > 1 else ''}"
+    count = f"{len(named)} {age_of_folded(hit)} session{'s' if len(named) > 1 else ''}"
     return f"also in {count}: {', '.join(named)}"
 
 

@@ -28,7 +28,10 @@ Analyze = Callable[[str], Sequence[str]]
 
 
 def fold_hits(hits: Iterable[Hit], limit: int, analyze: Analyze) -> tuple[Hit, ...]:
-    """Fold hits of several sessions with almost the same text into the newest one, at the place of the best one."""
+    """Fold hits of several sessions with almost the same text into the newest one, at the place of the best one.
+
+    If the question names a time, they are folded into the newest one of that time.
+    """
     groups: list[tuple[frozenset[str], list[Hit]]] = []
     for hit in hits:
         stems = frozenset(analyze(indexable(hit.event.text[:_COMPARED])))
@@ -47,8 +50,14 @@ def _may_fold(hit: Hit, group: Iterable[Hit]) -> bool:
 
 
 def _folded(group: Sequence[Hit]) -> Hit:
-    newest, *others = sorted(group, key=lambda one: one.event.at or _UNDATED, reverse=True)
+    newest, *others = sorted(group, key=lambda one: ("date" in one.parts, one.event.at or _UNDATED), reverse=True)
     return newest._replace(also=tuple(one.event for one in others)) if others else newest
+
+
+def age_of_folded(hit: Hit) -> str:
+    """Return "older", or "other" if some events folded into a hit are newer than it."""
+    at = hit.event.at or _UNDATED
+    return "older" if all((one.at or _UNDATED) <= at for one in hit.also) else "other"
 
 
 def is_uncertain(hits: Sequence[Hit], weights: Mapping[str, float], asked: float) -> bool:

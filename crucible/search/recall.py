@@ -131,7 +131,7 @@ class Snippet(NamedTuple):
 class Hit(NamedTuple):
     """A matching event with its neighbors in the note.  `parts` are the named components of its `score`.
 
-    `path` is the note's path relative to the vault, or "" for a hit from a server.  `also` are events of older sessions
+    `path` is the note's path relative to the vault, or "" for a hit from a server.  `also` are events of other sessions
     with almost the same text, newest first.
     """
 

@@ -23,7 +23,7 @@ from crucible.integrations.mcp.replies import (
 from crucible.integrations.mcp.server_context import ServerContext
 from crucible.integrations.mcp.session_tools import check_session
 from crucible.memory.knowledge.item_status import should_ask
-from crucible.search.answers import UNCERTAIN
+from crucible.search.answers import UNCERTAIN, age_of_folded
 from crucible.search.embedded.segments import analyze
 from crucible.search.recall import MOST, Answer, Event, EventKind, Hit, Question, Recall, SessionHit
 from crucible.search.snippets import clean_snippet
@@ -225,9 +225,9 @@ def _line(quoting: Quoting, number: int, hit: Hit) -> str:
 
 
 def _also(quoting: Quoting, number: int, hit: Hit) -> list[str]:
-    """Return a label that names the older events folded into a hit."""
+    """Return a label that names the events folded into a hit."""
     words = [quoting.name(f"{each.id} {day_of(each.at)}".strip()) for each in hit.also]
-    return [f"[{number} also in {len(words)} older, {', '.join(words)}]"] if words else []
+    return [f"[{number} also in {len(words)} {age_of_folded(hit)}, {', '.join(words)}]"] if words else []
 
 
 def _snippet(quoting: Quoting, hit: Hit) -> str:

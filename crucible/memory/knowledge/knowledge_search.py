@@ -132,7 +132,7 @@ def _load(root: Path) -> dict[str, _Card]:
         if cache["schema"] != _SCHEMA:
             return {}
         return {name: _card(*row) for name, row in cache["items"].items()}
-    except (CrucibleError, ArithmeticError, ValueError, KeyError, TypeError, AttributeError):
+    except (CrucibleError, ArithmeticError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return {}
 
 

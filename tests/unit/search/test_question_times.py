@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from crucible.search.answers import age_of_folded
 from crucible.search.question_words import NamedTime, is_at_time, times_in
 from samples.hostile_texts import hostile_text
 from tests.unit.search.vaults import ask, session_of, vault_of
@@ -84,5 +85,6 @@ def test_of_equal_events_that_of_the_named_month_ranks_first(
     assert answer.hits[0].event.session == "two"
     assert answer.hits[0].parts["date"] == answer.sessions[0].parts["date"] == 1.6
     assert "date" not in answer.sessions[1].parts
-    assert {hit.event.session for hit in answer.hits} == {"one", "two"}
+    assert [one.session for one in answer.hits[0].also] == ["one"]
+    assert age_of_folded(answer.hits[0]) == "other"
     assert [one.session for one in ask(root, "the limit").sessions] == ["one", "two"]
