@@ -198,6 +198,7 @@ def test_a_tool_calls_hook_does_not_load_the_context() -> None:
     modules = [name for name, spec in loaded.items() if spec and not spec.submodule_search_locations]
     assert modules == [
         "crucible.clients.launch.session_marks",
+        "crucible.core.background",
         "crucible.core.settings.toml_scan",
         "crucible.integrations.hooks.claude_code_hook",
         "crucible.integrations.hooks.hook_log",
