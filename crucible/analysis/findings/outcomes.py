@@ -288,19 +288,20 @@ class Outcomes:
             for _ in range(min(int(reset[1] or len(reset[2])), len(self._commits))):
                 last = self._commits.pop()
                 last.is_undone, last.is_lost = True, "--hard" in reset[0]
-        for proof in made:
-            for old in self._commits:
-                if proof.text == f'Revert "{old.text}"':
-                    old.is_undone = old.is_lost = True
+        reverted = {one.text[8:-1] for one in made if one.text.startswith('Revert "') and one.text.endswith('"')}
+        for old in self._commits if reverted else ():
+            if old.text in reverted:
+                old.is_undone = old.is_lost = True
         self._commits += made
 
     def _rename(self, text: str) -> None:
         """Update commit ids from git's output, since a rebase changes them."""
-        known = {proof.text: proof for proof in self._commits if proof.text in text}
-        if known:
-            for name, subject in reversed(_LOGGED.findall(text[-20_000:])):
+        logged = _LOGGED.findall(text[-20_000:]) if self._commits else []
+        if logged:
+            known = {proof.text: proof for proof in self._commits}
+            for name, subject in reversed(logged):
                 proof = known.get(first_line(subject, SUMMARY))
-                if proof:
+                if proof and proof.text in text:
                     proof.name = name[:9]
 
     def failed(self, call: ObservedCall, text: str) -> None:

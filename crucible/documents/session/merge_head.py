@@ -6,6 +6,7 @@ first row; each edit touches the lines of one item.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -90,13 +91,14 @@ def _fates(note: Sequence[FindingItem], base: Sequence[FindingItem], now: Sequen
         if _is_untouched(note[place], base[at]) and new != base[at]:
             changed[place] = new
     was = {then: at for at, then in became.items()}
-    own = [item for place, item in enumerate(note) if place not in there.values()]
+    known = {*there.values()}
+    own = {mark for place, item in enumerate(note) if place not in known for mark in _marks(item)}
     added: dict[int, list[FindingItem]] = {}
     above = -1
     for then, item in enumerate(now):
         if then in was:
             above = there.get(was[then], above)
-        elif not any(_is_same(item, other) for other in own):
+        elif own.isdisjoint(_marks(item)):
             added.setdefault(above, []).append(item)
     return _Fates(changed, added)
 
@@ -106,9 +108,10 @@ def _is_untouched(item: FindingItem, base: FindingItem) -> bool:
     return _texts(item) == _texts(base) and (item.grounds is None) == (base.grounds is None)
 
 
-def _is_same(item: FindingItem, other: FindingItem) -> bool:
-    """True if the note already has this item, from another transcript or from a user."""
-    return (item.kind, item.text) == (other.kind, other.text) or _key(item) == _key(other)
+def _marks(item: FindingItem) -> Iterator[tuple[str, ...]]:
+    """Yield the marks that an item shares with one from another transcript or from a user."""
+    yield "text", item.kind, item.text
+    yield "key", *_key(item)
 
 
 def _texts(item: FindingItem) -> tuple[str, str, str, str | None, str | None, tuple[str, ...]]:
@@ -124,12 +127,14 @@ def _paired_items(ones: Sequence[FindingItem], others: Sequence[FindingItem]) ->
     """Match items by position: first by text, then by key."""
     pairs: dict[int, int] = {}
     for like in (_texts, _key):
-        free = {place: like(item) for place, item in enumerate(others) if place not in pairs.values()}
+        taken = {*pairs.values()}
+        free: defaultdict[object, list[int]] = defaultdict(list)  # the first place is last
+        for place in reversed(range(len(others))):
+            if place not in taken:
+                free[like(others[place])].append(place)
         for at, item in enumerate(ones):
-            place = next((place for place, key in free.items() if key == like(item)), None)
-            if at not in pairs and place is not None:
-                pairs[at] = place
-                del free[place]
+            if at not in pairs and (places := free.get(like(item))):
+                pairs[at] = places.pop()
     return pairs
 
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crucible.documents.markdown.source import Source, apply_edits
-from crucible.documents.session.findings_block import normal_item
+from crucible.documents.session.findings_block import normal_item, render_findings
 from crucible.documents.session.markup import render_session
 from crucible.documents.session.merge import merge
 from crucible.documents.session.merge_head import merge_findings
@@ -26,6 +26,7 @@ from crucible.documents.session.session import (
     Task,
 )
 from crucible.documents.session.session_reader import read_session
+from tests.counting import steps_of
 from tests.unit.documents.session.session_strategies import findings
 
 
@@ -225,3 +226,16 @@ def test_a_callout_keeps_the_fold_that_a_human_gave_it_when_it_is_written_again(
     source = Source(render_session(switch("model x", "+")))
     after = apply_edits(source, merge(source, read_session(source, "s"), switch("model x"), switch("model y")))
     assert "> [!agent_switch]+ a → b\n> model y\n" in after.text
+
+
+def test_merging_findings_takes_about_twice_the_work_for_twice_the_findings() -> None:
+    def work(count: int) -> int:
+        items = [FindingItem("outcome", f"All of {at} is done.") for at in range(count)]
+        text = "\n".join(["# One", "", *render_findings(items), "", "## Phase", "", "x", ""])
+        source = Source(text)
+        note = read_session(source, "one")
+        now = [replace(item, text=f"{item.text} It is fast.") for item in items[1:]]
+        merge_findings(source, note, note.findings, now)  # compiles the patterns
+        return steps_of(lambda: merge_findings(source, note, note.findings, now))
+
+    assert work(160) <= 2.3 * work(80)
