@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import statistics
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import count
 from pathlib import Path
 
@@ -41,11 +41,17 @@ def _unchanged(home: Path) -> Figure:
     command = import_command(new_vault(home / "vault"), projects)
     good_run(command, home)
     starting = import_command(new_vault(home / "empty"), _empty(home / "nothing"))
-    commands = {"ours": command, "start": starting, "scan": [sys.executable, "-c", _SCAN, projects]}
-    commands["bare"] = [sys.executable, "-c", _SCAN, home / "nothing"]
-    actions: dict[str, Callable[[], float]] = {
-        name: lambda command=one: good_run(command, home).cpu for name, one in commands.items()
+    commands: dict[str, Sequence[str | Path]] = {
+        "ours": command,
+        "start": starting,
+        "scan": [sys.executable, "-c", _SCAN, projects],
     }
+    commands["bare"] = [sys.executable, "-c", _SCAN, home / "nothing"]
+
+    def measured(command: Sequence[str | Path]) -> Callable[[], float]:
+        return lambda: good_run(command, home).cpu
+
+    actions = {name: measured(one) for name, one in commands.items()}
     in_turns(actions, 1)
     times = {name: statistics.median(found) for name, found in in_turns(actions, ROUNDS).items()}
     theirs = times["start"] + times["scan"] - times["bare"]

@@ -28,7 +28,7 @@ from urllib.request import urlopen
 
 from benchmarks.measuring import environment, good_run, offline
 from benchmarks.recall_qmd import plain_notes
-from benchmarks.rivals import Missing, find_qmd, install
+from benchmarks.rivals import Missing, find_agentsview, find_qmd
 from crucible.vault.notes.vault import Vault
 from samples.recall_eval.real_measuring import (
     DEPTH,
@@ -46,7 +46,6 @@ from samples.recall_eval.real_measuring import (
 from samples.recall_eval.real_questions import FILE, NONE, AnswerTexts, read_real_questions
 from samples.recall_eval.real_recall import Corpus, CruRecall, any_of, best_of, fts5, import_real, telling
 
-_AGENTSVIEW = "agentsview==0.46.1"
 _HITS = 100
 _PATIENCE = 60
 _QMD = """
@@ -145,7 +144,7 @@ def _qmd(corpus: Corpus, scratch: Path, texts: Sequence[str]) -> Iterator[tuple[
 
 
 def _agentsview(corpus: Corpus, scratch: Path, texts: Sequence[str]) -> Iterator[tuple[str, list[Found]]]:
-    program = install(_AGENTSVIEW) / "agentsview"
+    program = find_agentsview()
     with _serving(program, corpus.folder, scratch / "agentsview") as address:
         for name, form in (("as asked", str), ("any word", any_of)):
             yield f"agentsview, {name}", [_ask_agentsview(address, form(text)) for text in texts]

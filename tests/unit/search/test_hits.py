@@ -14,6 +14,7 @@ from crucible.core.locks import hold
 from crucible.documents.session.markup import render_session
 from crucible.documents.session.session import (
     Decision,
+    Entry,
     Failure,
     FindingItem,
     Grounds,
@@ -75,7 +76,12 @@ def test_findings_and_repeated_texts_are_found_without_parsing_the_note(tmp_path
         FindingItem("instruction", "Always run the census", None),
     )
     calls = ToolCalls((*[ToolCall("Edit a.py", "updated")] * 9, ToolCall("Ask `one` or `two`", "one")))
-    entries = (calls, *[Intervention("yes")] * 5, Intervention("Two lines:\n\n- one\n- two"), *[Prose("---")] * 5)
+    entries: tuple[Entry, ...] = (
+        calls,
+        *[Intervention("yes")] * 5,
+        Intervention("Two lines:\n\n- one\n- two"),
+        *[Prose("---")] * 5,
+    )
     session = replace(session_of("s", "A question?"), findings=listed)
     root = vault_of(tmp_path / "v", replace(session, phases=(*session.phases, Phase("b", entries=entries))))
     with mock.patch.object(rereading, "_parse_events", side_effect=AssertionError):

@@ -10,6 +10,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -19,6 +20,9 @@ from crucible.clients.log_files import Resume
 from crucible.clients.registry import Dialect
 from crucible.commands.imports import kept_folds, trunk_fold
 from crucible.commands.imports.import_result import ImportReport
+from crucible.documents.markdown.source import Source
+from crucible.documents.session.session import Session
+from crucible.documents.session.session_reader import read_session
 from crucible.vault.notes.vault import Vault
 from tests.unit.clients.building import SESSION, Row, assistant, result, text, use, user
 from tests.unit.commands.imports.places import bytes_of, make_vault, run_import, write_rows
@@ -108,7 +112,7 @@ class Growing:
         self.log.parent.mkdir(parents=True)
         self.vault = make_vault(folder / "vault")
 
-    def grow(self, until: int, **options: object) -> ImportReport:
+    def grow(self, until: int, **options: Any) -> ImportReport:
         """Append rows, as clients do, and import."""
         known = self.log.read_bytes().count(b"\n") if self.log.exists() else 0
         more = write_rows(self.log.with_name("more"), self.rows[known:until]).read_bytes()
@@ -143,10 +147,12 @@ def test_a_log_that_grew_is_read_from_its_end(growing: Growing, starts: Starts) 
 def test_nothing_but_the_end_of_the_note_is_read(growing: Growing, monkeypatch: pytest.MonkeyPatch) -> None:
     growing.grow(50)
     sizes: list[int] = []
-    read = kept_folds.read_session
-    monkeypatch.setattr(
-        kept_folds, "read_session", lambda source, *a, **k: (sizes.append(len(source.text)), read(source, *a, **k))[1]
-    )
+
+    def read(source: Source, *args: Any, **options: Any) -> Session:
+        sizes.append(len(source.text))
+        return read_session(source, *args, **options)
+
+    monkeypatch.setattr(kept_folds, "read_session", read)
     growing.grow(55)
     (note,) = growing.vault.session_paths()
     assert sizes

@@ -216,7 +216,8 @@ def test_a_full_disk_loses_no_lines(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     if step == "write":
         monkeypatch.setattr(archive_writer, "write_blocks", full)
     else:
-        monkeypatch.setattr(*((os, "fsync") if step == "fsync" else (Path, "replace")), full)
+        place: object = os if step == "fsync" else Path
+        monkeypatch.setattr(place, step, full)
     with pytest.raises(VaultError, match="no space left"):
         archive_events(tmp_path, "s", FACTS)
     monkeypatch.undo()
