@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crucible.clients.log_files import Resume
@@ -64,6 +64,10 @@ def story(turns: int, *, late: bool = False) -> list[Row]:
         if "message" in row and "id" in row["message"]:
             row["message"]["id"] = f"msg-{number}"
     return rows
+
+
+FEW = settings(max_examples=max(settings().max_examples // 4, 1))
+"""Each example is a dozen imports."""
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -262,6 +266,7 @@ def test_a_fold_holds_no_secrets(tmp_path: Path) -> None:
 CHANGES = (_lose, _break, _cut, _age, _rewrite)
 
 
+@FEW
 @given(
     st.lists(st.integers(3, 68), min_size=1, max_size=5, unique=True),
     st.lists(st.sampled_from((None, None, *CHANGES)), min_size=6, max_size=6),
@@ -291,6 +296,7 @@ def test_a_log_in_pieces_gives_what_it_gives_whole(
         assert _events(growing.vault) == _events(whole.vault)
 
 
+@FEW
 @given(
     st.lists(st.integers(20, 68), min_size=1, max_size=4, unique=True),
     st.lists(st.sampled_from(("title", "first", "last", "task", "phase", "head")), min_size=5, max_size=5),
