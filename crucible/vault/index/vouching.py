@@ -33,14 +33,17 @@ def vouched_index(root: str, sessions: str) -> str:
 
 
 def _ask(address: bytes) -> str:
-    from _socket import AF_UNIX, SO_PEERCRED, SOCK_STREAM, SOL_SOCKET, socket  # noqa: PLC0415
+    import _socket  # noqa: PLC0415
 
-    asking = socket(AF_UNIX, SOCK_STREAM)
+    if sys.platform != "linux":
+        return ""
+
+    asking = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
     try:
         asking.settimeout(_PATIENCE)
         asking.connect(address)
         # Another user's process could hide changes to the notes.
-        user = int.from_bytes(asking.getsockopt(SOL_SOCKET, SO_PEERCRED, 12)[4:8], sys.byteorder)
+        user = int.from_bytes(asking.getsockopt(_socket.SOL_SOCKET, _socket.SO_PEERCRED, 12)[4:8], sys.byteorder)
         return asking.recv(_LONGEST).decode("utf-8", "replace") if user == os.getuid() else ""
     except OSError:
         return ""
@@ -72,12 +75,13 @@ class Voucher:
     """
 
     def __init__(self, root: str) -> None:
-        from socket import AF_UNIX, SOCK_STREAM, socket  # noqa: PLC0415
+        address = _address(root)  # raises an error on Windows, which has no such sockets
+        from socket import AF_UNIX, SOCK_STREAM, socket  # type: ignore[attr-defined,unused-ignore]  # noqa: PLC0415
 
         self.folder = ""
         self._questions: dict[str, socket] = {}
         self._socket = socket(AF_UNIX, SOCK_STREAM)
-        self._socket.bind(_address(root))
+        self._socket.bind(address)
         self._socket.listen(64)
         self._thread = Thread(target=self._take, daemon=True)
         self._thread.start()
