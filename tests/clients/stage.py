@@ -112,6 +112,7 @@ class Stage:
 
     def holding(self, needle: str) -> list[str]:
         """Return the vault's files with the needle in their bytes or name, ignoring case: names are in lower case."""
+        wait_until(lambda: not any("recall_update" in told for told in self.running()), self.log)
         files = [p for p in self.vault.rglob("*") if p.is_file()]
         data = needle.lower().encode()
         found = [p for p in files if data in p.read_bytes().lower() or needle.lower() in str(p).lower()]
