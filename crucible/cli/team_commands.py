@@ -13,7 +13,8 @@ from crucible.cli.output import PROBLEMS_FOUND, bar, clean_line, counted, say, w
 from crucible.cli.vault_access import open_vault
 from crucible.core.errors import UsageError
 from crucible.memory.knowledge.knowledge_search import ItemShelf
-from crucible.search.postgres.address import VARIABLE, chosen_address, place_of
+from crucible.search.background_update import BACKEND_VARIABLE
+from crucible.search.postgres.address import chosen_address, place_of
 from crucible.search.postgres.push import Pushed
 from crucible.search.postgres.team_recall import open_postgres, open_pusher, set_up_server
 from crucible.search.postgres.vault_rows import VaultDocuments, identities
@@ -77,7 +78,7 @@ def _address() -> str:
     address = chosen_address(user_settings().recall.backend, os.environ)
     if address is None:
         raise UsageError(
-            "no server is configured", f"set recall.backend in your settings, or {VARIABLE}; see docs/teams.md"
+            "no server is configured", f"set recall.backend in your settings, or {BACKEND_VARIABLE}; see docs/teams.md"
         )
     return address
 

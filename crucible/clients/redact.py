@@ -110,8 +110,8 @@ def keep_all(event: Event) -> tuple[Event, Mapping[str, int]]:
 def redactor_of(settings: SecretSettings, private: Private | None = None) -> Redactor:
     """Return a redactor with these settings.  Pass it the events of one session, in order.
 
-    The redactor remembers the user's private texts in `private` to remove later repetitions.  Raises `SecretsError` if redaction is
-    not possible.  A secret that is split over two events is not found.
+    The redactor remembers the user's private texts in `private` to remove later repetitions.  A secret that is split
+    over two events is not found.  Raises `SecretsError` if redaction is not possible.
     """
     return _Walk(scanner_of(settings), private or Private()).event
 

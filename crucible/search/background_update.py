@@ -9,10 +9,7 @@ from crucible.core.background import start_in_background
 from crucible.core.settings.settings import RecallSettings
 
 BACKEND_VARIABLE, EMBEDDED = "CRUCIBLE_RECALL_BACKEND", ("", "embedded")
-"""The environment variable that overrides the backend, and the names of the vault's own index.
-
-Also defined in `search.postgres.address`, which is only imported for a server.
-"""
+"""The environment variable that overrides the backend, and the names of the vault's own index."""
 
 
 def update_later(root: str, recall: RecallSettings, environment: Mapping[str, str]) -> None:

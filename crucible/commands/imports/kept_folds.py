@@ -14,6 +14,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -130,7 +131,6 @@ class KeptFolds:
 
     def __init__(self, vault: Vault) -> None:
         self._vault = vault
-        self._made = digest_of(_code(), sys.version_info[:3], vault.settings)
 
     def load(self, source: str, log: Path) -> KeptFold | None:
         """Return the fold of a log that has only grown since; None if there is none."""
@@ -172,7 +172,8 @@ class KeptFolds:
     def _head(self, log: Path, offset: int, body: bytes) -> bytes:
         """Return what identifies the program, the log as far as it was read, and the fold."""
         digest = hashlib.blake2b(body, digest_size=16)
-        digest.update(f"{self._made} {log}".encode("utf-8", "surrogateescape"))
+        made = digest_of(_code(), sys.version_info[:3], self._vault.settings)
+        digest.update(f"{made} {log}".encode("utf-8", "surrogateescape"))
         with log.open("rb") as file:
             status = os.fstat(file.fileno())
             if status.st_size < offset:
@@ -190,6 +191,7 @@ def _drop_oldest(folder: Path) -> None:
         path.unlink(missing_ok=True)
 
 
+@cache
 def _code() -> list[tuple[str, int, int]]:
     """Return the names, sizes and times of the modules in these packages."""
     folders = (Path(__file__).parents[2] / name for name in _CODE)
@@ -240,8 +242,9 @@ class _Loader(pickle.Unpickler):
     """Loads only values: a pickle may otherwise run any function."""
 
     def find_class(self, module: str, name: str) -> Any:
-        if name in _PLAIN.get(module, ()) or module.startswith(_PURE):
+        # A dotted name, or a class that the module only imported, could be any class of the program.
+        if "." not in name and (name in _PLAIN.get(module, ()) or module.startswith(_PURE)):
             found = super().find_class(module, name)
-            if isinstance(found, type):
+            if isinstance(found, type) and found.__module__ == module:
                 return found
         raise ValueError(f"{module}.{name}: not a value")

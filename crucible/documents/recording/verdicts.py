@@ -230,8 +230,9 @@ def _places(text: str, *, is_red: bool) -> list[str]:
     """Source locations as `limiter.py:12 message`; only errors if there are any, else warnings."""
     is_red = is_red or ("# " in text and bool(_OF_GO.search(text)))
     found: list[tuple[str, str]] = []
+    lines = f"\n{text}"
     for sign, pattern in _PLACES:
-        for match in pattern.finditer(f"\n{text}") if sign in text else ():
+        for match in pattern.finditer(lines) if sign in text else ():
             parts = match.groupdict()
             kind = parts.get("kind") or parts.get("code") or ""
             if kind == "note" or not (is_red or kind or _LINTER.search(parts["said"])):

@@ -15,11 +15,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from crucible.core.errors import ServerFailed, UsageError
 from crucible.core.extras import install_command
 from crucible.core.patterns import late_pattern
+from crucible.search.background_update import BACKEND_VARIABLE, EMBEDDED
 
-VARIABLE = "CRUCIBLE_RECALL_BACKEND"
-"""The environment variable that overrides the setting."""
-
-EMBEDDED = "embedded"
 SCHEMES = ("postgresql://", "postgres://")
 
 _ADDRESS_HINT = (
@@ -45,8 +42,8 @@ class ServerPlace(NamedTuple):
 
 def chosen_address(backend: str, env: Mapping[str, str]) -> str | None:
     """Return the server's address from the environment or the setting; None for the vault's own index."""
-    chosen = env.get(VARIABLE) or backend
-    if chosen in ("", EMBEDDED):
+    chosen = env.get(BACKEND_VARIABLE) or backend
+    if chosen in EMBEDDED:
         return None
     if not chosen.startswith(SCHEMES):
         raise UsageError("recall.backend: not the address of a PostgreSQL server", _ADDRESS_HINT)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from crucible.search.postgres.address import VARIABLE
+from crucible.search.background_update import BACKEND_VARIABLE
 from crucible.vault.notes.vault import Vault
 from samples.postgres_server import GUARDED, Running, Team
 from tests.journeys.notes import LIMITER, note, write
@@ -17,7 +17,7 @@ from tests.running import Cru
 @pytest.fixture
 def address(team: Team, monkeypatch: pytest.MonkeyPatch) -> str:
     address = team.address("owner")
-    monkeypatch.setenv(VARIABLE, address)
+    monkeypatch.setenv(BACKEND_VARIABLE, address)
     return address
 
 
@@ -57,7 +57,7 @@ def test_set_up_prints_the_next_steps(team: Team, address: str, cru: Cru) -> Non
 def test_a_refused_push_says_whom_to_ask(team: Team, vault: Vault, cru: Cru, monkeypatch: pytest.MonkeyPatch) -> None:
     team.run("SELECT crucible.grant_project('ben', 'apollo')")
     write(vault, "2026-11-21-limiter", LIMITER)
-    monkeypatch.setenv(VARIABLE, team.address("ben"))
+    monkeypatch.setenv(BACKEND_VARIABLE, team.address("ben"))
     pushed = cru("team", "push")
     assert pushed.exit_code == 3
     assert "1 note of project " in pushed.stderr
@@ -84,7 +84,7 @@ def test_without_a_server_the_error_is_one_line_and_here_works(
         "nobody": postgres.address("nobody:sesame"),
         "postgres": postgres.address("anna:sesame"),
     }
-    monkeypatch.setenv(VARIABLE, REFUSING[why].format(**places))
+    monkeypatch.setenv(BACKEND_VARIABLE, REFUSING[why].format(**places))
     write(vault, "2026-11-21-limiter", LIMITER)
     for command in ("recall", "bucket"), ("team", "status"), ("team", "push"):
         refused = cru(*command)
@@ -98,7 +98,7 @@ def test_without_a_server_the_error_is_one_line_and_here_works(
 def test_a_password_in_the_address_is_never_shown(
     team: Team, vault: Vault, cru: Cru, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv(VARIABLE, team.address("owner:sesame"))
+    monkeypatch.setenv(BACKEND_VARIABLE, team.address("owner:sesame"))
     write(vault, "2026-11-21-limiter", LIMITER)
     for command in (
         ("team", "push"),
@@ -150,5 +150,5 @@ def test_without_a_server_the_error_has_a_hint(vault: Vault, cru: Cru) -> None:
 
 
 def test_an_invalid_address_is_refused(vault: Vault, cru: Cru, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(VARIABLE, "mysql://x")
+    monkeypatch.setenv(BACKEND_VARIABLE, "mysql://x")
     assert cru("recall", "bucket").exit_code == 2

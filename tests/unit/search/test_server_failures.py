@@ -18,7 +18,8 @@ import pytest
 
 from crucible.core.errors import CrucibleError, ServerFailed, UsageError
 from crucible.core.extras import install_command
-from crucible.search.postgres.address import VARIABLE, Server, chosen_address, place_of
+from crucible.search.background_update import BACKEND_VARIABLE
+from crucible.search.postgres.address import Server, chosen_address, place_of
 from crucible.search.postgres.team_recall import open_postgres, open_pusher
 from crucible.search.recall import Question
 from samples.postgres_server import GUARDED, Team
@@ -223,8 +224,8 @@ def test_the_environment_overrides_the_setting() -> None:
     assert chosen_address("", {}) is None
     assert chosen_address("embedded", {}) is None
     assert chosen_address(address, {}) == address
-    assert chosen_address("embedded", {VARIABLE: address}) == address
-    assert chosen_address(address, {VARIABLE: "embedded"}) is None
+    assert chosen_address("embedded", {BACKEND_VARIABLE: address}) == address
+    assert chosen_address(address, {BACKEND_VARIABLE: "embedded"}) is None
 
 
 @pytest.mark.parametrize("backend", ["sqlite:///x", "host=x password=" + SECRET, "mysql://u:" + SECRET + "@h/d"])

@@ -9,6 +9,7 @@ import shutil
 import tempfile
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -243,6 +244,12 @@ def test_a_fold_runs_no_foreign_code(growing: Growing, tmp_path: Path) -> None:
     fold.write_bytes(head + b"\n" + body)
     growing.grow(55)
     assert not (tmp_path / "hacked").exists()
+
+
+@pytest.mark.parametrize("name", ["hashlib.blake2b", "NamedTuple", "Source", "shorten"])
+def test_a_fold_loads_no_class_that_a_module_only_imports(name: str) -> None:
+    with pytest.raises(ValueError, match="not a value"):
+        kept_folds._Loader(BytesIO()).find_class("crucible.documents.session.shortened", name)
 
 
 def test_no_fold_is_kept_while_the_log_holds_private_words(tmp_path: Path) -> None:
