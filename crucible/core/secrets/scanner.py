@@ -32,7 +32,7 @@ Redact: TypeAlias = "Callable[[str], tuple[str, Mapping[str, int]]]"
 
 _MARK = late_pattern(r"\[REDACTED:[a-z0-9][a-z0-9-]{0,79}\]")
 _ROUNDS = 8
-_LONGEST, _MOST = 2_000, 4_000_000
+_LONGEST, _MOST = 2_000, 2_000_000
 """Maximum length of a string cached as clean, and of all of them: names, short results and edited lines recur."""
 
 

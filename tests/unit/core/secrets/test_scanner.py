@@ -330,7 +330,7 @@ def test_the_texts_cached_as_clean_are_bounded() -> None:
     scanner = Scanner()
     for number in range(5_000):
         scanner.redact(f"line {number} " + "of words " * 200)
-    assert sum(map(len, scanner.clean)) <= 4_000_000
+    assert sum(map(len, scanner.clean)) <= 2_000_000
 
 
 @pytest.mark.parametrize("name", ["tokenUsage", "a_token", "author", "sessionID", "api token"])
