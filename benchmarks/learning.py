@@ -107,8 +107,8 @@ def _command(scratch: Path, sessions: int, few: int) -> list[Figure]:
     size = rows[0].stat().st_size / 1e6
     return [
         Figure(
-            f"learning: {name} over markdown-it's parse on one core",
-            seconds / theirs,
+            f"learning: {name} over markdown-it's parse, processor time",
+            cpu / theirs,
             1,
             detail=f"{seconds:.1f} s, processor {cpu:.1f} s, {theirs:.1f} s; {size:.0f} MB of rows",
         ),
