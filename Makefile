@@ -14,7 +14,7 @@ PYTEST_ARGS ?=
 DEMO   := build/demo-vault
 PIP    := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 
-.PHONY: help demo test test-all e2e learn-e2e coverage lint format types bench real recall-eval soak kills mutants docs docs-check site build package clean
+.PHONY: help demo test test-all e2e learn-e2e coverage lint format types bench real recall-eval soak kills mutants prices docs docs-check site build package clean
 
 help: ## Show what there is to make
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -123,6 +123,10 @@ mutants: $(VENV)/.installed-dev ## Mutate note/ and session/ and see which mutan
 	        n[f, "killed"], all[f], n[f, "timeout"] } \
 	    for (end in ends) printf "%s %d, ", end, ends[end]; printf "all %d: %.1f %% killed, %.1f %% with timeouts\n", \
 	        total, 100 * ends["killed"] / total, 100 * (ends["killed"] + ends["timeout"]) / total }'
+
+# Before it, name the newest release of genai-prices in pyproject.toml.
+prices: $(VENV)/.installed-dev ## Write crucible/core/prices/prices.json from the data of genai-prices
+	$(BIN)/python docs/prices.py
 
 docs: $(VENV)/.installed-dev ## Write docs/cli.md from the commands' own help
 	$(BIN)/python -m crucible.cli.reference docs/cli.md

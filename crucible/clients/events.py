@@ -226,7 +226,8 @@ class UsageCounted:
     """The tokens of one message from the model; a later event with the same `message` replaces an earlier one.
 
     `fresh` = input + cache writes, `cached` = cache reads, `said` = output.  `written` is the part of `fresh` that was
-    written to the cache; `written_1h` is the part of `written` kept for an hour instead of five minutes.
+    written to the cache; `written_1h` is the part of `written` kept for an hour instead of five minutes.  `searches`
+    is the number of web searches that the provider did and charges for.
     """
 
     at: At
@@ -237,6 +238,7 @@ class UsageCounted:
     said: int
     written: int = 0
     written_1h: int = 0
+    searches: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -103,12 +103,13 @@ def _count(state: State, usage: object, message: _Message) -> None:
         get("cache_creation_input_tokens"),
         long,
         short,
+        as_dict(get("server_tool_use")).get("web_search_requests"),
     )
     # Most rows repeat the usage of the message's previous row.
     if state.usage.get(message.id) == usage_values:
         return
     state.usage[message.id] = usage_values
-    fresh, cached, output, written, long, short = map(count, usage_values[1:])
+    fresh, cached, output, written, long, short, searches = map(count, usage_values[1:])
     # Before 2.1.152 some rows had the parts without the sum.
     written = written or long + short
     state.out.append(
@@ -121,6 +122,7 @@ def _count(state: State, usage: object, message: _Message) -> None:
             output,
             written,
             min(long, written),
+            searches,
         )
     )
 

@@ -151,6 +151,7 @@ class SessionLogs(TrunkFold):
                 after=last_agent(note.session),
                 details=self._details,
                 judge=Detector(),
+                zone=self._options.now.tzinfo,
             )
             self._strands[""] = Strand(recorder, self.trunk.source, note, self._open)
 
@@ -327,6 +328,7 @@ class SessionLogs(TrunkFold):
             cwd=self.trunk.recorder.calling.folder if agent else "",
             details=self._details,
             judge=Detector(),
+            zone=self._options.now.tzinfo,
         )
         strand = Strand(recorder, source, note, self._open, self.trunk if agent else None)
         strand.text = TranscriptText() if note and self._options.refresh else None

@@ -265,6 +265,7 @@ class Strand:
             cwd=old.calling.folder,
             details=old.details,
             judge=Detector(),
+            zone=old.zone,
         )
         new = Strand(recorder, self.source, self.note, open_writer)
         new.title, new.kind, new.call, new.text = self.title, self.kind, self.call, self.text

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from crucible.commands.record.entries import Cleaning
 from crucible.core.errors import CrucibleError, EditRefused, SessionNotFound, VaultNotFound, no_match
+from crucible.core.prices.kinds import KINDS
 from crucible.core.secrets import Redact
 from crucible.core.secrets.redaction import redact_of
 from crucible.core.settings.settings import load_user_settings, load_vault_settings
@@ -32,7 +33,7 @@ from crucible.documents.session.append import (
     append_wide,
     read_head,
 )
-from crucible.documents.session.import_properties import KINDS, TokenUsage, add_redactions, add_usage, usage_lines
+from crucible.documents.session.import_properties import TokenUsage, add_redactions, add_usage, usage_lines
 from crucible.documents.session.last_phase import Place
 from crucible.documents.session.session import AgentRef, Callout, Phase, Session, Status
 from crucible.documents.session.session_id import check_session_id

@@ -273,9 +273,17 @@ class UserSettings(NamedTuple):
     @property
     def trusted(self) -> str:
         """The path of the record of `cru trust`, next to the user's settings; "" without a settings file."""
+        return self._beside("trusted")
+
+    @property
+    def prices(self) -> str:
+        """The path of the user's own prices, next to the settings; "" without a settings file."""
+        return self._beside("prices.toml")
+
+    def _beside(self, name: str) -> str:
         path = os.path.abspath(self.path or os.devnull)
         nowhere = os.path.realpath(path) == os.devnull
-        return "" if nowhere else os.path.join(os.path.dirname(path), "trusted")
+        return "" if nowhere else os.path.join(os.path.dirname(path), name)
 
 
 def load_vault_settings(

@@ -35,6 +35,7 @@ def kept_fields(recorder: Recorder) -> dict[str, Any] | None:
         return None
     recorder._findings()  # noqa: SLF001  kept as well
     fields = dict(vars(recorder))
+    del fields["zone"]
     phases: list[OpenPhase] = fields["_phases"]
     above = max(recorder.above, len(phases) - _OPEN)
     is_open = {id(phase) for phase in phases[above:]}

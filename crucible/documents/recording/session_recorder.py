@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import UTC, datetime, tzinfo
 from typing import assert_never
 
 from crucible.clients.events import (
@@ -81,7 +81,7 @@ class Recorder(PhaseTracker):
     prompt: a subagent's, or one of a transcript whose start is lost.  `synced` is the mark of the last row in the note;
     if that row is gone, `known_until` is its time.  `base` becomes the draft at that row: what an earlier import wrote.
     If `joins`, the note contains nothing from this transcript yet, and `after` is the agent that worked on the note
-    before. `task` is the subagent's task, `moved_to` the session in which the client continued, `started` the time of
+    before.  Tokens count on the day in `zone`.  `task` is the subagent's task, `moved_to` the session in which the client continued, `started` the time of
     the first event in the note, and `last` the time of the last event of all.
     """
 
@@ -99,6 +99,7 @@ class Recorder(PhaseTracker):
         cwd: str = "",
         judge: FindingDetector | None = None,
         details: Details = Details.NONE,
+        zone: tzinfo | None = None,
     ) -> None:
         self.client = client
         self.agent = agent
@@ -116,6 +117,7 @@ class Recorder(PhaseTracker):
         self.calling = PendingCalls(cwd, details)
         self._plan = TaskTracker()
         self._usage = TokenCounts()
+        self.zone = zone or UTC
         self._redactions: Counter[str] = Counter()
         self._speakers = Speakers(client, kind if agent else "")
         self._titles = Titles()
@@ -251,7 +253,7 @@ class Recorder(PhaseTracker):
             case SubagentReturned():
                 return self._subagent_returned(event)
             case UsageCounted():
-                self._usage.count(event, self._work(event.at))
+                self._usage.count(event, self._work(event.at), self.zone)
             case TasksListed():
                 self._plan.replace(event.tasks, event.at.time)
             case TaskChanged():

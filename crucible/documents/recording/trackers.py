@@ -6,7 +6,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, tzinfo
+from functools import cache
 from typing import NamedTuple
 
 from crucible.clients.events import (
@@ -19,7 +20,10 @@ from crucible.clients.events import (
     TaskState,
     UsageCounted,
 )
+from crucible.core.prices.kinds import KINDS
+from crucible.core.prices.price_list import load_prices
 from crucible.core.text import cut_at_word, long_words, overlap
+from crucible.core.zones import in_zone
 from crucible.documents.markdown.containment import normal, normal_line
 from crucible.documents.recording.call_lines import one_line
 from crucible.documents.recording.entry_texts import (
@@ -30,7 +34,7 @@ from crucible.documents.recording.entry_texts import (
     whole_seconds,
 )
 from crucible.documents.recording.session_draft import OpenPhase
-from crucible.documents.session.import_properties import KINDS, TokenUsage, total_usage, usage_lines
+from crucible.documents.session.import_properties import TokenUsage, total_usage, usage_lines
 from crucible.documents.session.session import AgentRef, Entry, Prose, Task
 from crucible.documents.session.status_rules import CLOSED, Turn
 from crucible.documents.session.task_block import PRIORITIES, TASK_STATUSES
@@ -302,14 +306,11 @@ def turn_after(
 
 
 class _Message(NamedTuple):
-    """The tokens of a message, and the phase in which it first appeared."""
+    """The tokens of a message, and the phase in which it first appeared.  `used` is uncached input plus output."""
 
     spent: TokenUsage
     phase: OpenPhase
-
-    @property
-    def used(self) -> int:
-        return sum(self.spent.tokens.values()) - self.cached
+    used: int = 0
 
     @property
     def cached(self) -> int:
@@ -354,17 +355,18 @@ class TokenCounts:
         new._settled_keys = self._settled_keys | closed.keys()  # noqa: SLF001
         return new
 
-    def count(self, event: UsageCounted, phase: OpenPhase) -> None:
-        """Count a message in the phase in which it first appeared."""
+    def count(self, event: UsageCounted, phase: OpenPhase, zone: tzinfo = UTC) -> None:
+        """Count a message in the phase in which it first appeared, on its day in `zone`."""
         key = event.message or event.at.row or f"#{event.at.line}"
         self.name_model(key, event.model)
         before = self._messages.get(key)
         if before is None:
             self.is_stale |= key in self._settled_keys
-            day = event.at.time.astimezone(UTC).date().isoformat() if event.at.time else ""
+            day = in_zone(event.at.time, zone).date().isoformat() if event.at.time else ""
             before = _Message(TokenUsage(day, "", dict.fromkeys(KINDS, 0)), phase)
-        spent = TokenUsage(before.spent.day, self._models.get(key, ""), _tokens(event))
-        now = self._messages[key] = _Message(spent, before.phase)
+        model = self._models.get(key, "")
+        spent = TokenUsage(before.spent.day, model, _tokens(event), _step(model, event.fresh + event.cached))
+        now = self._messages[key] = _Message(spent, before.phase, event.fresh + event.said)
         self.used += now.used - before.used
         self.cached += now.cached - before.cached
         now.phase.tokens += now.used - before.used
@@ -381,5 +383,13 @@ def _tokens(event: UsageCounted) -> dict[str, int]:
     """Tokens by kind; the kinds do not overlap."""
     written = min(event.written, event.fresh)
     for_an_hour = min(event.written_1h, written)
-    counts = (event.fresh - written, event.said, written - for_an_hour, for_an_hour, event.cached)
+    counts = (event.fresh - written, event.said, written - for_an_hour, for_an_hour, event.cached, event.searches)
     return dict(zip(KINDS, counts, strict=True))
+
+
+def _step(model: str, prompt: int) -> int:
+    """The last length below the prompt's at which the model's price changes; 0 if there is none."""
+    return max((step for step in _prices().steps(model) if prompt > step), default=0)
+
+
+_prices = cache(load_prices)

@@ -3,9 +3,11 @@
 `usage` and `redacted` contain counts as lines of text:
 
     2026-11-21 claude-opus-4-8: input 12, output 340, cache_write 5800, cache_write_1h 1200, cache_read 90211
+    2026-11-21 gemini-2.5-pro over 200000: input 210400, output 77
     jwt: 2
 
-The kinds of tokens do not overlap, so the cost can be computed later; zero counts are omitted.  `synced_to` has, for
+The kinds of tokens do not overlap, so the cost can be computed later; zero counts are omitted.  `over` is a length that
+the prompts exceeded, if the model's price changes there.  `synced_to` has, for
 each transcript in `sources`, the last row that is in the note.
 """
 
@@ -18,47 +20,47 @@ from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
 
 from crucible.core.patterns import late_pattern
+from crucible.core.prices.kinds import KINDS
 
 if TYPE_CHECKING:  # reading a note needs no events, and loading them is slow
     from crucible.clients.events import Event
 
-KINDS = ("input", "output", "cache_write", "cache_write_1h", "cache_read")
-"""Tokens by kind: uncached input, output, cache writes (short-lived and one hour), cache reads."""
 _UNKNOWN_DAY, _UNKNOWN_MODEL = "?", "unknown"
 _PART = rf"(?:{'|'.join(KINDS)}) \d{{1,15}}"
-_LINE = late_pattern(rf"(\d{{4}}-\d\d-\d\d|\?) (.+): ({_PART}(?:, {_PART})*)")
+_LINE = late_pattern(rf"(\d{{4}}-\d\d-\d\d|\?) (.+?)(?: over (\d{{1,9}}))?: ({_PART}(?:, {_PART})*)")
 
 
 class TokenUsage(NamedTuple):
-    """Tokens of one model on one day (`2026-11-21`, UTC); day or model is "" if unknown.
+    """Tokens by kind of one model on one day (`2026-11-21`, the user's); day or model is "" if unknown.
 
-    Counts may be negative in a difference.
+    `over` is the length that each prompt exceeded, 0 for any.  Counts may be negative in a difference.
     """
 
     day: str
     model: str
     tokens: Mapping[str, int]
+    over: int = 0
 
 
 def usage_lines(spent: Iterable[TokenUsage]) -> tuple[str, ...]:
-    """One line per day and model, sorted."""
+    """One line per day, model and length, sorted."""
     return tuple(
-        f"{day or _UNKNOWN_DAY} {model or _UNKNOWN_MODEL}: {counts}"
-        for (day, model), tokens in sorted(_totals(spent).items())
+        f"{day or _UNKNOWN_DAY} {model or _UNKNOWN_MODEL}{f' over {over}' if over else ''}: {counts}"
+        for (day, model, over), tokens in sorted(_totals(spent).items())
         if (counts := ", ".join(f"{kind} {tokens[kind]}" for kind in KINDS if tokens[kind] > 0))
     )
 
 
 def total_usage(spent: Iterable[TokenUsage]) -> list[TokenUsage]:
-    """Add up the tokens by day and model."""
-    return [TokenUsage(day, model, tokens) for (day, model), tokens in _totals(spent).items()]
+    """Add up the tokens by day, model and length."""
+    return [TokenUsage(day, model, tokens, over) for (day, model, over), tokens in _totals(spent).items()]
 
 
 def parse_usage(lines: Iterable[str]) -> list[TokenUsage]:
     """Parse usage lines; lines that do not match are skipped."""
     found = (_LINE.fullmatch(line) for line in lines)
     return [
-        TokenUsage(_known(each[1], _UNKNOWN_DAY), _known(each[2], _UNKNOWN_MODEL), _parts(each[3]))
+        TokenUsage(_known(each[1], _UNKNOWN_DAY), _known(each[2], _UNKNOWN_MODEL), _parts(each[4]), int(each[3] or 0))
         for each in found
         if each
     ]
@@ -67,10 +69,7 @@ def parse_usage(lines: Iterable[str]) -> list[TokenUsage]:
 def add_usage(lines: Sequence[str], before: Sequence[str], after: Sequence[str]) -> list[str]:
     """Add the difference between `after` and `before` to `lines`.  Lines that cannot be parsed are kept at the top."""
     others = [line for line in lines if not parse_usage((line,))]
-    less = (
-        TokenUsage(day, model, {kind: -count for kind, count in tokens.items()})
-        for day, model, tokens in parse_usage(before)
-    )
+    less = (each._replace(tokens={kind: -count for kind, count in each.tokens.items()}) for each in parse_usage(before))
     return [*others, *usage_lines([*parse_usage(lines), *parse_usage(after), *less])]
 
 
@@ -83,11 +82,11 @@ def _parts(text: str) -> dict[str, int]:
     return {kind: int(count) for kind, count in pairs}
 
 
-def _totals(spent: Iterable[TokenUsage]) -> dict[tuple[str, str], dict[str, int]]:
-    totals: defaultdict[tuple[str, str], dict[str, int]] = defaultdict(lambda: dict.fromkeys(KINDS, 0))
-    for day, model, tokens in spent:
+def _totals(spent: Iterable[TokenUsage]) -> dict[tuple[str, str, int], dict[str, int]]:
+    totals: defaultdict[tuple[str, str, int], dict[str, int]] = defaultdict(lambda: dict.fromkeys(KINDS, 0))
+    for day, model, tokens, over in spent:
         for kind, count in tokens.items():
-            totals[day, model][kind] += count
+            totals[day, model, over][kind] += count
     return totals
 
 

@@ -4,7 +4,7 @@ Keys are never renamed or removed.  Times are ISO 8601 in UTC.  Lines are `[firs
 that are not in a note.  Unknown values are null.
 
     id title status archived project branch channel started ended duration_s participants model tokens tokens_cached
-    usage[day model input output cache_write cache_write_1h cache_read] subagents[session agent model tokens]
+    usage[day model over input output cache_write cache_write_1h cache_read web_search] subagents[session agent model tokens]
     parent continues continued_by resume_point pause_reason sources synced_to
     redactions redacted tags aliases properties{every frontmatter key}
     tasks[id content status priority depends_on started completed …]
@@ -24,8 +24,9 @@ from dataclasses import asdict
 from datetime import datetime
 from typing import TypeAlias, assert_never
 
+from crucible.core.prices.kinds import KINDS
 from crucible.documents.markdown.source import NOWHERE, Lines, Problem
-from crucible.documents.session.import_properties import KINDS, TokenUsage, parse_usage
+from crucible.documents.session.import_properties import TokenUsage, parse_usage
 from crucible.documents.session.properties import format_time
 from crucible.documents.session.session import (
     Callout,
@@ -131,7 +132,7 @@ def _lines(lines: Lines) -> list[int] | None:
 
 def _spent(spent: TokenUsage) -> _Plain:
     counts = {kind: spent.tokens.get(kind, 0) for kind in KINDS}
-    return {"day": spent.day or None, "model": spent.model or None, **counts}
+    return {"day": spent.day or None, "model": spent.model or None, "over": spent.over, **counts}
 
 
 def _subagent_ref(ref: SubagentRef) -> _Plain:

@@ -14,11 +14,13 @@ from typing import NamedTuple
 
 from crucible.core import files
 from crucible.core.errors import CrucibleError, NoteUnreadable
+from crucible.core.prices.kinds import KINDS, TOKEN_KINDS
 from crucible.documents.markdown.code_spans import FORMAT
 from crucible.documents.markdown.frontmatter import find_frontmatter_span
 from crucible.documents.markdown.source import Source
 from crucible.documents.markdown.wikilinks import Link, find_links, find_property_links
 from crucible.documents.session.findings import Finding, Kind, findings_of
+from crucible.documents.session.import_properties import parse_usage
 from crucible.documents.session.session import (
     Callout,
     Decision,
@@ -125,6 +127,7 @@ def _rows_of(note: Note, session: Session, path: str) -> NoteRows:
         "callouts": list(_callouts(session, cell, findings)),
         "links": [_link_row(note, link, kind, cell) for kind, link in _links(note)],
         "tasks": [_task_row(task, cell) for task in session.tasks],
+        "usage": list(_usage(session, cell)),
     }
     return _encoded(shard_of(started), tables)
 
@@ -254,6 +257,16 @@ def _participants(session: Session, path: str) -> Iterator[Cells]:
             yield path, "phase", phase.agent.name, phase.agent.version, None, None, None
     for sub in session.subagents:
         yield path, "subagent", sub.agent, None, sub.model, _id_in(sub.session), sub.tokens
+
+
+def _usage(session: Session, path: str) -> Iterator[Cells]:
+    spent = parse_usage(session.usage)
+    for day, model, counts, over in sorted(spent):
+        tokens = sum(counts.get(kind, 0) for kind in TOKEN_KINDS)
+        yield path, day, model, over, tokens, *(counts.get(kind, 0) for kind in KINDS)
+    if not spent and (tokens := (session.tokens_used or 0) + (session.tokens_cached or 0)):
+        day = session.started.date().isoformat() if session.started else ""
+        yield path, day, session.model or "", 0, tokens, *(None for _ in KINDS)
 
 
 def _callouts(session: Session, path: str, findings: Collection[Finding]) -> Iterator[Cells]:

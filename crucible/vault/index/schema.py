@@ -13,8 +13,9 @@ import toons
 
 from crucible.core.errors import IndexBroken
 from crucible.core.patterns import late_pattern
+from crucible.core.prices.kinds import KINDS
 
-SCHEMA = 7
+SCHEMA = 8
 """Increase when a table's columns or their meaning change.  An index with another number is rebuilt."""
 
 UNDATED = "undated"
@@ -89,8 +90,13 @@ TABLES: Mapping[str, tuple[str, ...]] = {
     ),
     "links": ("path", "line", "kind", "target", "subpath", "alias"),
     "tasks": ("path", "task_id", "status", "priority", "content", "depends_on", "started", "completed"),
+    "usage": ("path", "day", "model", "over", "tokens", *KINDS),
 }
-"""The columns of each table, in file order."""
+"""The columns of each table, in file order.
+
+A row of `usage` has the tokens of a note by kind, on one day by one model with prompts longer than `over`.  If a note
+says how many tokens it used but not of which kind, only `tokens` is known.
+"""
 
 _FILES = ("path", "size", "mtime_ns", "ctime_ns", "ino", "sha", "shard")
 """Each note's file as it was read.  `sha` is half of its SHA-256."""
@@ -114,6 +120,8 @@ NUMBERS = frozenset(
         "line",
         "waits",
         "confidence",
+        "over",
+        *KINDS,
     }
 )
 """Columns by the type of their cells; all others are text."""

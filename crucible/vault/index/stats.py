@@ -7,76 +7,18 @@ from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from operator import itemgetter
 from typing import Any, NamedTuple
 
-from crucible.vault.index.query import SessionQuery, matcher
+from crucible.vault.index.query import SessionQuery
 from crucible.vault.index.schema import View, split_list
+from crucible.vault.index.subagent_tree import (
+    ListedSubagent,
+    SessionsRead,
+    listed_subagents,
+    read_sessions,
+    roots_of,
+)
 
 
-class _Read(NamedTuple):
-    """The result of one pass over the sessions, as plain dicts and tuples, which the garbage collector skips.
-
-    `notes` maps each id to its path, or to the first of several; `parents`, `tokens` and `agents` are by path, the last
-    for notes with tokens.
-    """
-
-    notes: dict[str, str]
-    parents: dict[str, str]
-    tokens: dict[str, int]
-    agents: dict[str, str]
-    matched: list[tuple[Any, ...]]
-
-
-def _read(view: View, query: SessionQuery, columns: Sequence[str]) -> _Read:
-    """Read the sessions.  Subagents' notes are matched too, since their parents may be missing."""
-    fits, pick = matcher(query._replace(children=True, archived=True)), itemgetter("path", *columns)
-    read = _Read({}, {}, {}, {}, [])
-    notes, parents, tokens, agents, matched = read
-    kin, cells = itemgetter("path", "id", "parent", "tokens", "agents"), dict[str, str]()
-    for row in view.rows("sessions"):
-        path, name, parent, used, cell = kin(row)
-        if notes.setdefault(name, path) > path:
-            notes[name] = path
-        if parent:
-            parents[path] = parent
-        if used is not None:
-            tokens[path] = used
-            # A hundred thousand sessions share a few dozen cells.
-            agents[path] = cells.setdefault(cell or "", cell or "")
-        if fits(row):
-            matched.append(pick(row))
-    return read
-
-
-def _roots(read: _Read) -> dict[str, str]:
-    """Return the root of each session that has a parent.
-
-    If the parent is not in the vault, the session is its own root.  In a cycle, the root is the first session by path.
-    """
-    roots: dict[str, str] = {}
-    for path in read.parents:
-        trail: dict[str, None] = {}
-        at, above = path, _parent_of(path, read)
-        while above is not None and at not in roots and at not in trail:
-            trail[at] = None
-            at, above = above, _parent_of(above, read)
-        if at in trail:
-            steps = [*trail]
-            root = min(steps[steps.index(at) :])
-        else:
-            root = roots.get(at, at)
-        roots.update(dict.fromkeys([*trail, at], root))
-    return roots
-
-
-def _parent_of(path: str, read: _Read) -> str | None:
-    parent = read.parents.get(path)
-    return read.notes.get(parent) if parent else None
-
-
-_Listed = tuple[str, str, int]
-"""Path, agent and tokens of a subagent that is only listed in a session's note."""
-
-
-def _used(listed: Sequence[_Listed], read: _Read, roots: Mapping[str, str]) -> dict[str, int]:
+def _used(listed: Sequence[ListedSubagent], read: SessionsRead, roots: Mapping[str, str]) -> dict[str, int]:
     """Return the tokens of each root and its subagents, where known."""
     used = read.tokens if not roots else {}
     if roots:
@@ -89,27 +31,6 @@ def _used(listed: Sequence[_Listed], read: _Read, roots: Mapping[str, str]) -> d
     return used
 
 
-def _listed_subagents(view: View, read: _Read) -> Iterator[_Listed]:
-    """Yield each subagent listed in a session's note, unless it has a note with tokens.
-
-    A subagent listed twice in one session counts once, with the larger number.
-    """
-    counted = {name for name, path in read.notes.items() if path in read.tokens}
-    named: dict[tuple[str, str], tuple[int, str]] = {}
-    for row in view.rows("participants", None, ("subagent",)):
-        tokens, session = row["tokens"], str(row["session"] or "")
-        # The search string may match another column: an agent's name may contain the word.
-        if row["role"] != "subagent" or not isinstance(tokens, int) or session in counted:
-            continue
-        if session:
-            key, listed = (str(row["path"]), session), (tokens, str(row["agent"] or ""))
-            named[key] = max(listed, named.get(key, listed))
-        else:
-            yield str(row["path"]), str(row["agent"] or ""), tokens
-    for (path, _), (tokens, agent) in named.items():
-        yield path, agent, tokens
-
-
 # --- by agent --------------------------------------------------------------------------------------------------------
 
 
@@ -119,7 +40,7 @@ def agents_in(cell: object) -> tuple[str, ...]:
 
 
 def _tokens_by_agent(
-    view: View, listed: Sequence[_Listed], read: _Read, roots: Mapping[str, str]
+    view: View, listed: Sequence[ListedSubagent], read: SessionsRead, roots: Mapping[str, str]
 ) -> Mapping[str | None, Mapping[str, int]]:
     """Return the tokens of each agent, by the path of the root session.  None collects tokens of unknown agents.
 
@@ -233,11 +154,11 @@ def aggregate(view: View, query: SessionQuery, by: str | None = None) -> Stats:
     The query's filters select sessions; their subagents' tokens are included whether or not the subagents match.  With
     `query.children`, subagents' notes are separate sessions.
     """
-    read = _read(view, query, (_COLUMNS.get(by, "path"), "duration_s", *_FIGURES))
+    read = read_sessions(view, query, (_COLUMNS.get(by, "path"), "duration_s", *_FIGURES))
     # A subagent's note belongs to its root, the last in its chain of parents.
-    roots = {} if query.children else _roots(read)
+    roots = {} if query.children else roots_of(read)
     cells = [one for one in read.matched if roots.get(one[0], one[0]) == one[0]] if roots else read.matched
-    listed = list(_listed_subagents(view, read))
+    listed = list(listed_subagents(view, read))
     used = _used(listed, read, roots)
     total = _of_sessions(None, cells, used)
     if by is None:

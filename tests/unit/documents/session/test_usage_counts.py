@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from zoneinfo import ZoneInfo
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from crucible.clients.events import At, Event, Prompted, UsageCounted
+from crucible.core.prices.kinds import KINDS
 from crucible.documents.markdown.source import Source, apply_edits
-from crucible.documents.session.import_properties import KINDS, TokenUsage, add_usage, parse_usage, usage_lines
+from crucible.documents.recording.session_recorder import Recorder
+from crucible.documents.session.import_properties import TokenUsage, add_usage, parse_usage, usage_lines
 from crucible.documents.session.markup import render_session
 from crucible.documents.session.merge import merge
 from crucible.documents.session.session import Session
@@ -22,7 +25,7 @@ from tests.unit.documents.session.test_merge import merged, parts
 _models = lines.map(str.strip).filter(lambda name: name not in ("", "unknown"))
 _tokens = st.fixed_dictionaries(dict.fromkeys(KINDS, st.integers(0, 10**9)))
 _days = st.sampled_from(["2026-11-21", "2026-11-22", ""])
-_spent = st.lists(st.builds(TokenUsage, _days, _models, _tokens), max_size=4)
+_spent = st.lists(st.builds(TokenUsage, _days, _models, _tokens, st.sampled_from([0, 200_000])), max_size=4)
 
 
 def used(day: int, message: str, model: str, *counts: int) -> UsageCounted:
@@ -30,11 +33,11 @@ def used(day: int, message: str, model: str, *counts: int) -> UsageCounted:
     return UsageCounted(At(at().line, f"{message}-{model}-{counts}", time), message, model, *counts)
 
 
-def total(spent: list[TokenUsage]) -> dict[tuple[str, str, str], int]:
-    found: dict[tuple[str, str, str], int] = {}
-    for day, model, tokens in spent:
+def total(spent: list[TokenUsage]) -> dict[tuple[str, str, str, int], int]:
+    found: dict[tuple[str, str, str, int], int] = {}
+    for day, model, tokens, over in spent:
         for kind, count in tokens.items():
-            found[day, model, kind] = found.get((day, model, kind), 0) + count
+            found[day, model, kind, over] = found.get((day, model, kind, over), 0) + count
     return {key: count for key, count in found.items() if count}
 
 
@@ -75,6 +78,37 @@ def test_each_kind_of_token_is_counted_by_day_and_model() -> None:
         "2026-11-22 opus: input 5, output 2, cache_read 50",
     )
     assert (told.tokens_used, told.tokens_cached) == (175, 950)
+
+
+def test_long_prompts_are_counted_apart_where_the_models_price_changes() -> None:
+    told = session(
+        Prompted(at(), "Go"),
+        used(21, "a", "gemini-2.5-pro", 100_000, 100_000, 7),
+        used(21, "b", "gemini-2.5-pro", 100_000, 100_001, 7),
+        used(21, "c", "claude-opus-4-8", 400_000, 500_000, 7),
+        used(21, "d", "nobodys-model", 300_000, 0, 7),
+    )
+    assert told.usage == (
+        "2026-11-21 claude-opus-4-8: input 400000, output 7, cache_read 500000",
+        "2026-11-21 gemini-2.5-pro: input 100000, output 7, cache_read 100000",
+        "2026-11-21 gemini-2.5-pro over 200000: input 100000, output 7, cache_read 100001",
+        "2026-11-21 nobodys-model over 272000: input 300000, output 7",
+    )
+    assert (told.tokens_used, told.tokens_cached) == (900_028, 700_001)
+
+
+def test_a_message_counts_on_its_day_where_the_user_is() -> None:
+    events = [Prompted(at(), "Go"), used(21, "a", "m", 3, 4, 5)]
+    recorder = Recorder("claude-code", zone=ZoneInfo("Asia/Tokyo"))
+    for event in events:
+        recorder.add(event)
+    assert recorder.draft().usage == ("2026-11-22 m: input 3, output 5, cache_read 4",)
+
+
+def test_web_searches_are_counted_beside_tokens() -> None:
+    told = session(Prompted(at(), "Go"), used(21, "a", "m", 3, 4, 5, 0, 0, 2))
+    assert told.usage == ("2026-11-21 m: input 3, output 5, cache_read 4, web_search 2",)
+    assert (told.tokens_used, told.tokens_cached) == (8, 4)
 
 
 def test_tokens_by_model_sum_up_to_the_note_s_own() -> None:

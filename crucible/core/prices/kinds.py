@@ -1,0 +1,6 @@
+"""What is counted and priced.  Apart from the list of prices, since every query of the index loads this."""
+
+TOKEN_KINDS = ("input", "output", "cache_write", "cache_write_1h", "cache_read")
+"""Tokens by kind: uncached input, output, cache writes (kept for minutes and for an hour), cache reads; no overlap."""
+
+KINDS = (*TOKEN_KINDS, "web_search")
