@@ -98,7 +98,7 @@ def test_long_prompts_are_counted_apart_where_the_models_price_changes() -> None
 
 
 def test_a_message_counts_on_its_day_where_the_user_is() -> None:
-    events = [Prompted(at(), "Go"), used(21, "a", "m", 3, 4, 5)]
+    events: list[Event] = [Prompted(at(), "Go"), used(21, "a", "m", 3, 4, 5)]
     recorder = Recorder("claude-code", zone=ZoneInfo("Asia/Tokyo"))
     for event in events:
         recorder.add(event)
