@@ -100,6 +100,9 @@ class ClientProfile:
     logs_folder: Callable[[Mapping[str, str], Path], Path]
     logs_below: tuple[str, ...] = ()
     """Subfolders; if one of them exists in a folder, logs are only in these."""
+    log_files: tuple[str, ...] = ()
+    """Patterns of the files that grow while the client works, relative to the logs folder.  For a database, these are
+    the file and its write-ahead log."""
     give_context: Callable[[str, str, Mapping[str, str], Sequence[str]], GivenContext]
     file_tools: frozenset[str]
     asking_tools: frozenset[str]

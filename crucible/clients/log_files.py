@@ -264,6 +264,30 @@ def files_below(folder: Path) -> Iterator[Path]:
         yield from (Path(at, name) for name in sorted(names))
 
 
+def find_files(
+    path: Path, is_log: Callable[[Path], bool], transcript: Callable[[Path], Transcript]
+) -> Iterator[Transcript]:
+    """Yield the transcript of a file, or of the files below a folder for which `is_log` is true.
+
+    Raises `TranscriptError` for a path that does not exist or may not be read.
+    """
+    check_reachable(path)
+    if path.is_dir():
+        yield from (transcript(file) for file in files_below(path) if is_log(file))
+    else:
+        yield transcript(path)
+
+
+def first_rows(path: Path) -> list[dict[str, Any]]:
+    """Return the objects in a file's first lines; empty if the file cannot be read."""
+    try:
+        with path.open("rb") as file:
+            head = file.read(_TAIL)
+    except OSError:
+        return []
+    return [record.value for record in read_records(head.split(b"\n")[:5]) if record.value is not None]
+
+
 _ODD = re.compile(r"[^A-Za-z0-9_.+/@=~-]")
 
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Protocol, cast, runtime_checkable
 from crucible.clients.claude_code.client import CLIENT as CLAUDE_CODE
 from crucible.clients.client import ClientProfile, McpSettings
 from crucible.clients.codex.client import CLIENT as CODEX
+from crucible.clients.copilot.client import CLIENT as COPILOT
 from crucible.clients.gemini.client import CLIENT as GEMINI
 from crucible.clients.opencode.client import CLIENT as OPENCODE
 
@@ -23,7 +24,7 @@ if TYPE_CHECKING:  # bookmarks and briefings need the table, but do not read log
     from crucible.clients.log_files import Reach, Resume, Transcript
 
 CLIENTS: Mapping[str, ClientProfile] = MappingProxyType(
-    {client.program: client for client in (CLAUDE_CODE, CODEX, OPENCODE, GEMINI)}
+    {client.program: client for client in (CLAUDE_CODE, CODEX, OPENCODE, GEMINI, COPILOT)}
 )
 """All clients, by the name that users type."""
 

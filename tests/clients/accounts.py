@@ -65,7 +65,7 @@ def _unmerged_calls(model: ScriptedModel, calls: Iterable[Called]) -> Iterator[s
 def _shown(call: Called) -> str:
     """The tool and what a person would look for, in one line."""
     given: Mapping[str, object] = call.given
-    keys = ("command", "cmd", "file_path", "filePath")
+    keys = ("command", "cmd", "file_path", "filePath", "path")
     shown = next((str(given[key]) for key in keys if key in given), "")
     if call.action.kind == "call":
         shown = call.action.given["shown"]
@@ -126,6 +126,8 @@ def _entry(entry: Entry, tasks: Mapping[str, str]) -> list[str]:
             return [f"subagent | {tasks.get(link or '', link)}"]
         case Callout(title="Compacted"):
             return ["compacted"]
+        case Callout(title="Interrupted"):
+            return ["stopped"]
     return [f"{type(entry).__name__} | {entry}"]
 
 

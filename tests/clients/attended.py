@@ -1,7 +1,7 @@
 """Clients with a user: each asks questions, and gets the answers in the scenario.
 
-Codex is driven by its app server (JSON lines on stdio), OpenCode by its server (HTTP and server-sent events).  Their
-own interfaces use the same protocols and write the same files.
+Codex is driven by its app server (JSON lines on stdio), OpenCode by its server (HTTP and server-sent events), others by
+the Agent Client Protocol, Pi by its own.  Their own interfaces write the same files.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from samples.waiting import SECONDS
-from tests.clients.clients import codex_settings, opencode_settings
+from tests.clients.clients import codex_settings, opencode_settings, pi_settings
 from tests.clients.scenario import Human, Prompt
 
 
@@ -198,3 +198,79 @@ class _OpenCode:
 
 
 ATTEND = {"codex": attend_codex, "opencode": attend_opencode}
+
+
+# --- the Agent Client Protocol, and Pi's own --------------------------------------------------------------------------
+
+
+def attend_acp(
+    command: Sequence[str], project: Path, env: Mapping[str, str], prompts: Sequence[Prompt], humans: Sequence[Human]
+) -> None:
+    """Play prompts in one session of a client that speaks the Agent Client Protocol."""
+    with _running(command, project, env) as process:
+        _Acp(process, list(humans)).play(project, prompts)
+
+
+class _Acp:
+    def __init__(self, process: subprocess.Popen[bytes], humans: list[Human]) -> None:
+        self._process, self._humans = process, humans
+        self._told = _told(process.stdout)
+        self._number = 0
+
+    def play(self, project: Path, prompts: Sequence[Prompt]) -> None:
+        self._ask("initialize", protocolVersion=1, clientCapabilities={})
+        session = self._ask("session/new", cwd=str(project), mcpServers=[])["sessionId"]
+        for prompt in prompts:
+            self._ask("session/prompt", sessionId=session, prompt=[{"type": "text", "text": prompt.say}])
+        assert self._process.stdin is not None
+        self._process.stdin.close()
+        with suppress(subprocess.TimeoutExpired):  # most end by themselves, when all is written
+            self._process.wait(10)
+
+    def _ask(self, method: str, **params: Any) -> Any:
+        self._number += 1
+        number = self._number
+        self._send({"id": number, "method": method, "params": params})
+        while True:
+            message = self._told.get(timeout=SECONDS)
+            assert message is not None, "the client ended"
+            if message.get("method") == "session/request_permission":
+                self._decide(message["id"], message["params"])
+            elif message.get("id") == number and "method" not in message:
+                assert "result" in message, f"{method}: {message}"
+                return message["result"]
+
+    def _decide(self, number: object, params: Mapping[str, Any]) -> None:
+        human = self._humans.pop(0)
+        wanted = "allow_once" if human.allows else "reject_once"
+        option = next(each["optionId"] for each in params["options"] if each["kind"] == wanted)
+        if human.stops:
+            self._send({"method": "session/cancel", "params": {"sessionId": params["sessionId"]}})
+            self._send({"id": number, "result": {"outcome": {"outcome": "cancelled"}}})
+            return
+        self._send({"id": number, "result": {"outcome": {"outcome": "selected", "optionId": option}}})
+
+    def _send(self, message: Mapping[str, Any]) -> None:
+        assert self._process.stdin is not None
+        self._process.stdin.write(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
+        self._process.stdin.flush()
+
+
+def attend_pi(
+    program: Path, project: Path, env: Mapping[str, str], prompts: Sequence[Prompt], humans: Sequence[Human]
+) -> None:
+    """Play prompts in one session of Pi, which asks nothing; `humans` are not used."""
+    del humans
+    pi_settings(env)
+    command = [str(program), "--mode", "rpc", "--provider", "scripted", "--model", "scripted"]
+    with _running(command, project, {**env, "PI_OFFLINE": "1"}) as process:
+        told = _told(process.stdout)
+        for prompt in prompts:
+            compacts = prompt.say == "/compact"
+            row = {"type": "compact"} if compacts else {"type": "prompt", "message": prompt.say}
+            assert process.stdin is not None
+            process.stdin.write(json.dumps(row).encode() + b"\n")
+            process.stdin.flush()
+            end = "response" if compacts else "agent_end"
+            while (message := told.get(timeout=SECONDS)) is not None and message.get("type") != end:
+                pass

@@ -201,6 +201,93 @@ def play_opencode(
         _run(command, project, env, prompt, kill if prompt == prompts[-1] else None)
 
 
+def copilot_settings(env: Mapping[str, str]) -> dict[str, str]:
+    """Return the environment with Copilot's settings."""
+    return {
+        **env,
+        "COPILOT_PROVIDER_BASE_URL": f"{env['ANTHROPIC_BASE_URL']}/v1",
+        "COPILOT_PROVIDER_TYPE": "openai",
+        "COPILOT_PROVIDER_API_KEY": "none",
+        "COPILOT_MODEL": "scripted",
+        "COPILOT_OFFLINE": "true",
+    }
+
+
+def play_copilot(
+    program: Path, project: Path, env: Mapping[str, str], prompts: Sequence[str], kill: Kill | None = None
+) -> None:
+    """Play with Copilot CLI, one process per prompt; otherwise like `play_codex`."""
+    for prompt in prompts:
+        there = (Path(env["HOME"]) / ".copilot" / "session-state").exists()
+        command = [str(program), *(["--continue"] if there else []), "--allow-all-tools", "-p", prompt]
+        _run(command, project, copilot_settings(env), "", kill if prompt == prompts[-1] else None)
+
+
+def qwen_settings(env: Mapping[str, str]) -> dict[str, str]:
+    """Write Qwen Code's settings; the environment with the rest of them."""
+    home = Path(env["HOME"]) / ".qwen"
+    home.mkdir(exist_ok=True)
+    quiet = {"privacy": {"usageStatisticsEnabled": False}, "general": {"disableAutoUpdate": True}}
+    (home / "settings.json").write_text(json.dumps(quiet | {"memory": {"enableManagedAutoMemory": False}}))
+    # It would send requests to loopback through a proxy too.
+    url = f"{env['ANTHROPIC_BASE_URL']}/v1"
+    return {**env, "OPENAI_BASE_URL": url, "OPENAI_MODEL": "scripted", "HTTP_PROXY": "", "HTTPS_PROXY": ""}
+
+
+def play_qwen(
+    program: Path, project: Path, env: Mapping[str, str], prompts: Sequence[str], kill: Kill | None = None
+) -> None:
+    """Play with Qwen Code, one process per prompt; otherwise like `play_codex`."""
+    told = qwen_settings(env)
+    for prompt in prompts:
+        again = ["--continue"] if (Path(env["HOME"]) / ".qwen" / "projects").exists() else []
+        command = [str(program), "--auth-type", "openai", "--yolo", *again, "-p", prompt]
+        _run(command, project, told, "", kill if prompt == prompts[-1] else None)
+
+
+def pi_settings(env: Mapping[str, str]) -> None:
+    """Write Pi's list of models."""
+    folder = Path(env["HOME"]) / ".pi" / "agent"
+    folder.mkdir(parents=True, exist_ok=True)
+    model = {"id": "scripted", "name": "scripted", "contextWindow": 128000, "maxTokens": 4096}
+    url = f"{env['ANTHROPIC_BASE_URL']}/v1"
+    provider = {"baseUrl": url, "api": "openai-completions", "apiKey": "none", "models": [model]}
+    (folder / "models.json").write_text(json.dumps({"providers": {"scripted": provider}}))
+
+
+def play_pi(
+    program: Path, project: Path, env: Mapping[str, str], prompts: Sequence[str], kill: Kill | None = None
+) -> None:
+    """Play with Pi, one process per prompt; otherwise like `play_codex`."""
+    pi_settings(env)
+    for prompt in prompts:
+        again = ["--continue"] if (Path(env["HOME"]) / ".pi" / "agent" / "sessions").exists() else []
+        command = [str(program), "--provider", "scripted", "--model", "scripted", *again, "-p", prompt]
+        _run(command, project, {**env, "PI_OFFLINE": "1"}, "", kill if prompt == prompts[-1] else None)
+
+
+def cline_settings(program: Path, project: Path, env: Mapping[str, str]) -> None:
+    """Have Cline store where its model is."""
+    url = f"{env['ANTHROPIC_BASE_URL']}/v1"
+    _run([str(program), "auth", "-p", "openai", "-k", "none", "-m", "scripted", "-b", url], project, env, "", None)
+
+
+def play_cline(
+    program: Path, project: Path, env: Mapping[str, str], prompts: Sequence[str], kill: Kill | None = None
+) -> None:
+    """Play with Cline CLI, one process per prompt, and stop its background process; otherwise like `play_codex`."""
+    cline_settings(program, project, env)
+    sessions = Path(env["HOME"]) / ".cline" / "data" / "sessions"
+    try:
+        for prompt in prompts:
+            first = min((folder.name for folder in sessions.glob("*_*")), default="")
+            again = ["--id", first] if first else []
+            command = [str(program), "-P", "openai", "-m", "scripted", *again, prompt]
+            _run(command, project, env, "", kill if prompt == prompts[-1] else None)
+    finally:
+        _run([str(program), "hub", "stop"], project, env, "", None)
+
+
 def _run(command: Sequence[str], project: Path, env: Mapping[str, str], prompt: str, kill: Kill | None) -> None:
     """One process to its end, or to the moment at which it is killed, with all that it runs."""
     log = Path(env["TMPDIR"]) / "client.log"

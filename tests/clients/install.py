@@ -16,10 +16,26 @@ from filelock import FileLock
 
 from tests.paths import ROOT
 
-VERSIONS = {"@anthropic-ai/claude-code": "2.1.197", "@openai/codex": "0.169.0", "opencode-ai": "1.18.33"}
+VERSIONS = {
+    "@anthropic-ai/claude-code": "2.1.197",
+    "@openai/codex": "0.169.0",
+    "opencode-ai": "1.18.33",
+    "@github/copilot": "1.0.102",
+    "@qwen-code/qwen-code": "0.15.10",
+    "@mariozechner/pi-coding-agent": "0.73.1",
+    "cline": "3.0.65",
+}
 """No lock file: it would name the registry that it was made with."""
 
-PROGRAMS = {"claude-code": "claude", "codex": "codex", "opencode": "opencode"}
+PROGRAMS = {
+    "claude-code": "claude",
+    "codex": "codex",
+    "opencode": "opencode",
+    "copilot": "copilot",
+    "qwen-code": "qwen",
+    "pi": "pi",
+    "cline": "cline",
+}
 CHECKOUT = ROOT
 SECONDS = 600
 HOME = os.environ.get("HOME") or os.path.expanduser("~")

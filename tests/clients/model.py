@@ -18,12 +18,18 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import Any, Self
 
+from tests.clients.chat_wires import OTHER_CHATS
 from tests.clients.scenario import Scenario, Step
 from tests.clients.wires import WIRES, Answer, Called, Message, Usage, Wire
 
 MAIN = "main"
 NOTICES = ("<subagent_notification>", "<task-notification>")
-COMPACTION = "Your task is to create a detailed summary of the conversation"
+COMPACTIONS = (
+    "Your task is to create a detailed summary of the conversation",
+    "Please create a detailed summary of the conversation",
+    "The messages above are a conversation to summarize",
+    "<state_snapshot>",
+)
 
 
 @dataclass(frozen=True)
@@ -55,6 +61,8 @@ class ScriptedModel:
 
     def __init__(self, scenario: Scenario) -> None:
         self.scenario = scenario
+        other = OTHER_CHATS.get(scenario.client)
+        self.wires = (other, *WIRES) if other else WIRES
         self.log: list[Heard | Said | Compacted] = []
         self.results: dict[str, tuple[str, bool | None]] = {}
         self.unforeseen: list[str] = []
@@ -83,12 +91,12 @@ class ScriptedModel:
         """What is said to this request, or an HTTP error."""
         messages = wire.messages(request)
         with self._lock:
-            if wire.title_without_tools and not request.get("tools"):
-                return self._new(self.scenario.title)
             self.results |= {r.call: (r.text, r.failed) for m in messages for r in m.results}
-            if messages[-1].role == "user" and any(COMPACTION in text for text in messages[-1].texts):
+            if messages[-1].role == "user" and any(c in text for c in COMPACTIONS for text in messages[-1].texts):
                 self.log.append(Compacted())
                 return self._new(f"<summary>{self.scenario.title}, up to here.</summary>")
+            if wire.title_without_tools and not request.get("tools"):
+                return self._new(self.scenario.title)
             agent = self._agent(messages)
             answer = self._next(wire, agent, messages)
             if isinstance(answer, Answer):
@@ -190,7 +198,7 @@ def _handler_of(model: ScriptedModel) -> type[BaseHTTPRequestHandler]:
         def do_POST(self) -> None:
             request = json.loads(self.rfile.read(int(self.headers.get("content-length") or 0)) or b"{}")
             path = self.path.split("?")[0]
-            wire = next((w for w in WIRES if path.endswith(w.path)), None)
+            wire = next((w for w in model.wires if path.endswith(w.path)), None)
             if path.endswith("/count_tokens"):
                 self._whole({"input_tokens": 600})
             elif wire is None or not request.get("stream"):

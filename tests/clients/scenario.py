@@ -12,7 +12,7 @@ A prompt may have a "mode": {"codex": "plan"}, and prompts and humans an "only" 
             "thinking": "…",                  # Anthropic's protocol only
             "status": 529,                    # answer this HTTP error first, once
             "steer": "…",                     # the human says this while the step's command runs; it waits for a file `steered`
-            "only": "claude-code",            # this client plays the step, the others leave it out
+            "only": "claude-code",            # this client plays the step (or a list of them), the others leave it out
             ACTION | "parallel": [ACTION, …]}
 
 ACTION = {"run": "command"} | {"read": "path"} | {"write": {"path": …, "content": …}} | {"wait": true}
@@ -90,6 +90,7 @@ class Scenario:
     prompts: tuple[Prompt, ...]
     agents: Mapping[str, tuple[Step, ...]]
     humans: tuple[Human, ...] = ()
+    client: str = ""
 
     @cached_property
     def steers(self) -> tuple[str, ...]:
@@ -110,19 +111,24 @@ def load_scenario(name: str, client: str, values: Mapping[str, str] | None = Non
     prompts = tuple(
         Prompt(p["say"], _steps(p["steps"], client), p.get("command", False), p.get("mode", {}).get(client, ""))
         for p in found["prompts"]
-        if p.get("only", client) == client
+        if _plays(p, client)
     )
     agents = {agent: _steps(steps, client) for agent, steps in found.get("agents", {}).items()}
     humans = tuple(
         Human(**{key: value for key, value in human.items() if key != "only"})
         for human in found.get("humans", [])
-        if human.get("only", client) == client
+        if _plays(human, client)
     )
-    return Scenario(found["title"], found.get("files", {}), prompts, agents, humans)
+    return Scenario(found["title"], found.get("files", {}), prompts, agents, humans, client)
 
 
 def _steps(found: list[Any], client: str) -> tuple[Step, ...]:
-    return tuple(_step(step) for step in found if step.get("only", client) == client)
+    return tuple(_step(step) for step in found if _plays(step, client))
+
+
+def _plays(found: Mapping[str, Any], client: str) -> bool:
+    only = found.get("only", client)
+    return client in only if isinstance(only, list) else client == only
 
 
 def _step(found: Mapping[str, Any]) -> Step:

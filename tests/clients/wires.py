@@ -80,7 +80,7 @@ class Wire:
         return {"error": {"message": "Overloaded", "type": "server_error", "code": status}}
 
 
-def _delegated(action: Action) -> tuple[str, str]:
+def delegated(action: Action) -> tuple[str, str]:
     """Return a subagent's task, and its short description."""
     task = action.given["task"]
     return f"[agent:{action.given['agent']}] {task}", task[:40]
@@ -121,7 +121,7 @@ class Anthropic(Wire):
                     "new_string": given["new"],
                 }
             case "delegate":
-                prompt, short = _delegated(action)
+                prompt, short = delegated(action)
                 return "Agent", {"description": short, "prompt": prompt, "subagent_type": "general-purpose"}
             case "call":
                 return given["name"], given["input"]
@@ -195,7 +195,7 @@ class Responses(Wire):
         given = action.given
         match action.kind:
             case "delegate":
-                return "spawn_agent", {"message": _delegated(action)[0]}
+                return "spawn_agent", {"message": delegated(action)[0]}
             case "wait":
                 return "wait_agent", {"targets": list(spawned), "timeout_ms": 30000}
             case "call":
@@ -297,7 +297,7 @@ class Chat(Wire):
                     "newString": given["new"],
                 }
             case "delegate":
-                prompt, short = _delegated(action)
+                prompt, short = delegated(action)
                 return "task", {"description": short, "prompt": prompt, "subagent_type": "general"}
             case "call":
                 return given["name"], given["input"]

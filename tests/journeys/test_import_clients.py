@@ -44,7 +44,7 @@ def test_the_help_names_every_client(cru: Cru) -> None:
 def test_a_word_that_is_neither_a_client_nor_a_path_is_wrong_usage(vault: Vault, cru: Cru, words: list[str]) -> None:
     result = cru("import", *words)
     assert result.exit_code == 2
-    assert "vim: neither a client (claude-code, codex, gemini, opencode) nor a path" in result.stderr
+    assert f"vim: neither a client ({', '.join(DIALECTS)}) nor a path" in result.stderr
 
 
 @pytest.mark.parametrize("words", [["codex", "gemini"], ["/tmp", "codex"]])

@@ -105,6 +105,7 @@ CLIENT = ClientProfile(
     package="@anthropic-ai/claude-code",
     logs_folder=_logs_folder,
     logs_below=("projects",),
+    log_files=("projects/*/*.jsonl", "projects/*/*/subagents/*.jsonl", "projects/*/*/subagents/*/*/*.jsonl"),
     give_context=_give_context,
     file_tools=frozenset({"Write", "Edit", "MultiEdit", "NotebookEdit", "Read"}),
     asking_tools=frozenset({"AskUserQuestion"}),

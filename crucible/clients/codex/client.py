@@ -118,6 +118,7 @@ CLIENT = ClientProfile(
     package="@openai/codex",
     logs_folder=home_folder,
     logs_below=("sessions", "archived_sessions"),
+    log_files=("sessions/*/*/*/rollout-*.jsonl*",),
     give_context=_give_context,
     file_tools=frozenset({"apply_patch", "view_image"}),
     asking_tools=frozenset({"request_user_input"}),

@@ -27,6 +27,7 @@ CLIENT = ClientProfile(
     package="@google/gemini-cli",
     logs_folder=_logs_folder,
     logs_below=("tmp",),
+    log_files=("tmp/*/chats/session-*.json*", "tmp/*/chats/*/*.json*"),
     give_context=_give_context,
     file_tools=frozenset({"write_file", "replace", "read_file"}),
     asking_tools=frozenset({"ask_user"}),

@@ -84,6 +84,7 @@ CLIENT = ClientProfile(
     program="opencode",
     package="opencode-ai",
     logs_folder=_logs_folder,
+    log_files=("opencode*.db", "opencode*.db-wal"),
     give_context=_give_context,
     file_tools=frozenset({"write", "edit", "multiedit", "read", "patch", "apply_patch"}),
     asking_tools=frozenset({"question"}),

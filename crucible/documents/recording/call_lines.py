@@ -151,6 +151,19 @@ def _agents(arguments: Arguments, cwd: str) -> str:
     return f"{len(named)} agents"
 
 
+def _commands(arguments: Arguments, cwd: str) -> str:
+    """The commands of a call that runs several."""
+    given = arguments.get("commands")
+    return "; ".join(map(str, given)) if isinstance(given, list) else _main_argument(arguments, cwd)
+
+
+def _file_list(arguments: Arguments, cwd: str) -> str:
+    """The files of a call that reads several."""
+    given = arguments.get("files")
+    paths = [_text(file, "path") for file in given if isinstance(file, Mapping)] if isinstance(given, list) else []
+    return ", ".join(_path(path, cwd) for path in paths) or _main_argument(arguments, cwd)
+
+
 def _questions(arguments: Arguments, cwd: str) -> str:
     """The questions that a call asks."""
     asked = arguments.get("questions")
@@ -199,5 +212,7 @@ _OPENCODE: Mapping[str, _Renderer] = {
     "todowrite": _todos,
     "apply_patch": _patch,
 }
-_CALLS: Mapping[str, _Renderer] = {**_CLAUDE_CODE, **_CODEX, **_GEMINI, **_OPENCODE}
+_QWEN_CODE: Mapping[str, _Renderer] = {"todo_write": _todos}
+_CLINE: Mapping[str, _Renderer] = {"run_commands": _commands, "read_files": _file_list}
+_CALLS: Mapping[str, _Renderer] = {**_CLAUDE_CODE, **_CODEX, **_GEMINI, **_OPENCODE, **_QWEN_CODE, **_CLINE}
 """The renderers by tool name.  So far, no two clients use one name for different tools."""

@@ -283,5 +283,16 @@ _OPENCODE: Mapping[str, _Renderer] = {
     "apply_patch": _patched,
     "todowrite": _done,
 }
-_RESULTS: Mapping[str, _Renderer] = {**_CLAUDE_CODE, **_CODEX, **_GEMINI, **_OPENCODE}
+_COPILOT: Mapping[str, _Renderer] = {"view": _read, "create": _written}
+_QWEN_CODE: Mapping[str, _Renderer] = {"todo_write": _done}
+_CLINE: Mapping[str, _Renderer] = {"run_commands": _shell, "read_files": _read}
+_RESULTS: Mapping[str, _Renderer] = {
+    **_CLAUDE_CODE,
+    **_CODEX,
+    **_GEMINI,
+    **_OPENCODE,
+    **_COPILOT,
+    **_QWEN_CODE,
+    **_CLINE,
+}
 _SHELLS = frozenset(name for name, told in _RESULTS.items() if told is _shell)

@@ -1,0 +1,1 @@
+"""GitHub Copilot CLI: its profile, and the conversion of its logs to events."""

@@ -1,0 +1,105 @@
+"""The clients that speak OpenAI Chat Completions: each one's tools, and what it wraps around the user's words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar
+
+from tests.clients.scenario import Action
+from tests.clients.wires import Chat, Message, delegated
+
+Named = tuple[str, dict[str, Any]]
+
+
+class OtherChat(Chat):
+    """A client with other tools than OpenCode's; `wrapped` matches what it adds to the user's words."""
+
+    tools: ClassVar[Mapping[str, Callable[[Any], Named]]]
+    wrapped = re.compile(r"(?!)")
+
+    def messages(self, request: Mapping[str, Any]) -> list[Message]:
+        return [Message(m.role, tuple(map(self._bare, m.texts)), m.results) for m in super().messages(request)]
+
+    def _bare(self, text: str) -> str:
+        return self.wrapped.sub("", text).strip()
+
+    def action(self, action: Action, spawned: Sequence[str]) -> Named | None:  # noqa: ARG002
+        if action.kind == "call":
+            return action.given["name"], action.given["input"]
+        if action.kind == "delegate":
+            return self.delegate(*delegated(action))
+        return self.tools[action.kind](action.given) if action.kind in self.tools else None
+
+    def delegate(self, prompt: str, short: str) -> Named | None:  # noqa: ARG002
+        return None
+
+
+class Copilot(OtherChat):
+    tools: ClassVar = {
+        "run": lambda given: ("bash", {"command": given, "description": "Run a command"}),
+        "read": lambda given: ("view", {"path": given}),
+        "write": lambda given: ("create", {"path": given["path"], "file_text": given["content"]}),
+        "edit": lambda given: ("edit", {"path": given["path"], "old_str": given["old"], "new_str": given["new"]}),
+    }
+    wrapped = re.compile(r"<(current_datetime|reminder|system_reminder)>.*?</\1>", re.DOTALL)
+
+    def delegate(self, prompt: str, short: str) -> Named:
+        name = re.sub(r"\W+", "-", short.lower())[:20].strip("-")
+        given = {"name": name, "prompt": prompt, "agent_type": "general-purpose", "description": short, "mode": "sync"}
+        return "task", given
+
+
+class Qwen(OtherChat):
+    tools: ClassVar = {
+        "run": lambda given: ("run_shell_command", {"command": given, "is_background": False}),
+        "read": lambda given: ("read_file", {"file_path": given}),
+        "write": lambda given: ("write_file", {"file_path": given["path"], "content": given["content"]}),
+        "edit": lambda given: (
+            "edit",
+            {"file_path": given["path"], "old_string": given["old"], "new_string": given["new"]},
+        ),
+    }
+    wrapped = re.compile(r"<system-reminder>.*?</system-reminder>", re.DOTALL)
+
+    def delegate(self, prompt: str, short: str) -> Named:
+        return "agent", {"description": short, "prompt": prompt, "subagent_type": "general-purpose"}
+
+
+class Pi(OtherChat):
+    """It has no subagents."""
+
+    tools: ClassVar = {
+        "run": lambda given: ("bash", {"command": given}),
+        "read": lambda given: ("read", {"path": given}),
+        "write": lambda given: ("write", {"path": given["path"], "content": given["content"]}),
+        "edit": lambda given: (
+            "edit",
+            {"path": given["path"], "edits": [{"oldText": given["old"], "newText": given["new"]}]},
+        ),
+    }
+
+
+class Cline(OtherChat):
+    tools: ClassVar = {
+        "run": lambda given: ("run_commands", {"commands": [given]}),
+        "read": lambda given: ("read_files", {"files": [{"path": given}]}),
+        "write": lambda given: ("editor", {"path": given["path"], "new_text": given["content"]}),
+        "edit": lambda given: (
+            "editor",
+            {"path": given["path"], "old_text": given["old"], "new_text": given["new"]},
+        ),
+    }
+    wrapped = re.compile(r"</?user_input[^>]*>|<mode_notice>.*?</mode_notice>", re.DOTALL)
+
+    def delegate(self, prompt: str, short: str) -> Named:  # noqa: ARG002
+        return "spawn_agent", {"systemPrompt": "You help.", "task": prompt}
+
+
+OTHER_CHATS: Mapping[str, Chat] = {
+    "copilot": Copilot(),
+    "qwen-code": Qwen(),
+    "pi": Pi(),
+    "cline": Cline(),
+}
+"""By the client's name; all others speak as OpenCode does."""
