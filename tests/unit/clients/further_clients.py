@@ -61,7 +61,8 @@ def rows_of(log: Path) -> list[Row]:
     """The rows of JSON lines, or the messages of a document."""
     if log.suffix == ".jsonl":
         return [json.loads(line) for line in log.read_bytes().splitlines()]
-    return json.loads(log.read_bytes())["messages"]
+    rows: list[Row] = json.loads(log.read_bytes())["messages"]
+    return rows
 
 
 def write_rows(log: Path, rows: list[Any]) -> None:

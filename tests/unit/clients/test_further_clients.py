@@ -71,7 +71,7 @@ OWN: Mapping[str, Callable[[Row], Counted | None]] = {"copilot": _of_copilot}
 
 @EACH
 def test_tokens_are_those_of_the_clients_own_usage_rows(recorded: Recorded) -> None:
-    own = [counted for row in rows_of(recorded.transcript().path) if (counted := OWN[recorded.client](row))]
+    own = [each for row in rows_of(recorded.transcript().path) if (each := OWN[recorded.client](row))]
     counted = only(recorded.events(), UsageCounted)
     assert [(event.fresh, event.cached, event.said) for event in counted] == own
     assert len({event.message for event in counted}) == len(own) > 0
