@@ -81,7 +81,7 @@ def import_sessions(
 
     \b
     - Without CLIENT, every client found on this machine is imported.
-    - CLIENT is claude-code, codex, copilot, gemini or opencode: only its sessions.
+    - CLIENT is claude-code, codex, copilot, gemini, opencode or pi: only its sessions.
     - PATH is a log, or a folder of them. Without CLIENT, the client is
       detected. "./codex" is a path, "codex" a client.
 

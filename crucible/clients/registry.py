@@ -18,13 +18,14 @@ from crucible.clients.codex.client import CLIENT as CODEX
 from crucible.clients.copilot.client import CLIENT as COPILOT
 from crucible.clients.gemini.client import CLIENT as GEMINI
 from crucible.clients.opencode.client import CLIENT as OPENCODE
+from crucible.clients.pi.client import CLIENT as PI
 
 if TYPE_CHECKING:  # bookmarks and briefings need the table, but do not read logs
     from crucible.clients.events import Event
     from crucible.clients.log_files import Reach, Resume, Transcript
 
 CLIENTS: Mapping[str, ClientProfile] = MappingProxyType(
-    {client.program: client for client in (CLAUDE_CODE, CODEX, OPENCODE, GEMINI, COPILOT)}
+    {client.program: client for client in (CLAUDE_CODE, CODEX, OPENCODE, GEMINI, COPILOT, PI)}
 )
 """All clients, by the name that users type."""
 

@@ -8,7 +8,7 @@ import pytest
 
 from tests.clients.accounts import compare, played, tokens_played, tokens_told, told
 from tests.clients.agreeing import agree, holds_no_secret
-from tests.clients.clients import play_codex, play_copilot, play_opencode
+from tests.clients.clients import play_codex, play_copilot, play_opencode, play_pi
 from tests.clients.conftest import Programs
 from tests.clients.model import ScriptedModel
 from tests.clients.playing import play_claude
@@ -18,7 +18,7 @@ from tests.clients.stage import Stage, make_stage
 
 pytestmark = pytest.mark.e2e
 
-PLAY = {"codex": play_codex, "opencode": play_opencode, "copilot": play_copilot}
+PLAY = {"codex": play_codex, "opencode": play_opencode, "copilot": play_copilot, "pi": play_pi}
 
 
 @pytest.mark.parametrize("client", PLAY)
@@ -80,6 +80,7 @@ def _is_running(stage: Stage) -> bool:
         *stage.home.glob(".codex/sessions/**/*.jsonl"),
         *stage.home.glob(".local/share/opencode/opencode.db*"),
         *stage.home.glob(".copilot/session-state/*/events.jsonl"),
+        *stage.home.glob(".pi/agent/sessions/*/*.jsonl"),
     ]
     return (stage.project / "running").exists() and any(b"go-on" in path.read_bytes() for path in logs)
 

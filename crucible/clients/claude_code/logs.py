@@ -274,6 +274,9 @@ def _is_row(row: dict[str, Any]) -> bool:
     kind = row.get("type")
     if not isinstance(kind, str) or (kind not in ROWS and kind not in SILENT_ROWS):
         return False
+    message = row.get("message")
+    if "systemPayload" in row or (isinstance(message, dict) and "parts" in message):
+        return False  # Qwen Code's rows are alike
     return any(isinstance(row.get(key), str) for key in ("sessionId", "leafUuid", "messageId"))
 
 

@@ -203,8 +203,8 @@ def _is_row(line: Line) -> bool:
     kind, payload = line.type, line.payload
     if kind == "session_meta":
         return isinstance(payload.get("id"), str) and ("cwd" in payload or "instructions" in payload)
-    if kind == "response_item" and as_str(payload.get("type")) not in _BARE:
-        return False
+    if kind == "response_item" and (as_str(payload.get("type")) not in _BARE or "parentId" in payload):
+        return False  # Pi's messages have a parent
     return kind in (ROWS.keys() | SILENT_ROWS) and line.time is not None and bool(payload)
 
 

@@ -53,7 +53,12 @@ def _copied(recorded: Recorded, to: Path) -> Path:
     return recorded.copy(to)
 
 
-RECORDED = [Recorded("copilot", "limiter"), Recorded("copilot", "refused")]
+RECORDED = [
+    Recorded("copilot", "limiter"),
+    Recorded("copilot", "refused"),
+    Recorded("pi", "limiter"),
+    Recorded("pi", "compacted"),
+]
 IDS = [f"{each.client}-{each.name}" for each in RECORDED]
 
 

@@ -66,7 +66,12 @@ def _of_copilot(row: Row) -> Counted | None:
     return usage["inputTokens"] - usage["cacheReadTokens"], usage["cacheReadTokens"], usage["outputTokens"]
 
 
-OWN: Mapping[str, Callable[[Row], Counted | None]] = {"copilot": _of_copilot}
+def _of_pi(row: Row) -> Counted | None:
+    usage = row.get("message", {}).get("usage")
+    return usage and (usage["input"] + usage["cacheWrite"], usage["cacheRead"], usage["output"])
+
+
+OWN: Mapping[str, Callable[[Row], Counted | None]] = {"copilot": _of_copilot, "pi": _of_pi}
 
 
 @EACH

@@ -1,0 +1,1 @@
+"""Pi: its profile, and the conversion of its logs to events."""
