@@ -112,6 +112,9 @@ class PlacedEvent(NamedTuple):
 FindRecordedCall = Callable[[ToolCall], RecordedCall | None]
 """Returns the recorded form of a call.  Call it for each call of a session, in the order of the note."""
 
+FindRecords = Callable[[ToolCall], tuple[EventRecord, EventRecord | None] | None]
+"""Returns the records of a call and of its result, in the same way."""
+
 _SUMMARY = "Summary"
 
 
@@ -298,11 +301,31 @@ _READ = frozenset((_FOLDER_SEEN, USED, RETURNED, BY_HAND))
 
 def recorded_calls(root: Path, session: str) -> FindRecordedCall:
     """Match the calls in a session's note with its event log."""
-    return match_records(records_of(root, session, _READ))
+    return match_records(call_records(root, session))
+
+
+def call_records(root: Path, session: str) -> Iterator[EventRecord]:
+    """Yield the records of a session's event log that describe calls, in order."""
+    return records_of(root, session, _READ)
 
 
 def match_records(records: Iterable[EventRecord]) -> FindRecordedCall:
     """Match calls with records, which are in event order; equal calls are matched in order."""
+    matched = matched_records(records)
+
+    def recorded(call: ToolCall) -> RecordedCall | None:
+        found = matched(call)
+        if not found:
+            return None
+        record, result = found
+        keys = (record.key, result.key) if result else (record.key,)
+        return RecordedCall(call_text(record, result), keys, record.time) if all(keys) else None
+
+    return recorded
+
+
+def matched_records(records: Iterable[EventRecord]) -> FindRecords:
+    """Match calls as in `match_records`, and return their records."""
     by_line: dict[str, deque[tuple[EventRecord, list[EventRecord]]]] = defaultdict(deque)
     used: dict[tuple[str, str], list[EventRecord]] = {}
     folder = ""
@@ -317,16 +340,14 @@ def match_records(records: Iterable[EventRecord]) -> FindRecordedCall:
         elif record.type == RETURNED and (waiting := used.get((record.agent, string_in(values, "call")))) is not None:
             waiting.append(record)
 
-    def recorded(call: ToolCall) -> RecordedCall | None:
+    def matched(call: ToolCall) -> tuple[EventRecord, EventRecord | None] | None:
         waiting = by_line.get(normal_line(call.call))
         if not waiting:
             return None
         record, returned = waiting.popleft()
-        result = returned[0] if returned else None
-        keys = (record.key, result.key) if result else (record.key,)
-        return RecordedCall(call_text(record, result), keys, record.time) if all(keys) else None
+        return record, returned[0] if returned else None
 
-    return recorded
+    return matched
 
 
 def _line(record: EventRecord, folder: str) -> str:

@@ -45,14 +45,14 @@ def detail_of(
     details: Details, call: str, arguments: Mapping[str, object], text: str, outcome: Outcome
 ) -> Callout | None:
     """The callout for the call with the line `call` and the result `text`; None if there is nothing to show."""
-    diff = "\n".join(_diff(arguments)) if outcome is Outcome.OK else ""
+    diff = "\n".join(changed_lines(arguments)) if outcome is Outcome.OK else ""
     if diff:
         return Callout(TOOL, call, _fence("diff", diff), fold="-")
     output = normal(printed(text).text) if details is Details.ALL and outcome is not Outcome.REJECTED else ""
     return Callout(TOOL, call, _fence("text", output), fold="-") if output.strip() else None
 
 
-def _diff(arguments: Mapping[str, object]) -> Iterator[str]:
+def changed_lines(arguments: Mapping[str, object]) -> Iterator[str]:
     """Yield the lines that a call changed, based on its arguments: pairs of strings, a patch, or a full file."""
     edits = arguments.get("edits")
     for one in (arguments, *(edits if isinstance(edits, list) else ())):

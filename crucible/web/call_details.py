@@ -1,0 +1,77 @@
+"""What the event log knows about a tool call beyond its line in the note: the diff, the arguments and the output."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from crucible.documents.markdown.containment import normal
+from crucible.documents.recording.command_output import printed
+from crucible.documents.recording.pending_calls import changed_lines
+from crucible.documents.session.session import ToolCall
+from crucible.search.event_records import USED, string_in
+from crucible.search.session_events import call_records, matched_records
+from crucible.vault.events.event_lines import cut_mark
+from crucible.vault.events.event_reader import EventRecord
+
+_SHORT = 80
+"""Arguments in one line of at most this length are in the call's line already."""
+_LONGEST = 100_000
+"""Maximum characters to show of an argument or an output."""
+
+
+class CallDetail(NamedTuple):
+    """A call's details as text; "" for none.  `mark` tells what the event log itself has cut."""
+
+    diff: str = ""
+    arguments: str = ""
+    output: str = ""
+    mark: str = ""
+
+    def __bool__(self) -> bool:
+        return any(self)
+
+
+def read_call_details(root: Path, session_id: str, calls: Iterable[tuple[str, ToolCall]]) -> dict[str, CallDetail]:
+    """Return the details of calls by their ids on the page.  Pass all calls of a session, in the order of the note."""
+    matched = matched_records(call_records(root, session_id))
+    found = ((name, matched(call)) for name, call in calls)
+    return {name: detail for name, records in found if records and (detail := detail_of(*records))}
+
+
+def detail_of(used: EventRecord, returned: EventRecord | None) -> CallDetail:
+    """Return what a call's records say."""
+    if used.type == USED:
+        given, output = used.values.get("arguments"), string_in(returned.values, "text") if returned else ""
+    else:
+        given, output = used.values.get("args"), _text_of(used.values.get("result"))
+    arguments = given if isinstance(given, Mapping) else {}
+    diff = "\n".join(changed_lines(arguments))
+    marks = " ".join(filter(None, (cut_mark(used), cut_mark(returned) if returned else "")))
+    return CallDetail(
+        normal(diff[:_LONGEST]),
+        "" if diff else _arguments_text(arguments),
+        normal(printed(output).text[:_LONGEST]),
+        marks,
+    )
+
+
+def _arguments_text(arguments: Mapping[str, object]) -> str:
+    """Return the arguments one a line.  A short single argument is in the call's line."""
+    texts = {name: _text_of(value) for name, value in arguments.items()}
+    if len(texts) == 1 and all(len(text) <= _SHORT and "\n" not in text for text in texts.values()):
+        return ""
+    whole = "\n".join(f"{name}:{_apart(text)}" for name, text in texts.items())
+    return normal(whole[:_LONGEST])
+
+
+def _apart(text: str) -> str:
+    return f"\n{text}" if "\n" in text else f" {text}"
+
+
+def _text_of(value: object) -> str:
+    if isinstance(value, str):
+        return value
+    return "" if value is None else json.dumps(value, ensure_ascii=False, default=str)
