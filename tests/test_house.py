@@ -52,6 +52,7 @@ LATE = {
     "crucible.cli.recall_command": {"crucible.memory.knowledge.item_status"},
     "crucible.cli.task_commands": {"crucible.cli.recall_engine"},
     "crucible.cli.client_entry": {"crucible.integrations.mcp.server"},
+    "crucible.cli.web_command": {"crucible.web.web_server"},
     "crucible.clients.codex.files": {"crucible.core.zstd"},
     "crucible.vault.events.archive_blocks": {"crucible.core.zstd"},
     "crucible.vault.events.event_archive": {"crucible.core.zstd"},

@@ -1,0 +1,78 @@
+"""`cru web`: read-only pages of the vault in the browser."""
+
+from __future__ import annotations
+
+import os
+import socket
+import threading
+import webbrowser
+from importlib.util import find_spec
+
+import click
+
+from crucible.cli.environment import user_settings
+from crucible.cli.options import Door, flag, local_now, user_zone
+from crucible.cli.output import say, write
+from crucible.cli.vault_access import open_vault
+from crucible.core.errors import CrucibleError
+from crucible.core.extras import install_command
+from crucible.web.live_changes import LiveChanges
+from crucible.web.web_vault import WebSettings, WebVault
+
+_HOST = "127.0.0.1"
+
+
+@click.command
+@click.option("--port", type=click.IntRange(0, 65535), default=0, metavar="N", help="Port to use; 0 finds a free one.")
+@flag("--no-open", "Only print the address; do not open the browser.", "no_open")
+@click.pass_obj
+def web(door: Door, port: int, *, no_open: bool) -> None:
+    """Show the vault in your browser: sessions, inbox, workflows, knowledge.
+
+    \b
+    - Pages are read-only and come from this machine only. The address has
+      a token, so nobody else can open them.
+    - A running session grows while you watch.
+    - Ctrl-C stops it.
+
+    \b
+      cru web
+      cru web --port 8123 --no-open
+    """
+    _check_library()
+    from crucible.web.web_server import build_app, new_token, serve  # noqa: PLC0415  an optional dependency
+
+    vault = open_vault(door)
+    pages = WebVault(vault, WebSettings(user_zone(), local_now))
+    live = LiveChanges(vault.root, vault.settings, user_settings(), pages.forget_links)
+    with _listen(port) as listener:
+        port, token = listener.getsockname()[1], new_token()
+        address = f"http://{_HOST}:{port}/?token={token}"
+        write(address)
+        say("Ctrl-C stops it.")
+        if not no_open:
+            threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
+        try:
+            serve(build_app(pages, live, token, port), listener, live)
+        except KeyboardInterrupt:
+            say("stopped")
+
+
+def _check_library() -> None:
+    if not (find_spec("starlette") and find_spec("uvicorn")):
+        raise CrucibleError('"cru web" needs the extra "web", which is not installed', f"Run: {install_command('web')}")
+
+
+def _listen(port: int) -> socket.socket:
+    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    try:
+        if os.name == "posix":
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind((_HOST, port))
+        listener.listen(64)
+    except OSError as error:
+        listener.close()
+        raise CrucibleError(
+            f"port {port}: {error.strerror or error}", "choose another port, or leave it out"
+        ) from error
+    return listener

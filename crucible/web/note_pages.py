@@ -1,0 +1,206 @@
+"""The pages of workflows, cases, knowledge and history, and of the inbox: lists and single notes, read only."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import timedelta
+from typing import NamedTuple
+from urllib.parse import quote
+
+from crucible.commands.learn.case_folder import CaseNote, load_cases
+from crucible.core.errors import CrucibleError
+from crucible.core.zones import in_zone
+from crucible.documents.markdown.frontmatter import find_frontmatter
+from crucible.documents.workflow.graph import Graph, build_graph
+from crucible.documents.workflow.workflow_check import check_workflow
+from crucible.memory.history.history_folder import HISTORY, HistoryFilter, list_entries, load_entries
+from crucible.memory.knowledge.knowledge_folder import ItemFilter, list_items, load_items
+from crucible.vault.notes.vault import Note
+from crucible.vault.notes.walk import CASES, KNOWLEDGE, WORKFLOWS, note_name
+from crucible.vault.notes.workflow_notes import read_workflow_note, workflow_paths
+from crucible.web.markdown_html import kind_words, render_document, render_markdown
+from crucible.web.overview_page import waiting_items
+from crucible.web.session_page import show_time
+from crucible.web.web_vault import FOLDERS, SESSION_PAGES, WebVault
+from crucible.web.workflow_graph import render_graph
+
+_OLD = timedelta(days=30)
+"""How long the inbox shows what ended sessions have left, as `cru inbox` does."""
+
+
+class Table(NamedTuple):
+    """A list: its heads, and rows of cells, the first of which links to the note.  `hint` names the commands."""
+
+    heads: Sequence[str]
+    rows: Sequence[tuple[str, Sequence[str]]]
+    hint: str
+    wrong: Sequence[str] = ()
+
+
+def table_of(web: WebVault, folder: str) -> Table:
+    """Return the list of a folder's notes."""
+    wrong: list[CrucibleError] = []
+    make = {CASES: _cases, KNOWLEDGE: _knowledge, HISTORY: _history, WORKFLOWS: _workflows}[folder]
+    heads, rows = make(web, wrong)
+    listed = [(f"/{folder}/{quote(name)}", cells) for name, cells in rows]
+    return Table(heads, listed, _HINTS[folder], [str(error) for error in wrong])
+
+
+_HINTS = {
+    CASES: 'Accept or reject a case with "cru case accept ID" and "cru case reject ID".',
+    KNOWLEDGE: 'Change items with "cru knowledge", or edit their notes.',
+    HISTORY: "A history is written when a session ends.",
+    WORKFLOWS: 'Run one with "cru workflow run NAME".',
+}
+
+_Rows = tuple[Sequence[str], Iterable[tuple[str, Sequence[str]]]]
+
+
+def _cases(web: WebVault, wrong: list[CrucibleError]) -> _Rows:
+    found = sorted(load_cases(web.vault, wrong.append), key=lambda one: one.note.name, reverse=True)
+    return ("Case", "Type", "Status", "Difficulty"), [(one.note.name, _case(one)) for one in found]
+
+
+def _case(one: CaseNote) -> Sequence[str]:
+    case = one.read.case
+    if case is None:
+        return one.note.name, "", "unreadable", ""
+    return one.note.name, kind_words(case.type.value), case.review.value, case.difficulty.value
+
+
+def _knowledge(web: WebVault, wrong: list[CrucibleError]) -> _Rows:
+    notes = load_items(web.vault, wrong.append)
+    rows = list_items(web.vault, notes, ItemFilter(), web.now(), web.vault.settings.knowledge)
+    return ("Title", "Type", "Scope", "Weight"), [
+        (row.id, (row.item.title, kind_words(row.item.type.value), row.item.scope.value, f"{row.weight.total:.2f}"))
+        for row in rows
+    ]
+
+
+def _history(web: WebVault, wrong: list[CrucibleError]) -> _Rows:
+    found = list_entries(load_entries(web.vault, wrong.append), HistoryFilter())
+    return ("Title", "Started", "Agent", "Project"), [
+        (one.note.name, (entry.title or one.note.name, show_time(entry.started, web.zone), entry.agent, entry.project))
+        for one in found
+        if (entry := one.entry)
+    ]
+
+
+def _workflows(web: WebVault, wrong: list[CrucibleError]) -> _Rows:
+    return ("Name", "Title", "Steps", "Problems"), list(_workflow_rows(web, wrong))
+
+
+def _workflow_rows(web: WebVault, wrong: list[CrucibleError]) -> Iterator[tuple[str, Sequence[str]]]:
+    for path in workflow_paths(web.vault, wrong.append):
+        if not path.is_relative_to(web.vault.root / WORKFLOWS):
+            continue
+        name = note_name(path.name)
+        try:
+            workflow = read_workflow_note(web.vault, path).workflow
+        except CrucibleError as error:
+            wrong.append(error)
+            continue
+        problems = check_workflow(workflow, graph := build_graph(workflow))
+        yield name, (name, workflow.title, str(len(graph.steps)), str(len(problems) or ""))
+
+
+# --- one note --------------------------------------------------------------------------------------------------------
+
+_HIDDEN = frozenset(("title", "aliases", "tags", "format", "digest"))
+
+
+def note_values(web: WebVault, folder: str, name: str) -> Mapping[str, object]:
+    """Return what the template shows of a case, an item or a history."""
+    note = web.note(folder, name)
+    values = find_frontmatter(note.source).values
+    return {
+        "title": str(values.get("title") or name),
+        "name": name,
+        "one": FOLDERS[folder].one,
+        "properties": [
+            (kind_words(key), render_markdown(text, web.page_of))
+            for key, value in values.items()
+            if key not in _HIDDEN and (text := _text(value))
+        ],
+        "body": render_document(note.source.text, web.page_of),
+        "hint": _HINTS[folder],
+    }
+
+
+def _text(value: object) -> str:
+    if isinstance(value, list):
+        return ", ".join(filter(None, map(_text, value)))
+    if isinstance(value, Mapping):
+        return " ".join(f"{key} {_text(each)}" for key, each in value.items())
+    if isinstance(value, bool):
+        return str(value).lower()
+    return "" if value is None else " ".join(str(value).split())
+
+
+def workflow_values(web: WebVault, name: str) -> Mapping[str, object]:
+    """Return what the template shows of a workflow: its graph, its steps, and its note."""
+    note: Note = web.note(WORKFLOWS, name)
+    workflow = read_workflow_note(web.vault, note.path).workflow
+    graph = build_graph(workflow)
+    return {
+        "title": workflow.title or name,
+        "name": name,
+        "graph": render_graph(graph),
+        "steps": list(_steps(graph)),
+        "inputs": [datum.name for datum in graph.inputs],
+        "outputs": [datum.name for datum in graph.outputs],
+        "problems": check_workflow(workflow, graph),
+        "body": render_document(note.source.text, web.page_of),
+        "hint": _HINTS[WORKFLOWS],
+    }
+
+
+class StepLine(NamedTuple):
+    """A step: what it takes and makes, and the steps that follow it."""
+
+    id: str
+    name: str
+    depth: int
+    marks: str
+    takes: str
+    makes: str
+    leads: Sequence[tuple[str, str, str]]
+
+
+def _steps(graph: Graph) -> Iterator[StepLine]:
+    for at, step in enumerate(graph.steps):
+        marks = (f"@{step.agent}" if step.agent else "", f"#{step.channel}" if step.channel else "")
+        yield StepLine(
+            step.id,
+            step.name,
+            min(4, step.id.count(".")),
+            " ".join(filter(None, marks)),
+            ", ".join(datum.name for datum in graph.taken[at]),
+            ", ".join(datum.name for datum in graph.made[at]),
+            [
+                (graph.steps[edge.target].id, graph.steps[edge.target].name, ", ".join(edge.data))
+                for edge in graph.outgoing[at]
+            ],
+        )
+
+
+# --- inbox -----------------------------------------------------------------------------------------------------------
+
+
+def inbox_values(web: WebVault) -> Mapping[str, object]:
+    """Return what waits for the user."""
+    items = [
+        {
+            "id": item.id,
+            "kind": kind_words(item.kind.value),
+            "class": item.kind.value.replace("_", "-"),
+            "title": item.title,
+            "text": render_markdown(item.text, web.page_of, f"i{at}"),
+            "project": item.project,
+            "at": f"{in_zone(item.at, web.zone):%Y-%m-%d %H:%M}" if item.at else "",
+            "href": f"{SESSION_PAGES}{quote(item.session)}?line={item.line}",
+            "session": item.session,
+        }
+        for at, item in enumerate(waiting_items(web, (web.now() - _OLD).isoformat()))
+    ]
+    return {"items": items}

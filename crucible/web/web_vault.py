@@ -1,0 +1,142 @@
+"""Read a vault for its pages: index rows, notes, links between pages, and recall.  Nothing is written to a note."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from datetime import datetime, tzinfo
+from pathlib import Path
+from threading import Lock
+from typing import NamedTuple, TypeVar
+from urllib.parse import quote
+
+from crucible.core.errors import CrucibleError, SessionNotFound, UnknownId, UsageError
+from crucible.documents.session.session import Session
+from crucible.memory.history.history_folder import HISTORY
+from crucible.memory.knowledge.knowledge_search import ItemShelf
+from crucible.search.embedded.embedded_recall import EmbeddedRecall
+from crucible.search.recall import MOST, Answer, Question
+from crucible.vault.index.index import Index
+from crucible.vault.index.schema import View, path_of_cell
+from crucible.vault.notes.links import LinkTable
+from crucible.vault.notes.note_folder import FolderNotes
+from crucible.vault.notes.vault import Note, Vault
+from crucible.vault.notes.walk import CASES, KNOWLEDGE, WORKFLOWS, note_name
+
+T = TypeVar("T")
+
+FOLDERS = {
+    WORKFLOWS: FolderNotes(WORKFLOWS, "workflow", "workflows", "cru workflow list"),
+    CASES: FolderNotes(CASES, "case", "cases", "cru case list"),
+    KNOWLEDGE: FolderNotes(KNOWLEDGE, "knowledge item", "knowledge items", "cru knowledge list"),
+    HISTORY: FolderNotes(HISTORY, "history", "histories", "cru history list"),
+}
+"""The folders whose notes have pages, besides sessions.  A page's address begins with the folder."""
+
+SESSION_PAGES = "/sessions/"
+_FRESH = 10.0
+"""Seconds for which the table of links is used without looking at the disk again."""
+
+
+class WebSettings(NamedTuple):
+    """The user's time zone, the clock, and the projects' names, passed in by the command."""
+
+    zone: tzinfo | None
+    now: Callable[[], datetime]
+
+
+class WebVault:
+    """A vault and its index, for one server.  Requests run in several threads, so each question holds a lock."""
+
+    def __init__(self, vault: Vault, settings: WebSettings) -> None:
+        self.vault = vault
+        self.zone = settings.zone
+        self.now = settings.now
+        self._index = Index(vault.root, vault.settings)
+        self._lock = Lock()
+        self._links: tuple[float, LinkTable] | None = None
+        self._kept: dict[str, tuple[str, object]] = {}
+
+    def ask(self, question: Callable[[View], T]) -> T:
+        """Answer a question about the index, which is updated first."""
+        with self._lock:
+            return self._index.ask(question)[0]
+
+    def remember(self, name: str, question: Callable[[View], T]) -> T:
+        """Answer a question as `ask` does; the answer is kept until the index changes."""
+        with self._lock:
+            self._index.ask(lambda _: None)
+            token = self._index.used
+            kept = self._kept.get(name)
+            if kept is None or kept[0] != token:
+                kept = self._kept[name] = (token, self._index.ask(question)[0])
+            return kept[1]  # type: ignore[return-value]  # the same question has the same name
+
+    # --- notes -------------------------------------------------------------------------------------------------------
+
+    def session(self, ref: str) -> Note:
+        """Read a session's note by its id.  Raises `SessionNotFound`."""
+        if not ref or "/" in ref or ref.startswith("."):
+            raise SessionNotFound(f'no session matches "{ref}"')
+        usual = self.vault.sessions / f"{ref}.md"
+        return self.vault.read(usual if usual.is_file() else self.vault.find(ref))
+
+    def subagents(self, session: Session) -> Mapping[str, Session]:
+        """Read the notes of a session's subagents; one that cannot be read is left out."""
+        found: dict[str, Session] = {}
+        for ref in session.subagents:
+            try:
+                found[ref.session] = self.session(ref.session).session
+            except CrucibleError:
+                continue
+        return found
+
+    def note(self, folder: str, name: str) -> Note:
+        """Read a note of one of `FOLDERS` by its name.  Raises `UnknownId`."""
+        paths = {note_name(path.name): path for path in FOLDERS[folder].paths(self.vault)}
+        if name not in paths:
+            raise UnknownId(f'no {FOLDERS[folder].one} matches "{name}"')
+        return self.vault.read(paths[name])
+
+    # --- links -------------------------------------------------------------------------------------------------------
+
+    def page_of(self, target: str) -> str | None:
+        """Return the address of the page that a link's target has, or None."""
+        path = self._table().resolve(target).path
+        return page_address(path, self.vault.settings.sessions) if path else None
+
+    def _table(self) -> LinkTable:
+        now = time.monotonic()
+        kept = self._links
+        if kept is None or now - kept[0] > _FRESH:
+            paths = [*self.ask(lambda view: [*_session_paths(view)])]
+            for folder in FOLDERS.values():
+                paths += map(self.vault.relative, folder.paths(self.vault))
+            kept = self._links = (now, LinkTable(paths))
+        return kept[1]
+
+    def forget_links(self) -> None:
+        """Read the table of links again when it is next needed."""
+        self._links = None
+
+    # --- recall ------------------------------------------------------------------------------------------------------
+
+    def recall(self, text: str) -> Answer:
+        """Search sessions and knowledge by words."""
+        if not text.strip():
+            raise UsageError("no query")
+        with self._lock:
+            engine = EmbeddedRecall(self.vault.root, self.vault.settings, items=ItemShelf(self.vault))
+            return engine.ask(Question(text, limit=MOST, context=0), self.now())
+
+
+def _session_paths(view: View) -> Iterator[str]:
+    return (path_of_cell(str(row["path"])) for row in view.rows("sessions"))
+
+
+def page_address(path: str, sessions: str) -> str | None:
+    """Return the address of a note's page by its path in the vault, or None if it has none."""
+    folder, name = path.split("/", 1)[0], note_name(Path(path).name)
+    if path.startswith(f"{sessions}/"):
+        return SESSION_PAGES + quote(name)
+    return f"/{folder}/{quote(name)}" if folder in FOLDERS and "/" in path else None
