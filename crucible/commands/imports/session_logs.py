@@ -16,6 +16,8 @@ from crucible.analysis.findings.detector import Detector
 from crucible.clients.events import (
     At,
     Event,
+    Prompted,
+    QuestionsAnswered,
     SubagentReturned,
     SubagentStarted,
     Titled,
@@ -49,6 +51,8 @@ from crucible.vault.notes.vault import Note, Vault
 
 _MOST_UNREADABLE = 1000
 """Stop reading a file that begins with this many unreadable rows."""
+_ALONE = (Prompted, QuestionsAnswered, SubagentReturned, SubagentStarted, Unknown, Unreadable)
+"""Events that are recorded before the next one is redacted: they may say what is private, or begin a note."""
 
 
 class SessionDeferredError(Exception):
@@ -194,32 +198,43 @@ class SessionLogs(TrunkFold):
     def _read_events(self, agent: str, again: bool = False) -> None:
         unreadable: list[UnreadableRow] = [] if agent or again else self._unreadable
         path, strand = self.transcript.path_of(agent), self._strands[agent]
-        for event in self._events(agent):
-            self.events += 1
-            if isinstance(event, Unreadable):
-                unreadable.append(UnreadableRow(path, event.at.line, event.reason))
-                if len(unreadable) >= _MOST_UNREADABLE and not strand.has_rows:
-                    break
-            elif isinstance(event, Unknown):
-                self._report.unknown_rows[event.type] += not again
-            if isinstance(event, SubagentReturned) and event.agent and event.agent == event.at.agent:
-                strand.add_from_parent(*self._redact(event))
-                continue
-            if event.at.agent == agent:
-                strand.take(*self._redact(event))
-            elif event.at.agent not in self._with_file:
-                self._strand_inside(event.at.agent).take(*self._redact(event))
-            else:
-                continue
-            if isinstance(event, SubagentStarted):
-                self._results.add_task(event)
-            elif isinstance(event, SubagentReturned):
-                self._pass_result(event)
+        try:
+            for event in self._events(agent):
+                self.events += 1
+                if event.at.agent == agent and not isinstance(event, _ALONE):
+                    self._add_to_run(event)
+                    continue
+                self._take_run()
+                if isinstance(event, Unreadable):
+                    unreadable.append(UnreadableRow(path, event.at.line, event.reason))
+                    if len(unreadable) >= _MOST_UNREADABLE and not strand.has_rows:
+                        break
+                elif isinstance(event, Unknown):
+                    self._report.unknown_rows[event.type] += not again
+                self._take_alone(agent, event)
+        finally:
+            self._take_run()
         if not again:
             is_ours = strand.has_rows or self._dialect.sniff(path)
             self._report.unreadable += unreadable_rows(path, unreadable, "" if is_ours else self._dialect.name)
         if strand.overflowed and strand.id:
             self._store_events(agent)
+
+    def _take_alone(self, agent: str, event: Event) -> None:
+        """Record one event of a subagent, or one that other events depend on."""
+        if isinstance(event, SubagentReturned) and event.agent and event.agent == event.at.agent:
+            self._strands[agent].add_from_parent(*self._redact(event))
+            return
+        if event.at.agent == agent:
+            self._strands[agent].take(self._redact(event))
+        elif event.at.agent not in self._with_file:
+            self._strand_inside(event.at.agent).take(self._redact(event))
+        else:
+            return
+        if isinstance(event, SubagentStarted):
+            self._results.add_task(event)
+        elif isinstance(event, SubagentReturned):
+            self._pass_result(event)
 
     def _pass_result(self, event: SubagentReturned) -> None:
         """Pass a result from the parent's log to the subagent, whose own log may be missing or lack the report."""

@@ -146,6 +146,8 @@ class Strand:
         self._writer: EventSink | None = None
         self._opened = False
         self._held: list[tuple[Event, str]] = []
+        self._pending: list[tuple[Event, str]] = []
+        """Recorded events that are not stored yet, with the ids of their phases."""
 
     def __getstate__(self) -> dict[str, object]:
         """Return what another process can use: all but the means to store more events."""
@@ -166,8 +168,15 @@ class Strand:
         """True if there is no note yet, or if the log has events that are not in the note."""
         return self.note is None or self.recorder.base is not None
 
-    def take(self, event: Event, secrets: Mapping[str, int]) -> None:
-        """Record a redacted event and store it; `secrets` counts the redacted secrets by rule."""
+    def take(self, *events: tuple[Event, Mapping[str, int]]) -> None:
+        """Record redacted events, then store them; each comes with the number of redacted secrets by rule."""
+        try:
+            for event, secrets in events:
+                self._record(event, secrets)
+        finally:
+            self._write_pending()
+
+    def _record(self, event: Event, secrets: Mapping[str, int]) -> None:
         recorder = self.recorder
         recorder.add(event, secrets)
         if self.text:
@@ -178,10 +187,10 @@ class Strand:
         if isinstance(event, Prompted) and not self.first_prompt:
             self.first_prompt = event.text
         if self._opened:
-            self._write(event, self._place())
+            self._pending.append((event, self._place()))
         elif self._is_due and self._can_be_named:
             self._begin()
-            self._write(event, self._place())
+            self._pending.append((event, self._place()))
         elif self.note is None or self._is_due:
             self._hold(event)
 
@@ -196,6 +205,7 @@ class Strand:
         """Start storing events if there are any to store."""
         if not self._opened and self._is_due and self._can_be_named:
             self._begin()
+            self._write_pending()
 
     @property
     def _is_due(self) -> bool:
@@ -210,7 +220,8 @@ class Strand:
         self.recorder.add(event)
         if not self._opened:
             self._begin()
-        self._write(event, self._place())
+        self._pending.append((event, self._place()))
+        self._write_pending()
 
     def _place(self) -> str:
         """The current phase's id in the note, which may also hold phases of other sessions."""
@@ -225,8 +236,7 @@ class Strand:
         if self.overflowed:
             return  # the entire log is read again, which keeps the events in order
         self._writer = writer
-        for event, place in self._held:
-            self._write(event, place)
+        self._pending += self._held
         self._held.clear()
 
     def _hold(self, event: Event) -> None:
@@ -235,9 +245,11 @@ class Strand:
         else:
             self.overflowed = True
 
-    def _write(self, event: Event, place: str) -> None:
+    def _write_pending(self) -> None:
+        pending, self._pending = self._pending, []
         if self._writer:
-            self._writer.write(event, place, self.source)
+            for event, place in pending:
+                self._writer.write(event, place, self.source)
 
     @property
     def is_waiting(self) -> bool:

@@ -61,6 +61,8 @@ _WIKI_TOKEN = late_pattern(rf"\\[\s\S]|(?P<wiki>{_WIKI})(?P<address>(?!))?(?P<op
 """The token for text after the last Markdown address, where only wikilinks can occur."""
 _WHOLE = late_pattern(_WIKI)
 _LINKS = late_pattern(r"\[\[|\]\(")
+_MAY_LINK = late_pattern(r"\[\[|\]\((?!<?(?:[A-Za-z][A-Za-z0-9+.-]++:|//))")
+"""What a link has, but for those on the web, which do not count."""
 _WEB = late_pattern(r"[A-Za-z][A-Za-z0-9+.-]++:|//")  # a single letter is a drive, which never resolves
 _ESCAPED = late_pattern(r"\\([!-/:-@\[-`{-~])")
 _PERCENT = late_pattern(r"(?>(?:%[0-9A-Fa-f]{2})+)")
@@ -71,7 +73,8 @@ def find_links(source: Source, start: int | None = None) -> list[Link]:
     """Find all links of the body, in the order of their ends.  `start` is the body's offset, if known."""
     links: list[Link] = []
     open_brackets: list[re.Match[str]] = []
-    for token in _tokens(source.text, find_frontmatter(source).span.end if start is None else start):
+    start = find_frontmatter(source).span.end if start is None else start
+    for token in _tokens(source.text, start) if _MAY_LINK.search(source.text, start) else ():
         if token["wiki"] is not None:
             if link := _wiki_link(token):
                 links.append(link)
