@@ -47,6 +47,7 @@ from crucible.integrations.doctor.vault_checks import (
     check_archives,
     check_git_hooks,
     check_notes,
+    check_prices,
     check_renames,
     check_sessions,
     check_settings,
@@ -161,6 +162,7 @@ class _Setup(NamedTuple):
     agents: AgentSettings
     faults: tuple[CrucibleError, ...]
     warnings: tuple[str, ...]
+    prices: str
 
 
 def _setup(door: Door) -> _Setup:
@@ -168,7 +170,7 @@ def _setup(door: Door) -> _Setup:
     root = vault_root(door, user)
     settings, broken = _or_default(lambda: load_vault_settings(root, user), VaultSettings())
     warnings = (*user.warnings, *settings.warnings)
-    return _Setup(Vault(Path(root), settings), user.zone, user.agents, (*unread, *broken), warnings)
+    return _Setup(Vault(Path(root), settings), user.zone, user.agents, (*unread, *broken), warnings, user.prices)
 
 
 def _or_default(load: Callable[[], _T], default: _T) -> tuple[_T, tuple[CrucibleError, ...]]:
@@ -183,6 +185,7 @@ def _results(setup: _Setup, now: datetime, *, secrets: bool) -> Iterator[CheckRe
     yield from check_settings(setup.faults, setup.warnings)
     if not setup.faults:
         yield from check_trust(vault.settings.asks)
+    yield from check_prices(setup.prices, now.astimezone(setup.zone).date())
     yield from check_writable(vault.root, (vault.sessions,))
     yield from check_git_hooks(vault.root)
     yield from check_renames(vault)

@@ -18,6 +18,8 @@ from crucible.core.errors import CrucibleError
 from crucible.core.settings.settings import VaultSettings
 from crucible.vault.index.index import Index, Refreshed
 from crucible.vault.index.query import (
+    COST,
+    PRICED,
     STATUSES,
     SessionQuery,
     check_column,
@@ -136,6 +138,7 @@ def query_from(options: Mapping[str, Any], table: str = "sessions") -> SessionQu
     known["where"] = tuple(parse_condition(text, now, table) for text in options.get("where", ()))
     if options.get("sort") is not None:
         column = check_column(options["sort"].removeprefix("-"), table)
+        column = COST if column == "cost" else column
         known["sort"] = f"-{column}" if options["sort"].startswith("-") else column
     return SessionQuery(**known)
 
@@ -148,4 +151,4 @@ def named_columns(options: Mapping[str, Any], table: str = "sessions") -> list[s
 
 def columns_of(table: str) -> str:
     """Return the columns that `--where` and `--sort` accept, for help texts."""
-    return ", ".join(TABLES[table])
+    return ", ".join([*TABLES["sessions"], "cost"] if table == PRICED else TABLES[table])

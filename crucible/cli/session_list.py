@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import click
 
+from crucible.cli.bars import bar, can_draw
+from crucible.cli.environment import user_settings
 from crucible.cli.index_access import (
     columns_of,
     named_columns,
@@ -19,9 +20,15 @@ from crucible.cli.index_access import (
 )
 from crucible.cli.options import NULL_OPTION, Door, check_null, flag, format_option, is_data
 from crucible.cli.output import PROBLEMS_FOUND, clean_line, in_color, room_of, say, write_data
+from crucible.cli.session_costs import check_spending, write_costs
 from crucible.cli.table_output import aligned, broadest, write_index_rows, write_paths
-from crucible.core.text import short_duration
-from crucible.vault.index.query import COLUMNS, select
+from crucible.core.errors import UsageError
+from crucible.core.prices.price_list import load_prices
+from crucible.core.text import dollars, short_duration
+from crucible.vault.index.cost_report import GROUPINGS as COST_GROUPINGS
+from crucible.vault.index.costs import select_priced
+from crucible.vault.index.query import COLUMNS, COST, PRICED, UNPRICED, SessionQuery, select
+from crucible.vault.index.schema import Row, View
 from crucible.vault.index.stats import GROUPINGS, Stats, aggregate
 
 _GAP = "  "
@@ -31,8 +38,6 @@ _BARS = ("sessions", "tokens")
 _BROADEST_BAR, _SHORTEST_BAR = 16, 6
 _SHORTEST_NAME, _LONGEST_NAME = 16, 200
 """Maximum lengths of names: on a narrow terminal, and on any."""
-
-_EIGHTHS = " ▏▎▍▌▋▊▉█"
 
 _LEAST_FIRST = (
     "users",
@@ -112,7 +117,7 @@ def _plans(stats: Stats, longest: int) -> Iterable[_Plan]:
     """Yield layouts from widest to narrowest: shorten numbers, omit columns, cut names, then drop the bars."""
     exact, short = _columns(stats, exact=True), _columns(stats, exact=False)
     cut = min(longest, _SHORTEST_NAME)
-    for length in (_SHORTEST_BAR, 0) if stats.groups and _can_draw() else (0,):
+    for length in (_SHORTEST_BAR, 0) if stats.groups and can_draw() else (0,):
         yield _Plan(longest, exact, length)
         for names, most in ((longest, _FOR_NAMES), (cut, len(_LEAST_FIRST))):
             for count in range(most + 1):
@@ -149,23 +154,6 @@ def _drawn(stats: Stats, key: str, plan: _Plan, *, color: bool) -> list[str]:
     # Spaces are not styled, as in the total: the end of their style would end the style of the line.
     drawn = [click.style(text, fg="cyan") if color and text.strip() else text for text in padded]
     return [head.ljust(wide), *(f"{cell:>{width}} {text}" for cell, text in zip(cells, drawn, strict=True))]
-
-
-def bar(value: int, largest: int, length: int) -> str:
-    """Draw a bar of blocks, `length` of them for the largest value; values above 0 are always visible."""
-    if value <= 0:
-        return ""
-    eighths = max(1, round(8 * length * value / largest))
-    return (_EIGHTHS[8] * (eighths // 8) + _EIGHTHS[eighths % 8]).rstrip()
-
-
-def _can_draw() -> bool:
-    """True if stdout's encoding can represent the block characters."""
-    try:
-        _EIGHTHS.encode(sys.stdout.encoding)
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def shortened(value: float) -> str:
@@ -218,14 +206,15 @@ _BROAD = 110
 """The width of a terminal that has room for participants beside titles."""
 
 
-@click.command("list", epilog=f"Columns for --where and --sort: {columns_of('sessions')}")
+@click.command("list", epilog=f"Columns for --where and --sort: {columns_of(PRICED)}")
 @session_filters
 @flag("--archived", "Include archived sessions.")
 @order_options
+@flag("--cost", "Show what each session cost, with its subagents.")
 @format_option("paths")
 @NULL_OPTION
 @click.pass_obj
-def list_sessions(door: Door, /, *, format_: str, null: bool, **options: Any) -> int:
+def list_sessions(door: Door, /, *, format_: str, null: bool, cost: bool, **options: Any) -> int:
     """List sessions, newest first.
 
     \b
@@ -236,6 +225,9 @@ def list_sessions(door: Door, /, *, format_: str, null: bool, **options: Any) ->
     - Columns of --sort and --where are shown too, except in the format
       paths.
     - Unreadable notes are listed with a problem.
+    - The cost is the list price, in US dollars (for --where too), also if a
+      subscription pays. Models without a price are named. With --children,
+      a session's cost is that of its own note.
 
     Exit code: 3 if sessions may be missing because a folder could not be read.
 
@@ -243,17 +235,22 @@ def list_sessions(door: Door, /, *, format_: str, null: bool, **options: Any) ->
       cru session list --since 7d --agent claude-code
       cru session list --status failed --format json
       cru session list --where 'tokens > 5000' --sort -tokens -n 20
+      cru session list --since 7d --sort -cost -n 10
       cru session list --project shop --format paths -0 | xargs -0r rg -l limiter
       cru session list --since today --format paths -0 | xargs -0r git add --
     """
     check_null(format_, null=null)
-    query, named = query_from(options), named_columns(options)
+    query, named = query_from(options, PRICED), named_columns(options, PRICED)
     index = open_index(door)
-    rows, now = query_index(index, lambda view: select(view, query))
+    by_cost = not _COSTS.isdisjoint(named)
+    find = select_with_costs(query, by_cost=by_cost) if cost or by_cost else lambda view: select(view, query)
+    rows, now = query_index(index, find)
     complete = True
     if format_ == "paths":
         complete = write_paths(index.root, index.settings.sessions, rows, null=null, terminal=door.terminal)
     else:
+        priced = _priced_columns(rows, format_) if cost or by_cost else []
+        named = [*priced, *(name for name in named if name not in _COSTS)]
         columns = dict.fromkeys([*(_TABLE if format_ == "text" else COLUMNS), *named])
         if door.terminal and format_ == "text":
             # A narrow terminal leaves out the last columns.
@@ -265,6 +262,24 @@ def list_sessions(door: Door, /, *, format_: str, null: bool, **options: Any) ->
     return 0 if complete and not now.unwalked else PROBLEMS_FOUND
 
 
+_COSTS = {"cost", COST, UNPRICED}
+
+
+def select_with_costs(query: SessionQuery, *, by_cost: bool) -> Callable[[View], list[Row]]:
+    """Return a question for the rows with their cost."""
+    prices = load_prices(user_settings().prices)
+    return lambda view: select_priced(view, prices, query, by_cost=by_cost)
+
+
+def _priced_columns(rows: Sequence[Row], format_: str) -> list[str]:
+    """Return the columns of costs; a table shows dollars, and models without a price only if there are some."""
+    if format_ != "text":
+        return [COST, UNPRICED]
+    for row in rows:
+        row["cost"] = "-" if (micros := row[COST]) is None else dollars(int(micros))
+    return ["cost", UNPRICED] if any(row[UNPRICED] for row in rows) else ["cost"]
+
+
 def _say_none(*, is_filtered: bool) -> None:
     say(
         "No sessions match."
@@ -274,12 +289,18 @@ def _say_none(*, is_filtered: bool) -> None:
 
 
 @click.command(epilog=f"Columns for --where: {columns_of('sessions')}")
-@click.option("--by", type=click.Choice(GROUPINGS), help="Show one line per group, and the total.")
+@click.option(
+    "--by",
+    type=click.Choice([*GROUPINGS, *(name for name in COST_GROUPINGS if name not in GROUPINGS)]),
+    help="Show one line per group, and the total. Day, week and project show costs.",
+)
+@flag("--cost", "Show costs, by day, week, month, project, model or agent.")
+@click.option("--check", "checks", multiple=True, metavar="BUDGET", help="Compare the cost with a budget; repeatable.")
 @session_filters
 @format_option()
 @click.pass_obj
-def stats(door: Door, /, *, by: str | None, format_: str, **options: Any) -> int:
-    """Count sessions, tokens, time and failures.
+def stats(door: Door, /, *, by: str | None, cost: bool, checks: Sequence[str], format_: str, **options: Any) -> int:
+    """Count sessions, tokens, time and failures, or what they cost.
 
     \b
     - A session's tokens include its subagents'. --children counts subagents
@@ -291,13 +312,31 @@ def stats(door: Door, /, *, by: str | None, format_: str, **options: Any) -> int
       the total. By phase, the figures are the phases' own.
     - A terminal omits columns that do not fit; JSON and TOON have all.
 
+    \b
+    With --cost:
+    - Each message counts on its day, at its own model's price. --since and
+      --until are days of use.
+    - The cost is the list price in US dollars, also if a subscription pays.
+      Models without a price are named.
+    - --check "week <= 50 USD" looks at the current week, from Monday; other
+      periods are day, month and total. Exit code: 0 if the budget is kept,
+      1 if it is exceeded, 2 if it cannot be checked.
+
     Exit code: 3 if sessions may be missing because a folder could not be read.
 
     \b
       cru session stats --by agent --since 30d
       cru session stats --by month --project shop --format json
+      cru session stats --cost --by day --since 7d
+      cru session stats --check "week <= 50 USD" --check "day <= 20 USD"
     """
     query = query_from(options)
+    if checks:
+        return check_spending(door, query, checks, format_)
+    if cost or by in {"day", "week", "project"}:
+        if by and by not in COST_GROUPINGS:
+            raise UsageError(f"--cost cannot be grouped by {by}", f"use one of {', '.join(COST_GROUPINGS)}")
+        return write_costs(door, query, by, format_)
     figures, now = query_index(open_index(door), lambda view: aggregate(view, query, by))
     _write_stats(figures, format_, door)
     return PROBLEMS_FOUND if now.unwalked else 0

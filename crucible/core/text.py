@@ -119,6 +119,11 @@ def day_words(time: datetime, now: datetime) -> str:
     return "yesterday" if days == 1 else f"{days} days ago"
 
 
+def dollars(micros: int) -> str:
+    """Show micro-dollars as dollars: `$1,234.50`, and `<$0.01` instead of nothing."""
+    return "<$0.01" if 0 < micros < 5_000 else f"${micros / 1_000_000:,.2f}"
+
+
 def short_duration(seconds: float) -> str:
     """Format seconds for a column: `45s`, `12m 5s`, `1h 23m`, `3d 4h`."""
     total = round(seconds)

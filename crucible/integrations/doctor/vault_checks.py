@@ -6,10 +6,11 @@ import errno
 import os
 import shutil
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
 from crucible.core.errors import CrucibleError, OutsideVault, VaultError
+from crucible.core.prices.price_list import load_prices
 from crucible.core.settings.trust import Ask, ignored_names
 from crucible.integrations.doctor import CheckResult, bad, good, notice, numbered
 from crucible.integrations.install.git_hooks import find_hook, is_in_repository, is_installed
@@ -23,6 +24,8 @@ from crucible.vault.notes.vault import Vault
 
 _NO_ROOM = 1 << 20
 """Minimum free disk space in bytes; with less, writing a note may fail."""
+_OLD_PRICES = 120
+"""Days after which prices are reported as old."""
 _ROOM = "free some disk space"
 _RIGHT = 'grant yourself write permission, or run "cru" as the vault\'s owner'
 _REFUSALS = {
@@ -41,6 +44,21 @@ def check_settings(faults: Iterable[CrucibleError], warnings: Iterable[str]) -> 
         yield bad("settings", f"{fault}; no other command works until then", hint)
     for warning in dict.fromkeys(warnings):
         yield notice("settings", warning, "fix its name, or remove the line")
+
+
+def check_prices(own: str, today: date) -> Iterator[CheckResult]:
+    """Report prices that are old, and errors in the user's own; `own` is the path of their file."""
+    try:
+        taken = load_prices(own).date
+    except VaultError as error:
+        yield bad("prices", f"{error}; costs cannot be shown until then", error.hint)
+        return
+    age = (today - date.fromisoformat(taken)).days
+    if age > _OLD_PRICES:
+        what = f"the prices of models are {age} days old, so newer models are unpriced"
+        yield notice("prices", what, f"upgrade cru, or add prices to {own or 'prices.toml'}")
+    else:
+        yield good("prices", f"the prices of models are of {taken}")
 
 
 def check_trust(asks: Sequence[Ask]) -> Iterator[CheckResult]:

@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 from crucible.core.prices.kinds import KINDS
 from crucible.core.prices.price_list import PriceList
-from crucible.vault.index.query import SessionQuery
-from crucible.vault.index.schema import UNDATED, Row, View, shard_of
+from crucible.vault.index.query import COST, UNPRICED, SessionQuery, select
+from crucible.vault.index.schema import UNDATED, Row, View, join_list, shard_of
 from crucible.vault.index.subagent_tree import listed_subagents, read_sessions, roots_of
 
 UNKNOWN_MODEL = "unknown model"
@@ -53,10 +53,16 @@ def total_cost(used: Iterable[UsageCost]) -> Cost:
     unpriced: Counter[str] = Counter()
     for one in used:
         if one.micros is None:
-            unpriced[one.model or UNKNOWN_MODEL] += one.tokens
+            unpriced[_name_of(one)] += one.tokens
         else:
             micros = (micros or 0) + one.micros
     return Cost(micros, unpriced)
+
+
+def _name_of(one: UsageCost) -> str:
+    if one.model and not one.counts:
+        return f"{one.model} (kinds of tokens unknown)"
+    return one.model or UNKNOWN_MODEL
 
 
 def usage_costs(view: View, prices: PriceList, query: SessionQuery) -> Iterator[UsageCost]:
@@ -89,6 +95,28 @@ def costs_of(view: View, prices: PriceList, rows: Sequence[Row], *, children: bo
     for one in used:
         by_session.setdefault(one.session, []).append(one)
     return {path: total_cost(found) for path, found in by_session.items()}
+
+
+def select_priced(view: View, prices: PriceList, query: SessionQuery, *, by_cost: bool) -> list[Row]:
+    """Return the matching rows with their cost, as `select` does; `by_cost` if conditions or the order depend on it."""
+    if not by_cost:
+        rows = select(view, query)
+        costs = costs_of(view, prices, rows, children=query.children)
+        for row in rows:
+            _add_cost(row, costs)
+        return rows
+    by_session: dict[str, list[UsageCost]] = {}
+    for one in usage_costs(view, prices, SessionQuery(children=query.children, archived=True)):
+        by_session.setdefault(one.session, []).append(one)
+    costs = {path: total_cost(found) for path, found in by_session.items()}
+    # The first check adds the cost for the others.
+    return select(view, query._replace(where=(lambda row: _add_cost(row, costs), *query.where)))
+
+
+def _add_cost(row: Row, costs: Mapping[str, Cost]) -> bool:
+    cost = costs.get(str(row["path"]), NO_COST)
+    row[COST], row[UNPRICED] = cost.micros, join_list(sorted(cost.unpriced)) or None
+    return True
 
 
 _MANY = 64

@@ -50,6 +50,15 @@ COLUMNS = (
 )
 """Columns of `session list` as JSON and TOON, in this order.  The table's other columns are for filters."""
 
+COST, UNPRICED = "cost_usd_micros", "unpriced_models"
+PRICED = "sessions with their cost"
+"""The name of the table `sessions` with the columns of `vault.index.costs`, for `check_column` and conditions.
+
+`cost` is `cost_usd_micros` in dollars.
+"""
+
+_COLUMNS_OF = {**TABLES, PRICED: (*TABLES["sessions"], "cost", COST, UNPRICED)}
+
 STATUSES = ("active", "paused", "completed", "failed")
 """The values of `session.Status`, which is slow to import."""
 
@@ -135,7 +144,7 @@ def unreadable_rows(view: View) -> list[Row]:
 
 def check_column(name: str, table: str = "sessions") -> str:
     """Return the name of the column, given in any case; otherwise `UsageError` with similar names and a list of all."""
-    columns = TABLES[table]
+    columns = _COLUMNS_OF[table]
     if name.lower() in columns:
         return name.lower()
     import difflib  # noqa: PLC0415  only needed for a mistake
@@ -156,7 +165,8 @@ def _in_order(rows: Iterable[Row], table: str, query: SessionQuery) -> list[Row]
 
 
 def _sorted(rows: Iterable[Row], table: str, sort: str) -> list[Row]:
-    column = check_column(sort.removeprefix("-"), table)
+    column = sort.removeprefix("-")
+    column = column if column == COST else check_column(column, table)
     known: list[Row] = []
     unknown: list[Row] = []
     for row in rows:
@@ -328,6 +338,8 @@ def _number_check(column: str, sign: str, value: str) -> Check:
     if not re.fullmatch(_NUMBER, value):
         raise UsageError(f"{column}: {value!r} is not a number", "write a number such as 5000, 5_000 or 0.5")
     expected = float(value) if "." in value else int(value)
+    if column == "cost":
+        column, expected = COST, expected * 1_000_000
     test = _COMPARE[sign]
     return lambda row: isinstance(cell := row[column], int | float) and test(cell, expected)
 

@@ -103,7 +103,7 @@ _FILES = ("path", "size", "mtime_ns", "ctime_ns", "ino", "sha", "shard")
 
 _COLUMNS = {**TABLES, "files": _FILES}
 
-LISTS = frozenset({"participants", "agents", "channels", "models", "tags", "depends_on"})
+LISTS = frozenset({"participants", "agents", "channels", "models", "tags", "depends_on", "unpriced_models"})
 TIMES = frozenset({"started", "ended", "completed"})
 NUMBERS = frozenset(
     {
@@ -122,6 +122,8 @@ NUMBERS = frozenset(
         "confidence",
         "over",
         *KINDS,
+        "cost",
+        "cost_usd_micros",
     }
 )
 """Columns by the type of their cells; all others are text."""

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,12 +10,13 @@ from hypothesis import strategies as st
 import crucible.vault.index.costs as module
 from crucible.core.prices.kinds import KINDS, TOKEN_KINDS
 from crucible.core.prices.price_list import load_prices
-from crucible.vault.index.costs import Cost, costs_of, session_usage, total_cost, usage_costs
-from crucible.vault.index.query import SessionQuery
+from crucible.vault.index.costs import Cost, costs_of, select_priced, session_usage, total_cost, usage_costs
+from crucible.vault.index.query import COST, PRICED, UNPRICED, SessionQuery, parse_condition
 from crucible.vault.index.schema import TABLES, Row, View, encode_rows, shard_of
 from tests.unit.vault.index.test_stats import listed, session
 
 PRICES = load_prices()
+NOW = datetime(2026, 11, 28, tzinfo=UTC)
 EVERY = SessionQuery()
 
 
@@ -87,9 +89,21 @@ def test_tokens_of_an_unknown_kind_and_of_a_subagent_without_a_note_are_unpriced
         [usage("a", "2026-11-21", "claude-opus-4-8", tokens=10)],
         [listed("a", 30, "gone"), listed("a", 20, "gone"), listed("a", 7)],
     )
-    expected = Cost(None, {"claude-opus-4-8": 10, "unknown model": 37})
+    expected = Cost(None, {"claude-opus-4-8 (kinds of tokens unknown)": 10, "unknown model": 37})
     assert costs_of(found, PRICES, rows_of(found, "a")) == {"sessions/a.md": expected}
     assert total_cost(usage_costs(found, PRICES, EVERY)) == expected
+
+
+def test_a_list_can_be_ordered_and_filtered_by_cost() -> None:
+    found = view(SESSIONS, USED)
+    priced = select_priced(found, PRICES, SessionQuery(sort="-cost_usd_micros"), by_cost=True)
+    assert [(row["id"], row[COST], row[UNPRICED]) for row in priced] == [
+        ("root", OWN["root"] + OWN["root-scout"], "mystery-1"),
+        ("other", OWN["other"], None),
+    ]
+    cheap = SessionQuery(where=(parse_condition("cost <= 3.75", NOW, PRICED),))
+    assert [row["id"] for row in select_priced(found, PRICES, cheap, by_cost=True)] == ["other"]
+    assert [row[COST] for row in select_priced(found, PRICES, EVERY, by_cost=False)] == [12_000_000, OWN["other"]]
 
 
 def test_the_sum_over_all_sessions_counts_each_note_once() -> None:
