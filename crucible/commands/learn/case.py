@@ -332,13 +332,13 @@ def _file_name(session: str) -> str:
 
 def with_unique_ids(cases: Iterable[Case]) -> Iterator[Case]:
     """Make the ids of a session's cases unique. The first case in the note keeps an id that others share."""
-    taken: set[str] = set()
+    taken: dict[str, int] = {}  # with the last number used for its duplicates
     for case in cases:
-        nth, ident = 0, case.id
+        nth, ident = taken.get(case.id, 0), case.id
         while ident in taken:
             nth += 1
             ident = case_id(case.place.session, case.type, case.id.removeprefix(case.place.session), nth)
-        taken.add(ident)
+        taken |= {ident: 0, case.id: nth}
         yield case if ident == case.id else replace(case, id=ident)
 
 

@@ -18,17 +18,17 @@ from crucible.commands.learn.case import (
 from crucible.commands.learn.excerpts import (
     SENTENCE,
     SIDE,
-    request_of,
+    Requests,
     shorten_middle,
     shorten_turns,
     with_prose_before,
 )
 from crucible.commands.learn.timeline import (
     Timeline,
+    last_before,
     make_case,
     moment_of_rows,
     placed_findings,
-    verification_after,
 )
 from crucible.core.patterns import late_pattern
 from crucible.documents.markdown.containment import cut, normal_line
@@ -42,7 +42,8 @@ _BEFORE = 6
 """Number of moments before a delegation whose words do not count as new in the result."""
 _ENOUGH = 2
 """Minimum number of new words from the result that the parent's later work must contain to count as a use."""
-_LONGEST = 300
+_LONGEST, _READ = 300, 4000
+"""Maximum code points of a use, and of a goal to read."""
 
 
 def find_delegations(timeline: Timeline, children: Mapping[str, Session | None]) -> Iterator[Case]:
@@ -59,7 +60,7 @@ def find_delegations(timeline: Timeline, children: Mapping[str, Session | None])
             entry.agent.name, shorten_middle(task, 2 * SIDE), shorten_middle(result, 4 * SIDE), used, evidence
         )
         anchor = entry.link or f"{task}\n{entry.summary or ''}"
-        verification = verification_after(timeline, moment.at) if used else ""
+        verification = timeline.verifications[moment.at] if used else ""
         yield make_case(timeline, moment, body, anchor, finding=finding, verification=verification)
 
 
@@ -112,7 +113,7 @@ def _words_before(timeline: Timeline, moment: Moment) -> frozenset[str]:
     before = timeline.moments[max(0, moment.at - _BEFORE) : moment.at]
     prose = (one.entry.text for one in before if isinstance(one.entry, Prose))
     calls = (one.call.call for one in before if one.call)
-    return content_words(" ".join([timeline.goal_of(moment.phase), *prose, *calls]))
+    return content_words(" ".join([timeline.goal_of(moment.phase)[:_READ], *prose, *calls]))
 
 
 def _written_by(moment: Moment) -> str:
@@ -126,18 +127,17 @@ def _written_by(moment: Moment) -> str:
 def find_trajectories(timeline: Timeline) -> Iterator[Case]:
     """Yield the workflows of a session: completed phases with an outcome and no correction."""
     parts = [list(group) for _, group in groupby(timeline.moments, key=_top)]
-    corrected = _corrected(timeline)
+    corrected, requests = _corrected(timeline), Requests(timeline)
     for part in parts:
         is_whole = _top(part[0]) not in corrected and _is_done(timeline, part, is_last=part is parts[-1])
-        if is_whole and (case := _case(timeline, part)):
+        if is_whole and (case := _case(timeline, requests, part)):
             yield case
 
 
 def _corrected(timeline: Timeline) -> set[str]:
     """Return the phases whose work the user corrected, in the phase itself or at the start of a later one."""
-    before = (timeline.moments[:at] for at in timeline.corrections)
-    last = (next((one for one in reversed(moments) if one.call), None) for moments in before)
-    return {_top(moment) for moment in last if moment}
+    last = (last_before(timeline.calls, at) for at in timeline.corrections)
+    return {_top(timeline.moments[at]) for at in last if at >= 0}
 
 
 def _top(moment: Moment) -> str:
@@ -158,27 +158,26 @@ def _is_done(timeline: Timeline, part: list[Moment], *, is_last: bool) -> bool:
     return bool(calls) and phase.status == "success" and not is_stopped and not is_cut
 
 
-def _case(timeline: Timeline, part: list[Moment]) -> Case | None:
+def _case(timeline: Timeline, requests: Requests, part: list[Moment]) -> Case | None:
     first = part[0]
     outcome = timeline.outcomes.get(_top(first))
     if outcome is None:
         return None
     goal = timeline.goal_of(_top(first))
     steps = _steps(timeline, part)
+    if not any(one.changed for one in steps):
+        return None
     turns = shorten_turns(steps, SIDE * 6, SIDE)
-    if not any(one.changed for one in steps) or sum(len(one.calls) for one in turns) < sum(
-        bool(one.call) for one in steps
-    ):
+    if sum(len(one.calls) for one in turns) < sum(bool(one.call) for one in steps):
         return None  # only part of the phase fits
     # Unlike the phase's number, its goal and name do not change when earlier phases are added. `with_unique_ids`
     # handles equal names.
     anchor = f"{goal}\n{_phase(timeline, first).name}"
     begun = next((one.at for one in part if not isinstance(one.entry, Intervention)), first.at)
     is_long = len(goal.split()) >= SENTENCE
-    body = Trajectory(shorten_middle(goal, SIDE // 2) if is_long else request_of(timeline, begun), turns)
-    return make_case(
-        timeline, first, body, anchor, finding=outcome, verification=verification_after(timeline, first.at)
-    )
+    body = Trajectory(shorten_middle(goal, SIDE // 2) if is_long else requests.at(begun), turns)
+    verification = timeline.verifications[first.at]
+    return make_case(timeline, first, body, anchor, finding=outcome, verification=verification)
 
 
 def _steps(timeline: Timeline, part: list[Moment]) -> list[Moment]:
@@ -208,17 +207,18 @@ class _Asked(NamedTuple):
 
 def find_choices(timeline: Timeline) -> Iterator[Case]:
     """Yield the decisions of a session, except plans, unclear replies, and options that were already carried out."""
+    requests = Requests(timeline)
     for finding, moment in placed_findings(timeline, Kind.DECISION):
         asked = _asked(timeline, finding, moment)
         if finding.source == Source.PLAN or _is_unclear(asked):
             continue
-        found = verification_after(timeline, moment.at)
+        found = timeline.verifications[moment.at]
         outcome = f"`{found}` passed afterwards." if found else ""
         # Sorted, so that the order does not reveal the choice.
         options = tuple(sorted(_shown_options(asked), key=str.casefold)) if asked.others else ()
         # The details of a reply in the user's own words belong to the situation.
         why = "" if finding.source == Source.REPLY else finding.details
-        body = Choice(_situation(timeline, asked), options, asked.choice, why, outcome)
+        body = Choice(_situation(timeline, requests, asked), options, asked.choice, why, outcome)
         yield make_case(timeline, moment, body, finding.summary, finding=finding, verification=found)
 
 
@@ -288,12 +288,12 @@ _PICK = late_pattern(r"(?<![\w.#-])(?:\d{1,2}|[A-Z])(?![\w.'-]*\w)")
 _FINISHED = ("✅", "✓", "~~", "[x]")
 
 
-def _situation(timeline: Timeline, asked: _Asked) -> str:
+def _situation(timeline: Timeline, requests: Requests, asked: _Asked) -> str:
     """Return the user's request, the agent's last prose and the question; "" if only the question is known."""
     at = asked.reply.at
     earlier = timeline.moments[max(0, at - _NEAR) : at]
     before = next((one.entry.text for one in reversed(earlier) if isinstance(one.entry, Prose)), "")
-    request = request_of(timeline, at)
+    request = requests.at(at)
     question = "" if _bare(asked.question) in _bare(before) else asked.question
     texts = [shorten_middle(request, SIDE // 4), shorten_middle(before, SIDE * 3 // 4), question]
     if asked.finding.source == Source.CALLOUT:  # written after the choice, so the earlier text may mention it

@@ -5,15 +5,15 @@ Recurring corrections become rules for a project's AGENTS.md or CLAUDE.md.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from difflib import unified_diff
 from itertools import accumulate
 
 from crucible.analysis.tools.tool_calls import CHANGES, RUNS, Moment
 from crucible.commands.learn.case import Case, Correction, content_words, texts_of
-from crucible.commands.learn.excerpts import SIDE, request_of, shorten_middle, shorten_turns, with_prose_before
-from crucible.commands.learn.timeline import Timeline, make_case, verification_after
+from crucible.commands.learn.excerpts import SIDE, Requests, shorten_middle, shorten_turns, with_prose_before
+from crucible.commands.learn.timeline import Timeline, first_after, last_before, make_case, places_of_rows, within
 from crucible.core.patterns import late_pattern
 from crucible.core.text import overlap
 from crucible.documents.markdown.containment import contain_line, cut, normal_line
@@ -27,36 +27,38 @@ _DID, _THEN = 2, 4
 
 def find_corrections(timeline: Timeline) -> Iterator[Case]:
     """Yield the corrections of a session in note order, except those that the user had to repeat."""
-    found = timeline.corrections
-    for at in sorted(found):
+    found, requests = timeline.corrections, Requests(timeline, timeline.corrections)
+    places = sorted(found)
+    for at in places:
         then = _work_after(timeline, at)
         end = then[-1].at if then else at
-        is_repeated = any(at < later <= end + 1 for later in found)
+        is_repeated = bool(within(places, range(at + 1, end + 2)))
         message = timeline.moments[at]
         refused = _refused(timeline, message, found[at])
         if not is_repeated and _is_followed(found[at], message, refused, then):
-            yield _case(timeline, message, refused, then, found)
+            yield _case(timeline, requests, message, refused, then)
 
 
 def _case(
     timeline: Timeline,
+    requests: Requests,
     message: Moment,
     refused: Moment | None,
     then: Sequence[Moment],
-    corrections: Mapping[int, Finding],
 ) -> Case:
-    finding, words = corrections[message.at], _words(message, corrections[message.at])
+    finding = timeline.corrections[message.at]
+    words = _words(message, finding)
     line = refused.call.call if refused and refused.call else ""
     did = [refused] if refused else _work_before(timeline, message.at)
     body = Correction(
-        request_of(timeline, (did[0] if did else message).at, corrections),
+        requests.at((did[0] if did else message).at),
         shorten_turns(with_prose_before(timeline, did)),
         shorten_middle(words, SIDE // 2),
         shorten_turns(_changes(then), 3 * SIDE, 2 * SIDE),
         shorten_middle(line, SIDE // 8),
     )
     anchor = f"{words}\n{line}" if line else words
-    verification = verification_after(timeline, message.at)
+    verification = timeline.verifications[message.at]
     return make_case(timeline, refused or message, body, anchor, finding=finding, verification=verification)
 
 
@@ -69,15 +71,13 @@ def _refused(timeline: Timeline, message: Moment, finding: Finding) -> Moment | 
 
     It is the call in the finding's row, else the first one rejected since the last other call or user message.
     """
-    found = None
-    for moment in reversed(timeline.moments[: message.at + 1]):
-        if moment.outcome is Outcome.REJECTED:
-            found = moment
-            if moment.row and moment.row.startswith(finding.rows):
-                break
-        elif moment.call or (isinstance(moment.entry, Intervention) and moment is not message):
-            break
-    return found
+    since = max(last_before(places, message.at) for places in (timeline.prompts, timeline.settled))
+    near = range(since + 1, message.at + 1)
+    own = (
+        at for at in places_of_rows(timeline, near, finding.rows) if timeline.moments[at].outcome is Outcome.REJECTED
+    )
+    found = max(own, default=next(iter(within(timeline.rejected, near)), None))
+    return None if found is None else timeline.moments[found]
 
 
 def _is_followed(finding: Finding, message: Moment, refused: Moment | None, then: Sequence[Moment]) -> bool:
@@ -121,25 +121,16 @@ def _aims(moment: Moment) -> set[str]:
 
 def _work_before(timeline: Timeline, until: int) -> list[Moment]:
     """Return the agent's last changes, or the last call, since the user's previous message, and the closing prose."""
-    turn: list[Moment] = []
-    for moment in reversed(timeline.moments[:until]):
-        if isinstance(moment.entry, Intervention) and any(one.call for one in turn):
-            break
-        turn.insert(0, moment)
-    changes = [one for one in turn if one.changed][-_DID:]
-    calls = changes or [one for one in turn if one.call][-1:]
-    prose = [one for one in turn[-1:] if isinstance(one.entry, Prose)]
-    return [*calls, *prose]
+    turn = range(last_before(timeline.prompts, last_before(timeline.calls, until)) + 1, until)
+    done = within(timeline.changes, turn)[-_DID:] or within(timeline.calls, turn)[-1:]
+    prose = [at for at in turn[-1:] if isinstance(timeline.moments[at].entry, Prose)]
+    return [timeline.moments[at] for at in (*done, *prose)]
 
 
-def _work_after(timeline: Timeline, at: int) -> list[Moment]:
+def _work_after(timeline: Timeline, at: int) -> Sequence[Moment]:
     """Return what the agent did next, until the user's next message or the next rejected call."""
-    then: list[Moment] = []
-    for moment in timeline.moments[at + 1 :]:
-        if isinstance(moment.entry, Intervention) or moment.outcome is Outcome.REJECTED:
-            break
-        then.append(moment)
-    return then
+    ends = (first_after(places, at) for places in (timeline.prompts, timeline.rejected))
+    return timeline.moments[at + 1 : min((end for end in ends if end is not None), default=None)]
 
 
 def _changes(then: Sequence[Moment]) -> list[Moment]:

@@ -6,14 +6,15 @@ Each part of a case before its answer has at most `SIDE` code points.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
-from itertools import accumulate
+from functools import cached_property
+from itertools import accumulate, islice
 
-from crucible.analysis.tools.tool_acts import Deed
 from crucible.analysis.tools.tool_calls import CHANGES, Moment
 from crucible.commands.learn.case import CUT, CaseTurn, Role, map_texts
-from crucible.commands.learn.timeline import Timeline, turns_of
+from crucible.commands.learn.timeline import Timeline, last_before, turns_of
 from crucible.core.patterns import ANSI, late_pattern
 from crucible.documents.session.session import Intervention, Outcome, Prose
 
@@ -29,6 +30,8 @@ _REMINDER = late_pattern(r"(?s)<system-reminder>.*?(?:</system-reminder>|\Z)")
 _NUMBERED = late_pattern(r"(?m)^[ \t]*\d+(?:→|\t)")
 _AROUND = 6
 """Number of lines to show before and after changed lines."""
+_READS = 20
+"""Number of reads of a file to search for a replaced text."""
 
 
 def shorten_middle(text: str, most: int) -> str:
@@ -62,16 +65,16 @@ def shorten_turns(moments: Iterable[Moment], most: int = SIDE, longest: int = _A
 
     Each turn is shortened; an argument keeps up to `longest` code points.
     """
-    turns = [_shortened(turn, longest) for turn in turns_of(map(_without_client_text, moments))]
     kept: list[CaseTurn] = []
-    for turn in reversed(turns):
+    for whole in reversed(turns_of(map(_without_client_text, moments))):
+        turn = _shortened(whole, longest)
         most -= _size(turn)
         if most < 0 and kept:
             break
-        kept.insert(0, turn)
-    while kept and kept[0].role is Role.TOOL:
-        del kept[0]
-    return tuple(kept)
+        kept.append(turn)
+    while kept and kept[-1].role is Role.TOOL:
+        kept.pop()
+    return tuple(reversed(kept))
 
 
 def with_prose_before(timeline: Timeline, moments: Iterable[Moment]) -> list[Moment]:
@@ -104,30 +107,62 @@ def _size(turn: CaseTurn) -> int:
     return len(turn.text) + sum(len(str(call.arguments)) for call in turn.calls)
 
 
-def request_of(timeline: Timeline, at: int, besides: Collection[int] = ()) -> str:
-    """Return the user's request that applies at a moment: the last full request, and the last prompt after it.
+class Requests:
+    """The user's requests in a session, except prompts at the positions `besides`."""
 
-    A slash command is shown with its expansion. Messages at the positions `besides` are ignored.
-    """
-    prompts: list[str] = []
-    for moment in reversed(timeline.moments[:at]):
-        if not isinstance(moment.entry, Intervention) or moment.at in besides:
-            continue
-        words = moment.entry.words
-        prompts.insert(0, "\n\n".join(filter(None, (words, shorten_middle(moment.expansion, SIDE // 8)))))
-        if len(words.split()) >= SENTENCE or words.startswith("/"):
-            break
-    else:
-        goal = _first_goal(timeline, at, besides)
-        prompts = [goal, *(one for one in prompts if one not in goal)]
-    return shorten_middle("\n\n".join([prompts[0], *prompts[-1:]] if len(prompts) > 1 else prompts), SIDE // 4)
+    def __init__(self, timeline: Timeline, besides: Collection[int] = ()) -> None:
+        self._timeline = timeline
+        self._prompts = [at for at in timeline.prompts if at not in besides]
+        self._ignored = {_words_at(timeline, at) for at in timeline.prompts if at in besides}
+        self._later: dict[tuple[int, str], str] = {}
+
+    @cached_property
+    def _full(self) -> Sequence[int]:
+        """The positions of full requests: those that make sense on their own, and slash commands."""
+        words = ((at, _words_at(self._timeline, at)) for at in self._prompts)
+        return [at for at, text in words if len(text.split()) >= SENTENCE or text.startswith("/")]
+
+    @cached_property
+    def _goals(self) -> Sequence[str]:
+        """For each number of moments, the goal of the last one, or the nearest earlier goal that is not ignored."""
+        goals = (self._timeline.goal_of(one.phase) for one in self._timeline.moments)
+        return [*accumulate(goals, lambda last, goal: last if goal in self._ignored else goal, initial="")]
+
+    def at(self, at: int) -> str:
+        """Return the request that applies at a moment: the last full request, and the last prompt after it.
+
+        Without a full request, it is the goal of the moment's phase, or the nearest earlier goal that is not ignored. A
+        slash command is shown with its expansion.
+        """
+        full, last = last_before(self._full, at), last_before(self._prompts, at)
+        if full >= 0:
+            texts = [self._text(one) for one in dict.fromkeys((full, last))]
+        else:
+            goal = self._goals[max(at, 1)]
+            texts = [goal, *filter(None, [self._last_besides(goal, at)])]
+        return shorten_middle("\n\n".join(texts), SIDE // 4)
+
+    def _last_besides(self, goal: str, at: int) -> str:
+        """Return the last prompt before a moment that a goal does not contain, "" if there is none."""
+        place, passed, found = at, [], ""
+        while not found and (place := last_before(self._prompts, place)) >= 0:
+            if (place, goal) in self._later:
+                found = self._later[place, goal]
+                break
+            passed.append((place, goal))
+            text = self._text(place)
+            found = "" if text in goal else text
+        self._later.update(dict.fromkeys(passed, found))
+        return found
+
+    def _text(self, at: int) -> str:
+        words, expansion = _words_at(self._timeline, at), self._timeline.moments[at].expansion
+        return "\n\n".join(filter(None, (words, shorten_middle(expansion, SIDE // 8))))
 
 
-def _first_goal(timeline: Timeline, at: int, besides: Collection[int]) -> str:
-    """Return the goal of the moment's phase, or the nearest earlier goal that is not a message at `besides`."""
-    words = {entry.words for one in besides if isinstance(entry := timeline.moments[one].entry, Intervention)}
-    goals = (timeline.goal_of(one.phase) for one in reversed(timeline.moments[:at] or timeline.moments[:1]))
-    return next((goal for goal in goals if goal not in words), "")
+def _words_at(timeline: Timeline, at: int) -> str:
+    entry = timeline.moments[at].entry
+    return entry.words if isinstance(entry, Intervention) else ""
 
 
 SENTENCE = 6
@@ -137,30 +172,29 @@ SENTENCE = 6
 # --- files ------------------------------------------------------------------------------------------------------------
 
 
-def files_before(earlier: Sequence[Moment], changes: Iterable[Moment]) -> str:
-    """Return the file parts that changes replaced, each under its file name; "" if no call shows any."""
+def files_before(timeline: Timeline, at: int, changes: Iterable[Moment]) -> str:
+    """Return the file parts that changes replaced after a moment, each under its file name; "" if no call shows any."""
     left = SIDE
     parts: list[str] = []
     for moment in changes:
         path = next((act.what for act in moment.acts if act.deed in CHANGES), "")
-        for old in _replaced(moment.arguments or {}) or _file_before(earlier, path):
-            part = f"{path}:\n{shorten_middle(_with_context(earlier, path, old), _ARGUMENT)}"
+        for old in _replaced(moment.arguments or {}) or _file_before(timeline, at, path):
+            part = f"{path}:\n{shorten_middle(_with_context(timeline, at, path, old), _ARGUMENT)}"
             left -= len(part)
             if part not in parts and (left >= 0 or not parts):
                 parts.append(part)
     return "\n\n".join(parts)
 
 
-def _file_before(earlier: Sequence[Moment], path: str) -> list[str]:
-    """Return a file's lines as last read or written, [] if unknown."""
-    for moment in reversed(earlier):
-        if any(act.what == path for act in moment.acts) and moment.outcome is Outcome.OK:
-            if moment.arguments is None:
-                continue
-            written = moment.arguments.get("content")
-            text = written if isinstance(written, str) else _NUMBERED.sub("", message_of(moment.result))
-            return [text] if text.strip() else []
-    return []
+def _file_before(timeline: Timeline, at: int, path: str) -> list[str]:
+    """Return a file's lines as last read or written before a moment, [] if unknown."""
+    place = last_before(timeline.touches.get(path, ()), at)
+    if place < 0:
+        return []
+    moment = timeline.moments[place]
+    written = (moment.arguments or {}).get("content")
+    text = written if isinstance(written, str) else _NUMBERED.sub("", message_of(moment.result))
+    return [text] if text.strip() else []
 
 
 def _replaced(arguments: Mapping[str, object]) -> list[str]:
@@ -176,18 +210,18 @@ def _replaced(arguments: Mapping[str, object]) -> list[str]:
     return [one for one in found if one.strip()]
 
 
-def _with_context(earlier: Sequence[Moment], path: str, old: str) -> str:
-    """Return the old text with adjacent lines, as the file was last read."""
-    for moment in reversed(earlier):
-        if any(act.deed is Deed.READ and act.what == path for act in moment.acts):
-            text = _NUMBERED.sub("", message_of(moment.result))
-            before, found, after = text.partition(old)
-            if found:
-                return "\n".join(
-                    [
-                        *before.split("\n")[-_AROUND:-1],
-                        before.split("\n")[-1] + old + after.split("\n")[0],
-                        *after.split("\n")[1:_AROUND],
-                    ]
-                )
+def _with_context(timeline: Timeline, at: int, path: str, old: str) -> str:
+    """Return the old text with adjacent lines, as the file was last read before a moment."""
+    places = timeline.reads.get(path, ())
+    for place in islice(reversed(places[: bisect_left(places, at)]), _READS):
+        text = _NUMBERED.sub("", message_of(timeline.moments[place].result))
+        before, found, after = text.partition(old)
+        if found:
+            return "\n".join(
+                [
+                    *before.split("\n")[-_AROUND:-1],
+                    before.split("\n")[-1] + old + after.split("\n")[0],
+                    *after.split("\n")[1:_AROUND],
+                ]
+            )
     return old

@@ -22,22 +22,24 @@ from crucible.commands.learn.excerpts import (
     ERROR_WORDS,
     SENTENCE,
     SIDE,
+    Requests,
     error_excerpt,
     files_before,
     message_of,
-    request_of,
     shorten_middle,
     shorten_turns,
     with_prose_before,
 )
+from crucible.commands.learn.proofs import proof_of
 from crucible.commands.learn.timeline import (
     Timeline,
+    first_after,
+    last_before,
     make_case,
     moment_of_rows,
     placed_findings,
-    proof_of,
     turns_of,
-    verification_after,
+    within,
 )
 from crucible.core.patterns import late_pattern
 from crucible.core.templates import Renderer
@@ -54,13 +56,16 @@ _CONFLICT = "CONFLICT ("
 
 
 class _Fixed(NamedTuple):
-    """A fixed failure: its callout, the last call that failed with it, and the moments up to the command's next run."""
+    """A fixed failure: its callout, the last call that failed with it, and the moments up to the command's next run.
+
+    `later` has the positions of these moments.
+    """
 
     finding: Finding
     callout: Moment
     failed: Moment | None
     passed: Moment | None
-    later: Sequence[Moment]
+    later: range
 
     @property
     def first(self) -> Moment:
@@ -70,26 +75,28 @@ class _Fixed(NamedTuple):
 
 def find_puzzles(timeline: Timeline) -> Iterator[Case]:
     """Yield the puzzles of a session in note order, except merge conflicts and tests that were meant to fail."""
+    requests = Requests(timeline)
     found = [_fixed(timeline, finding, moment) for finding, moment in placed_findings(timeline, Kind.FAILURE)]
     own = {one.first.at: one for one in found if one.first.row.startswith(one.finding.rows or "-")}
     for fixed in found:
         if own.get(fixed.first.at, fixed) is not fixed:  # another failure of the same run
             continue
-        if _needs_user(fixed):
+        if _needs_user(timeline, fixed) or _is_test_first(timeline, fixed):
             continue
-        if _is_conflict(fixed) or _is_test_first(timeline, fixed) or _is_unrecorded(timeline, fixed):
+        changes = _fix(timeline, fixed)
+        if len(changes) > _MOST or _is_conflict(fixed, changes) or _is_unrecorded(timeline, changes):
             continue
-        case = _case(timeline, fixed)
-        if isinstance(case.body, Puzzle) and sum(len(one.calls) for one in case.body.solution) == len(_fix(fixed)):
+        case = _case(timeline, requests, fixed, changes)
+        if isinstance(case.body, Puzzle) and sum(len(one.calls) for one in case.body.solution) == len(changes):
             yield case  # only if the entire fix fits
 
 
-def _case(timeline: Timeline, fixed: _Fixed) -> Case:
-    first, changes = fixed.first, _fix(fixed)
+def _case(timeline: Timeline, requests: Requests, fixed: _Fixed, changes: Sequence[Moment]) -> Case:
+    first = fixed.first
     failure = error_excerpt(_failure(fixed))
     body = Puzzle(
-        goal=request_of(timeline, first.at),
-        state=files_before(timeline.moments[: first.at], changes),
+        goal=requests.at(first.at),
+        state=files_before(timeline, first.at, changes),
         tried=_tried(fixed, failure),
         failure=failure,
         expected="\n\n".join(filter(None, (fixed.finding.cause, fixed.finding.resolution))),
@@ -121,7 +128,7 @@ def _fixed(timeline: Timeline, finding: Finding, callout: Moment) -> _Fixed:
     calls = [one for one in before if one.call]
     recorded = moment_of_rows(timeline, near, finding.rows[:1])
     if recorded and not recorded.call:  # a user message with a pasted log
-        return _Fixed(finding, recorded, None, None, timeline.moments[recorded.at + 1 : callout.at])
+        return _Fixed(finding, recorded, None, None, range(recorded.at + 1, callout.at))
     failed = (one for one in reversed(calls) if one.outcome is Outcome.FAILED)
     quoting = (one for one in reversed(calls) if _quotes(finding, one))
     red = recorded or next(quoting, None) or next(failed, None)
@@ -130,18 +137,26 @@ def _fixed(timeline: Timeline, finding: Finding, callout: Moment) -> _Fixed:
     aims = _aims(red, key)
     runs = [one for one in calls if one.at > red.at and aims & _aims(one, key)]
     for run in runs:
-        changes = timeline.moments[red.at + 1 : run.at]
-        changed = {name.rpartition("/")[2] for one in changes for name in one.changed}
+        later = range(red.at + 1, run.at)
         if _lines(run) & _lines(red):  # not fixed yet
             red = run
-        elif changed and not (run.outcome is Outcome.FAILED and any(map(_message(run).count, changed))):
-            return _Fixed(finding, callout, red, run, changes)
+        elif (changed := _changed_in(timeline, later)) and not _names_any(run, changed):
+            return _Fixed(finding, callout, red, run, later)
     passed = next((one for one in reversed(runs) if one.outcome is Outcome.OK), None)
-    return _Fixed(finding, callout, red, passed, timeline.moments[red.at + 1 : (passed or callout).at])
+    return _Fixed(finding, callout, red, passed, range(red.at + 1, (passed or callout).at))
 
 
-def _message(moment: Moment) -> str:
-    return error_excerpt(message_of(moment.result))
+def _changed_in(timeline: Timeline, extent: range) -> set[str]:
+    """Return the files that changed in a range of moments."""
+    return {name for at in within(timeline.changes, extent) for name in timeline.moments[at].changed}
+
+
+def _names_any(run: Moment, files: Iterable[str]) -> bool:
+    """True if a run failed with a message that contains the name of a file."""
+    if run.outcome is not Outcome.FAILED:
+        return False
+    message = error_excerpt(message_of(run.result))
+    return any(file.rpartition("/")[2] in message for file in files)
 
 
 def _quotes(finding: Finding, moment: Moment) -> bool:
@@ -162,12 +177,10 @@ _PLACE = late_pattern(r"(?m)^[ \t]*(?:\S+\.\w+:\d+.*|--- FAIL: \S+|FAILED \S+|E 
 _DIGITS = late_pattern(r"\d+")
 
 
-def _turn(timeline: Timeline, callout: Moment) -> Sequence[Moment]:
+def _turn(timeline: Timeline, callout: Moment) -> range:
     """Return the moments between the user messages around a callout, for a failure that no command shows."""
-    breaks = [one.at for one in timeline.moments if isinstance(one.entry, Intervention)]
-    start = max((at for at in breaks if at < callout.at), default=-1)
-    end = min((at for at in breaks if at > callout.at), default=len(timeline.moments))
-    return timeline.moments[start + 1 : end]
+    end = first_after(timeline.prompts, callout.at)
+    return range(last_before(timeline.prompts, callout.at) + 1, len(timeline.moments) if end is None else end)
 
 
 def _aims(moment: Moment, key: Sequence[str]) -> set[str]:
@@ -175,40 +188,39 @@ def _aims(moment: Moment, key: Sequence[str]) -> set[str]:
     return {" ".join(act.what.split()[: max(2, len(key))]) for act in moment.acts if act.deed in RUNS}
 
 
-def _is_conflict(fixed: _Fixed) -> bool:
+def _is_conflict(fixed: _Fixed, changes: Iterable[Moment]) -> bool:
     """True for a merge conflict, identified by git's message or by the conflict markers that the fix removed."""
-    removed = (text for one in _fix(fixed) for text in texts_of(one.arguments or {}))
+    removed = (text for one in changes for text in texts_of(one.arguments or {}))
     return _CONFLICT in _failure(fixed) or any(_MARKS in f"\n{text}" for text in removed)
 
 
 _MARKS = "\n<<<<<<< "
 
 
-def _needs_user(fixed: _Fixed) -> bool:
+def _needs_user(timeline: Timeline, fixed: _Fixed) -> bool:
     """True if the fix depends on the user's words: a report without a log, or a request before the fix."""
     first = fixed.first.entry
     if isinstance(first, Intervention) and not _PLACE.search(first.words):
         return True
-    messages = (one.entry.words for one in fixed.later if isinstance(one.entry, Intervention))
-    return fixed.failed is not None and any(len(words.split()) >= SENTENCE for words in messages)
+    if fixed.failed is None:
+        return False
+    messages = (timeline.moments[at].entry for at in within(timeline.prompts, fixed.later))
+    return any(isinstance(one, Intervention) and len(one.words.split()) >= SENTENCE for one in messages)
 
 
-def _is_unrecorded(timeline: Timeline, fixed: _Fixed) -> bool:
+def _is_unrecorded(timeline: Timeline, changes: Sequence[Moment]) -> bool:
     """True if the arguments of the fix are not recorded, although those of other calls are."""
-    changes = _fix(fixed)
     unknown = bool(changes) and not any(one.arguments for one in changes)
-    return unknown and any(one.arguments for one in timeline.moments)
+    return unknown and timeline.has_arguments
 
 
 def _is_test_first(timeline: Timeline, fixed: _Fixed) -> bool:
     """True for a test that was meant to fail: only tests changed before it, and none after it."""
     if not fixed.failed or not any(act.deed is Deed.TEST for act in fixed.failed.acts):
         return False
-    before = {
-        name for one in timeline.moments[: fixed.failed.at] if one.phase == fixed.failed.phase for name in one.changed
-    }
-    after = {name for one in fixed.later for name in one.changed}
-    return bool(before) and all(map(is_test_file, before)) and not any(map(is_test_file, after))
+    at = fixed.failed.at
+    tests, others = (timeline.first_changes.get((fixed.failed.phase, is_test), at) < at for is_test in (True, False))
+    return tests and not others and not any(map(is_test_file, _changed_in(timeline, fixed.later)))
 
 
 # --- the puzzle ------------------------------------------------------------------------------------------------------
@@ -222,15 +234,19 @@ def _failure(fixed: _Fixed) -> str:
     return message or fixed.finding.summary
 
 
-def _fix(fixed: _Fixed) -> list[Moment]:
+_MOST = 200
+"""Maximum changes of a fix; more do not fit in a puzzle."""
+
+
+def _fix(timeline: Timeline, fixed: _Fixed) -> list[Moment]:
     """Return the changes up to the command's next run; if some have known arguments, only those."""
-    found = [one for one in fixed.later if one.changed]
-    return [one for one in found if one.arguments] or found
+    places = within(timeline.recorded_changes, fixed.later) or within(timeline.changes, fixed.later)
+    return [timeline.moments[at] for at in places[: _MOST + 1]]
 
 
 def _verification(timeline: Timeline, fixed: _Fixed) -> str:
     proof = proof_of(fixed.passed) if fixed.passed else ""
-    return proof or verification_after(timeline, (fixed.passed or fixed.callout).at)
+    return proof or timeline.verifications[(fixed.passed or fixed.callout).at]
 
 
 # --- hints -----------------------------------------------------------------------------------------------------------

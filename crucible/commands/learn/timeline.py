@@ -1,15 +1,16 @@
-"""A session's moments in order: their goals, findings and turns, the commands that verified them, and their cases."""
+"""A session's moments in order: their goals, findings and turns, and their cases."""
 
 from __future__ import annotations
 
-import re
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import islice, takewhile
+from itertools import takewhile
+from typing import TypeVar
 
+from crucible.analysis.tools.file_kinds import is_test_file
 from crucible.analysis.tools.recorded_calls import RecordedCalls
 from crucible.analysis.tools.tool_acts import Deed
 from crucible.analysis.tools.tool_calls import SHELLS, Moment, moments_of
@@ -27,10 +28,9 @@ from crucible.commands.learn.case import (
     texts_of,
     type_of,
 )
-from crucible.core.patterns import late_pattern
-from crucible.documents.markdown.containment import cut, normal_line
+from crucible.commands.learn.proofs import verifications
 from crucible.documents.markdown.source import NOWHERE
-from crucible.documents.session.findings import Finding, Kind, bare_words, findings_by_phase, findings_of, quotes
+from crucible.documents.session.findings import Finding, Kind, QuotedTexts, findings_by_phase, findings_of
 from crucible.documents.session.session import (
     Decision,
     Entry,
@@ -75,6 +75,71 @@ class Timeline:
         return _corrections_by_moment(self)
 
     @cached_property
+    def calls(self) -> Sequence[int]:
+        """The positions of all calls."""
+        return [one.at for one in self.moments if one.call]
+
+    @cached_property
+    def changes(self) -> Sequence[int]:
+        """The positions of the calls that changed a file."""
+        return [at for at in self.calls if self.moments[at].changed]
+
+    @cached_property
+    def recorded_changes(self) -> Sequence[int]:
+        """The positions of the calls that changed a file and whose arguments were recorded."""
+        return [at for at in self.changes if self.moments[at].arguments]
+
+    @cached_property
+    def first_changes(self) -> Mapping[tuple[str, bool], int]:
+        """The position of the first change in each phase: of a test file (True), and of another file (False)."""
+        found: dict[tuple[str, bool], int] = {}
+        for one in map(self.moments.__getitem__, self.changes):
+            for name in one.changed:
+                found.setdefault((one.phase, is_test_file(name)), one.at)
+        return found
+
+    @cached_property
+    def has_arguments(self) -> bool:
+        """True if the arguments of any call were recorded."""
+        return any(one.arguments for one in self.moments)
+
+    @cached_property
+    def prompts(self) -> Sequence[int]:
+        """The positions of the user's prompts."""
+        return [one.at for one in self.moments if isinstance(one.entry, Intervention)]
+
+    @cached_property
+    def settled(self) -> Sequence[int]:
+        """The positions of the calls that the user did not reject."""
+        return [at for at in self.calls if self.moments[at].outcome is not Outcome.REJECTED]
+
+    @cached_property
+    def rejected(self) -> Sequence[int]:
+        """The positions of the calls that the user rejected."""
+        return [at for at in self.calls if self.moments[at].outcome is Outcome.REJECTED]
+
+    @cached_property
+    def verifications(self) -> Sequence[str]:
+        """For each moment, the command that verified it; see `verifications`."""
+        return verifications(self.moments)
+
+    @cached_property
+    def problems(self) -> tuple[str, ...]:
+        """The first problems of the note, each with its line."""
+        return tuple(f"line {one.line}: {one.message}" for one in self.session.problems[:_PROBLEMS])
+
+    @cached_property
+    def touches(self) -> Mapping[str, Sequence[int]]:
+        """The positions of successful calls with recorded arguments, by what they read, wrote or ran."""
+        recorded = (one for one in self.moments if one.passed and one.arguments is not None)
+        return _places_by((act.what, one.at) for one in recorded for act in one.acts)
+
+    @cached_property
+    def reads(self) -> Mapping[str, Sequence[int]]:
+        """The positions of the calls that read a file, by the file."""
+        return _places_by((act.what, one.at) for one in self.moments for act in one.acts if act.deed is Deed.READ)
+
+    @cached_property
     def rows(self) -> Sequence[tuple[str, int]]:
         """The ids of the moments' rows, sorted, with their positions."""
         return sorted((one.row, one.at) for one in self.moments if one.row)
@@ -82,11 +147,7 @@ class Timeline:
     @cached_property
     def callouts(self) -> Mapping[object, Sequence[int]]:
         """The positions of callouts, by their lines and by their text."""
-        found: defaultdict[object, list[int]] = defaultdict(list)
-        for moment in self.moments:
-            for mark in _marks_of(moment.entry):
-                found[mark].append(moment.at)
-        return found
+        return _places_by((mark, one.at) for one in self.moments for mark in _marks_of(one.entry))
 
     def phase_of(self, at: int) -> Phase:
         """Return the phase or sub-phase of a moment."""
@@ -128,6 +189,33 @@ def _opening(phase: Phase) -> str:
 
 
 _FEW = 2
+_K = TypeVar("_K")
+_PROBLEMS = 20
+"""Maximum problems of a note to name in each of its cases."""
+
+
+def _places_by(pairs: Iterable[tuple[_K, int]]) -> Mapping[_K, Sequence[int]]:
+    found: defaultdict[_K, list[int]] = defaultdict(list)
+    for key, at in pairs:
+        found[key].append(at)
+    return found
+
+
+def last_before(places: Sequence[int], at: int) -> int:
+    """Return the last of some positions, given in order, that is before a moment; -1 for none."""
+    nth = bisect_left(places, at)
+    return places[nth - 1] if nth else -1
+
+
+def first_after(places: Sequence[int], at: int) -> int | None:
+    """Return the first of some positions, given in order, that is after a moment."""
+    nth = bisect_right(places, at)
+    return places[nth] if nth < len(places) else None
+
+
+def within(places: Sequence[int], extent: range) -> Sequence[int]:
+    """Return those of some positions, given in order, that are in a range."""
+    return places[bisect_left(places, extent.start) : bisect_left(places, extent.stop)]
 
 
 # --- turns -----------------------------------------------------------------------------------------------------------
@@ -190,14 +278,17 @@ def placed_findings(timeline: Timeline, kind: Kind) -> Iterator[tuple[Finding, M
 
 def moment_of_rows(timeline: Timeline, places: range, rows: Collection[str]) -> Moment | None:
     """Return the first moment whose row starts with one of `rows`; findings keep only the start of a row."""
-    found = min((at for row in rows for at in _places_of_row(timeline, row) if at in places), default=None)
+    found = min(places_of_rows(timeline, places, rows), default=None)
     return None if found is None else timeline.moments[found]
 
 
-def _places_of_row(timeline: Timeline, start: str) -> Iterator[int]:
-    rows = timeline.rows
-    alike = takewhile(lambda one: one[0].startswith(start), islice(rows, bisect_left(rows, (start, -1)), None))
-    return (at for _, at in alike)
+def places_of_rows(timeline: Timeline, extent: range, rows: Collection[str]) -> Iterator[int]:
+    """Yield the positions in a range of moments whose row starts with one of `rows`."""
+    known = timeline.rows
+    for start in rows:
+        first = bisect_left(known, (start, -1))
+        alike = takewhile(lambda nth: known[nth][0].startswith(start), range(first, len(known)))  # noqa: B023  used at once
+        yield from (known[nth][1] for nth in alike if known[nth][1] in extent)
 
 
 def _marks_of(entry: Entry) -> Iterator[object]:
@@ -210,90 +301,21 @@ def _marks_of(entry: Entry) -> Iterator[object]:
 
 def _corrections_by_moment(timeline: Timeline) -> dict[int, Finding]:
     told = [one for one in timeline.findings if one.kind == Kind.CORRECTION]
-    spoken = [one for one in timeline.moments if told and isinstance(one.entry, Intervention)]
-    refused = [one for one in timeline.moments if told and one.outcome is Outcome.REJECTED]
-    free = {one.at: bare_words(_words(one)) for one in (*spoken, *refused)}
+    places = [*timeline.prompts, *timeline.rejected] if told else []
+    quoted = QuotedTexts(_words(timeline.moments[at]) for at in places)
     found: dict[int, Finding] = {}
+    after: dict[str, int] = {}  # the next text to search for a summary
     for finding in told:
-        summary = bare_words(finding.summary)
-        at = next((at for at, words in free.items() if quotes(summary, words)), None)
-        if at is not None:
-            found[at] = finding
-            del free[at]
+        matching = quoted.matching(finding.summary, after.get(finding.summary, 0))
+        nth = next((nth for nth in matching if places[nth] not in found), None)
+        if nth is not None:
+            found[places[nth]] = finding
+            after[finding.summary] = nth + 1
     return found
 
 
 def _words(moment: Moment) -> str:
     return moment.entry.words if isinstance(moment.entry, Intervention) else moment.result
-
-
-_PROOFS = frozenset({Deed.TEST, Deed.CHECK, Deed.BUILD})
-_SHOWS = late_pattern(
-    r"(?:git|ls|cat|echo|pwd|mkdir|rm|cd|cp|mv|chmod|touch|which|sleep|export|apt|apt-get|sudo|find|head|tail|wc|date|ps|kill|ln)(?:\s|$)"
-    r"|(?:python3? -m )?(?:uv )?(?:pip3?|npm|yarn|pnpm|poetry|cargo|go|brew|uv) (?:install|add|i|ci|get|sync)(?:\s|$)"
-)
-"""Matches commands that only look something up or prepare work, so that their success proves nothing."""
-_NOTHING_RAN = late_pattern(
-    r"\b(?:0|no) tests? (?:were )?(?:ran|run|collected|found|passed|executed)\b|\bcollected 0 items\b|\bran 0 tests\b|\brunning 0 tests\b|\[no test files\]",
-    re.IGNORECASE,
-)
-_SOME_RAN = late_pattern(r"\b[1-9]\d* (?:tests?|passed|passing|examples?)\b|^ok\s+\S", re.MULTILINE)
-_READ = 4000
-_LONGEST = 300
-
-
-def verification_after(timeline: Timeline, at: int) -> str:
-    """Return the first test, check or build that passed later in the same phase, else the first program that succeeded.
-
-    Sub-phases belong to their phase. The search ends at the first failed test, check or build.
-    """
-    phase = timeline.moments[at].phase.partition(".")[0]
-    ran = ""
-    for moment in timeline.moments[at + 1 :]:
-        is_proof = bool(_deeds(moment) & _PROOFS)
-        is_over = is_proof and moment.outcome is Outcome.FAILED
-        if is_over or moment.phase.partition(".")[0] != phase:
-            break
-        if moment.outcome is not Outcome.OK:
-            continue
-        if is_proof and not _is_empty(moment):
-            return proof_of(moment)
-        runs = (act.what for act in moment.acts if act.deed is Deed.RUN and not is_proof)
-        ran = ran or next((_line(one) for one in runs if one and not _SHOWS.match(one)), "")
-    return ran
-
-
-def proof_of(moment: Moment) -> str:
-    """Return the command of a passed call as proof, "" if it ran no command or a test run had no tests."""
-    is_proof = _deeds(moment) & {*_PROOFS, Deed.RUN} and not _is_empty(moment)
-    return _command_of(moment) if is_proof else ""
-
-
-def _is_empty(moment: Moment) -> bool:
-    """True for a test run that passed but ran no tests."""
-    if Deed.TEST not in _deeds(moment):
-        return False
-    text = moment.result[-_READ:]
-    return bool(_NOTHING_RAN.search(text)) and not _SOME_RAN.search(text)
-
-
-def _command_of(moment: Moment) -> str:
-    """Return a call's most conclusive command in one line."""
-    ran = [act.what for act in moment.acts if act.deed is Deed.RUN]
-    proofs = [act.what for act in moment.acts if act.deed in _PROOFS] or [
-        *(one for one in ran if not _SHOWS.match(one)),
-        *ran,
-    ]
-    line = moment.call.call.partition(" ")[2] if moment.call else ""
-    return _line(proofs[0] if proofs and proofs[0] else line.replace("⏎", " "))
-
-
-def _line(text: str) -> str:
-    return cut(normal_line(text), _LONGEST)
-
-
-def _deeds(moment: Moment) -> set[Deed]:
-    return {act.deed for act in moment.acts}
 
 
 def make_case(
@@ -332,5 +354,5 @@ def make_case(
         difficulty=difficulty_of(turns),
         verification=verification,
         complete=timeline.complete and not any(CUT in text for text in texts_of([one.calls for one in turns])),
-        problems=tuple(f"line {one.line}: {one.message}" for one in session.problems),
+        problems=timeline.problems,
     )

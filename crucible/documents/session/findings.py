@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
 from hashlib import sha256
+from itertools import accumulate, islice
 from typing import TYPE_CHECKING, Any, Protocol
 
 from crucible.core.patterns import late_pattern
@@ -248,30 +249,43 @@ def findings_by_phase(session: Session, everything: Sequence[Finding] | None = N
     return found
 
 
+class QuotedTexts:
+    """Texts as one string without marks and spaces, to find those with a quotation."""
+
+    def __init__(self, texts: Iterable[str]) -> None:
+        parts = [f"\n{bare_words(text)}" for text in texts]  # a line end begins each text
+        self._text = "".join(parts)
+        self._starts = [0, *accumulate(map(len, parts))]
+
+    def matching(self, quotation: str, first: int = 0) -> Iterator[int]:
+        """Yield the numbers, from `first` on, of the texts that contain a quotation, or start with a short one."""
+        bare = bare_words(quotation)
+        sought = bare if len(bare) >= _TELLING else f"\n{bare}"
+        place = self._text.find(sought, self._starts[first]) if bare else -1
+        while place >= 0:
+            nth = bisect_right(self._starts, place) - 1
+            yield nth
+            place = self._text.find(sought, self._starts[nth + 1])
+
+
 class _QuotedPhases:
-    """The texts of all phases as one string without marks and spaces, to find the first phase with a quotation."""
+    """The texts of all phases, to find the first phase with a quotation."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
 
     @cached_property
-    def _texts(self) -> tuple[str, list[int], list[str]]:
-        """The string, in which a line end begins each text, and the start and id of each phase."""
-        parts, starts, ids, size = [], [], [], 0
-        for phase in self._session.all_phases():
-            starts.append(size)
-            ids.append(phase.id)
-            parts.append("".join(f"\n{bare_words(text)}" for text in _texts_of(phase)))
-            size += len(parts[-1])
-        return "".join(parts), starts, ids
+    def _texts(self) -> tuple[QuotedTexts, list[str]]:
+        """The texts, and the id of the phase of each."""
+        texts = [(text, phase.id) for phase in self._session.all_phases() for text in _texts_of(phase)]
+        return QuotedTexts(text for text, _ in texts), [phase for _, phase in texts]
 
     def phase_of(self, finding: Finding) -> str:
         """Return the first phase that contains a finding's summary or a part of it, "" if none does."""
         summary = finding.summary
         parts = (summary, *sentences(summary)[-1:], summary.partition(": ")[2], *finding.points)
-        text, starts, ids = self._texts
-        places = (text.find(part if len(part) >= _TELLING else f"\n{part}") for part in map(bare_words, parts) if part)
-        return next((ids[bisect_right(starts, place) - 1] for place in places if place >= 0), "")
+        texts, phases = self._texts
+        return next((phases[nth] for part in parts for nth in islice(texts.matching(part), 1)), "")
 
 
 def _texts_of(phase: Phase) -> Iterator[str]:

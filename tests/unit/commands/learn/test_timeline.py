@@ -7,8 +7,9 @@ import pytest
 from crucible.analysis.tools.recorded_calls import recorded_calls_of
 from crucible.analysis.tools.tool_acts import Deed
 from crucible.commands.learn.case import Role
-from crucible.commands.learn.excerpts import request_of
-from crucible.commands.learn.timeline import build_timeline, proof_of, turns_of, verification_after
+from crucible.commands.learn.excerpts import Requests
+from crucible.commands.learn.proofs import proof_of
+from crucible.commands.learn.timeline import build_timeline, turns_of
 from crucible.documents.session.session import (
     AgentRef,
     Decision,
@@ -141,7 +142,7 @@ def test_the_expansion_of_a_slash_command_is_the_request() -> None:
     )
     line = build_timeline(Session("s", phases=(Phase("P", entries=entries, id="phase-1"),)), calls)
     assert line.moments[1].row == "row-2"
-    assert request_of(line, 2) == "/review 17\n\nRead the comments of the pull request."
+    assert Requests(line).at(2) == "/review 17\n\nRead the comments of the pull request."
 
 
 @pytest.mark.parametrize(
@@ -162,7 +163,7 @@ def test_the_expansion_of_a_slash_command_is_the_request() -> None:
 )
 def test_empty_test_runs_and_preparations_prove_nothing(line: str, result: str, command: str) -> None:
     timeline = timeline_of((says("Now."), done(line, result)))
-    assert verification_after(timeline, 0) == command
+    assert timeline.verifications[0] == command
 
 
 def test_the_most_conclusive_command_is_named() -> None:
