@@ -12,13 +12,13 @@ from itertools import pairwise
 from pathlib import Path
 
 import click
-import pytest
 import yaml
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from textstat import textstat
 
 from crucible.cli.group import build_root
+from tests.cases import for_each
 from tests.paths import ROOT
 
 DOCS = ROOT / "docs"
@@ -76,7 +76,7 @@ def _anchors(page: Path) -> set[str]:
     return found
 
 
-@pytest.mark.parametrize("page", [*PAGES, *ROOT_PAGES], ids=_name)
+@for_each("page", [*PAGES, *ROOT_PAGES])
 def test_every_link_of_a_page_leads_to_a_file_and_a_heading(page: Path) -> None:
     broken = []
     for link in _links(page):
@@ -177,7 +177,7 @@ def _unknown(line: str) -> str:
     return ""
 
 
-@pytest.mark.parametrize("page", WRITTEN, ids=_name)
+@for_each("page", WRITTEN)
 def test_every_command_and_option_that_a_page_names_exists(page: Path) -> None:
     assert [(line, word) for line in _shell_lines(page) if (word := _unknown(line))] == []
 
@@ -195,7 +195,7 @@ def _every_option() -> set[str]:
     return found
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if page != GENERATED], ids=_name)
+@for_each("page", [page for page in PAGES if page != GENERATED])
 def test_every_option_that_a_page_names_alone_exists(page: Path) -> None:
     spans = [token.content for token in _inline(page) if token.type == "code_inline"]
     named = [option for span in spans for option in re.findall(r"^--[a-z][a-z-]*", span)]
@@ -205,7 +205,7 @@ def test_every_option_that_a_page_names_alone_exists(page: Path) -> None:
 # Facts
 
 
-@pytest.mark.parametrize("page", WRITTEN, ids=_name)
+@for_each("page", WRITTEN)
 def test_a_page_names_no_path_of_one_machine(page: Path) -> None:
     assert not re.search(r"/(?:root|work|Users)/|/home/(?!me/|dev/)", page.read_text(encoding="utf-8"))
 
@@ -256,13 +256,13 @@ def _sentences(page: Path) -> list[str]:
     return [sentence for parts in split for sentence in parts if re.search(r"\w", sentence)]
 
 
-@pytest.mark.parametrize("page", READ, ids=_name)
+@for_each("page", READ)
 def test_a_page_is_easy_to_read(page: Path) -> None:
     text = "\n".join(f"{sentence.rstrip('.!?:;')}." for sentence in _sentences(page))
     assert textstat.flesch_reading_ease(text) >= EASE
 
 
-@pytest.mark.parametrize("page", READ, ids=_name)
+@for_each("page", READ)
 def test_sentences_of_a_page_are_short(page: Path) -> None:
     lengths = {sentence: len(re.findall(r"[\w'’-]+", sentence)) for sentence in _sentences(page)}
     assert sum(lengths.values()) / len(lengths) <= MEAN_WORDS

@@ -36,6 +36,7 @@ from crucible.vault.notes.links import LinkTable
 from crucible.vault.notes.obsidian_setup import OBSIDIAN_FILES, START_NOTE, obsidian_text
 from crucible.vault.notes.session_notes import heading_of
 from crucible.vault.notes.vault import Vault
+from tests.cases import for_each
 from tests.running import Cru
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -82,7 +83,7 @@ def test_the_example_holds_the_notes_it_is_known_for() -> None:
     assert len(NOTES) == 24
 
 
-@pytest.mark.parametrize("path", NOTES, ids=lambda path: path.stem)
+@for_each("path", NOTES)
 def test_a_note_is_read_and_written_to_the_same_bytes(path: Path) -> None:
     data = path.read_bytes()
     source = Source.from_bytes(data)
@@ -90,7 +91,7 @@ def test_a_note_is_read_and_written_to_the_same_bytes(path: Path) -> None:
     assert source.to_bytes() == data
 
 
-@pytest.mark.parametrize("path", NOTES, ids=lambda path: path.stem)
+@for_each("path", NOTES)
 def test_only_the_untidy_note_has_windows_line_ends(path: Path) -> None:
     data = path.read_bytes()
     if path.stem == UNTIDY:

@@ -13,6 +13,7 @@ import sys
 import pytest
 
 from crucible.cli.command_table import COMMANDS, SECTIONS
+from tests.cases import for_each
 from tests.conftest import ROOT
 from tests.journeys.console import CONSOLE, golden_name
 from tests.paths import TESTS
@@ -38,7 +39,7 @@ def printed() -> dict[str, str]:
     return shown
 
 
-@pytest.mark.parametrize("command", CONSOLE)
+@for_each("command", CONSOLE)
 def test_a_command_prints_its_golden_file(printed: dict[str, str], command: str) -> None:
     name = golden_name(command)
     assert printed[name] == (GOLDEN / name).read_text(encoding="utf-8")

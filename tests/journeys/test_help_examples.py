@@ -10,6 +10,7 @@ import pytest
 from crucible.cli.command_table import COMMANDS, GROUPS
 from crucible.vault.index.schema import TABLES
 from crucible.vault.notes.vault import Vault
+from tests.cases import for_each
 from tests.journeys.notes import CLOCK, LIMITER, write
 from tests.running import Cru
 
@@ -46,7 +47,7 @@ def _every_help() -> list[str]:
     return ["", *GROUPS, *COMMANDS]
 
 
-@pytest.mark.parametrize("command", _every_help())
+@for_each("command", _every_help())
 def test_no_line_of_a_help_is_wider_than_a_terminal(bare_cru: Cru, command: str) -> None:
     shown = bare_cru(*command.split(), "--help", env={"COLUMNS": "80"}).stdout
     assert [line for line in shown.splitlines() if len(line) > 80] == []

@@ -12,6 +12,7 @@ import toons
 from crucible.documents.session.session import Status
 from crucible.vault.index.query import STATUSES
 from crucible.vault.notes.vault import Vault
+from tests.cases import for_each
 from tests.journeys.notes import CLOCK, LIMITER, note, write
 from tests.running import Cru
 
@@ -103,7 +104,7 @@ def test_paths_are_files_that_are_there(two: Vault, cru: Cru) -> None:
     assert all(Path(path).is_file() for path in paths)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("options", "found"),
     [
         (["--status", "paused"], ["2026-10-01-sale"]),
@@ -127,7 +128,6 @@ def test_paths_are_files_that_are_there(two: Vault, cru: Cru) -> None:
         (["--sort", "-Tokens", "-n", "1"], ["2026-11-21-limiter"]),
         (["--children"], ["2026-11-21-clock", "2026-11-21-limiter", "2026-10-01-sale"]),
     ],
-    ids=lambda v: " ".join(v) if v and v[0].startswith("--") else None,
 )
 def test_a_filter_narrows_the_list(two: Vault, cru: Cru, options: list[str], found: list[str]) -> None:
     rows = json.loads(cru("session", "list", *options, "--format", "json").stdout)["sessions"]

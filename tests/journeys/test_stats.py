@@ -14,6 +14,7 @@ from crucible.cli.bars import bar
 from crucible.cli.session_list import shortened
 from crucible.core.text import short_duration
 from crucible.vault.notes.vault import Vault
+from tests.cases import for_each
 from tests.journeys.notes import CLOCK, LIMITER, note, write
 from tests.running import Cru, CruProcess
 
@@ -328,7 +329,7 @@ def test_a_duration_has_its_two_largest_parts(seconds: float, shown: str) -> Non
     assert short_duration(seconds) == shown
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("number", "shown"),
     [
         (0, "0"),

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from crucible.vault.notes.vault import Vault
+from tests.cases import for_each
 from tests.conftest import ROOT
 from tests.running import Cru
 
@@ -132,7 +133,7 @@ def steering(text: str) -> set[str]:
     }
 
 
-@pytest.mark.parametrize("line", COMMANDS, ids=[line.encode("unicode_escape").decode()[:60] for line in COMMANDS])
+@for_each("line", COMMANDS)
 def test_nothing_in_a_note_steers_the_terminal(hostile: Vault, line: str) -> None:
     text = shown(hostile.root, line)
     found = steering(text)

@@ -12,6 +12,7 @@ from crucible.cli.command_table import COMMANDS
 from crucible.cli.group import load_command
 from crucible.cli.id_arguments import IdType
 from crucible.vault.notes.vault import Vault
+from tests.cases import for_each
 from tests.journeys.notes import LIMITER, write
 from tests.running import Cru
 
@@ -61,7 +62,7 @@ def _arguments(name: str, params: list[click.Parameter], asked: click.Parameter)
 ALL = [*_cases()]
 
 
-@pytest.mark.parametrize("case", ALL, ids=lambda case: f"{case.command} {case.parameter}".replace(" ", "-"))
+@for_each("case", ALL)
 def test_an_unknown_id_is_an_error_that_says_what_to_do(vault: Vault, cru: Cru, case: Case) -> None:
     write(vault, KNOWN, LIMITER)
     cru("knowledge", "add", "decision", "Known", "x")

@@ -7,6 +7,7 @@ import pytest
 
 from crucible.cli.command_table import COMMANDS, GROUPS, SECTIONS, SEE_ALSO
 from crucible.cli.group import build_root, load_command
+from tests.cases import for_each
 from tests.running import Cru
 
 MOST_VISIBLE = 72
@@ -53,7 +54,7 @@ def test_every_command_and_group_names_related_ones_that_exist() -> None:
         assert len(set(related)) == len(related), name
 
 
-@pytest.mark.parametrize("name", [*GROUPS, *COMMANDS])
+@for_each("name", [*GROUPS, *COMMANDS])
 def test_a_help_ends_with_related_commands(bare_cru: Cru, name: str) -> None:
     shown = bare_cru(*name.split(), "--help", env={"COLUMNS": "100"}).stdout
     assert shown.splitlines()[-1].startswith("  See also: cru ")

@@ -19,6 +19,7 @@ from crucible.clients.events import (
     ToolReturned,
     ToolUsed,
 )
+from tests.cases import for_each
 from tests.unit.clients.building import (
     Row,
     assistant,
@@ -53,7 +54,7 @@ def returned(
     return one(read_rows(assistant(call), result(content, error=error, raw=raw)), ToolReturned)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("content", "error", "raw", "end", "feedback"),
     [
         ("fine", None, None, CallEnd.OK, ""),
@@ -140,7 +141,7 @@ def test_several_results_in_one_row_are_all_emitted() -> None:
     assert [event.details for event in only(events, ToolReturned)] == [{"lines": 1, "exit_code": 0}] * 2
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "arguments", "content", "raw", "facts"),
     [
         ("Bash", {}, "a\nb", {"stdout": "a\nb\n", "stderr": ""}, {"lines": 2, "exit_code": 0}),

@@ -21,6 +21,7 @@ from crucible.clients.claude_code.hook_settings import (
 )
 from crucible.clients.settings_files import parse
 from crucible.core.errors import VaultError
+from tests.cases import for_each
 
 COMMAND = "cru hook claude-code || :"
 OTHER = {"matcher": "Bash", "hooks": [{"type": "command", "command": "echo hi"}]}
@@ -55,26 +56,26 @@ HAND_WRITTEN = [
 ]
 
 
-@pytest.mark.parametrize("text", HAND_WRITTEN)
+@for_each("text", HAND_WRITTEN)
 def test_removing_restores_every_byte(text: str) -> None:
     there = with_hooks(text, COMMAND)
     assert there != text
     assert without_hooks(there) == text
 
 
-@pytest.mark.parametrize("text", HAND_WRITTEN)
+@for_each("text", HAND_WRITTEN)
 def test_installing_twice_changes_nothing(text: str) -> None:
     once = with_hooks(text, COMMAND)
     assert with_hooks(once, COMMAND) == once
 
 
-@pytest.mark.parametrize("text", HAND_WRITTEN)
+@for_each("text", HAND_WRITTEN)
 def test_others_bytes_stay_in_their_order(text: str) -> None:
     left = iter(with_hooks(text, COMMAND))
     assert all(letter in left for letter in text if not letter.isspace())
 
 
-@pytest.mark.parametrize("text", HAND_WRITTEN)
+@for_each("text", HAND_WRITTEN)
 def test_every_event_has_our_handler_once(text: str) -> None:
     settings = parse(with_hooks(text, COMMAND).removeprefix("\ufeff")).root.value
     ours = events_of(settings)

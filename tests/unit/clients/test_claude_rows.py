@@ -25,6 +25,7 @@ from crucible.clients.events import (
     Unreadable,
     UsageCounted,
 )
+from tests.cases import for_each
 from tests.unit.clients.building import (
     SESSION,
     Row,
@@ -82,7 +83,7 @@ def test_an_unknown_type_is_emitted_with_its_name() -> None:
     ]
 
 
-@pytest.mark.parametrize("kind", sorted(SILENT_ROWS))
+@for_each("kind", sorted(SILENT_ROWS))
 def test_state_rows_without_meaning_are_silent(kind: str) -> None:
     assert read_rows({"type": kind, "sessionId": SESSION}) == []
 

@@ -14,6 +14,7 @@ from crucible.clients.events import (
     ToolReturned,
     Unreadable,
 )
+from tests.cases import for_each
 from tests.unit.clients.building import (
     Row,
     assistant,
@@ -175,7 +176,7 @@ def test_a_memory_of_the_user_is_a_command() -> None:
     assert prompts(user("<user-memory-input>use tabs</user-memory-input>")) == [("# use tabs", PromptKind.COMMAND)]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("words", "kind"),
     [
         ("<local-command-stdout>ok</local-command-stdout>", "command-output"),
@@ -310,8 +311,8 @@ def test_a_result_without_a_call_is_emitted() -> None:
     assert one(told(result("ok", "call-9")), ToolReturned).call == "call-9"
 
 
-@pytest.mark.parametrize("mark", [{}, *MARKS])
-@pytest.mark.parametrize("name", ["task-notification", "agent-notification"])
+@for_each("mark", [{}, *MARKS])
+@for_each("name", ["task-notification", "agent-notification"])
 def test_a_notice_is_never_a_prompt_whatever_its_row_looks_like(name: str, mark: dict[str, object]) -> None:
     words = f"<{name}>\n<task-id>b1</task-id>\n<status>completed</status>\n</{name}>\nRead the output file: /x"
     for content in (words, [text(words)]):

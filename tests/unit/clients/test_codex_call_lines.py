@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import pytest
-
 from crucible.documents.recording.call_lines import call_line
 from crucible.documents.recording.result_lines import result_line
+from tests.cases import for_each
 
 PATCH = "*** Begin Patch\n*** Update File: /p/app.py\n@@\n-a\n+b\n*** Add File: new.py\n+x\n*** End Patch"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "arguments", "line"),
     [
         ("exec_command", {"cmd": "make test", "workdir": "/p"}, "exec_command make test"),
@@ -36,7 +35,7 @@ def test_a_call_line_has_the_most_telling_argument(name: str, arguments: dict[st
     assert call_line(name, arguments, "/p") == line
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("call", "text", "details", "line"),
     [
         ("exec_command ls", "a\nb\nc\n", {"exit_code": 0}, "3 lines"),

@@ -31,6 +31,7 @@ from crucible.clients.events import (
 from crucible.clients.redact import keep_all, redact_value, redactor_of, scanner_of
 from crucible.core.errors import SecretsError
 from crucible.core.settings.settings import SecretSettings
+from tests.cases import for_each
 from tests.unit.core.secrets.made import HEX, chance
 
 AT = At(3, row=f"{chance(8, HEX)}-1111-4222-8333-{chance(12, HEX)}", time=datetime(2026, 1, 2, tzinfo=UTC))
@@ -65,7 +66,7 @@ def _filled(kind: type, text: str) -> Event:
     return event
 
 
-@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
+@for_each("kind", KINDS)
 def test_no_text_of_any_kind_of_event_keeps_a_secret_and_ids_stay(kind: type) -> None:
     event = _filled(kind, TOKEN)
     clean, counts = REDACT(event)
@@ -83,7 +84,7 @@ def _holds(value: object) -> bool:
     return TOKEN in str(value)
 
 
-@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
+@for_each("kind", KINDS)
 def test_an_event_without_a_secret_is_the_same_object(kind: type) -> None:
     event = _filled(kind, "plain")
     clean, counts = REDACT(event)
@@ -107,7 +108,7 @@ def _arguments(arguments: Mapping[str, object]) -> Mapping[str, object]:
     return event.arguments
 
 
-@pytest.mark.parametrize(
+@for_each(
     "arguments",
     [
         {"password": PASSWORD},
@@ -129,7 +130,7 @@ def test_a_key_and_its_value_are_read_together(arguments: Mapping[str, object]) 
     assert "[REDACTED:" in clean
 
 
-@pytest.mark.parametrize(
+@for_each(
     "arguments",
     [
         {"password": "${DB_PASSWORD}"}, {"max_tokens": 4096}, {"token_count": 12345678}, {"key": "src/app.py"}, {"password": None},

@@ -26,12 +26,13 @@ from crucible.clients.events import (
 from crucible.clients.redact import redactor_of
 from crucible.core.secrets.redaction import hide_private
 from crucible.core.settings.settings import SecretSettings
+from tests.cases import for_each
 
 AT = At(1)
 WORDS = "Maria earns ninety thousand"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "shown"),
     [
         ("a <private>b</private> c", "a [private] c"),

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from crucible.core.command_lines import command_line, hook_command_line
 from crucible.core.errors import UsageError
+from tests.cases import for_each
 
 ODD = st.text(
     st.sampled_from("abcZ09 _-./:\\&|<>^()%!$`'\"~*?[]{}#;,=@+\u00e9\u201c\u201d\u2013\t\n")
@@ -98,7 +99,7 @@ def test_the_real_sh_reads_the_same_words(commands: list[list[str]]) -> None:
     assert done.stdout.decode("utf-8") == expected
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("word", "written"),
     [
         ("--vault", "--vault"),
@@ -116,9 +117,7 @@ def test_only_words_that_need_quotes_get_them(word: str, written: str) -> None:
     assert command_line(["cru", word]) == f"cru {written}"
 
 
-@pytest.mark.parametrize(
-    "word", ["", "$HOME", "`id`", "%PATH%", 'a"b', "\\\\server\\share", "C:\\", "a\nb", "\u201cx\u201d"]
-)
+@for_each("word", ["", "$HOME", "`id`", "%PATH%", 'a"b', "\\\\server\\share", "C:\\", "a\nb", "\u201cx\u201d"])
 def test_words_that_some_shell_would_change_are_refused(word: str) -> None:
     with pytest.raises(UsageError, match="every shell"):
         command_line(["cru", word])

@@ -14,6 +14,7 @@ import pytest
 
 from crucible.core.processes import cores, spread
 from samples.waiting import is_gone, wait_until
+from tests.cases import for_each
 from tests.paths import ROOT
 
 CHUNKS = [*range(40)]
@@ -49,8 +50,8 @@ def _fail(chunk: int) -> int:
     return chunk
 
 
-@pytest.mark.parametrize("processes", [1, 2, 3])
-@pytest.mark.parametrize("count", [0, 1, 5, 40])
+@for_each("processes", [1, 2, 3])
+@for_each("count", [0, 1, 5, 40])
 def test_results_come_in_the_order_of_their_chunks(processes: int, count: int) -> None:
     assert list(spread(_square, CHUNKS[:count], processes)) == [n * n for n in CHUNKS[:count]]
 

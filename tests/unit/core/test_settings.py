@@ -39,6 +39,7 @@ from crucible.core.settings.settings import (
 )
 from crucible.core.settings.toml_scan import read_tidy, user_settings_path
 from crucible.vault.notes.init_vault import with_user_settings
+from tests.cases import for_each
 
 FILE = "/v/config.toml"
 HOME = "/home/me"
@@ -221,7 +222,7 @@ def test_a_session_may_be_quiet_for_ever() -> None:
     assert datetime.now(UTC) - timedelta(minutes=quiet) < datetime(1100, 1, 1, tzinfo=UTC)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "message"),
     [
         ('[sessions]\nidle_minutes = "60"', r":2: sessions\.idle_minutes: expected a whole number"),

@@ -11,11 +11,12 @@ from hypothesis import strategies as st
 from crucible.core.errors import CrucibleError, UsageError
 from crucible.core.extras import install_command
 from crucible.core.tokens import Estimate, counter_of
+from tests.cases import for_each
 
 count = Estimate().count
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "tokens"),
     [
         ("", 0),

@@ -12,11 +12,12 @@ from crucible.core.settings.settings import UserSettings, read_user_settings
 from crucible.core.text import day_words
 from crucible.core.zones import SYSTEM, find_zone, local_day
 from crucible.search.question_words import is_at_time, times_in
+from tests.cases import for_each
 
 BERLIN, TOKYO, LA = (ZoneInfo(name) for name in ("Europe/Berlin", "Asia/Tokyo", "America/Los_Angeles"))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("at", "zone", "day"),
     [
         ("2026-11-21T22:59:59Z", BERLIN, "2026-11-21"),

@@ -12,6 +12,7 @@ from crucible.search.postgres.team_recall import open_postgres, open_pusher
 from crucible.search.postgres.vault_rows import VaultDocuments
 from crucible.search.recall import Question, Recall
 from samples.postgres_server import Team
+from tests.cases import for_each
 from tests.unit.search.vaults import NOW, recall, session_of, vault_of
 
 _PLAN = "Implement the plan: move the token bucket into the gateway and test it"
@@ -59,7 +60,7 @@ def test_folded_hits_leave_room_for_others(engine: Recall) -> None:
     assert [hit.event.session for hit in hits] == ["second", "other"]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "uncertain"),
     [
         ("who moved the token bucket?", False),

@@ -8,13 +8,14 @@ import pytest
 
 from crucible.search.embedded.documents import without_echoes
 from crucible.search.recall import RECALLED, RECALLED_END, Event, EventKind
+from tests.cases import for_each
 
 
 def _indexed_text(text: str, kind: EventKind = EventKind.TOOL) -> str:
     return without_echoes(Event("s#00000000", "s", kind, text))
 
 
-@pytest.mark.parametrize(
+@for_each(
     "call",
     [
         "mcp__crucible__recall_context jitter",
@@ -42,7 +43,7 @@ def test_recall_calls_are_echoes(call: str) -> None:
     assert _indexed_text(f"{call}\nwhat it found") == ""
 
 
-@pytest.mark.parametrize(
+@for_each(
     "call",
     [
         "Bash grep recall notes.md",

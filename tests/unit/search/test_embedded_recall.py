@@ -36,6 +36,7 @@ from crucible.search.embedded import segments
 from crucible.search.embedded.embedded_recall import EmbeddedRecall
 from crucible.search.recall import Document, Event, EventKind, Question
 from samples.hostile_texts import hostile_text
+from tests.cases import for_each
 from tests.unit.search.vaults import NOW, STARTED, ask, flat, found, recall, session_of, vault_of, write
 
 RETRY = session_of("2026-11-02-retry", "Fix the retries", "A token bucket retries with jitter in src/limiter.py")
@@ -66,7 +67,7 @@ def test_a_question_finds_its_event_and_its_session(root: Path) -> None:
     assert "token bucket" in note[hit.event.line - 1]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("question", "sessions"),
     [
         ("bucket", {RETRY.id, CACHE.id}),

@@ -20,6 +20,7 @@ from crucible.search.embedded.recall_files import RecallStore
 from crucible.search.embedded.tantivy_search import Searchers, open_searchers
 from crucible.search.recall import Question
 from crucible.vault.notes.vault import Vault
+from tests.cases import for_each
 from tests.unit.search.vaults import NOW, ask, found, recall, session_of, vault_of
 
 INDEX = Path(".crucible", "cache", "recall")
@@ -153,7 +154,7 @@ def _broken(store: RecallStore, manifest: RecallManifest) -> Searchers:
 # --- a manifest that somebody else wrote -----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@for_each(
     "body",
     [
         b"[" * 200_000,

@@ -13,10 +13,11 @@ from hypothesis import strategies as st
 from crucible.search.answers import age_of_folded
 from crucible.search.question_words import NamedTime, is_at_time, times_in
 from samples.hostile_texts import hostile_text
+from tests.cases import for_each
 from tests.unit.search.vaults import ask, session_of, vault_of
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "moments"),
     [
         ("the outage in July", [NamedTime(7)]),

@@ -22,6 +22,7 @@ from crucible.search.question_words import (
     words_in,
 )
 from samples.hostile_texts import hostile_text
+from tests.cases import for_each
 
 _OPERATORS = st.lists(
     st.sampled_from(
@@ -62,7 +63,7 @@ def test_stop_words_are_dropped_if_there_are_other_words() -> None:
     assert read_question("What did we decide about the retry policy?").words == ("decide", "retry", "policy")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "words", "names"),
     [
         ("TokenBucket", ("tokenbucket", "token", "bucket"), ()),

@@ -24,6 +24,7 @@ from crucible.search.postgres.team_recall import open_postgres, open_pusher
 from crucible.search.recall import Question
 from samples.postgres_server import GUARDED, Team
 from samples.pushed_documents import Held, document, documents
+from tests.cases import for_each
 
 NOW = datetime(2026, 11, 22, tzinfo=UTC)
 SECRET = "hunter2-hunter2"
@@ -42,7 +43,7 @@ def _error_line(address: str, seconds: float = 2.0) -> str:
     return str(failed.value)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("address", "said"),
     [
         (f"postgresql://me:{SECRET}@127.0.0.1:1/team", "PostgreSQL at 127.0.0.1:1 is not running there"),
@@ -97,7 +98,7 @@ def test_connecting_to_a_silent_server_times_out() -> None:
         assert time.monotonic() - begun < 30
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("reply", "said"),
     [
         (b"HTTP/1.1 400 Bad Request\r\n\r\n", "is not a PostgreSQL server"),
@@ -106,7 +107,7 @@ def test_connecting_to_a_silent_server_times_out() -> None:
         (b"N" + b"\0garbage" * 9, ""),
     ],
 )
-@pytest.mark.parametrize("mode", ["", "?sslmode=disable"])
+@for_each("mode", ["", "?sslmode=disable"])
 def test_another_service_is_reported_as_no_postgresql_server(reply: bytes, said: str, mode: str) -> None:
     with _listening(reply) as address:
         assert _error_line(address + mode).endswith(said)

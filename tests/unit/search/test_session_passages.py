@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from crucible.documents.markdown.fences import whole_fences
 from crucible.search.session_events import passages_of
+from tests.cases import for_each
 
 TEXTS = st.lists(
     st.sampled_from(
@@ -24,7 +25,7 @@ def cut(text: str) -> list[str]:
     return ["\n".join(lines[one.first : one.end]) for one in passages_of(text)]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "passages"),
     [
         ("", []),

@@ -34,6 +34,7 @@ from crucible.search.recall import EventKind, Question
 from samples.hostile_texts import hostile_text
 from samples.postgres_server import Running, Team
 from samples.pushed_documents import Held, document
+from tests.cases import for_each
 from tests.unit.search.vaults import NOW, STARTED, recall, session_of, vault_of
 
 _TOPICS = [
@@ -135,7 +136,7 @@ QUESTIONS = [
 ]
 
 
-@pytest.mark.parametrize("text", QUESTIONS)
+@for_each("text", QUESTIONS)
 def test_a_question_finds_what_the_embedded_engine_finds(both: tuple[EmbeddedRecall, Recall], text: str) -> None:
     here, there = (one.ask(Question(text, limit=10), NOW) for one in both)
     assert there.notes == here.notes
@@ -149,7 +150,7 @@ def test_a_question_finds_what_the_embedded_engine_finds(both: tuple[EmbeddedRec
         assert mine[session] == pytest.approx(theirs[session], rel=0.1)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "narrow",
     [
         {"kinds": frozenset({EventKind.DECISION})},
@@ -165,7 +166,7 @@ def test_a_question_finds_what_the_embedded_engine_finds(both: tuple[EmbeddedRec
         {"since": datetime(2026, 11, 5, tzinfo=UTC), "until": datetime(2026, 11, 8, tzinfo=UTC)},
     ],
 )
-@pytest.mark.parametrize("text", ["cache bucket", ""])
+@for_each("text", ["cache bucket", ""])
 def test_filters_work_as_in_the_embedded_engine(
     both: tuple[EmbeddedRecall, Recall], text: str, narrow: dict[str, object]
 ) -> None:

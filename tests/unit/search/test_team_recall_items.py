@@ -25,6 +25,7 @@ from crucible.search.postgres.vault_rows import VaultDocuments
 from crucible.search.recall import Answer, EventKind, Question
 from crucible.vault.notes.vault import Vault
 from samples.postgres_server import Running, Team
+from tests.cases import for_each
 from tests.unit.search.vaults import NOW, session_of, vault_of
 
 EARLIER = NOW - timedelta(days=1)
@@ -103,8 +104,8 @@ def _told(answer: Answer) -> list[tuple[str, dict[str, float]]]:
     ]
 
 
-@pytest.mark.parametrize("viewer", VIEWERS, ids=map("-".join, VIEWERS))
-@pytest.mark.parametrize(
+@for_each("viewer", VIEWERS)
+@for_each(
     "question",
     [
         Question("retries jitter", limit=20),
@@ -115,7 +116,6 @@ def _told(answer: Answer) -> list[tuple[str, dict[str, float]]]:
         Question("retries", project="Shop", limit=20),
         Question("retries", project="none", limit=20),
     ],
-    ids=range(7),
 )
 def test_items_are_visible_and_ranked_as_in_the_embedded_engine(
     vault: Vault, address: str, viewer: Audience, question: Question

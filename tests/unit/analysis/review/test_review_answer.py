@@ -13,6 +13,7 @@ from crucible.analysis.review.review_answer import Claim, Claims, KnownText, rea
 from crucible.analysis.review.review_record import RecordLine, ReviewRecord, Tag
 from crucible.documents.session.findings import Kind
 from samples.hostile_texts import hostile_line
+from tests.cases import for_each
 
 RECORD = ReviewRecord(
     "",
@@ -58,7 +59,7 @@ def test_a_claim_has_the_rows_of_its_lines_and_the_phase_of_the_first() -> None:
     )
 
 
-@pytest.mark.parametrize(
+@for_each(
     "fields",
     [
         {"refs": []},

@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 
 from crucible.analysis.tools.file_kinds import changes_files, is_test_file, kind_of, languages_of, plain_words, type_of
 from crucible.analysis.tools.tool_acts import BUILD, LINT, TEST, TYPES, ToolKind
+from tests.cases import for_each
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("path", "kind"),
     [
         ("limiter.py", "Python"),
@@ -36,7 +37,7 @@ def test_the_type_of_a_file_follows_from_its_name(path: str, kind: str | None) -
     assert type_of(path) == kind
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("command", "kind"),
     [
         ("pytest -q", TEST), ("python3 -m pytest x", TEST), ("python3.12 -m unittest", TEST), ("uv run pytest", TEST),
@@ -73,7 +74,7 @@ def test_a_file_of_tests_is_one_by_its_name(name: str) -> None:
     assert is_test_file(f"src/{name}")
 
 
-@pytest.mark.parametrize(
+@for_each(
     "name",
     ["latest.py", "contest.py", "attestation.go", "test_a", "test", "testing", "tester.py", "greatest.rs"],
 )

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from crucible.analysis.tools.shell_parser import ShellCommand, parse_script
 from crucible.analysis.tools.shell_paths import command_text
 from crucible.documents.workflow.workflow_reader import gc_paused
+from tests.cases import for_each
 
 
 def _words(script: str) -> list[tuple[str, ...]]:
@@ -23,7 +24,7 @@ def _only(script: str) -> ShellCommand:
     return part
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("script", "words"),
     [
         ("ls && cat app.py", [("ls",), ("cat", "app.py")]),

@@ -19,6 +19,7 @@ from crucible.documents.session.session import Outcome, ToolCall
 from crucible.documents.workflow.flow_line import read_flow_line, render_flow_line
 from crucible.documents.workflow.workflow import UNPLACED, Datum, Flow
 from crucible.vault.events.event_reader import EventRecord
+from tests.cases import for_each
 
 ROOT = "/home/dev/project"
 LIMITER = "import time\n\n\nclass TokenBucket:\n    pass\n"
@@ -186,7 +187,7 @@ def test_every_call_of_a_failed_command_has_its_outcome_and_its_data() -> None:
     ]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("script", "acts"),
     [
         ("cp a.py b.py", [("write", ["a.py::Python"], ["b.py::Python"])]),
@@ -233,7 +234,7 @@ def test_a_command_does(script: str, acts: list[tuple[str, list[str], list[str]]
     assert _told(command_acts(script, Files())) == acts
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("script", "told"),
     [
         ("cd src && pytest x", "cd src && pytest x"),
@@ -292,7 +293,7 @@ def test_a_program_of_tools_does_what_its_tools_do() -> None:
     assert [act.deed for act in _all(("exec", {"input": "text(1)"}, ""))] == [Deed.RUN]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("line", "deed"),
     [
         ("TaskCreate Write it", Deed.PLAN),

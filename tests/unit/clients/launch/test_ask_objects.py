@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from crucible.clients.launch.ask import objects_in
+from tests.cases import for_each
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("answer", "found"),
     [
         ('{"a": 1}', [{"a": 1}]),
@@ -26,7 +26,6 @@ from crucible.clients.launch.ask import objects_in
         ('{"a": ' + "9" * 10_000 + "}", []),
         ("x" * 200_000 + '{"a": 1}', []),
     ],
-    ids=range(11),
 )
 def test_objects_are_found_in_their_order_and_those_in_fences_first(
     answer: str, found: list[dict[str, object]]

@@ -31,6 +31,7 @@ from crucible.documents.session.session import (
 )
 from crucible.vault.events.event_reader import EventRecord
 from crucible.vault.notes.vault import Vault
+from tests.cases import for_each
 from tests.paths import ROOT
 from tests.unit.commands.capture.sample_sessions import (
     failed,
@@ -112,7 +113,7 @@ def test_a_run_that_passed_after_the_first_fix_with_a_stated_cause_is_a_self_cor
     assert found_in(RED, EDITED, GREEN, replace(FAILURE, cause="Let me fix it.")) == []
 
 
-@pytest.mark.parametrize(
+@for_each(
     "entries",
     [
         (failed("Bash ruff check", "3 errors"), EDITED, passed("Bash ruff check")),
@@ -124,17 +125,6 @@ def test_a_run_that_passed_after_the_first_fix_with_a_stated_cause_is_a_self_cor
         (EDITED, RED, EDITED, GREEN),
         (RED, user("It rounds too early."), EDITED, GREEN),
         (),
-    ],
-    ids=[
-        "lint",
-        "build",
-        "compile",
-        "second fix",
-        "tests only",
-        "new test",
-        "fresh lines",
-        "user helped",
-        "not seen",
     ],
 )
 def test_what_a_check_refused_and_what_no_first_fix_proves_is_a_failure(entries: tuple[Entry, ...]) -> None:
@@ -245,7 +235,7 @@ def test_a_user_refused_to_have_a_file_changed_that_the_fix_changed() -> None:
 # --- records of decisions --------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@for_each(
     "path",
     [
         "docs/adr/0007-use-sqlite.md", "doc/arch/ADR-12.adoc", "adr/why-grpc.md", "services/pay/ADR/0001-x.markdown", "docs/decisions/0003-keys.md",
@@ -256,7 +246,7 @@ def test_a_record_of_a_decision_is_known_by_its_path(path: str) -> None:
     assert is_decision_record(path)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "path",
     [
         "lib/decision_tree.rb", "src/address/adr_lookup.ts", "docs/adr-tool-manual.html", "docs/adr/README.md", "docs/adr/template.md", "src/adr_parser.py",

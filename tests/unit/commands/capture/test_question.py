@@ -8,9 +8,10 @@ from hypothesis import strategies as st
 
 from crucible.commands.capture.question import TypedAction, TypedLine, parse_accept, read_typed
 from crucible.core.errors import UsageError
+from tests.cases import for_each
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "expected"),
     [
         ("1", TypedLine(TypedAction.TOGGLE, (0,))),
@@ -30,7 +31,7 @@ def test_numbers_tick_and_letters_act(text: str, expected: TypedLine) -> None:
     assert read_typed(text, 4) == expected
 
 
-@pytest.mark.parametrize("text", ["", "x", "0", "5", "3-2", "e", "e 1 2", "s 1", "-1", "1.5", "999999999", "²"])
+@for_each("text", ["", "x", "0", "5", "3-2", "e", "e 1 2", "s 1", "-1", "1.5", "999999999", "²"])
 def test_what_means_nothing_does_nothing(text: str) -> None:
     typed = read_typed(text, 4)
     assert (typed.act, typed.at) == (TypedAction.UNKNOWN, ())

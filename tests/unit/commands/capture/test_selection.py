@@ -11,6 +11,7 @@ from crucible.commands.capture.selection import is_preselected, way_of
 from crucible.core.settings.session_settings import CaptureSettings
 from crucible.documents.knowledge.items import Attribution, Category
 from crucible.documents.session.findings import Source
+from tests.cases import for_each
 
 SETTINGS = CaptureSettings()
 
@@ -31,8 +32,8 @@ def test_some_kinds_are_kept_without_a_question(kind: CandidateKind) -> None:
     assert way_of(candidate(kind, 0.9), SETTINGS._replace(silent=False)) is Handling.ASK
 
 
-@pytest.mark.parametrize("kind", [CandidateKind.DECISION, CandidateKind.PATTERN])
-@pytest.mark.parametrize(
+@for_each("kind", [CandidateKind.DECISION, CandidateKind.PATTERN])
+@for_each(
     ("confidence", "way"),
     [(0.59, Handling.DROP), (0.6, Handling.LIST), (0.69, Handling.LIST), (0.7, Handling.ASK), (1.0, Handling.ASK)],
 )

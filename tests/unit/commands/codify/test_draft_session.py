@@ -37,6 +37,7 @@ from samples.codified_sessions import (
     tree,
     written,
 )
+from tests.cases import for_each
 
 
 def test_phases_are_steps_with_their_agent_and_channel() -> None:
@@ -159,7 +160,7 @@ def test_a_subagent_without_a_note_is_a_step_made_of_its_callout() -> None:
     assert found.steps[0].children[0].markers[0].values["tokens_used"] == 77
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("ending", "status", "grade"),
     [
         ("The subagent failed.", "failed", Grade.CRITICAL),
@@ -168,7 +169,7 @@ def test_a_subagent_without_a_note_is_a_step_made_of_its_callout() -> None:
         ("The subagent did it.", "success", Grade.PLAIN),
     ],
 )
-@pytest.mark.parametrize("is_missing", [True, False])
+@for_each("is_missing", [True, False])
 def test_the_end_of_a_subagent_is_not_part_of_its_task(
     ending: str, status: str, grade: Grade, is_missing: bool
 ) -> None:
@@ -217,9 +218,7 @@ def test_a_chain_of_linked_subagents_is_read_to_its_end() -> None:
 # --- names -----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "name", ["Summary", "Workflow x", "Notes", "!", "?", "@agent", "a → b", "proceed to Do", "# x", "***"]
-)
+@for_each("name", ["Summary", "Workflow x", "Notes", "!", "?", "@agent", "a → b", "proceed to Do", "# x", "***"])
 def test_phases_of_any_name_are_steps_that_read_back(name: str) -> None:
     made = [Phase(name, entries=(calls(f"Write {n}.py"),)) for n in range(3)]
     found = codify_one(session(*made))

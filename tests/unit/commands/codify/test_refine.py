@@ -29,6 +29,7 @@ from crucible.documents.session.session import AgentRef, Decision, Intervention,
 from crucible.documents.workflow.workflow import Condition, Datum, Flow, Grade, Marker, Step, Workflow
 from crucible.documents.workflow.workflow_markup import render_workflow
 from crucible.documents.workflow.workflow_reader import read_workflow
+from tests.cases import for_each
 from tests.saying import Says
 from tests.trusting import trusted
 from tests.unit.analysis.review.test_ask_checked import HOSTILE
@@ -199,7 +200,7 @@ def test_agents_and_grades_that_an_answer_leaves_out_stay() -> None:
     assert workflow.steps[1].children[0].agent == HELPER
 
 
-@pytest.mark.parametrize(
+@for_each(
     "around",
     [
         "Here it is:\n\n```markdown\n{}```\n\nLet me know!",
@@ -273,7 +274,7 @@ def test_a_complaint_has_no_secret() -> None:
 # --- what is refused -------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("change", "says"),
     [
         (lambda text: "---\ntype: workflow\n---\n" + text, "frontmatter"),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-import pytest
 from hypothesis import given, settings
 
 from crucible.analysis.tools.recorded_calls import recorded_calls_of
@@ -37,6 +36,7 @@ from samples.codified_sessions import (
     written,
 )
 from samples.hostile_texts import hostile_text
+from tests.cases import for_each
 
 
 def first_step(*entries: object) -> Step:
@@ -166,7 +166,7 @@ def test_a_check_with_an_absolute_path_is_dropped() -> None:
     assert [line for line in step.prose.split("\n") if line.startswith("- Check")] == ["- Check: `cd src && pytest x`"]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("command", "line"),
     [
         ("git push -u origin fix", "- Run: `git push -u origin fix`"),

@@ -22,6 +22,7 @@ from crucible.commands.learn.selection import Families, SessionRelations, parse_
 from crucible.commands.learn.training_rows import Shape
 from crucible.core.errors import UsageError, VaultError
 from crucible.core.secrets.scanner import Scanner
+from tests.cases import for_each
 from tests.unit.commands.learn.sample_cases import (
     PUZZLE,
     WORKFLOW,
@@ -218,7 +219,7 @@ def test_secrets_and_personal_data_are_redacted_and_counted(tmp_path: Path) -> N
         assert "| `home-path` | 5 |" in exported.card.read_text()
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "clean"),
     [
         ("/home/jane/a:/home/jane", "/home/user/a:/home/user"),

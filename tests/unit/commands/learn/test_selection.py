@@ -23,6 +23,7 @@ from crucible.commands.learn.selection import (
 )
 from crucible.core.errors import UsageError
 from crucible.core.text import overlap
+from tests.cases import for_each
 from tests.unit.commands.learn.sample_cases import WORKFLOW, any_case, case_of, made_cases
 
 WORDS = [f"word{number}" for number in range(200)]
@@ -181,7 +182,7 @@ def test_shares_are_parsed(text: str, shares: dict[str, float]) -> None:
     assert parse_splits(text).shares == pytest.approx(shares)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     ["", "train", "train=0.9", "train=0.9,test=0.2", "train=0.5,train=0.5", "train=1,test=0", "train=-1,test=2",
      "../up=1", "Train=1", "a b=1", "train=nan", "train=1e0", "train=٠.٥,test=0.5", "train=0.9,test=0.1,"],

@@ -23,6 +23,7 @@ from crucible.documents.session.session import (
     ToolCalls,
 )
 from crucible.vault.events.event_reader import EventRecord
+from tests.cases import for_each
 from tests.unit.commands.learn.sample_timelines import asked, done, failed, says, timeline_of
 
 
@@ -145,7 +146,7 @@ def test_the_expansion_of_a_slash_command_is_the_request() -> None:
     assert Requests(line).at(2) == "/review 17\n\nRead the comments of the pull request."
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("line", "result", "command"),
     [
         ("Bash pytest -q", "3 passed", "pytest -q"),

@@ -33,6 +33,7 @@ from crucible.documents.session.session import (
 )
 from crucible.vault.events.event_reader import read_records
 from crucible.vault.notes.vault import Vault
+from tests.cases import for_each
 from tests.paths import ROOT
 from tests.unit.commands.record.recorder_clock import START, clock, read, text_of
 
@@ -692,7 +693,7 @@ _TELLING = [
 ]
 
 
-@pytest.mark.parametrize("name", _TELLING)
+@for_each("name", _TELLING)
 def test_the_document_has_every_method_with_its_arguments(name: str) -> None:
     document = (ROOT / "docs" / "record.md").read_text(encoding="utf-8")
     python = document.partition("\n| method |")[2].partition("\n\n")[0]

@@ -13,6 +13,7 @@ from crucible.commands.run.jobs import RunInputs
 from crucible.commands.run.step_prompt import build_prompt, find_template, parse_answer
 from crucible.core.errors import VaultError
 from crucible.core.templates import OwnTemplate
+from tests.cases import for_each
 from tests.trusting import trusted
 from tests.unit.commands.run.flows import plan_of
 
@@ -118,7 +119,7 @@ def test_a_long_answer_is_cut_in_the_middle_and_a_line_says_so(tmp_path: Path) -
 # --- answers ---------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("answer", "said"),
     [
         ("Did it.\nSTEP: done", ("Did it.", True, "")),

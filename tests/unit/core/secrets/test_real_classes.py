@@ -6,10 +6,9 @@ import random
 import string
 from pathlib import Path
 
-import pytest
-
 from crucible.core.secrets import Scanner
 from crucible.core.secrets.randomness import likeness
+from tests.cases import for_each
 
 SCANNER = Scanner()
 HERE = Path(__file__).parent
@@ -25,7 +24,7 @@ def _letters(length: int, seed: int) -> str:
     return "".join(random.Random(f"{length} {seed}").choices(string.ascii_letters, k=length))
 
 
-@pytest.mark.parametrize("line", _lines("lookalikes.txt"))
+@for_each("line", _lines("lookalikes.txt"))
 def test_test_output_paths_ids_and_labels_stay(line: str) -> None:
     for text in (line, f"before\n{line}\nafter", f"  12\t{line}", f'"{line}"'):
         assert SCANNER.redact(text) == (text, {})
@@ -36,7 +35,7 @@ def test_all_of_them_one_below_the_other_stay() -> None:
     assert SCANNER.redact(text) == (text, {})
 
 
-@pytest.mark.parametrize("notation", _lines("literals.txt"))
+@for_each("notation", _lines("literals.txt"))
 def test_letters_by_chance_and_words_are_passwords_where_nothing_else_can_stand(notation: str) -> None:
     for word in [*WORDS, *(word.title() for word in WORDS)] if "{W}" in notation else ["admin123!"]:
         assert word not in SCANNER.redact(notation.replace("{W}", word))[0]

@@ -16,6 +16,7 @@ from crucible.core.errors import SecretsError
 from crucible.core.secrets import Finding, Scanner
 from crucible.core.secrets.visible_text import Visible
 from crucible.core.settings.settings import SecretSettings
+from tests.cases import for_each
 from tests.unit.core.secrets.made import HEX, chance
 
 SCANNER = Scanner(SecretSettings())
@@ -53,8 +54,8 @@ TOKENS = {
 }
 
 
-@pytest.mark.parametrize("rule", TOKENS)
-@pytest.mark.parametrize("around", ["{}", "see {}.", '"{}"', "word{}", "a={}&b=1", "x\\n{}\\n", "(`{}`)", "é {} →"])
+@for_each("rule", TOKENS)
+@for_each("around", ["{}", "see {}.", '"{}"', "word{}", "a={}&b=1", "x\\n{}\\n", "(`{}`)", "é {} →"])
 def test_a_token_is_found_in_any_position(rule: str, around: str) -> None:
     token = TOKENS[rule]
     text = around.format(token)
@@ -92,8 +93,8 @@ def _pem(kind: str = "RSA ", line: str = "\n") -> str:
     return line.join([f"-----BEGIN {kind}PRIVATE KEY-----", *BODY, f"-----END {kind}PRIVATE KEY-----"])
 
 
-@pytest.mark.parametrize("kind", KEYS)
-@pytest.mark.parametrize("line", ["\n", "\\n", "\r\n", "\n+", "\n    ", "\\\\n", "\n2026-01-01T00:00:00Z INFO  "])
+@for_each("kind", KEYS)
+@for_each("line", ["\n", "\\n", "\r\n", "\n+", "\n    ", "\\\\n", "\n2026-01-01T00:00:00Z INFO  "])
 def test_a_private_key_is_removed_completely(kind: str, line: str) -> None:
     text = f"before\n{_pem(kind, line)}\nafter"
     assert SCANNER.redact(text) == ("before\n[REDACTED:private-key]\nafter", {"private-key": 1})
@@ -150,12 +151,12 @@ KEPT = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("text", KEPT)
+@for_each("text", KEPT)
 def test_what_is_no_secret_stays(text: str) -> None:
     assert SCANNER.redact(text) == (text, {})
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "commit " + chance(40, HEX), "sha256:" + chance(64, HEX), "md5 " + chance(32, HEX), "sha512 " + chance(128, HEX),

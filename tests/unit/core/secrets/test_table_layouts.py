@@ -6,6 +6,7 @@ import pytest
 
 from crucible.core.secrets import Scanner
 from crucible.core.settings.settings import SecretSettings
+from tests.cases import for_each
 from tests.unit.core.secrets.made import VALUES, chance, filled
 
 SCANNER = Scanner(SecretSettings())
@@ -73,7 +74,7 @@ def _written(text: str) -> Iterator[str]:
             yield "\n".join(prefix + line for line in text.split("\n"))
 
 
-@pytest.mark.parametrize("notation", APART)
+@for_each("notation", APART)
 def test_a_value_on_another_line_goes_whatever_ends_and_begins_the_lines(notation: str) -> None:
     for values in VALUES:
         text, secrets = filled(notation, values)
@@ -83,7 +84,7 @@ def test_a_value_on_another_line_goes_whatever_ends_and_begins_the_lines(notatio
             assert counts
 
 
-@pytest.mark.parametrize("notation", APART)
+@for_each("notation", APART)
 def test_the_same_with_a_placeholder_stays(notation: str) -> None:
     for hole in ("${SECRET}", "<secret>", "changeme"):
         text, _ = filled(notation, dict.fromkeys(VALUES[0], hole))
@@ -135,6 +136,6 @@ KEPT = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("text", KEPT)
+@for_each("text", KEPT)
 def test_text_near_a_name_that_is_not_secret_stays(text: str) -> None:
     assert SCANNER.redact(text) == (text, {})

@@ -4,6 +4,7 @@ import pytest
 
 from crucible.core.secrets import Scanner
 from crucible.core.settings.settings import SecretSettings
+from tests.cases import for_each
 from tests.unit.core.secrets.made import chance
 
 SCANNER = Scanner(SecretSettings())
@@ -39,7 +40,7 @@ WORDED = [
 WORDS = ["Copper-Kettle-Moon", "copper-kettle-moon", "QuietLakeStone", "kQzPwLrTmXbV"]
 
 
-@pytest.mark.parametrize("notation", WORDED)
+@for_each("notation", WORDED)
 def test_a_password_needs_no_digit(notation: str) -> None:
     for word in WORDS:
         if "{} as the" in notation and "`" not in notation and word == "QuietLakeStone":
@@ -64,7 +65,7 @@ ALONE = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("notation", ALONE)
+@for_each("notation", ALONE)
 def test_a_word_alone_on_its_line_under_a_passwords_name_is_one(notation: str) -> None:
     for word in ("horsebattery", "sunflowers"):
         assert word not in SCANNER.redact(notation.replace("{}", word))[0]
@@ -142,7 +143,7 @@ KEPT = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("text", KEPT)
+@for_each("text", KEPT)
 def test_a_word_of_code_is_no_password(text: str) -> None:
     assert SCANNER.redact(text) == (text, {})
 

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from crucible.documents.markdown.line_scan import Kind, quote_lines, read_callout, unquote_lines
 from crucible.documents.markdown.outline import find_blocks
 from crucible.documents.markdown.source import Source
+from tests.cases import for_each
 from tests.paths import TESTS
 
 ROWS = [
@@ -19,7 +20,7 @@ ROWS = [
 ]
 
 
-@pytest.mark.parametrize("row", ROWS, ids=lambda r: r["id"])
+@for_each("row", ROWS)
 def test_callouts_of_other_projects_read_alike(row: dict[str, Any]) -> None:
     source = Source(row["input"])
     quotes = [block for block in find_blocks(source).blocks if block.kind is Kind.QUOTE]

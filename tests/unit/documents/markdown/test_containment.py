@@ -35,6 +35,7 @@ from crucible.documents.markdown.fences import whole_fences
 from crucible.documents.session.findings_block import GROUNDS_END, split_grounds
 from crucible.documents.session.note_entries import OWN_LABELS
 from samples.hostile_texts import hostile_line, hostile_text
+from tests.cases import for_each
 from tests.openings import OPENINGS
 
 PARSERS = {
@@ -359,7 +360,7 @@ TRAPS: dict[str, tuple[str, ...]] = {
 }
 
 
-@pytest.mark.parametrize("trap", [trap for traps in TRAPS.values() for trap in traps])
+@for_each("trap", [trap for traps in TRAPS.values() for trap in traps])
 def test_a_known_trap_is_closed_and_comes_back(trap: str) -> None:
     text = normal(trap)
     assert leaks(contain(text)) == []
@@ -418,7 +419,7 @@ def test_every_rule_of_the_tables_has_a_trap() -> None:
 # --- what is left alone ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "- a\n- b\n  1. c\n\n> a quote\n\n| a | `b` |\n|---|---|\n| *c* | **d** |",
@@ -439,7 +440,7 @@ def test_ordinary_text_is_not_touched(text: str) -> None:
     assert leaks(contain(text)) == []
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "written"),
     [
         ("## Summary", r"\## Summary"),
@@ -534,7 +535,7 @@ def test_a_cut_counts_code_points_and_ends_in_an_ellipsis() -> None:
     assert cut("é" * 101, 100) == "é" * 99 + "…"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "span"),
     [
         ("a", "`a`"),

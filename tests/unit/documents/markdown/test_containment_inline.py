@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from crucible.documents.markdown.hidden_ranges import hidden_ranges, scan
 from crucible.documents.markdown.source import Source, Span
+from tests.cases import for_each
 from tests.paths import TESTS
 
 DATA = TESTS / "data" / "conformance"
@@ -45,7 +46,7 @@ def hidden(text: str) -> list[str]:
     return [text[span.start : span.end] for span in hidden_ranges(text)]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "expected"),
     [
         ("- a\n\n    ```\n    #x\n    ```\n\n#y", ["```\n    #x\n    ```"]),
@@ -71,7 +72,7 @@ def test_fences_are_found_in_lists_and_quotes_and_end_with_them(text: str, expec
     assert hidden(text) == expected
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "expected"),
     [
         ("a `b` c", ["`b`"]),
@@ -98,7 +99,7 @@ def test_code_spans_close_within_their_paragraph(text: str, expected: list[str])
     assert hidden(text) == expected
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "expected"),
     [
         ("    #x", ["    #x"[4:]]),
@@ -117,7 +118,7 @@ def test_indented_code_counts_from_the_list_item(text: str, expected: list[str])
     assert hidden(text) == expected
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "expected"),
     [
         ("a %%b%% c", ["%%b%%"]),
@@ -138,7 +139,7 @@ def test_comments_hide_across_blocks_but_not_out_of_a_quote(text: str, expected:
     assert hidden(text) == expected
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "expected"),
     [
         ("<!-- a\n\n%% b --> %%c%%", ["<!-- a\n\n%% b -->", "%%c%%"]),

@@ -23,6 +23,7 @@ from crucible.documents.markdown.frontmatter import (
 )
 from crucible.documents.markdown.source import Edit, Lines, Source, Span, apply_edits
 from crucible.documents.markdown.yaml_scalars import EXACT, Value, read_list, same_value
+from tests.cases import for_each
 from tests.paths import TESTS
 
 DATA = TESTS / "data" / "conformance"
@@ -55,10 +56,10 @@ def after(text: str, edit: Callable[..., list[Edit]], *args: Any) -> str:
 
 
 def rows(op: str) -> list[Any]:
-    return [pytest.param(row, id=row["id"]) for row in ROWS if row["op"] == op]
+    return [row for row in ROWS if row["op"] == op]
 
 
-@pytest.mark.parametrize("row", rows("frontmatter"))
+@for_each("row", rows("frontmatter"))
 def test_tags_and_aliases_read_as_in_markdown_oxide(row: dict[str, Any]) -> None:
     values = read(row["input"]).values
     expected = row["expected"]
@@ -70,7 +71,7 @@ def test_tags_and_aliases_read_as_in_markdown_oxide(row: dict[str, Any]) -> None
     assert {key: read_list(values.get(key)) for key in expected} == expected
 
 
-@pytest.mark.parametrize("row", rows("frontmatter_block"))
+@for_each("row", rows("frontmatter_block"))
 def test_blocks_are_found_as_in_crucible(row: dict[str, Any]) -> None:
     text, expected = row["input"], row["expected"]
     fm = read(text)
@@ -96,7 +97,7 @@ def test_a_comment_line_in_frontmatter_is_no_heading() -> None:
 # --- bounds -------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "lines", "end"),
     [
         ("---\na: 1\n---\nbody", Lines(0, 3), 13),
@@ -141,7 +142,7 @@ def test_a_byte_order_mark_does_not_hide_the_block() -> None:
 # --- values -------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("inside", "values"),
     [
         ("a: !tag 5", {"a": "5"}),
@@ -338,7 +339,7 @@ def test_no_bytes_raise_and_reading_changes_none(data: bytes) -> None:
 # --- edits --------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("before", "key", "value", "expected"),
     [
         ("status: active # now\nb: 2\n", "status", "paused", "status: paused # now\nb: 2\n"),
@@ -404,7 +405,7 @@ def test_a_note_without_frontmatter_gets_a_block_at_the_top(body: str, expected:
     assert after(body, set_key, "a", 1) == expected
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "key", "value", "message"),
     [
         ("---\na: 1\n", "a", 2, "line 1: the frontmatter opened here is never closed"),
@@ -459,7 +460,7 @@ def test_removing_from_a_note_without_frontmatter_does_nothing() -> None:
     assert after("---\na: 1\n", remove_key, "a") == "---\na: 1\n"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("before", "key", "expected"),
     [
         ("sources:\n  - a # 1\n  # c\n", "sources", "sources:\n  - a # 1\n  - x\n  # c\n"),

@@ -14,6 +14,7 @@ from crucible.documents.markdown.frontmatter import (
 from crucible.documents.markdown.source import Edit, Source, Span, apply_edits
 from crucible.documents.markdown.yaml_nodes import DEPTH
 from crucible.documents.markdown.yaml_scalars import EXACT, Value
+from tests.cases import for_each
 
 
 def said(text: str) -> list[tuple[str, int, str]]:
@@ -29,7 +30,7 @@ def set_in(inside: str, key: str, value: Value) -> str:
 # --- what is said ---------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "problems"),
     [
         (
@@ -197,7 +198,7 @@ def test_removing_from_an_unclosed_block_does_nothing() -> None:
 # --- which characters change ------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("inside", "key", "value", "after"),
     [
         (" a: 1\n", "a", ["x"], " a:\n   - x\n"),
@@ -219,7 +220,7 @@ def test_a_value_is_put_behind_its_colon(inside: str, key: str, value: Value, af
     assert set_in(inside, key, value) == after
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("inside", "items", "after"),
     [
         ("t:\n  - a\n  - b\n", ["a", "x", "b"], "t:\n  - a\n  - x\n  - b\n"),

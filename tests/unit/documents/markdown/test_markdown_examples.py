@@ -19,11 +19,12 @@ from crucible.documents.markdown.wikilinks import (
     render_link,
 )
 from crucible.documents.markdown.yaml_scalars import EXACT, read_scalar, same_value, write_scalar
+from tests.cases import for_each
 
 # --- what is hidden -------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "hidden"),
     [
         ("    a\n    b", [("indented", "    a\n    b")]),
@@ -93,7 +94,7 @@ def test_what_is_never_closed_stands_apart(text: str, unclosed: list[Hidden]) ->
 # --- links ----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "found"),
     [
         ("`a`[[b]]", [("b", "[[b]]")]),
@@ -127,7 +128,7 @@ def test_links_are_looked_for_from_the_start_asked_for() -> None:
     assert [link.target for link in find_links(Source("---\nx: '[[a]]'\n---\n[[b]]"), 0)] == ["a", "b"]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "parsed"),
     [
         ("a", LinkText("a")),
@@ -170,7 +171,7 @@ def test_headings_are_the_same_to_a_link_when_punctuation_and_case_differ() -> N
     assert heading_key("ÉTÉ") == "été"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("inside", "targets"),
     [
         ('a: "[[b]]"', ["b"]),

@@ -14,6 +14,7 @@ from crucible.documents.markdown.line_scan import Block, Kind, scan_lines
 from crucible.documents.markdown.outline import find_blocks, mask_comments, parse_blocks
 from crucible.documents.markdown.source import Source
 from samples.hostile_texts import FRAGMENTS
+from tests.cases import for_each
 from tests.paths import TESTS
 
 DATA = TESTS / "data" / "conformance"
@@ -75,7 +76,7 @@ def test_a_tool_list_is_only_the_list_right_under_its_line() -> None:
     assert blocks_of(text) == [(Kind.TOOLS, 0, 1), (Kind.LIST, 1, 4), (Kind.TEXT, 5, 8)]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "expected"),
     [
         ("%%\n## hidden\n%%\n## shown", [[2, "shown", 3]]),

@@ -11,6 +11,7 @@ from crucible.documents.markdown.line_scan import Block, Kind, scan_lines
 from crucible.documents.markdown.outline import TOO_LARGE, find_blocks, mask_comments, parse_blocks
 from crucible.documents.markdown.source import Source
 from samples.hostile_texts import FRAGMENTS
+from tests.cases import for_each
 
 TEXT, HEADING, QUOTE, FENCE, TOOLS, LIST, RULE, COMMENT = Kind
 LINE = "**Tool calls:**"
@@ -58,7 +59,7 @@ def test_a_fence_in_a_list_item_needs_no_markdown_it(text: str) -> None:
     assert both(text.split("\n")) == [Block(TEXT, 0, text.count("\n") + 1)]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "blocks"),
     [
         ("", []),
@@ -119,7 +120,7 @@ def test_tidy_notes_are_read_by_the_line_scanner(text: str, blocks: list[Block])
     assert both(text.split("\n")) == blocks
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "blocks"),
     [
         ("a\n---", [Block(TEXT, 0, 2)]),
@@ -155,7 +156,7 @@ def test_untidy_notes_are_read_by_markdown_it(text: str, blocks: list[Block]) ->
     assert find_blocks(source).blocks == blocks
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "a\n---", "> a\nb", "> a %% b", "a %% b", "# a %% b", "  ## H", "  > q", " ```", "  ~~~", " <b>", "   ---", "  * * *", "  -",
@@ -167,7 +168,7 @@ def test_the_line_scanner_gives_up_where_it_cannot_tell(text: str) -> None:
     assert scan_lines(text.split("\n")) is None
 
 
-@pytest.mark.parametrize("text", ["text %%%", "#x %% y", "**x** %% y", "_x_ %% y", "~ %%", "- x %%", " x %%", "`x` %%"])
+@for_each("text", ["text %%%", "#x %% y", "**x** %% y", "_x_ %% y", "~ %%", "- x %%", " x %%", "`x` %%"])
 def test_the_line_scanner_gives_up_at_a_comment_mark(text: str) -> None:
     assert scan_lines([text]) is None
 
@@ -206,7 +207,7 @@ def test_an_untidy_note_beyond_the_limit_says_how_large_it_is(monkeypatch: pytes
     assert TOO_LARGE == 16_000_000
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "problems"),
     [
         ("a\n\n```\nx", [("unclosed-fence", 3, "this fence is never closed")]),

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from crucible.core.errors import EditRefused
 from crucible.documents.markdown.source import NOWHERE, Edit, Lines, Source, Span, apply_edits
+from tests.cases import for_each
 
 BOM = b"\xef\xbb\xbf"
 ENDS = ("\n", "\r\n", "\r")
@@ -50,7 +51,7 @@ def test_bytes_that_are_no_utf_8_travel_as_lone_surrogates() -> None:
 # --- lines --------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "starts", "lines"),
     [
         ("", [0, 0], [""]),
@@ -87,9 +88,7 @@ def test_the_lines_of_a_text_joined_are_the_text(text: str) -> None:
     assert "".join(source.slice(source.span_of(Lines(n, n + 1))) for n in range(len(source.lines))) == text
 
 
-@pytest.mark.parametrize(
-    ("offset", "line"), [(0, 0), (1, 0), (2, 0), (3, 1), (4, 1), (5, 2), (6, 2), (7, 3), (8, 3), (99, 3)]
-)
+@for_each(("offset", "line"), [(0, 0), (1, 0), (2, 0), (3, 1), (4, 1), (5, 2), (6, 2), (7, 3), (8, 3), (99, 3)])
 def test_an_offset_lies_on_the_line_that_holds_it(offset: int, line: int) -> None:
     """A line end belongs to its line; what lies past the text is on the last line."""
     assert Source("a\r\nb\rc\nd").line_of(offset) == line

@@ -7,13 +7,13 @@ import random
 from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from crucible.documents.markdown.source import Source, apply_edits
 from crucible.documents.session.session_reader import read_session
 from samples.hostile_texts import BLOCKS, INLINE, hostile_text
+from tests.cases import for_each
 from tests.paths import ROOT
 
 DATA = ROOT / "tests" / "data"
@@ -43,7 +43,7 @@ def _texts(value: object) -> Iterator[str]:
             yield from _texts(inner)
 
 
-@pytest.mark.parametrize("path", sorted((DATA / "conformance").glob("*.json*")), ids=lambda p: p.name)
+@for_each("path", sorted((DATA / "conformance").glob("*.json*")))
 def test_every_conformance_text_stays_the_same_to_the_byte(path: Path) -> None:
     whole = path.read_text("utf-8")
     rows = [json.loads(line) for line in whole.split("\n") if line] if path.suffix == ".jsonl" else [json.loads(whole)]
@@ -52,10 +52,9 @@ def test_every_conformance_text_stays_the_same_to_the_byte(path: Path) -> None:
             read_and_write(ended.encode("utf-8", "surrogatepass"))
 
 
-@pytest.mark.parametrize(
+@for_each(
     "path",
     [*sorted((DATA / "upstream").rglob("*.md")), *sorted((ROOT / "vault-example").rglob("*.md"))],
-    ids=lambda p: p.name,
 )
 def test_every_example_note_stays_the_same_to_the_byte(path: Path) -> None:
     data = path.read_bytes()

@@ -16,9 +16,10 @@ from crucible.documents.markdown.containment import (
 )
 from crucible.documents.markdown.fences import whole_fences
 from samples.hostile_texts import BLOCKS, INLINE
+from tests.cases import for_each
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("lines", "fences"),
     [
         (["```", "a", "```"], [(0, 3)]),
@@ -76,7 +77,7 @@ def test_an_info_word_that_acts_gets_a_backslash(info: str) -> None:
     assert contain(f"~~~ {info.upper()}\n~~~") == f"~~~ \\{info.upper()}\n~~~"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "contained"),
     [
         ("# a", r"\# a"),

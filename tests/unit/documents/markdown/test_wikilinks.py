@@ -24,6 +24,7 @@ from crucible.documents.markdown.wikilinks import (
     render_link,
     strip_heading_for_link,
 )
+from tests.cases import for_each
 from tests.paths import TESTS
 
 DATA = TESTS / "data" / "conformance"
@@ -52,7 +53,7 @@ def told(link: Link) -> dict:
     return {name: getattr(link, name) for name in ("target", "subpath", "alias", "embed", "kind")}
 
 
-@pytest.mark.parametrize("row", rows("extract_links.jsonl"), ids=lambda row: row["id"])
+@for_each("row", rows("extract_links.jsonl"))
 def test_links_are_found_as_in_obsidian(row: dict) -> None:
     source = Source(row["input"])
     links = find_links(source)
@@ -93,14 +94,14 @@ def test_link_is_shown_as_in_obsidian(row: dict) -> None:
     assert display(LinkText(**row["input"])) == row["expected"]
 
 
-@pytest.mark.parametrize("row", rows("linktext.jsonl", "target_trimmed"), ids=lambda row: row["id"])
+@for_each("row", rows("linktext.jsonl", "target_trimmed"))
 def test_blanks_around_target_and_subpath_do_not_count(row: dict) -> None:
     assert row["obsidian"] == "agree"
     (link,) = find_links(Source(row["input"]))
     assert (link.target, link.subpath) == (row["expected"], row["subpath"])
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "targets"),
     [
         ("| [[a\\|b]] | [[c]] |", ["a", "c"]),
@@ -145,7 +146,7 @@ def test_frontmatter_is_no_body() -> None:
     assert [link.target for link in find_property_links(source)] == ["d"]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("yaml", "targets"),
     [
         ('parent: "[[a]]"', ["a"]),
@@ -190,7 +191,7 @@ def test_rendered_link_reads_as_asked() -> None:
     assert render_link("", "^b") == "[[#^b]]"
 
 
-@pytest.mark.parametrize(
+@for_each(
     "parts",
     [
         ("a|b",),

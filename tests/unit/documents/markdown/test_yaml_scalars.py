@@ -21,6 +21,7 @@ from crucible.documents.markdown.yaml_scalars import (
     well_formed,
     write_scalar,
 )
+from tests.cases import for_each
 from tests.paths import TESTS
 
 DATA = TESTS / "data" / "conformance"
@@ -61,7 +62,7 @@ def read_both(text: str) -> tuple[Value, Value]:
     return ours, yaml.safe_load(f"a: {text}\n")["a"]
 
 
-@pytest.mark.parametrize("row", DIVERGENCE, ids=[row["yaml"] for row in DIVERGENCE])
+@for_each("row", DIVERGENCE)
 def test_every_snippet_reads_as_in_obsidian(row: dict[str, Any]) -> None:
     fm = find_frontmatter(Source(row["yaml"] if row["yaml"] == TWO_DOCUMENTS else f"---\n{row['yaml']}\n---\n"))
     expected = row["obsidian_yaml_2_7_0"]
@@ -78,7 +79,7 @@ def test_there_are_seventy_snippets() -> None:
     assert len(DIVERGENCE) == 70
 
 
-@pytest.mark.parametrize("row", DIVERGENCE, ids=[row["yaml"] for row in DIVERGENCE])
+@for_each("row", DIVERGENCE)
 def test_what_obsidian_reads_is_written_so_that_pyyaml_reads_it_too(row: dict[str, Any]) -> None:
     values = find_frontmatter(Source(f"---\n{row['yaml']}\n---\n")).values
     text = "\n".join(line for key, value in values.items() for line in render_entry(key, value))
@@ -86,7 +87,7 @@ def test_what_obsidian_reads_is_written_so_that_pyyaml_reads_it_too(row: dict[st
     assert same_value(again, values)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "value"),
     [
         ("0123", 123), ("-0", 0), ("+5", 5), ("0o17", 15), ("0x1f", 31), ("+0x1F", "+0x1F"), ("0x", "0x"),
@@ -106,7 +107,7 @@ def test_nan_reads_as_nan() -> None:
     assert same_value(read_scalar(".NaN"), math.nan)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("value", "text"),
     [
         ("shop", "shop"),

@@ -16,11 +16,12 @@ from crucible.documents.recording.result_lines import result_line
 from crucible.documents.session.markup import CALL_LIMIT, RESULT_LIMIT
 from crucible.documents.session.session import Outcome
 from samples.hostile_texts import hostile_text
+from tests.cases import for_each
 
 CWD = "/home/dev/shop"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "arguments", "line"),
     [
         ("Bash", {"command": "ls  -la", "description": "List"}, "Bash ls -la"),
@@ -62,7 +63,7 @@ def test_a_long_call_is_cut() -> None:
     assert len(line) == CALL_LIMIT
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("call", "text", "details", "line"),
     [
         ("Write a.py", "File created successfully at: a.py", {"kind": "create", "lines": 17}, "created, 17 lines"),
@@ -127,7 +128,7 @@ def test_a_result_tells_what_came_of_it(call: str, text: str, details: Mapping[s
     assert result_line(call, text, Outcome.OK, details) == line
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "line"),
     [
         ("Exit code 1\nok\nFAILED test_limiter.py::test_third - AssertionError", "FAILED test_limiter.py::test_third - AssertionError"),

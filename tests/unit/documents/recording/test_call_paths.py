@@ -5,11 +5,12 @@ from __future__ import annotations
 import pytest
 
 from crucible.documents.recording.call_lines import shorten_paths
+from tests.cases import for_each
 
 HERE = "/home/ada/work/shop"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "told"),
     [
         ("Read /home/ada/work/shop/a/b.py", "Read a/b.py"),

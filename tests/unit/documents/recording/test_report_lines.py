@@ -5,12 +5,13 @@ from __future__ import annotations
 import pytest
 
 from crucible.documents.recording.report_lines import summary_of
+from tests.cases import for_each
 
 BODY = "## Findings\n\nThe cache is never emptied.\n\n- `cache.py` holds it\n- nobody calls `clear()`"
 TOLD = "The cache is never emptied. `cache.py` holds it; nobody calls `clear()`"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("report", "summary"),
     [
         ("Found. Summary: use monotonic.", "use monotonic."),

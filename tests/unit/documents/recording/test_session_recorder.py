@@ -56,6 +56,7 @@ from crucible.documents.session.session import (
 from crucible.documents.session.session_reader import read_session
 from crucible.documents.session.status_rules import Turn, session_status
 from crucible.documents.session.task_block import read_tasks, render_task
+from tests.cases import for_each
 from tests.unit.documents.recording.sample_events import BEGIN, LATER, at, event_lists, record, session, setting
 
 
@@ -472,7 +473,7 @@ def test_times_are_whole_seconds_and_a_phase_ends_with_its_last_event() -> None:
 _HOUR = timedelta(hours=1)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("turn", "quiet", "status"),
     [
         (Turn.ANSWERED, timedelta(minutes=61), Status.COMPLETED),
@@ -494,7 +495,7 @@ def test_a_transcript_without_times_is_not_active() -> None:
     assert session_status(Turn.ANSWERED, None, LATER, _HOUR) is Status.COMPLETED
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("last", "status", "reason"),
     [
         ([Replied(at(), "x"), Answered(at())], Status.COMPLETED, None),

@@ -8,6 +8,7 @@ from hypothesis import given
 from crucible.documents.recording.command_output import bare, is_partial, printed
 from crucible.documents.recording.verdicts import verdict
 from samples.hostile_texts import hostile_text
+from tests.cases import for_each
 
 
 def _verdict(text: str) -> str:
@@ -15,7 +16,7 @@ def _verdict(text: str) -> str:
     return verdict(bare(output.text), is_whole=not output.is_cut, failed=False).text
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "told"),
     [
         (  # pytest

@@ -43,6 +43,7 @@ from crucible.documents.session.session import (
 )
 from crucible.documents.session.session_reader import read_session
 from samples.hostile_texts import hostile_text
+from tests.cases import for_each
 from tests.unit.documents.session.session_strategies import entries, phases, sessions
 
 WHEN = datetime(2026, 11, 21, 20, 26, 47, tzinfo=UTC)
@@ -186,7 +187,7 @@ def test_an_ordinary_note_is_not_in_doubt(text: str) -> None:
     assert find_tail(source.text, find_frontmatter_span(source).end) == (source.text.rindex("\n## B") + 1, 1)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "## A\n\n  ```\n  x\n\n## B\n",

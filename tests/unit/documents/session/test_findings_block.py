@@ -15,6 +15,7 @@ from crucible.documents.session.note_entries import CALLOUT_KINDS
 from crucible.documents.session.session import Callout, Decision, Entry, Failure, FindingItem, Grounds, Phase, Session
 from crucible.documents.session.session_reader import read_session
 from samples.hostile_texts import hostile_line, hostile_text
+from tests.cases import for_each
 from tests.test_containment import acting
 from tests.unit.documents.session.session_strategies import grounds
 
@@ -62,7 +63,7 @@ def test_the_block_stands_below_title_brief_and_tasks() -> None:
     assert note.index("Brief") < note.index("[!findings]") < note.index("## A")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("line", "item"),
     [
         ("- outcome: It works", ("outcome", "It works", None, None)),

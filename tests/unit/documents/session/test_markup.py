@@ -45,6 +45,7 @@ from crucible.documents.session.session import (
 from crucible.documents.session.session_reader import read_session
 from crucible.documents.session.task_block import render_task, render_tasks
 from crucible.documents.session.task_edits import set_field, set_tasks
+from tests.cases import for_each
 
 WHEN = datetime(2026, 11, 21, 20, 26, 47, tzinfo=UTC)
 A = AgentRef("a")
@@ -53,7 +54,7 @@ A = AgentRef("a")
 # --- one line -------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "agent", "channel", "line"),
     [
         ("Build", None, None, "## Build"),
@@ -85,7 +86,7 @@ def test_a_sub_phase_named_summary_is_no_summary() -> None:
     assert render_heading(3, "Summary") == "### Summary"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("call", "line"),
     [
         (ToolCall("Bash ls", "ok"), "- `Bash ls` → ok"),
@@ -115,7 +116,7 @@ def test_a_call_is_one_list_item(call: ToolCall, line: str) -> None:
 # --- entries --------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("entry", "text"),
     [
         (Prose(""), ""),
@@ -197,7 +198,7 @@ def test_prose_that_would_continue_a_list_of_calls_is_set_apart() -> None:
     assert render_body([calls, Prose(""), Prose("- x")])[-4:] == ["", "<!-- -->", "", "- x"]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("line", "apart"),
     [
         ("- x", True), ("* x", True), ("+ x", True), ("-", True), ("-\tx", True), ("1. x", True), ("23) x", True), ("1.", True),
@@ -274,7 +275,7 @@ def edited(body: str, edit: object, *args: object) -> str:
     return text.removeprefix(HEAD)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("body", "after"),
     [
         ("", "\n## N\n\nx\n"),
@@ -304,7 +305,7 @@ def test_new_lines_get_the_note_s_own_line_end() -> None:
     assert edit.text == "\r\n\r\n> [!decision]\r\n> d\r\n"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("body", "entry", "after"),
     [
         ("## A\n", Prose("x"), "## A\n\nx\n"),
@@ -402,7 +403,7 @@ def test_a_call_that_stands_in_no_note_is_refused() -> None:
         set_call(Source(""), Session("s"), ToolCall("a"), ToolCall("b"))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("body", "key", "value", "after"),
     [
         ("## A\n\na\n", "tokens", 5, "## A\n\ntokens:: 5\n\na\n"),
@@ -453,7 +454,7 @@ def block(*items: str) -> str:
     return "\n".join(["```tasks", "[", *items, "]", "```"])
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("before", "tasks", "after"),
     [
         ([f"  {ONE}"], [X, Y], [f"  {ONE},", f"  {TWO}"]),

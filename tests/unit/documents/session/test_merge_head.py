@@ -26,6 +26,7 @@ from crucible.documents.session.session import (
     Task,
 )
 from crucible.documents.session.session_reader import read_session
+from tests.cases import for_each
 from tests.counting import steps_of
 from tests.unit.documents.session.session_strategies import findings
 
@@ -81,7 +82,7 @@ def test_a_block_with_a_human_s_remark_stays_when_its_items_go() -> None:
     assert "> [!findings]- 0 findings\n> I looked.\n" in merged(text, [A], [])
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("edit", "now", "expected"),
     [
         (("outcome: A", "outcome: A, indeed"), [item("A2", "a1"), B], ["A, indeed", "B"]),

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
-import pytest
 from hypothesis import given
 
 from crucible.documents.markdown.containment import contain, convert, normal, uncontain
@@ -22,6 +21,7 @@ from crucible.documents.session.session import Prose, Session
 from crucible.documents.session.session_json import export_session
 from crucible.documents.session.session_reader import read_session
 from samples.hostile_texts import hostile_text
+from tests.cases import for_each
 from tests.paths import TESTS
 from tests.unit.documents.session.session_strategies import sessions
 
@@ -35,7 +35,7 @@ def told(source: Source, name: str) -> object:
     return {"tokens_used": said["tokens"], **{key: value for key, value in said.items() if key != "properties"}}
 
 
-@pytest.mark.parametrize("row", CORPUS)
+@for_each("row", CORPUS)
 def test_an_old_note_says_what_it_said(row: dict[str, object]) -> None:
     expected = row["session"]
     assert isinstance(expected, dict)

@@ -13,12 +13,13 @@ from hypothesis import strategies as st
 
 from crucible.core.errors import BadSessionId
 from crucible.documents.session.session_id import LONGEST_ID, check_session_id, new_session_id, slugify
+from tests.cases import for_each
 from tests.paths import TESTS
 
 ROWS = [json.loads(line) for line in (TESTS / "data/conformance/session_ids.jsonl").read_text("utf-8").splitlines()]
 
 
-@pytest.mark.parametrize("row", ROWS, ids=lambda row: row["id"])
+@for_each("row", ROWS)
 def test_session_ids_are_allowed_as_the_reference_allows_them(row: dict[str, Any]) -> None:
     if row["expected"]:
         assert check_session_id(row["input"]) == row["input"]
@@ -67,7 +68,7 @@ def test_a_collision_gets_a_short_suffix() -> None:
     assert new_session_id("Add a limiter", day, taken.__contains__) == "2026-11-21-add-a-limiter-3"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("title", "slug"),
     [
         ("Add a rate limiter to this project", "add-a-rate-limiter-to-this-project"),

@@ -25,6 +25,7 @@ from crucible.documents.session.property_values import link_to
 from crucible.documents.session.session import AgentRef, Session, Status, SubagentRef
 from crucible.documents.session.session_id import check_session_id
 from crucible.documents.session.session_reader import read_session
+from tests.cases import for_each
 
 WHEN = datetime(2026, 11, 21, 20, 26, 47, tzinfo=UTC)
 HEAD = "type: session\nsession_id: s\nstarted: 2026-11-21T20:26:47Z\nstatus: active\n"
@@ -41,7 +42,7 @@ def said(session: Session) -> list[tuple[str, int, str]]:
 # --- times --------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "time"),
     [
         ("2026-11-21T20:26:47Z", WHEN),
@@ -179,7 +180,7 @@ def test_problems_of_the_yaml_are_told_too() -> None:
 # --- values that do not fit ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("properties", "message"),
     [
         ("project: [a]\n", "project: ['a'] is not a text"),
@@ -229,7 +230,7 @@ def test_a_text_may_be_written_as_a_number(value: str, text: str | None) -> None
     assert read(f"branch: {value}\n").branch == text
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("value", "target"),
     [
         ('"[[p]]"', "p"),
@@ -336,7 +337,7 @@ def test_a_count_of_nothing_is_written() -> None:
     assert [written[key] for key in ("tokens_used", "tokens_cached", "redactions")] == [0, 0, 0]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("field", "value", "written"),
     [
         ("ended", WHEN, "2026-11-21T20:26:47Z"),
@@ -396,7 +397,7 @@ def test_an_id_is_letters_digits_and_three_marks(text: str) -> None:
     assert check_session_id(text) == text
 
 
-@pytest.mark.parametrize("text", ["", ".a", "..", "a/b", "a b", "é", "a\n", "A" * 129, "a\0"])
+@for_each("text", ["", ".a", "..", "a/b", "a b", "é", "a\n", "A" * 129, "a\0"])
 def test_what_is_no_id_is_refused_and_says_what_one_is(text: str) -> None:
     with pytest.raises(BadSessionId) as refused:
         check_session_id(text)

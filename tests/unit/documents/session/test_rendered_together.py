@@ -27,6 +27,7 @@ from crucible.documents.session.session import (
 )
 from crucible.memory.history.history import HistoryLine
 from crucible.memory.history.history_notes import render_item
+from tests.cases import for_each
 
 VALUE = "x:: ![[secret]])"
 
@@ -36,7 +37,7 @@ def split(written: str) -> bool:
     return "::" not in written.replace("\\", "")
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         f"(a {VALUE}",
@@ -55,7 +56,7 @@ def test_a_value_that_would_act_is_split_from_its_key(text: str) -> None:
     assert uncontain(contain(text)) == text
 
 
-@pytest.mark.parametrize(
+@for_each(
     "entry",
     [
         Decision("seven (", VALUE),

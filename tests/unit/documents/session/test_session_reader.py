@@ -28,6 +28,7 @@ from crucible.documents.session.session import (
 )
 from crucible.documents.session.session_reader import read_session
 from crucible.documents.session.task_block import read_tasks
+from tests.cases import for_each
 
 WHEN = datetime(2026, 11, 21, 20, 26, 47, tzinfo=UTC)
 HEAD = "---\ntype: session\nsession_id: s\nstarted: 2026-11-21T20:26:47Z\nstatus: active\n---\n"
@@ -57,7 +58,7 @@ def one(body: str) -> Entry:
 # --- headings -----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "name", "agent", "channel"),
     [
         ("Build it", "Build it", None, None),
@@ -481,7 +482,7 @@ def call(item: str) -> ToolCall:
     return found
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("item", "found"),
     [
         ("- `Bash ls` → ok", ToolCall("Bash ls", "ok")),
@@ -578,7 +579,7 @@ def test_calls_know_their_lines_and_how_many_they_take() -> None:
 # --- callouts -----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("lines", "entry"),
     [
         ("> [!decision]\n> Take it.", Decision("Take it.")),
@@ -642,7 +643,7 @@ def test_the_kinds_that_mean_something() -> None:
     )
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("body", "words", "note"),
     [
         ('"Do it"', "Do it", None),
@@ -683,7 +684,7 @@ def test_an_empty_user_callout_has_no_words() -> None:
 # --- subagents ----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("title", "agent", "model"),
     [
         ("@a", AgentRef("a"), None),
@@ -700,7 +701,7 @@ def test_a_subagent_s_title_names_agent_and_model(title: str, agent: AgentRef, m
     assert one(f"> [!subagent] {title}\n> x\n") == Subagent(agent, model, text="x")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("lines", "subagent"),
     [
         (["mode: link", "[[x]]", "Summary: s"], Subagent(AgentRef("a"), link="x", summary="s")),
@@ -835,7 +836,7 @@ def test_an_agent_is_a_name_and_perhaps_a_version() -> None:
     assert [str(AgentRef("a", "1")), str(AgentRef("a"))] == ["a@1", "a"]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("entries", "status"),
     [
         ((), "success"),
@@ -873,7 +874,7 @@ def test_all_entries_and_calls_come_in_the_order_of_the_note() -> None:
     assert len(list(session.all_entries())) == 4
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("session", "seconds"),
     [
         (Session("s"), None),

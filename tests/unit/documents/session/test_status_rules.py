@@ -18,6 +18,7 @@ from crucible.documents.session.status_rules import (
     pause_reason,
     session_status,
 )
+from tests.cases import for_each
 
 NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
 IDLE = timedelta(minutes=60)
@@ -83,7 +84,7 @@ def test_what_a_session_waits_for_is_named(question: str, tasks: list[str], reas
     assert open_end(question, tasks) == reason
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "question"),
     [
         ("Done.", ""),

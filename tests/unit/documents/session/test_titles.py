@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 from crucible.core.text import cut_at_word
 from crucible.documents.session.titles import Titles, has_content, key_words, prompt_name
 from samples.hostile_texts import hostile_text
+from tests.cases import for_each
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("prompt", "name"),
     [
         ("Add a rate limiter to this project", "Add a rate limiter to this project"),
@@ -85,7 +86,7 @@ def test_small_words_do_not_get_into_a_file_name(title: str, words: str) -> None
     assert key_words(title, 24 if "four" not in title else 15) == words
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "telling"),
     [
         ("yes", False),
@@ -124,7 +125,7 @@ def _named(*said: str) -> tuple[str, list[str]]:
     return titles.best, phases
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("said", "title"),
     [
         (("> Add a rate limiter", "T Rate limiter"), "Rate limiter"),
@@ -142,7 +143,7 @@ def test_a_title_is_the_clients_else_the_first_prompt_with_content(said: tuple[s
     assert _named(*said)[0] == title
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("said", "name"),
     [
         (("Done. Shall I also delete the old exports?", "> yes"), "Shall I also delete the old exports? yes"),

@@ -13,6 +13,7 @@ from crucible.documents.workflow.flows import FlowReading, read_flows, render_fl
 from crucible.documents.workflow.workflow import Condition, Datum, Flow, Place, key_of
 from crucible.documents.workflow.workflow_reader import read_workflow
 from samples.hostile_texts import hostile_line
+from tests.cases import for_each
 
 STEPS = {key_of(name) for name in ("Export Results", "Deploy", "Roll back", "C++ → Rust", "Step 3")}
 
@@ -28,7 +29,7 @@ def shown(flow: Flow) -> str:
     return f"{condition}{stages}{' => ' + flow.target if flow.target else ''}"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("line", "flow"),
     [
         ("a → b", "a > b"),
@@ -104,7 +105,7 @@ def test_a_line_that_is_a_flow(line: str, flow: str) -> None:
     assert not found.diagnostics
 
 
-@pytest.mark.parametrize(
+@for_each(
     "line",
     [
         "We go from a -> b today.",
@@ -259,8 +260,8 @@ def test_a_line_may_lead_to_two_steps_and_hold_both_branches() -> None:
     assert [f.place.column for f in both] == [1, 28]
 
 
-@pytest.mark.parametrize("head", ["x → creates:", "Takes x → creates:", "x → produces:", "x -> :", "x → **outputs:**"])
-@pytest.mark.parametrize("blank", ["", "\n"])
+@for_each("head", ["x → creates:", "Takes x → creates:", "x → produces:", "x -> :", "x → **outputs:**"])
+@for_each("blank", ["", "\n"])
 def test_outputs_may_stand_in_the_list_below(head: str, blank: str) -> None:
     found = read(f"{head}{blank}\n- a::T\n- `b c`.\n* d::List<X, Y>\nprose")
     assert [shown(f) for f in found.flows] == ["x > a::T, b c, d::List<X, Y>"]
@@ -295,7 +296,7 @@ def test_a_flow_below_outputs_ends_their_list() -> None:
     assert [shown(f) for f in found.flows] == ["x > a", "b > c"]
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "> a → b",
@@ -348,8 +349,8 @@ _FLOW = st.one_of(
 )
 
 
-@pytest.mark.parametrize("name", ["Task:_", "Task:__", "Creates:*", "_otherwise_", "_else", "otherwise:_"])
-@pytest.mark.parametrize("at", [0, 1])
+@for_each("name", ["Task:_", "Task:__", "Creates:*", "_otherwise_", "_else", "otherwise:_"])
+@for_each("at", [0, 1])
 def test_a_name_that_would_say_more_than_a_name_is_quoted(name: str, at: int) -> None:
     stages = [(Datum("a"),), (Datum("b"),)]
     stages[at] = (Datum(name),)

@@ -7,7 +7,6 @@ import re
 import unicodedata
 from collections.abc import Sequence
 
-import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -18,6 +17,7 @@ from crucible.documents.workflow.graph_diagrams import dot_text, mermaid_text, r
 from crucible.documents.workflow.graph_listing import render_lines
 from crucible.documents.workflow.workflow import Condition, Datum, Flow, Grade, Step
 from samples.hostile_texts import hostile_line
+from tests.cases import for_each
 from tests.unit.documents.workflow.sample_workflows import flow, leading, step, workflow
 
 _ORDER = (
@@ -195,7 +195,7 @@ def test_a_mermaid_label_holds_only_what_is_harmless_and_says_the_same(text: str
     assert shown == (normal_line(re.sub("[\u2028\u2029]", " ", text)) or "\xa0")
 
 
-@pytest.mark.parametrize("text", _NASTY)
+@for_each("text", _NASTY)
 def test_a_dot_label_says_the_same(text: str) -> None:
     label = dot_text(text)
     assert re.fullmatch(r'(?:\\[\\"]|[^"\\\n])*', label)

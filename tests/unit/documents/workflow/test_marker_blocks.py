@@ -19,6 +19,7 @@ from crucible.documents.workflow.marker_blocks import (
 from crucible.documents.workflow.workflow import Cell, Place, Severity
 from crucible.documents.workflow.workflow_reader import read_workflow
 from samples.hostile_texts import hostile_line
+from tests.cases import for_each
 
 HEAD = "execution[1]{phase,status}:"
 
@@ -51,7 +52,7 @@ def test_a_row_without_an_indent_is_a_row_and_a_second_header_begins_a_table() -
     assert not found.diagnostics
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("cell", "value"),
     [
         ("", ""),
@@ -83,7 +84,7 @@ def test_cells_have_the_types_of_toon(cell: str, value: Cell) -> None:
     assert type(marker.values["x"]) is type(value)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("header", "column", "missing"),
     [
         ("execution[1{phase,status}:", 12, "`]`"),

@@ -23,6 +23,7 @@ from crucible.documents.workflow.marker_rows import (
 )
 from crucible.documents.workflow.workflow import Cell, Marker, Step, Workflow
 from crucible.documents.workflow.workflow_reader import read_workflow
+from tests.cases import for_each
 from tests.paths import TESTS
 from tests.unit.documents.workflow.workflow_strategies import workflows
 
@@ -66,7 +67,7 @@ def test_a_column_is_found_whatever_its_case() -> None:
     assert (row.cell("workflow"), row.cell("step"), row.cell("none")) == ("w", "Step", None)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("columns", "expected"),
     [
         ({"started": "2026-01-02T03:04:05Z"}, "2026-01-02T03:04:05"),
@@ -114,7 +115,7 @@ def test_a_row_without_a_time_is_in_no_stretch_of_time() -> None:
     assert [row.at for row in select_rows(rows, MarkerQuery(until=day))] == [0, 1]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("condition", "count"),
     [
         ("amount_usd > 80", 2),

@@ -7,7 +7,6 @@ import re
 from collections import Counter
 from typing import Any
 
-import pytest
 from hypothesis import given, settings
 
 from crucible.documents.markdown.source import Source
@@ -16,6 +15,7 @@ from crucible.documents.workflow.graph import build_graph
 from crucible.documents.workflow.rust_dialect import name_outputs, render_crucible, render_name, side_by_side
 from crucible.documents.workflow.workflow import Datum, Grade, Step, Workflow
 from crucible.documents.workflow.workflow_reader import read_workflow
+from tests.cases import for_each
 from tests.paths import TESTS
 from tests.unit.documents.workflow.rust_reader import Document, RustStep, read_document, read_heading, read_step
 from tests.unit.documents.workflow.sample_workflows import flow, leading, step, workflow
@@ -44,7 +44,7 @@ def _facts(document: Document) -> dict[str, Any]:
     }
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case["id"])
+@for_each("case", CASES)
 def test_our_reader_of_the_rust_markup_answers_every_case_as_the_rust_parser_does(
     case: dict[str, Any],
 ) -> None:
@@ -132,8 +132,8 @@ def test_every_step_reads_back_with_its_name_agent_channel_grade_and_place_in_th
     assert sorted(map(_got, document.steps)) == sorted(map(_wanted, made.steps))
 
 
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("agent", [None, AgentRef("dev")])
+@for_each("name", NAMES)
+@for_each("agent", [None, AgentRef("dev")])
 def test_nothing_of_a_name_is_read_as_a_mark(name: str, agent: AgentRef | None) -> None:
     document = _read(workflow(Step(name, agent=agent)))
     (found,) = document.steps
@@ -263,7 +263,7 @@ def test_prose_is_kept_but_for_escapes(made: Workflow) -> None:
         assert any(one.prose.replace("\\", "") in body for body in bodies)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "prose",
     [
         "```\n```python\n## Forged\n```",

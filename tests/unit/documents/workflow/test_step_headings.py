@@ -14,9 +14,10 @@ from crucible.documents.workflow.workflow import Grade
 from crucible.documents.workflow.workflow_blocks import is_prose_heading, read_step_heading, render_step_heading
 from crucible.documents.workflow.workflow_reader import read_workflow
 from samples.hostile_texts import hostile_line
+from tests.cases import for_each
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "name", "agent", "channel", "grade"),
     [
         ("Load Data @data-loader #pipeline", "Load Data", "data-loader", "pipeline", Grade.PLAIN),

@@ -17,6 +17,7 @@ from crucible.documents.workflow.workflow import Cell, Marker, Step, Workflow, k
 from crucible.documents.workflow.workflow_markup import append_markers, phase_name, render_workflow
 from crucible.documents.workflow.workflow_reader import read_workflow
 from samples.hostile_texts import hostile_text
+from tests.cases import for_each
 from tests.unit.documents.workflow.sample_workflows import step, workflow
 from tests.unit.documents.workflow.workflow_strategies import NAMES, random_workflow, rows, workflows
 
@@ -118,7 +119,7 @@ def test_a_drawing_cannot_end_its_fence() -> None:
     assert [one.name for one in _read(text).walk()] == ["A"]
 
 
-@pytest.mark.parametrize("name", [*NAMES, "", "ß", "İ", "ŉ x", "e\u0301a", "２ x", "re-run", "a_b c"])
+@for_each("name", [*NAMES, "", "ß", "İ", "ŉ x", "e\u0301a", "２ x", "re-run", "a_b c"])
 def test_a_phase_name_matches_its_step(name: str) -> None:
     assert key_of(phase_name(name)) == key_of(name)
     assert " " not in phase_name(name) or not key_of(name)
@@ -172,10 +173,10 @@ def test_a_block_stands_behind_the_last_one_and_before_the_rule() -> None:
     assert _appended(Source(NOTE)).text == NOTE.replace(" B,failed\n```\n", f" B,failed\n```\n{block}")
 
 
-@pytest.mark.parametrize("newline", ["\n", "\r\n", "\r"])
-@pytest.mark.parametrize("bom", [True, False])
-@pytest.mark.parametrize("end", ["", "\n", "\n\n", "\n---", "\n\n---\n", "\n\n***\n"])
-@pytest.mark.parametrize("name", ["A", "B", "B1", "C"])
+@for_each("newline", ["\n", "\r\n", "\r"])
+@for_each("bom", [True, False])
+@for_each("end", ["", "\n", "\n\n", "\n---", "\n\n---\n", "\n\n***\n"])
+@for_each("name", ["A", "B", "B1", "C"])
 def test_only_the_block_is_added_whatever_the_line_ends(name: str, end: str, bom: bool, newline: str) -> None:
     source = Source((NOTE + end).replace("\n", newline), bom)
     after = _appended(source, name)

@@ -13,6 +13,7 @@ from typing import IO, Any
 import pytest
 
 from crucible.vault.notes.vault import Vault
+from tests.cases import for_each
 from tests.conftest import ROOT
 
 HELLO = {
@@ -98,9 +99,7 @@ FAULTY = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("line", "ident", "code"), FAULTY, ids=[line[:60].decode("ascii", "replace") for line, *_ in FAULTY]
-)
+@for_each(("line", "ident", "code"), FAULTY)
 def test_an_invalid_request_is_answered_with_its_id(spoken: Spoken, line: bytes, ident: object, code: int) -> None:
     answer = spoken.ask(line)
     assert (answer["jsonrpc"], answer["id"], answer["error"]["code"]) == ("2.0", ident, code)

@@ -19,6 +19,7 @@ from crucible.search.recall import EventKind
 from crucible.vault.events.event_reader import read_records
 from crucible.vault.notes.init_vault import init_vault
 from crucible.vault.notes.vault import Vault
+from tests.cases import for_each
 from tests.trusting import trust
 from tests.unit.integrations.mcp.talking import call, place_of, talk
 
@@ -175,7 +176,7 @@ def test_the_events_around_an_event_come_in_order(told: Vault) -> None:
     assert re.search(r"^> \[decision,", around, re.MULTILINE)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "given", "says"),
     [
         ("recall_search", {"query": "x", "limit": 21}, "limit must be from 1 to 20"),

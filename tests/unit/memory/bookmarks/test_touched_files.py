@@ -18,6 +18,7 @@ from crucible.documents.session.session import (
 )
 from crucible.documents.session.session_reader import read_session
 from crucible.memory.bookmarks.make_bookmark import touched_files
+from tests.cases import for_each
 from tests.paths import TESTS
 
 GOLDEN = TESTS / "data"
@@ -28,7 +29,7 @@ def _session(*calls: ToolCall | str) -> Session:
     return Session("x", phases=(Phase("One", entries=(Prose("Hi"), ToolCalls(made)), id="phase-1"),))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "arguments"),
     [
         ("Write", {"file_path": "/home/me/shop/src/a.py", "content": "x"}),
@@ -51,7 +52,7 @@ def test_each_clients_tools_name_their_file(name: str, arguments: Arguments) -> 
     assert touched_files(session) == ("src/a.py",)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "call",
     [
         *("Bash cat a.py", "bash rm a.py", "exec_command sed -i s/a/b/ a.py", "Grep x a.py", "Glob *.py"),
@@ -100,7 +101,7 @@ def test_subphases_and_inline_subagents_touch_files_too() -> None:
     assert touched_files(session) == ("a.py", "b.py", "c.py")
 
 
-@pytest.mark.parametrize("name", ["a`b.py", "a``b.py", "→ x.py", "a, b.py", "[[x]].py", "-rf", "# x.py", "ä é.py"])
+@for_each("name", ["a`b.py", "a``b.py", "→ x.py", "a, b.py", "[[x]].py", "-rf", "# x.py", "ä é.py"])
 def test_a_hostile_name_comes_back_from_a_note(name: str) -> None:
     text = render_session(_session(call_line("Write", {"file_path": name})))
     assert touched_files(read_session(Source(text), "x")) == (name,)

@@ -7,12 +7,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crucible.memory.history.history import shortener
+from tests.cases import for_each
 
 ROOTS = ("/home/dev/shop", r"C:\work\till", "/app")
 shorten = shortener(ROOTS)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "told"),
     [
         ("see /home/dev/shop/src/a.py.", "see src/a.py."),
@@ -35,7 +36,7 @@ def test_a_path_is_short(text: str, told: str) -> None:
     assert shorten(text) == told
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "GET /api/users/:id",

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crucible.documents.session.session import Phase, Session
 from crucible.memory.bookmarks.bookmark import Bookmark, StopReason
 from crucible.memory.history.work_time import worked
+from tests.cases import for_each
 
 EVENING = datetime(2026, 11, 20, 20, tzinfo=UTC)
 
@@ -38,7 +38,7 @@ NIGHT = 780
 """Minutes from one evening to the next morning."""
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("phases", "ended", "marks", "told"),
     [
         # What the note alone tells.

@@ -17,6 +17,7 @@ from crucible.core.errors import AgentFailed, VaultError
 from crucible.core.templates import OwnTemplate, template_folder
 from crucible.core.tokens import Estimate
 from crucible.documents.knowledge.items import Attribution, Category, FailureReport
+from tests.cases import for_each
 from tests.saying import Says
 from tests.trusting import trusted
 
@@ -77,7 +78,7 @@ def test_an_answer_with_talk_around_it_is_read(text: str) -> None:
     assert len(asker.prompts) == 1
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("bad", "said"),
     [
         ("I think it was the tool.", "no JSON object"),

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from crucible.analysis.failure_causes import LONGEST, classify
 from crucible.documents.knowledge.items import Category, FailureReport
+from tests.cases import for_each
 
 HERE = Path(__file__).parent
 SETS = ("open", "held_out", "held_out_2")
@@ -34,7 +35,7 @@ def test_what_the_rule_says_agrees_with_the_labels_of_reports() -> None:
     assert len(said) >= sum(len(_answers(name)) for name in SETS) / 3
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("report", "category"),
     [
         # the examples of the learning plan and the session specification

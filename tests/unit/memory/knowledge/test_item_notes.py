@@ -26,6 +26,7 @@ from crucible.documents.knowledge.items import (
 )
 from crucible.documents.markdown.source import Source
 from samples.hostile_texts import hostile_text
+from tests.cases import for_each
 from tests.unit.memory.knowledge.sample_items import any_item, failure_item, item_of
 
 GOLDEN = Path(__file__).parent / "item.md"
@@ -137,7 +138,7 @@ def test_a_title_without_latin_letters_has_a_name_of_its_own() -> None:
 # --- a human's edits -------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("old", "new", "changes"),
     [
         ("type: failure", "type: Pattern", {"type": ItemType.PATTERN}),
@@ -200,7 +201,7 @@ def test_a_note_by_hand_needs_little() -> None:
     assert read("---\ntype: pattern\nsource: manual\n---\n\n# Own title\n\nx\n").title == "Own title"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("old", "new", "code"),
     [
         ("status: active", "status: gone", "bad-field"),

@@ -22,6 +22,7 @@ from crucible.documents.knowledge.item_rules import (
     weigh,
 )
 from crucible.documents.knowledge.items import ItemScope, ItemType, Verification
+from tests.cases import for_each
 from tests.unit.memory.knowledge.sample_items import NOW, item_of
 
 DEFAULTS = KnowledgeSettings()
@@ -47,7 +48,7 @@ def test_a_type_weighs_what_the_plan_says_and_a_verified_item_a_tenth_more(type_
     assert type_weight(WeightFacts.of(verified), DEFAULTS._replace(**_changed(type_))) == 2.5
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("age", "fresh"), [(0, 1.0), (45, 0.5**0.5), (90, 0.5), (180, 0.25), (298, 0.5 ** (298 / 90)), (300, 0.1), (4000, 0.1), (-9, 1.0)]
 )  # fmt: skip
 def test_freshness_halves_each_ninety_days_down_to_a_tenth(age: float, fresh: float) -> None:
@@ -115,7 +116,7 @@ DOMAIN = item_of("x", scope=ItemScope.DOMAIN, project="blog", domain="Payments")
 EVERYBODY = item_of("x", scope=ItemScope.GLOBAL, project="blog")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("viewer", "seen"),
     [
         (EVERYTHING, [OWN, OTHER, DOMAIN, EVERYBODY]),

@@ -17,6 +17,7 @@ from crucible.documents.session.session import Session
 from crucible.documents.session.session_reader import read_session
 from crucible.memory.summary.brief import Brief, find_brief, set_brief
 from samples.hostile_texts import hostile_line, hostile_text
+from tests.cases import for_each
 from tests.unit.documents.session.session_strategies import sessions
 
 NEW = Brief("They decided.\n\n- one\n- two", 'phase-1 "One"')
@@ -52,8 +53,8 @@ def written(source: Source, brief: Brief) -> Source:
     return apply_edits(source, set_brief(source, read(source), brief))
 
 
-@pytest.mark.parametrize("bom", [False, True])
-@pytest.mark.parametrize("name", SHAPES)
+@for_each("bom", [False, True])
+@for_each("name", SHAPES)
 def test_a_first_brief_is_inserted_and_takes_no_byte_away(name: str, bom: bool) -> None:
     source = Source(SHAPES[name], bom)
     before = read(source)

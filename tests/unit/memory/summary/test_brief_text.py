@@ -40,6 +40,7 @@ from crucible.memory.summary.brief import (
 )
 from crucible.memory.summary.brief_text import ShownTexts, extend_brief, read_digest, render_digest
 from samples.hostile_texts import hostile_text
+from tests.cases import for_each
 from tests.unit.documents.session.session_strategies import sessions
 
 
@@ -63,7 +64,7 @@ def whole_words(brief: Brief) -> int:
 # --- words -----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "words"),
     [
         ("", 0),
@@ -370,7 +371,7 @@ def named(*names: str) -> Session:
     return Session("s", phases=tuple(Phase(name, id=f"phase-{n}") for n, name in enumerate(names, 1)))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("names", "covers", "count"),
     [
         ("ABC", 'phase-2 "B"', 2),

@@ -16,6 +16,7 @@ from crucible.core.templates import OwnTemplate
 from crucible.memory.tasks.task import OpenTask, Ref
 from crucible.memory.tasks.task_breakdown import MOST, TEMPLATE, Breakdown, Piece, break_down, find_template
 from crucible.vault.notes.vault import Vault
+from tests.cases import for_each
 from tests.trusting import trusted
 
 TOKEN = "ghp_" + "aB3dE5gH7jK9mN1pQ3sT5vW7yZ0cD2fG4hJ6"
@@ -52,7 +53,7 @@ def test_an_answer_becomes_tasks(wrap: str) -> None:
     assert "old one" in model.prompts[0]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("answer", "why"),
     [
         ("nothing", "no JSON object"),

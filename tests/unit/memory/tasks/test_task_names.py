@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from crucible.core.errors import CrucibleError, UnknownId, UsageError
 from crucible.memory.tasks.task import OpenTask, Ref, find_task, session_prefix
+from tests.cases import for_each
 
 TASKS = [
     OpenTask(Ref(session, ident), "x")
@@ -23,7 +24,7 @@ TASKS = [
 ]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("called", "meant"),
     [
         ("2026-11-21-add.1", "2026-11-21-add.1"),

@@ -16,6 +16,7 @@ from crucible.vault.index.freshness import FileRow, FolderRows, Suspects, compar
 from crucible.vault.index.index_files import EMPTY, FolderBlock, IndexFolder, Manifest
 from crucible.vault.index.scan import UNKNOWN, FolderScan, Stamp
 from crucible.vault.index.schema import cell_of_path, encode_rows, head_of
+from tests.cases import for_each
 
 STAMP: Stamp = (10, 1_000, 2_000, 7)
 
@@ -168,8 +169,8 @@ ROWS = (
 )
 
 
-@pytest.mark.parametrize("folder", FOLDERS)
-@pytest.mark.parametrize("row", ROWS)
+@for_each("folder", FOLDERS)
+@for_each("row", ROWS)
 def test_rows_of_files_come_back_under_their_names(folder: str, row: FileRow) -> None:
     rows = FolderRows(folder)
     rows.put(dict.fromkeys(NAMES, row))

@@ -18,6 +18,7 @@ from crucible.vault.index.index_files import (
     next_token,
 )
 from crucible.vault.index.schema import SCHEMA, TABLES
+from tests.cases import for_each
 
 numbers = st.integers(0, 2**40)
 hexes = st.from_regex(r"[0-9a-f]{8}", fullmatch=True)
@@ -108,7 +109,7 @@ def test_any_text_is_none(text: str) -> None:
     assert load_manifest(signed(f"{text}\ncrc: 0\n")) is None
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "",
@@ -144,13 +145,13 @@ ELSEWHERE = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("name", ELSEWHERE)
+@for_each("name", ELSEWHERE)
 def test_a_name_that_we_never_give_is_none(name: str) -> None:
     assert load_manifest(changed("files: files.0a1b2c3d.toon", f'files: "{name}"')) is None
     assert load_manifest(changed("2026-11/sessions.0a1b2c3d.toon", f'"{name}"')) is None
 
 
-@pytest.mark.parametrize(
+@for_each(
     "shard",
     [
         "../x",
@@ -177,7 +178,7 @@ def test_a_table_that_we_never_make_is_none(table: str) -> None:
     assert load_manifest(changed("2026-11,sessions,", f"2026-11,{table},")) is None
 
 
-@pytest.mark.parametrize("number", ["-1", "null", '"1"', "1.5", "x", "1e400", str(2**63), str(10**30)])
+@for_each("number", ["-1", "null", '"1"', "1.5", "x", "1e400", str(2**63), str(10**30)])
 def test_a_number_that_is_none_of_ours_is_none(number: str) -> None:
     assert load_manifest(changed("sessions,1,2,3,2026", f"sessions,{number},2,3,2026")) is None
     assert load_manifest(changed("sessions,1,2,3,2026", f"sessions,1,{number},3,2026")) is None
@@ -185,7 +186,7 @@ def test_a_number_that_is_none_of_ours_is_none(number: str) -> None:
     assert load_manifest(changed("sessions,1,2,3,4", f"sessions,1,2,{number},4")) is None
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("old", "new"),
     [
         ("token: 01234567-8", "token: 5"),

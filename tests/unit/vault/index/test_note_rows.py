@@ -53,6 +53,7 @@ from crucible.vault.index.schema import (
 )
 from crucible.vault.notes.vault import Note, Vault
 from samples.hostile_texts import hostile_text
+from tests.cases import for_each
 from tests.conftest import ROOT
 from tests.unit.vault.index.tables import new_vault, refreshed, write
 
@@ -325,8 +326,8 @@ def test_the_callouts_have_kind_phase_and_line() -> None:
         assert lines[int(str(row["line"])) - 1].startswith(f"> [!{row['kind']}]")
 
 
-@pytest.mark.parametrize("kind", ["decision", "error", "user", "milestone", "observation"])
-@pytest.mark.parametrize("character", ["x", "é", "😀", '"', ","])
+@for_each("kind", ["decision", "error", "user", "milestone", "observation"])
+@for_each("character", ["x", "é", "😀", '"', ","])
 def test_a_long_callout_is_cut_to_its_first_characters(kind: str, character: str) -> None:
     text = f"# T\n\n## P\n\n> [!{kind}] {character * 150}\n> {character * 150}\n"
     (row,) = tables_of(text)["callouts"]
@@ -352,7 +353,7 @@ def test_links_have_kind_and_line() -> None:
 # --- any notes ---------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     ["", "\n", "text", "# Title", "---\n---\n", "---\nstarted: [\n---\n", "---\n- a\n---\n", b"\xff\xfe"],
 )

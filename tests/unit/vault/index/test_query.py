@@ -21,6 +21,7 @@ from crucible.vault.index.query import (
 )
 from crucible.vault.index.schema import TABLES, UNDATED, Row, View, encode_rows, join_list, shard_of, split_list
 from crucible.vault.index.time_filters import utc
+from tests.cases import for_each
 
 BEGAN = datetime(2026, 11, 21, 20, 26, 47, tzinfo=UTC)
 
@@ -74,7 +75,7 @@ ROW = row(
 )
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("query", "wanted"),
     [
         (SessionQuery(), False),

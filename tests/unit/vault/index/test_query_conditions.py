@@ -14,6 +14,7 @@ from crucible.core.errors import UsageError
 from crucible.vault.index.query import named_column, parse_condition
 from crucible.vault.index.schema import TABLES, Row, join_list
 from crucible.vault.index.time_filters import utc
+from tests.cases import for_each
 
 NOW = datetime(2026, 11, 21, 22, 30, 15, tzinfo=timezone(timedelta(hours=1)))
 
@@ -35,7 +36,7 @@ def holds(text: str, row: Row = ROW) -> bool:
     return parse_condition(text, NOW)(row)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "tokens = 5000",
@@ -79,7 +80,7 @@ def test_a_condition_that_holds(text: str) -> None:
     assert holds(text)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "tokens != 5000",
@@ -106,8 +107,8 @@ def test_a_condition_that_does_not_hold(text: str) -> None:
     assert not holds(text)
 
 
-@pytest.mark.parametrize("column", ["tokens_cached", "ended", "branch", "agents", "project"])
-@pytest.mark.parametrize("sign", ["=", "!=", "<", "<=", ">", ">=", "~", "!~"])
+@for_each("column", ["tokens_cached", "ended", "branch", "agents", "project"])
+@for_each("sign", ["=", "!=", "<", "<=", ">", ">=", "~", "!~"])
 def test_what_is_unknown_fits_only_null(column: str, sign: str) -> None:
     value = {"tokens_cached": "5", "ended": "2026-11-21"}.get(column, "x")
     if (column, sign) not in {
@@ -119,7 +120,7 @@ def test_what_is_unknown_fits_only_null(column: str, sign: str) -> None:
     assert not holds(f"{column} != null")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "said"),
     [
         ("", "is not a condition"),

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from crucible.core.errors import UsageError
 from crucible.vault.index.time_filters import parse_when, utc
+from tests.cases import for_each
 
 NOW = datetime(2026, 11, 21, 22, 30, 15, tzinfo=timezone(timedelta(hours=1)))
 
@@ -34,7 +35,7 @@ def test_texts_sort_as_the_moments_do(one: datetime, other: datetime) -> None:
         assert (utc(one) < utc(other)) is (one.astimezone(UTC) < other.astimezone(UTC))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "moment"),
     [
         ("now", "2026-11-21T22:30:15+01:00"),

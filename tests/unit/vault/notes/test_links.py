@@ -14,6 +14,7 @@ from crucible.core.errors import NoteExists, OutsideVault
 from crucible.documents.markdown.source import Source, Span, apply_edits
 from crucible.documents.markdown.wikilinks import find_links, find_property_links
 from crucible.vault.notes.links import LinkTable, RenamePlan, plan_rename, render_target
+from tests.cases import for_each
 from tests.paths import TESTS
 
 DATA = TESTS / "data" / "conformance"
@@ -39,7 +40,7 @@ RESOLVE_DECIDED = {
 }
 
 
-@pytest.mark.parametrize("row", rows("resolve.jsonl", "resolve"), ids=lambda row: row["id"])
+@for_each("row", rows("resolve.jsonl", "resolve"))
 def test_links_resolve_as_in_obsidian(row: dict) -> None:
     found = LinkTable(row["vault"]).resolve(row["link"], row["source"])
     decided = RESOLVE_DECIDED.get(row["id"])
@@ -64,7 +65,7 @@ def renamed(vault: Mapping[str, Source], old: str, new: str) -> dict[str, Source
     return {new if path == old else path: apply_edits(s, plan.edits.get(path, [])) for path, s in vault.items()}
 
 
-@pytest.mark.parametrize("row", rows("rename.jsonl", "rename"), ids=lambda row: row["id"])
+@for_each("row", rows("rename.jsonl", "rename"))
 def test_rename_changes_links_as_in_obsidian(row: dict) -> None:
     vault = {path: Source(text) for path, text in row["vault"].items()}
     expected = RENAME_DECIDED[row["id"]][1] if row["id"] in RENAME_DECIDED else row["expected"]
@@ -108,7 +109,7 @@ VAULT = [
 ]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("target", "source", "path", "ambiguous"),
     [
         ("n", "a/b/x.md", "n.md", False),

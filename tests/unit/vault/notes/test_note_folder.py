@@ -7,6 +7,7 @@ import pytest
 from crucible.core.errors import EditRefused
 from crucible.documents.markdown.source import Source
 from crucible.vault.notes.note_folder import is_stamped, stamped
+from tests.cases import for_each
 
 NOTE = '---\ntype: case\nstatus: proposed\nsession: "[[s]]"\n---\n\n# Case\n'
 BESIDES = ("session", "status")
@@ -32,7 +33,7 @@ def test_stamped_again_it_is_the_same(text: str) -> None:
     assert holds(once)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("old", "new", "still"),
     [
         ("status: proposed", "status: accepted", True),

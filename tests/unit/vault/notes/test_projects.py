@@ -16,13 +16,14 @@ from crucible.core.settings.settings import UserSettings
 from crucible.vault.notes.known_projects import remember_project, with_known
 from crucible.vault.notes.projects import folder_in_project, named_project_of, project_keys, project_of
 from crucible.vault.notes.vault import Vault
+from tests.cases import for_each
 
 NOBODY = UserSettings()
 
 USER = UserSettings(projects={"shop": ("/home/me/work", "D:\\code\\shop"), "inner": ("/home/me/work/libs/inner/",)})
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("cwd", "project"),
     [
         ("/home/me/work", "shop"),
