@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import HealthCheck, Phase, settings
 
+from tests import forks
 from tests.running import Cru, CruProcess
 
 if TYPE_CHECKING:
@@ -99,6 +100,19 @@ def _no_waiting_for_the_disk() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(os, "fsync", lambda _: None)
         yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _forks() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(subprocess, "_fork_exec", forks.fork)
+        yield
+
+
+@pytest.fixture
+def new_interpreters(_forks: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every `cru` process is a new interpreter, for tests of how it starts."""
+    monkeypatch.setattr(subprocess, "_fork_exec", forks.new_process)
 
 
 @pytest.fixture(scope="session")

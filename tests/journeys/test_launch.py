@@ -21,6 +21,8 @@ from tests.journeys.notes import note, write
 from tests.paths import ROOT
 from tests.running import Cru, CruProcess
 
+pytestmark = pytest.mark.usefixtures("new_interpreters")
+
 HEAVY = ["markdown_it", "jinja2", "watchdog", "yaml", "frontmatter", "rich", "toons", "orjson", "filelock"]
 
 

@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pytest
 from mcp import ClientSession
 
 from crucible.commands import record
@@ -153,6 +154,7 @@ HELLO: list[dict[str, object]] = [
 ]
 
 
+@pytest.mark.usefixtures("new_interpreters")
 def test_nothing_but_the_protocol_is_on_standard_output(vault: Vault, tmp_path: Path) -> None:
     (vault.root / ".crucible" / "config.toml").write_text("[nonsense]\nx = 1\n")  # a warning, elsewhere
     calls = [
@@ -185,6 +187,7 @@ sys.exit(done)
 """
 
 
+@pytest.mark.usefixtures("new_interpreters")
 def test_the_server_starts_quickly_and_leaves_nothing_if_the_client_disconnects(vault: Vault, tmp_path: Path) -> None:
     """A server is ready within twice the time to import its library, on any machine under any load."""
     ran = subprocess.run(
