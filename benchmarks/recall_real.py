@@ -3,6 +3,7 @@
     make recall-eval REAL=FOLDER                          by kind, with 95 % intervals
     make recall-eval REAL=FOLDER RECALL_EVAL=--rivals     SQLite's FTS5, qmd and agentsview over the same sessions, too
     make recall-eval REAL=FOLDER RECALL_EVAL=--misses     and the open questions that failed
+    make recall-eval REAL=FOLDER RECALL_EVAL="--near F"   with near words from the word vectors in a folder
 
 FOLDER holds Claude Code's transcripts.  The questions are in `samples/recall_eval`, and are asked with `cru recall` as it
 comes.  A subagent's note counts for its parent.  FTS5 has the same events as recall, qmd the same notes; agentsview reads the
@@ -72,6 +73,7 @@ def main() -> None:
     parser.add_argument("--vault", type=Path, help="import into this folder and keep it for the next run")
     parser.add_argument("--misses", action="store_true", help="show the open questions whose session is not found")
     parser.add_argument("--rivals", action="store_true", help="ask SQLite's FTS5, qmd and agentsview, too")
+    parser.add_argument("--near", type=Path, help="a folder of word vectors for near words")
     parser.add_argument("--save", type=Path, help="write the figures of each question into this file")
     parser.add_argument("--against", type=Path, help="show the changes since the run that wrote this file")
     chosen = parser.parse_args()
@@ -82,6 +84,9 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as scratch:
         # Nobody's own settings change what is measured; with CI, no import leaves a process in the background.
         os.environ |= {"HOME": scratch, "CRUCIBLE_CONFIG": str(Path(scratch, "settings.toml")), "CI": "1"}
+        if chosen.near:
+            near = json.dumps(str(chosen.near.absolute()))
+            Path(scratch, "settings.toml").write_text(f"[recall]\nnear = {near}\n", encoding="utf-8")
         root = (chosen.vault or Path(scratch, "vault")).absolute()
         import_real(root, chosen.folder)
         recall = CruRecall(root)

@@ -22,6 +22,7 @@ ROOT = PACKAGE.parent
 LATE = {
     "crucible.memory.bookmarks.make_bookmark": {"crucible.clients.registry"},
     "crucible.vault.index.index": {"crucible.vault.index.note_rows"},
+    "crucible.search.embedded.embedded_recall": {"crucible.search.embedded.near_table"},
     "crucible.__main__": {"crucible.integrations.hooks.claude_code_hook", "crucible.cli.main"},
     "crucible.integrations.hooks.claude_code_hook": {
         "crucible.core.settings.settings",

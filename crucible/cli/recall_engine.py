@@ -17,6 +17,7 @@ from crucible.documents.knowledge.item_rules import EVERYTHING, Audience, Simila
 from crucible.memory.knowledge.knowledge_search import ItemShelf
 from crucible.search.background_update import BACKEND_VARIABLE, EMBEDDED
 from crucible.search.embedded.embedded_recall import EmbeddedRecall
+from crucible.search.near_words import NearTable, near_table_path, no_near
 from crucible.search.recall import Progress, Recall
 from crucible.vault.notes.projects import named_project_of
 from crucible.vault.notes.vault import Vault
@@ -67,7 +68,10 @@ def open_recall(
         own = user_settings().recall
         address = chosen_address(own.backend, os.environ)
         if address is not None:
-            team = open_postgres(address, seconds=own.timeout_seconds, viewer=viewer, knowledge=settings.knowledge)
+            near = NearTable(near_table_path(root)).near if own.near else no_near
+            team = open_postgres(
+                address, seconds=own.timeout_seconds, viewer=viewer, knowledge=settings.knowledge, near=near
+            )
             return OpenedRecall(vault, team, viewer)
     return OpenedRecall(vault, open_own_index(vault, viewer, progress), viewer)
 
@@ -80,7 +84,7 @@ def has_server() -> bool:
 def open_own_index(vault: Vault, viewer: Audience = EVERYTHING, progress: Progress | None = None) -> EmbeddedRecall:
     """Open the embedded engine of a vault."""
     shelf = ItemShelf(vault, viewer)
-    return EmbeddedRecall(vault.root, vault.settings, items=shelf, progress=progress)
+    return EmbeddedRecall(vault.root, vault.settings, items=shelf, progress=progress, near=user_settings().recall.near)
 
 
 def similar_here(vault: Vault) -> Similar:

@@ -28,14 +28,18 @@ _ROUNDS = 20
 """Maximum number of updates, if notes keep changing."""
 
 
-def update_index(vault: Vault) -> None:
-    """Update the index until it holds all notes; does nothing if another process does this."""
+def update_index(vault: Vault, near: str = "") -> None:
+    """Update the index until it holds all notes, then the near words; does nothing if another process does this.
+
+    `near` is the folder of the word vectors, or "".
+    """
     path = vault.root / _LOCK
     make_folders(vault.root, path.parent)
     with hold(path, 0) as lock:
-        recall = EmbeddedRecall(vault.root, vault.settings, items=ItemShelf(vault))
+        recall = EmbeddedRecall(vault.root, vault.settings, items=ItemShelf(vault), near=near)
         for _ in range(_ROUNDS if lock else 0):
             if not recall.refresh(patience=_PATIENCE).changed:
+                recall.update_near()
                 break
 
 
@@ -46,7 +50,7 @@ def main(root: str) -> None:
     home = os.path.expanduser("~")
     with suppress(CrucibleError, OSError):
         user = load_user_settings(user_settings_path(os.environ, home), home)
-        update_index(Vault(Path(root), load_vault_settings(root, user)))
+        update_index(Vault(Path(root), load_vault_settings(root, user)), user.recall.near)
 
 
 if __name__ == "__main__":

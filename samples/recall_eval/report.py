@@ -17,9 +17,9 @@ from samples.recall_eval.questions import grade_all, read_questions
 from samples.recall_eval.vault import build_vault, documents, open_recall
 
 
-def measure(vault: Vault) -> list[Outcome]:
-    """Every question, asked of this vault."""
-    return put_all(grade_all(read_questions(), documents(vault)), open_recall(vault).ask)
+def measure(vault: Vault, near: str = "") -> list[Outcome]:
+    """Every question, asked of this vault; `near` is a folder of word vectors, or ""."""
+    return put_all(grade_all(read_questions(), documents(vault)), open_recall(vault, near).ask)
 
 
 def main() -> None:
@@ -28,6 +28,7 @@ def main() -> None:
     parser.add_argument(
         "--misses", action="store_true", help="show the questions whose answer is not among the first five"
     )
+    parser.add_argument("--near", default="", help="a folder of word vectors for near words")
     parser.add_argument("--question", help="ask one question and show each score's parts")
     chosen = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
@@ -38,7 +39,7 @@ def main() -> None:
         if chosen.question:
             _explain(vault, chosen.question)
             return
-        outcomes = measure(vault)
+        outcomes = measure(vault, chosen.near)
     _tables(outcomes)
     if chosen.misses:
         _misses(outcomes)

@@ -46,9 +46,9 @@ def _sessions(folder: Path) -> Iterator[Path]:
     yield from (one for one in sorted(folder.iterdir()) if one.is_dir() and one.name != "golden")
 
 
-def open_recall(vault: Vault) -> EmbeddedRecall:
-    """As `cru recall` opens it."""
-    return EmbeddedRecall(vault.root, VaultSettings(), items=ItemShelf(vault))
+def open_recall(vault: Vault, near: str = "") -> EmbeddedRecall:
+    """As `cru recall` opens it; `near` is a folder of word vectors, or ""."""
+    return EmbeddedRecall(vault.root, VaultSettings(), items=ItemShelf(vault), near=near)
 
 
 def documents(vault: Vault) -> Iterator[Document]:

@@ -229,6 +229,7 @@ class RecallSettings(NamedTuple):
     """The backend of `cru recall`: the vault's own index (`embedded`) or a team's server, and its time limit.
 
     With `background`, the own index is updated after an import and at a session's end, not only by the next query.
+    `near` is the folder of the word vectors that near words are found with, or "" for none.
 
     This is a user setting because a vault may be untrusted, and must not send queries to a server of its choice.
     """
@@ -236,12 +237,14 @@ class RecallSettings(NamedTuple):
     backend: Annotated[str, Key(recall_backend)] = "embedded"
     timeout_seconds: Annotated[float, Key(seconds)] = 10.0
     background: Annotated[bool, Key(boolean)] = True
+    near: Annotated[str, Key(text_value)] = ""
 
     def __repr__(self) -> str:
         # The URL may contain a password.
         shown = self.backend if self.backend == "embedded" else "postgresql://…"
         return (
-            f"RecallSettings(backend={shown!r}, timeout_seconds={self.timeout_seconds}, background={self.background})"
+            f"RecallSettings(backend={shown!r}, timeout_seconds={self.timeout_seconds}, background={self.background}, "
+            f"near={self.near!r})"
         )
 
 
@@ -350,6 +353,7 @@ def read_user_settings(text: str, path: StrPath, home: StrPath) -> UserSettings:
     elsewhere = table.take("hooks.elsewhere", "default", one_of("default", "ignore"))
     projects = table.take("projects", nothing, folders_by_project)
     agents = read_settings(table, AgentSettings(), "agents.")
+    recall = read_settings(table, RecallSettings(), "recall.")
     return UserSettings(
         path=str(path),
         default_vault=vault_named(named, path, home) if named else None,
@@ -358,7 +362,7 @@ def read_user_settings(text: str, path: StrPath, home: StrPath) -> UserSettings:
         elsewhere=elsewhere,
         projects={name: tuple(expand(f, home) for f in folders) for name, folders in projects.items()},
         agents=agents._replace(tokenizer=agents.tokenizer and vault_named(agents.tokenizer, path, home)),
-        recall=read_settings(table, RecallSettings(), "recall."),
+        recall=recall._replace(near=recall.near and vault_named(recall.near, path, home)),
         secrets=read_settings(table, SecretSettings(), "secrets."),
         unknown=table.rest(),
         warnings=table.warnings() if is_known else (*table.warnings(), unknown_zone),

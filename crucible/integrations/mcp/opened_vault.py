@@ -69,7 +69,7 @@ def open_own(context: ServerContext, viewer: Viewer | None = None) -> EmbeddedRe
     """Open the vault's own index for a viewer, by default the client's project."""
     vault = vault_of(context)
     shelf = ItemShelf(vault, viewer_of(context) if viewer is None else viewer)
-    return EmbeddedRecall(vault.root, vault.settings, items=shelf)
+    return EmbeddedRecall(vault.root, vault.settings, items=shelf, near=context.user.recall.near)
 
 
 def viewer_of(context: ServerContext) -> Viewer:

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import NamedTuple, TypeVar
 from weakref import finalize
 
-from crucible.core.errors import IndexBroken, reason_of
+from crucible.core.errors import CrucibleError, IndexBroken, reason_of
 from crucible.core.settings.settings import VaultSettings
 from crucible.search.answers import is_uncertain
 from crucible.search.embedded.hits import EventCache, EventReader, hits_of, session_hits
@@ -35,6 +35,7 @@ from crucible.search.embedded.tantivy_search import (
     open_searchers,
     search_terms,
 )
+from crucible.search.near_words import INDEX_FOLDER, NEAR_TABLE, FindNear, NearTable, near_table_path, no_near
 from crucible.search.question_words import read_question, with_name_parts, words_in
 from crucible.search.recall import NO_ITEMS, Answer, Event, EventKind, ItemCatalog, Progress, Question
 
@@ -71,16 +72,22 @@ class EmbeddedRecall:
         *,
         items: ItemCatalog = NO_ITEMS,
         progress: Progress | None = None,
+        near: str = "",
     ) -> None:
-        """Nothing is read or written before the first question.  `items` are the vault's knowledge items."""
+        """Nothing is read or written before the first question.
+
+        `items` are the vault's knowledge items, `near` is the folder of the word vectors for near words, or "".
+        """
         real = os.path.realpath(root)
         self._source = IndexSource(real, settings, NoteChanges(real, settings), items)
         self._progress = progress
-        self._store = RecallStore(Path(real, ".crucible", "cache", "recall"))
+        self._store = RecallStore(Path(real, *INDEX_FOLDER))
         self._is_temporary = False
         self._unsaved = ""
         self._opened: Searchers | None = None
         self._cache = EventCache()
+        self._vectors = near
+        self._near = NearTable(near_table_path(real))
 
     def refresh(self, progress: Progress | None = None, *, patience: float = 0.0) -> IndexState:
         """Update the index; wait up to `patience` seconds for another writer."""
@@ -106,6 +113,23 @@ class EmbeddedRecall:
         with suppress(OSError):
             self._store.forget()
         return self.refresh(progress, patience=self._source.settings.lock_seconds)
+
+    def update_near(self) -> None:
+        """Make the table of near words again if the vectors or many notes have changed; nothing without vectors.
+
+        Raises `CrucibleError` if the vectors cannot be read.
+        """
+        if not self._vectors or self._is_temporary:
+            return
+        # Late: a question uses the table as it is.
+        from crucible.search.embedded.near_table import is_stale, make_table, source_of  # noqa: PLC0415
+
+        manifest, folder = self._store.load(), Path(self._vectors)
+        head = (source_of(folder), str(manifest.documents()))
+        if is_stale(self._near.head(), head):
+            notes = [path for path, row in manifest.rows.items() if row.log_state != ITEM]
+            self._store.write(NEAR_TABLE, b"".join(make_table(Path(self._source.root), notes, folder, head)))
+            self._near.forget()
 
     def figures(self) -> IndexFigures:
         """Return the size of the index as of its last update."""
@@ -202,8 +226,20 @@ class EmbeddedRecall:
 
     def _answer(self, searchers: Searchers, question: Question, now: datetime, notes: list[str]) -> Answer:
         best_of, texts = partial(best, searchers, "events"), partial(self._texts, searchers)
-        found = find_events(question, notes, best_of, texts, partial(count_stems, searchers))
+        near = self._find_near(notes)
+        found = find_events(question, notes, best_of, texts, partial(count_stems, searchers), near=near)
         return self._ranked_answer(searchers, found, now, notes) if found else Answer(notes=tuple(notes))
+
+    def _find_near(self, notes: list[str]) -> FindNear:
+        """Return what finds near words; if there is no table yet, this makes it once."""
+        if not self._vectors:
+            return no_near
+        if not self._near.head():
+            try:
+                self.update_near()
+            except (CrucibleError, OSError) as error:
+                notes.append(f"no near words: {error}")
+        return self._near.near
 
     def _texts(self, searchers: Searchers, found: Sequence[Match]) -> list[str]:
         reader = self._reader(searchers, dict.fromkeys(one.path for one in found))

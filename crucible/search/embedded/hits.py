@@ -288,7 +288,7 @@ def hits_of(reader: EventReader, ranked: Iterable[Ranked], terms: SearchTerms) -
 
 
 def _hit(event: Event, one: Ranked, path: str, terms: SearchTerms) -> Hit:
-    snippet = snippet_of(event.text or event.title, terms.weights(), analyze)
+    snippet = snippet_of(event.text or event.title, terms.marks(), analyze)
     return Hit(event, one.score, one.parts, snippet, path=path)
 
 

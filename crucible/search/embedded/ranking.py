@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from crucible.search.embedded.segments import analyze
 from crucible.search.embedded.tantivy_search import TOO_LONG, Count, Match, SearchTerms, near_stems, search_terms
+from crucible.search.near_words import FindNear, no_near
 from crucible.search.question_words import (
     NamedTime,
     ParsedQuestion,
@@ -46,6 +47,8 @@ _AT_NAMED_TIME = 1.6
 """The factor for a match from a time that the question mentions."""
 _OF_QUESTION = 0.4
 """The share of a question's score that is added to the event that follows it."""
+OF_NEAR = 0.6
+"""The weight of a near word, relative to a word and multiplied by their similarity."""
 _DAY = 86_400
 
 Weigh = Callable[[str], tuple[float, Mapping[str, float]] | None]
@@ -226,7 +229,9 @@ def _with_replies(found: RankInput) -> list[Match]:
     return [*found.events, *(Match(*place, 0.0, first) for place, first in replies.items() if place not in known)]
 
 
-def find_events(question: Question, notes: list[str], find: Find, texts: Texts, count: Count) -> RankInput | None:
+def find_events(
+    question: Question, notes: list[str], find: Find, texts: Texts, count: Count, *, near: FindNear = no_near
+) -> RankInput | None:
     """Find the events that match a question; None if it has no words.  Appends remarks for the user to `notes`."""
     parsed = read_question(question.text)
     if parsed.cut:
@@ -234,20 +239,20 @@ def find_events(question: Question, notes: list[str], find: Find, texts: Texts, 
     if parsed.is_empty() and (question.text.strip() or not question.narrows):
         notes.append("the query has no words")
         return None
-    terms = _spelled(search_terms(parsed, question), count)
+    terms = _extended(search_terms(parsed, question), count, near)
     if terms.is_unsearchable:
         notes.append(TOO_LONG)
         return None
     events = _exactly(terms, find, texts)
     if not events and terms.phrases:
-        terms = _spelled(search_terms(_loosened(parsed), question), count)
+        terms = _extended(search_terms(_loosened(parsed), question), count, near)
         events = _exactly(terms, find, texts)
         notes.append("no exact match" + ("; these match some of its words" if events else ""))
     return RankInput(terms, events, Hints(hinted_kinds(parsed), times_in(question.text), bool(parsed.names)))
 
 
-def _spelled(terms: SearchTerms, count: Count) -> SearchTerms:
-    """Add the corrections of misspelled words, and the counts of all words."""
+def _extended(terms: SearchTerms, count: Count, near: FindNear) -> SearchTerms:
+    """Add the corrections of misspelled words, the near words, and the counts of all words."""
     counts: dict[str, int] = {}
 
     def counted(stems: Sequence[str]) -> Mapping[str, int]:
@@ -255,7 +260,13 @@ def _spelled(terms: SearchTerms, count: Count) -> SearchTerms:
         counts.update(found)
         return found
 
-    return terms._replace(near=near_stems(terms.parsed.words, counted), counts=counts) if terms.stems else terms
+    if not terms.stems:
+        return terms
+    related = {
+        stem: {one: OF_NEAR * similarity for one, similarity in near(stem).items() if one not in terms.stems}
+        for stem in terms.stems
+    }
+    return terms._replace(near=near_stems(terms.parsed.words, counted), counts=counts, related=related)
 
 
 def _exactly(terms: SearchTerms, find: Find, texts: Texts) -> list[Match]:

@@ -141,6 +141,11 @@ class RecallStore:
             (self.folder / side).mkdir(exist_ok=True)
             _replace(self.folder / side / _META, meta_of(manifest, side))
 
+    def write(self, name: str, data: bytes) -> None:
+        """Write a file of its own beside the index."""
+        self._check_real()
+        _replace(self.folder / name, data)
+
     def forget(self) -> None:
         """Remove the manifest, so that the next writer rebuilds the index."""
         with suppress(FileNotFoundError):

@@ -111,8 +111,10 @@ class Match(NamedTuple):
 class SearchTerms(NamedTuple):
     """A question with its words as stems, as in the index.
 
-    Any of `stems`, `names` and `near` is sufficient; `near` are corrections of misspelled words.  `phrases` and `nots`
-    are sequences of stems that must, or must not, occur.  `counts` are the numbers of sessions with a stem.
+    Any of `stems`, `names`, `near` and `related` is sufficient; `near` are corrections of misspelled words.  `related`
+    are near words by stem, with their weights: of a stem and its near words, only the one that scores best counts.
+    `phrases` and `nots` are sequences of stems that must, or must not, occur.  `counts` are the numbers of sessions with
+    a stem.
     """
 
     stems: tuple[str, ...]
@@ -123,6 +125,7 @@ class SearchTerms(NamedTuple):
     question: Question
     near: tuple[str, ...] = ()
     counts: Mapping[str, int] = {}
+    related: Mapping[str, Mapping[str, float]] = {}
 
     @property
     def is_unsearchable(self) -> bool:
@@ -131,9 +134,17 @@ class SearchTerms(NamedTuple):
         return bool(given) and not (self.stems or self.names or self.phrases)
 
     def weights(self) -> dict[str, float]:
-        """Return the stems to mark in snippets, with their weights: rare words say more."""
+        """Return the stems of the question and of corrections, with their weights: rare words say more."""
         stems = (*self.stems, *self.near, *(word for phrase in self.phrases for word in phrase))
         return {stem: log(1 + OFTEN / (self.counts.get(stem, 0) + 0.5)) for stem in stems}
+
+    def marks(self) -> dict[str, float]:
+        """Return the stems to mark in snippets, with their weights."""
+        found = self.weights()
+        for stem, some in self.related.items():
+            for one, share in some.items():
+                found[one] = max(found.get(one, 0.0), share * found[stem])
+        return found
 
     def asked(self) -> float:
         """Return the weight of all words, without corrections; 0 if phrases decide whether a hit is certain."""
@@ -266,7 +277,7 @@ def _any_of(side: str, terms: SearchTerms) -> list[tuple[tantivy.Occur, tantivy.
     import tantivy  # noqa: PLC0415  as above
 
     schema, should = schema_of(side), tantivy.Occur.Should
-    found = [(should, tantivy.Query.term_query(schema, "text", stem, "freq")) for stem in terms.stems]
+    found = [(should, _word(schema, stem, terms.related.get(stem, {}))) for stem in terms.stems]
     for stem in terms.near:
         near = tantivy.Query.term_query(schema, "text", stem, "freq")
         found.append((should, tantivy.Query.boost_query(near, NEAR)))
@@ -275,6 +286,16 @@ def _any_of(side: str, terms: SearchTerms) -> list[tuple[tantivy.Occur, tantivy.
         whole = tantivy.Query.term_query(schema, "names", name, "basic")
         found.append((should, tantivy.Query.boost_query(whole, WHOLE)))
     return found
+
+
+def _word(schema: tantivy.Schema, stem: str, related: Mapping[str, float]) -> tantivy.Query:
+    """Match a stem or its near words, whichever scores best."""
+    import tantivy  # noqa: PLC0415  as above
+
+    query = tantivy.Query
+    own = query.term_query(schema, "text", stem, "freq")
+    others = [query.boost_query(query.term_query(schema, "text", one, "freq"), share) for one, share in related.items()]
+    return query.disjunction_max_query([own, *others], 0.0) if others else own
 
 
 def _words(side: str, words: Sequence[str]) -> tantivy.Query:

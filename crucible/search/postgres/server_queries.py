@@ -64,9 +64,8 @@ def best_sessions(server: Server, terms: SearchTerms, most: int) -> list[Match]:
     where, given = _where(filters, "sessions", "x.no = s.no AND x.project = s.project")
     scored, question = _scored_terms(terms), terms.question
     given |= {
-        "terms": scored,
+        **_scoring(scored),
         "most": most,
-        **_weights(terms),
         "since": seconds_of(question.since),
         "until": seconds_of(question.until),
     }
@@ -81,22 +80,39 @@ def best_sessions(server: Server, terms: SearchTerms, most: int) -> list[Match]:
 # --- conditions -----------------------------------------------------------------------------------------------------
 
 
-def _scored_terms(terms: SearchTerms) -> list[str]:
-    """Return the terms that affect the score."""
-    words = dict.fromkeys((*terms.stems, *terms.near, *(word for phrase in terms.phrases for word in phrase)))
-    return [*map(word_term, words), *map(name_term, terms.names)]
+class _Scored(NamedTuple):
+    """A term that affects the score.  Of the terms with one `word`, only the one that scores best counts."""
+
+    term: str
+    word: int
+    weight: float
 
 
-def _weights(terms: SearchTerms) -> dict[str, Any]:
-    """Return the parameters of `_RARITY`."""
-    near = set(terms.near).difference(word for phrase in terms.phrases for word in phrase)
-    return {"whole": WHOLE, "near": NEAR, "nears": list(map(word_term, sorted(near)))}
+def _scored_terms(terms: SearchTerms) -> list[_Scored]:
+    """Return the terms that affect the score: words, their near words, corrections and names."""
+    words = dict.fromkeys((*terms.stems, *(word for phrase in terms.phrases for word in phrase)))
+    groups: list[list[tuple[str, float]]] = [
+        [(word_term(one), share) for one, share in {word: 1.0, **terms.related.get(word, {})}.items()] for word in words
+    ]
+    groups += [[(word_term(stem), NEAR)] for stem in terms.near if stem not in words]
+    groups += [[(name_term(name), WHOLE)] for name in terms.names]
+    return [_Scored(term, at, weight) for at, group in enumerate(groups) for term, weight in group]
+
+
+def _scoring(scored: Sequence[_Scored]) -> dict[str, Any]:
+    """Return the parameters of `_ASKED`."""
+    return {
+        "terms": [one.term for one in scored],
+        "words": [one.word for one in scored],
+        "weights": [one.weight for one in scored],
+    }
 
 
 def _filters(server: Server, terms: SearchTerms, side: str) -> _Filters:
     question, parsed = terms.question, terms.parsed
     required = [_every(phrase) for phrase in terms.phrases]
-    any_of = (*map(word_term, (*terms.stems, *terms.near)), *map(name_term, terms.names))
+    related = (one for some in terms.related.values() for one in some)
+    any_of = (*map(word_term, (*terms.stems, *terms.near, *related)), *map(name_term, terms.names))
     if required and any_of:
         required.append(_Has(any_of))
     by_field: dict[str, list[str]] = {}
@@ -182,8 +198,10 @@ def _rows_with(side: str, terms: Sequence[str], given: dict[str, Any], of: int =
 
 _BM25 = "idf * 2.2 * {times} / ({times} + 1.2 * (0.25 + 0.75 * {length} / greatest({mean}, 1e-9)))"
 """BM25 with k1 = 1.2 and b = 0.75, the values that worked best in our measurements."""
-_RARITY = """ln(1 + (greatest(n, c) - c + 0.5) / (c + 0.5))
-            * CASE WHEN term = ANY (%(nears)s::text[]) THEN %(near)s WHEN starts_with(term, 'w') THEN 1 ELSE %(whole)s END AS idf"""
+_RARITY = "ln(1 + (greatest(n, c) - c + 0.5) / (c + 0.5)) AS idf"
+_ASKED = """asked AS (
+        SELECT * FROM unnest(%(terms)s::text[], %(words)s::int[], %(weights)s::float8[]) AS a (term, word, weight)
+    )"""
 
 _EVENTS_BY_WORDS = (
     "WITH"  # noqa: S608  our own pieces
@@ -198,11 +216,15 @@ _EVENTS_BY_WORDS = (
     + _RARITY
     + """
         FROM (SELECT term, sum(cardinality(hits))::float8 AS c FROM found GROUP BY term) AS counted, size
-    ), scored AS (
-        SELECT f.session_no AS no, f.project, h >> 40 AS sequence, sum("""
+    ), """
+    + _ASKED
+    + """, scored AS (
+        SELECT no, project, sequence, sum(score) AS score FROM (
+            SELECT f.session_no AS no, f.project, h >> 40 AS sequence, max(weight * """
     + _BM25.format(times="((h >> 24) & 65535)", length="(h & 16777215)", mean="mean")
     + """) AS score
-        FROM found AS f JOIN rare USING (term), unnest(f.hits) AS h GROUP BY 1, 2, 3
+            FROM found AS f JOIN rare USING (term) JOIN asked USING (term), unnest(f.hits) AS h GROUP BY 1, 2, 3, word
+        ) AS by_word GROUP BY 1, 2, 3
     )
     SELECT best.no, best.sequence::int, best.score, coalesce(s.times[best.sequence + 1], 0),
         least(greatest(coalesce(s.replies[best.sequence + 1], 0), 0), 8388607), s.kinds[best.sequence + 1] FROM (
@@ -228,16 +250,20 @@ _SESSIONS_BY_WORDS = (
     + _RARITY
     + """
         FROM (SELECT term, count(*)::float8 AS c FROM found GROUP BY term) AS counted, size
-    )
-    SELECT s.no, sum("""
+    ), """
+    + _ASKED
+    + """
+    SELECT no, sum(score) AS score, first FROM (
+        SELECT s.no, max(weight * """
     + _BM25.format(
         times="f.times",
         length="(CASE WHEN starts_with(f.term, 'w') THEN s.words ELSE s.names END)",
         mean="mean",
     )
     + """) AS score, s.first
-    FROM found AS f JOIN rare USING (term) JOIN crucible.sessions AS s ON s.no = f.session_no AND s.project = f.project WHERE {where}
-    GROUP BY s.no, s.first ORDER BY score DESC, s.first DESC, s.no LIMIT %(most)s
+        FROM found AS f JOIN rare USING (term) JOIN asked USING (term)
+            JOIN crucible.sessions AS s ON s.no = f.session_no AND s.project = f.project WHERE {where} GROUP BY s.no, s.first, word
+    ) AS by_word GROUP BY no, first ORDER BY score DESC, first DESC, no LIMIT %(most)s
 """
 )
 _SESSIONS_BY_TIME = """
@@ -249,8 +275,7 @@ def _event_query(terms: SearchTerms, filters: _Filters) -> tuple[str, dict[str, 
     scored, question = _scored_terms(terms), terms.question
     where, given = _where(filters, "events", "x.no = k.no AND x.project = k.project AND x.sequence = k.sequence")
     given |= {
-        "terms": scored,
-        **_weights(terms),
+        **_scoring(scored),
         "since": seconds_of(question.since),
         "until": seconds_of(question.until),
     }

@@ -21,6 +21,7 @@ from crucible.search.embedded.ranking import (
 )
 from crucible.search.embedded.segments import analyze
 from crucible.search.embedded.tantivy_search import Match, SearchTerms
+from crucible.search.near_words import FindNear, no_near
 from crucible.search.postgres.address import Server
 from crucible.search.postgres.push import Pusher
 from crucible.search.postgres.server_queries import best_events, best_sessions, count_stems, texts_of
@@ -63,14 +64,15 @@ def open_postgres(
     seconds: float = 10.0,
     viewer: Audience | None = None,
     knowledge: KnowledgeSettings = _USUAL,
+    near: FindNear = no_near,
 ) -> TeamRecall:
     """Search the server at `address` (`postgresql://…`), which is contacted on the first question.
 
     `seconds` limits each statement.  Only knowledge that `viewer` may see is found; by default, the viewer is the
-    question's project.  `knowledge` has the settings for weights.  Raises `UsageError` if the address is invalid.  All
+    question's project.  `knowledge` has the settings for weights, `near` finds near words.  Raises `UsageError` if the address is invalid.  All
     methods raise `ServerFailed` if the server is down, slow, refuses access, or is not set up.
     """
-    return TeamRecall(Server(address, seconds), viewer, knowledge)
+    return TeamRecall(Server(address, seconds), viewer, knowledge, near)
 
 
 def open_pusher(
@@ -92,17 +94,20 @@ def set_up_server(address: str, *, seconds: float = 60.0, connecting: float = 10
 class TeamRecall:
     """Implements `Recall`.  Not thread-safe."""
 
-    def __init__(self, server: Server, viewer: Audience | None, knowledge: KnowledgeSettings) -> None:
+    def __init__(
+        self, server: Server, viewer: Audience | None, knowledge: KnowledgeSettings, near: FindNear = no_near
+    ) -> None:
         """Do not call this; use `open_postgres`."""
         self._server = server
         self._viewer = viewer
         self._knowledge = knowledge
+        self._near = near
         self._is_ready = False
 
     def ask(self, question: Question, now: datetime) -> Answer:
         """Answer a question.  Any text is a valid question."""
         notes: list[str] = []
-        found = find_events(question, notes, self._best, self._texts, self._count)
+        found = find_events(question, notes, self._best, self._texts, self._count, near=self._near)
         return self._ranked_answer(self._ready(), found, now, notes) if found else Answer(notes=tuple(notes))
 
     def get(self, ids: Sequence[str]) -> tuple[Event, ...]:
@@ -189,7 +194,7 @@ def _hits(server: Server, ranked: Sequence[Ranked], terms: SearchTerms) -> tuple
             near = 0 if event.kind in LISTED else context
             before = [events[no, n] for n in range(max(at - near, 0), at) if (no, n) in events]
             after = [events[no, n] for n in range(at + 1, at + near + 1) if (no, n) in events]
-            snippet = snippet_of(event.text, terms.weights(), analyze)
+            snippet = snippet_of(event.text, terms.marks(), analyze)
             hits.append(Hit(event, one.score, one.parts, snippet, tuple(before), tuple(after)))
     return tuple(hits)
 
