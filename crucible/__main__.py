@@ -1,6 +1,6 @@
 """The door of doors: `cru` and `python -m crucible`.
 
-A hook fires at every call of a tool, so it goes its own way before anything else is imported.
+A hook fires at every call of a tool and the status line after every message, so they go their own way before anything else is imported.
 """
 
 from __future__ import annotations
@@ -14,6 +14,10 @@ def run() -> None:
         from crucible.integrations.hooks.claude_code_hook import main as hook  # noqa: PLC0415  imports next to nothing
 
         hook()
+    if sys.argv[1:] == ["statusline"]:
+        from crucible.integrations.hooks.status_line import main as status_line  # noqa: PLC0415  as above
+
+        status_line()
     from crucible.cli.main import run as command  # noqa: PLC0415  imports ten times as much
 
     command()

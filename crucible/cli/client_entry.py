@@ -1,6 +1,6 @@
-"""`cru mcp` and `cru hook claude-code`, which clients start.
+"""`cru mcp`, `cru statusline` and `cru hook claude-code`, which clients start.
 
-`crucible.__main__` handles plain calls of the hook before click is imported.
+`crucible.__main__` handles plain calls of the hook and of the status line before click is imported.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from crucible.cli.environment import working_directory
 from crucible.cli.options import Door
 from crucible.cli.output import say
 from crucible.integrations.hooks.claude_code_hook import take_payload
+from crucible.integrations.hooks.status_line import print_line
 from crucible.integrations.install.mcp_servers import check_library
 from crucible.integrations.mcp.server_context import ServerContext
 
@@ -31,6 +32,23 @@ def claude_code() -> None:
     - "cru install claude-code" sets it up.
     """
     take_payload()
+
+
+@click.command
+def statusline() -> None:
+    """Print one line with costs for Claude Code's status line.
+
+    \b
+    - Claude Code starts it with the session's state on stdin;
+      "cru install claude-code --statusline" sets it up.
+    - The session's cost is the client's own estimate. Today and this week
+      are list prices of all sessions in the vault, as imported last.
+    - Prints a line for any input and always exits with 0.
+
+    \b
+      cru statusline
+    """
+    print_line()
 
 
 @click.command

@@ -36,7 +36,7 @@ SECTIONS = (
     Section("Every day", ("session", "recall", "inbox", "briefing", "report", "launch", "web")),
     Section("Review", ("task", "knowledge", "case", "history", "workflow")),
     Section("Set up", ("init", "trust", "import", "install", "doctor", "team", "completion")),
-    Section("Plumbing", ("hook", "mcp", "watch", "index", "events", "record"), hidden=True),
+    Section("Plumbing", ("hook", "statusline", "mcp", "watch", "index", "events", "record"), hidden=True),
 )
 
 GROUPS: Mapping[str, Group] = {
@@ -180,6 +180,7 @@ COMMANDS: Mapping[str, Entry] = {
     "team setup": Entry("team_commands:setup", "Create the server's tables."),
     "completion": Entry("reference:completion", "Print the shell's completion script."),
     "hook claude-code": Entry("client_entry:claude_code", "Internal: called by Claude Code's hooks."),
+    "statusline": Entry("client_entry:statusline", "Print costs for Claude Code's status line."),
     "mcp": Entry("client_entry:mcp", "Serve agents over the Model Context Protocol."),
     "watch": Entry("vault_watch:follow", "Watch the vault, and print every change."),
     "index show": Entry("index_tables:show_table", "Print a table of the index."),
@@ -295,6 +296,7 @@ SEE_ALSO: Mapping[str, tuple[str, ...]] = {
     "completion": ("install", "doctor"),
     "hook": ("install", "mcp"),
     "hook claude-code": ("install", "doctor"),
+    "statusline": ("install", "session stats"),
     "mcp": ("install", "doctor"),
     "watch": ("index", "session list"),
     "index": ("session list", "watch"),

@@ -22,6 +22,7 @@ from crucible.clients.claude_code.hook_settings import (
     settings_path,
     uninstall_hooks,
 )
+from crucible.clients.claude_code.status_line import has_status_line, install_status_line, uninstall_status_line
 from crucible.clients.launch.terminal import ClientMissing
 from crucible.clients.registry import CLIENTS, MCP_SETTINGS, TITLES, client_of
 from crucible.core.command_lines import command_line, hook_command_line
@@ -79,6 +80,7 @@ _MAKE_ONE = 'Run "cru init DIR --default" to create one for all projects, or "cr
 @click.command("install")
 @click.argument("client", metavar="[CLIENT]", type=_Target([*MCP_SETTINGS, _GIT]), required=False)
 @flag("--mcp", "Install the MCP server and its instructions instead of hooks.")
+@flag("--statusline", "Show costs in Claude Code's status line; changes nothing else.")
 @flag("--user", "For all your projects (the default).")
 @flag("--project", "For this project only, in files that can be committed.")
 @flag("--remove", "Remove what this command installed, and nothing else.")
@@ -86,14 +88,25 @@ _MAKE_ONE = 'Run "cru init DIR --default" to create one for all projects, or "cr
 @yes_option("Without CLIENT: do not ask.")
 @click.pass_obj
 def install(
-    door: Door, /, client: str | None, *, mcp: bool, user: bool, project: bool, remove: bool, dry_run: bool, yes: bool
+    door: Door,
+    /,
+    client: str | None,
+    *,
+    mcp: bool,
+    statusline: bool,
+    user: bool,
+    project: bool,
+    remove: bool,
+    dry_run: bool,
+    yes: bool,
 ) -> None:
     """Connect agents to the vault.
 
     CLIENT is one of:
 
     \b
-      claude-code  hooks that record sessions while they run, or --mcp
+      claude-code  hooks that record sessions while they run, --mcp or
+                   --statusline
       codex        the MCP server, to search past sessions and record new ones
       opencode     the same
       git-hooks    a pre-commit hook that refuses secrets
@@ -110,6 +123,7 @@ def install(
       cru install
       cru install claude-code
       cru install claude-code --mcp --project
+      cru install claude-code --statusline
       cru install codex --remove --dry-run
       cru install git-hooks
     """
@@ -119,8 +133,12 @@ def install(
         raise UsageError("--yes is for cru install without CLIENT", "")
     if client == _GIT and (mcp or user or project):
         raise UsageError("git-hooks takes only --remove and --dry-run", "Run the command inside the vault.")
+    if statusline and (client != "claude-code" or mcp):
+        raise UsageError("--statusline is for claude-code alone", 'Run "cru install claude-code --statusline".')
     work = _Work(project, remove, dry_run)
-    if client is None:
+    if statusline:
+        _change_status_line(work)
+    elif client is None:
         _install_found(door, work, mcp=mcp, yes=yes)
     elif client == _GIT:
         _change_git_hook(door, work)
@@ -237,11 +255,14 @@ def _is_registered(servers: Part) -> bool:
 
 
 def _say_still_installed(*, project: bool, mcp: bool) -> None:
-    """After a removal from Claude Code, report whether its hooks or our server are still installed."""
+    """After a removal from Claude Code, report what is still installed."""
     folder, more = _folder(project=project), " --project" if project else ""
     if mcp and _has_hooks(folder):
         say(f'The hooks are still installed. Run "cru install claude-code{more} --remove" to remove them.')
     servers = parts_of("claude-code", ("cru", "mcp"), os.environ, Path.home(), folder)[0]
+    with suppress(CrucibleError):
+        if has_status_line(settings_path(os.environ, Path.home(), folder)):
+            say(f'The status line is still installed. Run "cru install claude-code --statusline{more} --remove".')
     if not mcp and _is_registered(servers):
         say(f'The MCP server is still installed. Run "cru install claude-code --mcp{more} --remove" to remove it.')
 
@@ -320,19 +341,28 @@ def _change_hooks(door: Door, work: _Work) -> None:
     if work.remove:
         work.report(path, is_changed=uninstall_hooks(path, dry_run=work.dry_run))
         return
-    command = _hook_command(shared=work.project)
+    command = _client_command(["hook", "claude-code"], shared=work.project)
     work.report(path, is_changed=install_hooks(path, command, dry_run=work.dry_run))
     if not work.dry_run:
         _say_where(door)
 
 
-def _hook_command(*, shared: bool) -> str:
-    """Return the hook's command line.
+def _change_status_line(work: _Work) -> None:
+    """Add our status line to Claude Code's settings, or remove it."""
+    path = settings_path(os.environ, Path.home(), _folder(project=work.project))
+    if work.remove:
+        work.report(path, is_changed=uninstall_status_line(path, dry_run=work.dry_run))
+        return
+    command = _client_command(["statusline"], shared=work.project)
+    work.report(path, is_changed=install_status_line(path, command, dry_run=work.dry_run))
+
+
+def _client_command(more: Sequence[str], *, shared: bool) -> str:
+    """Return the command line of a hook or of the status line.
 
     No shell's syntax is in it: Claude Code on Windows runs it in Git Bash or PowerShell.  Settings that are committed
     have a bare name.  So has Windows for a path that a shell would split, if `cru` is on the PATH.
     """
-    more = ["hook", "claude-code"]
     if shared:
         return command_line(["cru", *more])
     try:

@@ -54,8 +54,8 @@ def take_payload() -> None:
     root = ""
     try:
         if not os.environ.get(OWN_ENVIRONMENT):
-            payload = _read_payload()
-            root = _vault_of(str(payload.get("cwd") or ""))
+            payload = read_payload()
+            root = vault_of(str(payload.get("cwd") or ""))
             if root:
                 _take(root, payload)
     except BaseException as error:  # noqa: BLE001  no error may stop the agent
@@ -113,7 +113,7 @@ class _Context:
     memo: dict[str, str] = {}  # noqa: RUF012
 
 
-def _read_payload() -> dict[str, Any]:
+def read_payload() -> dict[str, Any]:
     """Read the object from standard input.  The client may keep the pipe open, so stop where the object ends."""
     data, deadline = bytearray(), time.monotonic() + _PATIENCE
     while len(data) < _LARGEST:
@@ -165,7 +165,7 @@ def _read_some(seconds: float) -> bytes:
 # --- the vault -------------------------------------------------------------------------------------------------------
 
 
-def _vault_of(cwd: str) -> str:
+def vault_of(cwd: str) -> str:
     """Return the vault for a folder, found by the same rules as for commands; "" if hooks must ignore the folder."""
     named = os.environ.get("CRUCIBLE_VAULT")
     if named:
@@ -188,7 +188,7 @@ def _if_vault(folder: str) -> str:
 def _default_vault() -> str:
     home = os.path.expanduser("~")
     path = user_settings_path(os.environ, home)
-    text = _text_of(path)
+    text = text_of(path)
     values = read_tidy(text)
     if values is None:
         return _default_vault_slowly(path, home)
@@ -205,7 +205,8 @@ def _default_vault_slowly(path: str, home: str) -> str:
     return "" if user.elsewhere == "ignore" or not user.default_vault else _if_vault(user.default_vault)
 
 
-def _text_of(path: str) -> str:
+def text_of(path: str) -> str:
+    """Return a small file's text; "" if there is none."""
     try:
         # Do not block on a named pipe.
         file = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0))
@@ -222,7 +223,7 @@ def _text_of(path: str) -> str:
 
 def _saves_often(root: str, folder: str, session: str) -> bool:
     """Return whether the settings ask for saving within phases and a save is due."""
-    values = read_tidy(_text_of(os.path.join(root, ".crucible", "config.toml")))
+    values = read_tidy(text_of(os.path.join(root, ".crucible", "config.toml")))
     if values is None:
         from crucible.core.settings.settings import load_vault_settings  # noqa: PLC0415  only for unusual TOML
 
@@ -250,7 +251,7 @@ def _start_sync(root: str) -> None:
 
 def _greet(root: str, session: str, payload: Mapping[str, Any]) -> None:
     """Print the briefing and the paused session, unless `cru` started the client to resume or with a briefing."""
-    values = read_tidy(_text_of(os.path.join(root, ".crucible", "config.toml"))) or {}
+    values = read_tidy(text_of(os.path.join(root, ".crucible", "config.toml"))) or {}
     resume, briefing = values.get("resume", {}), values.get("briefing", {})
     is_off = isinstance(resume, dict) and resume.get("at_start") == "off"
     is_off = is_off and isinstance(briefing, dict) and briefing.get("at_start") is False
@@ -267,7 +268,7 @@ def _wait_for_sync(folder: str, session: str) -> None:
     deadline = time.monotonic() + _COMPACTION_WAIT
     while time.monotonic() < deadline:
         try:
-            if int(_text_of(os.path.join(folder, session + ".state")).partition(" ")[0] or 0) >= size:
+            if int(text_of(os.path.join(folder, session + ".state")).partition(" ")[0] or 0) >= size:
                 return
         except ValueError:
             pass

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import date, timedelta
 from typing import NamedTuple
 
 from crucible.core.prices.kinds import KINDS
@@ -81,6 +82,18 @@ def usage_costs(view: View, prices: PriceList, query: SessionQuery) -> Iterator[
         session = roots.get(path, path)
         if session in matched:
             yield UsageCost(session, path, "", "", tokens, {}, None)
+
+
+def usage_in(view: View, prices: PriceList, days: Sequence[str]) -> Iterator[UsageCost]:
+    """Yield the usage on some days, of sessions that began in their months or in the month before."""
+    if not days:
+        return
+    before = (date.fromisoformat(min(days)).replace(day=1) - timedelta(days=1)).isoformat()[:7]
+    shards = [shard for shard in view.shards if shard == UNDATED or shard >= before]
+    for day in days:
+        for row in view.rows("usage", shards, [day]):
+            if row["day"] == day:
+                yield _priced(row, str(row["path"]), prices)
 
 
 def costs_of(view: View, prices: PriceList, rows: Sequence[Row], *, children: bool = False) -> dict[str, Cost]:

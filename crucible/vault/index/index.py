@@ -238,6 +238,12 @@ def _view(draft: IndexDraft) -> View:
     return View(draft.shards(), draft.read)
 
 
+def stored_view(root: str) -> View:
+    """Return the tables of the stored index as they are, without looking at any note."""
+    folder = IndexFolder(root)
+    return _view(IndexDraft(folder, folder.load()))
+
+
 _MOST, _MOST_BYTES = 100, 1_000_000
 """Maximum notes and bytes to read for a quick answer.  Only the newest notes are read, but at least one of any size."""
 
