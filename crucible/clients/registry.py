@@ -14,18 +14,20 @@ from typing import TYPE_CHECKING, Protocol, cast, runtime_checkable
 
 from crucible.clients.claude_code.client import CLIENT as CLAUDE_CODE
 from crucible.clients.client import ClientProfile, McpSettings
+from crucible.clients.cline.client import CLIENT as CLINE
 from crucible.clients.codex.client import CLIENT as CODEX
 from crucible.clients.copilot.client import CLIENT as COPILOT
 from crucible.clients.gemini.client import CLIENT as GEMINI
 from crucible.clients.opencode.client import CLIENT as OPENCODE
 from crucible.clients.pi.client import CLIENT as PI
+from crucible.clients.qwen_code.client import CLIENT as QWEN_CODE
 
 if TYPE_CHECKING:  # bookmarks and briefings need the table, but do not read logs
     from crucible.clients.events import Event
     from crucible.clients.log_files import Reach, Resume, Transcript
 
 CLIENTS: Mapping[str, ClientProfile] = MappingProxyType(
-    {client.program: client for client in (CLAUDE_CODE, CODEX, OPENCODE, GEMINI, COPILOT, PI)}
+    {client.program: client for client in (CLAUDE_CODE, CODEX, OPENCODE, GEMINI, COPILOT, PI, QWEN_CODE, CLINE)}
 )
 """All clients, by the name that users type."""
 

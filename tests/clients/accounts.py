@@ -65,8 +65,9 @@ def _unmerged_calls(model: ScriptedModel, calls: Iterable[Called]) -> Iterator[s
 def _shown(call: Called) -> str:
     """The tool and what a person would look for, in one line."""
     given: Mapping[str, object] = call.given
-    keys = ("command", "cmd", "file_path", "filePath", "path")
-    shown = next((str(given[key]) for key in keys if key in given), "")
+    shown = next((str(given[key]) for key in ("command", "cmd") if key in given), "; ".join(given.get("commands", ())))
+    if any(key in given for key in ("file_path", "filePath", "path", "files")):
+        shown = call.action.given if call.action.kind == "read" else call.action.given["path"]
     if call.action.kind == "call":
         shown = call.action.given["shown"]
     if call.action.kind == "wait":

@@ -12,6 +12,7 @@ import queue
 import signal
 import subprocess
 import threading
+import time
 import urllib.request
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -211,6 +212,17 @@ def attend_acp(
         _Acp(process, list(humans)).play(project, prompts)
 
 
+def _settle(home: Path) -> None:
+    """Wait until a client that writes its log later has written it: until no log grows for two seconds."""
+    before, quiet = -1, 0
+    for _ in range(30):
+        size = sum(path.stat().st_size for path in home.glob(".*/**/*.jsonl"))
+        quiet, before = (quiet + 1 if size == before else 0), size
+        if quiet == 2:
+            return
+        time.sleep(1)
+
+
 class _Acp:
     def __init__(self, process: subprocess.Popen[bytes], humans: list[Human]) -> None:
         self._process, self._humans = process, humans
@@ -222,6 +234,7 @@ class _Acp:
         session = self._ask("session/new", cwd=str(project), mcpServers=[])["sessionId"]
         for prompt in prompts:
             self._ask("session/prompt", sessionId=session, prompt=[{"type": "text", "text": prompt.say}])
+        _settle(project.parent / "home")
         assert self._process.stdin is not None
         self._process.stdin.close()
         with suppress(subprocess.TimeoutExpired):  # most end by themselves, when all is written

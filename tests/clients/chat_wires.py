@@ -12,10 +12,13 @@ from tests.clients.wires import Chat, Message, delegated
 Named = tuple[str, dict[str, Any]]
 
 
+_FOLDER = re.compile(r"currently working in the directory: (\S+)")
+
+
 class OtherChat(Chat):
     """A client with other tools than OpenCode's; `wrapped` matches what it adds to the user's words."""
 
-    tools: ClassVar[Mapping[str, Callable[[Any], Named]]]
+    tools: ClassVar[Mapping[str, Callable[[Any], Named]]] = {}
     wrapped = re.compile(r"(?!)")
 
     def messages(self, request: Mapping[str, Any]) -> list[Message]:
@@ -51,16 +54,30 @@ class Copilot(OtherChat):
 
 
 class Qwen(OtherChat):
-    tools: ClassVar = {
-        "run": lambda given: ("run_shell_command", {"command": given, "is_background": False}),
-        "read": lambda given: ("read_file", {"file_path": given}),
-        "write": lambda given: ("write_file", {"file_path": given["path"], "content": given["content"]}),
-        "edit": lambda given: (
-            "edit",
-            {"file_path": given["path"], "old_string": given["old"], "new_string": given["new"]},
-        ),
-    }
+    """Its tools want absolute paths."""
+
     wrapped = re.compile(r"<system-reminder>.*?</system-reminder>", re.DOTALL)
+    folder = ""
+
+    def messages(self, request: Mapping[str, Any]) -> list[Message]:
+        found = super().messages(request)
+        places = (_FOLDER.search(text) for message in found[:3] for text in message.texts)
+        self.folder = next((place[1] for place in places if place), self.folder)
+        return found
+
+    def action(self, action: Action, spawned: Sequence[str]) -> Named | None:
+        given = action.given
+        match action.kind:
+            case "run":
+                return "run_shell_command", {"command": given, "is_background": False}
+            case "read":
+                return "read_file", {"file_path": f"{self.folder}/{given}"}
+            case "write":
+                return "write_file", {"file_path": f"{self.folder}/{given['path']}", "content": given["content"]}
+            case "edit":
+                path = f"{self.folder}/{given['path']}"
+                return "edit", {"file_path": path, "old_string": given["old"], "new_string": given["new"]}
+        return super().action(action, spawned)
 
     def delegate(self, prompt: str, short: str) -> Named:
         return "agent", {"description": short, "prompt": prompt, "subagent_type": "general-purpose"}

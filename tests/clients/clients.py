@@ -275,17 +275,15 @@ def cline_settings(program: Path, project: Path, env: Mapping[str, str]) -> None
 def play_cline(
     program: Path, project: Path, env: Mapping[str, str], prompts: Sequence[str], kill: Kill | None = None
 ) -> None:
-    """Play with Cline CLI, one process per prompt, and stop its background process; otherwise like `play_codex`."""
+    """Play with Cline CLI, one prompt, and stop its background process.  It resumes sessions in a terminal only."""
+    (prompt,) = prompts
     cline_settings(program, project, env)
-    sessions = Path(env["HOME"]) / ".cline" / "data" / "sessions"
     try:
-        for prompt in prompts:
-            first = min((folder.name for folder in sessions.glob("*_*")), default="")
-            again = ["--id", first] if first else []
-            command = [str(program), "-P", "openai", "-m", "scripted", *again, prompt]
-            _run(command, project, env, "", kill if prompt == prompts[-1] else None)
+        _run([str(program), "-P", "openai", "-m", "scripted", prompt], project, env, "", kill)
     finally:
-        _run([str(program), "hub", "stop"], project, env, "", None)
+        hub = Path(env["HOME"]) / ".cline" / "data" / "locks" / "hub" / "production.json"
+        if hub.exists():
+            os.kill(json.loads(hub.read_text())["pid"], signal.SIGTERM)
 
 
 def _run(command: Sequence[str], project: Path, env: Mapping[str, str], prompt: str, kill: Kill | None) -> None:

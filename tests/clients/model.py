@@ -20,7 +20,7 @@ from typing import Any, Self
 
 from tests.clients.chat_wires import OTHER_CHATS
 from tests.clients.scenario import Scenario, Step
-from tests.clients.wires import WIRES, Answer, Called, Message, Usage, Wire
+from tests.clients.wires import WIRES, Answer, Called, Chat, Message, Usage, Wire
 
 MAIN = "main"
 NOTICES = ("<subagent_notification>", "<task-notification>")
@@ -102,6 +102,22 @@ class ScriptedModel:
             if isinstance(answer, Answer):
                 self.log.append(Said(agent, answer))
             return answer
+
+    def wire(self, path: str) -> Wire | None:
+        return next((wire for wire in self.wires if path.endswith(wire.path)), None)
+
+    def whole(self, path: str, request: Mapping[str, Any]) -> dict[str, Any]:
+        """What is answered at once, {} for what is streamed and for what no scenario explains."""
+        wire = self.wire(path)
+        if path.endswith("/count_tokens"):
+            return {"input_tokens": 600}
+        if wire and request.get("stream"):
+            return {}
+        answer = self.answer(wire, request) if isinstance(wire, Chat) else None
+        if isinstance(wire, Chat) and isinstance(answer, Answer):
+            return wire.whole(answer, str(request.get("model")))
+        self.unforeseen.append(f"POST {path} stream={request.get('stream')}")
+        return {"error": "unforeseen"}
 
     def _agent(self, messages: Sequence[Message]) -> str:
         opening = [text for m in messages[:4] if m.role == "user" for text in m.texts]
@@ -198,14 +214,11 @@ def _handler_of(model: ScriptedModel) -> type[BaseHTTPRequestHandler]:
         def do_POST(self) -> None:
             request = json.loads(self.rfile.read(int(self.headers.get("content-length") or 0)) or b"{}")
             path = self.path.split("?")[0]
-            wire = next((w for w in model.wires if path.endswith(w.path)), None)
-            if path.endswith("/count_tokens"):
-                self._whole({"input_tokens": 600})
-            elif wire is None or not request.get("stream"):
-                model.unforeseen.append(f"POST {path} stream={request.get('stream')}")
-                self._whole({}, 404)
-            else:
+            wire, whole = model.wire(path), model.whole(path, request)
+            if wire and not whole:
                 self._reply(wire, model.answer(wire, request), str(request.get("model")))
+            else:
+                self._whole(whole, 404 if "error" in whole else 200)
 
         def _reply(self, wire: Wire, answer: Answer | int, name: str) -> None:
             if isinstance(answer, int):

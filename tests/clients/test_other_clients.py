@@ -8,7 +8,7 @@ import pytest
 
 from tests.clients.accounts import compare, played, tokens_played, tokens_told, told
 from tests.clients.agreeing import agree, holds_no_secret
-from tests.clients.clients import play_codex, play_copilot, play_opencode, play_pi
+from tests.clients.clients import play_cline, play_codex, play_copilot, play_opencode, play_pi, play_qwen
 from tests.clients.conftest import Programs
 from tests.clients.model import ScriptedModel
 from tests.clients.playing import play_claude
@@ -18,7 +18,7 @@ from tests.clients.stage import Stage, make_stage
 
 pytestmark = pytest.mark.e2e
 
-PLAY = {"codex": play_codex, "opencode": play_opencode, "copilot": play_copilot, "pi": play_pi}
+PLAY = {"codex": play_codex, "opencode": play_opencode, "copilot": play_copilot, "pi": play_pi, "qwen-code": play_qwen}
 
 
 @pytest.mark.parametrize("client", PLAY)
@@ -34,6 +34,16 @@ def test_the_note_agrees_with_the_scenario(name: str, client: str, programs: Pro
     before = {session.id: stage.note_text(session.id) for session in stage.sessions()}
     stage.cru("import", client)
     assert {session.id: stage.note_text(session.id) for session in stage.sessions()} == before
+
+
+def test_the_note_of_cline_agrees_with_a_scenario_of_one_prompt(programs: Programs, tmp_path: Path) -> None:
+    scenario = load_scenario("once", "cline")
+    stage = make_stage(tmp_path, scenario.files)
+    with ScriptedModel(scenario) as model:
+        play_cline(programs("cline"), stage.project, stage.env(model.url), scenario.says)
+    stage.cru("import", "cline")
+    (main,) = stage.mains()
+    agree(stage, model, main)
 
 
 @pytest.mark.parametrize("client", PLAY)
@@ -81,6 +91,7 @@ def _is_running(stage: Stage) -> bool:
         *stage.home.glob(".local/share/opencode/opencode.db*"),
         *stage.home.glob(".copilot/session-state/*/events.jsonl"),
         *stage.home.glob(".pi/agent/sessions/*/*.jsonl"),
+        *stage.home.glob(".qwen/projects/*/chats/*.jsonl"),
     ]
     return (stage.project / "running").exists() and any(b"go-on" in path.read_bytes() for path in logs)
 

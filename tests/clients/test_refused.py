@@ -9,7 +9,7 @@ import pytest
 
 from tests.clients.accounts import compare, played, tokens_played, tokens_told, told
 from tests.clients.attended import attend_acp, attend_pi
-from tests.clients.clients import cline_settings, copilot_settings, qwen_settings
+from tests.clients.clients import copilot_settings, qwen_settings
 from tests.clients.conftest import Programs
 from tests.clients.model import ScriptedModel
 from tests.clients.scenario import Scenario, load_scenario
@@ -34,13 +34,7 @@ def _pi(program: Path, project: Path, env: Mapping[str, str], scenario: Scenario
     attend_pi(program, project, env, scenario.prompts, scenario.humans)
 
 
-def _cline(program: Path, project: Path, env: Mapping[str, str], scenario: Scenario) -> None:
-    cline_settings(program, project, env)
-    command = [str(program), "--acp", "--auto-approve", "false"]
-    attend_acp(command, project, env, scenario.prompts, scenario.humans)
-
-
-PLAY: dict[str, Play] = {"copilot": _copilot, "qwen-code": _qwen, "pi": _pi, "cline": _cline}
+PLAY: dict[str, Play] = {"copilot": _copilot, "qwen-code": _qwen, "pi": _pi}
 
 
 @pytest.mark.parametrize("client", PLAY)

@@ -329,6 +329,16 @@ class Chat(Wire):
         yield "", {**head, "choices": [last], "usage": told}
         yield "", "[DONE]"
 
+    def whole(self, answer: Answer, model: str) -> dict[str, Any]:
+        """An answer that is not streamed; only summaries are asked for like this."""
+        message = {"role": "assistant", "content": answer.text}
+        choice = {"index": 0, "message": message, "finish_reason": "stop"}
+        head = {"id": answer.id, "object": "chat.completion", "created": 0, "model": model}
+        usage = answer.usage
+        sent = usage.fresh + usage.cached
+        told = {"prompt_tokens": sent, "completion_tokens": usage.said, "total_tokens": sent + usage.said}
+        return {**head, "choices": [choice], "usage": told}
+
 
 def _text(content: Any) -> str:
     """A text, or the texts of a list of parts."""

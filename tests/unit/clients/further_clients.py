@@ -58,6 +58,9 @@ RECORDED = [
     Recorded("copilot", "refused"),
     Recorded("pi", "limiter"),
     Recorded("pi", "compacted"),
+    Recorded("qwen-code", "limiter"),
+    Recorded("qwen-code", "refused"),
+    Recorded("cline", "agents"),
 ]
 IDS = [f"{each.client}-{each.name}" for each in RECORDED]
 

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from copy import deepcopy
 from functools import cache
 from pathlib import Path
@@ -17,6 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crucible.clients.events import Prompted, Replied, ToolUsed, Unknown, Unreadable, UsageCounted
+from crucible.clients.gemini.texts import row_id
 from crucible.clients.registry import DIALECTS
 from crucible.commands.imports.import_report import ImportOptions
 from crucible.commands.imports.imports import import_transcripts
@@ -71,7 +72,27 @@ def _of_pi(row: Row) -> Counted | None:
     return usage and (usage["input"] + usage["cacheWrite"], usage["cacheRead"], usage["output"])
 
 
-OWN: Mapping[str, Callable[[Row], Counted | None]] = {"copilot": _of_copilot, "pi": _of_pi}
+def _of_qwen(row: Row) -> Counted | None:
+    usage = row.get("usageMetadata")
+    if not usage:
+        return None
+    cached = usage["cachedContentTokenCount"]
+    return usage["promptTokenCount"] - cached, cached, usage["candidatesTokenCount"]
+
+
+def _of_cline(row: Row) -> Counted | None:
+    metrics = row.get("metrics")
+    if not metrics:
+        return None
+    return metrics["inputTokens"] - metrics["cacheReadTokens"], metrics["cacheReadTokens"], metrics["outputTokens"]
+
+
+OWN: Mapping[str, Callable[[Row], Counted | None]] = {
+    "copilot": _of_copilot,
+    "pi": _of_pi,
+    "qwen-code": _of_qwen,
+    "cline": _of_cline,
+}
 
 
 @EACH
@@ -133,8 +154,14 @@ def test_damage_to_a_row_never_raises_and_never_loses_another(
     write_rows(log, damaged)
     kept = _words(log, recorded.client)
     spared = rows[:number] if len(damaged) == number else [*rows[:number], *rows[number + 1 :]]
-    ids = tuple(row.get("id") or row.get("uuid") or "-" for row in spared)
+    ids = tuple(_own_ids(spared))
     assert not {(row, text) for row, text in whole - kept if row.startswith(ids)}
+
+
+def _own_ids(rows: list[Row]) -> Iterator[str]:
+    for row in rows:
+        ident = row.get("id") or row.get("uuid") or "-"
+        yield from (ident, row_id(ident))
 
 
 @EACH

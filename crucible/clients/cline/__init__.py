@@ -1,0 +1,1 @@
+"""Cline CLI: its profile, and the conversion of its logs to events."""

@@ -1,0 +1,1 @@
+"""Qwen Code: its profile, and the conversion of its logs to events."""

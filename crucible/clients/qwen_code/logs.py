@@ -1,0 +1,96 @@
+"""Find Qwen Code's sessions, and read their events.
+
+A session is `projects/<project>/chats/<id>.jsonl`.  Subagents have no log; what they did is in the rows of telemetry.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from crucible.clients.events import At, Event, Unreadable
+from crucible.clients.log_files import (
+    Reach,
+    SubagentFile,
+    Transcript,
+    find_files,
+    first_rows,
+    reach_of_lines,
+    read_file,
+    read_records,
+)
+from crucible.clients.log_values import Row, as_dict, as_str
+from crucible.clients.qwen_code.client import CLIENT
+from crucible.clients.qwen_code.rows import AgentReader, RowReader, agent_of, display_of, telemetry_of
+
+NAME = CLIENT.name
+_TELEMETRY = b'"ui_telemetry"'
+
+
+def sniff(path: Path) -> bool:
+    """Return whether a file begins like a session; False if it cannot be read."""
+    return path.suffix == ".jsonl" and any(_is_row(row) for row in first_rows(path))
+
+
+def _is_row(row: Row) -> bool:
+    message = as_dict(row.get("message"))
+    return isinstance(row.get("sessionId"), str) and ("systemPayload" in row or isinstance(message.get("parts"), list))
+
+
+def find(path: Path) -> Iterator[Transcript]:
+    """Yield the sessions in a file, in a project's folder or in the client's entire folder."""
+    return find_files(path, sniff, _transcript)
+
+
+def _transcript(path: Path) -> Transcript:
+    ids = (as_str(row.get("sessionId")) for row in first_rows(path))
+    return Transcript(NAME, next(filter(None, ids), path.stem), path, tuple(_subagents(path)))
+
+
+def _subagents(path: Path) -> Iterator[SubagentFile]:
+    """Yield the subagents named in a file; only rows of telemetry are parsed."""
+    try:
+        with path.open("rb") as stream:
+            found = [record.value for record in read_records(line for line in stream if _TELEMETRY in line)]
+    except OSError:
+        return
+    seen: set[str] = set()
+    for row in filter(None, found):
+        told = telemetry_of(row)
+        agent = agent_of(told)
+        if agent and agent not in seen:
+            seen.add(agent)
+            yield SubagentFile(agent, path, agent.rpartition("-")[0], depth=1)
+
+
+def read(transcript: Transcript, agent: str = "") -> Iterator[Event]:
+    """Yield the events of the trunk or of the subagent `agent`, with one row in memory at a time."""
+    path = transcript.path_of(agent)
+    reader = AgentReader(agent, _task_of(path, agent)) if agent else RowReader()
+    for line, row, reason in read_file(path):
+        if row is not None:
+            yield from reader.read(line, row)
+        elif not agent:
+            yield Unreadable(At(line), reason)
+
+
+def _task_of(path: Path, agent: str) -> str:
+    """Return what a subagent was asked: only the result that reports its last words tells."""
+    said = ""
+    for _, row, _ in read_file(path):
+        told, display = telemetry_of(row or {}), display_of(row or {})
+        if agent_of(told) == agent:
+            said = as_str(told.get("response_text")) or said
+        elif said and display.get("result") == said:
+            return as_str(display.get("taskPrompt"))
+    return ""
+
+
+def beside(transcript: Transcript) -> list[Path]:  # noqa: ARG001  no session uses other files
+    """Return the other files that `read` uses."""
+    return []
+
+
+def reach(transcript: Transcript) -> Reach:
+    """Return how far a transcript goes, from its head and tail.  Raises `OSError` if it does not exist."""
+    return reach_of_lines(transcript.path)
