@@ -19,6 +19,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from crucible.clients.log_values import as_list
 from crucible.documents.session.session import Callout, Entry, Intervention, Prose, Session, Subagent, ToolCalls
 from tests.clients.model import MAIN, Compacted, Heard, Said, ScriptedModel
 from tests.clients.wires import Called
@@ -65,7 +66,10 @@ def _unmerged_calls(model: ScriptedModel, calls: Iterable[Called]) -> Iterator[s
 def _shown(call: Called) -> str:
     """The tool and what a person would look for, in one line."""
     given: Mapping[str, object] = call.given
-    shown = next((str(given[key]) for key in ("command", "cmd") if key in given), "; ".join(given.get("commands", ())))
+    shown = next(
+        (str(given[key]) for key in ("command", "cmd") if key in given),
+        "; ".join(map(str, as_list(given.get("commands")))),
+    )
     if any(key in given for key in ("file_path", "filePath", "path", "files")):
         shown = call.action.given if call.action.kind == "read" else call.action.given["path"]
     if call.action.kind == "call":

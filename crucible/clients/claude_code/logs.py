@@ -274,10 +274,15 @@ def _is_row(row: dict[str, Any]) -> bool:
     kind = row.get("type")
     if not isinstance(kind, str) or (kind not in ROWS and kind not in SILENT_ROWS):
         return False
-    message = row.get("message")
-    if "systemPayload" in row or (isinstance(message, dict) and "parts" in message):
-        return False  # Qwen Code's rows are alike
+    if _is_foreign(row):
+        return False
     return any(isinstance(row.get(key), str) for key in ("sessionId", "leafUuid", "messageId"))
+
+
+def _is_foreign(row: dict[str, Any]) -> bool:
+    """Return whether Qwen Code wrote a row, whose rows and file names are alike."""
+    message = row.get("message")
+    return "systemPayload" in row or (isinstance(message, dict) and "parts" in message)
 
 
 # --- finding ---------------------------------------------------------------------------------------------------------
@@ -324,7 +329,9 @@ def _walk(folder: Path, depth: int) -> Iterator[Transcript]:
 def _is_trunk(path: Path) -> bool:
     if path.suffix != ".jsonl" or path.name.startswith("agent-") or not path.is_file():
         return False
-    return _UUID.match(path.stem) is not None or sniff(path)
+    if _UUID.match(path.stem):
+        return not any(map(_is_foreign, _first_rows(path, 1)))
+    return sniff(path)
 
 
 def _transcript(trunk: Path, siblings: Mapping[str, list[Path]]) -> Transcript:
