@@ -9,6 +9,7 @@ import hashlib
 import os
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
+from operator import itemgetter
 from pathlib import Path
 from typing import NamedTuple
 
@@ -20,7 +21,7 @@ from crucible.documents.markdown.frontmatter import find_frontmatter_span
 from crucible.documents.markdown.source import Source
 from crucible.documents.markdown.wikilinks import Link, find_links, find_property_links
 from crucible.documents.session.findings import Finding, Kind, findings_of
-from crucible.documents.session.import_properties import parse_usage
+from crucible.documents.session.import_properties import parse_usage, total_usage
 from crucible.documents.session.session import (
     Callout,
     Decision,
@@ -261,7 +262,7 @@ def _participants(session: Session, path: str) -> Iterator[Cells]:
 
 def _usage(session: Session, path: str) -> Iterator[Cells]:
     spent = parse_usage(session.usage)
-    for day, model, counts, over in sorted(spent):
+    for day, model, counts, over in sorted(total_usage(spent), key=itemgetter(0, 1, 3)):
         tokens = sum(counts.get(kind, 0) for kind in TOKEN_KINDS)
         yield path, day, model, over, tokens, *(counts.get(kind, 0) for kind in KINDS)
     if not spent and (tokens := (session.tokens_used or 0) + (session.tokens_cached or 0)):

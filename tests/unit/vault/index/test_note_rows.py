@@ -522,6 +522,22 @@ def test_a_name_that_is_no_text_has_a_path_that_leads_back(root: Path) -> None:
         assert {row["path"] for row in rows} == ({"sessions/\ufffdFF.md"} if table != "usage" else set())
 
 
+def test_usage_has_a_row_for_each_day_model_and_length() -> None:
+    lines = [
+        "2026-11-21 m over 200000: input 5",
+        "2026-11-21 m: input 1, cache_read 2",
+        "2026-11-21 m: output 3",
+        "? unknown: web_search 4",
+    ]
+    found = tables_of("---\nusage:\n" + "".join(f'  - "{line}"\n' for line in lines) + "---\n")["usage"]
+    kinds = ("day", "model", "over", "tokens", "input", "output", "cache_read", "web_search")
+    assert [tuple(row[kind] for kind in kinds) for row in found] == [
+        ("", "", 0, 0, 0, 0, 0, 4),
+        ("2026-11-21", "m", 0, 6, 1, 3, 2, 0),
+        ("2026-11-21", "m", 200_000, 5, 5, 0, 0, 0),
+    ]
+
+
 @pytest.mark.parametrize("link", ["root", "old/root", "root#Phase", "sessions/root.md", "[[root|alias]]"])
 def test_a_parent_is_stored_by_its_id_however_it_is_linked(link: str) -> None:
     tables = tables_of(f'---\nparent: "{link}"\nsubagents:\n  - session: "{link}"\n---\n')
