@@ -19,6 +19,8 @@ _FINE, _COARSE = 50_000_000, 2_500_000_000
 """Nanoseconds within which two writes may get the same time; the larger one applies to times in whole seconds."""
 _SECOND = 1_000_000_000
 _NEVER = 1 << 63
+_MOST = 4096
+"""Names that are hashed at once."""
 _TYPE, _FOLDER, _LINK = 0o170000, stat.S_IFDIR, stat.S_IFLNK
 """For the same checks as `stat.S_ISDIR`, but without a function call per file."""
 
@@ -47,31 +49,57 @@ def digest_below(places: Iterable[str]) -> tuple[str, int]:
 
     Folders that symlinks lead to are included, each once.  What cannot be read never settles.
     """
-    digest, settled = blake2b(digest_size=16), 0
-    pending, seen = list(places), set[tuple[int, int]]()
+    found, pending, linked = _Found(), list(places), set[tuple[int, int]]()
     while pending:
         place = pending.pop()
-        names: list[str] = [place]
-        numbers: list[int] = []
+        found.begin(place)
+        names, numbers = found.names, found.numbers
         try:
             for entry in os.scandir(place):
-                at = entry.stat(follow_symlinks=False)
-                mode = at.st_mode & _TYPE
-                if mode == _LINK:
-                    at = os.stat(entry.path)
-                    mode = at.st_mode & _TYPE
                 names.append(entry.name)
-                if mode != _FOLDER:
+                if entry.is_dir(follow_symlinks=False):  # which costs no system call
+                    pending.append(entry.path)
+                    continue
+                at = entry.stat(follow_symlinks=False)
+                if at.st_mode & _TYPE == _LINK:
+                    at = os.stat(entry.path)
+                if at.st_mode & _TYPE != _FOLDER:
                     numbers += (at.st_size, at.st_mtime_ns, at.st_ctime_ns, at.st_ino)
-                elif (at.st_dev, at.st_ino) not in seen:
-                    seen.add((at.st_dev, at.st_ino))
+                elif (at.st_dev, at.st_ino) not in linked:
+                    linked.add((at.st_dev, at.st_ino))
                     pending.append(entry.path)
         except NotADirectoryError:
             numbers += stamp_at(place) or ()
         except OSError:
-            settled = _NEVER
-        digest.update("\0".join(names).encode("utf-8", "surrogateescape"))
-        digest.update(array("Q", numbers).tobytes())
+            found.settled = _NEVER
+    return found.end()
+
+
+class _Found:
+    """Names and stamps, of which many are hashed at once; `settled` is when those hashed so far settle."""
+
+    def __init__(self) -> None:
+        self.names: list[str] = []
+        self.numbers: list[int] = []
+        self.settled = 0
+        self._digest = blake2b(digest_size=16)
+
+    def begin(self, place: str) -> None:
+        """Begin a place."""
+        if len(self.names) >= _MOST:
+            self._hash()
+        self.names.append(f"{place}\0")
+
+    def end(self) -> tuple[str, int]:
+        """Return the digest, and when it settles."""
+        self._hash()
+        return self._digest.hexdigest(), self.settled
+
+    def _hash(self) -> None:
+        names, numbers = "\0".join(self.names), self.numbers
+        self._digest.update(names.encode("utf-8", "surrogateescape"))
+        self._digest.update(array("Q", numbers).tobytes())
         if numbers:
-            settled = max(settled, settles_at(max(*numbers[1::4], *numbers[2::4])))
-    return digest.hexdigest(), settled
+            self.settled = max(self.settled, *map(settles_at, {*numbers[1::4], *numbers[2::4]}))
+        self.names.clear()
+        self.numbers.clear()
