@@ -7,10 +7,7 @@ import stat
 from array import array
 from collections.abc import Iterable
 
-try:
-    from _blake2 import blake2b  # hashlib loads OpenSSL first, which takes 3 ms
-except ImportError:
-    from hashlib import blake2b
+from crucible.core.light import blake2b
 
 Stamp = tuple[int, int, int, int]
 """Size in bytes, mtime and ctime in nanoseconds, inode."""

@@ -7,7 +7,6 @@ the old note or the new one.
 from __future__ import annotations
 
 import errno
-import hashlib
 import os
 import stat
 import time
@@ -25,6 +24,7 @@ from crucible.core.errors import (
     reason_of,
 )
 from crucible.core.file_exchange import exchange
+from crucible.core.light import sha256
 from crucible.core.locks import Lock, hold, timed_out
 
 LARGEST_NOTE = 64 * 1024 * 1024
@@ -292,7 +292,7 @@ def locked(root: Path, path: Path, timeout: float = 10.0) -> Iterator[Lock]:
     The lock file is in the vault's cache and named by a hash, since the file itself may not exist yet.  Lock files can
     be deleted whenever no process is writing.
     """
-    name = hashlib.sha256(os.fsencode(os.path.relpath(inside(root, path), root))).hexdigest()[:32]
+    name = sha256(os.fsencode(os.path.relpath(inside(root, path), root))).hexdigest()[:32]
     folder = make_folders(root, root / ".crucible" / "cache" / "locks")
     with ExitStack() as stack:
         with write_errors(folder):
@@ -304,7 +304,7 @@ def locked(root: Path, path: Path, timeout: float = 10.0) -> Iterator[Lock]:
 
 def _temporary_prefix(path: Path) -> str:
     # A hash, since the note's name may already have the maximum length.  The leading dot hides the file from Obsidian.
-    return f".crucible-{hashlib.sha256(os.fsencode(path.name)).hexdigest()[:12]}-"
+    return f".crucible-{sha256(os.fsencode(path.name)).hexdigest()[:12]}-"
 
 
 def _open_new(path: Path) -> int:

@@ -7,6 +7,7 @@ is a valid question: whatever is not an operator is a word.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime, tzinfo
 from functools import lru_cache
@@ -35,10 +36,12 @@ _PART = late_pattern(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 _RUN = late_pattern(r"[\w./:@#+-]+")
 """A word or a possible name."""
 _NAMED = late_pattern(r"[\w.][./:@#+-]+\w|_")
-_UNSPACED = late_pattern(
-    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
-    "\U00020000-\U0002fa1f]+"
+_BOUNDS = (
+    "\u0e00\u0f00\u1000\u10a0\u1780\u1800\u3040\u3100\u3400\u4dc0\u4e00\ua000\uac00\ud7b0\uf900\ufb00"
+    "\U00020000\U0002fa20"
 )
+"""The first letter of each range of `_UNSPACED`, and what follows its last letter."""
+_UNSPACED = late_pattern(f"[{''.join(f'{a}-{chr(ord(b) - 1)}' for a, b in zip(*[iter(_BOUNDS)] * 2, strict=True))}]+")
 """Letters of languages written without blanks between words, such as Chinese, Japanese, Korean and Thai.
 
 The index has each of these letters and each pair of neighbors as a word.  A question searches for the pairs, which are
@@ -111,11 +114,7 @@ def _has_unspaced(text: str) -> bool:
     if text.isascii():
         return False
     others = text.encode(*_UTF8).translate(None, _ASCII).decode(*_UTF8)
-    return max(others) >= _FIRST_UNSPACED and bool(_UNSPACED.search(others))
-
-
-_FIRST_UNSPACED = "\u0e00"
-"""The first of these letters."""
+    return any(bisect_right(_BOUNDS, char) % 2 for char in set(others))
 
 
 def _parts(text: str) -> list[str]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from enum import StrEnum
-from hashlib import blake2b
 from typing import NamedTuple, Protocol
+
+from crucible.core.light import blake2b
 
 USUAL, MOST = 5, 20
 """Default and maximum number of hits in an answer."""

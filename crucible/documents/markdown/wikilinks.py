@@ -12,8 +12,6 @@ from typing import Literal, NamedTuple
 
 from crucible.core.errors import EditRefused
 from crucible.core.patterns import late_pattern
-from crucible.documents.markdown.frontmatter import find_frontmatter
-from crucible.documents.markdown.hidden_ranges import hidden_near
 from crucible.documents.markdown.source import Source, Span
 
 LinkKind = Literal["wiki", "md"]
@@ -73,7 +71,7 @@ def find_links(source: Source, start: int | None = None) -> list[Link]:
     """Find all links of the body, in the order of their ends.  `start` is the body's offset, if known."""
     links: list[Link] = []
     open_brackets: list[re.Match[str]] = []
-    start = find_frontmatter(source).span.end if start is None else start
+    start = _frontmatter(source).end if start is None else start
     for token in _tokens(source.text, start) if _MAY_LINK.search(source.text, start) else ():
         if token["wiki"] is not None:
             if link := _wiki_link(token):
@@ -93,8 +91,16 @@ def find_links(source: Source, start: int | None = None) -> list[Link]:
     return links
 
 
+def _frontmatter(source: Source) -> Span:
+    from crucible.documents.markdown.frontmatter import find_frontmatter  # noqa: PLC0415  not needed to write links
+
+    return find_frontmatter(source).span
+
+
 def _tokens(text: str, start: int) -> Iterator[re.Match[str]]:
     """Brackets and links outside hidden ranges."""
+    from crucible.documents.markdown.hidden_ranges import hidden_near  # noqa: PLC0415  not needed to write links
+
     hidden = hidden_near(text, start, _LINKS)
     index, at = 0, start
     last_address = text.rfind("](")
@@ -281,7 +287,7 @@ def find_property_links(source: Source, span: Span | None = None) -> list[Link]:
     from their value.
     """
     text = source.text
-    span = span or find_frontmatter(source).span
+    span = span or _frontmatter(source)
     links: list[Link] = []
     block_indent = -1
     for line in _LINE.finditer(text, span.start, span.end):

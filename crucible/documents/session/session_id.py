@@ -5,7 +5,6 @@ An id is also a file name, a folder name in the event log and a link target, so 
 
 from __future__ import annotations
 
-import hashlib
 import itertools
 import re
 import unicodedata
@@ -81,4 +80,6 @@ def _hashed(title: str) -> str:
     words = " ".join(title.split())
     if not any(c.isalnum() for c in words):
         return "session"
-    return "session-" + hashlib.blake2s(words.encode("utf-8", "surrogatepass")).hexdigest()[:6]
+    from hashlib import blake2s  # noqa: PLC0415  rarely needed, and slow to load
+
+    return "session-" + blake2s(words.encode("utf-8", "surrogatepass")).hexdigest()[:6]

@@ -5,16 +5,15 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from datetime import datetime
-from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from crucible.core import files
 from crucible.core.errors import CrucibleError
+from crucible.core.light import blake2b, parse_json
 from crucible.documents.knowledge.item_rules import EVERYTHING, Audience, WeightFacts, sees, weigh
 from crucible.search.recall import Document, Event, EventKind
 from crucible.vault.notes.vault import Vault
@@ -82,6 +81,8 @@ class ItemShelf:
         if found != known and (found or known):
             with suppress(CrucibleError):  # a read-only vault cannot have a cache
                 files.make_folders(self._vault.root, path.parent)
+                import json  # noqa: PLC0415  slow to load, and only needed after a change
+
                 data = json.dumps({"schema": _SCHEMA, "items": found}, default=datetime.isoformat)
                 files.write_atomic(path, data.encode(), fsync=False)
         return found
@@ -128,7 +129,7 @@ def _digest(item: Item) -> str:
 def _load(root: Path) -> dict[str, _Card]:
     """Return the cached items; none if the cache is damaged or from another version."""
     try:
-        cache = json.loads(files.read_bytes(files.inside(root, root / _CACHE))[0])
+        cache = parse_json(files.read_bytes(files.inside(root, root / _CACHE))[0])
         if cache["schema"] != _SCHEMA:
             return {}
         return {name: _card(*row) for name, row in cache["items"].items()}

@@ -5,16 +5,17 @@ The manifest lists the part that holds each note, and the digests of all files.
 
 from __future__ import annotations
 
-import json
 import os
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
 from datetime import datetime
 from itertools import starmap
 from typing import Any, NamedTuple
 from zlib import crc32
 
+import orjson
+
+from crucible.core.light import parse_json
 from crucible.search.recall import Document, Event, EventKind, seconds_of, time_of
 
 SCHEMA = 7
@@ -126,11 +127,13 @@ def meta_of(manifest: RecallManifest, side: str) -> bytes:
     segments = [one for part in manifest.parts for one in part.segments.get(side, ())]
     head = manifest.heads.get(side, {})
     meta = {**head, "segments": segments, "opstamp": 0, "payload": f"{manifest.lineage}-{manifest.writing}"}
-    return json.dumps(meta, separators=(",", ":")).encode()
+    return orjson.dumps(meta)
 
 
 def dump_manifest(manifest: RecallManifest) -> bytes:
     """Encode the manifest as a line of JSON and a line with its CRC-32."""
+    import json  # noqa: PLC0415  slow to load, and no question needs it
+
     data = json.dumps([SCHEMA, *manifest], separators=(",", ":")).encode("utf-8", "surrogatepass")
     return b"%s\n%d\n" % (data, crc32(data))
 
@@ -141,7 +144,7 @@ def load_manifest(data: bytes) -> RecallManifest | None:
     if not body or crc != str(crc32(body)).encode():
         return None
     try:
-        schema, *fields = _parsed(body)
+        schema, *fields = parse_json(body)
         if schema != SCHEMA or len(fields) != len(RecallManifest._fields):
             return None
         found = RecallManifest(*fields)
@@ -151,20 +154,6 @@ def load_manifest(data: bytes) -> RecallManifest | None:
     except (ValueError, TypeError, AttributeError, IndexError, RecursionError):
         return None
     return found._replace(rows=rows, parts=parts) if _is_plausible(parts) else None
-
-
-def _parsed(body: bytes) -> Any:
-    if len(body) > _LONG:
-        # Late: for a short manifest, importing orjson takes longer than it saves.
-        import orjson  # noqa: PLC0415
-
-        # A file name that is not UTF-8 contains lone surrogates, which only `json` accepts.
-        with suppress(orjson.JSONDecodeError):
-            return orjson.loads(body)
-    return json.loads(body)
-
-
-_LONG = 1_000_000
 
 
 def _part(documents: int, members: dict[str, int], segments: Any, files: dict[str, Any]) -> IndexPart:
@@ -232,6 +221,8 @@ _LETTERS = "abcdefghijklm"
 
 def dump_card(document: Document, places: Sequence[TextPlace]) -> bytes:
     """Encode the card of a session; `places` are the places of its events."""
+    import json  # noqa: PLC0415  slow to load, and no question needs it
+
     events = document.events
     shared: dict[tuple[str | int | None, ...], int] = {}
     groups = [
@@ -259,7 +250,7 @@ def dump_card(document: Document, places: Sequence[TextPlace]) -> bytes:
 def load_card(data: bytes) -> Card:
     """Decode a card.  Raises `ValueError` for invalid data."""
     try:
-        card = Card(*json.loads(zlib.decompress(data)))
+        card = Card(*parse_json(zlib.decompress(data)))
         return card._replace(started=time_of(card.started))  # type: ignore[arg-type]
     except (zlib.error, TypeError) as error:
         raise ValueError(f"no card: {error}") from error

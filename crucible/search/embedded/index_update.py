@@ -9,11 +9,11 @@ import errno
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from crucible.core.errors import IndexBroken
+from crucible.core.light import sha256
 from crucible.core.settings.settings import VaultSettings
 from crucible.search.embedded.index_format import EMPTY_MANIFEST, ITEM, IndexedNote, IndexPart, RecallManifest
 from crucible.search.embedded.recall_files import RecallStore

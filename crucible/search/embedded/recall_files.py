@@ -9,9 +9,9 @@ import os
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from hashlib import blake2b
 from pathlib import Path
 
+from crucible.core.light import blake2b
 from crucible.core.locks import hold
 from crucible.search.embedded.index_format import (
     EMPTY_MANIFEST,

@@ -6,13 +6,15 @@ main index could merge segments at any time.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import orjson
+
+from crucible.core.light import parse_json
 from crucible.search.embedded.index_format import SIDES, IndexedNote, IndexPart
 
 if TYPE_CHECKING:
@@ -190,7 +192,7 @@ def join_parts(
             shutil.copyfile(store / name, folder / name)
         segments = [one for part in parts for one in part.segments.get(side, ())]
         meta = {**heads[side], "segments": segments, "opstamp": _last_stamp(segments)}
-        (folder / side / "meta.json").write_text(json.dumps(meta))
+        (folder / side / "meta.json").write_bytes(orjson.dumps(meta))
         _merge(folder / side, outdated)
     return _written(folder, sum(rows[path].events for path in live), live)
 
@@ -212,7 +214,7 @@ def _merge(folder: Path, outdated: Iterable[int]) -> None:
 def _written(folder: Path, documents: int, members: Mapping[str, int]) -> WrittenPart:
     segments, heads = {}, {}
     for side in SIDES:
-        meta = json.loads((folder / side / "meta.json").read_text())
+        meta = parse_json((folder / side / "meta.json").read_bytes())
         segments[side] = meta.pop("segments")
         meta.pop("opstamp")
         meta.pop("payload", None)

@@ -6,13 +6,14 @@ the blocks' sizes.  So `zstd -d` prints the lines.
 
 from __future__ import annotations
 
-import hashlib
 import os
 import struct
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import IO, NamedTuple
+
+from crucible.core.light import blake2b
 
 KEY = 8
 """Length of a line's key in bytes."""
@@ -141,7 +142,7 @@ def _placed(entries: Sequence[tuple[int, ...]], table: bytes) -> Iterator[Place]
 
 
 def _digest(data: bytes) -> bytes:
-    return hashlib.blake2b(data, digest_size=_DIGEST).digest()
+    return blake2b(data, digest_size=_DIGEST).digest()
 
 
 def read_block(file: IO[bytes], place: Place) -> bytes:

@@ -7,7 +7,6 @@ changed only while the session's files are held: a new one is written next to th
 
 from __future__ import annotations
 
-import hashlib
 import heapq
 import io
 from collections import deque
@@ -22,6 +21,7 @@ import orjson
 
 from crucible.core.errors import VaultError
 from crucible.core.files import append_errors
+from crucible.core.light import blake2b
 from crucible.core.patterns import late_pattern
 from crucible.vault.events.archive_blocks import KEY, Place, load_places, read_block
 from crucible.vault.events.event_files import EVENTS, TOOLS, EventFiles, archive_path, number_of
@@ -96,7 +96,7 @@ def identity(line: EventLine) -> bytes:
     found = _HEAD.match(line.data) if line.number else None
     if found and found[1]:
         return bytes.fromhex(found[1].decode())
-    return hashlib.blake2b(line.data[found.end() :] if found else line.data, digest_size=KEY).digest()
+    return blake2b(line.data[found.end() :] if found else line.data, digest_size=KEY).digest()
 
 
 def keys_of(places: Iterable[Place]) -> Iterator[bytes]:

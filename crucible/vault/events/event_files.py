@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import dataclasses
 import errno
-import json
 import math
 import os
 import re
@@ -332,6 +331,8 @@ def dump_record(record: Mapping[str, object]) -> bytes:
     try:
         return orjson.dumps(record, option=orjson.OPT_UTC_Z)
     except TypeError:  # a lone surrogate, an integer of more than 64 bits, or a type that JSON lacks
+        import json  # noqa: PLC0415  slow to load, and rarely needed
+
         text = json.dumps(_finite(record), ensure_ascii=False, separators=(",", ":"), default=_plain)
         return _SURROGATE.sub("\ufffd", text).encode("utf-8")
 

@@ -6,7 +6,6 @@ files that were read.  The cache is valid only while the files still begin with 
 
 from __future__ import annotations
 
-import hashlib
 import os
 import struct
 import sys
@@ -18,6 +17,7 @@ from typing import NamedTuple
 
 import orjson
 
+from crucible.core.light import blake2b
 from crucible.core.patterns import late_pattern
 from crucible.vault.events.archive_blocks import load_places
 from crucible.vault.events.event_files import EVENTS, TOOLS, archive_path, keys_path
@@ -170,4 +170,4 @@ def _mark(descriptor: int, end: int) -> bytes:
 
 
 def _digest(data: bytes) -> bytes:
-    return hashlib.blake2b(data, digest_size=16).digest()
+    return blake2b(data, digest_size=16).digest()

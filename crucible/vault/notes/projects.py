@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
 import stat
 from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePath, PurePosixPath, PureWindowsPath
 from typing import NamedTuple
+
+from crucible.core.light import sha256
 
 
 class KnownProjects(dict[str, Sequence[str]]):
@@ -69,7 +70,7 @@ def project_keys(cwd: str, projects: Mapping[str, Sequence[str]]) -> tuple[str, 
 
 
 def _key(kind: str, text: str) -> str:
-    return f"{kind}:{hashlib.sha256(text.encode('utf-8', 'surrogatepass')).hexdigest()[:16]}"
+    return f"{kind}:{sha256(text.encode('utf-8', 'surrogatepass')).hexdigest()[:16]}"
 
 
 def _remembered(folder: Path, projects: Mapping[str, Sequence[str]]) -> str:
