@@ -14,7 +14,7 @@ import pytest
 
 from crucible.clients.launch.session_marks import resume_mark
 from crucible.clients.registry import DIALECTS
-from crucible.commands.imports import imports, reading_ahead
+from crucible.commands.imports import imports, reading_ahead, trunk_fold
 from crucible.commands.imports.import_report import ImportOptions
 from crucible.commands.imports.import_result import ImportReport
 from crucible.commands.imports.imports import import_transcripts
@@ -121,6 +121,18 @@ def test_a_session_with_private_words_is_read_by_the_import(
         found.append((run(vault, "claude-code", folder), content_of(vault)))
     assert found[0] == found[1]
     assert not any(b"acme corp" in data for data in found[1][1].values())
+
+
+@pytest.mark.parametrize("client", ["claude-code", "codex"])
+def test_recording_events_one_by_one_or_many_at_once_gives_the_same_vault(
+    client: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = []
+    for most in (1, 5, 1000):
+        monkeypatch.setattr(trunk_fold, "_MOST", most)
+        vault = make_vault(tmp_path / f"vault{most}")
+        found.append((run(vault, client, TRANSCRIPTS / client), content_of(vault)))
+    assert found[0] == found[1] == found[2]
 
 
 def test_an_unreadable_log_is_reported_alike(tmp_path: Path, use_processes: Callable[[int], None]) -> None:
