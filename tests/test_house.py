@@ -22,6 +22,10 @@ ROOT = PACKAGE.parent
 LATE = {
     "crucible.memory.bookmarks.make_bookmark": {"crucible.clients.registry"},
     "crucible.vault.index.index": {"crucible.vault.index.note_rows"},
+    "crucible.documents.markdown.wikilinks": {
+        "crucible.documents.markdown.frontmatter",
+        "crucible.documents.markdown.hidden_ranges",
+    },
     "crucible.search.embedded.embedded_recall": {"crucible.search.embedded.near_table"},
     "crucible.__main__": {
         "crucible.integrations.hooks.claude_code_hook",
