@@ -42,6 +42,7 @@ LATE = {
         "crucible.core.settings.toml_scan",
         "crucible.vault.index.time_filters",
     },
+    "crucible.cli.session_list": {"crucible.core.prices.price_list", "crucible.vault.index.costs"},
     "crucible.cli.session_resume": {"crucible.cli.session_continue"},
     "crucible.cli.session_show": {"crucible.cli.session_bookmarks", "crucible.documents.workflow.timeline_diagram"},
     "crucible.cli.environment": {

@@ -1,4 +1,4 @@
-"""Bars of block characters for tables on a terminal."""
+"""Bars of block characters and short numbers for tables on a terminal."""
 
 from __future__ import annotations
 
@@ -22,3 +22,13 @@ def can_draw() -> bool:
     except UnicodeEncodeError:
         return False
     return True
+
+
+def shortened(value: float) -> str:
+    """Shorten a number for narrow tables, such as `999`, `3.4k`, `120k` or `1.2M`."""
+    number, unit = float(round(value)), ""
+    for larger in "kMGT":
+        if number < 999.5:
+            break
+        number, unit = number / 1000, larger
+    return f"{number:,.0f}{unit}" if not unit or number >= 99.95 else f"{number:.1f}{unit}"

@@ -105,7 +105,7 @@ GROUPS: Mapping[str, Group] = {
 COMMANDS: Mapping[str, Entry] = {
     "session list": Entry("session_list:list_sessions", "List sessions, newest first."),
     "session show": Entry("session_show:show", "Show sessions.", "id_arguments:SESSIONS"),
-    "session stats": Entry("session_list:stats", "Count sessions, tokens, time and failures."),
+    "session stats": Entry("session_stats:stats", "Count sessions, tokens, time and failures."),
     "session resume": Entry("session_resume:resume", "Resume a session, in any client.", "id_arguments:ONE_SESSION"),
     "session pause": Entry("session_end:pause", "Pause a session."),
     "session end": Entry("session_end:end", "End a session.", "id_arguments:ONE_SESSION"),

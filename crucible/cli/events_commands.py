@@ -10,10 +10,10 @@ from typing import Any
 
 import click
 
+from crucible.cli.bars import shortened
 from crucible.cli.id_arguments import SESSION, PickedId
 from crucible.cli.options import Door, flag, format_option, is_data, local_now
 from crucible.cli.output import PROBLEMS_FOUND, clean_line, room_of, say, write, write_data, write_json_line
-from crucible.cli.session_list import shortened
 from crucible.cli.table_output import GAP, Tier, cut_to, table_lines
 from crucible.cli.vault_access import find_note, open_vault
 from crucible.core.errors import AmbiguousSession, SessionNotFound

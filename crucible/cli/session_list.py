@@ -1,13 +1,12 @@
-"""`cru session list` and `cru session stats`."""
+"""`cru session list`."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import click
 
-from crucible.cli.bars import bar, can_draw
 from crucible.cli.environment import user_settings
 from crucible.cli.index_access import (
     columns_of,
@@ -18,188 +17,12 @@ from crucible.cli.index_access import (
     query_index,
     session_filters,
 )
-from crucible.cli.options import NULL_OPTION, Door, check_null, flag, format_option, is_data
-from crucible.cli.output import PROBLEMS_FOUND, clean_line, in_color, room_of, say, write_data
-from crucible.cli.session_costs import check_spending, write_costs
-from crucible.cli.table_output import aligned, broadest, write_index_rows, write_paths
-from crucible.core.errors import UsageError
-from crucible.core.prices.price_list import load_prices
-from crucible.core.text import dollars, short_duration
-from crucible.vault.index.cost_report import GROUPINGS as COST_GROUPINGS
-from crucible.vault.index.costs import select_priced
+from crucible.cli.options import NULL_OPTION, Door, check_null, flag, format_option
+from crucible.cli.output import PROBLEMS_FOUND, room_of, say
+from crucible.cli.table_output import write_index_rows, write_paths
+from crucible.core.text import dollars
 from crucible.vault.index.query import COLUMNS, COST, PRICED, UNPRICED, SessionQuery, select
 from crucible.vault.index.schema import Row, View
-from crucible.vault.index.stats import GROUPINGS, Stats, aggregate
-
-_GAP = "  "
-_BARS = ("sessions", "tokens")
-"""The columns drawn with a bar."""
-
-_BROADEST_BAR, _SHORTEST_BAR = 16, 6
-_SHORTEST_NAME, _LONGEST_NAME = 16, 200
-"""Maximum lengths of names: on a narrow terminal, and on any."""
-
-_LEAST_FIRST = (
-    "users",
-    "errors",
-    "decisions",
-    "duration_average_s",
-    "tokens_average",
-    "tool_failure_rate",
-    "duration_median_s",
-    "failure_rate",
-)
-"""Columns in the order in which a narrow terminal omits them."""
-
-_FOR_NAMES = 4
-"""Maximum columns to omit before names are cut."""
-
-
-class _Column(NamedTuple):
-    """A column of numbers: its heading, the cells of the groups and the total, and the width of the widest cell."""
-
-    head: str
-    cells: list[str]
-    width: int
-
-
-class _Plan(NamedTuple):
-    """The layout of a table: the width of names, the columns, and the width of bars (0: no bars)."""
-
-    names: int
-    columns: Mapping[str, _Column]
-    bar: int
-
-
-def _write_stats(stats: Stats, format_: str, door: Door) -> None:
-    """Write the statistics as `text`, `json` or `toon`."""
-    if is_data(format_):
-        write_data(_plain(stats), format_)
-    else:
-        click.echo("\n".join(_table(stats, room_of(door), color=in_color(door))))
-
-
-def _plain(stats: Stats) -> dict[str, Any]:
-    total = stats.total._asdict()
-    del total["name"]
-    return {"by": stats.by, "groups": [group._asdict() for group in stats.groups], "total": total}
-
-
-def _table(stats: Stats, room: int | None, *, color: bool) -> list[str]:
-    """Return the lines of the table: heading, groups and total; the last line names columns that did not fit."""
-    names = [stats.by or "", *(clean_line(group.name or "-") for group in stats.groups), "total"]
-    longest = min(broadest(names), _LONGEST_NAME)
-    plan = _Plan(longest, _columns(stats, exact=True), 0) if room is None else _plan(stats, longest, room)
-    columns = [_drawn(stats, key, plan, color=color) for key in plan.columns]
-    table = [_GAP.join(cells).rstrip() for cells in zip(aligned(names, plan.names), *columns, strict=True)]
-    ends = (0, len(table) - 1)
-    lines = [click.style(line, bold=True) if color and at in ends else line for at, line in enumerate(table)]
-    left_out = [looks.head for key, looks in _LOOKS.items() if key not in plan.columns]
-    if not left_out or room is None:
-        return lines
-    note = click.wrap_text(f"… columns omitted: {', '.join(left_out)}; see --format json", room)
-    return [*lines, *(click.style(line, dim=True) if color else line for line in note.split("\n"))]
-
-
-def _plan(stats: Stats, longest: int, room: int) -> _Plan:
-    """Choose the first layout that fits; names get the remaining width, then bars."""
-    for plan in _plans(stats, longest):
-        left = room - plan.names - sum(len(_GAP) + _width(key, plan) for key in plan.columns)
-        if left >= 0:
-            break
-    names = min(longest, plan.names + max(left, 0))
-    left -= names - plan.names
-    longer = min(plan.bar + max(left, 0) // len(_BARS), _BROADEST_BAR) if plan.bar else 0
-    return plan._replace(names=names, bar=longer)
-
-
-def _plans(stats: Stats, longest: int) -> Iterable[_Plan]:
-    """Yield layouts from widest to narrowest: shorten numbers, omit columns, cut names, then drop the bars."""
-    exact, short = _columns(stats, exact=True), _columns(stats, exact=False)
-    cut = min(longest, _SHORTEST_NAME)
-    for length in (_SHORTEST_BAR, 0) if stats.groups and can_draw() else (0,):
-        yield _Plan(longest, exact, length)
-        for names, most in ((longest, _FOR_NAMES), (cut, len(_LEAST_FIRST))):
-            for count in range(most + 1):
-                kept = {key: column for key, column in short.items() if key not in _LEAST_FIRST[:count]}
-                yield _Plan(names, kept, length)
-
-
-def _columns(stats: Stats, *, exact: bool) -> Mapping[str, _Column]:
-    lines = (*stats.groups, stats.total)
-    columns = {}
-    for key, looks in _LOOKS.items():
-        show = looks.exact if exact else looks.short
-        cells = ["-" if (value := getattr(line, key)) is None else show(value) for line in lines]
-        columns[key] = _Column(looks.head if exact else looks.short_head, cells, max(map(len, cells)))
-    return columns
-
-
-def _width(key: str, plan: _Plan) -> int:
-    """Return the width of a column, including its bar."""
-    column = plan.columns[key]
-    return max(len(column.head), column.width + (1 + plan.bar if plan.bar and key in _BARS else 0))
-
-
-def _drawn(stats: Stats, key: str, plan: _Plan, *, color: bool) -> list[str]:
-    """Return the heading and cells of a column, padded to the same width; the total has no bar."""
-    head, cells, width = plan.columns[key]
-    wide = _width(key, plan)
-    if not plan.bar or key not in _BARS:
-        return [text.rjust(wide) for text in (head, *cells)]
-    values = [getattr(group, key) for group in stats.groups]
-    largest = max(values)
-    bars = [bar(value, largest, plan.bar) for value in values]
-    padded = [text.ljust(wide - width - 1) for text in (*bars, "")]
-    # Spaces are not styled, as in the total: the end of their style would end the style of the line.
-    drawn = [click.style(text, fg="cyan") if color and text.strip() else text for text in padded]
-    return [head.ljust(wide), *(f"{cell:>{width}} {text}" for cell, text in zip(cells, drawn, strict=True))]
-
-
-def shortened(value: float) -> str:
-    """Shorten a number for narrow tables, such as `999`, `3.4k`, `120k` or `1.2M`."""
-    number, unit = float(round(value)), ""
-    for larger in "kMGT":
-        if number < 999.5:
-            break
-        number, unit = number / 1000, larger
-    return f"{number:,.0f}{unit}" if not unit or number >= 99.95 else f"{number:.1f}{unit}"
-
-
-def _count(value: float) -> str:
-    return f"{round(value):,}"
-
-
-def _rate(value: float) -> str:
-    return f"{value * 100:.1f} %"
-
-
-def _short_rate(value: float) -> str:
-    return f"{value * 100:.1f}%"
-
-
-class _Looks(NamedTuple):
-    """The headings of a column, and the format of its numbers."""
-
-    head: str
-    exact: Callable[[float], str]
-    short_head: str
-    short: Callable[[float], str]
-
-
-_LOOKS: Mapping[str, _Looks] = {
-    "sessions": _Looks("sessions", _count, "sessions", shortened),
-    "tokens": _Looks("tokens", _count, "tokens", shortened),
-    "tokens_average": _Looks("avg tokens", _count, "avg tok", shortened),
-    "duration_average_s": _Looks("avg time", short_duration, "avg time", short_duration),
-    "duration_median_s": _Looks("median", short_duration, "median", short_duration),
-    "failure_rate": _Looks("failed", _rate, "failed", _short_rate),
-    "tool_failure_rate": _Looks("tools", _rate, "tools", _short_rate),
-    "decisions": _Looks("decisions", _count, "decided", shortened),
-    "errors": _Looks("errors", _count, "errors", shortened),
-    "users": _Looks("users", _count, "users", shortened),
-}
-
 
 _TABLE = ("id", "status", "started", "participants")
 _BROAD = 110
@@ -243,7 +66,7 @@ def list_sessions(door: Door, /, *, format_: str, null: bool, cost: bool, **opti
     query, named = query_from(options, PRICED), named_columns(options, PRICED)
     index = open_index(door)
     by_cost = not _COSTS.isdisjoint(named)
-    find = select_with_costs(query, by_cost=by_cost) if cost or by_cost else lambda view: select(view, query)
+    find = _select_with_costs(query, by_cost=by_cost) if cost or by_cost else lambda view: select(view, query)
     rows, now = query_index(index, find)
     complete = True
     if format_ == "paths":
@@ -265,8 +88,12 @@ def list_sessions(door: Door, /, *, format_: str, null: bool, cost: bool, **opti
 _COSTS = {"cost", COST, UNPRICED}
 
 
-def select_with_costs(query: SessionQuery, *, by_cost: bool) -> Callable[[View], list[Row]]:
+def _select_with_costs(query: SessionQuery, *, by_cost: bool) -> Callable[[View], list[Row]]:
     """Return a question for the rows with their cost."""
+    # Late: most lists show no costs.
+    from crucible.core.prices.price_list import load_prices  # noqa: PLC0415  as above
+    from crucible.vault.index.costs import select_priced  # noqa: PLC0415  as above
+
     prices = load_prices(user_settings().prices)
     return lambda view: select_priced(view, prices, query, by_cost=by_cost)
 
@@ -286,57 +113,3 @@ def _say_none(*, is_filtered: bool) -> None:
         if is_filtered
         else 'No sessions yet. Run "cru import" to import the sessions on this machine.'
     )
-
-
-@click.command(epilog=f"Columns for --where: {columns_of('sessions')}")
-@click.option(
-    "--by",
-    type=click.Choice([*GROUPINGS, *(name for name in COST_GROUPINGS if name not in GROUPINGS)]),
-    help="Show one line per group, and the total. Day, week and project show costs.",
-)
-@flag("--cost", "Show costs, by day, week, month, project, model or agent.")
-@click.option("--check", "checks", multiple=True, metavar="BUDGET", help="Compare the cost with a budget; repeatable.")
-@session_filters
-@format_option()
-@click.pass_obj
-def stats(door: Door, /, *, by: str | None, cost: bool, checks: Sequence[str], format_: str, **options: Any) -> int:
-    """Count sessions, tokens, time and failures, or what they cost.
-
-    \b
-    - A session's tokens include its subagents'. --children counts subagents
-      as separate sessions.
-    - Averages and medians ignore sessions with unknown values.
-    - "failed" is the share of ended sessions that failed, "tools" the share
-      of tool calls that failed, "users" the number of user messages.
-    - By agent or channel, a session counts once in each group and once in
-      the total. By phase, the figures are the phases' own.
-    - A terminal omits columns that do not fit; JSON and TOON have all.
-
-    \b
-    With --cost:
-    - Each message counts on its day, at its own model's price. --since and
-      --until are days of use.
-    - The cost is the list price in US dollars, also if a subscription pays.
-      Models without a price are named.
-    - --check "week <= 50 USD" looks at the current week, from Monday; other
-      periods are day, month and total. Exit code: 0 if the budget is kept,
-      1 if it is exceeded, 2 if it cannot be checked.
-
-    Exit code: 3 if sessions may be missing because a folder could not be read.
-
-    \b
-      cru session stats --by agent --since 30d
-      cru session stats --by month --project shop --format json
-      cru session stats --cost --by day --since 7d
-      cru session stats --check "week <= 50 USD" --check "day <= 20 USD"
-    """
-    query = query_from(options)
-    if checks:
-        return check_spending(door, query, checks, format_)
-    if cost or by in {"day", "week", "project"}:
-        if by and by not in COST_GROUPINGS:
-            raise UsageError(f"--cost cannot be grouped by {by}", f"use one of {', '.join(COST_GROUPINGS)}")
-        return write_costs(door, query, by, format_)
-    figures, now = query_index(open_index(door), lambda view: aggregate(view, query, by))
-    _write_stats(figures, format_, door)
-    return PROBLEMS_FOUND if now.unwalked else 0

@@ -10,8 +10,7 @@ import pytest
 import toons
 from rich.cells import cell_len
 
-from crucible.cli.bars import bar
-from crucible.cli.session_list import shortened
+from crucible.cli.bars import bar, shortened
 from crucible.core.text import short_duration
 from crucible.vault.notes.vault import Vault
 from tests.cases import for_each
