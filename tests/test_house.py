@@ -65,6 +65,7 @@ LATE = {
     "crucible.cli.client_entry": {"crucible.integrations.mcp.server"},
     "crucible.cli.web_command": {"crucible.web.web_server"},
     "crucible.clients.codex.files": {"crucible.core.zstd"},
+    "crucible.clients.zed.logs": {"crucible.core.zstd"},
     "crucible.vault.events.archive_blocks": {"crucible.core.zstd"},
     "crucible.vault.events.event_archive": {"crucible.core.zstd"},
     "crucible.cli.recall_engine": {"crucible.search.postgres.team_recall", "crucible.search.postgres.address"},

@@ -34,6 +34,7 @@ from crucible.integrations.doctor.client_checks import (
     last_run,
 )
 from crucible.integrations.doctor.fixes import FixContext, report_faults
+from crucible.integrations.doctor.format_checks import check_formats, check_proven
 from crucible.integrations.doctor.note_fixes import FIXES
 from crucible.integrations.doctor.transcript_checks import (
     ClientSession,
@@ -111,6 +112,7 @@ _MARKS = {CheckState.GOOD: ("ok", "green"), CheckState.NOTE: ("note", "yellow"),
 @click.command
 @flag("--all", "List all items, not just the first few.", "whole")
 @flag("--secrets", "Also count secrets in clients' logs, by kind and file; values are not shown.")
+@flag("--formats", "Also list what clients' logs hold that Crucible does not know, by client and version.")
 @click.option(
     "--fix",
     "fixes",
@@ -124,7 +126,15 @@ _MARKS = {CheckState.GOOD: ("ok", "green"), CheckState.NOTE: ("note", "yellow"),
 @format_option()
 @click.pass_obj
 def doctor(
-    door: Door, *, whole: bool, secrets: bool, fixes: Sequence[str], dry_run: bool, yes: bool, format_: str
+    door: Door,
+    *,
+    whole: bool,
+    secrets: bool,
+    formats: bool,
+    fixes: Sequence[str],
+    dry_run: bool,
+    yes: bool,
+    format_: str,
 ) -> int:
     """Check the setup, the vault and its notes, and show how to fix each problem.
 
@@ -138,6 +148,7 @@ def doctor(
     \b
       cru doctor
       cru doctor --secrets
+      cru doctor --formats --all
       cru doctor --fix links --dry-run
       cru doctor --fix all
       cru doctor --all --format json
@@ -145,7 +156,7 @@ def doctor(
     setup = _setup(door)
     if fixes:
         return fix_faults(FixContext(setup.vault, setup.zone), fixes, door, dry_run=dry_run, yes=yes, whole=whole)
-    results = list(_results(setup, datetime.now(UTC), secrets=secrets))
+    results = list(_results(setup, datetime.now(UTC), secrets=secrets, formats=formats))
     if is_data(format_):
         write_data({"checks": [_exported(result) for result in results]}, format_)
     else:
@@ -180,7 +191,7 @@ def _or_default(load: Callable[[], _T], default: _T) -> tuple[_T, tuple[Crucible
         return default, (error,)
 
 
-def _results(setup: _Setup, now: datetime, *, secrets: bool) -> Iterator[CheckResult]:
+def _results(setup: _Setup, now: datetime, *, secrets: bool, formats: bool) -> Iterator[CheckResult]:
     vault, home = setup.vault, Path.home()
     yield from check_settings(setup.faults, setup.warnings)
     if not setup.faults:
@@ -203,6 +214,10 @@ def _results(setup: _Setup, now: datetime, *, secrets: bool) -> Iterator[CheckRe
         return _source(native) in recorded or table.deleted.has(_source(native), native.transcript.path)
 
     yield from check_transcripts(natives, is_settled, now=now, env=os.environ, home=home)
+    yield from check_proven(natives)
+    if formats:
+        with bar("clients' logs") as show:
+            yield from check_formats(natives, show)
     if secrets:
         with bar("clients' logs") as show:
             yield from check_client_secrets(natives, vault.settings.secrets, show)

@@ -20,7 +20,7 @@ from crucible.cli.vault_access import here
 from crucible.clients.client import LONGEST_ARGUMENT, ClientProfile, Launch, start_with_context
 from crucible.clients.launch.session_marks import BRIEFED_ENVIRONMENT
 from crucible.clients.launch.terminal import ClientFailed, ClientMissing, check_installed, ending_of, run_client
-from crucible.clients.registry import CLIENTS, client_of
+from crucible.clients.registry import LAUNCHABLE, client_of
 from crucible.commands.resume.choose_session import newest_rows
 from crucible.core.errors import UsageError
 from crucible.vault.index.index import Index
@@ -29,7 +29,7 @@ from crucible.vault.notes.vault import Vault
 
 _PLACE = "{briefing}"
 """The placeholder for the briefing in the user's command line."""
-_NAMES = ", ".join(CLIENTS)
+_NAMES = ", ".join(LAUNCHABLE)
 
 
 class _Chosen(NamedTuple):
@@ -98,7 +98,7 @@ def launch(ctx: click.Context, /, named: str | None, budget: int | None, workflo
 
 
 def _named(named: str) -> _Chosen:
-    known = client_of(named.strip(), CLIENTS)
+    known = client_of(named.strip(), LAUNCHABLE)
     if known:
         return _Chosen(known, (known.program,))
     try:
@@ -114,13 +114,13 @@ def _last_used(told: MadeBriefing) -> _Chosen:
     """Return the installed client last used in the project's newest sessions, or else the first one installed."""
     rows, _ = Index(told.vault.root, told.vault.settings).ask(lambda view: newest_rows(view, told.briefing.project))
     names = [name.partition("@")[0] for row in rows for name in split_list(str(row["participants"] or ""))]
-    for name in (*names, *CLIENTS):
-        known = client_of(name, CLIENTS)
+    for name in (*names, *LAUNCHABLE):
+        known = client_of(name, LAUNCHABLE)
         if known and shutil.which(known.program, path=os.environ.get("PATH", os.defpath)):
             return _Chosen(known, (known.program,))
     raise ClientMissing(
         f"none of {_NAMES} is installed and on PATH",
-        f'"npm install -g {CLIENTS["claude"].package}" installs one; or pass a command with --with',
+        f'"npm install -g {LAUNCHABLE["claude"].package}" installs one; or pass a command with --with',
     )
 
 

@@ -17,19 +17,31 @@ from crucible.clients.client import ClientProfile, McpSettings
 from crucible.clients.cline.client import CLIENT as CLINE
 from crucible.clients.codex.client import CLIENT as CODEX
 from crucible.clients.copilot.client import CLIENT as COPILOT
+from crucible.clients.cursor.client import CLIENT as CURSOR
 from crucible.clients.gemini.client import CLIENT as GEMINI
+from crucible.clients.goose.client import CLIENT as GOOSE
+from crucible.clients.kilo.client import CLIENT as KILO
 from crucible.clients.opencode.client import CLIENT as OPENCODE
 from crucible.clients.pi.client import CLIENT as PI
 from crucible.clients.qwen_code.client import CLIENT as QWEN_CODE
+from crucible.clients.zed.client import CLIENT as ZED
 
 if TYPE_CHECKING:  # bookmarks and briefings need the table, but do not read logs
     from crucible.clients.events import Event
     from crucible.clients.log_files import Reach, Resume, Transcript
 
 CLIENTS: Mapping[str, ClientProfile] = MappingProxyType(
-    {client.program: client for client in (CLAUDE_CODE, CODEX, OPENCODE, GEMINI, COPILOT, PI, QWEN_CODE, CLINE)}
+    {
+        client.program: client
+        for client in (CLAUDE_CODE, CODEX, OPENCODE, GEMINI, COPILOT, PI, QWEN_CODE, CLINE, KILO, CURSOR, GOOSE, ZED)
+    }
 )
 """All clients, by the name that users type."""
+
+LAUNCHABLE: Mapping[str, ClientProfile] = MappingProxyType(
+    {name: client for name, client in CLIENTS.items() if client.proven}
+)
+"""The clients that were started with a briefing and whose sessions were read."""
 
 RESUMABLE: Mapping[str, ClientProfile] = MappingProxyType(
     {name: client for name, client in CLIENTS.items() if client.piped}

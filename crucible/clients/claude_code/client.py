@@ -106,6 +106,7 @@ CLIENT = ClientProfile(
     logs_folder=_logs_folder,
     logs_below=("projects",),
     log_files=("projects/*/*.jsonl", "projects/*/*/subagents/*.jsonl", "projects/*/*/subagents/*/*/*.jsonl"),
+    proven="2.1.197",
     give_context=_give_context,
     file_tools=frozenset({"Write", "Edit", "MultiEdit", "NotebookEdit", "Read"}),
     asking_tools=frozenset({"AskUserQuestion"}),

@@ -25,6 +25,7 @@ CLIENT = ClientProfile(
     logs_folder=_logs_folder,
     logs_below=("sessions",),
     log_files=("sessions/*/*.messages.json",),
+    proven="3.0.65",
     give_context=_give_context,
     file_tools=frozenset({"read_files", "editor"}),
     asking_tools=frozenset({"ask_question"}),

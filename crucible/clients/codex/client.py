@@ -119,6 +119,7 @@ CLIENT = ClientProfile(
     logs_folder=home_folder,
     logs_below=("sessions", "archived_sessions"),
     log_files=("sessions/*/*/*/rollout-*.jsonl*",),
+    proven="0.169.0",
     give_context=_give_context,
     file_tools=frozenset({"apply_patch", "view_image"}),
     asking_tools=frozenset({"request_user_input"}),

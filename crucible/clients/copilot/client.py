@@ -25,6 +25,7 @@ CLIENT = ClientProfile(
     logs_folder=_logs_folder,
     logs_below=("session-state",),
     log_files=("session-state/*/events.jsonl",),
+    proven="1.0.102",
     give_context=_give_context,
     file_tools=frozenset({"view", "create", "edit"}),
     asking_tools=frozenset({"ask_user"}),

@@ -28,6 +28,7 @@ CLIENT = ClientProfile(
     logs_folder=_logs_folder,
     logs_below=("tmp",),
     log_files=("tmp/*/chats/session-*.json*", "tmp/*/chats/*/*.json*"),
+    proven="0.61.0",
     give_context=_give_context,
     file_tools=frozenset({"write_file", "replace", "read_file"}),
     asking_tools=frozenset({"ask_user"}),

@@ -85,6 +85,7 @@ CLIENT = ClientProfile(
     package="opencode-ai",
     logs_folder=_logs_folder,
     log_files=("opencode*.db", "opencode*.db-wal"),
+    proven="1.18.33",
     give_context=_give_context,
     file_tools=frozenset({"write", "edit", "multiedit", "read", "patch", "apply_patch"}),
     asking_tools=frozenset({"question"}),

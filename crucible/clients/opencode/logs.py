@@ -6,7 +6,7 @@ A subagent is a session with a parent; all descendants belong to their oldest an
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -25,8 +25,17 @@ _DATABASES = ("opencode.db", "opencode-*.db")
 _NO_SESSIONS = frozenset({"node_modules", ".git", "snapshot", "repos", "log", "bin", "tool-output", "shell"})
 
 
+_FAMILY = ("kilo.db", "kilo-*.db")
+"""Databases of clients with the same tables."""
+
+
 def sniff(path: Path) -> bool:
     """Return whether a file is a database with OpenCode's tables, an export, or a session file in the tree."""
+    return not any(path.match(pattern) for pattern in _FAMILY) and has_sessions_in(path)
+
+
+def has_sessions_in(path: Path) -> bool:
+    """Return whether a file has sessions in one of OpenCode's layouts, whichever client wrote it."""
     try:
         with _store(path):
             return True
@@ -90,14 +99,19 @@ def find(path: Path) -> Iterator[Transcript]:
     require reading all parts, and the events name the subagent's session.  A file that cannot be read is yielded as one
     session, so that `read` reports why.  Raises `TranscriptError` for a path that does not exist or may not be read.
     """
+    return find_in(path, _DATABASES)
+
+
+def find_in(path: Path, databases: Sequence[str]) -> Iterator[Transcript]:
+    """Yield the same for a client whose databases have these names."""
     check_reachable(path)
     if not path.is_dir():
         yield from _of_file(path)
     else:
-        yield from _walk(path, DEEPEST)
+        yield from _walk(path, DEEPEST, databases)
 
 
-def _walk(folder: Path, depth: int) -> Iterator[Transcript]:
+def _walk(folder: Path, depth: int, databases: Sequence[str]) -> Iterator[Transcript]:
     try:
         entries = sorted(folder.iterdir())
     except OSError:
@@ -106,7 +120,7 @@ def _walk(folder: Path, depth: int) -> Iterator[Transcript]:
     seen: set[str] = set()
     files = [path for path in entries if path.is_file()]
     for path in files:
-        if any(path.match(pattern) for pattern in _DATABASES) or (path.suffix == ".json" and read_export(path)):
+        if any(path.match(pattern) for pattern in databases) or (path.suffix == ".json" and read_export(path)):
             for transcript in _of_file(path):
                 seen.update(_sessions_of(transcript))
                 yield transcript
@@ -117,7 +131,7 @@ def _walk(folder: Path, depth: int) -> Iterator[Transcript]:
             yield transcript
     for entry in entries:
         if depth and storage not in (entry, folder) and _may_hold(entry):
-            yield from _walk(entry, depth - 1)
+            yield from _walk(entry, depth - 1, databases)
 
 
 def _may_hold(entry: Path) -> bool:

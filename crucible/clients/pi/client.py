@@ -25,6 +25,7 @@ CLIENT = ClientProfile(
     logs_folder=_logs_folder,
     logs_below=("sessions",),
     log_files=("sessions/*/*.jsonl",),
+    proven="0.73.1",
     give_context=_give_context,
     file_tools=frozenset({"read", "write", "edit"}),
     asking_tools=frozenset(),

@@ -25,6 +25,7 @@ CLIENT = ClientProfile(
     logs_folder=_logs_folder,
     logs_below=("projects",),
     log_files=("projects/*/chats/*.jsonl",),
+    proven="0.15.10",
     give_context=_give_context,
     file_tools=frozenset({"read_file", "write_file", "edit"}),
     asking_tools=frozenset({"ask_user_question"}),

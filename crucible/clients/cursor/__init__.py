@@ -1,0 +1,1 @@
+"""Cursor: its profile, and the conversion of its agent transcripts to events."""

@@ -1,0 +1,1 @@
+"""Goose: its profile, and the conversion of its sessions to events."""

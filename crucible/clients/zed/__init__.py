@@ -1,0 +1,1 @@
+"""Zed: its profile, and the conversion of its agent threads to events."""

@@ -1,0 +1,85 @@
+"""Report what clients' logs hold that their readers do not know, and readers that were never tried with the real client."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+
+from crucible.clients.events import ContextSeen, Unknown
+from crucible.clients.log_files import read_file
+from crucible.clients.registry import DIALECTS, Dialect
+from crucible.clients.row_shapes import known_shapes, unknown_in
+from crucible.core.errors import TranscriptError
+from crucible.integrations.doctor import CheckResult, good, notice, numbered
+from crucible.integrations.doctor.transcript_checks import ClientSession
+
+Show = Callable[[int, int], None]
+"""Called with the number of sessions checked so far, and the total."""
+_TOPIC = "formats"
+
+
+def check_proven(natives: Iterable[ClientSession]) -> Iterator[CheckResult]:
+    """Yield the clients with sessions whose readers only follow what is known of the format."""
+    used = {native.dialect.name for native in natives}
+    titles = [dialect.title for name, dialect in DIALECTS.items() if name in used and not dialect.client.proven]
+    if titles:
+        what = f"not proven with the real program: the import of {', '.join(titles)}"
+        yield notice(_TOPIC, what, "compare a note with its session; please report what is missing")
+
+
+def check_formats(natives: Iterable[ClientSession], show: Show) -> Iterator[CheckResult]:
+    """Yield one result for each client and version with logs."""
+    readable = [native for native in natives if not native.reason]
+    sessions: Counter[tuple[str, str]] = Counter()
+    found: dict[tuple[str, str], Counter[str]] = {}
+    for done, native in enumerate(readable):
+        show(done, len(readable))
+        version, unknown = _unknown(native)
+        key = native.dialect.name, version
+        sessions[key] += 1
+        found.setdefault(key, Counter()).update(unknown)
+    show(len(readable), len(readable))
+    for (name, version), unknown in sorted(found.items()):
+        yield _result(DIALECTS[name], version, sessions[name, version], unknown)
+
+
+def _unknown(native: ClientSession) -> tuple[str, Counter[str]]:
+    """Return the version of the client that wrote a session, and how often its logs have what is not known."""
+    dialect, transcript = native.dialect, native.transcript
+    version, unknown = "", Counter[str]()
+    paths = dict.fromkeys([transcript.path, *(file.path for file in transcript.subagents)])
+    shapes = known_shapes(dialect.name)
+    try:
+        for event in dialect.read(transcript):
+            if isinstance(event, ContextSeen):
+                version = event.version or version
+            elif isinstance(event, Unknown) and not shapes:
+                unknown[f"row {event.type}"] += 1
+        for path in paths if shapes else ():
+            unknown.update(_unknown_rows(dialect.name, path))
+    except TranscriptError:
+        pass  # removed or damaged since it was found; `check_transcripts` reports it
+    return version, unknown
+
+
+def _unknown_rows(client: str, path: Path) -> Iterator[str]:
+    if path.suffix == ".jsonl":
+        known = known_shapes(client)
+        for record in read_file(path):
+            if record.value is not None:
+                yield from unknown_in(record.value, known)
+
+
+def _result(dialect: Dialect, version: str, sessions: int, unknown: Counter[str]) -> CheckResult:
+    proven = dialect.client.proven
+    tested = f"tested with {proven}" if proven else "not proven"
+    where = f"{dialect.title}{f' {version}' if version else ''} ({numbered(sessions, 'session')}, {tested})"
+    if not unknown:
+        return good(_TOPIC, f"{where}: nothing unknown in the logs")
+    items = tuple(f"{what}: {count}" for what, count in sorted(unknown.items(), key=lambda each: (-each[1], each[0])))
+    rows = sum(what.startswith("row ") for what in unknown)
+    kinds = [numbered(rows, "kind of row", "kinds of rows")] if rows else []
+    kinds += [numbered(len(unknown) - rows, "field")] if len(unknown) > rows else []
+    fix = "update Crucible; if it is the newest, please report these"
+    return notice(_TOPIC, f"{where}: {' and '.join(kinds)} in the logs that no recording has", fix, items)

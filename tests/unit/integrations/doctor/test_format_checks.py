@@ -1,0 +1,56 @@
+"""What `cru doctor --formats` says of logs that a newer client wrote."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from crucible.clients.registry import DIALECTS
+from crucible.clients.row_shapes import KNOWN_FIELDS
+from crucible.integrations.doctor import CheckResult, CheckState
+from crucible.integrations.doctor.format_checks import check_formats, check_proven
+from crucible.integrations.doctor.transcript_checks import ClientSession
+from docs import formats
+from tests.unit.clients.building import DATA
+from tests.unit.clients.test_unproven_clients import cursor_rows, write_cursor
+
+
+def results(client: str, path: Path) -> list[CheckResult]:
+    dialect = DIALECTS[client]
+    natives = [ClientSession(dialect, transcript, None) for transcript in dialect.find(path)]
+    return list(check_formats(natives, lambda _done, _all: None))
+
+
+def test_the_fields_of_all_recordings_are_written_down() -> None:
+    assert KNOWN_FIELDS.read_text(encoding="utf-8") == formats.text()
+
+
+def test_nothing_in_a_recording_is_unknown() -> None:
+    (found,) = results("copilot", DATA / "copilot" / "limiter")
+    assert (found.state, found.items) == (CheckState.GOOD, ())
+    assert "GitHub Copilot CLI 1.0.102 (1 session, tested with 1.0.102)" in found.text
+
+
+def test_new_rows_and_fields_are_listed_with_their_counts(tmp_path: Path) -> None:
+    log = next((DATA / "copilot" / "limiter").rglob("events.jsonl"))
+    rows = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
+    rows[0]["data"]["copilotVersion"] = "9.0.0"
+    rows[1]["data"]["mood"] = "good"
+    rows += [{**rows[1], "type": "assistant.dream", "id": f"new-{number}"} for number in range(3)]
+    path = tmp_path / "session-state" / "one" / "events.jsonl"
+    path.parent.mkdir(parents=True)
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    (found,) = results("copilot", tmp_path)
+    assert found.state is CheckState.NOTE
+    assert "9.0.0" in found.text
+    assert found.items == ("row assistant.dream: 3", "field data.mood in user.message: 1")
+
+
+def test_a_reader_without_proof_says_so(tmp_path: Path) -> None:
+    write_cursor(tmp_path, [*cursor_rows(), {"type": "new"}])
+    dialect = DIALECTS["cursor"]
+    natives = [ClientSession(dialect, transcript, None) for transcript in dialect.find(tmp_path)]
+    (proven,) = check_proven(natives)
+    assert "Cursor" in proven.text
+    (found,) = results("cursor", tmp_path)
+    assert ("not proven" in found.text, found.items) == (True, ("row new: 1",))
