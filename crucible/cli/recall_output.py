@@ -120,7 +120,14 @@ def _iso(at: datetime | None) -> str | None:
 
 
 def _neighbour(event: Event) -> dict[str, Any]:
-    return {"id": event.id, "type": event.kind.value, "line": event.line or None, "text": event.text}
+    return {
+        "id": event.id,
+        "type": event.kind.value,
+        "agent": event.agent or None,
+        "at": _iso(event.at),
+        "line": event.line or None,
+        "text": event.text,
+    }
 
 
 # --- links -----------------------------------------------------------------------------------------------------------
@@ -190,7 +197,7 @@ def _hit_lines(
         else " › ".join(filter(None, (event.session, event.phase_name)))
     )
     place = f", line {event.line}" if event.line and event.kind is not EventKind.KNOWLEDGE else ""
-    head = clean_line(f"{number}. {day}  {event.kind.value}  {where}{place}")
+    head = clean_line(f"{number}. {day}  {event.speaker}  {where}{place}")
     yield from _wrapped(_words(head + _score_text(hit.score), room), room, first="", bold=color)
     for one in hit.before:
         yield _neighbour_line(one, color=color, room=room)

@@ -70,6 +70,12 @@ class Event(NamedTuple):
     project: str = ""
     title: str = ""
 
+    @property
+    def speaker(self) -> str:
+        """Who said or found this: the kind and, for agents and subagents, the name without its version."""
+        name = self.agent.partition("@")[0] if self.kind in (EventKind.AGENT, EventKind.SUBAGENT) else ""
+        return f"{self.kind.value} {name}".rstrip()
+
 
 class Document(NamedTuple):
     """A session as seen by the index: its properties and events.  `path` is relative to the vault."""

@@ -72,6 +72,19 @@ def test_an_events_id_shows_all_of_it_and_what_stands_around_it(vault: Vault, cr
     assert again["sessions"] == []
 
 
+def test_a_hit_names_its_speaker_date_and_phase(vault: Vault, cru: Cru) -> None:
+    head = note("s") + "\n## Phase 1: Work @claude-code@2.1.197\n\nThe parser was rewritten.\n\n"
+    write(vault, "s", head + "> [!subagent] @Explore\n> Task: Find the lexer\n>\n> Found it.\n")
+    hits = {hit["type"]: hit for hit in found(cru, "parser lexer")["hits"]}
+    assert hits["agent"]["agent"] == "claude-code@2.1.197"
+    shown = cru("recall", "parser lexer").stdout
+    day = hits["agent"]["at"][:10]
+    assert f"{day}  agent claude-code  s › Phase 1: Work" in shown, shown
+    assert "  subagent Explore  s › Phase 1: Work" in shown
+    (after,) = hits["agent"]["after"]
+    assert (after["type"], after["agent"], after["at"][:10]) == ("subagent", "Explore", day)
+
+
 def test_a_link_leads_to_the_phase_and_not_to_what_stands_in_code(vault: Vault, cru: Cru) -> None:
     write(vault, "s", note("s") + "\n## Work @a\n\n```md\n## no phase\n`````\n\nSunflowers.\n")
     (hit,) = found(cru, "sunflowers", "-n", "1")["hits"]

@@ -200,7 +200,7 @@ def _more_of(found: Answer, limit: int) -> list[str]:
 
 
 def _label(quoting: Quoting, event: Event, number: str = "") -> str:
-    head = f"{number} {event.kind}".strip()
+    head = f"{number} {event.speaker}".strip()
     where = [] if event.kind is EventKind.KNOWLEDGE else [f"session {event.session}", event.phase]
     words = [head, day_of(event.at), *where, f"id {event.id}"]
     return f"[{', '.join(quoting.name(word) for word in words if word)}]"
