@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -114,3 +116,25 @@ def test_every_client_is_found_and_imported_at_once(programs: Programs, tmp_path
     assert set(mains) == set(models)
     for client, model in models.items():
         agree(stage, model, mains[client])
+
+
+@pytest.mark.parametrize("client", PLAY)
+def test_two_sessions_at_once_are_two_notes(client: str, programs: Programs, tmp_path: Path) -> None:
+    scenario = load_scenario("plain", client)
+    stage = make_stage(tmp_path, scenario.files)
+    program = programs(client)
+    with ScriptedModel(scenario) as model, ThreadPoolExecutor(2) as pool:
+        env = stage.env(model.url)
+        says = (scenario.says[0], scenario.says[2])
+        ends = [pool.submit(PLAY[client], program, stage.project, env, [say]) for say in says]
+        for end in ends:
+            end.result()
+    stage.cru("import", client)
+    lines = [told(main, {}) for main in stage.mains()]
+    assert [sum(line.startswith("prompt | ") for line in each) for each in lines] == [1, 1]
+    assert sorted(_calls(line for each in lines for line in each)) == sorted(_calls(played(model)))
+    assert sum(tokens_told(main).used for main in stage.mains()) == tokens_played(model).used
+
+
+def _calls(lines: Iterable[str]) -> list[str]:
+    return [line for line in lines if line.startswith(("ok | ", "failed | "))]
