@@ -16,6 +16,7 @@ from crucible.cli.output import say, write
 from crucible.cli.vault_access import open_vault
 from crucible.core.errors import CrucibleError
 from crucible.core.extras import install_command
+from crucible.core.prices.price_list import load_prices
 from crucible.web.live_changes import LiveChanges
 from crucible.web.web_vault import WebSettings, WebVault
 
@@ -42,9 +43,9 @@ def web(door: Door, port: int, *, no_open: bool) -> None:
     _check_library()
     from crucible.web.web_server import build_app, new_token, serve  # noqa: PLC0415  an optional dependency
 
-    vault = open_vault(door)
-    pages = WebVault(vault, WebSettings(user_zone(), local_now))
-    live = LiveChanges(vault.root, vault.settings, user_settings(), pages.forget_links)
+    vault, user = open_vault(door), user_settings()
+    pages = WebVault(vault, WebSettings(user_zone(), local_now, load_prices(user.prices)))
+    live = LiveChanges(vault.root, vault.settings, user, pages.forget_links)
     with _listen(port) as listener:
         port, token = listener.getsockname()[1], new_token()
         address = f"http://{_HOST}:{port}/?token={token}"

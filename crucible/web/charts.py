@@ -46,11 +46,12 @@ def _names(days: Sequence[date]) -> str:
 
 
 class Bar(NamedTuple):
-    """A bar: its name, value, the value as text, and the address that it leads to."""
+    """A bar: its name, value, the value as text, a text beside it, and the address that it leads to."""
 
     name: str
     value: int
     text: str
+    more: str = ""
     href: str = ""
 
 

@@ -33,7 +33,9 @@ class LiveChanges:
         self._streams: dict[asyncio.Queue[str], asyncio.AbstractEventLoop] = {}
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name="watch", daemon=True)
-        self.is_watching = False
+        self.started = threading.Event()
+        """Set once the watcher has compared every note and listens."""
+        self._is_watching = False
 
     def start(self) -> None:
         """Begin to follow the vault."""
@@ -57,14 +59,16 @@ class LiveChanges:
             watch(root, settings, _SETTLE, self._tell, self._check, user=user)
         except (_Stopped, CrucibleError, OSError):
             # With "cru watch" elsewhere, or without file events, streams look at the note themselves.
-            self.is_watching = False
+            self._is_watching = False
 
     def _check(self, _index: Index) -> None:
-        self.is_watching = True
         if self._stop.is_set():
             raise _Stopped
 
     def _tell(self, news: WatchStarted | NoteChange | WatchNotice) -> None:
+        if isinstance(news, WatchStarted):
+            self._is_watching = True
+            self.started.set()
         if isinstance(news, NoteChange):
             self._on_change()
             name = note_name(Path(news.path).name)
@@ -80,13 +84,13 @@ class LiveChanges:
             yield "retry: 2000\n\n"
             while not self._stop.is_set():
                 try:
-                    changed = await asyncio.wait_for(queue.get(), _KEEP_ALIVE if self.is_watching else _POLL)
+                    changed = await asyncio.wait_for(queue.get(), _KEEP_ALIVE if self._is_watching else _POLL)
                 except TimeoutError:
                     changed = ""
                 now = _stamp(path)
                 if changed == name or now != seen:
                     yield "event: changed\ndata: \n\n"
-                elif self.is_watching:
+                elif self._is_watching:
                     yield ": \n\n"
                 seen = now
         finally:

@@ -1,101 +1,149 @@
-"""The first page: activity, tokens by day, project, model and agent, what is paused, and what waits for the user."""
+"""The first page: activity, tokens and cost by day, project, model and agent, what is paused, what waits for the user."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, datetime, timedelta
 from itertools import islice
 from typing import NamedTuple
 from urllib.parse import urlencode
 
 from crucible.core.zones import in_zone
-from crucible.memory.pending_questions import PendingItem, notes_with_items, read_items, without_repeats
+from crucible.memory.pending_questions import PendingItem, PendingNote, notes_with_items, read_items, without_repeats
+from crucible.vault.index.costs import Cost, UsageCost, total_cost, usage_costs
+from crucible.vault.index.query import SessionQuery
 from crucible.vault.index.schema import Row, View, split_list
 from crucible.vault.index.time_filters import time_of
 from crucible.web.charts import Bar, column_chart, heat_map, shares
-from crucible.web.session_list import SessionLine, session_line
-from crucible.web.web_vault import SESSION_PAGES, WebVault
+from crucible.web.session_list import session_line
+from crucible.web.web_vault import SESSION_PAGES, WebVault, cost_note, show_cost
 
 _DAYS = 30
 _TOP = 8
 _PAUSED, _WAITING, _RECENT = 6, 6, 6
 
 
+class Group(NamedTuple):
+    """What a project, a model or an agent used: tokens, and their list price, None without one."""
+
+    name: str
+    tokens: int
+    micros: int | None
+
+
 class Totals(NamedTuple):
-    """Sums over all sessions of a vault.  Subagents count towards tokens, by their own sessions, once."""
+    """Sums over all sessions of a vault.  What subagents used counts once.  Days are the user's, or UTC for usage."""
 
     sessions: int
     days: Mapping[date, int]
     tokens: int
-    tokens_of_day: Mapping[date, int]
-    tokens_of: Mapping[str, Mapping[str, int]]
+    cost: Cost
+    tokens_of_day: Mapping[str, int]
+    micros_of_day: Mapping[str, int]
+    groups: Mapping[str, Sequence[Group]]
     paused: tuple[Row, ...]
     recent: tuple[Row, ...]
 
 
 def overview_values(web: WebVault) -> Mapping[str, object]:
     """Return what the template shows."""
-    totals = web.remember("overview", lambda view: sum_up(view.rows("sessions"), web))
+    totals = web.remember("overview", lambda view: sum_up(view, web))
     today = in_zone(web.now(), web.zone).date()
-    days = [today - timedelta(days=back) for back in reversed(range(_DAYS))]
-    columns = [(day.isoformat(), totals.tokens_of_day.get(day, 0)) for day in days]
+    days = [(today - timedelta(days=back)).isoformat() for back in reversed(range(_DAYS))]
+    span = f"on each of the last {_DAYS} days"
+    cents = [(day, totals.micros_of_day.get(day, 0) // 10_000) for day in days]
     return {
         "totals": totals,
+        "cost": show_cost(totals.cost),
+        "cost_note": cost_note(totals.cost),
         "heat": heat_map(totals.days, today),
-        "columns": column_chart(columns, f"Tokens on each of the last {_DAYS} days"),
+        "charts": [
+            ("Tokens a day", column_chart([(day, totals.tokens_of_day.get(day, 0)) for day in days], f"Tokens {span}")),
+            ("Cost a day, in cents", column_chart(cents, f"Cost in cents {span}")),
+        ],
         "first_day": days[0],
         "last_day": days[-1],
-        "groups": [(name, shares(_bars(name, counts))) for name, counts in totals.tokens_of.items() if counts],
-        "paused": _lines(totals.paused, web),
-        "recent": _lines(totals.recent, web),
+        "groups": [(name, shares(_bars(name, found))) for name, found in totals.groups.items() if found],
+        "paused": [session_line(row, web) for row in totals.paused],
+        "recent": [session_line(row, web) for row in totals.recent],
         "waiting": list(islice(waiting_items(web), _WAITING)),
         "session_pages": SESSION_PAGES,
-        "cost": "",
     }
 
 
-def _lines(rows: Iterable[Row], web: WebVault) -> list[SessionLine]:
-    return [session_line(row, web) for row in rows]
-
-
-def sum_up(rows: Iterable[Row], web: WebVault) -> Totals:
-    """Sum up all rows, newest first."""
+def sum_up(view: View, web: WebVault) -> Totals:
+    """Sum up all sessions, newest first, and what they used."""
     days: Counter[date] = Counter()
-    day_tokens: Counter[date] = Counter()
-    groups: dict[str, Counter[str]] = {"project": Counter(), "model": Counter(), "agent": Counter()}
-    paused: list[Row] = []
-    recent: list[Row] = []
-    count = 0
+    rows: dict[str, Row] = {}
+    tops: list[Row] = []
     local: dict[str, date | None] = {}
-    for row in rows:
+    for row in view.rows("sessions"):
         if row["archived"] is not None:
             continue
-        hour = str(row["started"] or "")[:13]
-        if hour not in local:
-            local[hour] = _local_day(hour, web)
-        day, tokens = local[hour], row["tokens"] if isinstance(row["tokens"], int) else 0
-        _count_tokens(row, tokens, groups)
-        if day:
-            day_tokens[day] += tokens
+        rows[str(row["path"])] = row
         if row["parent"] is None:
-            count += 1
-            if day:
+            tops.append(row)
+            hour = str(row["started"] or "")[:13]
+            if hour not in local:
+                local[hour] = _local_day(hour, web)
+            if day := local[hour]:
                 days[day] += 1
-            if len(recent) < _RECENT:
-                recent.append(row)
-            if row["status"] == "paused" and len(paused) < _PAUSED:
-                paused.append(row)
-    tokens_of = {name: dict(counts.most_common(_TOP)) for name, counts in groups.items()}
-    return Totals(count, days, day_tokens.total(), day_tokens, tokens_of, tuple(paused), tuple(recent))
+    used = list(usage_costs(view, web.prices, SessionQuery()))
+    micros_of_day: Counter[str] = Counter()
+    for one in used:
+        micros_of_day[one.day] += one.micros or 0
+    paused = (row for row in tops if row["status"] == "paused")
+    tokens = {path: cell if isinstance(cell := row["tokens"], int) else 0 for path, row in rows.items()}
+    tokens_of_day: Counter[str] = Counter()
+    for path, row in rows.items():
+        tokens_of_day[str(row["started"] or "")[:10]] += tokens[path]
+    return Totals(
+        len(tops),
+        days,
+        sum(tokens.values()),
+        total_cost(used),
+        tokens_of_day,
+        micros_of_day,
+        _groups(used, tokens, rows),
+        tuple(islice(paused, _PAUSED)),
+        tuple(tops[:_RECENT]),
+    )
 
 
-def _count_tokens(row: Row, tokens: int, groups: Mapping[str, Counter[str]]) -> None:
-    if tokens:
-        groups["project"][str(row["project"] or "(none)")] += tokens
-        groups["model"][str(row["model"] or "(unknown)")] += tokens
-        agents = split_list(str(row["participants"] or ""))
-        groups["agent"][agents[0].partition("@")[0] if agents else "(unknown)"] += tokens
+def _names(row: Row, above: Row) -> Mapping[str, str]:
+    """Return the groups that a note's usage belongs to; `above` is the session that it is part of."""
+    agents = split_list(str(row.get("participants") or ""))
+    return {
+        "project": str(above.get("project") or row.get("project") or "(none)"),
+        "model": str(row.get("model") or "(unknown)"),
+        "agent": agents[0].partition("@")[0] if agents else "(unknown)",
+    }
+
+
+def _groups(
+    used: Iterable[UsageCost], tokens: Mapping[str, int], rows: Mapping[str, Row]
+) -> Mapping[str, Sequence[Group]]:
+    """Return the largest projects, models and agents."""
+    sums: dict[str, dict[str, Group]] = {"project": {}, "model": {}, "agent": {}}
+
+    def add(names: Mapping[str, str], count: int, micros: int | None) -> None:
+        for group, name in names.items():
+            old = sums[group].get(name, Group(name, 0, None))
+            price = old.micros if micros is None else (old.micros or 0) + micros
+            sums[group][name] = Group(name, old.tokens + count, price)
+
+    for path, count in tokens.items():
+        if count:
+            add(_names(rows[path], {}), count, None)
+    for one in used:
+        names = _names(rows.get(one.path, {}), rows.get(one.session, {}))
+        add({**names, "model": one.model or names["model"]}, 0, one.micros)
+    return {group: _largest(found.values()) for group, found in sums.items()}
+
+
+def _largest(groups: Iterable[Group]) -> Sequence[Group]:
+    return sorted((one for one in groups if one.tokens or one.micros), key=lambda one: (-one.tokens, one.name))[:_TOP]
 
 
 def _local_day(hour: str, web: WebVault) -> date | None:
@@ -104,18 +152,20 @@ def _local_day(hour: str, web: WebVault) -> date | None:
     return in_zone(moment, web.zone).date() if moment else None
 
 
-def _bars(group: str, counts: Mapping[str, int]) -> Iterable[Bar]:
-    for name, tokens in counts.items():
-        is_name = not name.startswith("(")
-        yield Bar(name, tokens, f"{tokens:,}", f"/sessions?{urlencode({group: name})}" if is_name else "")
+def _bars(kind: str, groups: Iterable[Group]) -> Iterable[Bar]:
+    for group in groups:
+        is_name = not group.name.startswith("(")
+        price = show_cost(Cost(group.micros, {}))
+        href = f"/sessions?{urlencode({kind: group.name})}" if is_name else ""
+        yield Bar(group.name, group.tokens, f"{group.tokens:,}", price or "unpriced", href)
 
 
 def waiting_items(web: WebVault, since: str = "") -> Iterable[PendingItem]:
     """Yield what waits for the user, newest session first; `since` leaves out what older sessions have left behind."""
 
-    def places(view: View) -> list[object]:
+    def places(view: View) -> list[PendingNote]:
         return [one for one in notes_with_items(view) if not one.ended or one.ended >= since]
 
     found = web.ask(places)
-    items = read_items(web.vault, found, lambda _: None)  # type: ignore[arg-type]
+    items = read_items(web.vault, found, lambda _: None)
     return without_repeats(item for item in items if not item.answered)

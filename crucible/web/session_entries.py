@@ -188,13 +188,14 @@ def _report(name: str, report: Session | None, shown: Shown) -> str:
 
 # --- tool calls ------------------------------------------------------------------------------------------------------
 
-_MARKS = {
+_ENDS = {
     Outcome.OK: "",
-    Outcome.FAILED: "❌ ",
-    Outcome.REJECTED: "🚫 ",
-    Outcome.INTERRUPTED: "⏹ ",
-    Outcome.PENDING: "⏳ ",
+    Outcome.FAILED: "failed",
+    Outcome.REJECTED: "rejected",
+    Outcome.INTERRUPTED: "interrupted",
+    Outcome.PENDING: "no result",
 }
+"""Words instead of the marks in notes, which some fonts lack and screen readers spell out."""
 
 
 def _calls_html(name: str, calls: Sequence[ToolCall], shown: Shown) -> str:
@@ -203,7 +204,7 @@ def _calls_html(name: str, calls: Sequence[ToolCall], shown: Shown) -> str:
 
 def _call(name: str, call: ToolCall, detail: CallDetail | None) -> str:
     tool, _, arguments = call.call.partition(" ")
-    result = f"{_MARKS[call.outcome]}{escape_text(call.result)}"
+    result = ": ".join(filter(None, (_ENDS[call.outcome], escape_text(call.result))))
     bad = "" if call.outcome is Outcome.OK else " class=bad"
     line = f"<code><b>{escape_text(tool)}</b> {escape_text(arguments)}</code>{f' → {result}' if result else ''}"
     if detail is None:

@@ -67,10 +67,10 @@ def show_cell_time(cell: object, zone: tzinfo | None) -> str:
 
 
 class FoundLine(NamedTuple):
-    """A hit of recall: where it leads, its session, kind and time, and its line with marked words."""
+    """A hit of recall: where it leads, its phase, session, kind and time, and its line with marked words."""
 
     href: str
-    session: str
+    phase: str
     title: str
     kind: str
     at: str
@@ -84,7 +84,6 @@ def list_values(web: WebVault, given: Mapping[str, str]) -> Mapping[str, object]
         "query": given.get("q", ""),
         "statuses": STATUSES,
         "sorts": SORTS,
-        "texts": TEXTS,
         "lines": [],
         "hits": [],
         "error": "",
@@ -136,9 +135,10 @@ def _number(text: str) -> int:
 def _found(web: WebVault, given: Mapping[str, str]) -> Mapping[str, object]:
     """Search by recall.  Sessions found come first, with the filters applied; then the events."""
     answer = web.recall(given["q"])
-    allowed = web.ask(lambda view: _rows_of(view, {one.session for one in answer.sessions}, given, web.now()))
+    names = {one.session for one in answer.sessions} | {hit.event.session for hit in answer.hits}
+    allowed = web.ask(lambda view: _rows_of(view, names, given, web.now()))
     lines = [session_line(allowed[one.session], web) for one in answer.sessions if one.session in allowed]
-    hits = [line for hit in answer.hits for line in _hit(hit, web)]
+    hits = [line for hit in answer.hits for line in _hit(hit, allowed.get(hit.event.session), web)]
     return {"lines": lines, "hits": hits}
 
 
@@ -148,15 +148,15 @@ def _rows_of(view: View, names: set[str], given: Mapping[str, str], now: datetim
     return {str(row["id"]): row for row in select(view, wanted)}
 
 
-def _hit(hit: Hit, web: WebVault) -> Iterator[FoundLine]:
+def _hit(hit: Hit, row: Row | None, web: WebVault) -> Iterator[FoundLine]:
     event = hit.event
     href = page_address(hit.path, web.vault.settings.sessions) if hit.path else None
-    if href is None:
+    if href is None or (row is None and not event.title):  # a session that the filters leave out
         return
     at = f"{in_zone(event.at, web.zone):%Y-%m-%d %H:%M}" if event.at else ""
     place = f"?line={event.line}" if event.line and href.startswith(SESSION_PAGES) else ""
-    name = event.title or event.phase_name or event.session
-    yield FoundLine(href + place, event.session, name, event.kind.value.replace("_", " "), at, _marked(hit))
+    name = event.title or (str(row["title"] or "") if row else "") or event.session
+    yield FoundLine(href + place, event.phase_name, name, event.kind.value.replace("_", " "), at, _marked(hit))
 
 
 def _marked(hit: Hit) -> Markup:

@@ -38,7 +38,7 @@ from crucible.web.page_frame import SCRIPT, STYLE, Frame, Section, asset, render
 from crucible.web.session_entries import Shown, calls_of, phase_prefix, render_detail
 from crucible.web.session_list import list_values
 from crucible.web.session_page import Facts, changes_html, stream_session
-from crucible.web.web_vault import SESSION_PAGES, WebVault
+from crucible.web.web_vault import SESSION_PAGES, WebVault, cost_note, show_cost
 
 _POLICY = (
     "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self'; form-action 'self'; "
@@ -186,7 +186,8 @@ class _Pages:
     def _sessions(self, request: Request) -> Response:
         values = list_values(self._web, request.query_params)
         template = "session_results" if request.headers.get("x-part") == "results" else "sessions"
-        return self._page(template, "/sessions", {"title": "Sessions", **values})
+        frame = self._frame.within("/sessions")._replace(search="")  # the page has its own search
+        return HTMLResponse(render_page(template, frame, title="Sessions", **values))
 
     def _inbox(self, _request: Request) -> Response:
         return self._page("inbox", "/inbox", {"title": "Inbox", **inbox_values(self._web)})
@@ -228,7 +229,8 @@ class _Pages:
 
     def _facts(self, session: Session) -> Facts:
         place = SESSION_PAGES + session.id
-        return Facts(self._web.zone, events=f"{place}/events", detail=f"{place}/details/")
+        cost = self._web.cost(session)
+        return Facts(self._web.zone, show_cost(cost), cost_note(cost), f"{place}/events", f"{place}/details/")
 
     def _details(self, request: Request) -> Response:
         note = self._web.session(request.path_params["id"])

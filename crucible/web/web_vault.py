@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from datetime import datetime, tzinfo
 from pathlib import Path
 from threading import Lock
@@ -11,12 +12,15 @@ from typing import NamedTuple, TypeVar
 from urllib.parse import quote
 
 from crucible.core.errors import CrucibleError, SessionNotFound, UnknownId, UsageError
+from crucible.core.prices.price_list import PriceList
 from crucible.documents.session.session import Session
 from crucible.memory.history.history_folder import HISTORY
 from crucible.memory.knowledge.knowledge_search import ItemShelf
 from crucible.search.embedded.embedded_recall import EmbeddedRecall
 from crucible.search.recall import MOST, Answer, Question
+from crucible.vault.index.costs import NO_COST, Cost, session_usage, total_cost
 from crucible.vault.index.index import Index
+from crucible.vault.index.query import find_row
 from crucible.vault.index.schema import View, path_of_cell
 from crucible.vault.notes.links import LinkTable
 from crucible.vault.notes.note_folder import FolderNotes
@@ -39,10 +43,11 @@ _FRESH = 10.0
 
 
 class WebSettings(NamedTuple):
-    """The user's time zone, the clock, and the projects' names, passed in by the command."""
+    """The user's time zone, the clock and the prices, passed in by the command."""
 
     zone: tzinfo | None
     now: Callable[[], datetime]
+    prices: PriceList
 
 
 class WebVault:
@@ -52,6 +57,7 @@ class WebVault:
         self.vault = vault
         self.zone = settings.zone
         self.now = settings.now
+        self.prices = settings.prices
         self._index = Index(vault.root, vault.settings)
         self._lock = Lock()
         self._links: tuple[float, LinkTable] | None = None
@@ -98,6 +104,16 @@ class WebVault:
             raise UnknownId(f'no {FOLDERS[folder].one} matches "{name}"')
         return self.vault.read(paths[name])
 
+    def cost(self, session: Session) -> Cost:
+        """Return the list price of a session and its subagents."""
+
+        def cost_in(view: View) -> Cost:
+            with suppress(CrucibleError):
+                return total_cost(session_usage(view, self.prices, find_row(view, session.id)))
+            return NO_COST
+
+        return self.ask(cost_in)
+
     # --- links -------------------------------------------------------------------------------------------------------
 
     def page_of(self, target: str) -> str | None:
@@ -140,3 +156,19 @@ def page_address(path: str, sessions: str) -> str | None:
     if path.startswith(f"{sessions}/"):
         return SESSION_PAGES + quote(name)
     return f"/{folder}/{quote(name)}" if folder in FOLDERS and "/" in path else None
+
+
+def show_cost(cost: Cost) -> str:
+    """Return a cost as text; "" if nothing has a price."""
+    if cost.micros is None:
+        return ""
+    return "<$0.01" if 0 < cost.micros < _HALF_CENT else f"${cost.micros / 1_000_000:,.2f}"
+
+
+_HALF_CENT = 5_000
+
+
+def cost_note(cost: Cost) -> str:
+    """Say what a cost is, and which models have no price."""
+    missing = ", ".join(sorted(cost.unpriced))
+    return f"list price{f'; unpriced: {missing}' if missing else ''}"

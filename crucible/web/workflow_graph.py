@@ -9,9 +9,9 @@ from markupsafe import Markup, escape
 
 from crucible.documents.workflow.graph import Edge, Graph
 
-_WIDE, _TALL = 190, 44
+_WIDE, _TALL = 240, 44
 _GAP_X, _GAP_Y = 26, 46
-_LONGEST = 25
+_LONGEST = 32
 MOST_STEPS = 120
 """Steps that are drawn; a larger workflow is only listed."""
 
@@ -27,7 +27,7 @@ def render_graph(graph: Graph) -> Markup:
         return Markup()
     widest = max(map(len, graph.waves))
     width = widest * (_WIDE + _GAP_X) + _GAP_X
-    height = len(graph.waves) * (_TALL + _GAP_Y) + 10
+    height = len(graph.waves) * (_TALL + _GAP_Y) - _GAP_Y + 16
     places = {
         at: _Place(
             (width - len(wave) * (_WIDE + _GAP_X) + _GAP_X) // 2 + n * (_WIDE + _GAP_X), 8 + row * (_TALL + _GAP_Y)
