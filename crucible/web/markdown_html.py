@@ -7,7 +7,7 @@ text.  An image becomes a link to it, so a page never loads one.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, MutableMapping, Sequence
+from collections.abc import Callable, Iterator, MutableMapping, Sequence
 from functools import cache
 from typing import Any, TypeAlias
 from urllib.parse import unquote
@@ -108,7 +108,7 @@ def _parser() -> MarkdownIt:
     parser = MarkdownIt("commonmark", {"html": False, "highlight": _highlight}).enable(["table", "strikethrough"])
     parser.use(footnote_plugin).use(tasklists_plugin, label=True)
     parser.core.ruler.after("block", "callouts", _callouts)
-    parser.core.ruler.push("safe_links", _safe_links)
+    parser.core.ruler.push("safe_attributes", _safe_attributes)
     parser.inline.ruler.before("link", "wikilink", _wikilink)
     for name, rule in {
         "image": _image,
@@ -117,7 +117,7 @@ def _parser() -> MarkdownIt:
         "text": _text,
     }.items():
         parser.add_render_rule(name, rule)
-    parser.validateLink = _accept_any  # type: ignore[method-assign]  # `_safe_links` decides, and keeps the text
+    parser.validateLink = _accept_any  # type: ignore[method-assign]  # `_safe_attributes` decides, and keeps the text
     return parser
 
 
@@ -134,11 +134,21 @@ def _slug(title: str) -> str:
 
 def _flatten_headings(state: StateCore) -> None:
     """Make every heading an h3 with its level as a class: on a session's page, phases are the h2."""
-    for token in state.tokens:
-        if token.type in ("heading_open", "heading_close"):
-            if token.nesting == 1:
-                token.attrSet("class", token.tag)
-            token.tag = "h3"
+    for token in _headings(state.tokens):
+        if token.nesting == 1:
+            token.attrSet("class", token.tag)
+        token.tag = "h3"
+
+
+def _headings(tokens: Sequence[Token]) -> Iterator[Token]:
+    """Yield the start and the end of each heading; one without text is made a paragraph."""
+    for at, token in enumerate(tokens):
+        if token.type == "heading_open":
+            inside, end = tokens[at + 1], tokens[at + 2]
+            if any(one.type != "text" or one.content.strip() for one in inside.children or ()):
+                yield from (token, end)
+            else:
+                token.tag = end.tag = "p"
 
 
 def _lower_headings(state: StateCore) -> None:
@@ -147,9 +157,8 @@ def _lower_headings(state: StateCore) -> None:
     at = next((at for at, token in enumerate(tokens) if token.type == "heading_open"), None)
     if at is not None and tokens[at].tag == "h1":
         del tokens[at : at + 3]
-    for token in tokens:
-        if token.type in ("heading_open", "heading_close") and token.tag == "h1":
-            token.tag = "h2"
+    for token in _headings(tokens):
+        token.tag = "h2" if token.tag == "h1" else token.tag
 
 
 def _comment(state: StateBlock, first: int, end: int, silent: bool) -> bool:
@@ -241,10 +250,12 @@ def _wikilink(state: StateInline, silent: bool) -> bool:
     return True
 
 
-def _safe_links(state: StateCore) -> None:
+def _safe_attributes(state: StateCore) -> None:
     for token in state.tokens:
         if token.children:
             _check_links(token.children, state.env["links"])
+        if alignment := str(token.attrs.pop("style", "")):  # of a table's cell; the policy forbids styles
+            token.attrSet("class", f"to-{alignment.rpartition(':')[2]}")
 
 
 def _check_links(tokens: Sequence[Token], links: NoteLinks) -> None:

@@ -138,7 +138,13 @@ def _found(web: WebVault, given: Mapping[str, str]) -> Mapping[str, object]:
     names = {one.session for one in answer.sessions} | {hit.event.session for hit in answer.hits}
     allowed = web.ask(lambda view: _rows_of(view, names, given, web.now()))
     lines = [session_line(allowed[one.session], web) for one in answer.sessions if one.session in allowed]
-    hits = [line for hit in answer.hits for line in _hit(hit, allowed.get(hit.event.session), web)]
+    is_filtered = any(given.get(name) for name in FIELDS)
+    hits = [
+        line
+        for hit in answer.hits
+        if hit.event.session in allowed or (hit.event.title and not is_filtered)  # knowledge has a title
+        for line in _hit(hit, allowed.get(hit.event.session), web)
+    ]
     return {"lines": lines, "hits": hits}
 
 
@@ -151,7 +157,7 @@ def _rows_of(view: View, names: set[str], given: Mapping[str, str], now: datetim
 def _hit(hit: Hit, row: Row | None, web: WebVault) -> Iterator[FoundLine]:
     event = hit.event
     href = page_address(hit.path, web.vault.settings.sessions) if hit.path else None
-    if href is None or (row is None and not event.title):  # a session that the filters leave out
+    if href is None:
         return
     at = f"{in_zone(event.at, web.zone):%Y-%m-%d %H:%M}" if event.at else ""
     place = f"?line={event.line}" if event.line and href.startswith(SESSION_PAGES) else ""

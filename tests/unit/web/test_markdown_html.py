@@ -136,6 +136,12 @@ def test_a_note_loses_its_frontmatter_comments_and_first_title() -> None:
     assert html.strip() == '<p>text</p>\n<h2 id="h-two">Two</h2>'
 
 
+def test_a_table_aligns_its_cells_without_a_style() -> None:
+    html = render_markdown("| a | b |\n|--:|---|\n| 1 | 2 |")
+    assert '<td class="to-right">1</td>' in html
+    assert "style" not in html
+
+
 def test_a_diff_marks_additions_and_removals() -> None:
     assert render_diff("@@ -1 +1 @@\n-a <b>\n+c\n d") == (
         "<b>@@ -1 +1 @@\n</b><del>-a &lt;b&gt;\n</del><ins>+c\n</ins> d\n"
