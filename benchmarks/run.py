@@ -1,4 +1,4 @@
-"""All bars in one run: `make bench`, or `python -m benchmarks.run [startup] [reading] [importing] [memory] [querying] [hooks] [recording] [redaction] [resume] [history] [workflows] [learning] [scanning] [recall] [briefing]`.
+"""All bars in one run: `make bench`, or `python -m benchmarks.run [startup] [reading] [importing] [memory] [querying] [hooks] [recording] [redaction] [resume] [history] [workflows] [learning] [scanning] [recall] [briefing] [web]`.
 
 Prints a table in Markdown and ends with 1 when a figure misses its bar or could not be measured.
 """
@@ -33,6 +33,7 @@ from benchmarks import (
     resume,
     secrets_speed,
     startup,
+    web,
     workflows,
 )
 from benchmarks.measuring import Figure
@@ -57,6 +58,7 @@ BARS: Mapping[str, Callable[[Path], list[Figure]]] = {
     "scanning": secrets_speed.measure,
     "recall": recall.measure,
     "briefing": briefing.measure,
+    "web": web.measure,
 }
 
 ASKED_FOR: Mapping[str, Callable[[Path], list[Figure]]] = {"recall_qmd": recall_qmd.measure}

@@ -53,6 +53,7 @@ def web(door: Door, port: int, *, no_open: bool) -> None:
         say("Ctrl-C stops it.")
         if not no_open:
             threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
+        pages.prepare_recall()
         try:
             serve(build_app(pages, live, token, port), listener, live)
         except KeyboardInterrupt:

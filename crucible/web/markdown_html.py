@@ -218,8 +218,8 @@ def _callout_open(
     kind, title = token.meta["kind"], escape_text(token.meta["title"])
     is_open = " open" if token.meta["fold"] == "+" else ""
     label, head = ("summary", f"<details{is_open}") if token.tag == "details" else ("p", "<div")
-    named = f"<b class=t>{escape_text(kind_words(kind))}</b>"
-    return f'{head} class="callout {kind_class(kind)}"><{label}>{named} {title}</{label}>\n'
+    named = f"<b>{escape_text(kind_words(kind))}</b>"
+    return f'{head} class="c {kind_class(kind)}"><{label}>{named} {title}</{label}>\n'
 
 
 def _callout_close(

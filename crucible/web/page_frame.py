@@ -72,16 +72,21 @@ def _hash(text: str) -> str:
     return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
 
 
+def page_start(frame: Frame) -> str:
+    """Render the start of a page, which the browser can use while the rest is made."""
+    return environment().get_template("page_start.html.j2").render(frame=frame)
+
+
 def stream_page(template: str, frame: Frame, **values: object) -> Iterator[str]:
-    """Yield a page in parts, the first before the values that are lazy are asked for."""
-    stream = environment().get_template(f"{template}.html.j2").stream(frame=frame, **values)
+    """Yield a page in parts, without its start."""
+    stream = environment().get_template(f"{template}.html.j2").stream(frame=frame, is_started=True, **values)
     stream.enable_buffering(40)
     return iter(stream)
 
 
 def render_page(template: str, frame: Frame, **values: object) -> str:
     """Render a page."""
-    return environment().get_template(f"{template}.html.j2").render(frame=frame, **values)
+    return environment().get_template(f"{template}.html.j2").render(frame=frame, is_started=False, **values)
 
 
 @cache

@@ -127,7 +127,7 @@ def _entry(name: str, entry: Entry, shown: Shown) -> str:
         case Prose():
             return f"<div class=md id={name}>{render_markdown(entry.text, shown.links, name)}</div>\n"
         case ToolCalls():
-            return f"<ul class=calls>{_calls_html(name, entry.calls, shown)}</ul>\n"
+            return f"<ul class=calls id={name}>{_calls_html(name, entry.calls, shown)}</ul>\n"
         case Intervention():
             note = f"<small>{escape_text(entry.note)}</small>" if entry.note else ""
             return f"<div class=user id={name}>{escape_text(entry.words)}{note}</div>\n"
@@ -147,8 +147,8 @@ def _entry(name: str, entry: Entry, shown: Shown) -> str:
 
 def _callout(name: str, kind: str, body: str, title: str = "", fold: str = "") -> str:
     """Render a callout; `title` is HTML.  One with a fold mark can be folded."""
-    words = f"<b class=t>{escape_text(kind_words(kind))}</b>{f' {title}' if title else ''}"
-    classes = f'class="callout {kind_class(kind)}" id={name}'
+    words = f"<b>{escape_text(kind_words(kind))}</b>{f' {title}' if title else ''}"
+    classes = f'class="c {kind_class(kind)}" id={name}'
     if fold:
         is_open = " open" if fold == "+" else ""
         return f"<details {classes}{is_open}><summary>{words}</summary>{body}</details>\n"
@@ -199,17 +199,18 @@ _ENDS = {
 
 
 def _calls_html(name: str, calls: Sequence[ToolCall], shown: Shown) -> str:
-    return "".join(_call(f"{name}-{at}", call, shown.details.get(f"{name}-{at}")) for at, call in enumerate(calls, 1))
+    return "".join(_call(call, shown.details.get(f"{name}-{at}")) for at, call in enumerate(calls, 1))
 
 
-def _call(name: str, call: ToolCall, detail: CallDetail | None) -> str:
+def _call(call: ToolCall, detail: CallDetail | None) -> str:
+    """Render a call.  The script adds its id, the list's with a hyphen and its number."""
     tool, _, arguments = call.call.partition(" ")
     result = ": ".join(filter(None, (_ENDS[call.outcome], escape_text(call.result))))
     bad = "" if call.outcome is Outcome.OK else " class=bad"
-    line = f"<code><b>{escape_text(tool)}</b> {escape_text(arguments)}</code>{f' → {result}' if result else ''}"
+    line = f"<b>{escape_text(tool)}</b> {escape_text(arguments)}{f' <i>{result}</i>' if result else ''}"
     if detail is None:
-        return f"<li id={name}{bad}>{line}"
-    return f"<li id={name}{bad}><details><summary>{line}</summary>{render_detail(detail)}</details>"
+        return f"<li{bad}>{line}"
+    return f"<li{bad}><details><summary>{line}</summary>{render_detail(detail)}</details>"
 
 
 def render_detail(detail: CallDetail) -> Markup:

@@ -14,6 +14,7 @@ from markupsafe import Markup
 
 from crucible.core.text import short_duration
 from crucible.core.zones import in_zone
+from crucible.documents.session.findings import plain
 from crucible.documents.session.property_values import linktext_of
 from crucible.documents.session.session import Decision, Failure, FindingItem, Phase, Session, Status, Task
 from crucible.web.markdown_html import kind_words, render_markdown
@@ -63,19 +64,24 @@ def session_html(session: Session, frame: Frame, shown: Shown, facts: Facts) -> 
     return render_page("session", frame, **_values(session, shown, facts))
 
 
-def stream_session(session: Session, frame: Frame, shown: Shown, facts: Facts) -> Iterator[str]:
-    """Yield a session's page in parts.  Phases are rendered one by one."""
-    return stream_page("session", frame, **_values(session, shown, facts))
+PART = 200
+"""Phases on a live page; the script asks for the rest, so that a long session is shown at once."""
 
 
-def changes_html(session: Session, first: int, shown: Shown, facts: Facts) -> str:
-    """Render the parts of a page that grow: the head, the list of phases, and the phases from number `first` on."""
-    values = _values(session, shown, facts, first)
+def stream_session(session: Session, frame: Frame, shown: Shown, facts: Facts, first: int = 1) -> Iterator[str]:
+    """Yield a session's page in parts, without its start and with `PART` phases from number `first` on."""
+    return stream_page("session", frame, **_values(session, shown, facts, range(first, first + PART)))
+
+
+def changes_html(session: Session, numbers: range, shown: Shown, facts: Facts) -> str:
+    """Render what grows or is still missing: the head, the list of phases, and the phases with these numbers."""
+    values = _values(session, shown, facts, numbers)
     return environment().get_template("session_changes.html.j2").render(**values)
 
 
-def _values(session: Session, shown: Shown, facts: Facts, first: int = 0) -> Mapping[str, object]:
-    later = [phase for phase in session.phases if int(_number(phase)) >= first]
+def _values(session: Session, shown: Shown, facts: Facts, numbers: range | None = None) -> Mapping[str, object]:
+    count = len(session.phases)
+    chosen = session.phases if numbers is None else session.phases[max(0, numbers.start - 1) : numbers.stop - 1]
     return {
         "title": session.title or session.id,
         "session": session,
@@ -89,9 +95,10 @@ def _values(session: Session, shown: Shown, facts: Facts, first: int = 0) -> Map
         "glances": list(_glances(session)),
         "findings": [_finding(item) for item in session.findings],
         "preamble": render_entries(session.preamble, "e0", shown),
-        "phases": (_phase(phase, shown, facts) for phase in later),
+        "phases": (_phase(phase, shown, facts) for phase in chosen),
         "summary": render_markdown(session.summary, shown.links, "summary") if session.summary else "",
         "is_live": session.status is Status.ACTIVE and bool(facts.events),
+        "next": numbers.stop if numbers and numbers.stop <= count else 0,
     }
 
 
@@ -206,7 +213,7 @@ def _glances(session: Session) -> Iterator[Glance]:
 
 
 def _shortened(text: str) -> str:
-    line = " ".join(text.split())
+    line = plain(text)
     return line if len(line) <= _LONGEST else f"{line[: _LONGEST - 1]}…"
 
 

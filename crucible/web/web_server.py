@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import hmac
 import secrets
-from collections.abc import Callable, Iterable, Iterator, Mapping
+import sys
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from hashlib import sha256
 from http.cookies import CookieError, SimpleCookie
@@ -29,12 +30,13 @@ from crucible.core.errors import CrucibleError, UnknownId, UsageError
 from crucible.documents.session.session import Session
 from crucible.memory.history.history_folder import HISTORY
 from crucible.vault.events.event_files import archive_path, flight_folder
+from crucible.vault.notes.vault import Note
 from crucible.vault.notes.walk import CASES, KNOWLEDGE, WORKFLOWS
 from crucible.web.call_details import read_call_details
 from crucible.web.live_changes import LiveChanges
 from crucible.web.note_pages import inbox_values, note_values, table_of, workflow_values
 from crucible.web.overview_page import overview_values
-from crucible.web.page_frame import SCRIPT, STYLE, Frame, Section, asset, render_page
+from crucible.web.page_frame import SCRIPT, STYLE, Frame, Section, asset, page_start, render_page, stream_page
 from crucible.web.session_entries import Shown, calls_of, phase_prefix, render_detail
 from crucible.web.session_list import list_values
 from crucible.web.session_page import Facts, changes_html, stream_session
@@ -211,16 +213,26 @@ class _Pages:
 
     def _session(self, request: Request) -> Response:
         note = self._web.session(request.path_params["id"])
-        session = note.session
         if line := request.query_params.get("line", ""):
-            return RedirectResponse(f"{request.url.path}#{_place_of_line(session, line)}", 303)
-        shown = self._shown(session)
-        facts = self._facts(session)
-        if first := request.query_params.get("first", ""):
-            number = int(first) if first.isascii() and first.isdigit() else 0
-            return HTMLResponse(changes_html(session, number, shown, facts))
+            return RedirectResponse(f"{request.url.path}#{_place_of_line(note.session, line)}", 303)
+        if first := _number(request.query_params.get("first", "")):
+            numbers = range(first, (_number(request.query_params.get("last", "")) or sys.maxsize - 1) + 1)
+            session = note.session
+            return HTMLResponse(changes_html(session, numbers, self._shown(session), self._facts(session)))
+        start = _number(request.query_params.get("from", "")) or 1
+        return StreamingResponse(self._parts(note, start), media_type="text/html")
+
+    def _parts(self, note: Note, start: int) -> Iterator[bytes]:
+        """Yield a session's page; its start is sent before the note is parsed."""
         frame = self._frame.within("/sessions")
-        return StreamingResponse(_encoded(stream_session(session, frame, shown, facts)), media_type="text/html")
+        yield page_start(frame).encode()
+        try:
+            session = note.session
+            parts = stream_session(session, frame, self._shown(session), self._facts(session), start)
+            yield from (part.encode("utf-8", "replace") for part in parts)
+        except CrucibleError as error:
+            values = {"title": note.name, "error": str(error)}
+            yield from (part.encode() for part in stream_page("problem", frame, **values))
 
     def _shown(self, session: Session) -> Shown:
         root, name = self._web.vault.root, session.id
@@ -246,13 +258,13 @@ class _Pages:
         return StreamingResponse(self._live.stream(note.name, note.path), media_type="text/event-stream")
 
 
-def _encoded(parts: Iterable[str]) -> Iterator[bytes]:
-    return (part.encode("utf-8", "replace") for part in parts)
+def _number(text: str) -> int:
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 9 else 0
 
 
 def _place_of_line(session: Session, text: str) -> str:
     """Return the id on the page of the entry at a line of the note, from 1."""
-    line = int(text) - 1 if text.isascii() and text.isdigit() and len(text) < 9 else -1
+    line = _number(text) - 1
     for above, entries in [("e0", session.preamble), *((phase_prefix(p), p.entries) for p in session.all_phases())]:
         for number, entry in enumerate(entries, 1):
             if entry.lines.first <= line < entry.lines.end:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from datetime import datetime, tzinfo
 from pathlib import Path
-from threading import Lock
+from subprocess import DEVNULL, run
+from threading import Lock, Thread
 from typing import NamedTuple, TypeVar
 from urllib.parse import quote
 
@@ -38,6 +40,7 @@ FOLDERS = {
 """The folders whose notes have pages, besides sessions.  A page's address begins with the folder."""
 
 SESSION_PAGES = "/sessions/"
+_KEPT_NOTES = 3
 _FRESH = 10.0
 """Seconds for which the table of links is used without looking at the disk again."""
 
@@ -62,6 +65,8 @@ class WebVault:
         self._lock = Lock()
         self._links: tuple[float, LinkTable] | None = None
         self._kept: dict[str, tuple[str, object]] = {}
+        self._notes: list[Note] = []
+        self._building: Thread | None = None
 
     def ask(self, question: Callable[[View], T]) -> T:
         """Answer a question about the index, which is updated first."""
@@ -85,7 +90,11 @@ class WebVault:
         if not ref or "/" in ref or ref.startswith("."):
             raise SessionNotFound(f'no session matches "{ref}"')
         usual = self.vault.sessions / f"{ref}.md"
-        return self.vault.read(usual if usual.is_file() else self.vault.find(ref))
+        note = self.vault.read(usual if usual.is_file() else self.vault.find(ref))
+        kept = next((one for one in self._notes if (one.path, one.stamp) == (note.path, note.stamp)), note)
+        # A note is parsed once, however many parts of its page are asked for.
+        self._notes = [kept, *(one for one in self._notes if one.path != note.path)][:_KEPT_NOTES]
+        return kept
 
     def subagents(self, session: Session) -> Mapping[str, Session]:
         """Read the notes of a session's subagents; one that cannot be read is left out."""
@@ -137,10 +146,22 @@ class WebVault:
 
     # --- recall ------------------------------------------------------------------------------------------------------
 
+    def prepare_recall(self) -> None:
+        """Build recall's index in a process of its own, whose memory the server need not keep."""
+        self._building = Thread(target=self._build_index, daemon=True)
+        self._building.start()
+
+    def _build_index(self) -> None:
+        command = [sys.executable, "-P", "-m", "crucible.memory.recall_update", str(self.vault.root)]
+        with suppress(OSError):  # then the first question builds it
+            run(command, stdin=DEVNULL, stdout=DEVNULL, stderr=DEVNULL, check=False)
+
     def recall(self, text: str) -> Answer:
         """Search sessions and knowledge by words."""
         if not text.strip():
             raise UsageError("no query")
+        if self._building:
+            self._building.join()
         with self._lock:
             engine = EmbeddedRecall(self.vault.root, self.vault.settings, items=ItemShelf(self.vault))
             return engine.ask(Question(text, limit=MOST, context=0), self.now())

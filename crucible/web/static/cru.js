@@ -1,6 +1,7 @@
 // The behaviour of the pages: levels of detail, folding, keys, live growth, instant search.
 // Without it every page can be read; nothing is fetched from another origin.
 const root = document.documentElement;
+const page = document.body;
 const all = (selector, within = document) => [...within.querySelectorAll(selector)];
 const one = (selector, within = document) => within.querySelector(selector);
 const saved = (key, value) => {
@@ -20,7 +21,7 @@ const isDark = () => (root.dataset.theme || (matchMedia("(prefers-color-scheme: 
 const levels = all("[data-set-level]");
 const setLevel = (level) => {
   if (!levels.some((button) => button.dataset.setLevel === level)) return;
-  root.dataset.level = level;
+  page.dataset.level = level;
   saved("cru-level", level);
   levels.forEach((button) => button.setAttribute("aria-pressed", button.dataset.setLevel === level));
 };
@@ -59,7 +60,12 @@ const stepRow = (direction) => {
 
 // --- folding
 
-const detailAddress = root.dataset.detail;
+// A call's id is its list's with a number; most calls are never linked to, so the page does not contain them.
+const nameCalls = (within = document) => all("ul.calls", within).forEach((list) =>
+  [...list.children].forEach((item, at) => { item.id = `${list.id}-${at + 1}`; }));
+nameCalls();
+
+const detailAddress = page.dataset.detail;
 const addMore = (item) => {
   if (one("button.more", item) || one("details", item)) return;
   const button = document.createElement("button");
@@ -70,7 +76,7 @@ const addMore = (item) => {
   button.setAttribute("aria-label", "Show details");
   item.prepend(button);
 };
-const addAllMore = () => { if (detailAddress) all(".calls > li").filter((item) => !item.closest(".work")).forEach(addMore); };
+const addAllMore = () => { nameCalls(); if (detailAddress) all(".calls > li").filter((item) => !item.closest(".work")).forEach(addMore); };
 const toggleCall = async (button, open) => {
   const item = button.parentElement;
   let box = one(":scope > .detail", item);
@@ -108,9 +114,8 @@ const showTarget = () => {
   target.scrollIntoView({ block: "start" });
 };
 addEventListener("hashchange", showTarget);
-showTarget();
 document.addEventListener("pointerover", (event) => {
-  const entry = event.target.closest?.('main [id^="e"]');
+  const entry = event.target.closest?.('main [id^="e"], main section[id]');
   if (!entry || one(":scope > .anchor", entry)) return;
   const link = document.createElement("a");
   link.className = "anchor";
@@ -239,9 +244,26 @@ const stopLive = () => {
   stream?.close();
   all(".live").forEach((element) => { element.textContent = "ended"; element.className = "dim"; });
 };
-if (root.dataset.events) {
-  stream = new EventSource(root.dataset.events);
-  let busy = Promise.resolve();
+// --- the rest of a long session
+
+const loadRest = async () => {
+  const rest = document.getElementById("rest");
+  let next = Number(one("[data-next]")?.dataset.next);
+  while (next) {
+    const answer = await fetch(`${location.pathname}?first=${next}&last=${next + 399}`).catch(() => null);
+    if (!answer || !answer.ok) return;
+    const more = new DOMParser().parseFromString(await answer.text(), "text/html");
+    one("#phases").append(...all("#phases > section", more));
+    next = Number(more.getElementById("rest")?.dataset.next);
+  }
+  rest?.remove();
+  addAllMore();
+  observePhases();
+};
+let busy = loadRest().then(showTarget);
+
+if (page.dataset.events) {
+  stream = new EventSource(page.dataset.events);
   stream.addEventListener("changed", () => { busy = busy.then(grow); });
   addEventListener("pagehide", () => stream.close());
 }

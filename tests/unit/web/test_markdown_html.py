@@ -126,8 +126,8 @@ def test_only_links_to_known_notes_are_links() -> None:
 
 def test_callouts_are_boxes_and_folded_ones_open_on_demand() -> None:
     html = render_markdown("> [!decision]\n> Use a *bucket*.\n> > [!error]- Broken\n> > It failed.")
-    assert '<div class="callout k-decision"><p><b class=t>decision</b>' in html
-    assert '<details class="callout k-error"><summary><b class=t>error</b> Broken</summary>' in html
+    assert '<div class="c k-decision"><p><b>decision</b>' in html
+    assert '<details class="c k-error"><summary><b>error</b> Broken</summary>' in html
     assert "<em>bucket</em>" in html
 
 
