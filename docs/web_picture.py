@@ -15,7 +15,7 @@ from playwright.sync_api import sync_playwright
 
 ROOT = Path(__file__).resolve().parent.parent
 PICTURE = ROOT / "docs" / "images" / "web.png"
-SESSION = "2026-11-20-move-avatars-to-object-storage"
+SESSION = "2026-11-21-add-rate-limiter-project"
 SIZE = {"width": 1180, "height": 1330}
 
 

@@ -24,7 +24,7 @@ def heat_map(counts: Mapping[date, int], today: date) -> Markup:
     width, height = _LEFT + _WEEKS * _CELL, _TOP + 7 * _CELL
     label = f"{total:,} sessions in the last year"
     return Markup(  # noqa: S704  every text is escaped
-        f'<svg class=heat viewBox="0 0 {width} {height}" role=img aria-label="{label}">{_names(days)}{"".join(cells)}</svg>'
+        f'<svg class=heat viewBox="0 0 {width} {height}" preserveAspectRatio="xMaxYMid slice" role=img aria-label="{label}">{_names(days)}{"".join(cells)}</svg>'
     )
 
 

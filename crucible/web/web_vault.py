@@ -15,6 +15,7 @@ from urllib.parse import quote
 
 from crucible.core.errors import CrucibleError, SessionNotFound, UnknownId, UsageError
 from crucible.core.prices.price_list import PriceList
+from crucible.core.text import dollars
 from crucible.documents.session.session import Session
 from crucible.memory.history.history_folder import HISTORY
 from crucible.memory.knowledge.knowledge_search import ItemShelf
@@ -181,12 +182,7 @@ def page_address(path: str, sessions: str) -> str | None:
 
 def show_cost(cost: Cost) -> str:
     """Return a cost as text; "" if nothing has a price."""
-    if cost.micros is None:
-        return ""
-    return "<$0.01" if 0 < cost.micros < _HALF_CENT else f"${cost.micros / 1_000_000:,.2f}"
-
-
-_HALF_CENT = 5_000
+    return "" if cost.micros is None else dollars(cost.micros)
 
 
 def cost_note(cost: Cost) -> str:
