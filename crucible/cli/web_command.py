@@ -43,7 +43,7 @@ def web(door: Door, port: int, *, no_open: bool) -> None:
     _check_library()
     from crucible.web.web_server import build_app, new_token, serve  # noqa: PLC0415  an optional dependency
 
-    vault, user = open_vault(door), user_settings()
+    vault, user = open_vault(door, looks=False), user_settings()
     pages = WebVault(vault, WebSettings(user_zone(), local_now, load_prices(user.prices)))
     live = LiveChanges(vault.root, vault.settings, user, pages.forget_links)
     with _listen(port) as listener:

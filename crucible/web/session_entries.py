@@ -216,9 +216,9 @@ def _call(call: ToolCall, detail: CallDetail | None) -> str:
 def render_detail(detail: CallDetail) -> Markup:
     """Render what the event log knows of a call."""
     parts = [
-        f"<pre class=diff>{render_diff(detail.diff)}</pre>" if detail.diff else "",
-        f"<pre>{escape_text(detail.arguments)}</pre>" if detail.arguments else "",
-        f"<pre class=out>{escape_text(detail.output)}</pre>" if detail.output else "",
+        f"<pre tabindex=0 class=diff>{render_diff(detail.diff)}</pre>" if detail.diff else "",
+        f"<pre tabindex=0>{escape_text(detail.arguments)}</pre>" if detail.arguments else "",
+        f"<pre tabindex=0>{escape_text(detail.output)}</pre>" if detail.output else "",
         f"<p class=facts>{escape_text(detail.mark)}</p>" if detail.mark else "",
     ]
     return Markup("".join(parts))  # noqa: S704  every text is escaped

@@ -56,6 +56,7 @@ CONSOLE: Mapping[str, tuple[str, ...]] = {
     "briefing": ("briefing", "--project", "bookshelf"),
     "report": ("report", "--since", "2026-11-18", "--project", "bookshelf"),
     "launch": ("launch", "--with", "claude"),
+    "web": ("web", "--port", "70000"),
     "task list": ("task", "--all"),
     "task show": ("task", "show", f"{AVATARS}.1"),
     "task add": ("task", "add", "Move the old thumbnails", "--session", AVATARS),

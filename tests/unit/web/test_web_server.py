@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 import shutil
+import socket
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from threading import Thread
@@ -30,6 +31,7 @@ from crucible.web.live_changes import LiveChanges
 from crucible.web.web_server import build_app
 from crucible.web.web_vault import WebSettings, WebVault
 from tests.paths import TESTS
+from tests.running import Cru
 from tests.unit.web.test_markdown_html import Page
 
 TOKEN, PORT = "secret-token", 8000
@@ -248,3 +250,21 @@ def test_a_watcher_reports_changes_to_streams(vault: Vault) -> None:
     finally:
         live.end_streams()
         live.stop()
+
+
+# --- the command -----------------------------------------------------------------------------------------------------
+
+
+def test_without_the_extra_one_line_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch, cru: Cru) -> None:
+    monkeypatch.setattr("crucible.cli.web_command.find_spec", lambda _name: None)
+    done = cru("web")
+    assert done.exit_code == 1
+    assert done.stderr.startswith('error: "cru web" needs the extra "web", which is not installed')
+    assert "[web]" in done.stderr
+
+
+def test_a_port_in_use_is_an_error(cru: Cru, vault: Vault) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        done = cru("--vault", str(vault.root), "web", "--no-open", "--port", str(taken.getsockname()[1]))
+    assert done.exit_code == 1
+    assert "Choose another port" in done.stderr
