@@ -69,6 +69,11 @@ class Visit:
         """Whether the page is broader than its window."""
         return bool(self.page.evaluate("document.documentElement.scrollWidth > innerWidth"))
 
+    def dismiss(self, dialog: Any) -> None:
+        """Note a dialog, which only a script that should not run can open."""
+        self.complaints.append(f"dialog {dialog.message}")
+        dialog.dismiss()
+
     def until(self, condition: str) -> None:
         """Wait until an expression is true.  The policy forbids Playwright's own way, which evaluates text."""
         for _ in range(100):
@@ -92,7 +97,7 @@ def visiting(browser: Any, origin: str, **options: Any) -> Iterator[Visit]:
         page = visit.page
         page.on("request", lambda request: None if _is_own(request.url, origin) else visit.foreign.append(request.url))
         page.on("pageerror", lambda error: visit.complaints.append(str(error)))
-        page.on("dialog", lambda dialog: (visit.complaints.append(f"dialog {dialog.message}"), dialog.dismiss()))
+        page.on("dialog", visit.dismiss)
         page.on("console", lambda message: visit.complaints.append(message.text) if message.type == "error" else None)
         yield visit
     finally:
