@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -27,7 +28,7 @@ from crucible.documents.knowledge.items import (
     Verification,
 )
 from crucible.documents.markdown.containment import cut, normal_line
-from crucible.memory.knowledge.add_item import Added, AddOutcome, SimilarChoice, add_item, provenance_in
+from crucible.memory.knowledge.add_item import Added, AddOutcome, ItemWriter, SimilarChoice, item_writer, provenance_in
 from crucible.memory.knowledge.knowledge_folder import items_by_id, load_items
 from crucible.vault.logs.jsonl_store import is_inner_path
 from crucible.vault.notes.vault import Note, Vault
@@ -84,26 +85,26 @@ class Saver:
 
     def keep_all(self, proposals: Iterable[CaptureProposal], problems: dict[str, None]) -> Iterator[KeptCandidate]:
         """Keep each candidate. Failures are added to `problems`, and the others are still kept."""
-        for one in proposals:
+        waiting = deque(proposals)
+        while waiting:
             try:
-                kept = self.keep(one)
+                with item_writer(self.vault, self.now, self.redact) as writer:
+                    while waiting:
+                        kept = self._keep(waiting[0], writer)
+                        problems.update(_problems_of(kept))
+                        waiting.popleft()
+                        yield kept
             except CrucibleError as error:
-                problems[f"{one.candidate.summary}: not kept: {error}"] = None
-                continue
-            if kept.record.state is CaptureState.APPROVED:
-                problems[f"{one.candidate.summary}: not kept: {kept.line}"] = None
-            problems.update(dict.fromkeys(kept.warnings))
-            yield kept
+                problems[f"{waiting.popleft().candidate.summary}: not kept: {error}"] = None
 
-    def keep(self, proposal: CaptureProposal) -> KeptCandidate:
-        """Keep a candidate. Raises the same errors as `add_item`.
+    def _keep(self, proposal: CaptureProposal, writer: ItemWriter) -> KeptCandidate:
+        """Keep a candidate. Raises the same errors as `ItemWriter.add`.
 
         If an interrupted run already created an equal item for the session, that item counts as kept.
         """
         choice = self.choice or (None if self.vault.settings.capture.deduplicate else SimilarChoice.KEEP_BOTH)
-        item = self._item(proposal)
-        added = add_item(self.vault, item, self.now, self.redact, choice=choice, similar=self.similar)
-        state, id_ = self._state_of(added)
+        added = writer.add(self._item(proposal), choice, self.similar)
+        state, id_ = self._state_of(added, writer)
         path = added.path or (self.vault.root / "knowledge" / f"{id_}.md" if id_ else None)
         return KeptCandidate(proposal, remembered(proposal, state, id_), path, added.why, added.warnings)
 
@@ -119,7 +120,7 @@ class Saver:
     def _items(self) -> Mapping[str, Item]:
         return items_by_id(load_items(self.vault))
 
-    def _state_of(self, added: Added) -> tuple[CaptureState, str]:
+    def _state_of(self, added: Added, writer: ItemWriter) -> tuple[CaptureState, str]:
         first = added.alike[0] if added.alike else None
         if added.outcome in (AddOutcome.ADDED, AddOutcome.MERGED):
             return CaptureState.KEPT, added.id
@@ -127,7 +128,7 @@ class Saver:
             return CaptureState.APPROVED, ""
         if not first.exact:
             return CaptureState.ALIKE, first.id
-        found = items_by_id(load_items(self.vault)).get(first.id)
+        found = items_by_id(writer.notes.values()).get(first.id)
         ours = found and (found.source.session, found.type) == (self.note.name, added.item.type)
         return (CaptureState.KEPT if ours else CaptureState.KNOWN), first.id
 
@@ -158,6 +159,12 @@ class Saver:
             return provenance_in(self.note, candidate.phase, origin)
         except UsageError:  # the note was edited and no longer has the phase
             return ItemSource(origin, self.note.name)
+
+
+def _problems_of(kept: KeptCandidate) -> Iterator[tuple[str, None]]:
+    if kept.record.state is CaptureState.APPROVED:
+        yield f"{kept.proposal.candidate.summary}: not kept: {kept.line}", None
+    yield from ((warning, None) for warning in kept.warnings)
 
 
 def _failure(candidate: Candidate, attribution: Attribution | None) -> FailureCause:

@@ -5,9 +5,12 @@ Decision records, evidence, self-corrections and explicitly recorded findings ar
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from datetime import datetime, timedelta
+from itertools import chain
+from math import ceil
 from typing import Any
 
 from crucible.analysis.failure_causes import classify
@@ -82,17 +85,45 @@ def sort_out(
 def once_each(candidates: Iterable[Candidate]) -> Iterator[Candidate]:
     """Drop duplicates (the same row, or nearly the same words), keeping the candidate with the highest confidence."""
     rows: set[str] = set()
-    seen: list[frozenset[str]] = []
-    for one in sorted(candidates, key=lambda one: (-one.confidence, one.line)):
+    found = [(one, words_of(one.summary)) for one in sorted(candidates, key=lambda one: (-one.confidence, one.line))]
+    seen = _SeenTitles(words for _, words in found)
+    for one, words in found:
         if one.kind not in FAILURES:
-            row, words = one.finding.partition("-")[2], words_of(one.summary)
-            is_seen = one.kind is not CandidateKind.EVIDENCE and any(likeness(words, other) >= _SAME for other in seen)
-            if row in rows or is_seen:
+            row = one.finding.partition("-")[2]
+            if row in rows or (one.kind is not CandidateKind.EVIDENCE and seen.has_like(words)):
                 continue
             rows.update(filter(None, [row]))
-            seen.append(words)
+            seen.add(words)
         if one.summary:
             yield one
+
+
+class _SeenTitles:
+    """The words of titles, to find one with nearly the same words without comparing all.
+
+    Two titles are alike only if one has at least one of the other's rarest words: all but those that may differ.
+    """
+
+    def __init__(self, titles: Iterable[frozenset[str]]) -> None:
+        self._counts = Counter(word for words in titles for word in words)
+        self._by_word: defaultdict[str, list[frozenset[str]]] = defaultdict(list)
+        self._by_rare_word: defaultdict[str, list[frozenset[str]]] = defaultdict(list)
+
+    def has_like(self, words: frozenset[str]) -> bool:
+        """True if a title has nearly the same words."""
+        lists = chain(map(self._by_word.get, self._rarest(words)), map(self._by_rare_word.get, words))
+        return any(likeness(words, other) >= _SAME for titles in lists for other in titles or ())
+
+    def add(self, words: frozenset[str]) -> None:
+        """Add a title."""
+        for word in words:
+            self._by_word[word].append(words)
+        for word in self._rarest(words):
+            self._by_rare_word[word].append(words)
+
+    def _rarest(self, words: frozenset[str]) -> list[str]:
+        shared = ceil(_SAME * len(words) - 1e-9)
+        return sorted(words, key=lambda word: (self._counts[word], word))[: len(words) - shared + 1]
 
 
 def _propose(key: str, candidate: Candidate, before: Remembered | None, settings: CaptureSettings) -> CaptureProposal:

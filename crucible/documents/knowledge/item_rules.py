@@ -9,6 +9,7 @@ import math
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from crucible.core.patterns import late_pattern
@@ -231,8 +232,8 @@ def similar_items(
     """
     place = Audience.of(item)
     near = {id_: other for id_, other in known.items() if sees(place, Audience.of(other))}
-    title, words = normal_title(item.title), (words_of(item.title), words_of(f"{item.title} {item.text}"))
-    found = [one for id_, other in near.items() if (one := _alike(id_, other, title, words, settings))]
+    own = _words_in(item.title, item.text)
+    found = [one for id_, other in near.items() if (one := _alike(id_, other, own, settings))]
     found_ids = {one.id for one in found}
     for id_, likeness in similar(f"{item.title}\n{item.text}", 10) if similar else ():
         other = near.get(id_)
@@ -241,18 +242,26 @@ def similar_items(
     return sorted(found, key=lambda one: (one.retired, not one.exact, -one.likeness, one.id))
 
 
-def _alike(
-    id_: str,
-    other: Item,
-    title: str,
-    words: tuple[frozenset[str], frozenset[str]],
-    settings: KnowledgeSettings,
-) -> SimilarItem | None:
-    if normal_title(other.title) == title:
+class _ItemWords(NamedTuple):
+    """An item's normalized title, and the words of its title, and of its title and text."""
+
+    title: str
+    titled: frozenset[str]
+    all: frozenset[str]
+
+
+@lru_cache(2048)  # a capture compares each of its candidates with the same items
+def _words_in(title: str, text: str) -> _ItemWords:
+    return _ItemWords(normal_title(title), words_of(title), words_of(f"{title} {text}"))
+
+
+def _alike(id_: str, other: Item, own: _ItemWords, settings: KnowledgeSettings) -> SimilarItem | None:
+    words = _words_in(other.title, other.text)
+    if words.title == own.title:
         return SimilarItem(id_, other.title, 1.0, True, not other.active, "the same title")
     if not other.active:
         return None
-    alike = max(likeness(words[0], words_of(other.title)), likeness(words[1], words_of(f"{other.title} {other.text}")))
+    alike = max(likeness(own.titled, words.titled), likeness(own.all, words.all))
     if alike < settings.alike_words:
         return None
     return SimilarItem(id_, other.title, alike, False, False, f"{alike:.0%} of its words")

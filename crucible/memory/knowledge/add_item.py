@@ -8,8 +8,8 @@ from __future__ import annotations
 import itertools
 import os
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
@@ -36,7 +36,7 @@ from crucible.documents.markdown.source import Edit, Source
 from crucible.documents.markdown.wikilinks import strip_heading_for_link
 from crucible.documents.session.property_values import link_to
 from crucible.memory.knowledge.item_status import merge_edits, retire_item
-from crucible.memory.knowledge.knowledge_folder import ItemNote, items_by_id, load_items
+from crucible.memory.knowledge.knowledge_folder import ItemNote, items_by_id, load_item, load_items
 from crucible.vault.notes.note_folder import create_note
 from crucible.vault.notes.note_homes import folder_of_session
 from crucible.vault.notes.session_notes import find_phase, heading_of
@@ -106,19 +106,41 @@ def add_item(
     similar: Similar | None = None,
     on_error: OnError | None = None,
 ) -> Added:
-    """Write the item as `knowledge/<slug of its title>.md`, or return why not.
+    """Write the item as `knowledge/<slug of its title>.md`, or return why not; see `ItemWriter.add`."""
+    with item_writer(vault, now, redact, on_error) as writer:
+        return writer.add(item, choice, similar)
 
-    An item with the same title is skipped unless merged; a similar one needs a `choice`.  `SimilarChoice.MERGE` merges
-    into the most similar item.  Raises `VaultError` if the note cannot be written; read errors are passed to
-    `on_error`.
-    """
-    clean, redactions = redacted(item, redact)
-    clean = _completed(clean, vault, now)
+
+@contextmanager
+def item_writer(vault: Vault, now: datetime, redact: Redact, on_error: OnError | None = None) -> Iterator[ItemWriter]:
+    """Hold the lock of the knowledge folder, to add several items.  Read errors are passed to `on_error`."""
     files.make_folders(vault.root, vault.root / KNOWLEDGE)
     with vault.locked(vault.root / KNOWLEDGE):
-        notes = [*load_items(vault, on_error)]
-        added = _write_if_new(vault, clean, notes, now, choice=choice, similar=similar)
-    return replace(added, redactions=redactions)
+        yield ItemWriter(vault, now, redact, {one.note.path: one for one in load_items(vault, on_error)})
+
+
+@dataclass(frozen=True, slots=True)
+class ItemWriter:
+    """Adds items while it holds the lock of the knowledge folder; `notes` are those in the folder, by path."""
+
+    vault: Vault
+    now: datetime
+    redact: Redact
+    notes: dict[Path, ItemNote]
+
+    def add(self, item: Item, choice: SimilarChoice | None = None, similar: Similar | None = None) -> Added:
+        """Write the item as `knowledge/<slug of its title>.md`, or return why not.
+
+        An item with the same title is skipped unless merged; a similar one needs a `choice`.  `SimilarChoice.MERGE`
+        merges into the most similar item.  Raises `VaultError` if the note cannot be written.
+        """
+        clean, redactions = redacted(item, self.redact)
+        clean = _completed(clean, self.vault, self.now)
+        notes = [*self.notes.values()]
+        added = _write_if_new(self.vault, clean, notes, self.now, choice=choice, similar=similar)
+        if added.path:
+            self.notes[added.path] = load_item(self.vault, added.path)
+        return replace(added, redactions=redactions)
 
 
 def _completed(item: Item, vault: Vault, now: datetime) -> Item:
@@ -170,7 +192,7 @@ def _write_if_new(
                 return Added(AddOutcome.SKIPPED, item, why=why, alike=alike)
             return Added(AddOutcome.ALIKE, item, why=why, alike=alike, choices=tuple(SimilarChoice))
     room = room_for(item, known.values(), settings)
-    least = lightest_items(item, known, now, settings)
+    least = lightest_items(item, known, now, settings) if room.full or room.nearly_full else []
     shown = ", ".join(f"{id_} ({weight:.2f})" for id_, weight in least)
     if room.full:
         why = f"no room: {room}; retire the items with the lowest weight: {shown}"

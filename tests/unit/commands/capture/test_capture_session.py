@@ -24,6 +24,8 @@ from crucible.core.settings.settings import VaultSettings
 from crucible.documents.knowledge.items import Attribution, Category, Item, ItemScope, ItemType, Origin
 from crucible.documents.session.findings import findings_of
 from crucible.memory.bookmarks.resume_tickets import CAPTURES
+from crucible.memory.knowledge import add_item
+from crucible.memory.knowledge.add_item import ItemWriter
 from crucible.memory.knowledge.knowledge_folder import load_items
 from crucible.vault.notes.init_vault import init_vault
 from crucible.vault.notes.vault import Vault
@@ -429,18 +431,31 @@ def test_a_full_knowledge_base_is_reported_and_tried_again_later(vault: Vault, n
 def test_an_item_that_the_disk_refuses_keeps_no_other_from_it(
     vault: Vault, note: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from crucible.commands.capture import saving
-    from crucible.memory.knowledge.add_item import add_item
+    add = ItemWriter.add
 
-    def refuses(vault_: Vault, item: Item, *rest: Any, **more: Any) -> Any:
+    def refuses(writer: ItemWriter, item: Item, *rest: Any) -> Any:
         if item.type is ItemType.EVIDENCE:
             raise VaultError("no space left")
-        return add_item(vault_, item, *rest, **more)
+        return add(writer, item, *rest)
 
-    monkeypatch.setattr(saving, "add_item", refuses)
+    monkeypatch.setattr(ItemWriter, "add", refuses)
     told = run(vault, note, EVIDENCE, CORRECTION)
     assert titles(vault) == [CORRECTION.summary]
     assert told.problems == (f"{EVIDENCE.summary}: not kept: no space left",)
+
+
+def test_the_knowledge_folder_is_read_once_for_all_candidates(
+    vault: Vault, note: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[Vault] = []
+
+    def load(vault_: Vault, _: object) -> tuple[()]:
+        read.append(vault_)
+        return ()
+
+    monkeypatch.setattr(add_item, "load_items", load)
+    run(vault, note, EVIDENCE, CORRECTION)
+    assert (len(items(vault)), len(read)) == (2, 1)
 
 
 def test_without_a_writable_log_nothing_is_asked_and_sure_candidates_are_kept(vault: Vault, note: Path) -> None:

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from crucible.commands.capture.candidates import Candidate, CandidateKind, Handling
-from crucible.commands.capture.selection import is_preselected, way_of
+from crucible.commands.capture.selection import is_preselected, once_each, way_of
 from crucible.core.settings.session_settings import CaptureSettings
+from crucible.documents.knowledge.item_rules import likeness, words_of
 from crucible.documents.knowledge.items import Attribution, Category
 from crucible.documents.session.findings import Source
 from tests.cases import for_each
+from tests.counting import steps_of
 
 SETTINGS = CaptureSettings()
 
@@ -110,3 +115,27 @@ def test_above_point_eight_it_is_ticked_beforehand() -> None:
     assert not is_preselected(candidate(CandidateKind.DECISION, 0.8))
     assert is_preselected(candidate(CandidateKind.DECISION, 0.81))
     assert not is_preselected(candidate(CandidateKind.FAILURE, 0.95), attributed(Category.TOOL_MISUSE, 0.7))
+
+
+def decisions(titles: list[str]) -> list[Candidate]:
+    return [candidate(CandidateKind.DECISION, 0.9)._replace(summary=title) for title in titles]
+
+
+WORDS = "alder birch cedar elm fir gum hazel ivy juniper kapok larch maple".split()  # noqa: SIM905
+
+
+@given(st.lists(st.lists(st.sampled_from(WORDS), min_size=1, max_size=12).map(" ".join), max_size=20))
+def test_of_titles_with_nearly_the_same_words_the_first_is_kept(titles: list[str]) -> None:
+    kept: list[str] = []
+    for title in titles:
+        if not any(likeness(words_of(title), words_of(other)) >= 0.8 for other in kept):
+            kept.append(title)
+    assert [one.summary for one in once_each(decisions(titles))] == kept
+
+
+def test_dropping_duplicates_takes_about_twice_the_work_for_twice_the_titles() -> None:
+    def titles(count: int) -> list[str]:
+        return [f"Keep store {at} of worker{at} in the shared table" for at in range(count)]
+
+    few, many = (steps_of(partial(list, once_each(decisions(titles(count))))) for count in (50, 100))
+    assert many <= 2.3 * few
