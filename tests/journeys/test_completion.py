@@ -40,7 +40,7 @@ def test_commands_are_completed(cru_process: CruProcess) -> None:
     assert _complete(cru_process, "cru re") == ["recall", "report", "record"]
     assert _complete(cru_process, "cru session s") == ["show", "stats"]
     assert _complete(cru_process, "cru session list --format t") == ["text", "toon"]
-    assert _complete(cru_process, "cru import c") == ["claude-code", "codex"]
+    assert _complete(cru_process, "cru import c") == ["claude-code", "cline", "codex", "copilot", "cursor"]
 
 
 def test_a_questions_options_are_completed(cru_process: CruProcess) -> None:
