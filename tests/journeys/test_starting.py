@@ -14,7 +14,7 @@ import pytest
 
 from crucible.clients.client import start_with_context
 from crucible.clients.launch.session_marks import BRIEFED_ENVIRONMENT
-from crucible.clients.registry import CLIENTS
+from crucible.clients.registry import LAUNCHABLE
 from crucible.documents.session.session import AgentRef
 from crucible.vault.notes.vault import Vault
 from tests.running import Cru
@@ -105,7 +105,7 @@ def test_without_any_client_the_line_says_how_to_get_one(cru: Cru, vault: Vault,
     recently(vault)
     done = cru("launch")
     assert done.exit_code == 1
-    assert f"none of {', '.join(CLIENTS)} is installed" in done.stderr
+    assert f"none of {', '.join(LAUNCHABLE)} is installed" in done.stderr
     assert "npm install -g @anthropic-ai/claude-code" in done.stderr
     refused = cru("launch", "--with", "codex")
     assert (refused.exit_code, "npm install -g @openai/codex" in refused.stderr) == (1, True)
@@ -157,13 +157,13 @@ def test_what_is_no_command_line_is_refused(cru: Cru, wish: str) -> None:
 
 def test_codex_gets_a_string_of_toml_whatever_stands_in_it() -> None:
     text = 'Say "hi" \\ \x7f\n日本 🕐 ```'
-    made = start_with_context(CLIENTS["codex"], text, "", {})
+    made = start_with_context(LAUNCHABLE["codex"], text, "", {})
     assert tomllib.loads(made.command[2]) == {"developer_instructions": text}
 
 
 def test_opencodes_settings_in_the_environment_stay() -> None:
     known = json.dumps({"model": "x", "instructions": ["a.md"]})
-    made = start_with_context(CLIENTS["opencode"], "text", "b.md", {"OPENCODE_CONFIG_CONTENT": known})
+    made = start_with_context(LAUNCHABLE["opencode"], "text", "b.md", {"OPENCODE_CONFIG_CONTENT": known})
     assert json.loads(made.env["OPENCODE_CONFIG_CONTENT"]) == {"model": "x", "instructions": ["a.md", "b.md"]}
 
 
@@ -194,8 +194,8 @@ def test_settings_of_opencode_that_cannot_be_added_to_are_not_dropped(
 def test_the_users_own_option_of_that_kind_takes_the_briefings_place_no_more(
     client: str, more: list[str], told: str, rest: list[str]
 ) -> None:
-    made = start_with_context(CLIENTS[client], "said\n", "", {}, more)
+    made = start_with_context(LAUNCHABLE[client], "said\n", "", {}, more)
     text = made.command[2]
     assert (tomllib.loads(text)["developer_instructions"] if client == "codex" else text) == told
     assert [*made.command[3:]] == rest
-    assert [*start_with_context(CLIENTS[client], "", "", {}, more).command[1:]] == more
+    assert [*start_with_context(LAUNCHABLE[client], "", "", {}, more).command[1:]] == more

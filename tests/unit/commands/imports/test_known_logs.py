@@ -59,6 +59,10 @@ def reads(monkeypatch: pytest.MonkeyPatch) -> Reads:
     return Reads(monkeypatch)
 
 
+QUIET = LATER + timedelta(days=14)
+"""Long after every recording."""
+
+
 def run(vault: Vault, folder: Path, *, now: datetime = LATER, dialect: Dialect = CLAUDE) -> ImportReport:
     known = KnownLogs(Vault(vault.root, vault.settings), now, "1")
     (report,) = import_all(vault, [Search(dialect, (folder,))], options=ImportOptions(now), known=known)
@@ -85,18 +89,20 @@ def test_an_unchanged_log_is_not_opened_again(vault: Vault, logs: Path, reads: R
     assert not reads.take()
 
 
-@pytest.mark.parametrize("client", sorted(DIALECTS))
+@pytest.mark.parametrize(
+    "client", sorted(path.name for path in (TESTS / "data" / "transcripts").iterdir() if path.name in DIALECTS)
+)
 def test_the_table_reports_what_reading_reports(client: str, vault: Vault, tmp_path: Path, reads: Reads) -> None:
     folder = tmp_path / "logs"
     shutil.copytree(TESTS / "data" / "transcripts" / client, folder)
     age(folder)
-    run(vault, folder, dialect=DIALECTS[client])
+    run(vault, folder, now=QUIET, dialect=DIALECTS[client])
     before = bytes_of(vault)
     reads.take()
-    by_table = run(vault, folder, dialect=DIALECTS[client])
+    by_table = run(vault, folder, now=QUIET, dialect=DIALECTS[client])
     opened = len(reads.take())
     (vault.root / ".crucible" / "cache" / "imports.json").unlink()
-    by_reading = run(vault, folder, dialect=DIALECTS[client])
+    by_reading = run(vault, folder, now=QUIET, dialect=DIALECTS[client])
     assert len(reads.take()) > opened
     assert by_table._replace(unchanged=()) == by_reading._replace(unchanged=())
     assert sorted(by_table.unchanged) == sorted(by_reading.unchanged)
