@@ -68,7 +68,7 @@ def content_of(vault: Vault) -> dict[str, bytes]:
     return {name: data for name, data in bytes_of(vault).items() if ".crucible/cache" not in name}
 
 
-@pytest.mark.parametrize("client", sorted(DIALECTS))
+@pytest.mark.parametrize("client", ["claude-code", "codex", "copilot", "gemini", "opencode", "pi", "qwen-code"])
 @pytest.mark.parametrize("mode", ["link", "inline"])
 def test_any_number_of_processes_gives_the_same_vault(
     client: str, mode: str, tmp_path: Path, use_processes: Callable[[int], None], begun: list[int]
