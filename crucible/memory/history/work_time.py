@@ -144,8 +144,10 @@ def modified_files(session: Session, evidence: RecordedCalls) -> tuple[str, ...]
         and not any(path.endswith(f"/{act.what}") for path in _TEMPORARY.findall(call.call))
     )
     for act in acts:
-        inner = {one for one in found if one == act.what or one.startswith(f"{act.what}/")}
-        gone = inner if act.deed is Deed.REVERT else inner & made if act.deed is Deed.DELETE else set()
+        gone: set[str] = set()
+        if act.deed in (Deed.REVERT, Deed.DELETE):
+            inner = {one for one in found if one == act.what or one.startswith(f"{act.what}/")}
+            gone = inner if act.deed is Deed.REVERT else inner & made
         if gone:
             found = {one: None for one in found if one not in gone}
         elif act.deed in _CHANGES:

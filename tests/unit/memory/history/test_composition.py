@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 
 import pytest
 from hypothesis import given, settings
 
+from crucible.analysis.tools.recorded_calls import RecordedCalls
 from crucible.documents.markdown.source import Source
 from crucible.documents.session.findings import Kind, findings_of
 from crucible.documents.session.session import (
@@ -41,7 +43,9 @@ from crucible.memory.history.history import (
     tidy_entry,
     tidy_line,
 )
+from crucible.memory.history.work_time import modified_files
 from crucible.vault.index.later_sessions import LaterSessions
+from tests.counting import steps_of
 from tests.unit.documents.session.session_strategies import sessions
 
 shorten = shortener()
@@ -480,3 +484,13 @@ def test_what_an_agent_said_is_open_replaces_the_reason_of_the_pause_and_its_out
     assert texts(without.further) == ["To do: Tell the shop (task-2)", "Paused: asked: And the credit notes?"]
     assert texts(told.further) == ["To do: Tell the shop (task-2)", "Credit notes were not asked about"]
     assert (texts(without.done), texts(told.done)) == (["Round last (task-1)"], ["Refunds are exact"])
+
+
+def test_listing_modified_files_takes_about_twice_the_work_for_twice_the_files() -> None:
+    def edits(count: int) -> Session:
+        calls = tuple(ToolCall(f"Edit src/part{at}.py", "ok") for at in range(count))
+        return Session("s", phases=(Phase("P", entries=(ToolCalls(calls),), id="phase-1"),))
+
+    few, many = (steps_of(partial(modified_files, edits(count), RecordedCalls())) for count in (200, 400))
+    assert len(modified_files(edits(100), RecordedCalls())) == 100
+    assert many <= 2.1 * few
