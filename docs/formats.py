@@ -1,4 +1,4 @@
-"""Write down which rows and fields the recorded logs of each client have: `crucible/clients/known_fields.json`.
+"""Write the rows and fields in each client's recorded logs to `crucible/clients/known_fields.json`.
 
 Run it after adding a recording.
 """
@@ -31,7 +31,7 @@ def shapes() -> dict[str, dict[str, list[str]]]:
 
 
 def text() -> str:
-    """Return what is written down."""
+    """Return the file's text."""
     return json.dumps(shapes(), indent=0, sort_keys=True) + "\n"
 
 

@@ -2,9 +2,9 @@
 
     python docs/prices.py 2026-11-28     the day on which the prices were taken
 
-Only what a note can be priced by is kept: tokens of text by kind, and web searches.  A model whose price also depends
-on something that no note counts (requests, reasoning apart, hours of audio) is left out, so it is unpriced, never too
-cheap.  Discounts for batches and surcharges for priority are no list prices.
+Only prices of what notes count are kept: tokens of text by kind, and web searches.  A model whose price also depends
+on something that no note counts (requests, reasoning apart, hours of audio) is skipped, so it is unpriced and never too
+cheap.  Discounts for batches and surcharges for priority are not list prices.
 """
 
 from __future__ import annotations

@@ -42,7 +42,7 @@ def statusline() -> None:
     - Claude Code starts it with the session's state on stdin;
       "cru install claude-code --statusline" sets it up.
     - The session's cost is the client's own estimate. Today and this week
-      are list prices of all sessions in the vault, as imported last.
+      are list prices of all sessions in the vault, as of the last import.
     - Prints a line for any input and always exits with 0.
 
     \b

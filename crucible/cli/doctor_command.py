@@ -112,7 +112,7 @@ _MARKS = {CheckState.GOOD: ("ok", "green"), CheckState.NOTE: ("note", "yellow"),
 @click.command
 @flag("--all", "List all items, not just the first few.", "whole")
 @flag("--secrets", "Also count secrets in clients' logs, by kind and file; values are not shown.")
-@flag("--formats", "Also list what clients' logs hold that Crucible does not know, by client and version.")
+@flag("--formats", "Also list unknown rows and fields in clients' logs, by client and version.")
 @click.option(
     "--fix",
     "fixes",

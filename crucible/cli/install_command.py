@@ -80,7 +80,7 @@ _MAKE_ONE = 'Run "cru init DIR --default" to create one for all projects, or "cr
 @click.command("install")
 @click.argument("client", metavar="[CLIENT]", type=_Target([*MCP_SETTINGS, _GIT]), required=False)
 @flag("--mcp", "Install the MCP server and its instructions instead of hooks.")
-@flag("--statusline", "Show costs in Claude Code's status line; changes nothing else.")
+@flag("--statusline", "Show costs in Claude Code's status line; nothing else changes.")
 @flag("--user", "For all your projects (the default).")
 @flag("--project", "For this project only, in files that can be committed.")
 @flag("--remove", "Remove what this command installed, and nothing else.")
@@ -134,7 +134,7 @@ def install(
     if client == _GIT and (mcp or user or project):
         raise UsageError("git-hooks takes only --remove and --dry-run", "Run the command inside the vault.")
     if statusline and (client != "claude-code" or mcp):
-        raise UsageError("--statusline is for claude-code alone", 'Run "cru install claude-code --statusline".')
+        raise UsageError("--statusline works only with claude-code", 'Run "cru install claude-code --statusline".')
     work = _Work(project, remove, dry_run)
     if statusline:
         _change_status_line(work)

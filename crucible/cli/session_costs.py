@@ -52,7 +52,7 @@ def write_costs(door: Door, query: SessionQuery, by: str | None, format_: str) -
 
 
 def check_spending(door: Door, query: SessionQuery, checks: Sequence[str], format_: str) -> int:
-    """Compare what was spent with budgets: exit code 0 if all are kept, 1 if not, 2 if that is unknown."""
+    """Compare what was spent with budgets: exit code 0 if none is exceeded, 1 if one is, 2 if that is unknown."""
     try:
         budgets = [parse_budget(text) for text in checks]
         prices, today = load_prices(user_settings().prices), local_now().date()
@@ -100,7 +100,7 @@ def _line_of(one: CheckedBudget) -> str:
 
 
 def _say_basis(total: CostFigures, prices: PriceList) -> None:
-    say(f"List prices of {prices.date} ({prices.source}), in US dollars. Whether a subscription paid is unknown.")
+    say(f"List prices of {prices.date} ({prices.source}), in US dollars. Subscriptions are not considered.")
     _say_unpriced(total)
 
 

@@ -48,8 +48,8 @@ def list_sessions(door: Door, /, *, format_: str, null: bool, cost: bool, **opti
     - Columns of --sort and --where are shown too, except in the format
       paths.
     - Unreadable notes are listed with a problem.
-    - The cost is the list price, in US dollars (for --where too), also if a
-      subscription pays. Models without a price are named. With --children,
+    - The cost is the list price in US dollars (also in --where), even with a
+      subscription. Unpriced models are listed. With --children,
       a session's cost is that of its own note.
 
     Exit code: 3 if sessions may be missing because a folder could not be read.

@@ -188,7 +188,7 @@ _LOOKS: Mapping[str, _Looks] = {
 @click.option(
     "--by",
     type=click.Choice([*GROUPINGS, *(name for name in COST_GROUPINGS if name not in GROUPINGS)]),
-    help="Show one line per group, and the total. Day, week and project show costs.",
+    help="Show one line per group, and the total. Day, week and project imply --cost.",
 )
 @flag("--cost", "Show costs, by day, week, month, project, model or agent.")
 @click.option("--check", "checks", multiple=True, metavar="BUDGET", help="Compare the cost with a budget; repeatable.")
@@ -212,10 +212,10 @@ def stats(door: Door, /, *, by: str | None, cost: bool, checks: Sequence[str], f
     With --cost:
     - Each message counts on its day, at its own model's price. --since and
       --until are days of use.
-    - The cost is the list price in US dollars, also if a subscription pays.
-      Models without a price are named.
-    - --check "week <= 50 USD" looks at the current week, from Monday; other
-      periods are day, month and total. Exit code: 0 if the budget is kept,
+    - The cost is the list price in US dollars, even with a subscription.
+      Unpriced models are listed.
+    - --check "week <= 50 USD" checks the current week, from Monday. Other
+      periods are day, month and total. Exit code: 0 within the budget,
       1 if it is exceeded, 2 if it cannot be checked.
 
     Exit code: 3 if sessions may be missing because a folder could not be read.

@@ -31,9 +31,9 @@ def web(door: Door, port: int, *, no_open: bool) -> None:
     """Show the vault in your browser: sessions, inbox, workflows, knowledge.
 
     \b
-    - Pages are read-only and come from this machine only. The address has
-      a token, so nobody else can open them.
-    - A running session grows while you watch.
+    - Pages are read-only and served to this machine only. The address has
+      a token, so other users cannot open them.
+    - The page of a running session updates by itself.
     - Ctrl-C stops it.
 
     \b
@@ -74,7 +74,5 @@ def _listen(port: int) -> socket.socket:
         listener.listen(64)
     except OSError as error:
         listener.close()
-        raise CrucibleError(
-            f"port {port}: {error.strerror or error}", "choose another port, or leave it out"
-        ) from error
+        raise CrucibleError(f"port {port}: {error.strerror or error}", "choose another port, or omit --port") from error
     return listener

@@ -1,4 +1,4 @@
-"""Which kinds of rows and which of their fields the recordings of each client's logs have.
+"""The kinds of rows, and their fields, in the recorded logs of each client.
 
 `known_fields.json` is made from the recordings in `tests/data/transcripts` by `docs/formats.py`.
 """

@@ -51,7 +51,7 @@ class NearTable:
     def near(self, stem: str) -> Mapping[str, float]:
         """Return the near stems of a stem, and their similarity."""
         found = {}
-        with suppress(ValueError):  # a table that somebody edited
+        with suppress(ValueError):  # a table that a user edited
             for one in self._line(stem) if stem > HEAD else ():
                 word, _, similarity = one.rpartition(":")
                 found[word] = min(max(float(similarity), 0.0), 1.0)

@@ -9,6 +9,6 @@ A self-contained file of a session, as `cru share` needs it:
 A site passes `page_frame(assets="../")`, `Shown.links` with the addresses of its pages, and writes `STYLE` and `SCRIPT`.
 
 Foreign text reaches a page only through `markdown_html` (raw HTML off, links to http, https, mailto and notes, images
-as links), `escape_text` or Jinja's autoescape.  No page has an inline handler or style, or loads anything of another
+as links), `escape_text` or Jinja's autoescape.  No page has an inline handler or style, or loads anything from another
 origin.  Only the modules of the live server need the extra `web`.
 """

@@ -23,7 +23,7 @@ _LONGEST = 100_000
 
 
 class CallDetail(NamedTuple):
-    """A call's details as text; "" for none.  `mark` tells what the event log itself has cut."""
+    """A call's details as text; "" for none.  `mark` says what the event log itself has cut."""
 
     diff: str = ""
     arguments: str = ""
@@ -59,7 +59,7 @@ def detail_of(used: EventRecord, returned: EventRecord | None) -> CallDetail:
 
 
 def _arguments_text(arguments: Mapping[str, object]) -> str:
-    """Return the arguments one a line.  A short single argument is in the call's line."""
+    """Return the arguments, one per line.  A short single argument is in the call's line."""
     texts = {name: _text_of(value) for name, value in arguments.items()}
     if len(texts) == 1 and all(len(text) <= _SHORT and "\n" not in text for text in texts.values()):
         return ""

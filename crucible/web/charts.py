@@ -1,4 +1,4 @@
-"""Small charts as SVG: a heat map of days and bars.  They use attributes and classes, as the policy forbids styles."""
+"""Small charts as SVG: a heat map of days and bars.  The policy forbids styles, so they use attributes and classes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _SHADES = 4
 
 
 def heat_map(counts: Mapping[date, int], today: date) -> Markup:
-    """Draw the sessions of each day of the last year, a column a week."""
+    """Draw the sessions of each day of the last year, one column per week."""
     first = today - timedelta(days=today.weekday() + 7 * (_WEEKS - 1))
     days = [first + timedelta(days=at) for at in range((today - first).days + 1)]
     largest = max((counts.get(day, 0) for day in days), default=0)

@@ -38,11 +38,11 @@ class LiveChanges:
         self._is_watching = False
 
     def start(self) -> None:
-        """Begin to follow the vault."""
+        """Start following the vault."""
         self._thread.start()
 
     def end_streams(self) -> None:
-        """End all streams, and let the watcher end soon."""
+        """End all streams, and ask the watcher to end."""
         self._stop.set()
         for queue, loop in list(self._streams.items()):
             loop.call_soon_threadsafe(queue.put_nowait, "")

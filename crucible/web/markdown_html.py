@@ -43,7 +43,7 @@ _CODE_OR_LINK = late_pattern(r"`([^`]+)`|\[\[([^\[\]]+)\]\]")
 
 
 def no_notes(_target: str) -> None:
-    """Know no notes: links to notes are text."""
+    """Resolve no links: links to notes stay text."""
 
 
 def escape_text(text: str) -> str:

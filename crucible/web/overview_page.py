@@ -25,7 +25,7 @@ _PAUSED, _WAITING, _RECENT = 6, 6, 6
 
 
 class Group(NamedTuple):
-    """What a project, a model or an agent used: tokens, and their list price, None without one."""
+    """What a project, a model or an agent used: tokens, and their list price; None if unpriced."""
 
     name: str
     tokens: int
@@ -161,7 +161,7 @@ def _bars(kind: str, groups: Iterable[Group]) -> Iterable[Bar]:
 
 
 def waiting_items(web: WebVault, since: str = "") -> Iterable[PendingItem]:
-    """Yield what waits for the user, newest session first; `since` leaves out what older sessions have left behind."""
+    """Yield what waits for the user, newest session first; `since` skips what older sessions left open."""
 
     def places(view: View) -> list[PendingNote]:
         return [one for one in notes_with_items(view) if not one.ended or one.ended >= since]

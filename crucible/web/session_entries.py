@@ -63,7 +63,7 @@ class Shown(NamedTuple):
 
 
 def numbered(entries: Iterable[Entry], above: str) -> Iterator[tuple[str, Entry]]:
-    """Yield entries with their ids.  A note that grows keeps the ids of what it has."""
+    """Yield entries with their ids.  Ids stay the same when a note grows."""
     for number, entry in enumerate(entries, 1):
         yield f"{above}-{number}", entry
 

@@ -1,7 +1,7 @@
 """The page of one session.
 
 `session_html(session, frame, shown, facts)` returns the HTML.  `shown.level` leaves out what a level does not show,
-so that a shared file holds no more than what one sees.  For a self-contained file, pass `page_frame(inline=True)`.
+so a shared file holds only what it shows.  For a self-contained file, pass `page_frame(inline=True)`.
 """
 
 from __future__ import annotations
@@ -131,7 +131,7 @@ def _head(session: Session, shown: Shown, facts: Facts) -> Iterator[tuple[str, s
 
 
 def _link(written: str | None, shown: Shown) -> str | Markup:
-    """Return a property's link to another session; its text, if that session has no page."""
+    """Return a property's link to another session, or its text if that session has no page."""
     if not written:
         return ""
     target = linktext_of(written).target if written.startswith("[[") else written

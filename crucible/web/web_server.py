@@ -1,7 +1,7 @@
-"""The live server of `cru web`: routes, and what keeps strangers out.  Needs the extra `web`.
+"""The live server of `cru web`: routes, and the checks that keep others out.  Needs the extra `web`.
 
-It listens on loopback, answers GET only, and only to whom has the token of its address: the first request swaps it for
-a cookie that other sites cannot use.  The Host header must name this machine, so no other name can point here.
+It listens on loopback and answers only GET requests that prove they know the token: the first request exchanges it
+for a cookie that other sites cannot use.  The Host header must name this machine, so no other name can point here.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ _SECTIONS = (
 
 
 def new_token() -> str:
-    """Return a token that nobody can guess."""
+    """Return a random token that cannot be guessed."""
     return secrets.token_urlsafe(24)
 
 
@@ -118,11 +118,11 @@ class _Gate:
         if _is_same(query.pop("token", ""), self._token):
             return self._let_in(scope["path"], query)
         if not _is_same(self._cookie_of(headers), self._token):
-            return PlainTextResponse('Open the address that "cru web" printed: it has a token.', 403)
+            return PlainTextResponse('Open the address that "cru web" printed: it contains the token.', 403)
         return None
 
     def _let_in(self, path: str, query: Mapping[str, str]) -> Response:
-        """Redirect to the same page without the token, which then stands in a cookie and not in the history."""
+        """Redirect to the same page without the token, which moves to a cookie and out of the browser's history."""
         place = f"/{path.lstrip('/')}"  # never another host
         answer = RedirectResponse(f"{place}?{urlencode(query)}" if query else place, 303)
         answer.set_cookie(self._cookie, self._token, httponly=True, samesite="strict", path="/")
@@ -283,7 +283,7 @@ def _static(request: Request) -> Response:
 
 
 class _Server(uvicorn.Server):
-    """Ends the streams of open pages when it is told to stop, so that it need not wait for them."""
+    """Ends the streams of open pages when it stops, so that it does not wait for them."""
 
     def __init__(self, config: uvicorn.Config, live: LiveChanges) -> None:
         super().__init__(config)

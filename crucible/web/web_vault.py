@@ -98,7 +98,7 @@ class WebVault:
         return kept
 
     def subagents(self, session: Session) -> Mapping[str, Session]:
-        """Read the notes of a session's subagents; one that cannot be read is left out."""
+        """Read the notes of a session's subagents; unreadable ones are skipped."""
         found: dict[str, Session] = {}
         for ref in session.subagents:
             try:

@@ -83,7 +83,7 @@ def test_a_table_says_what_its_figures_are(spent: Vault, cru: Cru) -> None:
     assert head.split() == ["model", "sessions", "input", "output", "cache", "read", "cost"]
     assert total.split()[-1] == f"${(OPUS + SCOUT) / 1_000_000:,.2f}"
     assert "List prices of" in result.stderr
-    assert "Whether a subscription paid is unknown" in result.stderr
+    assert "Subscriptions are not considered" in result.stderr
     assert "unpriced: mystery-1, 7 tokens" in result.stderr
 
 

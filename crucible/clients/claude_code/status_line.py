@@ -58,7 +58,7 @@ def with_status_line(text: str | None, command: str) -> str:
     if node is None:
         return put_in(parsed, (KEY,), value, "the settings")
     if not _is_ours(node.value):
-        raise UsageError("Claude Code has another status line", f'remove "{KEY}" from its settings first')
+        raise UsageError("Claude Code already has another status line", f'remove "{KEY}" from its settings first')
     return parsed.text if node.value == value else replaced(parsed, node, json.dumps(value))
 
 

@@ -1,7 +1,7 @@
 """Find Cline CLI's sessions, and read their events.
 
-A session is a folder with `<id>.messages.json`, `<id>.json` about it, and a file of messages for each subagent.  The files
-are written again, whole, when they grow.
+A session is a folder with `<id>.messages.json`, `<id>.json` about it, and a file of messages for each subagent.  When they
+grow, the files are rewritten as a whole.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Find Goose's sessions in its database, and read their events.
 
-The tables and the content of messages follow Goose's source code (`session_manager.rs`, `message.rs`).  Not proven with
+The tables and the content of messages follow Goose's source code (`session_manager.rs`, `message.rs`).  Not tested with
 the real client.
 """
 
@@ -95,7 +95,7 @@ def _is_timed(database: Database) -> bool:
 
 
 def _head(database: Database, session: str) -> Row:
-    """Return a session's row; columns that a version lacks are left out."""
+    """Return a session's row; columns that a version lacks are skipped."""
     names = [name for name in (*_HEAD, *_COUNTS) if name in database.columns("sessions")]
     sql = f"SELECT {', '.join(names)} FROM sessions WHERE id = ?"  # noqa: S608  our own names
     rows = database.rows(sql, session)
@@ -103,7 +103,7 @@ def _head(database: Database, session: str) -> Row:
 
 
 def _usage(head: Row, session: str) -> UsageCounted | None:
-    """Return the tokens of a session: the client counts no single message."""
+    """Return the tokens of a session: the client does not count single messages."""
     sent, said = (
         count(head.get(f"accumulated_{kind}_tokens")) or count(head.get(f"{kind}_tokens"))
         for kind in ("input", "output")

@@ -18,7 +18,7 @@ _DATABASES = ("kilo.db", "kilo-*.db")
 
 
 def sniff(path: Path) -> bool:
-    """Return whether a file is a database with OpenCode's tables that is named as Kilo's."""
+    """Return whether a file is a database with OpenCode's tables and Kilo's file name."""
     return any(path.match(pattern) for pattern in _DATABASES) and opencode.has_sessions_in(path)
 
 

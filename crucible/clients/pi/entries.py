@@ -40,7 +40,7 @@ _Reader: TypeAlias = "Callable[[EntryReader, At, Row], Iterator[Event]]"
 
 
 class EntryReader:
-    """Reads the entries of one session in order.  Messages before `forked_at` are the parent's and left out."""
+    """Reads the entries of one session in order.  Messages before `forked_at` are the parent's and skipped."""
 
     def __init__(self, forked_at: datetime | None = None) -> None:
         self._forked_at = forked_at

@@ -44,7 +44,7 @@ def _head(path: Path) -> Row:
 
 
 def _parent_file(path: Path) -> Path | None:
-    """Return where the session that a fork was made from has its file; None if the session is no fork."""
+    """Return the file of the session that was forked; None if this session is no fork."""
     parent = as_str(_head(path).get("parentSession")).replace("\\", "/").rpartition("/")[2]
     return path.with_name(parent) if parent else None
 

@@ -75,7 +75,7 @@ def read(transcript: Transcript, agent: str = "") -> Iterator[Event]:
 
 
 def _task_of(path: Path, agent: str) -> str:
-    """Return what a subagent was asked: only the result that reports its last words tells."""
+    """Return what a subagent was asked; only the result with its report says so."""
     said = ""
     for _, row, _ in read_file(path):
         told, display = telemetry_of(row or {}), display_of(row or {})

@@ -1,6 +1,6 @@
 """Convert the rows of Qwen Code's sessions to events.
 
-Qwen Code grew out of Gemini CLI: its messages and results are read as those, its rows are its own.
+Qwen Code grew out of Gemini CLI: its messages and results have the same form, but its rows differ.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ _Reader: TypeAlias = "Callable[[RowReader, At, Row], Iterator[Event]]"
 
 
 def telemetry_of(row: Row) -> Row:
-    """Return what a row of telemetry tells, {} for other rows."""
+    """Return the content of a row of telemetry, {} for other rows."""
     return as_dict(as_dict(row.get("systemPayload")).get("uiEvent"))
 
 
@@ -204,7 +204,7 @@ class RowReader:
         yield Compacted(at, as_str(payload.get("trigger")), number(info.get("originalTokenCount")), summary)
 
     def _command(self, at: At, payload: Row) -> Iterator[Event]:
-        """Yield a command of the client's own.  Without a terminal, its output is all that tells of a compaction."""
+        """Yield a command of the client's own.  Without a terminal, only its output shows a compaction."""
         items = (as_dict(item) for item in as_list(payload.get("outputHistoryItems")))
         compressed = next(filter(None, (_COMPRESSED.search(as_str(item.get("text"))) for item in items)), None)
         if compressed:
@@ -231,7 +231,7 @@ class RowReader:
 
 
 class AgentReader:
-    """Reads what the telemetry of a session tells about one subagent: answers and calls, but no outputs."""
+    """Reads one subagent's answers and calls from a session's telemetry, which has no outputs."""
 
     def __init__(self, agent: str, task: str) -> None:
         self._agent, self._task = agent, task

@@ -1,6 +1,6 @@
 """Find Zed's agent threads in its database, and read their events.
 
-The table and the documents in it follow Zed's source code (`crates/agent/src/db.rs`, version 0.3.0 of a thread).  Not proven
+The table and the documents in it follow Zed's source code (`crates/agent/src/db.rs`, version 0.3.0 of a thread).  Not tested
 with the real client.
 """
 

@@ -1,4 +1,4 @@
-"""Report what clients' logs hold that their readers do not know, and readers that were never tried with the real client."""
+"""Report what clients' logs hold that their readers do not know, and clients that were not tested with the real program."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ _TOPIC = "formats"
 
 
 def check_proven(natives: Iterable[ClientSession]) -> Iterator[CheckResult]:
-    """Yield the clients with sessions whose readers only follow what is known of the format."""
+    """Yield the clients with sessions whose readers were never tested with the real program."""
     used = {native.dialect.name for native in natives}
     titles = [dialect.title for name, dialect in DIALECTS.items() if name in used and not dialect.client.proven]
     if titles:
-        what = f"not proven with the real program: the import of {', '.join(titles)}"
-        yield notice(_TOPIC, what, "compare a note with its session; please report what is missing")
+        what = f"import is not tested with the real program: {', '.join(titles)}"
+        yield notice(_TOPIC, what, "compare a note with its session, and please report what is missing")
 
 
 def check_formats(natives: Iterable[ClientSession], show: Show) -> Iterator[CheckResult]:
@@ -45,7 +45,7 @@ def check_formats(natives: Iterable[ClientSession], show: Show) -> Iterator[Chec
 
 
 def _unknown(native: ClientSession) -> tuple[str, Counter[str]]:
-    """Return the version of the client that wrote a session, and how often its logs have what is not known."""
+    """Return the version of the client that wrote a session, and how often each unknown row or field occurs in its logs."""
     dialect, transcript = native.dialect, native.transcript
     version, unknown = "", Counter[str]()
     paths = dict.fromkeys([transcript.path, *(file.path for file in transcript.subagents)])
@@ -73,13 +73,13 @@ def _unknown_rows(client: str, path: Path) -> Iterator[str]:
 
 def _result(dialect: Dialect, version: str, sessions: int, unknown: Counter[str]) -> CheckResult:
     proven = dialect.client.proven
-    tested = f"tested with {proven}" if proven else "not proven"
+    tested = f"tested with {proven}" if proven else "not tested"
     where = f"{dialect.title}{f' {version}' if version else ''} ({numbered(sessions, 'session')}, {tested})"
     if not unknown:
-        return good(_TOPIC, f"{where}: nothing unknown in the logs")
+        return good(_TOPIC, f"{where}: no unknown rows or fields")
     items = tuple(f"{what}: {count}" for what, count in sorted(unknown.items(), key=lambda each: (-each[1], each[0])))
     rows = sum(what.startswith("row ") for what in unknown)
     kinds = [numbered(rows, "kind of row", "kinds of rows")] if rows else []
     kinds += [numbered(len(unknown) - rows, "field")] if len(unknown) > rows else []
-    fix = "update Crucible; if it is the newest, please report these"
-    return notice(_TOPIC, f"{where}: {' and '.join(kinds)} in the logs that no recording has", fix, items)
+    fix = "update Crucible; if it is up to date, please report these"
+    return notice(_TOPIC, f"{where}: {' and '.join(kinds)} that Crucible does not know", fix, items)

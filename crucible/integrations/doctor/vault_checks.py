@@ -55,10 +55,10 @@ def check_prices(own: str, today: date) -> Iterator[CheckResult]:
         return
     age = (today - date.fromisoformat(taken)).days
     if age > _OLD_PRICES:
-        what = f"the prices of models are {age} days old, so newer models are unpriced"
+        what = f"model prices are {age} days old, so newer models are unpriced"
         yield notice("prices", what, f"upgrade cru, or add prices to {own or 'prices.toml'}")
     else:
-        yield good("prices", f"the prices of models are of {taken}")
+        yield good("prices", f"model prices are from {taken}")
 
 
 def check_trust(asks: Sequence[Ask]) -> Iterator[CheckResult]:

@@ -1,7 +1,7 @@
 """`cru statusline`: one line for Claude Code's status line, with the cost of the session, the day and the week.
 
 Claude Code runs it after every message, with the session's state as JSON on stdin.  Only the stored index is read, no
-note: the line shows what was imported last.  It prints something valid for any input and always exits with 0.
+notes: the line is as old as the last import.  It prints something valid for any input and always exits with 0.
 """
 
 from __future__ import annotations
@@ -75,9 +75,9 @@ def _of_vault(root: str) -> list[str]:
     state = _state(root)
     until, _, rest = _text_of(os.path.join(root, CACHE)).partition("\n")
     of, _, line = rest.partition("\n")
-    # Anybody may have written the file: nothing in it reaches the terminal but plain text.
+    # Anyone may have written the file: only plain text in it reaches the terminal.
     if of != state or not until.isdecimal() or time.time() >= int(until[:15]):
-        # Late: importing this takes ten times as long as all else.
+        # Late: importing this takes ten times as long as everything else.
         from crucible.integrations.hooks.week_costs import keep_week_line  # noqa: PLC0415  as above
 
         line = keep_week_line(root, state, CACHE)

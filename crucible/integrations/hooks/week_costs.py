@@ -1,4 +1,4 @@
-"""What a vault's sessions cost today and this week, by its stored index alone; kept for the next status line."""
+"""What a vault's sessions cost today and this week, from its stored index only; cached for the next status line."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def keep_week_line(root: str, state: str, cache: str) -> str:
     now = datetime.now(user.zone)
     line = week_line(root, user.prices, now.date())
     midnight = datetime.combine(now.date() + timedelta(days=1), time(), now.tzinfo)
-    with suppress(OSError, CrucibleError):  # the line is there all the same
+    with suppress(OSError, CrucibleError):  # the line is printed anyway
         path = inside(Path(root), Path(root, cache))
         make_folders(Path(root), path.parent)
         write_atomic(path, f"{int(midnight.timestamp())}\n{state}\n{line}".encode())

@@ -1,4 +1,4 @@
-"""Limits of what may be spent in the current day, week or month: `week <= 50 USD`."""
+"""Limits on spending in the current day, week or month: `week <= 50 USD`."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class CheckedBudget(NamedTuple):
 
     @property
     def is_within(self) -> bool:
-        """True if the limit is kept."""
+        """True if the cost does not exceed the limit."""
         return self.spent <= self.budget.limit
 
 

@@ -90,7 +90,7 @@ def _naming(view: View, by: str | None) -> Callable[[UsageCost], str | None]:
 def _week(day: str) -> str | None:
     try:
         return week_of(day)
-    except ValueError:  # a user may have written any day
+    except ValueError:  # users may write anything as a day
         return None
 
 

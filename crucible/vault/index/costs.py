@@ -1,6 +1,6 @@
 """What sessions cost by list price: the usage in the index, priced row by row.
 
-A subagent's usage belongs to its session and counts once.  A model without a price is named, never 0.
+A subagent's usage belongs to its session and counts once.  A model without a price is reported as unpriced and never counts as 0.
 """
 
 from __future__ import annotations

@@ -53,4 +53,4 @@ def test_a_reader_without_proof_says_so(tmp_path: Path) -> None:
     (proven,) = check_proven(natives)
     assert "Cursor" in proven.text
     (found,) = results("cursor", tmp_path)
-    assert ("not proven" in found.text, found.items) == (True, ("row new: 1",))
+    assert ("not tested" in found.text, found.items) == (True, ("row new: 1",))
