@@ -42,6 +42,8 @@ FOLDERS = {
 
 SESSION_PAGES = "/sessions/"
 _KEPT_NOTES = 3
+_LONGEST_ID = 252
+"""Maximum bytes of a file's name, without its ending."""
 _FRESH = 10.0
 """Seconds for which the table of links is used without looking at the disk again."""
 
@@ -88,7 +90,7 @@ class WebVault:
 
     def session(self, ref: str) -> Note:
         """Read a session's note by its id.  Raises `SessionNotFound`."""
-        if not ref or "/" in ref or ref.startswith("."):
+        if not ref or "/" in ref or ref.startswith(".") or len(ref.encode("utf-8", "replace")) > _LONGEST_ID:
             raise SessionNotFound(f'no session matches "{ref}"')
         usual = self.vault.sessions / f"{ref}.md"
         note = self.vault.read(usual if usual.is_file() else self.vault.find(ref))

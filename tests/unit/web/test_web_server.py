@@ -95,7 +95,16 @@ def _links(html: str) -> Iterator[str]:
 
 
 @pytest.mark.parametrize(
-    "address", ["/nope", "/sessions/nope", "/cases/..%2f..%2fx", "/notes/x", "/sessions/.git", "/static/1/x"]
+    "address",
+    [
+        "/nope",
+        "/sessions/nope",
+        "/cases/..%2f..%2fx",
+        "/notes/x",
+        "/sessions/.git",
+        "/static/1/x",
+        f"/sessions/{'%c3%a9' * 150}",
+    ],
 )
 def test_an_unknown_page_is_404(example: TestClient, address: str) -> None:
     assert example.get(address).status_code == 404
