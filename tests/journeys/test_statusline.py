@@ -73,6 +73,9 @@ def test_it_shows_the_session_the_day_the_week_and_what_is_unpriced(
         b"\xff\xfe",
         b'{"cost": 5, "workspace": []}',
         b'{"cost": {"total_cost_usd": "1"}}',
+        b'{"cost": {"total_cost_usd": 1e308}}',
+        b'{"cost": {"total_cost_usd": NaN}}',
+        b'{"cost": {"total_cost_usd": 1%s}}' % (b"0" * 400),
         b"{}",
     ],
 )

@@ -6,7 +6,6 @@ notes: the line is as old as the last import.  It prints something valid for any
 
 from __future__ import annotations
 
-import math
 import os
 import time
 from collections.abc import Mapping
@@ -19,6 +18,8 @@ from crucible.integrations.hooks.hook_log import log_fault
 
 _GAP = " | "
 _LONGEST = 200
+_HIGHEST = 1_000_000_000
+"""From this amount on, a session's cost is an error of the client."""
 _INDEX = os.path.join(".crucible", "index", "manifest.toon")
 CACHE = os.path.join(".crucible", "cache", "statusline")
 """The kept line, after the second in which it ends and the state that it was made from."""
@@ -66,7 +67,7 @@ def _of_session(payload: Mapping[str, Any]) -> list[str]:
     """The session's cost as the client estimates it, at list price too."""
     cost = payload.get("cost")
     value = cost.get("total_cost_usd") if isinstance(cost, dict) else None
-    is_amount = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value) and value >= 0
+    is_amount = isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < _HIGHEST
     return [f"${value:,.2f} session"] if is_amount else []
 
 
