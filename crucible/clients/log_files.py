@@ -256,12 +256,23 @@ def check_reachable(path: Path) -> None:
 
 
 def files_below(folder: Path) -> Iterator[Path]:
-    """Yield the files in a folder and its subfolders, sorted by name.  Symlinks to folders are not followed."""
-    for at, folders, names in os.walk(folder):
-        folders.sort()
-        if len(Path(at).parts) - len(folder.parts) >= DEEPEST:
-            folders.clear()
-        yield from (Path(at, name) for name in sorted(names))
+    """Yield the regular files in a folder and its subfolders, sorted by name.
+
+    Symlinks to folders are not followed.  Pipes and devices are left out: opening one may block.
+    """
+    yield from _regular_files(folder, DEEPEST)
+
+
+def _regular_files(folder: Path, depth: int) -> Iterator[Path]:
+    try:
+        entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
+    except OSError:
+        return
+    yield from (folder / entry.name for entry in entries if entry.is_file())
+    if depth:
+        for entry in entries:
+            if entry.is_dir(follow_symlinks=False):
+                yield from _regular_files(folder / entry.name, depth - 1)
 
 
 def find_files(

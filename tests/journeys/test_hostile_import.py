@@ -34,6 +34,9 @@ def test_a_pipe_in_a_folder_is_no_transcript(cru: Cru, tmp_path: Path, command: 
         "session-x.jsonl",
         "opencode.db",
         f"{'0' * 8}-0000-4000-8000-{'0' * 12}.jsonl",
+        "events.jsonl",
+        "odd.messages.json",
+        "odd.db",
     ):
         os.mkfifo(folder / name)
     assert cru("import", *command, folder).exit_code in (0, 3)

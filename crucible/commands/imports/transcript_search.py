@@ -68,8 +68,7 @@ def _files(path: Path) -> Iterator[Path]:
     if path.is_file():
         yield path
         return
-    # Only regular files: reading a pipe would block.
-    yield from (file for file in files_below(path) if file.is_file())
+    yield from files_below(path)
 
 
 def find_transcripts(search: Search, report: ReportDraft) -> list[Transcript]:
