@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cache
 from hashlib import blake2s
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -20,6 +21,7 @@ import orjson
 
 from crucible.clients.log_values import as_time
 from crucible.core.errors import TranscriptError
+from crucible.core.secrets.scanner import Scanner
 
 _BOM = b"\xef\xbb\xbf"
 _BLANK = b" \t\r\n\x00"
@@ -305,13 +307,23 @@ _ODD = re.compile(r"[^A-Za-z0-9_.+/@=~-]")
 def source_name(client: str, native_id: str, agent: str = "") -> str:
     """Return the session's name for a note's `sources`: `claude-code:<native id>`, plus `/<agent id>` for a subagent.
 
-    Unusual characters become `-`; a hash then keeps names distinct.
+    Secrets are removed, and unusual characters become `-`; a hash then keeps names distinct.
     """
-    return f"{client}:{'/'.join(_without_odd(part) for part in (native_id, agent) if part)}"
+    return f"{client}:{'/'.join(_plain_id(part) for part in (native_id, agent) if part)}"
 
 
-def _without_odd(raw: str) -> str:
-    plain = _ODD.sub("-", raw)
+def _plain_id(raw: str) -> str:
+    clean = raw if len(raw) < _SHORTEST_SECRET or _UUID.fullmatch(raw) else _scanner().redact(raw)[0]
+    plain = _ODD.sub("-", clean)
     if plain == raw:
         return raw
     return f"{plain}-{blake2s(raw.encode('utf-8', 'surrogatepass'), digest_size=3).hexdigest()}"
+
+
+_UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+_SHORTEST_SECRET = 12
+
+
+@cache
+def _scanner() -> Scanner:
+    return Scanner()

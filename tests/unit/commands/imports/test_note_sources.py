@@ -96,6 +96,15 @@ def test_a_plain_name_is_its_own_source() -> None:
     assert source_name("claude-code", "abc-1", "a@b") == "claude-code:abc-1/a@b"
 
 
+def test_ids_of_clients_are_their_own_sources_and_secrets_in_ids_are_removed() -> None:
+    for native in ("ses_3f8a1c29e4b0VbqM2yQk7LpXtd", "20261123_001", "1795902047123_k3f9x", "agent-a1b2c3d4e5f6a7b8"):
+        assert source_name("opencode", native) == f"opencode:{native}"
+    token = "ghp_" + "vK3xT9mQ2bL7wR5nZ8cJ4hF6dS1gP0yA3eUo"
+    names = {source_name("copilot", "abc", f"{token}{end}") for end in ("", "-1")}
+    assert len(names) == 2
+    assert all("github-token" in name and token not in name for name in names)
+
+
 @pytest.mark.parametrize("raw", ["a b", "a\nb", "a\u00e9b", "a\udcffb", "a/b"])
 def test_names_that_look_alike_have_sources_of_their_own(raw: str) -> None:
     assert source_name("claude-code", raw) != source_name("claude-code", "a-b")
