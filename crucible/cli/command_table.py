@@ -33,7 +33,7 @@ class Section(NamedTuple):
 
 
 SECTIONS = (
-    Section("Every day", ("session", "recall", "inbox", "briefing", "report", "launch", "web")),
+    Section("Every day", ("session", "recall", "inbox", "briefing", "report", "launch", "web", "share")),
     Section("Review", ("task", "knowledge", "case", "history", "workflow")),
     Section("Set up", ("init", "trust", "import", "install", "doctor", "team", "completion")),
     Section("Plumbing", ("hook", "statusline", "mcp", "watch", "index", "events", "record"), hidden=True),
@@ -131,6 +131,7 @@ COMMANDS: Mapping[str, Entry] = {
     "report": Entry("report:report", "Report outcomes, decisions and open ends."),
     "launch": Entry("launch_command:launch", "Start a client with a briefing."),
     "web": Entry("web_command:web", "Show the vault in your browser."),
+    "share": Entry("share_command:share", "Write a session to a file for somebody else."),
     "task list": Entry("task_commands:list_tasks", "List tasks: in progress, ready, blocked, done."),
     "task show": Entry("task_commands:show_task", "Show a task and its annotations.", "id_arguments:ONE_TASK"),
     "task add": Entry("task_add:add", "Add a task, or break a description into tasks."),
@@ -243,7 +244,8 @@ SEE_ALSO: Mapping[str, tuple[str, ...]] = {
     "briefing": ("report", "launch", "session resume"),
     "report": ("briefing", "history list", "session stats"),
     "launch": ("briefing", "session resume"),
-    "web": ("session list", "session show"),
+    "web": ("session list", "session show", "share"),
+    "share": ("web", "session show"),
     "task": ("inbox", "session"),
     "task list": ("task show", "task pick", "inbox list"),
     "task show": ("task list", "task pick"),

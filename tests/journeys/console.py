@@ -57,6 +57,7 @@ CONSOLE: Mapping[str, tuple[str, ...]] = {
     "report": ("report", "--since", "2026-11-18", "--project", "bookshelf"),
     "launch": ("launch", "--with", "claude"),
     "web": ("web", "--port", "70000"),
+    "share": ("share", LIMITER, "--level", "talk", "--yes", "--output", "~/limiter.html"),
     "task list": ("task", "--all"),
     "task show": ("task", "show", f"{AVATARS}.1"),
     "task add": ("task", "add", "Move the old thumbnails", "--session", AVATARS),

@@ -1,0 +1,186 @@
+"""`cru share`: what leaves the vault in each format, and that the gate asks first."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from atif import Trajectory
+from hypothesis import given
+
+from crucible.core.prices.price_list import load_prices
+from crucible.core.secrets.redaction import redact_of
+from crucible.core.settings.settings import SecretSettings
+from crucible.documents.markdown.source import Source
+from crucible.documents.session.markup import render_session
+from crucible.documents.session.session import (
+    AgentRef,
+    Decision,
+    Intervention,
+    Phase,
+    Prose,
+    Session,
+    Subagent,
+    SubagentRef,
+    ToolCall,
+    ToolCalls,
+)
+from crucible.documents.session.session_reader import read_session
+from crucible.vault.index.costs import NO_COST
+from crucible.vault.notes.vault import Vault
+from crucible.web.session_entries import Level
+from crucible.web.share_redaction import Person, ShareRedaction, private_names
+from crucible.web.shared_session import Shared, shared_html, shared_markdown, shared_session
+from crucible.web.trajectory import trajectory_of
+from crucible.web.web_vault import WebSettings, WebVault
+from samples.hostile_texts import hostile_text
+from tests.running import Cru
+from tests.unit.web.test_markdown_html import Page
+
+TOKEN = "ghp_" + "vK3xT9mQ2bL7wR5nZ8cJ4hF6dS1gP0yA3eUo"
+PRIVATE = ("/home/ada/", "ada@lovelace.org", "ada-laptop", TOKEN)
+TELL_ALL = (
+    f"See /home/ada/shop/.env on ada-laptop, ask ada@lovelace.org, use {TOKEN} at http://10.1.2.3/ and http://wiki/."
+)
+START = datetime(2026, 11, 21, 20, 26, tzinfo=UTC)
+PERSON = Person("/home/ada", "ada-laptop", ["Ada Lovelace"])
+
+
+def session_of(text: str, name: str = "2026-11-21-parent", child: str = "") -> Session:
+    entries = (
+        Intervention(text),
+        Prose(text),
+        ToolCalls((ToolCall(f"Bash cat {text.splitlines()[0] if text else ''}", text[:60] or "ok"),)),
+        Decision(text or "Yes", text),
+        *((Subagent(AgentRef("explorer"), link=child, task=text, summary=text),) if child else ()),
+    )
+    return Session(
+        name,
+        started=START,
+        title=f"Share {text}"[:80],
+        project="shop",
+        subagents=(SubagentRef(child),) if child else (),
+        phases=(Phase(text[:60] or "Work", AgentRef("claude-code", "2.1"), started=START, entries=entries),),
+    )
+
+
+@pytest.fixture
+def web(vault: Vault) -> WebVault:
+    child = session_of(TELL_ALL, "2026-11-21-child")
+    (vault.sessions / "2026-11-21-child.md").write_text(render_session(child), encoding="utf-8")
+    return WebVault(vault, WebSettings(UTC, lambda: START, load_prices()))
+
+
+def shared_of(web: WebVault, session: Session, level: Level = Level.FULL) -> tuple[Shared, ShareRedaction]:
+    redaction = ShareRedaction(redact_of(SecretSettings()), PERSON)
+    return shared_session(web, session, level, redaction), redaction
+
+
+def texts_of(shared: Shared, web: WebVault) -> dict[str, str]:
+    return {
+        "html": shared_html(shared, web),
+        "markdown": shared_markdown(shared),
+        "atif": json.dumps(trajectory_of(shared), ensure_ascii=False),
+    }
+
+
+def test_no_format_tells_a_secret_a_home_folder_an_address_or_this_machine_s_name(web: WebVault) -> None:
+    shared, redaction = shared_of(web, session_of(TELL_ALL, child="2026-11-21-child"))
+    assert shared.contents == (1, 2, 2, 0, 1)
+    assert {"github-token", "email", "home-path", "host-name"} <= redaction.counts.keys()
+    for kind, text in texts_of(shared, web).items():
+        assert not [word for word in PRIVATE if word in text], kind
+        assert "user@example.com" in text, kind
+        found = private_names(text, PERSON)
+        assert found["secret file"][".env"]
+        assert found["internal address"]["wiki"]
+        assert found["IP address"]["10.1.2.3"]
+
+
+def test_the_subagents_work_is_in_every_format(web: WebVault) -> None:
+    parent = session_of("Look at it", child="2026-11-21-child")
+    for kind, text in texts_of(shared_of(web, parent)[0], web).items():
+        assert "user@example.com" in text, kind
+
+
+def test_a_trajectory_is_valid_atif_and_refers_to_its_subagents(web: WebVault) -> None:
+    plain = trajectory_of(shared_of(web, session_of("Look", child="2026-11-21-child"))[0])
+    found = Trajectory.model_validate(plain)
+    assert [step.source for step in found.steps] == ["user", "agent", "agent", "system", "agent"]
+    assert [one["trajectory_id"] for one in plain["subagent_trajectories"]] == ["2026-11-21-child"]
+
+
+@pytest.mark.parametrize(
+    ("level", "words"), [(Level.USER, "said"), (Level.TALK, "said prose"), (Level.FULL, "said prose call")]
+)
+def test_a_level_leaves_out_what_it_does_not_show(web: WebVault, level: Level, words: str) -> None:
+    entries = (Intervention("It said."), Prose("Some prose."), ToolCalls((ToolCall("Bash call", "ok"),)))
+    phase = Phase("Work", AgentRef("claude-code"), started=START, entries=entries)
+    shared, _ = shared_of(web, Session("2026-11-21-x", started=START, title="T", phases=(phase,)), level)
+    for kind, text in texts_of(shared, web).items():
+        body = text[text.index("<main") : text.index("</main")] if kind == "html" else text
+        assert [word for word in ("It said", "Some prose", "Bash call") if word.split()[1] in body][-1:] == [
+            {"said": "It said", "prose": "Some prose", "call": "Bash call"}[words.rsplit(maxsplit=1)[-1]]
+        ], kind
+
+
+@given(hostile_text())
+def test_hostile_text_is_neither_markup_nor_structure_in_what_is_shared(text: str) -> None:
+    session = session_of(text)
+    redaction = ShareRedaction(redact_of(SecretSettings()), Person())
+    shared = Shared(redaction.value(session), {}, {}, NO_COST, Level.FULL)
+    read = read_session(Source(shared_markdown(shared)), "x")
+    assert len(read.phases) == 1
+    assert len(read.phases[0].entries) <= len(session.phases[0].entries)
+    Trajectory.model_validate(trajectory_of(shared))
+
+
+def test_a_hostile_session_s_file_runs_and_loads_nothing(web: WebVault) -> None:
+    evil = '"><script src=https://evil.example/x.js></script><img src=x onerror=alert(1)> [x](javascript:alert(1))'
+    page = Page(shared_html(shared_of(web, session_of(evil))[0], web))
+    assert page.tags.count("script") == 1  # ours
+    assert not {"img", "iframe", "object", "link"} & {*page.tags}
+    assert not [
+        value for name, value in page.attributes if name == "src" or name.startswith("on") or "script:" in value
+    ]
+
+
+# --- the gate ---
+
+
+@pytest.fixture
+def share(cru: Cru, vault: Vault, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., str]:
+    note = vault.sessions / "2026-11-21-parent.md"
+    note.write_text(render_session(session_of(TELL_ALL)), encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+
+    def run(*arguments: str, code: int = 0) -> str:
+        before = note.read_bytes()
+        result = cru("share", "2026-11-21-parent", *arguments)
+        assert result.exit_code == code, result.output
+        assert note.read_bytes() == before
+        return result.output
+
+    return run
+
+
+def test_a_pipe_writes_nothing_without_yes(share: Callable[..., str], tmp_path: Path) -> None:
+    assert "Pass --yes" in share("-o", "out.html", code=2)
+    assert not (tmp_path / "out.html").exists()
+
+
+def test_what_is_in_the_file_and_what_looks_private_is_said_first(share: Callable[..., str], tmp_path: Path) -> None:
+    said = share("--yes", "-o", "out.html")
+    assert "level full: 1 phase, 1 prompt, 1 call, 0 outputs, 0 subagents" in said
+    assert "email" in said
+    assert "secret file: .env" in said
+    assert "IP address: 10.1.2.3" in said
+    assert "user@example.com" in (tmp_path / "out.html").read_text(encoding="utf-8")
+
+
+def test_a_file_in_the_vault_is_refused(share: Callable[..., str], vault: Vault) -> None:
+    assert "in the vault" in share("--yes", "-o", str(vault.root / "out.html"), code=2)
+    assert not (vault.root / "out.html").exists()
