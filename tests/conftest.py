@@ -19,18 +19,19 @@ from tests import forks
 from tests.running import Cru, CruProcess
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator, Iterator
 
     from crucible.vault.notes.vault import Vault
 
 ROOT = Path(__file__).resolve().parent.parent
 
 _SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large]
-settings.register_profile("dev", max_examples=48, deadline=None, suppress_health_check=_SLOW)
+# As many as find a slip; `make soak` tries a thousand times as many.
+settings.register_profile("dev", max_examples=16, deadline=None, suppress_health_check=_SLOW)
 # The same examples for the same code: what lands is decided by the change, `make soak` looks for the rest.
 settings.register_profile(
     "ci",
-    max_examples=48,
+    max_examples=16,
     deadline=None,
     derandomize=True,
     suppress_health_check=_SLOW,
@@ -66,6 +67,39 @@ def pytest_collection() -> Iterator[None]:
         gc.freeze()
         gc.set_threshold(100_000, 10, 10)
         gc.enable()
+
+
+_COSTLY = 1.0
+"""Processor seconds, those of its processes included, above which a run names a test at its end."""
+_began = pytest.StashKey[float]()
+
+
+def _spent() -> float:
+    return sum(os.times()[:4])
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    item.stash[_began] = _spent()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    report = yield
+    if call.when == "teardown":
+        report.user_properties.append(("processor seconds", _spent() - item.stash.get(_began, _spent())))
+    return report
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Name the costliest tests: `make test` is to stay under 330 processor seconds."""
+    ended = [(dict(report.user_properties), report.nodeid) for report in terminalreporter.stats.get("", ())]
+    costs = sorted(((given["processor seconds"], name) for given, name in ended if "processor seconds" in given))
+    costly = [f"{spent:6.1f} {name}" for spent, name in reversed(costs) if spent > _COSTLY]
+    if costly:
+        terminalreporter.section(f"tests above {_COSTLY:g} of {sum(spent for spent, _ in costs):.0f} processor seconds")
+        terminalreporter.write("\n".join([*costly, ""]))
 
 
 @pytest.fixture(scope="session")

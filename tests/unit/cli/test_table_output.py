@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import toons
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from crucible.cli.table_output import flat_rows
@@ -25,6 +25,5 @@ VALUES = st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.text(st.c
 
 
 @given(st.lists(st.fixed_dictionaries({"a": VALUES, "b": VALUES}), min_size=1, max_size=5))
-@settings(max_examples=100, deadline=None)
 def test_every_row_is_read_back(rows: list[dict[str, object]]) -> None:
     assert toons.loads(toons.dumps(flat_rows(rows))) == rows

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import orjson
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from crucible.clients.events import Answered, UsageCounted
@@ -134,7 +134,6 @@ def test_a_message_is_counted_once_and_no_record_is_two_answers(rows: list[Row])
 
 
 @given(st.data())
-@settings(max_examples=40)
 def test_a_real_log_that_was_cut_is_a_beginning_of_the_whole(data: st.DataObject) -> None:
     path = data.draw(st.sampled_from(sorted(GEMINI.rglob("session-*.jsonl"))))
     lines = path.read_bytes().splitlines(keepends=True)

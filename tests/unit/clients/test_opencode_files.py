@@ -13,7 +13,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from crucible.clients.events import Event, Injected, Prompted, Replied, Titled, Unreadable
@@ -395,7 +395,6 @@ def _columns(script: str) -> dict[str, list[str]]:
 
 
 @pytest.mark.parametrize("script", [FIRST, SECOND, FIRST + SECOND], ids=["first", "second", "both"])
-@settings(max_examples=40, deadline=None)
 @given(data=st.data())
 def test_no_rows_make_the_reading_raise(
     tmp_path_factory: pytest.TempPathFactory, script: str, data: st.DataObject

@@ -28,7 +28,7 @@ def litter(folder: Path) -> list[str]:
 
 
 @given(data=st.binary(max_size=2000))
-@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_bytes_come_back_as_they_were_written(tmp_path: Path, data: bytes) -> None:
     path = tmp_path / "n.md"
     files.write_atomic(path, data, fsync=False)

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from crucible.core.errors import VaultError
@@ -334,7 +334,6 @@ LINES = st.sampled_from(
 
 
 @given(st.lists(LINES | st.text("a= '\"[]#\\\t\r1", max_size=8), max_size=5).map("\n".join))
-@settings(max_examples=400, deadline=None)
 def test_what_is_read_by_hand_is_read_as_the_library_reads_it(text: str) -> None:
     tidy = read_tidy(text)
     if tidy is not None:
@@ -446,7 +445,6 @@ TEXT = st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=1
 
 
 @given(vault=TEXT, names=st.dictionaries(TEXT, st.lists(TEXT, max_size=3), max_size=3), future=TEXT)
-@settings(max_examples=60, deadline=None)
 def test_any_default_vault_is_read_back_and_the_rest_stays(
     vault: str, names: dict[str, list[str]], future: str
 ) -> None:

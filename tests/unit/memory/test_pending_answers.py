@@ -6,7 +6,7 @@ import threading
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from crucible.core.errors import CrucibleError, EditRefused, SessionNotFound, UsageError
@@ -294,7 +294,6 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Vault:
     return Vault(root, vault.settings._replace(fsync=False))
 
 
-@settings(max_examples=30)
 @given(_phases, st.lists(_said, max_size=2), _said, st.sampled_from(AnswerVerdict), st.data())
 def test_only_the_answer_is_added_and_nothing_else_of_the_session_changes(
     shared: Vault,

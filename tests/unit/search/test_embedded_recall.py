@@ -208,7 +208,6 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return vault_of(tmp_path_factory.mktemp("kept") / "v", RETRY, CACHE)
 
 
-@settings(max_examples=60)
 @given(
     st.text()
     | hostile_text()

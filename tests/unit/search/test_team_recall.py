@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from random import Random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from crucible.core.settings.settings import VaultSettings
@@ -252,7 +252,6 @@ def test_sql_in_a_question_is_only_text(both: tuple[EmbeddedRecall, Recall], tex
 
 
 @given(hostile_text(), st.sampled_from(["", "-", '"', "file:", "session:", "type:decision "]))
-@settings(max_examples=25)
 def test_no_question_is_an_error(both: tuple[EmbeddedRecall, Recall], text: str, before: str) -> None:
     both[1].ask(Question(before + text), NOW)
 

@@ -385,7 +385,7 @@ def test_no_hostile_answer_raises_or_harms_the_note(listed: list[object]) -> Non
     assert all(told.item.grounds and told.item.grounds.rows for told in found.from_agent)
 
 
-@settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(HOSTILE | hostile_text())
 def test_no_hostile_answer_raises_on_its_way_through_the_vault(vault: Vault, answer: object) -> None:
     keep(vault, played())

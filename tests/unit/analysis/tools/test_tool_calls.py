@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterable, Mapping
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from crucible.analysis.tools.recorded_calls import RecordedCalls, recorded_calls_of
@@ -408,7 +408,6 @@ _WORDS = st.lists(
 _RESULT = st.text(max_size=40) | st.just("./a.py:4: x\n/etc/passwd:1:root")
 
 
-@settings(max_examples=300, deadline=None)
 @given(
     st.sampled_from(["Bash", "exec_command", "Read", "Edit", "apply_patch", "exec", "Grep", "mcp__x__y", "make", "?"]),
     _SIGNS | _WORDS,
@@ -424,7 +423,6 @@ def test_any_call_has_acts_with_legal_names(tool: str, rest: str, result: str) -
             _check_name(datum.name)
 
 
-@settings(max_examples=150, deadline=None)
 @given(
     st.sampled_from(["Bash", "Read", "Write", "MultiEdit", "apply_patch", "exec", "Grep", "write_stdin", "read_many_files", "shell"]),
     st.dictionaries(

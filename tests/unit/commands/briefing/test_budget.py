@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from crucible.commands.briefing.briefing_parts import Cut, Item, Rank, Section
@@ -41,7 +41,6 @@ def test_what_a_section_could_have_shown_counts_as_left_out() -> None:
     assert fit([section], render, COUNT, 1).left_out == (Cut("decisions", 36),)
 
 
-@settings(max_examples=40)
 @given(many, st.integers(1, 700))
 def test_a_budget_is_kept_except_for_the_position(sections: list[Section], budget: int) -> None:
     found = fit(sections, render, COUNT, budget)
@@ -53,7 +52,6 @@ def test_a_budget_is_kept_except_for_the_position(sections: list[Section], budge
     assert len(there) + sum(cut.count for cut in found.left_out) == count
 
 
-@settings(max_examples=40)
 @given(many, st.integers(1, 700))
 def test_nothing_goes_while_something_of_less_worth_stays(sections: list[Section], budget: int) -> None:
     found = fit(sections, render, COUNT, budget)

@@ -438,7 +438,6 @@ def test_only_decisions_evidence_and_patterns_are_shown(vault: Vault) -> None:
 
 
 @given(st.lists(st.text(max_size=80), max_size=6))
-@settings(max_examples=30)
 def test_a_query_has_ten_words_at_most(texts: list[str]) -> None:
     assert len(keywords([*texts, "one two three four five six seven eight nine ten eleven twelve"]).split()) <= 10
 

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from crucible.commands.briefing import digest as digest_module
@@ -45,7 +45,6 @@ def fact(text: str, kind: str = "decision", **more: object) -> Fact:
 _counts = st.integers(0, 30)
 
 
-@settings(max_examples=80)
 @given(_counts, _counts, _counts, _counts, st.integers(1, 3), st.integers(1, 40), st.sampled_from(Leaning))
 def test_a_digest_fills_its_lines_and_always_has_the_position(
     todos: int, decisions: int, lessons: int, conventions: int, place: int, lines: int, leaning: Leaning
@@ -59,7 +58,6 @@ def test_a_digest_fills_its_lines_and_always_has_the_position(
     assert [one.rank for one in digest.items] == sorted((one.rank for one in digest.items), reverse=True)
 
 
-@settings(max_examples=60)
 @given(_counts, _counts, _counts, _counts, st.integers(1, LINES), st.sampled_from(Leaning))
 def test_a_rank_without_its_share_leaves_no_line_to_lower_ranks(
     todos: int, decisions: int, lessons: int, conventions: int, lines: int, leaning: Leaning
@@ -145,7 +143,6 @@ _HOSTILE = st.text(st.characters(exclude_categories=["Cs"]), max_size=40) | st.s
 )
 
 
-@settings(max_examples=60)
 @given(st.lists(_HOSTILE, max_size=4), _HOSTILE)
 def test_foreign_text_begins_no_line_and_steers_nothing(texts: list[str], name: str) -> None:
     known = ProjectFacts(facts=tuple(fact(text, why=name) for text in texts))

@@ -113,7 +113,7 @@ def test_foreign_words_are_contained_and_what_is_no_text_is_not_read(tmp_path: P
 # --- its place and its words -----------------------------------------------------------------------------------------
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.text(max_size=300) | st.sampled_from(["..", "a/b", "CON", "nul.txt", " x", "x.", "\0", "x" * 300, "日" * 90]))
 def test_no_name_of_a_project_leaves_the_folder_and_no_two_share_a_note(vault: Vault, name: str) -> None:
     path = profile_path(vault.root, name)

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from crucible.commands.capture.candidates import Candidate, CandidateKind
@@ -59,7 +59,6 @@ def test_the_same_in_other_words_of_no_weight_has_the_same_key() -> None:
     )
 
 
-@settings(max_examples=40)
 @given(st.lists(st.sampled_from([*CaptureState]), min_size=1, max_size=6), st.randoms())
 def test_whatever_the_order_of_lines_the_strongest_state_holds(states: list[CaptureState], chance: object) -> None:
     lines = [said("c-1", state) for state in states]

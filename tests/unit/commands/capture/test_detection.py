@@ -6,7 +6,7 @@ import time
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from crucible.analysis.tools.recorded_calls import recorded_calls_of
@@ -427,7 +427,6 @@ _ENTRIES = st.one_of(
 )  # fmt: skip
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.lists(_ENTRIES, max_size=8))
 def test_any_session_has_candidates_that_are_sane(entries: list[Prose]) -> None:
     for one in found_in(*entries):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from crucible.commands.capture.question import TypedAction, TypedLine, parse_accept, read_typed
@@ -47,7 +47,6 @@ def test_of_one_candidate_the_one_is_edited() -> None:
     assert read_typed("e", 1) == TypedLine(TypedAction.EDIT, (0,))
 
 
-@settings(max_examples=60)
 @given(st.text(max_size=30), st.integers(0, 9))
 def test_whatever_is_typed_points_to_what_is_there(text: str, count: int) -> None:
     assert set(read_typed(text, count).at) <= set(range(count))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from crucible.commands.capture.question import COSTS, MOST_PROMPTS, Interaction, QuestionBudget, budget_of, cost_of
@@ -45,7 +45,6 @@ def test_more_than_the_limit_that_happened_leaves_nothing_and_not_less() -> None
     assert budget_of(10, DEFAULT).after([MID], [MID]).left == 0
 
 
-@settings(max_examples=60)
 @given(
     st.one_of(st.none(), st.floats(0, 1e4)),
     st.lists(st.lists(st.sampled_from([*Interaction]), min_size=1, max_size=3), max_size=12),

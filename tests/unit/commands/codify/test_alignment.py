@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from crucible.analysis.tools.tool_acts import Act, Deed
@@ -319,7 +319,6 @@ def _drawn(draw: st.DrawFn, depth: int, taken: set[str]) -> list[DraftStep]:
     return steps
 
 
-@settings(max_examples=60, deadline=None)
 @given(_sessions())
 def test_any_sessions_give_a_valid_workflow(drafts: list[Draft]) -> None:
     merged = align(drafts)

@@ -158,7 +158,6 @@ def test_several_sessions_make_one_workflow_with_a_row_each() -> None:
 
 
 @given(st.integers(0, 2**48))
-@settings(max_examples=30)
 def test_random_sessions_that_share_steps_make_a_workflow_without_a_circle_or_a_problem(seed: int) -> None:
     random = Random(seed)
     work = Work(random)

@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from crucible.analysis.review.agent_questions import Refused
@@ -486,7 +486,6 @@ def refined_by_echo(draft: Workflow, session: Session) -> Refined:
     return refine(draft, [session], asker=Echo(), template=OwnTemplate(TEMPLATE), redact=REDACT)
 
 
-@settings(max_examples=25)
 @given(sessions())
 def test_the_draft_of_any_session_is_a_valid_answer(session: Session) -> None:
     draft = codify([RecordedSession(session)], REDACT)

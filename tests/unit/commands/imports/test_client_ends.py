@@ -254,7 +254,6 @@ STEPS = st.lists(
 )
 
 
-@settings(max_examples=40)
 @given(STEPS)
 def test_whatever_happens_a_note_is_of_one_piece_and_a_second_look_changes_nothing(
     tmp_path_factory: pytest.TempPathFactory, steps: list[str]

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from crucible.clients.launch.session_marks import OWN_MARK
@@ -601,7 +601,6 @@ def test_notes_that_are_missing_are_made_again_and_nothing_is_doubled(tmp_path: 
     assert bytes_of(vault) == before
 
 
-@settings(max_examples=25)
 @given(st.lists(st.integers(0, 10**9), max_size=12), st.booleans())
 def test_a_real_transcript_with_broken_bytes_never_raises(
     tmp_path_factory: pytest.TempPathFactory, hits: list[int], cut: bool

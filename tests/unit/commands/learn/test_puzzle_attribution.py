@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from crucible.analysis.failure_causes import classify, find_template
 from crucible.commands.learn.case import Case, Fault, Puzzle, with_digest
@@ -142,7 +142,6 @@ def test_attribution_by_rules_changes_nothing_else() -> None:
     assert attribute(found) == found
 
 
-@settings(max_examples=50)
 @given(any_case())
 def test_any_case_is_attributed_and_reads_back(case: Case) -> None:
     found = attribute(case)

@@ -3,7 +3,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from crucible.commands.resume.context_parts import Window, choose_window
@@ -95,7 +95,6 @@ _entry: st.SearchStrategy[Entry] = st.sampled_from(
 )
 
 
-@settings(max_examples=150)
 @given(st.lists(st.lists(_entry, max_size=8), max_size=5), st.integers(1, 12), st.integers(0, 600))
 def test_a_window_begins_with_a_user_message_and_keeps_its_room(
     phases: list[list[Entry]], most: int, allowance: int

@@ -8,7 +8,7 @@ from itertools import zip_longest
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from crucible.commands.resume.resume_context import build_context
@@ -485,7 +485,6 @@ def _outside(text: str) -> list[str]:
     return re.sub(r"^(`{3,})text\n.*?\n\1$", "", text, flags=re.DOTALL | re.MULTILINE).split("\n")
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.integers(0, 2**32), st.integers(700, 9000), st.integers(1, 30))
 def test_any_session_has_a_context_within_budget_and_nothing_forged(seed: int, budget: int, window: int) -> None:
     from random import Random

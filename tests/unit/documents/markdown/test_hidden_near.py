@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from unittest.mock import patch
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from crucible.documents.markdown import wikilinks
@@ -35,7 +35,6 @@ PIECES = st.one_of(st.sampled_from(NEAR), st.sampled_from(BLOCKS), st.sampled_fr
 
 
 @given(st.lists(st.one_of(PIECES, PIECES, PIECES, st.sampled_from(FAR)), max_size=30).map("".join))
-@settings(max_examples=400)
 def test_links_are_the_same_whether_all_of_the_note_is_looked_at_or_what_is_near(text: str) -> None:
     source = Source(text)
     with patch.object(wikilinks, "hidden_near", lambda text, start, _: hidden_ranges(text, start)):

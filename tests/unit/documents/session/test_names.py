@@ -8,7 +8,7 @@ from datetime import UTC, date, datetime
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from crucible.core.errors import BadSessionId
@@ -41,7 +41,6 @@ def test_a_refused_id_is_shown_in_one_short_line() -> None:
 
 
 @given(st.text(max_size=300))
-@settings(max_examples=200)
 def test_every_slug_is_legal_and_short(title: str) -> None:
     slug = slugify(title)
     assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", slug)
@@ -50,7 +49,6 @@ def test_every_slug_is_legal_and_short(title: str) -> None:
 
 
 @given(st.text(max_size=300), st.dates(), st.integers(0, 30))
-@settings(max_examples=200)
 def test_every_new_id_is_free_and_allowed(title: str, day: date, used: int) -> None:
     taken: set[str] = set()
     for _ in range(used):

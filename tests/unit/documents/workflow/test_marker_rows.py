@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from crucible.core.errors import UsageError
@@ -300,7 +300,6 @@ def test_a_cell_that_is_a_number_or_a_word_of_truth_is_a_phase_and_a_status(cell
     assert rows_of(Workflow(steps=(step,)))[0].step == text
 
 
-@settings(max_examples=60)
 @given(
     workflows(),
     st.sampled_from([None, "agent", "channel", "status", "phase", "step", "workflow", "a,b", "2nd"]),

@@ -191,7 +191,6 @@ def test_only_the_block_is_added_whatever_the_line_ends(name: str, end: str, bom
     assert [one.markers[-1].values for one in found.walk() if one.markers and one.name == name] == [ROW]
 
 
-@settings(max_examples=80)
 @given(st.integers(0, 2**48), rows(), st.sampled_from(["\n", "\r\n", "\r"]), st.booleans())
 def test_added_rows_show_in_their_step_and_nothing_else_changes(
     seed: int, new: list[dict[str, Cell]], newline: str, whole: bool
@@ -217,7 +216,6 @@ def test_added_rows_show_in_their_step_and_nothing_else_changes(
     assert added.replace(newline, "\n").count("\n```") == 1 + added.startswith(newline)
 
 
-@settings(max_examples=60)
 @given(hostile_text(5), hostile_text(4), st.booleans(), rows())
 def test_in_a_note_of_anybodys_the_rows_show_or_the_edit_is_refused(
     above: str, below: str, titled: bool, new: list[dict[str, Cell]]

@@ -430,7 +430,7 @@ def test_foreign_text_stays_in_its_line(vault: Vault, words: str) -> None:
     hostile_block(vault, words)
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], max_examples=25)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(st.text(max_size=60) | st.sampled_from(["`", "~", "<", "\n", "\r\n", "\u2029", "#"]).map(lambda c: c * 9))
 def test_no_text_leaves_its_line(vault: Vault, words: str) -> None:
     hostile_block(vault, words)

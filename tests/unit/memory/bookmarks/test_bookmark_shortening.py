@@ -9,7 +9,7 @@ from pathlib import Path
 
 import orjson
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from crucible.core.errors import NoteChanged, VaultError
@@ -66,7 +66,6 @@ def test_shortening_twice_changes_nothing(tmp_path: Path) -> None:
     assert _path(tmp_path).read_bytes() == data
 
 
-@settings(max_examples=40)
 @given(st.lists(bookmarks, max_size=5, unique_by=lambda one: one.id), st.data())
 def test_every_bookmark_is_still_there_and_no_other_line_changes(
     tmp_path_factory: pytest.TempPathFactory, given_: list[Bookmark], data: st.DataObject

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from crucible.analysis.tools.recorded_calls import RecordedCalls
 from crucible.documents.markdown.source import Source
@@ -440,7 +440,6 @@ def test_captures_without_a_type_are_left_out() -> None:
 # --- any session -----------------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=60, deadline=None)
 @given(sessions())
 def test_every_decision_and_every_unfinished_task_of_any_session_is_there(session: Session) -> None:
     entry = compose_entry(session)

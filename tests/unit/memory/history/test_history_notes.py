@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from crucible.documents.markdown.source import Source
@@ -195,7 +195,6 @@ ENTRIES = st.builds(
 )
 
 
-@settings(max_examples=40, deadline=None)
 @given(ENTRIES, ENTRIES)
 def test_any_entry_that_replaces_another_one_reads_back(before: HistoryEntry, after: HistoryEntry) -> None:
     changed = replace(after, session_id=before.session_id)
@@ -206,7 +205,6 @@ def test_any_entry_that_replaces_another_one_reads_back(before: HistoryEntry, af
         assert sorted(line[:3] for line in lines_of(found, part)) == told
 
 
-@settings(max_examples=40, deadline=None)
 @example(HistoryEntry("2026-11-21-x", done=(HistoryLine(">", "x"),), further=(HistoryLine(">", "x"),)))
 @given(ENTRIES)
 def test_any_entry_reads_back_and_leads_nowhere(entry: HistoryEntry) -> None:
@@ -224,7 +222,6 @@ def test_any_entry_reads_back_and_leads_nowhere(entry: HistoryEntry) -> None:
     ]
 
 
-@settings(max_examples=50, deadline=None)
 @given(hostile_text())
 def test_any_text_in_a_section_is_read_without_an_error(text: str) -> None:
     lines = Source(f"## What We Did\n{text}\n").lines

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import orjson
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from crucible.memory.history.memory_log import (
@@ -57,7 +57,6 @@ def _path(root: Path, kind: MemoryKind = TODO) -> Path:
 # --- lines -----------------------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=40)
 @given(st.lists(memories, max_size=6, unique_by=lambda one: one.id))
 def test_appended_lines_are_loaded_again(tmp_path_factory: pytest.TempPathFactory, given_: list[Memory]) -> None:
     root = tmp_path_factory.mktemp("v")
@@ -69,7 +68,6 @@ def test_appended_lines_are_loaded_again(tmp_path_factory: pytest.TempPathFactor
     assert not any(each.problems for each in loaded)
 
 
-@settings(max_examples=30)
 @given(st.lists(memories, max_size=8), st.randoms())
 def test_the_order_of_lines_means_nothing(
     tmp_path_factory: pytest.TempPathFactory, given_: list[Memory], random: object

@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from crucible.core.errors import VaultError
 from crucible.core.secrets.redaction import redact_of
@@ -155,7 +155,6 @@ def test_an_inline_subagents_decision_is_kept(vault: Vault) -> None:
 # --- again and again -------------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=25)
 @given(told=sessions())
 def test_remembering_twice_writes_nothing_twice(tmp_path_factory: pytest.TempPathFactory, told: Session) -> None:
     vault = Vault(tmp_path_factory.mktemp("v"))

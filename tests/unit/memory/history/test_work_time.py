@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from crucible.documents.session.session import Phase, Session
@@ -85,7 +85,6 @@ TIMES = st.none() | st.integers(-100, 2000)
 PHASES = st.builds(lambda start, end, part: phase(start, end, phase(*part)), TIMES, TIMES, st.tuples(TIMES, TIMES))
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     st.lists(PHASES, max_size=4),
     TIMES,

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from crucible.core.errors import EditRefused, OutsideVault, UsageError
 from crucible.core.secrets.redaction import redact_of
@@ -290,7 +290,6 @@ def test_merging_the_same_again_changes_no_text(vault: Vault, add: Callable[...,
 
 
 @given(any_item(), any_item())
-@settings(max_examples=30)
 def test_any_item_can_be_merged_into_any(one: Item, other: Item) -> None:
     source = Source(render_item(one))
     try:

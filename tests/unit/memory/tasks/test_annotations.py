@@ -95,7 +95,7 @@ def test_fields_read_back_as_they_were(annotation: Annotation) -> None:
     assert annotation_of(REF, values_of(annotation)) == annotation
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(one=ANNOTATIONS, other=ANNOTATIONS)
 def test_the_file_reads_back_as_written_and_as_changed(tmp_path: Path, one: Annotation, other: Annotation) -> None:
     annotation_path(AnnotationFolder(tmp_path), REF).unlink(missing_ok=True)

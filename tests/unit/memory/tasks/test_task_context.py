@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given, settings
+from hypothesis import given
 
 from crucible.core.settings.settings import VaultSettings
 from crucible.memory.tasks.task import Annotation, Inherited, OpenTask, Recalled, Ref, Stage, TaskDecision
@@ -55,7 +55,6 @@ def test_empty_parts_have_no_heading() -> None:
     assert "##" not in text
 
 
-@settings(max_examples=25)
 @given(hostile_text())
 def test_foreign_words_never_leave_their_fences(words: str) -> None:
     text = task_text(VaultSettings(), pickup(words), items(words)).text

@@ -80,7 +80,7 @@ def test_a_store_that_is_a_symlink_is_not_ours(tmp_path: Path) -> None:
     assert read_store(tmp_path / "link", "s") == ((), [])
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     row=st.dictionaries(
         st.sampled_from(["id", "subject", "status", "blocks", "blockedBy"]),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from crucible.core.errors import CrucibleError, UnknownId, UsageError
@@ -58,7 +58,6 @@ def test_several_matches_are_named_and_none_is_an_error() -> None:
             find_task(nothing, TASKS)
 
 
-@settings(max_examples=30)
 @given(st.text(), st.text(alphabet="ab.#", min_size=1), st.text(alphabet="ab-", min_size=1))
 def test_any_text_means_a_task_or_is_refused(called: str, ident: str, session: str) -> None:
     task = OpenTask(Ref(session, ident), "x")

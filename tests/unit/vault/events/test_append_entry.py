@@ -103,7 +103,7 @@ VALUES = st.recursive(
 
 
 @given(kind=TEXT, phase=TEXT, values=st.dictionaries(TEXT, VALUES, max_size=4))
-@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_whatever_is_appended_is_one_record_that_can_be_read(
     tmp_path_factory: pytest.TempPathFactory, kind: str, phase: str, values: dict[str, object]
 ) -> None:

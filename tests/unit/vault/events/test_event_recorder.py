@@ -294,7 +294,7 @@ JSON = st.recursive(
 
 
 @given(st.dictionaries(st.text(st.characters(codec="utf-8"), max_size=5), JSON, max_size=4), st.text(max_size=30))
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_any_arguments_are_read_back_complete(
     tmp_path_factory: pytest.TempPathFactory, arguments: dict[str, object], text: str
 ) -> None:
@@ -307,7 +307,7 @@ def test_any_arguments_are_read_back_complete(
 
 
 @given(st.binary(max_size=400))
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_any_bytes_in_the_files_are_survived(tmp_path_factory: pytest.TempPathFactory, data: bytes) -> None:
     root = tmp_path_factory.mktemp("v")
     folder = flight_folder(root, "s")

@@ -376,7 +376,7 @@ STEPS = st.lists(
 
 
 @given(steps=STEPS)
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_whenever_a_session_is_put_away_its_records_are_the_same(
     tmp_path_factory: pytest.TempPathFactory, steps: list[tuple[str, object, object]]
 ) -> None:

@@ -27,7 +27,7 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning"),
 ]
 
-SEQUENCES = {"soak": 1000, "mutants": 3}.get(os.environ.get("HYPOTHESIS_PROFILE", ""), 30)
+SEQUENCES = {"soak": 1000, "mutants": 3}.get(os.environ.get("HYPOTHESIS_PROFILE", ""), 10)
 
 FOLDERS = ("sessions", "sessions/s", "sessions/s/t", "sessions/u.md")
 folders = st.sampled_from(FOLDERS)

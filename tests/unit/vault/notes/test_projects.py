@@ -9,7 +9,7 @@ from pathlib import Path
 from time import perf_counter
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from crucible.core.settings.settings import UserSettings
@@ -49,7 +49,6 @@ def test_a_folder_of_another_machine_is_named_by_its_text(cwd: str, project: str
 
 
 @given(st.text(max_size=60))
-@settings(max_examples=100)
 def test_any_text_names_a_project_without_a_slash(cwd: str) -> None:
     assert "/" not in project_of("/nonexistent-place/" + cwd, {})
 

@@ -633,7 +633,7 @@ def test_two_processes_that_save_one_note_lose_no_line(vault: Vault) -> None:
 
 
 @given(before=st.binary(max_size=200), insert=st.text(max_size=20), at=st.integers(0, 200))
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_every_byte_outside_an_edit_survives_a_save(vault: Vault, before: bytes, insert: str, at: int) -> None:
     path = vault.sessions / "x.md"
     path.write_bytes(before)
