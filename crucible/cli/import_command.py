@@ -81,8 +81,8 @@ def import_sessions(
 
     \b
     - Without CLIENT, every client found on this machine is imported.
-    - CLIENT is claude-code, cline, codex, copilot, cursor, gemini, goose, kilo, opencode, pi,
-      qwen-code or zed: only its sessions.
+    - CLIENT is claude-code, cline, codex, copilot, cursor, gemini, goose,
+      kilo, opencode, pi, qwen-code or zed: only its sessions.
     - PATH is a log, or a folder of them. Without CLIENT, the client is
       detected. "./codex" is a path, "codex" a client.
 

@@ -123,7 +123,7 @@ def test_a_session_is_attached_to_by_its_id(vault: crucible.Vault) -> None:
 
 def test_a_file_that_is_no_transcript_is_named(folder: Path) -> None:
     (folder / "other.txt").write_text("hello")
-    with pytest.raises(crucible.CrucibleError, match=r"other\.txt: no transcript of claude-code, codex"):
+    with pytest.raises(crucible.CrucibleError, match=r"other\.txt: no transcript of claude-code, cline, codex"):
         crucible.read_transcript(folder / "other.txt")
 
 

@@ -151,7 +151,9 @@ def check_column(name: str, table: str = "sessions") -> str:
 
     near = difflib.get_close_matches(name.lower(), columns)
     meant = f"; did you mean {' or '.join(near)}?" if near else ""
-    raise UsageError(f"{table}: no column {name!r}{meant}", f"available columns: {', '.join(columns)}")
+    raise UsageError(
+        f"{table.partition(' ')[0]}: no column {name!r}{meant}", f"available columns: {', '.join(columns)}"
+    )
 
 
 def _in_order(rows: Iterable[Row], table: str, query: SessionQuery) -> list[Row]:

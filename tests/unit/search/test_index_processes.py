@@ -237,7 +237,6 @@ def test_a_question_over_a_current_index_loads_few_modules(
         "crucible.vault.events.event_reader",
         "logging",
         "markdown_it",
-        "orjson",
         "socket",
         "subprocess",
         "tempfile",

@@ -60,7 +60,8 @@ def content_of(vault: Vault) -> dict[str, object]:
     found: dict[str, object] = {}
     for path in sorted(vault.root.rglob("*")):
         name = vault.relative(path)
-        skipped = (".crucible/cache", ".crucible/index", ".crucible/log", ".crucible/trash")
+        # A killed write leaves its temporary file; the next write of the same file removes it.
+        skipped = (".crucible/cache", ".crucible/index", ".crucible/log", ".crucible/trash", ".crucible/.crucible-")
         if path.is_file() and not name.startswith(skipped) and not name.endswith("deleted.jsonl"):
             data = path.read_bytes()
             found[name] = {*data.splitlines()} if name.startswith(".crucible/memory") else data

@@ -5,6 +5,7 @@ from unittest.mock import patch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from crucible.documents.markdown import hidden_ranges as ranges
 from crucible.documents.markdown import wikilinks
 from crucible.documents.markdown.hidden_ranges import hidden_ranges
 from crucible.documents.markdown.source import Source
@@ -37,7 +38,7 @@ PIECES = st.one_of(st.sampled_from(NEAR), st.sampled_from(BLOCKS), st.sampled_fr
 @given(st.lists(st.one_of(PIECES, PIECES, PIECES, st.sampled_from(FAR)), max_size=30).map("".join))
 def test_links_are_the_same_whether_all_of_the_note_is_looked_at_or_what_is_near(text: str) -> None:
     source = Source(text)
-    with patch.object(wikilinks, "hidden_near", lambda text, start, _: hidden_ranges(text, start)):
+    with patch.object(ranges, "hidden_near", lambda text, start, _: hidden_ranges(text, start)):
         everywhere = wikilinks.find_links(source)
     assert wikilinks.find_links(source) == everywhere
 

@@ -172,7 +172,7 @@ def test_the_events_around_an_event_come_in_order(told: Vault) -> None:
     text = call(place, "recall_context", query="exponential backoff", event_types=["decision"]).text
     (one, *_) = ids_in(text)
     around = call(place, "recall_timeline", anchor=one, before=2, after=1).text
-    assert re.findall(r"^(?:> )?\[(\w+),", around, re.MULTILINE) == ["user", "agent", "decision", "error"]
+    assert re.findall(r"^(?:> )?\[(\w+)[^,]*,", around, re.MULTILINE) == ["user", "agent", "decision", "error"]
     assert re.search(r"^> \[decision,", around, re.MULTILINE)
 
 

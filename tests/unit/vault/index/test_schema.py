@@ -9,6 +9,7 @@ import toons
 from hypothesis import given
 from hypothesis import strategies as st
 
+from crucible.vault.index.query import COST, UNPRICED
 from crucible.vault.index.schema import (
     LISTS,
     NUMBERS,
@@ -160,9 +161,9 @@ def test_a_shard_is_the_month_of_the_start() -> None:
 
 def test_the_kinds_of_columns_are_distinguished() -> None:
     columns = {name for table in TABLES.values() for name in table}
-    assert columns > LISTS
+    assert columns | {UNPRICED} > LISTS
     assert columns > TIMES
-    assert columns > NUMBERS
+    assert columns | {"cost", COST} > NUMBERS
     # `participants` is a list of names and `phases` a number in `sessions`, whatever the tables are called.
     assert not LISTS & NUMBERS
     assert not TIMES & (LISTS | NUMBERS)
