@@ -22,8 +22,10 @@ if TYPE_CHECKING:
 
 
 _NAME = r"[^/\\\s\"'`:*?<>|,;()\[\]{}$%&=]+"
+_START = r"(?:(?<![\w.-])|(?<=\.\.)|(?<=\\[nrt]))"
+"""Where a path begins: not inside a word, but after `..` and after a line end that is written as an escape."""
 _PATHS = late_pattern(
-    r"(?P<unix>(?<![\w.-])/(?:home|Users|export/home)/)(?P<name>" + _NAME + ")"
+    r"(?P<unix>" + _START + r"/(?:home|Users|export/home)/)(?P<name>" + _NAME + ")"
     r"|(?P<windows>\b[A-Za-z]:(?:\\{1,4}|/)Users(?:\\{1,4}|/))"
     r"(?P<full>" + _NAME + r"(?:[ ]" + _NAME + r"){0,3}(?=[\\/])|" + _NAME + ")"
     r"|(?P<flat>\bprojects(?:\\{1,4}|/)-(?:home|Users)-)(?P<part>[^-/\\\s\"'`]+)"
@@ -80,7 +82,7 @@ class Scrubber:
         self._home: re.Pattern[str] | None = None
         self._home_folder = folder = home.rstrip("/\\")
         if len(folder) > 1 and not _PATHS.match(home):
-            self._home = re.compile(rf"(?<![\w.-]){re.escape(folder)}(?![\w.-])")
+            self._home = re.compile(rf"{_START}{re.escape(folder)}(?![\w.-])")
 
     def clean(self, case: Case) -> Case:
         """Redact all text in a case, and add the redactions to the case's own."""

@@ -224,6 +224,8 @@ def test_secrets_and_personal_data_are_redacted_and_counted(tmp_path: Path) -> N
     [
         ("/home/jane/a:/home/jane", "/home/user/a:/home/user"),
         ("file:///Users/j.doe/x", "file:///Users/user/x"),
+        ("../../../Users/jane/x ../home/jane", "../../../Users/user/x ../home/user"),
+        (r'"text\n/Users/jane/x\t/home/jane"', r'"text\n/Users/user/x\t/home/user"'),
         (r"C:\Users\Jane Doe\x d:/Users/jane", r"C:\Users\user\x d:/Users/user"),
         (r"C:\\Users\\jane\\x", r"C:\\Users\\user\\x"),
         ("~/.claude/projects/-home-jane-shop/a.jsonl", "~/.claude/projects/-home-user-shop/a.jsonl"),
