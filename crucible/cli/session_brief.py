@@ -12,7 +12,7 @@ from crucible.cli.vault_access import load_note, open_vault
 from crucible.core.errors import UsageError
 from crucible.core.secrets.redaction import redact_of
 from crucible.memory.summary.brief import BriefUpdate, count_covered, due_phase, find_brief
-from crucible.memory.summary.brief_text import renew_brief, update_brief
+from crucible.memory.summary.brief_updates import renew_brief, update_brief
 from crucible.vault.notes.vault import Note
 
 

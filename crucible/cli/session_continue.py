@@ -59,7 +59,7 @@ from crucible.integrations.hooks.sync import CLIENTS as HOOKED
 from crucible.memory.bookmarks.bookmark import StopReason, latest
 from crucible.memory.bookmarks.make_bookmark import make_bookmark
 from crucible.memory.bookmarks.resume_tickets import current_session_id, earlier_session_ids, issue_ticket
-from crucible.memory.summary.brief_text import update_brief
+from crucible.memory.summary.brief_updates import update_brief
 from crucible.vault.events.spool import spool_folder
 from crucible.vault.events.spool_reader import Spooled, load_spool
 from crucible.vault.notes.session_lock import SessionHeld, SessionLock, hold_session, is_held

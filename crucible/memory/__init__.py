@@ -4,7 +4,7 @@
 - `history.history_update.make_history` writes a session's history note
 - `tasks.overview.overview` lists the tasks of all sessions
 - `bookmarks.make_bookmark.make_bookmark` records where a session stopped
-- `summary.brief_text.update_brief` summarizes a session's earlier phases
+- `summary.brief_updates.update_brief` summarizes a session's earlier phases
 
     make_bookmark(vault, session, StopReason.PAUSED, now=now, redact=redact, note="next: the parser")
 

@@ -13,7 +13,6 @@ import pickle
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -28,10 +27,10 @@ from crucible.documents.markdown.source import Edit
 from crucible.documents.recording.kept_recording import ClosedPhase
 from crucible.documents.session.merge import merge
 from crucible.documents.session.session import Mode, Session
-from crucible.documents.session.session_reader import read_session
 from crucible.documents.session.shared_notes import has_other_sources
-from crucible.documents.session.shortened import Middle, Shortened, begins_at, find_middle, shorten
+from crucible.documents.session.shortened import Middle, find_middle
 from crucible.vault.events.event_files import fold_path
+from crucible.vault.notes.short_notes import ShortNote, short_note
 from crucible.vault.notes.vault import Note, Vault
 
 _CODE = (
@@ -83,31 +82,6 @@ class Snapshot(NamedTuple):
     lines: int
     closed: list[ClosedPhase]
     data: bytes
-
-
-@dataclass(frozen=True)
-class ShortNote(Note):
-    """A note without its closed phases."""
-
-    middle: Middle
-    short: Shortened
-
-    @property
-    def session(self) -> Session:
-        """The session without these phases."""
-        if "_session" not in self.__dict__:
-            self.__dict__["_session"] = read_session(self.source, self.name, above=self.middle.above)
-        found: Session = self.__dict__["_session"]
-        return found
-
-
-def short_note(note: Note, middle: Middle) -> ShortNote | None:
-    """Return a note without its closed phases; None if they have changed."""
-    short = shorten(note.source, middle)
-    if short is None:
-        return None
-    found = ShortNote(note.path, short.source, note.stamp, middle, short)
-    return found if begins_at(found.session, short) and not found.session.problems else None
 
 
 def short_edits(fresh: Note, note: ShortNote, base: Session, now: Session) -> list[Edit]:

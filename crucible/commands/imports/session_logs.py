@@ -29,7 +29,7 @@ from crucible.clients.redact import redactor_of
 from crucible.clients.registry import Dialect
 from crucible.commands.imports.import_report import ImportOptions, ReportDraft, reason_at, unreadable_rows
 from crucible.commands.imports.import_result import UnreadableRow
-from crucible.commands.imports.kept_folds import KeptFolds, short_note
+from crucible.commands.imports.kept_folds import KeptFolds
 from crucible.commands.imports.note_sources import SourceTable, Tickets, last_agent
 from crucible.commands.imports.session_ids import Opening, SessionIds, SessionSkippedError
 from crucible.commands.imports.session_notes import is_inline
@@ -47,6 +47,7 @@ from crucible.documents.recording.session_recorder import Recorder
 from crucible.documents.session.refresh import TranscriptText
 from crucible.documents.session.status_rules import Client
 from crucible.vault.events.event_recorder import FlightWriter, Record
+from crucible.vault.notes.short_notes import shortest
 from crucible.vault.notes.vault import Note, Vault
 
 _MOST_UNREADABLE = 1000
@@ -333,7 +334,8 @@ class SessionLogs(TrunkFold):
         path = self.table.find(source)
         note: Note | None = self._vault.read(path) if path and path.exists() else None
         if note and self._kept and self._kept.middle and not agent:
-            note = short_note(note, self._kept.middle) or note
+            self._vault.middles[note.path] = self._kept.middle
+            note = shortest(self._vault, note)
         recorder = Recorder(
             self.transcript.client,
             agent=agent,

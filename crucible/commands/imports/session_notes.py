@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 
 from crucible.commands.imports.import_report import SESSION_ERRORS, ImportOptions, ReportDraft, reason_at
 from crucible.commands.imports.import_result import UnreadableRow
-from crucible.commands.imports.kept_folds import ShortNote, StaleFoldError, short_edits
+from crucible.commands.imports.kept_folds import StaleFoldError, short_edits
 from crucible.commands.imports.note_sources import SourceTable
 from crucible.commands.imports.strands import Strand
 from crucible.core.errors import CrucibleError
@@ -35,6 +35,7 @@ from crucible.documents.session.status_rules import CLOSED, IDLE_REASON, Client,
 from crucible.documents.session.task_block import CLOSED_TASKS
 from crucible.vault.events.archive_writer import archive_events
 from crucible.vault.events.event_summary import Facts, save_meta
+from crucible.vault.notes.short_notes import ShortNote
 from crucible.vault.notes.vault import Note, Vault
 
 _LONG = 1 << 18

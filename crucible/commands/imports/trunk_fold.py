@@ -19,7 +19,6 @@ from crucible.commands.imports.kept_folds import (
     WORTH_IT,
     KeptFold,
     KeptFolds,
-    ShortNote,
     Snapshot,
     StaleFoldError,
 )
@@ -28,6 +27,7 @@ from crucible.commands.imports.strands import Strand
 from crucible.commands.imports.trunk_events import SubagentResults, WholeTurns
 from crucible.core.settings.settings import VaultSettings
 from crucible.documents.recording.kept_recording import closed_phases, is_stale, kept_fields, mark_line, recorder_of
+from crucible.vault.notes.short_notes import ShortNote
 
 _MOST, _MOST_TEXT = 64, 1 << 20
 """Maximum events of a run, and code points of their texts."""

@@ -19,7 +19,7 @@ from crucible.documents.session.properties import format_time
 from crucible.documents.session.session import Status, Task
 from crucible.memory.bookmarks.bookmark import StopReason
 from crucible.memory.bookmarks.make_bookmark import make_bookmark
-from crucible.memory.summary.brief_text import update_brief
+from crucible.memory.summary.brief_updates import update_brief
 from crucible.vault.events.archive_writer import archive_events
 from crucible.vault.events.event_reader import last_time
 from crucible.vault.events.event_summary import Facts, save_meta

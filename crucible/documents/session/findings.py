@@ -240,13 +240,24 @@ def findings_by_phase(session: Session, everything: Sequence[Finding] | None = N
     callouts = len(everything) - sum(1 + bool(item.also) for item in session.findings)
     for finding in everything[:callouts]:
         found.setdefault(finding.phase, []).append(finding)
-    if session.findings:
-        ids = {phase.id for phase in session.all_phases()}
-        quoted = _QuotedPhases(session)
-        for finding in everything[callouts:]:
-            place = finding.phase if finding.phase in ids else quoted.phase_of(finding)
-            found.setdefault(place, []).append(finding)
+    for finding, phase in _placed_items(session, everything[callouts:]):
+        found.setdefault(phase, []).append(finding)
     return found
+
+
+def item_places(session: Session) -> dict[tuple[str, str], str]:
+    """Return the phase id of each item of the findings block, by kind and summary."""
+    items = [one for item in session.findings for one in _of_block(item)]
+    return {(one.kind, one.summary): phase for one, phase in _placed_items(session, items)}
+
+
+def _placed_items(session: Session, items: Iterable[Finding]) -> Iterator[tuple[Finding, str]]:
+    """Yield items of the findings block with their phases."""
+    ids, above = {phase.id for phase in session.all_phases()}, dict(session.above.places)
+    quoted = _QuotedPhases(session)
+    for one in items:
+        place = one.phase if one.phase in ids else above.get((one.kind, one.summary))
+        yield one, quoted.phase_of(one) if place is None else place
 
 
 class QuotedTexts:

@@ -285,11 +285,13 @@ class Above(NamedTuple):
     """What is known of the first phases of a note that was read without them.
 
     `phases` is their number, `marks` identifies entries that must not be added again, and `agents` are their agents.
+    `places` has the kind and summary of each item of the findings block that belongs to one of them, and its phase.
     """
 
     phases: int = 0
     marks: frozenset[tuple[object, ...]] = frozenset()
     agents: tuple[str, ...] = ()
+    places: tuple[tuple[tuple[str, str], str], ...] = ()
 
 
 NOTHING_ABOVE = Above()

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from crucible.core.errors import EditRefused
 from crucible.documents.markdown.source import Edit, Source, Span
+from crucible.documents.session.findings import item_places
 from crucible.documents.session.merge import entry_mark
 from crucible.documents.session.session import Above, Phase, Session
 
@@ -45,7 +46,10 @@ def find_middle(
         return None
     found = (entry_mark(entry) for phase in closed for entry in phase.all_entries())
     marks = {*session.above.marks, *(mark for mark in found if mark)}
-    return Middle(text[:_START], len(text), _digest(text), Above(phases, frozenset(marks), agents))
+    ids = {part.id for phase in closed for part in (phase, *phase.subphases)}
+    placed = {item: phase for item, phase in item_places(session).items() if phase in ids}
+    above = Above(phases, frozenset(marks), agents, (*session.above.places, *placed.items()))
+    return Middle(text[:_START], len(text), _digest(text), above)
 
 
 class Shortened(NamedTuple):

@@ -31,6 +31,7 @@ from crucible.search.embedded.embedded_recall import EmbeddedRecall
 from crucible.search.recall import Recall
 from crucible.vault.events.spool_reader import Spooled
 from crucible.vault.index.index import Index
+from crucible.vault.notes.short_notes import shortest
 from crucible.vault.notes.vault import Note, Vault
 
 _WHY = {Client.ENDED: ("ended", StopReason.ENDED), Client.DIED: ("died", StopReason.DIED)}
@@ -56,7 +57,7 @@ def mark_stop(vault: Vault, spooled: Spooled, client: Client, met: ImportedSessi
         path = met.note.path if met.note else vault.sessions / f"{met.id}.md"
         if not met.id or not path.is_file():
             return
-        fresh = vault.read(path)
+        fresh = shortest(vault, vault.read(path))
         is_same = met.note is not None and fresh.data == met.note.data
         left, why = _WHY.get(client, ("", None))
         if is_same and (why is None or spooled.left == left):
@@ -68,7 +69,7 @@ def mark_stop(vault: Vault, spooled: Spooled, client: Client, met: ImportedSessi
         for place, reason in enumerate(reasons):
             # Bookmarks are identified by their time, so each needs a different one.
             at = now + place * timedelta(milliseconds=1)
-            make_bookmark(vault, fresh.session, reason, now=at, redact=redact, folder=_folder(met.cwd))
+            make_bookmark(vault, vault.read(path).session, reason, now=at, redact=redact, folder=_folder(met.cwd))
     except (CrucibleError, OSError) as error:
         log_fault(str(vault.root), f"bookmark {spooled.client} {spooled.session}", error)
 

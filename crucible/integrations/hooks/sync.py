@@ -37,7 +37,7 @@ from crucible.integrations.hooks.session_end import (
     mark_stop,
     stopped_now,
 )
-from crucible.memory.summary.brief_text import update_briefs
+from crucible.memory.summary.brief_updates import update_briefs
 from crucible.search.background_update import update_later
 from crucible.vault.events.event_retention import is_due, purge
 from crucible.vault.events.spool import spool_folder, syncing

@@ -96,13 +96,32 @@ def count_covered(session: Session, covers: str) -> int:
     missed.
     """
     named = _NAMED.match(covers)
-    number, name = (int(named[1]), named[2]) if named else (len(session.phases), covers.strip('" \t'))
+    count = count_phases(session)
+    number, name = (int(named[1]), named[2]) if named else (count, covers.strip('" \t'))
     if name is None:
-        return min(number, len(session.phases))
-    found = [at for at, phase in enumerate(session.phases, 1) if name and _short(phase) == name]
+        return min(number, count)
+    phases = enumerate(session.phases, session.above.phases + 1)
+    found = [at for at, phase in phases if name and _short(phase) == name]
     if found:
         return min(found, key=lambda at: (abs(at - number), at))
-    return min(number - 1, len(session.phases)) if named and number else 0
+    return min(number - 1, count) if named and number else 0
+
+
+def count_phases(session: Session) -> int:
+    """Return the number of phases, including those that were not read."""
+    return session.above.phases + len(session.phases)
+
+
+def phase_at(session: Session, number: int) -> Phase:
+    """Return a phase by its number, from 1."""
+    return session.phases[number - session.above.phases - 1]
+
+
+def covers_shown(session: Session, covers: str) -> bool:
+    """Return whether a brief covers a phase that was read, which still has its name and number."""
+    named = _NAMED.match(covers)
+    at = int(named[1]) - session.above.phases - 1 if named else -1
+    return bool(named) and 0 <= at < len(session.phases) and _short(session.phases[at]) == named[2]
 
 
 def phase_number(session: Session, phase_id: str) -> int:
@@ -114,8 +133,8 @@ def phase_number(session: Session, phase_id: str) -> int:
         return 0
     ids = [phase.id for phase in session.phases]
     if (whole := phase_id.partition(".")[0]) in ids:
-        return ids.index(whole) + 1
-    raise UsageError(f"{session.id} has no {phase_id}", f"it has {len(ids)} phases")
+        return session.above.phases + ids.index(whole) + 1
+    raise UsageError(f"{session.id} has no {phase_id}", f"it has {count_phases(session)} phases")
 
 
 def due_phase(session: Session, covers: str) -> str:
@@ -124,8 +143,8 @@ def due_phase(session: Session, covers: str) -> str:
     In a session that has not ended, the last phase is not finished.
     """
     ended = session.status in (Status.COMPLETED, Status.FAILED)
-    finished = len(session.phases) - (0 if ended else 1)
-    return session.phases[finished - 1].id if finished > count_covered(session, covers) else ""
+    finished = count_phases(session) - (0 if ended else 1)
+    return phase_at(session, finished).id if finished > count_covered(session, covers) else ""
 
 
 def find_brief(session: Session) -> Brief | None:

@@ -7,17 +7,10 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import islice
-from pathlib import Path
 
-from crucible.core.errors import CrucibleError
 from crucible.core.patterns import late_pattern
-from crucible.core.secrets import Redact
-from crucible.core.secrets.redaction import unscanned
-from crucible.documents.markdown.containment import normal
-from crucible.documents.markdown.source import Edit
 from crucible.documents.session.findings import (
     Finding,
     Kind,
@@ -31,19 +24,15 @@ from crucible.documents.session.session import Phase, Prose, Session
 from crucible.memory.summary.brief import (
     MOST_WORDS,
     Brief,
-    BriefUpdate,
     count_covered,
     count_words,
     covering,
     cut_words,
-    due_phase,
-    find_brief,
     milestones,
+    phase_at,
     phase_number,
     questions_in,
-    set_brief,
 )
-from crucible.vault.notes.vault import Note, Vault
 
 SECTIONS = ("Decisions", "Results", "Fixed", "Reports", "Preferences", "Open questions")
 """The sections in order."""
@@ -207,15 +196,15 @@ def extend_digest(session: Session, old: Brief | None, until: str) -> tuple[Brie
         if known.add(key):
             digest.items[section].append(item)
     if not digest.own and not any(digest.items.values()):
-        texts = (text for phase in reversed(session.phases[:end]) for text in _last_paragraph(phase))
-        digest.items[_RESULTS] += islice(texts, 1)
-    return digest, covering(session.phases[end - 1])
+        phases = reversed(session.phases[: end - session.above.phases])
+        digest.items[_RESULTS] += islice((text for phase in phases for text in _last_paragraph(phase)), 1)
+    return digest, covering(phase_at(session, end))
 
 
 def _news(session: Session, start: int, end: int) -> Iterator[tuple[str, str, str]]:
     """Yield the new items of these phases: the section, the text that identifies the item, and the item."""
-    found = _placed(session)
-    for phase in session.phases[start:end]:
+    found, above = _placed(session), session.above.phases
+    for phase in session.phases[start - above : end - above]:
         own = [one for part in (phase, *phase.subphases) for one in found.get(part.id, ())]
         items = [(*_item_of(one), one.summary) for one in own]
         items += ((_RESULTS, text, text) for text in map(cut_at_sentence, milestones(phase.all_entries())))
@@ -276,109 +265,8 @@ def _last_paragraph(phase: Phase) -> Iterator[str]:
 
 def _asked(session: Session) -> Iterator[tuple[int, str, bool]]:
     """Yield questions and errors in the phases: the index of the phase, the item, and whether it is settled."""
-    placed = [(at, entry) for at, phase in enumerate(session.phases) for entry in phase.all_entries()]
+    phases = enumerate(session.phases, session.above.phases)
+    placed = [(at, entry) for at, phase in phases for entry in phase.all_entries()]
     for one in questions_in((entry for _, entry in placed), session):
         label = "Unresolved" if one.kind == "error" else "Asked"
         yield placed[one.at][0], f"{label}: {cut_at_sentence(one.text)}", one.is_settled
-
-
-# --- updating ---------------------------------------------------------------------------------------------------------
-
-
-def update_brief(vault: Vault, session_id: str | Path, *, redact: Redact) -> BriefUpdate:
-    """Extend a note's brief to all finished phases, if it does not cover them yet.
-
-    A failure to write is returned as `problem`.  Raises `SessionNotFound`, `NoteUnreadable` and similar errors if the
-    note cannot be read.
-    """
-    path = vault.find(session_id) if isinstance(session_id, str) else session_id
-    return _update(vault, vault.read(path), redact)
-
-
-def renew_brief(vault: Vault, path: Path, before: Session, *, redact: Redact) -> BriefUpdate:
-    """Like `update_brief`, but also rebuild the part already covered, unless a user edited the brief in `before`."""
-    old = find_brief(before)
-    until = _covered(before, old) if old else ""
-    is_ours = bool(old and until and old == _fresh(before, until, redact))
-
-    def intention(note: Note) -> list[Edit]:
-        now = find_brief(note.session)
-        covered = _covered(note.session, now) if now else ""
-        if now != old or not covered:
-            return []
-        return set_brief(note.source, note.session, _fresh(note.session, covered, redact))
-
-    if is_ours:
-        vault.update(path, intention)
-    update = update_brief(vault, path, redact=redact)
-    return replace(update, changed=update.brief != old)
-
-
-def _covered(session: Session, brief: Brief) -> str:
-    """Return the id of the last phase that a brief covers; "" if that phase is not in the note."""
-    count = count_covered(session, brief.covers)
-    return session.phases[count - 1].id if count else ""
-
-
-def _fresh(session: Session, until: str, redact: Redact) -> Brief:
-    """Build the brief up to a phase from scratch."""
-    covers = _covering(session, until, redact)
-    text = _redacted(extend_brief(session, None, until).text, redact)
-    return Brief(cut_words(text, room_for(covers)), covers)
-
-
-def update_briefs(vault: Vault, paths: Iterable[Path], *, redact: Redact) -> Iterator[str]:
-    """Update the briefs of notes and yield problems.  Subagents' notes are skipped: the parent's note has their report.
-
-    Notes that are gone or cannot be read are skipped.
-    """
-    for path in sorted(set(paths)):
-        with suppress(CrucibleError):
-            note = vault.read(path)
-            if note.session.parent is None:
-                yield from filter(None, (_update(vault, note, redact).problem,))
-
-
-def _update(vault: Vault, note: Note, redact: Redact) -> BriefUpdate:
-    old = find_brief(note.session)
-    if not due_phase(note.session, old.covers if old else ""):
-        return BriefUpdate(old)
-    try:
-        return _extract(vault, note.path, old, redact)
-    except CrucibleError as error:
-        return BriefUpdate(old, problem=_problem(note.name, error))
-
-
-def _problem(name: str, error: CrucibleError) -> str:
-    hint = f" ({error.hint})" if error.hint else ""
-    return f"{name}: its brief was not changed: {error}{hint}"
-
-
-def _extract(vault: Vault, path: Path, old: Brief | None, redact: Redact) -> BriefUpdate:
-    """Extend the brief in the locked note, redacted and within the word limit."""
-
-    def intention(note: Note) -> list[Edit]:
-        current = find_brief(note.session)
-        until = due_phase(note.session, current.covers if current else "")
-        if not until:
-            return []
-        covers = _covering(note.session, until, redact)
-        text = _redacted(extend_brief(note.session, current, until).text, redact)
-        return set_brief(note.source, note.session, Brief(cut_words(text, room_for(covers)), covers))
-
-    brief = find_brief(vault.update(path, intention).session)
-    return BriefUpdate(brief, brief != old)
-
-
-def _redacted(text: str, redact: Redact) -> str:
-    """Redact text.  Raises `CrucibleError` if the scan for secrets fails."""
-    try:
-        return normal(redact(text)[0])
-    except Exception as error:
-        raise unscanned(error) from error
-
-
-def _covering(session: Session, until: str, redact: Redact) -> str:
-    """Return the value of `covers` up to a phase, without the phase's name if the name contains a secret."""
-    covers = covering(session.phases[phase_number(session, until) - 1])
-    return covers if _redacted(covers, redact) == covers else covers.partition(" ")[0]

@@ -37,6 +37,7 @@ from crucible.vault.notes.walk import OnError, find_notes, is_markdown, note_nam
 
 if TYPE_CHECKING:
     from crucible.documents.session.session import Session
+    from crucible.documents.session.shortened import Middle
 
 
 _BOM = b"\xef\xbb\xbf"
@@ -95,6 +96,8 @@ class Vault:
         """Notes created, changed or moved through this object."""
         self.left_to_queries: set[Path] = set()
         """Those of them that are long and changed little: the next query reads them for the index."""
+        self.middles: dict[Path, Middle] = {}
+        """The closed phases of long notes, for `short_notes`."""
 
     @property
     def sessions(self) -> Path:

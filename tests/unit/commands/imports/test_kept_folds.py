@@ -24,6 +24,7 @@ from crucible.commands.imports.import_result import ImportReport
 from crucible.documents.markdown.source import Source
 from crucible.documents.session.session import Session
 from crucible.documents.session.session_reader import read_session
+from crucible.vault.notes import short_notes
 from crucible.vault.notes.vault import Vault
 from tests.unit.clients.building import SESSION, Row, assistant, result, text, use, user
 from tests.unit.commands.imports.places import bytes_of, make_vault, run_import, write_rows
@@ -157,7 +158,7 @@ def test_nothing_but_the_end_of_the_note_is_read(growing: Growing, monkeypatch: 
         sizes.append(len(source.text))
         return read_session(source, *args, **options)
 
-    monkeypatch.setattr(kept_folds, "read_session", read)
+    monkeypatch.setattr(short_notes, "read_session", read)
     growing.grow(55)
     (note,) = growing.vault.session_paths()
     assert sizes

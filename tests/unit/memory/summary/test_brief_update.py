@@ -11,7 +11,7 @@ from crucible.core.errors import SessionNotFound
 from crucible.core.secrets import Scanner
 from crucible.core.settings.settings import SecretSettings
 from crucible.memory.summary.brief import BriefUpdate, find_brief
-from crucible.memory.summary.brief_text import renew_brief, update_brief, update_briefs
+from crucible.memory.summary.brief_updates import renew_brief, update_brief, update_briefs
 from crucible.vault.notes.vault import Vault
 
 NOW = datetime(2026, 11, 22, 9, 0, tzinfo=UTC)
