@@ -15,7 +15,7 @@ from rich.text import Text
 from crucible.cli.id_arguments import SESSION, PickedId
 from crucible.cli.options import Door, flag, format_option, is_data, user_zone
 from crucible.cli.output import clean_line, say_error, say_problems, write, write_data, write_document
-from crucible.cli.session_view import console_for, draw, draw_phase, expand
+from crucible.cli.session_view import console_for, draw, expand
 from crucible.cli.vault_access import find_note, load_note, open_vault
 from crucible.commands.check.check_vault import link_table
 from crucible.core.errors import CrucibleError
@@ -123,7 +123,8 @@ def _write_terminal(door: Door, vault: Vault, each: Iterable[_Shown], *, several
             title = Text(clean_line(vault.relative(note.path)), style="bold")
             console.print(*[""] * bool(number), Rule(title, characters="━", align="left"), sep="\n")
         view, problems = expand(vault, links, note)
-        console.print(draw_phase(view, phase) if phase else draw(view))
+        for part in draw(view, phase):
+            console.print(part, crop=False)
         for found in problems:
             say_problems(vault.relative(found.path), [found.problem])
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import Literal, TypeAlias, assert_never
 
 from rich.console import Console, ConsoleRenderable, Group
-from rich.markdown import Markdown
 from rich.padding import Padding
 from rich.panel import Panel
 from rich.rule import Rule
@@ -17,6 +17,7 @@ from rich.text import Text
 
 from crucible.cli.options import Door
 from crucible.cli.output import clean, clean_line, given_width
+from crucible.cli.terminal_markdown import markdown
 from crucible.commands.check.check_vault import Finding, is_attachment
 from crucible.core.errors import CrucibleError
 from crucible.documents.markdown.source import Problem
@@ -128,6 +129,8 @@ _CALLS = {
     Outcome.PENDING: ("⏳", "yellow"),
 }
 _HEIGHT = 25
+_PART = 100
+"""Maximum entries to draw at once."""
 _TASKS = {"completed": ("☑", "green"), "in_progress": ("◐", "yellow"), "pending": ("☐", "")}
 
 
@@ -148,14 +151,11 @@ def console_for(door: Door) -> Console:
     )
 
 
-def draw(view: View) -> Group:
-    """Draw an entire session."""
-    return Group(*_note(view))
-
-
-def draw_phase(view: View, phase: Phase) -> Group:
-    """Draw one phase of a session."""
-    return Group(*_phase(phase, view))
+def draw(view: View, phase: Phase | None = None) -> Iterator[Group]:
+    """Draw a session, or one of its phases, in parts that need little memory."""
+    parts = _note(view) if phase is None else _phase(phase, view)
+    while part := [*islice(parts, _PART)]:
+        yield Group(*part)
 
 
 def _note(view: View) -> _Drawn:
@@ -174,7 +174,7 @@ def _note(view: View) -> _Drawn:
         yield from _phase(phase, view)
     if session.summary:
         yield _rule("Summary", "bold")
-        yield Markdown(clean(session.summary))
+        yield markdown(session.summary)
 
 
 _OMITTED = frozenset(
@@ -293,14 +293,14 @@ def _prose_with_embeds(text: str, embedded: list[tuple[int, View | str]], view: 
     for line in text.split("\n"):
         if waiting and line.strip(" \t") == waiting[0][0]:
             if any(shown):
-                yield Markdown(clean("\n".join(shown)))
+                yield markdown("\n".join(shown))
             shown = []
             while waiting and line.strip(" \t") == waiting[0][0]:
                 yield _embedded(waiting.pop(0)[1])
         else:
             shown.append(line)
     if any(shown):
-        yield Markdown(clean("\n".join(shown)))
+        yield markdown("\n".join(shown))
     for _, one in waiting:
         yield _embedded(one)
 
@@ -315,7 +315,7 @@ def _embedded(one: View | str) -> ConsoleRenderable:
 def _entry(entry: Entry) -> ConsoleRenderable:
     match entry:
         case Prose():
-            return Padding(Markdown(clean(entry.text)), (0, 0, 1, 0))
+            return Padding(markdown(entry.text), (0, 0, 1, 0))
         case ToolCalls():
             return Padding(Text("\n").join(_call(c) for c in entry.calls), (0, 0, 1, 2))
         case Decision():
@@ -350,7 +350,7 @@ def _subagent(entry: Subagent) -> ConsoleRenderable:
         parts.append(_plain(f"→ {entry.link}", "magenta"))
     parts += _labelled("Task", entry.task)
     if entry.text:
-        parts.append(Markdown(clean(entry.text)))
+        parts.append(markdown(entry.text))
     parts += [_entry(e) for e in entry.entries]
     parts += _labelled("Summary", entry.summary)
     return _panel("subagent", f"@{entry.agent}{model}", parts)
@@ -363,7 +363,7 @@ def _callout(
     labels: Mapping[str, str | None] | None = None,
     grounds: Grounds | None = None,
 ) -> ConsoleRenderable:
-    parts: list[ConsoleRenderable] = [Markdown(clean(text))] if text else []
+    parts: list[ConsoleRenderable] = [markdown(text)] if text else []
     for label, value in (labels or {}).items():
         parts += _labelled(label, value)
     if grounds:
@@ -378,7 +378,7 @@ def _labelled(label: str, value: str | None) -> list[ConsoleRenderable]:
     if not value:
         return []
     name = [_plain(f"{label}:", "bold")] if label else []
-    return [*name, Markdown(clean(value))]
+    return [*name, markdown(value)]
 
 
 def _panel(kind: str, title: str, parts: list[ConsoleRenderable]) -> ConsoleRenderable:

@@ -10,7 +10,6 @@ from typing import Any
 
 import click
 from rich.console import ConsoleRenderable, Group
-from rich.markdown import Markdown
 from rich.padding import Padding
 from rich.panel import Panel
 from rich.table import Table
@@ -22,6 +21,7 @@ from crucible.cli.options import Door, GivenPath, flag, format_option, is_data
 from crucible.cli.output import clean, clean_line, data_text, room_of, say, write_data, write_document
 from crucible.cli.session_view import console_for
 from crucible.cli.table_output import STATUS_STYLES
+from crucible.cli.terminal_markdown import markdown
 from crucible.cli.workflow_list import CheckedWorkflow, WorkflowFinder, checked, say_diagnostics
 from crucible.core.errors import NoteExists
 from crucible.core.files import create_exclusive, holds, write_atomic
@@ -70,7 +70,7 @@ def _drawn(of: CheckedWorkflow) -> Iterator[ConsoleRenderable]:
     workflow = of.note.workflow
     yield _header(of)
     if workflow.preamble:
-        yield Markdown(clean(workflow.preamble))
+        yield markdown(workflow.preamble)
     figures = _markers(of)
     depths: list[int] = []
     for at, step in enumerate(of.graph.steps):
@@ -115,7 +115,7 @@ def _step(step: Step, rows: Sequence[Marker]) -> Iterator[ConsoleRenderable]:
     if rows:
         yield _last_run(rows)
     if step.prose:
-        yield Markdown(clean(step.prose))
+        yield markdown(step.prose)
 
 
 def _last_run(rows: Sequence[Marker]) -> Text:

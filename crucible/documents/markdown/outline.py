@@ -94,6 +94,18 @@ def _parser() -> MarkdownIt:
     return parser
 
 
+@cache
+def _text_parser() -> MarkdownIt:
+    from markdown_it import MarkdownIt  # noqa: PLC0415  as above
+
+    return MarkdownIt("commonmark").enable("strikethrough").enable("table")
+
+
+def text_tokens(text: str) -> list[Token]:
+    """Return all tokens of a text, with tables and strikethrough, to render it."""
+    return _text_parser().parse(text)
+
+
 @lru_cache(maxsize=1)
 def _tokens(text: str) -> list[Token]:
     """The top-level tokens, cached for a second call on the same note."""
