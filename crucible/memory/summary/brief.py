@@ -120,8 +120,10 @@ def phase_at(session: Session, number: int) -> Phase:
 def covers_shown(session: Session, covers: str) -> bool:
     """Return whether a brief covers a phase that was read, which still has its name and number."""
     named = _NAMED.match(covers)
-    at = int(named[1]) - session.above.phases - 1 if named else -1
-    return bool(named) and 0 <= at < len(session.phases) and _short(session.phases[at]) == named[2]
+    if named is None:
+        return False
+    at = int(named[1]) - session.above.phases - 1
+    return 0 <= at < len(session.phases) and _short(session.phases[at]) == named[2]
 
 
 def phase_number(session: Session, phase_id: str) -> int:

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from crucible.commands.imports import session_notes, trunk_fold
+from crucible.documents.session.session import Session
 from crucible.documents.session.session_reader import Body
 from crucible.memory.summary import brief_updates
 from crucible.memory.summary.brief import find_brief
@@ -76,7 +77,12 @@ def test_a_brief_that_is_extended_without_the_closed_phases_is_the_same(
 ) -> None:
     turns = turns_of(story(11))
     is_enough, enough = brief_updates.is_enough, list[bool]()
-    monkeypatch.setattr(brief_updates, "is_enough", lambda session: enough.append(is_enough(session)) or enough[-1])
+
+    def noting(session: Session) -> bool:
+        enough.append(is_enough(session))
+        return enough[-1]
+
+    monkeypatch.setattr(brief_updates, "is_enough", noting)
     parts, whole = (Client(make_vault(tmp_path / name).root, tmp_path / name / "home") for name in "ab")
     by_parts = [*syncing(parts, turns)]
     monkeypatch.setattr(brief_updates, "is_enough", lambda _: False)
